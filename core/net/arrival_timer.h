@@ -1,10 +1,13 @@
-// How long the bytes of a payload took to come, told by who reads them from a socket.
+// Measures how long the bytes of a payload took to arrive at a socket. The reader of the socket
+// calls it.
 //
-// What lies in the socket's buffer when the reader gets there came at some time before, and would
-// make every line look as quick as memory. So the time begins where the reader has caught up: it
-// has looked, at a time taken before it looked, and nothing was left. Whatever is read after that
-// came after that time, however late the reader wakes up; being late makes the line look slower and
-// never quicker, and what waited for its sender does the same. Pure: times are handed in.
+// Bytes that already lie in the socket's buffer arrived at an unknown earlier time. If they
+// counted, every link would look as fast as memory. The measurement therefore begins when the
+// reader has caught up: it has taken the time, has then looked, and nothing was left to read. All
+// bytes that it reads afterwards arrived after that time, however late the reader wakes up. A late
+// reader and a slow sender both make the link look slower, never faster.
+//
+// It reads no clock: the caller passes in times of any monotonic clock. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -13,17 +16,17 @@
 namespace tributary {
 
 struct Arrival {
-  std::uint64_t bytes = 0;  // of the stream; 0: it was not timed
+  std::uint64_t bytes = 0;  // bytes of the stream in `took`; 0: not measured
   std::chrono::nanoseconds took{0};
 };
 
 class ArrivalTimer {
  public:
-  // With less, what one wake-up takes is a good part of the time.
+  // A measurement of fewer bytes is dropped: the time of one wake-up would be a large part of it.
   static constexpr std::uint64_t kBytesMin = 64 * 1024;
 
-  // A look at `now` found nothing more of a payload that has begun. `stream_bytes` have come so
-  // far.
+  // The reader looked at time `now` and found no more bytes of a payload that has begun.
+  // `stream_bytes` is the number of bytes received so far on the connection.
   void caught_up(std::chrono::nanoseconds now, std::uint64_t stream_bytes) {
     if (timing_) return;
     timing_ = true;
@@ -31,7 +34,7 @@ class ArrivalTimer {
     began_bytes_ = stream_bytes;
   }
 
-  // The payload has come. The next one is timed for itself.
+  // The payload is complete. Returns the measurement and starts over for the next payload.
   Arrival whole(std::chrono::nanoseconds now, std::uint64_t stream_bytes) {
     if (!timing_) return {};
     timing_ = false;

@@ -12,7 +12,7 @@ constexpr std::uint64_t kBytes = 1'000'000;
 TEST(ArrivalTimer, TimesWhatCameAfterTheReaderHadCaughtUp) {
   ArrivalTimer timer;
   timer.caught_up(microseconds(1000), 300'000);
-  timer.caught_up(microseconds(2000), 500'000);  // the first look counts
+  timer.caught_up(microseconds(2000), 500'000);  // only the first look counts
   const Arrival arrival = timer.whole(microseconds(8000), 300'000 + kBytes);
   EXPECT_EQ(arrival.bytes, kBytes);
   EXPECT_EQ(arrival.took, microseconds(7000));

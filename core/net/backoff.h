@@ -1,5 +1,6 @@
-// How long to wait before the next attempt: twice as long each time, and half of it at random, so
-// that a thousand agents do not come back in the same instant. Deterministic by its seed.
+// Computes the pause before the next attempt to connect. The pause doubles from `min` to `max`, and
+// half of it is random, so that a thousand agents do not reconnect at the same moment. The sequence
+// is deterministic for a seed. Not thread-safe.
 #pragma once
 
 #include <algorithm>

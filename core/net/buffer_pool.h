@@ -1,5 +1,5 @@
-// Buffers that are used again instead of being given back: on a fast network, having the kernel
-// clear fresh pages costs as much as receiving into them.
+// Keeps buffers for reuse instead of freeing them. On a fast network the kernel needs as much time
+// to clear fresh pages as the receiver needs to fill them.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,16 @@
 
 namespace tributary {
 
-// Any thread. Slices may outlive it.
+// Thread-safe. Slices of its buffers may outlive the pool: each holds the cache alive. The pool
+// keeps at most `bytes_max` bytes and 256 free buffers.
 class BufferPool {
  public:
   explicit BufferPool(std::size_t bytes_max) : cache_(std::make_shared<Cache>(bytes_max)) {}
 
-  // As long as asked for; what is in it is left from before.
+  // Returns a buffer of exactly `bytes` bytes. Its content is undefined.
   Bytes take(std::size_t bytes) { return cache_->take(bytes); }
-  // Comes back when the last slice of it is gone.
+  // Passes a buffer on as a slice. The buffer returns to the pool when its last slice is destroyed,
+  // on whichever thread that happens.
   SharedSlice share(Bytes bytes) {
     const auto borrowed = std::make_shared<const Borrowed>(cache_, std::move(bytes));
     return {borrowed, borrowed->bytes()};
@@ -57,7 +59,8 @@ class BufferPool {
     }
 
    private:
-    static constexpr std::size_t kSmallBytes = 16u << 10;  // the allocator keeps those by itself
+    // Smaller buffers are left to the allocator.
+    static constexpr std::size_t kSmallBytes = 16u << 10;
     static constexpr std::size_t kBuffersMax = 256;
 
     const std::size_t bytes_max_;

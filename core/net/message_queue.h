@@ -1,9 +1,9 @@
-// Messages on their way, in order, and their bytes: those that wait to be sent to a peer, and those
-// that are on a shaped line. The owner checks the bound (check_room) before it adds one. Belongs to
-// one thread.
+// A queue of messages that also counts their bytes: messages that wait to be sent to a peer, or
+// messages on a shaped link. The owner checks the bound (check_room) before it adds a message. Not
+// thread-safe.
 //
-// ZeroMQ needs none: libzmq keeps its own queue and frees messages on a thread of its own, so that
-// only their bytes can be counted here (queue_count.h).
+// ZeroMQ links do not use it. libzmq has a queue of its own and frees messages on its own thread,
+// so only their bytes can be counted (queue_count.h).
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ class MessageQueue {
     std::size_t bytes;
   };
 
-  // Where it is then; it stays there until it is taken out.
+  // Returns the message in the queue. The reference is valid until the message is removed.
   Message& push(Message message, std::size_t bytes) {
     bytes_ += bytes;
     return entries_.emplace_back(std::move(message), bytes).message;
@@ -33,7 +33,7 @@ class MessageQueue {
   Message& front() { return entries_.front().message; }
   const Message& front() const { return entries_.front().message; }
   std::size_t front_bytes() const { return entries_.front().bytes; }
-  // So many bytes of the first message have left.
+  // The first `bytes` bytes of the front message have been sent.
   void sent(std::size_t bytes) {
     entries_.front().bytes -= bytes;
     bytes_ -= bytes;
@@ -44,7 +44,7 @@ class MessageQueue {
     entries_.pop_front();
     return first;
   }
-  // Returns the bytes that are not sent.
+  // Removes all messages and returns the number of bytes that were not sent.
   std::size_t clear() {
     entries_.clear();
     return std::exchange(bytes_, 0);

@@ -1,6 +1,6 @@
-// What transports among fixed members have in common: the checks of what is sent, the members that
-// are lost, the events that wait to be told, and the counters. What derives from it moves the
-// bytes: over TCP (mesh.h), over MPI (core/net/mpi), or over another one of these (epoch_mesh.h).
+// The common part of the transports among fixed members: checks of what is sent, lost members,
+// waiting events and counters. Derived classes move the bytes: over TCP (mesh.h), over MPI
+// (core/net/mpi) or over another such transport (epoch_mesh.h).
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,7 @@
 
 namespace tributary {
 
+// See core/net/transport.h for the contract. Not thread-safe, except wake().
 class PeerTransport : public Transport {
  public:
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload = {}) final;
@@ -21,29 +22,32 @@ class PeerTransport : public Transport {
   LinkCounters counters() const override { return counters_; }
   std::size_t waiting_bytes() const override;
 
-  // The member's part of waiting_bytes(); of a member that is lost, 0.
+  // The member's share of waiting_bytes(); 0 for a lost member.
   virtual std::size_t waiting_bytes_for(ConnectionId member) const = 0;
-  // Drops what waits for the member and is not yet on its way. Returns how many bytes.
+  // Drops the messages for the member that are not being sent yet. Returns their number of bytes.
   virtual std::size_t forget(ConnectionId member) = 0;
 
  protected:
-  // A message takes `overhead_bytes` in its member's queue besides its own.
+  // `overhead_bytes` is the number of bytes that a message takes in its member's queue besides its
+  // own.
   PeerTransport(const LinkLimits& limits, const FixedMembers& members, std::size_t overhead_bytes)
       : limits_(limits), members_(members), overhead_bytes_(overhead_bytes), lost_(members.count) {}
 
-  // The message has passed the checks. An error is returned by send().
+  // Takes over a message that has passed the checks. send() returns its error.
   virtual Status accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) = 0;
 
   bool lost(ConnectionId member) const { return lost_[member]; }
+  // Queues the event of a received message and counts it.
   void tell(Received received);
-  // Once for each member, after it was forgotten.
+  // Marks the member as lost and queues its Disconnected. Call it once for each member, after
+  // forget().
   void tell_lost(std::uint32_t member, const PublicKey& key, Status why, std::size_t unsent_bytes);
-  // A connection that ended before it had said whose it is.
+  // Queues a refusal of a connection that ended before its member was known.
   void tell_refused(std::string source, Status why);
   bool has_event() const { return !events_.empty(); }
   LinkEvent next_event();
 
-  // Of messages and refusals; what derives from this adds connections and bytes on the wire.
+  // Counts messages and refusals. Derived classes add connections and bytes on the wire.
   LinkCounters counters_;
 
  private:

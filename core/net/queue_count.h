@@ -1,5 +1,5 @@
-// How many bytes wait to be sent on one connection: added by who sends, taken off by libzmq's
-// thread.
+// The number of bytes that wait to be sent on one ZeroMQ connection. The sender adds to it and
+// libzmq's thread subtracts. Thread-safe; relaxed order suffices because it guards no other data.
 #pragma once
 
 #include <atomic>

@@ -1,5 +1,5 @@
-// Bytes that several hold and nobody changes: a payload that is sent to a thousand peers is in
-// memory once, and a part of it is no copy either.
+// A reference-counted, immutable range of bytes. A payload that is sent to a thousand peers is in
+// memory once, and a part of it needs no copy. Copies of a slice may be used on different threads.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class SharedSlice {
     view_ = *owner;
     owner_ = owner;
   }
-  // `owner` keeps `view` alive. It is let go of on whatever thread is done with it last.
+  // `owner` keeps `view` alive. It is released on the thread that drops the last reference.
   SharedSlice(std::shared_ptr<const void> owner, ByteSpan view)
       : owner_(std::move(owner)), view_(view) {}
 
@@ -27,7 +27,7 @@ class SharedSlice {
   std::size_t size() const { return view_.size(); }
   bool empty() const { return view_.empty(); }
 
-  // As much of it as there is.
+  // Returns the part from `offset` on, cut to the bytes that exist.
   SharedSlice part(std::size_t offset, std::size_t count) const {
     offset = std::min(offset, view_.size());
     return {owner_, view_.subspan(offset, std::min(count, view_.size() - offset))};

@@ -1,7 +1,8 @@
 #include "core/net/tcp_statistics.h"
 
 #ifdef __linux__
-// Not <netinet/tcp.h>: its tcp_info ends before what is asked for here, and the two do not mix.
+// <netinet/tcp.h> is not used: its tcp_info lacks the newer fields, and it conflicts with this
+// header.
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -14,7 +15,7 @@ namespace tributary {
 #ifdef __linux__
 namespace {
 
-// False where the kernel does not know the first `bytes_needed` of it.
+// Returns false if the kernel does not fill the first `bytes_needed` bytes of the structure.
 bool read_tcp_info(int file, std::size_t bytes_needed, tcp_info& info) {
   socklen_t bytes = sizeof(info);
   if (file < 0 || ::getsockopt(file, IPPROTO_TCP, TCP_INFO, &info, &bytes) != 0) return false;

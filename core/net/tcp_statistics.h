@@ -1,5 +1,6 @@
-// What the kernel knows of a TCP connection. Each function takes the connection's file descriptor;
-// one that is closed, or no TCP connection, is not an error. Cost: one system call.
+// Statistics that the kernel keeps about a TCP connection. Each function takes the connection's
+// file descriptor. A closed descriptor or one that is not a TCP connection is not an error. Cost:
+// one system call.
 #pragma once
 
 #include <cstdint>
@@ -7,14 +8,14 @@
 
 namespace tributary {
 
-// The quickest round trip that the kernel has seen on the connection, in seconds: of the handshake,
-// and of every segment whose acknowledgement says which one it was, within some minutes. Delayed
-// acknowledgements and queues are in most of them, and not in the quickest. Nothing where the
-// kernel does not know, or this is no Linux.
+// The minimum round-trip time of the connection over the last minutes, in seconds. The kernel
+// measures it in the handshake and with every segment that its acknowledgement identifies. The
+// minimum is used because delayed acknowledgements and queues lengthen most measurements. Empty if
+// the kernel does not know it or on other systems than Linux.
 std::optional<double> tcp_round_trip_min_s(int file);
 
-// Bytes that the kernel has received on the connection in order, read or not. 0 where it does not
-// know, or this is no Linux.
+// The number of bytes that the kernel has received on the connection in order, whether they were
+// read or not. 0 if it does not know, or on other systems than Linux.
 std::uint64_t tcp_bytes_received(int file);
 
 }  // namespace tributary

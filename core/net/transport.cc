@@ -15,9 +15,10 @@ Status not_within(std::string what, std::size_t min, std::size_t max, std::size_
                                                .remedy = "send it in parts"});
 }
 
-// CURVE's name of the command, nonce, authenticator and flags (RFC 26, "MESSAGE").
+// CURVE's overhead per part: name of the command, nonce, authenticator and flags (RFC 26,
+// "MESSAGE").
 constexpr std::size_t kCurveBytes = 8 + 8 + 16 + 1;
-// ZMTP's flags, and a length of one byte or of eight (RFC 23).
+// ZMTP's overhead per part: flags, and a size of one byte or of eight (RFC 23).
 constexpr std::size_t kShortPartBytesMax = 255;
 constexpr std::size_t kShortHeaderBytes = 2;
 constexpr std::size_t kLongHeaderBytes = 9;

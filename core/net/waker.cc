@@ -26,7 +26,7 @@ Waker::~Waker() {
 
 void Waker::signal() const {
   const std::uint64_t one = 1;
-  // Full only when nobody has looked for 2^64 signals, and then it is set anyway.
+  // The write fails only after 2^64 - 1 unread signals, and then the file is readable anyway.
   [[maybe_unused]] const ssize_t written = ::write(file_, &one, sizeof(one));
 }
 

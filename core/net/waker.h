@@ -1,4 +1,5 @@
-// Makes whoever waits, on sockets or on nothing else, look up. Any thread may signal.
+// Wakes a thread that waits on sockets or on nothing else. It owns an eventfd. Any thread may
+// signal; one thread waits.
 #pragma once
 
 #include <chrono>
@@ -16,9 +17,9 @@ class Waker {
   ~Waker();
 
   void signal() const;
-  // True when somebody has signalled since the last call.
+  // Returns whether signal() was called since the last call.
   bool take() const;
-  // Until somebody signals, or about so long.
+  // Waits until signal() is called, or for about `time`.
   void wait(std::chrono::nanoseconds time) const;
   int file() const { return file_; }
 

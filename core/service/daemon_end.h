@@ -1,5 +1,5 @@
-// When a daemon ends: after an error, when its machine has finished, or some time after it was
-// asked to stop. Pure: times are handed in.
+// Decides when a daemon ends: after an error, when its machine has finished, or at most `grace_ns`
+// after it was asked to stop. It reads no clock: the caller passes in times. Not thread-safe.
 #pragma once
 
 #include "core/base/status.h"
@@ -9,16 +9,17 @@ namespace tributary {
 
 class DaemonEnd {
  public:
-  // From being asked to stop, the machine has so long to come to rest.
+  // After stop(), the machine has `grace_ns` to become idle.
   explicit DaemonEnd(TimeNs grace_ns) : grace_ns_(grace_ns) {}
 
   void stop(TimeNs now);
   bool stopping() const { return stopping_; }
-  // To be called now and then: a daemon that was asked to stop ends when its machine is idle.
+  // Call it regularly. A daemon that was asked to stop ends when its machine is idle or the grace
+  // time has passed.
   void look(TimeNs now, bool idle);
-  // At once; a status that is not ok is why.
+  // Ends the daemon at once. An error in `status` is the reason.
   void finish(Status status);
-  // Ends the daemon where it is an error.
+  // Ends the daemon if `status` is an error.
   void fail(Status status);
 
   bool ended() const { return finished_ || !status_.ok(); }

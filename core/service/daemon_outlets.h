@@ -1,4 +1,4 @@
-// What a daemon tells of itself, and by which clock: log, metrics, and the notes of its machine.
+// The outputs of a daemon and its clock: the log, the metrics and the log of its machine's notes.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,12 @@
 
 namespace tributary {
 
+// It owns them. Metrics may be used by any thread, NoteLog only by one.
 class DaemonOutlets {
  public:
-  // `keep` gets what is noted from info on, whatever the log's level. All that this gives out
-  // refers to it: it must outlive them.
+  // Opens the outputs that the settings select. `keep` receives the notes from level info on,
+  // whatever the log's level is. Everything that this object returns refers to it and must not
+  // outlive it. Returns io_error if the metrics endpoint cannot be opened.
   static Result<std::unique_ptr<DaemonOutlets>> open(
       const CommonSettings& settings, std::string_view component,
       std::function<void(const Note&)> keep = nullptr);

@@ -10,9 +10,11 @@
 
 namespace tributary {
 
+// Order of a turn: posted events, liveness of peers, the machine's tick, waiting messages, and then
+// one event of the link.
 Result<bool> MachineLoop::turn(TimeNs deadline) {
   bool anything = take_posted();
-  if (look_at_arrivals()) anything = true;  // before a tick that would find the peer silent
+  if (look_at_arrivals()) anything = true;  // before a tick, which could report the peer as silent
   if (now() >= parts_.next_wakeup_ns()) {
     feed(Tick{});
     anything = true;
@@ -21,9 +23,10 @@ Result<bool> MachineLoop::turn(TimeNs deadline) {
   TimeNs due = std::min(deadline, parts_.next_wakeup_ns());
   if (!waiting_.empty()) due = std::min(due, now() + kTryAgainNs);
   if (!arrivals_.empty()) due = std::min(due, next_look_);
-  if (anything) due = std::min(due, now());  // look, and tell
-  // What is there already may have come at any time; what is waited for comes now. Looking takes
-  // the wake-up of what was posted meanwhile.
+  if (anything) due = std::min(due, now());  // do not wait; report that something happened
+  // An event that is already waiting may have arrived at any time, so its time is not measured. An
+  // event that is waited for arrives now. The first receive() also consumes the wake() of events
+  // that were posted meanwhile.
   const TimeNs look_at = std::min(due, now());
   TRIBUTARY_ASSIGN(std::optional<LinkEvent> event,
                    parts_.link.receive(std::chrono::nanoseconds(look_at)));
@@ -48,6 +51,7 @@ void MachineLoop::post(Event event, std::shared_ptr<const void> owner) {
   parts_.link.wake();
 }
 
+// The lock is released before the events are handled, because their actions may post again.
 bool MachineLoop::take_posted() {
   if (!any_posted_) return false;
   std::vector<Posted> posted;
@@ -63,7 +67,7 @@ bool MachineLoop::take_posted() {
   return true;
 }
 
-// True: some peer has been found alive.
+// Returns true if any peer has sent bytes.
 bool MachineLoop::look_at_arrivals() {
   if (arrivals_.empty() || now() < next_look_) return false;
   next_look_ = now() + kLookEveryNs;
@@ -73,21 +77,24 @@ bool MachineLoop::look_at_arrivals() {
       arrivals.bytes.reset();
       continue;
     }
+    // The first reading only sets the start; the second one can show progress.
     const std::uint64_t bytes = parts_.link.bytes_arrived(connection);
     if (arrivals.bytes && bytes > *arrivals.bytes) alive.push_back(connection);
     arrivals.bytes = bytes;
   }
   for (const ConnectionId connection : alive) {
-    // The machine may have closed it over another peer's event.
+    // The machine may have closed the connection while it handled another peer's event.
     if (arrivals_.contains(connection)) feed(PeerAlive{.peer = connection});
   }
   return !alive.empty();
 }
 
+// Translates link events into events of the machine.
 void MachineLoop::take(LinkEvent& event, bool waited_for) {
   std::visit(Overloaded{
                  [this](const Connected& connected) {
                    connection_ = connected.connection;
+                   // An agent has only one connection at a time.
                    if (parts_.one_peer) arrivals_.clear();
                    arrivals_[connection_] = {};
                    feed(PeerConnected{.peer = connected.connection});
@@ -125,7 +132,7 @@ void MachineLoop::take(LinkEvent& event, bool waited_for) {
              event);
 }
 
-// The daemon handles every other action, each by a handler of its own.
+// The daemon has a handler for each other action.
 void MachineLoop::carry_out(Action& action) {
   std::visit(Overloaded{
                  [this](Send& message) { send(message); },
@@ -141,7 +148,7 @@ void MachineLoop::carry_out(Action& action) {
              action);
 }
 
-// In the order in which they were asked for: what comes behind one that waits, waits too.
+// Keeps the order: a message behind one that waits must wait too.
 void MachineLoop::send(Send& message) {
   if (parts_.one_peer) message.peer = connection_;
   const auto found = waiting_.find(message.peer);
@@ -157,7 +164,7 @@ void MachineLoop::send(Send& message) {
   found->second.push_back(std::move(message));
 }
 
-// False: there is no room, and the message is as it was.
+// Returns false if the queue has no room; the message is then unchanged.
 bool MachineLoop::send_now(Send& message) {
   const auto frame = std::make_shared<const Bytes>(std::move(message.frame));
   const SharedSlice payload = message.has_payload ? shared_slice(message.payload) : SharedSlice();
@@ -167,10 +174,11 @@ bool MachineLoop::send_now(Send& message) {
     message.frame = *frame;
     return false;
   }
-  ++sends_dropped_;  // the connection is gone: the machine will find out
+  ++sends_dropped_;  // the connection has ended, which the link reports
   return true;
 }
 
+// Tries the queues of all connections; each keeps its order.
 void MachineLoop::send_waiting() {
   for (auto queue = waiting_.begin(); queue != waiting_.end();) {
     std::deque<Send>& messages = queue->second;

@@ -1,11 +1,12 @@
-// A state machine at work on a transport: what comes in becomes events, what it asks to have sent
-// is sent, and its ticks come in time. Everything else that it asks for is handed to the daemon.
+// Runs a state machine on a transport. It turns link events into events of the machine, sends what
+// the machine asks it to send, and calls the machine at its wakeup times. It passes all other
+// actions to the daemon.
 //
-// A peer that sends a large message over a slow link delivers nothing for a long time. The loop
-// asks the transport twice a second for the bytes that have arrived on each connection that has
-// delivered no message meanwhile, and feeds PeerAlive where there are more than before.
+// A peer that sends a large message over a slow link delivers no message for a long time. For every
+// connection without a message since the last check, the loop asks the transport twice per second
+// how many bytes have arrived, and feeds PeerAlive if the number has grown.
 //
-// Threads: all of it belongs to one; post() alone may be called from any.
+// Thread rule: everything belongs to one thread, except post(), which any thread may call.
 #pragma once
 
 #include <atomic>
@@ -29,23 +30,23 @@
 
 namespace tributary {
 
-// What the transport sends of it: the same bytes, kept by the same owner.
+// Converts a payload without a copy; the owner stays the same.
 inline SharedSlice shared_slice(PayloadSlice slice) {
   return {std::move(slice.owner), slice.bytes};
 }
 
-// Either machine, and how it is wired.
+// The machine and its connections to the rest of the process.
 struct LoopParts {
   std::function<Actions(TimeNs now, Event event)> handle;
   std::function<TimeNs()> next_wakeup_ns;
-  // Everything but Send, ClosePeer and Note. Must not call the loop.
+  // Receives every action except Send, ClosePeer and Note. Must not call the loop.
   std::function<void(Action& action)> carry_out;
-  // The agent id of a key; null where the machine does not ask.
+  // Returns the agent id of a key; null if the machine does not need ids.
   std::function<std::string(const PublicKey& key)> id_of = nullptr;
-  // An agent: whatever is sent goes to the connection that there is.
+  // For an agent: everything is sent to the newest connection.
   bool one_peer = false;
   Transport& link;
-  const Clock& clock;  // the link's
+  const Clock& clock;  // the clock of the link
   NoteLog& notes;
 };
 
@@ -53,21 +54,23 @@ class MachineLoop {
  public:
   explicit MachineLoop(LoopParts parts) : parts_(std::move(parts)) {}
 
-  // Waits until something happens or `deadline` has come, and sees to it. False: nothing did.
+  // Waits until an event occurs or `deadline` has passed, and processes it. Returns false if
+  // nothing happened, and an error if the transport failed.
   Result<bool> turn(TimeNs deadline);
   void feed(Event event);
 
-  // What the event borrows lives as long as `owner`, which is let go of once it has been handled.
-  // The queue has no bound of its own, because an event that answers the machine must not be lost:
-  // each caller bounds what it posts (storage, training and planning by what the machine has asked
-  // for, peers by their unread bytes).
+  // Queues an event from any thread. Everything that the event refers to must live as long as
+  // `owner`, which is released after the event was handled. The queue has no bound of its own,
+  // because an event that answers the machine must not be lost. Each caller bounds its events:
+  // storage, training and planning by the machine's requests, peers by their unread bytes.
   void post(Event event, std::shared_ptr<const void> owner = nullptr);
   TimeNs now() const { return parts_.clock.now().count(); }
 
+  // Messages that were dropped because the connection had ended or its queue was full.
   std::uint64_t sends_dropped() const { return sends_dropped_; }
 
  private:
-  // Of one connection whose queue is full: messages that wait here until there is room.
+  // Bound on the messages that wait for room in one connection's send queue.
   static constexpr std::size_t kWaitingMax = 4096;
   static constexpr TimeNs kTryAgainNs = 2'000'000;
 
@@ -76,13 +79,13 @@ class MachineLoop {
     std::shared_ptr<const void> owner;
   };
 
-  // How often connections are asked for bytes of messages that are not complete yet.
+  // Interval of the checks for bytes of incomplete messages.
   static constexpr TimeNs kLookEveryNs = 500'000'000;
 
-  // Of one connection, since it was heard.
+  // The arrivals on one connection since its last message.
   struct Arrivals {
-    bool heard = true;                   // a message came since the last look
-    std::optional<std::uint64_t> bytes;  // at the last look; none: it was heard after that
+    bool heard = true;                   // a message arrived since the last check
+    std::optional<std::uint64_t> bytes;  // at the last check; empty: a message arrived after it
   };
 
   void take(LinkEvent& event, bool waited_for);
@@ -95,7 +98,7 @@ class MachineLoop {
 
   LoopParts parts_;
   std::map<PeerId, std::deque<Send>> waiting_;
-  ConnectionId connection_ = 0;  // the newest
+  ConnectionId connection_ = 0;  // the newest connection
   std::unordered_map<ConnectionId, Arrivals> arrivals_;
   TimeNs next_look_ = 0;
   std::uint64_t sends_dropped_ = 0;

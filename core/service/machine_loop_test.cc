@@ -1,3 +1,4 @@
+// Tests of the loop with a simulated link, a manual clock and a machine that records its events.
 #include "core/service/machine_loop.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@
 namespace tributary {
 namespace {
 
-// Takes what it is sent while there is room, and has events to tell.
+// Accepts messages while it has room, and reports the test's events.
 class FakeLink final : public Transport {
  public:
   Status send(ConnectionId to, SharedSlice frame, SharedSlice) override {
@@ -49,7 +50,7 @@ class FakeLink final : public Transport {
   std::vector<std::pair<ConnectionId, std::string>> sent;
   std::vector<ConnectionId> given_up;
   std::vector<LinkEvent> events;
-  std::vector<LinkEvent> later;  // they come while somebody waits
+  std::vector<LinkEvent> later;  // events that occur while the loop waits
   std::atomic<int> woken = 0;
   TimeNs asked_until = 0;
   std::map<ConnectionId, std::uint64_t> arrived;
@@ -59,6 +60,7 @@ class FakeLink final : public Transport {
   LinkLimits limits_;
 };
 
+// Discards all metrics.
 class NoMetrics final : public Metrics {
  public:
   void count(std::string_view, const Labels&, double) override {}
@@ -93,6 +95,7 @@ struct MachineLoopTest : ::testing::Test {
     }
     return std::exchange(answer, {});
   }
+  // The index of an event type, as handle() records it.
   template <typename Kind>
   static std::size_t kind() {
     return Event(Kind{}).index();
@@ -103,7 +106,8 @@ struct MachineLoopTest : ::testing::Test {
   static LinkEvent received(ConnectionId connection) {
     return Received{.connection = connection, .peer = {}, .frame = {7}, .payload = {}};
   }
-  // Everything that the link has to tell, then half a second and one look. Peers found alive.
+  // Delivers all events of the link, advances the time by half a second, and returns the peers that
+  // one check found alive.
   std::vector<PeerId> alive_after_a_look(MachineLoop& loop) {
     while (!link.events.empty()) EXPECT_TRUE(loop.turn(0).ok());
     clock.advance(std::chrono::milliseconds(500));
@@ -111,6 +115,7 @@ struct MachineLoopTest : ::testing::Test {
     std::ranges::sort(alive);
     return std::exchange(alive, {});
   }
+  // All sent messages, each as the connection's number and its text.
   std::string texts() const {
     std::string all;
     for (const auto& [to, text] : link.sent) all += std::to_string(to) + text + " ";
@@ -286,7 +291,7 @@ TEST_F(MachineLoopTest, LooksTwiceASecondAndOnlyWhileThereIsAConnection) {
   EXPECT_EQ(link.asked_until, 10'000'000'000);
   link.events = {connected(1)};
   ASSERT_TRUE(loop.turn(0).ok());
-  ASSERT_TRUE(loop.turn(0).ok());  // the first look
+  ASSERT_TRUE(loop.turn(0).ok());  // the first check
   ASSERT_TRUE(loop.turn(10'000'000'000).ok());
   EXPECT_EQ(link.asked_until, 500'000'000);
   clock.advance(std::chrono::milliseconds(499));
@@ -325,7 +330,7 @@ TEST_F(MachineLoopTest, AnEventThatClosesPeersDoesNotDisturbTheLook) {
   for (ConnectionId i = 1; i <= 4; ++i) link.arrived[i] = 2;
   for (ConnectionId i = 1; i <= 4; ++i) answer.emplace_back(ClosePeer{.peer = i});
   EXPECT_EQ(alive_after_a_look(loop).size(), 1u) << "the first one's event closes all of them";
-  // One that goes on to speak is a peer again.
+  // A peer that sends a message afterwards is known again.
   link.events = {received(2)};
   alive_after_a_look(loop);
   alive_after_a_look(loop);

@@ -8,7 +8,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What somebody typed, or a file holds, need not be UTF-8.
+// Text from a command line or a file may not be valid UTF-8.
 std::string question_text(const Json& question) {
   return question.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -25,13 +25,14 @@ std::string_view verb_of(JobChange change) {
   return "";
 }
 
+// Converts the error object of an answer. An unknown code is read as unavailable.
 Status operator_error(const Json& error) {
   const auto text = [&](const char* key) {
     const auto found = error.find(key);
     return found != error.end() && found->is_string() ? found->get<std::string>() : std::string();
   };
   constexpr auto kLast = static_cast<int>(kLastStatusCode);
-  StatusCode code = StatusCode::unavailable;
+  StatusCode code = StatusCode::unavailable;  // for codes of other versions
   for (int i = 1; i <= kLast; ++i) {
     if (name(static_cast<StatusCode>(i)) == text("code")) code = static_cast<StatusCode>(i);
   }

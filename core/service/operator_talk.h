@@ -1,5 +1,5 @@
-// What operators ask a coordinator, and what it answers, as JSON (docs/jobs.md): for those who ask,
-// whatever way the question goes. What the coordinator makes of it:
+// The texts of operators' questions to a coordinator and of its answers, as JSON (docs/jobs.md),
+// for the side that asks. They do not depend on the transport. The coordinator's side is in
 // coordinator/operators/control_question.h.
 #pragma once
 
@@ -12,18 +12,21 @@
 
 namespace tributary {
 
+// A change of a job's state by an operator.
 enum class JobChange { pause, resume, stop };
 
+// The questions of operators, as texts.
 std::string list_question();
-// `folder` is where the job's own file lies, on the coordinator's machine; empty: it lies
-// elsewhere.
+// `folder` is the folder of the job's file on the coordinator's machine; empty if the file is on
+// another machine.
 std::string submit_question(std::string_view toml, std::string_view folder);
 // `job` is a name or a number.
 std::string change_question(JobChange change, std::string_view job, std::string_view reason);
 std::string allow_question(const AllowedAgent& agent);
 std::string revoke_question(std::string_view agent_id);
 
-// The answer without its envelope: its data, or the error as if it were ours.
+// Returns the data of an answer. If the answer is an error, returns it as a Status. Returns
+// corrupt_data if the text is not an answer.
 Result<nlohmann::ordered_json> read_operator_answer(std::string_view text);
 
 }  // namespace tributary

@@ -61,7 +61,7 @@ void PeerLink::run() {
   }
 }
 
-// Strangers to the epoch before may be members of this one.
+// Drops refused connections of the previous epoch: their peers may be members of this one.
 void PeerLink::open(OpenPeers epoch) {
   telemetry_.take_refused();
   commands_->begin(std::move(epoch));

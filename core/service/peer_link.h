@@ -1,10 +1,10 @@
-// An agent's link to its peers, as long as the process lives: the port, and a session of the epoch
-// that was opened last (core/service/peers), on a thread of its own. Commands of the machine come
-// in; messages and losses of peers go out as events.
+// An agent's link to its peers, for the lifetime of the process: the port, and a session of the
+// current epoch (core/service/peers) on a thread of its own. The machine's commands are the input;
+// messages and losses of peers are posted as events.
 //
-// Threads: open(), close() and send() belong to the machine's; counters(), take_refused() and
-// take_measured() are any thread's. `post` is called on a thread of this class, and must not wait.
-// The port's calls are all made on that thread, until this is destroyed.
+// Thread rule: the machine's thread calls open(), close() and send(); any thread may call
+// counters(), take_refused() and take_measured(). `post` is called on this class's thread and must
+// not block. All calls of the port are made on that thread until this object is destroyed.
 #pragma once
 
 #include <chrono>
@@ -27,54 +27,57 @@
 namespace tributary {
 
 struct PeerLinkOptions {
-  // Over TCP, to listen at: "tcp://192.0.2.7:4650"; port 0 picks one.
+  // Address to listen at over TCP: "tcp://192.0.2.7:4650"; port 0 picks one.
   std::string endpoint;
-  // What others are told to connect to, where that is another: behind a gateway or in a container.
+  // The address that peers connect to, if it differs: behind a gateway or in a container.
   std::string advertise = {};
-  // Null: nothing is encrypted and members are who they say they are.
+  // Null: nothing is encrypted and members are not authenticated.
   std::shared_ptr<const KeyPair> keys = nullptr;
-  // Messages that were handed out and not let go of yet: nothing more is read while there are so
-  // many bytes of them, and one message.
+  // Bound on the bytes of messages that were posted and not released yet. At this bound no more
+  // messages are read, so it may be exceeded by one message.
   std::size_t unread_bytes_max = 64u << 20;
-  // Of what waits for one member to take it: with more than this, which no round has, the session
-  // is given up and every member is lost.
+  // Bound on the bytes that wait for one member. No round needs as many, so beyond it the session
+  // ends and every member is lost.
   std::size_t unsent_bytes_max = std::size_t{4} << 30;
   std::chrono::milliseconds connect_max{10'000};
-  // Ports are open before anybody is told of them: where nobody listens, nobody is.
+  // Limit after a refused connection. Members open their ports before they report them, so a
+  // refused connection usually means that the member has ended.
   std::chrono::milliseconds refused_max{1'000};
 };
 
-// Of the settings peers.endpoint and peers.advertise.
+// Returns invalid_argument for unusable values of the settings peers.endpoint and peers.advertise.
 Status check_peer_addresses(const std::string& endpoint, const std::string& advertise);
 
 class PeerLink {
  public:
   using Post = PostPeerEvent;
 
-  // By a port of its own, over TCP. `clock` outlives it.
+  // Opens a TCP port of its own. Returns an error if it cannot be opened. `clock` must outlive the
+  // link.
   static Result<std::unique_ptr<PeerLink>> make(PeerLinkOptions options, const Clock& clock,
                                                 Post post);
-  // By this port, whatever it goes by: the addresses in `options` say nothing then.
+  // Uses an existing port of any kind; the addresses in `options` are ignored.
   static std::unique_ptr<PeerLink> make_over(std::unique_ptr<PeerPort> port,
                                              PeerLinkOptions options, const Clock& clock,
                                              Post post);
-  // Waits for nobody: what is not sent by now is not sent.
+  // Does not wait for messages to be sent; unsent messages are dropped.
   ~PeerLink();
   PeerLink(const PeerLink&) = delete;
   PeerLink& operator=(const PeerLink&) = delete;
 
-  // What others are told to connect to.
+  // The address that peers connect to.
   const std::string& endpoint() const { return port_->endpoint(); }
 
+  // Starts a session of the epoch; the session before it ends.
   void open(OpenPeers epoch);
   void close();
-  // To a member of the epoch that was opened last; without one it goes nowhere.
+  // Sends to a member of the current epoch; without an epoch the message is dropped.
   void send(SendToPeer message);
 
   PeerLinkCounters counters() const { return telemetry_.counters(); }
-  // The first few strangers that were refused since the last call.
+  // The first few refused connections since the last call.
   std::vector<Refused> take_refused() { return telemetry_.take_refused(); }
-  // Peers of which something new is known since they were taken; at most count_max.
+  // At most `count_max` peers with new measurements since they were last taken.
   std::vector<PeerMeasured> take_measured(std::size_t count_max);
 
  private:
@@ -85,7 +88,7 @@ class PeerLink {
   const Clock& clock_;
   const Post post_;
   const std::unique_ptr<PeerPort> port_;
-  const std::shared_ptr<PeerCommands> commands_;  // whoever holds a message holds it too
+  const std::shared_ptr<PeerCommands> commands_;  // shared with the messages that the machine holds
   PeerTelemetry telemetry_;
   std::thread thread_;
 };

@@ -1,3 +1,4 @@
+// Tests of an agent's link to its peers over real connections on loopback.
 #include "core/service/peer_link.h"
 
 #include <gtest/gtest.h>
@@ -18,9 +19,10 @@ using service_testing::Heard;
 using service_testing::Inbox;
 using std::chrono::milliseconds;
 
-// Members of one process, each with its thread. With keys, or without.
+// The members of one process, each with its thread, with keys or without.
 class PeerLinkTest : public testing::TestWithParam<bool> {
  protected:
+  // Opens the links of all members, on shaped links if `line` is given.
   void make(std::uint32_t members, const PeerLinkOptions& common = {},
             const std::optional<ShapedOptions>& line = {}) {
     for (std::uint32_t i = 0; i < members; ++i) {
@@ -39,6 +41,7 @@ class PeerLinkTest : public testing::TestWithParam<bool> {
           }));
     }
   }
+  // The epoch as member `member` receives it from the coordinator.
   OpenPeers epoch(std::uint64_t session, std::uint32_t member) {
     OpenPeers peers{.session = session, .member = member, .members = {}};
     for (std::uint32_t i = 0; i < links_.size(); ++i) {
@@ -65,7 +68,7 @@ class PeerLinkTest : public testing::TestWithParam<bool> {
 
   SystemClock clock_;
   std::vector<std::shared_ptr<const KeyPair>> keys_;
-  std::vector<std::string> endpoints_;  // of members that are gone
+  std::vector<std::string> endpoints_;  // also of members that have ended
   std::vector<std::unique_ptr<Inbox>> inboxes_;
   std::vector<std::unique_ptr<PeerLink>> links_;
 };
@@ -107,7 +110,8 @@ TEST_P(PeerLinkTest, LargePayloadsArriveAndAreCounted) {
 }
 
 TEST_P(PeerLinkTest, TheWayFromAPeerIsMeasuredByWhatItSends) {
-  // Over loopback alone, whether a payload lies in the buffer when its reader gets there is chance.
+  // A shaped link is needed because, over plain loopback, it is random whether a payload is in the
+  // buffer before its reader.
   ShapedOptions line;
   line.in.bytes_per_s = 100'000'000;
   make(2, {}, line);
@@ -136,7 +140,7 @@ TEST_P(PeerLinkTest, AnEpochReplacesTheOneBefore) {
   send(0, 1, "first");
   EXPECT_EQ(next(1).frame, "first");
   open_all(8);
-  // Whoever was connected may notice the end of an epoch before its own next one begins.
+  // A connected member may notice the end of an epoch before its own next epoch begins.
   const auto next_of_8 = [&](std::uint32_t member) {
     Heard heard = next(member);
     while (heard.session == 7) heard = next(member);
@@ -211,7 +215,7 @@ TEST_P(PeerLinkTest, NothingIsReadWhileMuchIsUnread) {
   inboxes_[1]->keep_owners();
   open_all(7);
   for (int i = 0; i < 10; ++i) send(0, 1, std::to_string(i), filled(1000, 0));
-  // Three are above the bound: those behind them come when these have gone.
+  // Three messages reach the bound. The others arrive after these were released.
   for (int i = 0; i < 3; ++i) EXPECT_EQ(next(1).frame, std::to_string(i));
   int heard = 3;
   while (heard < 10) {
@@ -233,7 +237,7 @@ TEST_P(PeerLinkTest, WhoeverHoldsAMessageMayOutliveTheLink) {
 
 TEST_P(PeerLinkTest, TooMuchThatWaitsEndsTheSession) {
   make(3, {.endpoint = {}, .unread_bytes_max = 1, .unsent_bytes_max = 8u << 20});
-  inboxes_[1]->keep_owners();  // it reads one message and no more
+  inboxes_[1]->keep_owners();  // member 1 reads one message and no more
   open_all(7);
   for (int i = 0; i < 64; ++i) send(0, 1, "more", filled(1u << 20, 0));
   for (const std::uint32_t member : {1u, 2u}) {

@@ -1,4 +1,4 @@
-// What an agent's machine would get from a peer link, for tests to look at.
+// Receives the events of a peer link in place of an agent's machine.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,26 +19,28 @@
 
 namespace tributary::service_testing {
 
-inline constexpr std::chrono::seconds kLong{60};  // sanitizers are slow
+inline constexpr std::chrono::seconds kLong{60};  // long enough for sanitizers
 
+// Copies the bytes, because an event's bytes are valid only during the call.
 inline std::string text_of(ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
 
-// Bytes that begin with one that is given.
+// `bytes` bytes, of which the first has the value `with`.
 inline Bytes filled(std::size_t bytes, std::uint8_t with) {
   Bytes out(bytes);
   for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(with + i % 251);
   return out;
 }
 
+// An event of a peer.
 struct Heard {
   std::uint64_t session = 0;
   std::uint32_t from = 0;
   std::string frame;
   SharedSlice payload;
-  Status lost;  // an error: it is a loss
+  Status lost;  // an error: this event is a loss
 };
 
-// What a machine's loop would get.
+// Receives the events that a machine's loop would receive.
 class Inbox {
  public:
   void post(Event event, std::shared_ptr<const void> owner) {
@@ -61,7 +63,7 @@ class Inbox {
     if (keep_) kept_.push_back(std::move(owner));
     changed_.notify_all();
   }
-  // The next one; nothing within a long time is a failure.
+  // Returns the next event; fails if none arrives within kLong.
   Heard next() {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, kLong, [&] { return !heard_.empty(); })) {
@@ -76,10 +78,12 @@ class Inbox {
     const std::lock_guard lock(mutex_);
     return heard_.size();
   }
+  // From now on messages count as unread until let_go().
   void keep_owners() {
     const std::lock_guard lock(mutex_);
     keep_ = true;
   }
+  // Releases the kept messages and returns their number.
   std::size_t let_go() {
     std::vector<std::shared_ptr<const void>> done;
     const std::lock_guard lock(mutex_);

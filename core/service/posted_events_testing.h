@@ -1,4 +1,4 @@
-// Events that another thread posts to a machine, for tests of what posts them.
+// Receives the events that another thread posts to a machine.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,9 +14,10 @@
 
 namespace tributary::service_testing {
 
-// Must outlive what posts to it.
+// It must outlive the objects that post to it.
 class PostedEvents {
  public:
+  // Returns a function that may be called on any thread.
   std::function<void(Event)> poster() {
     return [this](Event event) {
       const std::lock_guard lock(mutex_);
@@ -25,7 +26,7 @@ class PostedEvents {
     };
   }
 
-  // Waits for the next event, which must be of this kind.
+  // Waits for the next event, which must be of type `Kind`.
   template <typename Kind>
   Kind next() {
     std::unique_lock lock(mutex_);

@@ -33,7 +33,7 @@ Status tell_service_manager(std::string_view state) {
     return failed("the path of a socket", path);
   }
   std::memcpy(address.sun_path, path, length);
-  if (*path == '@') address.sun_path[0] = '\0';  // a name that is in no file system
+  if (*path == '@') address.sun_path[0] = '\0';  // an abstract name, without a file
   const int file = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (file < 0) return failed("a socket", std::generic_category().message(errno));
   const auto address_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + length);

@@ -1,4 +1,5 @@
-// What systemd wants to know of a service (sd_notify's protocol): a datagram to $NOTIFY_SOCKET.
+// Reports the state of a daemon to systemd (the protocol of sd_notify): one datagram to
+// $NOTIFY_SOCKET.
 #pragma once
 
 #include <string_view>
@@ -7,7 +8,8 @@
 
 namespace tributary {
 
-// "READY=1", "STOPPING=1", "STATUS=...". Nothing is done, and that is fine, where nobody asked.
+// `state` is "READY=1", "STOPPING=1" or "STATUS=...". Returns ok without doing anything if the
+// environment has no NOTIFY_SOCKET, and io_error if the datagram cannot be sent.
 Status tell_service_manager(std::string_view state);
 
 }  // namespace tributary

@@ -15,7 +15,7 @@
 namespace tributary {
 namespace {
 
-// The service manager's end; a name with a leading @ is in no file system.
+// The service manager's end of the socket. A name with a leading @ is abstract and has no file.
 class Listener {
  public:
   explicit Listener(const std::string& name)
@@ -31,7 +31,7 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  std::string next() const {  // empty: nothing
+  std::string next() const {  // empty if none was sent
     std::array<char, 200> text{};
     const ssize_t bytes = ::recv(file_, text.data(), text.size(), 0);
     return {text.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};

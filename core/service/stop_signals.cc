@@ -15,6 +15,7 @@
 namespace tributary {
 namespace {
 
+// The signals that the thread reads. They are blocked, so no handler runs.
 sigset_t watched() {
   sigset_t set;
   sigemptyset(&set);
@@ -52,6 +53,7 @@ StopSignals::~StopSignals() {
   ::close(file_);
 }
 
+// The second signal to stop ends the process without cleaning up, for a daemon that hangs.
 void StopSignals::listen() {
   bool asked = false;
   while (true) {
@@ -62,6 +64,7 @@ void StopSignals::listen() {
     signalfd_siginfo info{};
     if (::read(file_, &info, sizeof(info)) != static_cast<ssize_t>(sizeof(info))) continue;
     const int signal = static_cast<int>(info.ssi_signo);
+    // The exit code is the one that a shell reports for a process that a signal ended.
     if (signal != SIGHUP && std::exchange(asked, true)) ::_exit(kExitSignal + signal);
     on_signal_(signal);
   }

@@ -1,5 +1,5 @@
-// SIGTERM and SIGINT ask a daemon to end, a second one ends it at once; SIGHUP asks it to read
-// again what it can read again.
+// Handles the signals of a daemon. SIGTERM and SIGINT ask it to stop, a second one ends the process
+// at once, and SIGHUP asks it to reload what can be reloaded.
 #pragma once
 
 #include <functional>
@@ -12,14 +12,16 @@
 
 namespace tributary {
 
+// Owns the thread that waits for signals.
 class StopSignals {
  public:
-  // To be called before the process has a second thread: threads inherit what is blocked. A write
-  // to a reader that went away, or beyond a file size limit, becomes an error of the write.
+  // Blocks the signals in the calling thread. Call it before the process has a second thread,
+  // because threads inherit the mask. Also ignores SIGPIPE and SIGXFSZ, so that a write to a closed
+  // pipe or beyond a file size limit returns an error.
   static void block();
 
-  // `on_signal` is called from a thread of its own, once for the first signal to end, and for every
-  // SIGHUP.
+  // `on_signal` is called on a thread of its own, once for the first signal to stop and for every
+  // SIGHUP. block() must have been called.
   static Result<std::unique_ptr<StopSignals>> open(std::function<void(int signal)> on_signal);
   ~StopSignals();
   StopSignals(const StopSignals&) = delete;

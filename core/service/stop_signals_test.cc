@@ -11,7 +11,7 @@
 namespace tributary {
 namespace {
 
-// What has been told, in order.
+// The signals that were reported, in order.
 class Told {
  public:
   void take(int signal) {
@@ -19,7 +19,7 @@ class Told {
     signals_.push_back(signal);
     changed_.notify_all();
   }
-  std::vector<int> first(std::size_t count) {  // waits
+  std::vector<int> first(std::size_t count) {  // waits for `count` signals
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return signals_.size() >= count; });
     return signals_;
@@ -31,8 +31,8 @@ class Told {
   std::vector<int> signals_;
 };
 
-// Signals are the whole process's: every case runs in a process of its own, which says with its
-// exit code how it went.
+// Signals affect the whole process, so every case runs in a process of its own and reports its
+// result by the exit code.
 template <typename Case>
 void in_a_process(Case run, const ::testing::ExitedWithCode& end) {
   ::testing::FLAGS_gtest_death_test_style = "fast";

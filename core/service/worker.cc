@@ -48,7 +48,7 @@ void Worker::work() {
     const std::function<void()> next = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    room_.notify_one();
+    room_.notify_one();  // one place is free, so one waiting post() can continue
     next();
   }
 }

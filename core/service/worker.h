@@ -1,10 +1,10 @@
-// One thread that does what it is handed, one after the other.
+// One thread that runs pieces of work in order.
 //
-// At most waiting_max pieces of work wait behind the one under way. At this bound post() waits for
-// room, and try_post() returns resource_exhausted. A thread that other parts wait for, such as a
-// machine's loop, calls post() only where the work is short.
+// At most `waiting_max` pieces wait behind the one that runs. At this bound post() blocks until one
+// is done, and try_post() returns resource_exhausted. A thread on which others depend, such as a
+// machine's loop, calls post() only if the work is short.
 //
-// Threads: post() and try_post() belong to any thread but this worker's own.
+// Thread rule: any thread except the worker's own may call post() and try_post().
 #pragma once
 
 #include <condition_variable>
@@ -20,17 +20,17 @@ namespace tributary {
 
 class Worker {
  public:
-  static constexpr std::size_t kWaitingMax = 1024;
+  static constexpr std::size_t kWaitingMax = 1024;  // default bound on waiting work
 
   explicit Worker(std::size_t waiting_max = kWaitingMax)
       : waiting_max_(waiting_max), thread_([this] { work(); }) {}
-  // Finishes the work under way and drops what waits.
+  // Finishes the work that runs and drops what waits.
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
   void post(std::function<void()> work);
-  // An error: the work is dropped.
+  // On an error the work is dropped.
   [[nodiscard]] Status try_post(std::function<void()> work);
 
  private:

@@ -13,7 +13,7 @@ namespace {
 // Work that lasts until it is released.
 class Blocker {
  public:
-  // Returns when the worker is at it, so that nothing of it waits.
+  // Returns when the worker runs this work, so that it does not count as waiting.
   void occupy(Worker& worker) {
     worker.post([this] {
       began_.set_value();

@@ -1,4 +1,4 @@
-// Whole simulations of rounds that agents exchange among themselves.
+// Tests of whole simulations with rounds in which the agents exchange among themselves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -72,14 +72,14 @@ TEST(Peers, FaultsOfTheirConnectionsFire) {
   EXPECT_GT(rounds_by(report, wire::Collective::star), 0u);
 }
 
-// The residual that a member has on its disk is not the one that it goes by.
+// The residual on a member's disk differs from the one that the member uses.
 TEST(Peers, AResidualThatWasNotWrittenIsNoticed) {
   const RunsReport report = run_some(peers_scenario(), {.seeds = 100,
                                                         .repeat_every = 0,
                                                         .mutation = Mutation::skip_residual_write,
                                                         .stop_at_violation = true});
   ASSERT_FALSE(report.failed.empty());
-  // Which of the two sees it first depends on the run, and that on the compiler.
+  // The check that detects it first depends on the run, and the run depends on the compiler.
   EXPECT_THAT(report.failed[0].violation.invariant, testing::AnyOf("commits", "conservation"))
       << failures_of(report);
 }

@@ -13,6 +13,7 @@
 namespace tributary {
 namespace {
 
+// The threads share the counters below and write to different reports.
 class Runs {
  public:
   Runs(const Scenario& scenario, const RunsRequest& request)
@@ -32,6 +33,8 @@ class Runs {
     return request_.repeat_every != 0 && place % request_.repeat_every == 0;
   }
 
+  // Runs a seed, and runs it again if it is one of those that are repeated. A second run with
+  // violations would only repeat them.
   void run_seed(std::size_t place) {
     std::optional<SimReport> report = simulate_once(place);
     if (!report) return;
@@ -60,6 +63,7 @@ class Runs {
     return std::move(*report);
   }
 
+  // The caller's progress function may stop all runs.
   bool count_round() {
     const std::lock_guard lock(mutex_);
     ++rounds_done_;
@@ -67,6 +71,7 @@ class Runs {
     return !stopped_;
   }
 
+  // An upper bound that grows if a run commits more rounds than the scenario states.
   std::uint64_t rounds_in_all() const {
     const std::uint64_t repeated =
         request_.repeat_every == 0
@@ -75,6 +80,8 @@ class Runs {
     return std::max((request_.seeds + repeated) * scenario_.rounds, rounds_done_);
   }
 
+  // Merges the reports in the order of the seeds, so that the result does not depend on the
+  // threads.
   RunsReport gather() const {
     RunsReport sum;
     Checksum states;
@@ -96,7 +103,7 @@ class Runs {
       for (const auto& [note, count] : report.notes) sum.notes[note] += count;
       sum.virtual_s += report.virtual_s;
       sum.events += report.events;
-      sum.messages += report.messages;
+      sum.messages += report.messages;  // for now: number of runs in which the fault happened
       sum.bytes += report.bytes;
       sum.conservation_error_max =
           std::max(sum.conservation_error_max, report.conservation_error_max);
@@ -109,6 +116,7 @@ class Runs {
                           .rounds_committed = report.rounds_committed,
                           .bytes_by_message = report.bytes_by_message});
     }
+    // A fault that happened in every run is not missed.
     std::erase_if(sum.faults_missed, [&](const auto& kind) { return kind.second == sum.seeds; });
     if (sum.seeds != 1) sum.state_hash = states.finish64();
     return sum;

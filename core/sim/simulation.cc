@@ -14,12 +14,14 @@
 namespace tributary {
 namespace {
 
-constexpr TimeNs kLookEveryNs = 50 * kMs;
-// Of one link and way: more would be a machine that floods.
+constexpr TimeNs kLookEveryNs = 50 * kMs;  // interval of the checks in look()
+// Bound for one direction of one link. More messages in flight mean that a machine floods the
+// network.
 constexpr std::uint64_t kUnderWayMax = 20'000;
 
 TimeNs ns_of(double seconds) { return static_cast<TimeNs>(seconds * 1e9); }
 
+// One run. All of it happens on the thread that calls run().
 class Simulation {
  public:
   Simulation(const Scenario& scenario, const SimOptions& options)
@@ -42,6 +44,8 @@ class Simulation {
     peers_.attach(std::move(tell_peers));
   }
 
+  // Runs until everything is done or the first violation. `path` hashes the times of all events, so
+  // that a run that differs at any point ends with another hash.
   Result<SimReport> run() {
     incidents_.begin();
     look_again();
@@ -54,6 +58,7 @@ class Simulation {
   }
 
  private:
+  // A committed round is progress and starts the incidents of the next round.
   Status round_committed() {
     rounds_ = room_.ledger.rounds_committed();
     progress_at_ns_ = room_.now();
@@ -70,6 +75,7 @@ class Simulation {
     room_.queue.after(kLookEveryNs, [this] { look_again(); });
   }
 
+  // Ends the faults when their time is over, and checks bounds, completion and progress.
   void look() {
     const Scenario& scenario = room_.scenario;
     if (room_.faulty && (rounds_ >= std::min(scenario.faults_until_round, scenario.rounds) ||
@@ -86,12 +92,15 @@ class Simulation {
     if (room_.now() - progress_at_ns_ > ns_of(scenario.progress_s)) complain_of_no_progress();
   }
 
+  // Ends all faults. From now on rounds must be committed in time.
   void calm_down() {
     room_.faulty = false;
     progress_at_ns_ = room_.now();
     incidents_.stop();
   }
 
+  // Whether every machine has the model of the last round and no agent has an undecided
+  // contribution.
   bool all_are_there() const {
     return coordinator_.running() && coordinator_.machine().model_version() == rounds_ &&
            std::ranges::all_of(agents_, [&](const auto& agent) {
@@ -100,7 +109,8 @@ class Simulation {
            });
   }
 
-  // At the end everything is switched off at once; what comes up again must be what it was.
+  // At the end all machines lose their power at once. After the restart they must have the same
+  // state.
   void finish() {
     if (last_restart_) {
       over_ = true;
@@ -114,6 +124,7 @@ class Simulation {
     for (const auto& agent : agents_) agent->kill(ending);
   }
 
+  // The report names the agents that are behind, as far as its length allows.
   void complain_of_no_progress() {
     std::string who;
     for (std::uint32_t i = 0; i < agents_.size() && who.size() < 200; ++i) {
@@ -197,6 +208,7 @@ class Simulation {
     room_.tally.add("torn_write", disk.torn_writes);
   }
 
+  // Depends on everything that must be equal in a repeated run.
   std::uint64_t state_hash() const {
     Checksum sum;
     const auto add = [&](std::uint64_t value) {

@@ -1,3 +1,4 @@
+// Runs the scenarios with many seeds, and shows that every planted bug is found within a hundred.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -11,7 +12,7 @@
 namespace tributary {
 namespace {
 
-// What a run of the mixed scenario counts: incidents, and what befalls messages and writes.
+// The faults that a run of the mixed scenario counts: incidents, and faults of messages and writes.
 constexpr std::array<std::string_view, 27> kEveryFault = {"agent_kill",
                                                           "agent_power_cut",
                                                           "coordinator_kill",
@@ -117,7 +118,7 @@ std::vector<std::string> codec_names() {
 INSTANTIATE_TEST_SUITE_P(Each, EveryCodec, testing::ValuesIn(codec_names()),
                          [](const auto& one) { return one.param; });
 
-// The large scenario, cut down to what a test may take.
+// The large scenario, reduced to the time of a test.
 TEST(ManyAgents, HoldWhatMustHold) {
   Scenario scenario = scenario_named("thousand");
   scenario.agents = 300;

@@ -1,3 +1,5 @@
+// Runs the scenarios of tests/scenarios with a few seeds, and shows that every planted bug is
+// detected.
 #include "core/sim/simulation.h"
 
 #include <fmt/format.h>
@@ -12,13 +14,13 @@
 namespace tributary {
 namespace {
 
-// A scenario, and the faults that must have fired after a few seeds of it.
+// A scenario and the faults that must have happened after a few seeds of it.
 struct Case {
   std::string scenario;
   std::vector<std::string> faults;
-  // Its codec sends values as they are, and those of updates are made up so that sums are exact.
+  // The codec sends values unchanged, and the updates' values have exact sums.
   bool exact = false;
-  // Sessions end by faults only.
+  // Sessions end only by faults.
   bool sessions_last = false;
   friend std::ostream& operator<<(std::ostream& out, const Case& c) { return out << c.scenario; }
 };
@@ -122,7 +124,7 @@ TEST(Simulation, AJobThatCannotGoOnIsAViolation) {
   EXPECT_EQ(report.failed[0].violation.invariant, "progress");
 }
 
-// Payloads of several parts, over links that are fast enough for any protocol.
+// Payloads of several parts, on links that are fast enough for any protocol.
 Scenario calm_with_a_large_model() {
   Scenario scenario = scenario_named("calm");
   scenario.rounds = 6;

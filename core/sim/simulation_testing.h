@@ -1,4 +1,4 @@
-// What the tests of whole simulations share.
+// The common part of the tests of whole simulations.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 
 namespace tributary {
 
-// One of tests/scenarios.
+// Reads one of tests/scenarios.
 inline Scenario scenario_named(const std::string& name) {
   Result<Scenario> scenario = read_scenario(fmt::format("{}/{}.toml", TRIBUTARY_SCENARIOS, name));
   EXPECT_TRUE(scenario.ok()) << scenario.status().text();

@@ -15,11 +15,12 @@
 namespace tributary {
 namespace {
 
-constexpr std::chrono::milliseconds kStepWait{200};
-// Of what has gathered while nobody listened: more than the link's queue holds.
+constexpr std::chrono::milliseconds kStepWait{200};  // longest wait of step()
+// Bound on the events that are read at once before a question. It is more than the link's queue
+// holds.
 constexpr int kEventsGatheredMax = 64;
-// After which a connection without an answer is given up: what is in between (a tunnel) may go on
-// taking what leads nowhere.
+// After this many times `patience` without an answer, the connection is closed. A device on the
+// path, such as a tunnel, may keep accepting data that leads nowhere.
 constexpr int kPatiencesUntilAnew = 6;
 
 LinkLimits remote_run_limits() {
@@ -28,21 +29,23 @@ LinkLimits remote_run_limits() {
   limits.payload_bytes_max = 0;
   limits.send_queue_messages = 8;
   limits.send_queue_bytes = 2 * kWatchQuestionBytesMax;
-  limits.receive_queue_messages = 8;  // more than can be under way
+  limits.receive_queue_messages = 8;  // more than can be in flight
   return limits;
 }
 
-// Somebody watches the window: one that comes back is to be seen soon.
+// A person waits at the window, so a coordinator that returns must be found soon.
 LinkTimes remote_run_times(std::chrono::nanoseconds retry_after) {
   LinkTimes times;
   times.redial_max = std::clamp(std::chrono::duration_cast<std::chrono::milliseconds>(retry_after),
                                 times.redial_min, times.redial_max);
-  times.linger_max = std::chrono::milliseconds(0);
+  times.linger_max = std::chrono::milliseconds(0);  // unsent questions are useless after the end
   return times;
 }
 
 }  // namespace
 
+// The link to the coordinator and the questions in flight on it. At most two questions are in
+// flight: a Pull and one other.
 class RemoteRun::Line {
  public:
   Line(RemoteRunOptions options, const Clock& clock)
@@ -50,7 +53,7 @@ class RemoteRun::Line {
 
   Result<bool> step(RunChanges& changes);
   bool at_end() const { return at_end_; }
-  // Status is the answer's own trouble, or why there is none.
+  // A Status is the error in the answer, or the reason why no answer arrived.
   Result<RoundDetail> round_detail(RoundQuestion question);
   Result<std::string> ask_operator(OperatorQuestion question);
   void wake();
@@ -58,10 +61,10 @@ class RemoteRun::Line {
  private:
   // The question for the next portion of the run.
   struct Pull {
-    std::uint64_t number = 0;  // of the question that is under way; 0: none
-    std::chrono::nanoseconds at{0};
+    std::uint64_t number = 0;                  // number of the question in flight; 0: none
+    std::chrono::nanoseconds at{0};            // time at which the question was sent
     bool afresh = true;                        // from the run's beginning
-    std::optional<WatchPortion> portion = {};  // has come, and was not handed over
+    std::optional<WatchPortion> portion = {};  // arrived and not returned by step() yet
   };
 
   Status open();
@@ -84,21 +87,21 @@ class RemoteRun::Line {
 
   const RemoteRunOptions options_;
   const Clock& clock_;
-  std::mutex mutex_;  // of the pointer, for wake()
+  std::mutex mutex_;  // guards link_ for wake()
   std::shared_ptr<Transport> link_;
   std::atomic<bool> woken_ = false;
-  ConnectionId connection_ = 0;  // 0: none
-  Status trouble_;
-  std::chrono::nanoseconds ask_at_{0};
+  ConnectionId connection_ = 0;         // 0: none
+  Status trouble_;                      // the current error; ok if none
+  std::chrono::nanoseconds ask_at_{0};  // after an error: no question before this time
   std::uint64_t last_number_ = 0;
   Pull pull_;
-  bool has_told_ = false;    // of the run, since this was made
-  bool at_end_ = false;      // of it, as the last step() told
-  std::uint64_t asked_ = 0;  // the number of the other question that is under way; 0: none
+  bool has_told_ = false;    // a portion of the run was returned since construction
+  bool at_end_ = false;      // whether the last step() reached the end
+  std::uint64_t asked_ = 0;  // number of the other question in flight; 0: none
   std::optional<WatchAnswer> answer_;
 };
 
-// --- the line ----------------------------------------------------------------------------------
+// --- the connection ----------------------------------------------------------------------------
 
 Status RemoteRun::Line::trouble(StatusCode code, std::string expected, std::string got,
                                 std::string remedy) const {
@@ -113,11 +116,13 @@ Status RemoteRun::Line::of_coordinator(const Status& status) const {
   return trouble(status.code(), fault.expected, fault.got, fault.remedy);
 }
 
+// Opens the link unless it is open. After an error it waits until retry_after has passed.
 Status RemoteRun::Line::open() {
   if (link_) return {};
   if (!trouble_.ok() && clock_.now() < ask_at_) return trouble_;
   const auto opened = [&]() -> Result<std::unique_ptr<Transport>> {
     TRIBUTARY_ASSIGN(std::shared_ptr<LinkContext> context,
+                     // One spoke needs few sockets.
                      LinkContext::open({.sockets_max = 16, .clock = &clock_}));
     return open_spoke({.endpoint = options_.endpoint,
                        .keys = options_.keys,
@@ -138,19 +143,20 @@ Status RemoteRun::Line::open() {
   return {};
 }
 
+// Any thread. The mutex keeps the link alive during the call.
 void RemoteRun::Line::wake() {
   woken_ = true;
   const std::lock_guard lock(mutex_);
   if (link_) link_->wake();
 }
 
-// Nothing is asked for a while; what is under way may still come.
+// No question is asked for a while; an answer in flight may still arrive.
 void RemoteRun::Line::fail(Status why) {
   trouble_ = std::move(why);
   ask_at_ = clock_.now() + options_.retry_after;
 }
 
-// Whether there was something.
+// Processes one link event. Returns false if none occurred before the deadline.
 Result<bool> RemoteRun::Line::listen(std::chrono::nanoseconds deadline) {
   const Result<std::optional<LinkEvent>> event = link_->receive(deadline);
   if (!event.ok()) {
@@ -162,7 +168,7 @@ Result<bool> RemoteRun::Line::listen(std::chrono::nanoseconds deadline) {
   return event->has_value();
 }
 
-// A connection may have ended long ago, if nobody has listened.
+// Processes the events since the last call, because the connection may have ended long ago.
 Status RemoteRun::Line::hear_what_gathered() {
   for (int events = 0; events < kEventsGatheredMax; ++events) {
     TRIBUTARY_ASSIGN(const bool something, listen(clock_.now()));
@@ -171,7 +177,7 @@ Status RemoteRun::Line::hear_what_gathered() {
   return {};
 }
 
-// It is opened anew when it is time to ask again.
+// Closes the link. It is opened again for the next question.
 void RemoteRun::Line::hang_up() {
   connection_ = 0;
   pull_.number = asked_ = 0;
@@ -179,11 +185,13 @@ void RemoteRun::Line::hang_up() {
   link_.reset();
 }
 
+// A new connection starts without questions in flight, and the coordinator reads the run from its
+// beginning.
 void RemoteRun::Line::take(const LinkEvent& event) {
   if (const auto* made = std::get_if<Connected>(&event)) {
     connection_ = made->connection;
     pull_.number = asked_ = 0;
-    pull_.afresh = true;  // the coordinator keeps the place of a connection
+    pull_.afresh = true;  // the coordinator's position belongs to the connection
     trouble_ = {};
     ask_at_ = {};
   } else if (const auto* gone = std::get_if<Disconnected>(&event)) {
@@ -209,25 +217,26 @@ Result<std::uint64_t> RemoteRun::Line::send(WatchQuestion question) {
   return question.number;
 }
 
-// --- what comes --------------------------------------------------------------------------------
+// --- answers -----------------------------------------------------------------------------------
 
 void RemoteRun::Line::take(ByteSpan bytes) {
   Result<WatchAnswer> answer = unpack_answer(bytes);
   if (!answer.ok()) {
-    // Whatever it was, it is not known what it said: from the beginning, then.
+    // The content of this answer is lost, so the run must be read from the beginning.
     pull_.number = 0;
     pull_.afresh = true;
     if (asked_ != 0) answer_ = WatchAnswer{.number = asked_, .says = answer.status()};
     return fail(answer.status());
   }
-  const bool of_no_question = answer->number == 0;  // ours could not be read
+  const bool of_no_question = answer->number == 0;  // the coordinator could not read our question
   if (asked_ != 0 && (answer->number == asked_ || of_no_question)) {
     answer_ = *std::move(answer);
   } else if (pull_.number != 0 && (answer->number == pull_.number || of_no_question)) {
     take_pulled(*std::move(answer));
-  }  // or it is not waited for any longer
+  }  // otherwise it is an answer that no call waits for any more
 }
 
+// The answer to a Pull.
 void RemoteRun::Line::take_pulled(WatchAnswer answer) {
   pull_.number = 0;
   if (auto* portion = std::get_if<WatchPortion>(&answer.says)) {
@@ -242,6 +251,7 @@ void RemoteRun::Line::take_pulled(WatchAnswer answer) {
   }
 }
 
+// Asks for the next portion if a connection exists and no such question is in flight.
 void RemoteRun::Line::pull() {
   if (connection_ == 0 || pull_.number != 0 || pull_.portion || clock_.now() < ask_at_) return;
   const Result<std::uint64_t> number = send({.asks = PullQuestion{.afresh = pull_.afresh}});
@@ -250,8 +260,9 @@ void RemoteRun::Line::pull() {
   pull_.at = clock_.now();
 }
 
-// --- what is asked -----------------------------------------------------------------------------
+// --- questions ---------------------------------------------------------------------------------
 
+// Waits for a portion until kStepWait has passed or wake() was called.
 Result<bool> RemoteRun::Line::step(RunChanges& changes) {
   at_end_ = false;
   TRIBUTARY_TRY(open());
@@ -270,7 +281,8 @@ Result<bool> RemoteRun::Line::step(RunChanges& changes) {
                  "it is waited for; look whether the coordinator's machine is busy");
 }
 
-// The next question is under way while this answer is looked at.
+// Asks the next question before it returns, so that the answer is in flight while the caller
+// processes this one.
 Result<bool> RemoteRun::Line::hand_over(RunChanges& changes) {
   WatchPortion portion = *std::move(pull_.portion);
   pull_.portion.reset();
@@ -286,6 +298,7 @@ Result<bool> RemoteRun::Line::hand_over(RunChanges& changes) {
   return portion.more;
 }
 
+// Waits for one event, as long as neither wake() was called nor the deadline has passed.
 Status RemoteRun::Line::go_on(std::chrono::nanoseconds deadline) {
   if (woken_.exchange(false)) return trouble(StatusCode::cancelled, "time to wait", "an end", "");
   if (clock_.now() < deadline) return listen(deadline).status();
@@ -293,6 +306,7 @@ Status RemoteRun::Line::go_on(std::chrono::nanoseconds deadline) {
                  "ask again; look whether the coordinator's machine is busy");
 }
 
+// Waits until a connection exists, or returns the reason why the attempt failed.
 Status RemoteRun::Line::be_connected(std::chrono::nanoseconds deadline) {
   while (connection_ == 0) {
     if (!trouble_.ok()) return trouble_;
@@ -301,6 +315,7 @@ Status RemoteRun::Line::be_connected(std::chrono::nanoseconds deadline) {
   return {};
 }
 
+// Asks one question and waits for its answer. Portions that arrive meanwhile are kept for step().
 template <typename Answer, typename Question>
 Result<Answer> RemoteRun::Line::ask(Question question, std::chrono::nanoseconds deadline) {
   TRIBUTARY_TRY(be_connected(deadline));
@@ -331,11 +346,11 @@ Result<RoundDetail> RemoteRun::Line::round_detail(RoundQuestion question) {
 Result<std::string> RemoteRun::Line::ask_operator(OperatorQuestion question) {
   TRIBUTARY_TRY(open());
   TRIBUTARY_TRY(hear_what_gathered());
-  // What counts is the attempt that is under way, not how one ended of which nobody has heard.
+  // Only the current attempt counts. The result of an earlier attempt may be old.
   if (connection_ == 0) trouble_ = {};
   Result<OperatorAnswer> answer = ask<OperatorAnswer>(
       std::move(question), clock_.now() + options_.patience + options_.more_for_operators);
-  // Where a line is cut without a word, the kernel takes longer to notice.
+  // If a connection breaks without a packet, the kernel takes longer than this to notice.
   if (answer.status().code() == StatusCode::deadline_exceeded && link_) hang_up();
   if (!answer.ok()) return answer.status();
   return std::move(answer->json);

@@ -1,11 +1,12 @@
-// A run that a coordinator across the network tells of (docs/watch.md): what RunFollower is for a
-// file on this machine.
+// Reads a run from a coordinator across the network (docs/watch.md). It is the counterpart of
+// RunFollower, which reads a file on this machine.
 //
-// A coordinator that cannot be reached, or sends this key away, is an error of step() until it is
-// there again; then it is read on, or from its beginning where that is needed, as
-// RunChanges::begins_anew says.
+// If the coordinator cannot be reached or refuses the key, step() returns an error until it can be
+// reached again. Reading then continues, or starts from the beginning if necessary
+// (RunChanges::begins_anew).
 //
-// Threads: one at a time, but for wake(); not one that draws.
+// Thread rule: one thread at a time, except wake(). Calls block, so a user interface's thread must
+// not make them.
 #pragma once
 
 #include <chrono>
@@ -20,47 +21,52 @@
 
 namespace tributary {
 
+// The coordinator to observe, the keys and the time limits.
 struct RemoteRunOptions {
   std::string endpoint = {};   // its watch.endpoint: "tcp://coordinator.lan:4641"
-  KeyPair keys;                // on its watch.allow_file
-  PublicKey coordinator = {};  // pinned: nobody else is talked to
-  bool encrypted = true;       // must be as the coordinator's
-  // After trouble nothing is asked again before so long.
+  KeyPair keys;                // must be in its watch.allow_file
+  PublicKey coordinator = {};  // the only key that is accepted at the other end
+  bool encrypted = true;       // must be the same as the coordinator's setting
+  // Pause after an error before the next question.
   std::chrono::nanoseconds retry_after = std::chrono::seconds(1);
-  // For an answer; and how much longer that to an operator's question may take, with the
-  // coordinator's own patience with its journal.
+  // Time limit of an answer, and the additional time for the answer to an operator's question,
+  // which includes the coordinator's wait for its journal.
   std::chrono::nanoseconds patience = std::chrono::seconds(10);
   std::chrono::nanoseconds more_for_operators = std::chrono::seconds(30);
 };
 
 class RemoteRun : public RunSource {
  public:
-  // The clock must outlive it, and go as the system's does.
+  // The clock must outlive this object and must be the system's clock or run at the same rate.
   RemoteRun(RemoteRunOptions options, const Clock& clock);
   ~RemoteRun() override;
   RemoteRun(const RemoteRun&) = delete;
   RemoteRun& operator=(const RemoteRun&) = delete;
 
-  // As RunSource has it. Takes a fifth of a second at most: false may also mean that an answer is
-  // still under way. Errors beside those of the coordinator's own reading (RunFollower::step):
-  // unavailable (cannot be reached), permission_denied (a key that is not let in), mismatch (the
-  // coordinator's is not the one that is expected), unsupported (of another version),
-  // resource_exhausted (as many as it lets look are there),
-  // deadline_exceeded (no answer within the patience; it is still waited for, six times as long,
-  // and then the coordinator is dialled anew).
+  // See RunSource. Blocks for at most 0.2 s, so false may also mean that an answer has not arrived
+  // yet. Besides the errors of the coordinator's own reading (RunFollower::step) it returns:
+  //   unavailable         the coordinator cannot be reached
+  //   permission_denied   the coordinator refuses the key
+  //   mismatch            the coordinator has another key than expected
+  //   unsupported         the coordinator uses another version
+  //   resource_exhausted  the coordinator has as many observers as it allows
+  //   deadline_exceeded   no answer within `patience`; the wait continues up to six times as
+  //                       long, and then a new connection is made
   Result<bool> step(RunChanges& changes) override;
   bool at_end() const override;
 
-  // Waits for the answer, and fails at once where there is no connection.
+  // Waits for the answer. Returns an error at once if no connection exists.
   Result<RoundDetail> round_detail(std::uint64_t job, std::uint64_t round) override;
-  // Waits for a connection, too: one attempt to make it. The end of the one that the question went
-  // out on is unavailable, and whether it was heard is not known; deadline_exceeded gives the
-  // connection up. Either way the next question dials again, whether or not anybody calls step().
-  // Permission_denied: the key may look, but is not one of watch.operators.
+  // Waits for the answer, and before that for one attempt to connect if necessary. Returns
+  // unavailable if the connection ends after the question was sent; the coordinator may or may not
+  // have received it. Returns deadline_exceeded and closes the connection if no answer arrives. In
+  // both cases the next question connects again, whether or not step() is called. Returns
+  // permission_denied if the key may observe but is not one of watch.operators.
   Result<std::string> ask_operator(std::string_view question) override;
 
-  // Any thread. The call that is waiting, or else the next one that would, ends without its answer:
-  // step() with false or the trouble that there is, the others with `cancelled`.
+  // Ends the call that waits, or else the next one that would wait, without its answer: step()
+  // returns false or the current error, and the other calls return `cancelled`. Any thread may call
+  // it.
   void wake() override;
 
  private:

@@ -1,4 +1,4 @@
-// A coordinator's side and watchers' over real sockets and a real journal.
+// Tests of a coordinator's server and its observers over real sockets and with a real journal.
 #include "core/watch/remote_run.h"
 #include "core/base/log/memory_log_testing.h"
 
@@ -33,7 +33,7 @@ using run_testing::kJob;
 using run_testing::RunWriter;
 using testing::HasSubstr;
 
-constexpr std::chrono::seconds kSlowMachine{90};
+constexpr std::chrono::seconds kSlowMachine{90};  // long enough for sanitizers on a loaded machine
 
 class RemoteRunTest : public testing::Test {
  protected:
@@ -44,6 +44,7 @@ class RemoteRunTest : public testing::Test {
     write_rounds(30);
   }
 
+  // Writes rounds with all kinds of rows that a portion can have.
   void write_rounds(std::uint64_t count) {
     for (std::uint64_t i = 0; i < count; ++i) {
       ++round_;
@@ -55,7 +56,7 @@ class RemoteRunTest : public testing::Test {
     }
   }
 
-  // Where the one before was, if there was one.
+  // Starts the server, at the address of the previous one if there was one.
   void serve(std::vector<std::string> operators = {}, std::uint32_t sessions_max = 8) {
     server_.reset();
     Result<std::unique_ptr<WatchServer>> server = WatchServer::open(
@@ -77,6 +78,7 @@ class RemoteRunTest : public testing::Test {
             .coordinator = coordinator_.public_key,
             .retry_after = std::chrono::milliseconds(20)};
   }
+  // An observer with the allowed key.
   std::unique_ptr<RemoteRun> watcher() {
     return std::make_unique<RemoteRun>(options(keys_), clock_);
   }
@@ -86,7 +88,7 @@ class RemoteRunTest : public testing::Test {
     return std::make_unique<RemoteRun>(options(keys), clock_);
   }
 
-  // Steps until the condition holds of all that was told so far and of the last step.
+  // Steps until the condition holds for all changes so far and the last step's status.
   using Condition = std::function<bool(const RunChanges&, const Status&)>;
   bool read_until(RemoteRun& run, RunChanges& all, const Condition& condition) {
     const auto give_up_at = clock_.now() + kSlowMachine;
@@ -96,11 +98,13 @@ class RemoteRunTest : public testing::Test {
     }
     return false;
   }
+  // Steps until this many events and plans have been read.
   bool read_events(RemoteRun& run, RunChanges& all, std::size_t count) {
     return read_until(run, all, [&](const RunChanges& told, const Status&) {
       return told.events.size() >= count && told.plans.size() >= count;
     });
   }
+  // Steps until the last status has this code.
   bool fails_with(RemoteRun& run, StatusCode code, Status* status = nullptr) {
     RunChanges ignored;
     return read_until(run, ignored, [&](const RunChanges&, const Status& last) {
@@ -108,7 +112,7 @@ class RemoteRunTest : public testing::Test {
       return last.code() == code;
     });
   }
-  // All that a follower beside the coordinator reads.
+  // Everything that a RunFollower on the coordinator's machine reads.
   RunChanges from_file() {
     RunFollower follower({.path = folder_ / "run.db", .own_journal = true}, clock_);
     RunChanges all;
@@ -119,7 +123,7 @@ class RemoteRunTest : public testing::Test {
     }
     return all;
   }
-  // But for when it was read.
+  // The rows without begins_anew, which depends on the time of reading.
   static std::vector<std::string> rows_of(RunChanges changes) {
     changes.begins_anew = false;
     return watch_testing::dump(changes);
@@ -153,7 +157,7 @@ TEST_F(RemoteRunTest, ARunThatIsBeingWrittenIsToldAsItsFileTellsIt) {
   EXPECT_EQ(all.rounds.size(), 50u);
   EXPECT_EQ(all.reports.size(), 100u);
   EXPECT_EQ(all.metrics.size(), 100u);
-  // In one go the metrics come in another order.
+  // If the run is read at once, the metrics have another order.
   RunChanges file = from_file();
   const auto by_round = [](const NewMetric& one, const NewMetric& other) {
     return std::tie(one.name, one.round) < std::tie(other.name, other.round);
@@ -215,7 +219,7 @@ TEST_F(RemoteRunTest, AKeyThatIsNotAllowedIsToldWhatToDo) {
   ASSERT_TRUE(fails_with(run, StatusCode::permission_denied, &status));
   EXPECT_THAT(status.text(), HasSubstr("allow-list"));
   EXPECT_EQ(run.ask_operator("{}").status().code(), StatusCode::permission_denied);
-  // And comes in by itself once it is.
+  // Once its key is allowed, it connects without further help.
   allowed_->allow(keys.public_key, "late");
   RunChanges all;
   EXPECT_TRUE(read_events(run, all, 30));
@@ -319,8 +323,8 @@ TEST_F(RemoteRunTest, OneMoreThanThereIsRoomForIsToldSoAndComesInLater) {
   EXPECT_EQ(three.rounds.size(), 30u);
 }
 
-// It asks for the whole run again and again and takes nothing from its socket: what waits for it is
-// bounded, and others are served as if it were not there.
+// An observer that requests the whole run repeatedly and reads nothing from its socket. The memory
+// for its answers is bounded, and other observers are served as usual.
 TEST_F(RemoteRunTest, WhoNeverReadsHoldsUpNobody) {
   for (int i = 0; i < 2000; ++i) writer_.event("filler", std::string(1000, 'x'));
   serve();
@@ -365,8 +369,9 @@ TEST_F(RemoteRunTest, WhoAsksBesideWatchingTakesOnePlace) {
   EXPECT_EQ(server_->counts().sessions, 1u);
 }
 
-// Nobody calls step(), so that nobody has heard of the end when the next question is asked. One
-// that the end overtakes is lost: it may have been heard, and is not asked twice.
+// Without step(), nothing has processed the end of the connection when the next question is asked.
+// A question that is in flight at that end is lost. It is not repeated, because the coordinator may
+// have received it.
 TEST_F(RemoteRunTest, WhoOnlyAsksGetsOverALostConnection) {
   serve({"desk-1"});
   const auto run = watcher();
@@ -385,7 +390,7 @@ TEST_F(RemoteRunTest, WhoOnlyAsksGetsOverALostConnection) {
   EXPECT_EQ(*answer, "[{}]");
 }
 
-// One that takes every question and answers none.
+// A coordinator that accepts every question and answers none.
 TEST_F(RemoteRunTest, AQuestionWithoutAnAnswerGivesTheConnectionUp) {
   link_testing::Federation coordinator;
   coordinator.allowed->allow(keys_.public_key, "desk-1");

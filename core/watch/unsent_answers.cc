@@ -4,7 +4,7 @@ namespace tributary {
 
 void UnsentAnswers::send(ConnectionId to, const SharedSlice& answer) {
   const Status sent = try_to_send(to, answer);
-  // Any other error is a connection that is gone, which the link tells.
+  // Any other error means that the connection has ended, which the link reports.
   if (sent.code() == StatusCode::resource_exhausted) waiting_.try_emplace(to, answer);
 }
 

@@ -1,7 +1,8 @@
-// Answers that a connection's queue had no room for. At most one of a connection waits: meanwhile
-// no other question of its is worked on, so that nothing gathers without bound.
+// Keeps answers that did not fit into their connection's send queue. At most one answer waits for
+// each connection, and the connection's next question is not processed meanwhile, so memory is
+// bounded.
 //
-// Threads: one at a time, but for bytes_sent().
+// Not thread-safe, except bytes_sent(), which any thread may call.
 #pragma once
 
 #include <atomic>
@@ -16,9 +17,10 @@ class UnsentAnswers {
  public:
   explicit UnsentAnswers(Transport& link) : link_(link) {}
 
-  // Sends the answer, or keeps it where there is no room and no other one waits.
+  // Sends the answer. If the queue has no room, keeps the answer, unless another one of the
+  // connection already waits.
   void send(ConnectionId to, const SharedSlice& answer);
-  // Sends those for which there is room by now.
+  // Sends the waiting answers whose queues have room now.
   void send_again();
   void forget(ConnectionId connection) { waiting_.erase(connection); }
 

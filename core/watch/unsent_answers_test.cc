@@ -5,7 +5,7 @@
 namespace tributary {
 namespace {
 
-// A link whose queues have room or not, as the test says.
+// A link whose queues have room if the test says so.
 class NarrowLink final : public Transport {
  public:
   bool has_room = true;

@@ -1,5 +1,5 @@
-// Whatever a coordinator sends is an answer or an error; and an answer is packed to what it came
-// from, to the last bit.
+// Fuzz target: any bytes are an answer or an error, and an answer that is packed again has the same
+// content, bit by bit.
 #include <cstdlib>
 
 #include "core/watch/watch_message.h"
@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     add_changes(portion->changes, changes);
   }
   const Result<Bytes> packed = pack_answer(*answer);
-  if (!packed.ok()) return 0;  // tables that were used twice are packed twice
+  if (!packed.ok()) return 0;  // a table that the input refers to twice is packed twice
   const Result<WatchAnswer> again = unpack_answer(*packed);
   if (!again.ok() || !is_the_same(*answer, *again)) std::abort();
   return 0;

@@ -35,6 +35,8 @@ Status operators_busy() {
 
 }  // namespace
 
+// Queues a refusal unless too many wait. It must not need a session, because it may be the reason
+// why none exists.
 void WatchDesk::refuse(ConnectionId to, std::uint64_t number, Status why) {
   ++counts_.refused;
   if (refusals_.size() >= kRefusalsMax) return;
@@ -51,6 +53,8 @@ std::size_t WatchDesk::sessions_of(Place place) const {
       sessions_, [place](const auto& one) { return one.second.place == place; }));
 }
 
+// Returns true if a place is free, or if one becomes free because its session has been silent for
+// too long.
 bool WatchDesk::make_room(Place place, std::chrono::nanoseconds now) {
   if (sessions_of(place) < parts_.sessions_max) return true;
   auto silent = sessions_.end();
@@ -63,8 +67,9 @@ bool WatchDesk::make_room(Place place, std::chrono::nanoseconds now) {
   return true;
 }
 
-// The session of the connection, with the place that the question needs. Whoever is no operator
-// gets no operator's place by asking for it: they would be gone when one comes.
+// Returns the session of the connection, with the kind of place that the question needs. A sender
+// that is not an operator gets no operator's place, so that it cannot take the places away from
+// operators.
 Result<WatchDesk::Session*> WatchDesk::session_of(ConnectionId from, const std::string& id,
                                                   const WatchQuestion& question,
                                                   std::chrono::nanoseconds now) {
@@ -84,6 +89,7 @@ Result<WatchDesk::Session*> WatchDesk::session_of(ConnectionId from, const std::
   return &session;
 }
 
+// Question 0 in an answer refers to a question whose number could not be read.
 void WatchDesk::take(ConnectionId from, const std::string& id, ByteSpan bytes,
                      std::chrono::nanoseconds now) {
   Result<WatchQuestion> question = unpack_question(bytes);
@@ -93,6 +99,7 @@ void WatchDesk::take(ConnectionId from, const std::string& id, ByteSpan bytes,
   Session& session = **found;
   session.id = id;
   session.asked_at = now;
+  // The question is dropped without an answer, as the header explains.
   if (session.questions.size() >= kQuestionsMax) {
     ++counts_.refused;
     return;
@@ -105,6 +112,7 @@ void WatchDesk::operator_answered(ConnectionId connection, std::uint64_t number,
   const auto found = sessions_.find(connection);
   if (found == sessions_.end()) return;
   Session& session = found->second;
+  // The answer belongs to a question of an earlier session on this connection.
   if (!session.operator_asked || session.operator_number != number) return;
   session.operator_asked = false;
   session.answered = WatchAnswer{.number = number, .says = OperatorAnswer{std::move(json)}};
@@ -116,7 +124,8 @@ bool WatchDesk::has_work(const MaySend& may_send) const {
   });
 }
 
-// Turns, so that somebody who is refused again and again keeps nobody else waiting.
+// Refusals and sessions take turns, so that a client which is refused repeatedly does not delay
+// others.
 std::optional<WatchDesk::Answer> WatchDesk::next(const MaySend& may_send) {
   refusals_turn_ = !refusals_turn_;
   std::optional<Answer> answer = refusals_turn_ ? next_refusal() : next_of_sessions(may_send);
@@ -131,6 +140,7 @@ std::optional<WatchDesk::Answer> WatchDesk::next_refusal() {
   return refusal;
 }
 
+// Continues after the session that was served last, so that each gets its turn.
 std::optional<WatchDesk::Answer> WatchDesk::next_of_sessions(const MaySend& may_send) {
   const auto can_go_on = [&](const auto& one) {
     return is_ready(one.second) && may_send(one.first);
@@ -144,7 +154,7 @@ std::optional<WatchDesk::Answer> WatchDesk::next_of_sessions(const MaySend& may_
   if (!answered) return std::nullopt;
   Result<Bytes> bytes = pack_answer(*answered);
   if (!bytes.ok()) {
-    // What was read is lost with it.
+    // The rows of the failed portion are lost, so the run must be read from the beginning.
     if (std::holds_alternative<WatchPortion>(answered->says)) turn->second.run.reset();
     bytes = pack_answer({.number = answered->number, .says = bytes.status()});
     if (!bytes.ok()) return std::nullopt;
@@ -152,6 +162,7 @@ std::optional<WatchDesk::Answer> WatchDesk::next_of_sessions(const MaySend& may_
   return Answer{.to = turn->first, .bytes = *std::move(bytes)};
 }
 
+// The answer to an operator's question is sent before the next question is processed.
 std::optional<WatchAnswer> WatchDesk::answer(ConnectionId from, Session& session) {
   if (session.answered) return std::exchange(session.answered, std::nullopt);
   WatchQuestion question = std::move(session.questions.front());
@@ -165,6 +176,8 @@ std::optional<WatchAnswer> WatchDesk::answer(ConnectionId from, Session& session
   return ask(from, session, question.number, std::get<OperatorQuestion>(question.asks));
 }
 
+// One step of the session's reader. An error of the reader is part of the portion and does not end
+// the session.
 WatchAnswer WatchDesk::pull(Session& session, std::uint64_t number, const PullQuestion& asked) {
   if (asked.afresh) session.run.reset();
   if (!session.run) {
@@ -190,6 +203,7 @@ WatchAnswer WatchDesk::round(Session& session, std::uint64_t number, const Round
   return {.number = number, .says = *std::move(detail)};
 }
 
+// A session may have one operator's question in progress.
 std::optional<WatchAnswer> WatchDesk::ask(ConnectionId from, Session& session, std::uint64_t number,
                                           OperatorQuestion& asked) {
   if (!may_operate(session.id)) {

@@ -1,9 +1,10 @@
-// What a coordinator answers to its watchers: questions and answers as bytes, without socket and
-// thread. Every connection has a session, whose run is read from where its last answer ended; what
-// waits is bounded, and sessions take turns with one question each. A session that only asks what
-// operators ask takes no watcher's place: there are as many places for those.
+// Answers the questions of a coordinator's observers. It has no socket and no thread: questions and
+// answers are passed as bytes. Each connection has a session, whose run is read from the position
+// of its last answer. Waiting questions are bounded, and the sessions take turns with one question
+// each. A session that only asks operators' questions takes no observer's place; the number of
+// places for such sessions is the same.
 //
-// Threads: one at a time.
+// Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -23,64 +24,71 @@
 
 namespace tributary {
 
+// The functions and limits that a WatchDesk works with.
 struct WatchDeskParts {
-  // The run from its beginning, for one session.
+  // Opens the run from its beginning, for one session.
   std::function<std::unique_ptr<RunSource>()> open_run;
-  // Takes an operator's question, and answers by operator_answered(); false: too many wait.
+  // Passes on an operator's question, whose answer is passed to operator_answered(). Returns false
+  // if too many questions wait.
   std::function<bool(ConnectionId from, std::uint64_t number, std::string json)> ask_operator;
-  std::vector<std::string> operators = {};  // ids of those who may
-  std::uint32_t sessions_max = 8;           // that watch, and as many that only ask as operators
+  std::vector<std::string> operators = {};  // ids of the observers that may operate
+  // Limit for observers, and the same limit for sessions that only operate.
+  std::uint32_t sessions_max = 8;
 };
 
 class WatchDesk {
  public:
-  // Of a session that wait. An honest watcher has one of each kind under way.
+  // Bound on waiting questions of one session. A correct observer has at most one question of each
+  // kind in flight. Further questions are counted and dropped without an answer.
   static constexpr std::size_t kQuestionsMax = 4;
-  // Of all sessions, that are not about their run. More are not given: who does not know why its
-  // question is not answered has asked too many.
+  // Bound on waiting refusals, over all sessions. Further refusals are counted and dropped, because
+  // only a client that sends too many questions can reach the bound.
   static constexpr std::size_t kRefusalsMax = 64;
-  // Who has asked nothing for so long gives its place to somebody who comes when all of that kind
-  // are taken. It is told from the beginning if it asks again.
+  // A session that has asked nothing for this time loses its place if all places of its kind are
+  // taken and a new session needs one. If it asks again, it starts from the beginning of the run.
   static constexpr std::chrono::seconds kSilentMax{60};
 
+  // An answer as bytes and the connection to send it to.
   struct Answer {
     ConnectionId to = 0;
     Bytes bytes = {};
   };
   struct Counts {
     std::uint64_t questions = 0;
-    std::uint64_t refused = 0;  // could not be read, or there is no room for them
+    std::uint64_t refused = 0;  // malformed questions and questions without a place
   };
 
   explicit WatchDesk(WatchDeskParts parts) : parts_(std::move(parts)) {}
 
-  // `id`: under which the sender's key is allowed now.
+  // Takes a question. `id` is the id under which the sender's key is allowed now.
   void take(ConnectionId from, const std::string& id, ByteSpan question,
             std::chrono::nanoseconds now);
   void gone(ConnectionId connection) { sessions_.erase(connection); }
   void operator_answered(ConnectionId connection, std::uint64_t number, std::string json);
 
+  // Whether an answer could be sent to this connection now.
   using MaySend = std::function<bool(ConnectionId to)>;
   bool has_work(const MaySend& may_send) const;
-  // Works on one question of the session whose turn it is. Nothing: nobody is to be told, yet.
+  // Processes one question of the session whose turn it is. Returns nothing if no answer is ready.
   std::optional<Answer> next(const MaySend& may_send);
 
   std::size_t sessions() const { return sessions_of(Place::watcher); }
   const Counts& counts() const { return counts_; }
 
  private:
-  // What a session costs: a watcher's has the journal open and reads it.
+  // The kind of place that a session takes. An observer's session costs more, because it has the
+  // journal open and reads it.
   enum class Place : std::uint8_t { watcher, operators };
   struct Session {
     Place place = Place::watcher;
     std::string id = {};
     std::chrono::nanoseconds asked_at{0};
-    std::unique_ptr<RunSource> run = {};  // null: to be opened
-    bool is_new = true;                   // nothing of the run was told
-    std::uint64_t operator_number = 0;    // of the operator's question that is under way
+    std::unique_ptr<RunSource> run = {};  // null: not opened yet
+    bool is_new = true;                   // no portion of the run was sent yet
+    std::uint64_t operator_number = 0;    // number of the operator's question in progress
     bool operator_asked = false;
     std::deque<WatchQuestion> questions = {};
-    std::optional<WatchAnswer> answered = {};  // by the coordinator to an operator
+    std::optional<WatchAnswer> answered = {};  // the coordinator's answer to an operator
   };
 
   bool may_operate(const std::string& id) const;

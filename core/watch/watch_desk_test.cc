@@ -1,3 +1,5 @@
+// Tests of the answers to observers, without sockets: portions, operators' questions, bounds and
+// turns.
 #include "core/watch/watch_desk.h"
 
 #include <gmock/gmock.h>
@@ -21,7 +23,7 @@ using testing::HasSubstr;
 
 bool everybody_may(ConnectionId /*to*/) { return true; }
 
-// A desk before a run of twenty rounds, of which four come at once.
+// A WatchDesk with a run of twenty rounds, of which a portion has four.
 class WatchDeskTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -29,6 +31,7 @@ class WatchDeskTest : public testing::Test {
     for (std::uint64_t round = 1; round <= 20; ++round) writer_.round(round);
   }
 
+  // An operator's question that was passed on.
   struct Asked {
     ConnectionId from = 0;
     std::uint64_t number = 0;
@@ -43,10 +46,12 @@ class WatchDeskTest : public testing::Test {
   void pull(ConnectionId from, std::uint64_t number, bool afresh = false) {
     ask(from, {number, PullQuestion{afresh}});
   }
+  // An answer and its receiver.
   struct Told {
     ConnectionId to = 0;
     WatchAnswer answer = {};
   };
+  // Processes one question and returns its answer, if any.
   std::optional<Told> next(const WatchDesk::MaySend& may_send = everybody_may) {
     const std::optional<WatchDesk::Answer> answer = desk_.next(may_send);
     if (!answer) return std::nullopt;
@@ -57,13 +62,14 @@ class WatchDeskTest : public testing::Test {
     if (opened.ok()) told->answer = *opened;
     return told;
   }
-  // One portion for this connection, which is the only one that asks.
+  // Requests one portion for this connection, which must be the only one that asks.
   WatchPortion portion(ConnectionId from, bool afresh = false) {
     pull(from, 1, afresh);
     std::optional<Told> told = next();
     EXPECT_TRUE(told && std::holds_alternative<WatchPortion>(told->answer.says));
     return told ? std::get<WatchPortion>(std::move(told->answer.says)) : WatchPortion();
   }
+  // Requests portions until the end of the run.
   RunChanges all_of(ConnectionId from, bool afresh = false) {
     RunChanges all;
     for (bool more = true; more;) {
@@ -73,6 +79,7 @@ class WatchDeskTest : public testing::Test {
     }
     return all;
   }
+  // The error of an answer; ok if it has none.
   static Status trouble(const std::optional<Told>& told) {
     if (!told || !std::holds_alternative<Status>(told->answer.says)) return {};
     return std::get<Status>(told->answer.says);

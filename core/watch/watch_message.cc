@@ -16,9 +16,10 @@ namespace tributary {
 namespace {
 
 constexpr std::size_t kWatchTextBytesMax = wire::kTextBytesMax;
+// Inputs of a plan may be as long as a long frame.
 constexpr std::size_t kWatchInputsBytesMax = wire::kLongFrameBytesMax;
-constexpr std::uint32_t kWatchDepthMax = 8;
-// The others are the message itself and what it says beside its lists.
+constexpr std::uint32_t kWatchDepthMax = 8;  // the schema nests less deeply
+// The remaining tables are the message itself and its fields outside the lists.
 constexpr std::uint32_t kWatchRowsInAllMax = kWatchTablesMax - 8;
 
 Status damaged_message(std::string expected, std::string got) {
@@ -30,18 +31,19 @@ Status damaged_message(std::string expected, std::string got) {
 
 // --- bounds
 
-// What a text of a column may have. `list` empty: in whatever list the column is, or in none.
+// Limit of the texts in one column. An empty `list` applies to a column of this name in any list
+// and outside lists.
 struct Cap {
   std::string_view list;
   std::string_view column;
   std::size_t bytes;
 };
 
-// As a run's file is read: names of an agent and of a metric, and other names. All texts without an
-// entry may have kWatchTextBytesMax.
+// The same limits as for reading a run's file: ids of agents, names of metrics, and other names.
+// Texts without an entry may have kWatchTextBytesMax bytes.
 constexpr std::size_t kNameBytesMax = 64;
 constexpr std::size_t kWordsBytesMax = 256;
-constexpr std::size_t kDeviceBytesMax = 128;  // there is one of every agent at once
+constexpr std::size_t kDeviceBytesMax = 128;  // a message may have one for each agent
 constexpr Cap kCaps[] = {{"", "agent_id", kNameBytesMax},    {"", "trigger", kNameBytesMax},
                          {"", "collective", kNameBytesMax},  {"", "fallback", kNameBytesMax},
                          {"", "unit", kNameBytesMax},        {"", "purpose", kNameBytesMax},
@@ -51,15 +53,16 @@ constexpr Cap kCaps[] = {{"", "agent_id", kNameBytesMax},    {"", "trigger", kNa
                          {"", "source", kWordsBytesMax},     {"events", "reason", kWordsBytesMax},
                          {"", "build", kDeviceBytesMax},     {"", "device", kDeviceBytesMax}};
 
-// Not in the middle of a character.
+// Returns the largest size up to `bytes_max` that does not end within a UTF-8 character.
 std::size_t cut_size(std::string_view text, std::size_t bytes_max) {
   std::size_t end = bytes_max;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;
   return end;
 }
 
-// Refuses what these do not send, before it is copied: a table that is used many times is copied as
-// often. Their number is bounded by the verifier, and what each may bring along here.
+// Refuses values that the pack functions do not produce, before they are copied. A message may
+// refer to one table many times, and unpacking copies it each time. The verifier bounds the number
+// of tables, and this class bounds the size of each.
 class Bounds {
  public:
   template <typename Number>
@@ -87,13 +90,14 @@ class Bounds {
   }
 };
 
-// Cuts texts that are too long, where they lie in a message that was just written, and counts rows.
+// Cuts texts that are too long directly in a message that was just written, and counts its rows.
 class Cutting {
  public:
   template <typename Number>
   Status number(const wire::Place& /*place*/, Number /*value*/) {
     return {};
   }
+  // Shortens a text within the finished message: writes its new size and a terminating zero.
   Status text(const wire::Place& place, std::string_view text) {
     const std::size_t bytes_max = watch_text_bytes_max(place);
     if (text.size() <= bytes_max) return {};
@@ -105,6 +109,7 @@ class Cutting {
     has_cut_ = true;
     return {};
   }
+  // A list whose items are offsets is a list of tables, so its length counts as rows.
   Status list(const wire::Place& /*place*/, ByteSpan bytes, std::size_t alignment) {
     if (alignment == sizeof(flatbuffers::uoffset_t)) rows_ += bytes.size() / alignment;
     return {};
@@ -117,7 +122,7 @@ class Cutting {
   std::size_t rows_ = 0;
 };
 
-// The body of a message, where it has texts.
+// Visits the body of a message, if it has texts.
 template <typename Visitor>
 Status walk_body(const watch::Message& message, Visitor& visitor) {
   const wire::Place root = {.name = watch::EnumNameBody(message.body_type())};
@@ -146,7 +151,7 @@ watch::TroubleT told(const Status& status) {
   return trouble;
 }
 
-// A code that this build does not know is still trouble.
+// A code that this build does not know is read as unavailable.
 Status read_trouble(watch::TroubleT& trouble) {
   const bool known = trouble.code > static_cast<std::uint8_t>(StatusCode::ok) &&
                      trouble.code <= static_cast<std::uint8_t>(kLastStatusCode);
@@ -166,6 +171,8 @@ Status too_large(std::string_view what, std::string expected, std::size_t got) {
                                                  .remedy = {}});
 }
 
+// Packs a message. It is packed again if a text was cut, because cutting in place leaves unused
+// bytes.
 Result<Bytes> pack(std::uint64_t number, watch::BodyUnion body, std::size_t bytes_max) {
   auto message = std::make_unique<watch::MessageT>();
   message->number = number;
@@ -179,7 +186,7 @@ Result<Bytes> pack(std::uint64_t number, watch::BodyUnion body, std::size_t byte
     return too_large("message of a watch", fmt::format("at most {} rows", kWatchRowsInAllMax),
                      cutting.rows());
   }
-  if (cutting.has_cut()) {  // seldom: written again without what is left of the texts
+  if (cutting.has_cut()) {  // rare: written again to remove the cut parts of the texts
     message.reset(written.UnPack());
     builder.Clear();
     watch::FinishMessageBuffer(builder, watch::Message::Pack(builder, message.get()));
@@ -198,8 +205,8 @@ watch::BodyUnion body_of(Body body) {
   return out;
 }
 
-// The identifier comes before everything else: whatever another version has changed, it is told
-// from this one.
+// The identifier is checked first, so that a message of another version is recognized whatever else
+// has changed in it.
 Status check_version(ByteSpan bytes) {
   const std::string_view ours(watch::MessageIdentifier(), 4);
   if (bytes.size() < wire::kFrameBytesMin) {
@@ -210,7 +217,7 @@ Status check_version(ByteSpan bytes) {
   if (theirs.substr(0, 3) != ours.substr(0, 3)) {
     return damaged_message(fmt::format("the identifier {}", ours), "another one");
   }
-  const bool newer = theirs[3] > kWatchVersion;
+  const bool newer = theirs[3] > kWatchVersion;  // versions are compared by their last character
   return Status(StatusCode::unsupported,
                 {.what = "what is told across the network of a run",
                  .expected = fmt::format("version {}", kWatchVersion),
@@ -218,12 +225,15 @@ Status check_version(ByteSpan bytes) {
                  .remedy = "use a dashboard and a coordinator of the same release"});
 }
 
+// Checks the size, the version, the structure and the bounds, in this order, and unpacks the
+// message only then.
 Result<std::unique_ptr<watch::MessageT>> unpack(ByteSpan bytes, std::size_t bytes_max) {
   if (bytes.size() > bytes_max) {
     return too_large("message of a watch", fmt::format("at most {} bytes", bytes_max),
                      bytes.size());
   }
   TRIBUTARY_TRY(check_version(bytes));
+  // FlatBuffers requires aligned bytes. A part received from libzmq may not be aligned.
   Bytes aligned;
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % wire::kFrameAlignment != 0) {
     aligned.assign(bytes.begin(), bytes.end());
@@ -254,6 +264,7 @@ watch::BodyUnion body_told(const WatchPortion& portion) {
 }
 
 watch::BodyUnion body_told(RoundDetail detail) {
+  // Inputs that are too long are left out, because the other columns are still useful.
   if (detail.inputs.size() > kWatchInputsBytesMax) detail.inputs.clear();
   return body_of(std::move(detail));
 }
@@ -292,7 +303,7 @@ WatchPortion read_portion(watch::PortionT& wire) {
   return portion;
 }
 
-// What a portion and its message have alike.
+// Applies `move` to each field that RunChanges and Portion have in common.
 template <typename Changes, typename Move>
 void each_field(Changes& changes, watch::PortionT& wire, Move move) {
   move(changes.begins_anew, wire.begins_anew);

@@ -1,5 +1,5 @@
-// What a watcher and a coordinator say to one another (watch.fbs), as values and as bytes. Bytes
-// are verified and bounded before anything of them is believed, on both sides.
+// The messages between an observer and a coordinator (watch.fbs), as values and as bytes. Both
+// sides verify received bytes and check their bounds before they use them.
 #pragma once
 
 #include <cstddef>
@@ -17,20 +17,21 @@
 
 namespace tributary {
 
-// The last character of the schema's file_identifier.
+// The version: the last character of the schema's file_identifier.
 inline constexpr char kWatchVersion = '2';
 
-// A job's file is the largest question, a portion of the run of 16 Ki agents the largest answer.
+// Limits in bytes. The largest question contains a job's file, and the largest answer is a portion
+// of a run of 16 Ki agents.
 inline constexpr std::size_t kWatchQuestionBytesMax = (1u << 20) + 4096;
 inline constexpr std::size_t kWatchAnswerBytesMax = 16u << 20;
-// Of a portion, before the read that ends it: so many again may come with that one. With lists of
-// agents and their ratios this is what the cap above is for.
+// Rows of a portion before its last read, which may add as many again. Lists of agents and their
+// ratios come in addition; the limit of an answer allows for both.
 inline constexpr std::uint32_t kWatchRowsMax = 1024;
-// Of a message, which has one for each row of its lists.
+// Limit of the tables of a message. Each row of its lists is one table.
 inline constexpr std::uint32_t kWatchTablesMax = 64u << 10;
 
 struct PullQuestion {
-  bool afresh = false;  // from the beginning
+  bool afresh = false;  // start again from the beginning of the run
 };
 struct RoundQuestion {
   std::uint64_t job = 0;
@@ -40,14 +41,14 @@ struct OperatorQuestion {
   std::string json = {};
 };
 struct WatchQuestion {
-  std::uint64_t number = 0;  // its answer repeats it
+  std::uint64_t number = 0;  // repeated by the answer
   std::variant<PullQuestion, RoundQuestion, OperatorQuestion> asks = {};
 };
 
 struct WatchPortion {
   bool first = false;  // the run from its beginning
   bool more = false;
-  Status trouble = {};  // in reading on; the changes are right all the same
+  Status trouble = {};  // an error of a later read; the changes are valid
   RunChanges changes = {};
 };
 struct OperatorAnswer {
@@ -55,26 +56,29 @@ struct OperatorAnswer {
 };
 struct WatchAnswer {
   std::uint64_t number = 0;
-  // A Status, which is an error: why there is none.
+  // A Status is an error: the reason why no answer exists.
   std::variant<WatchPortion, RoundDetail, OperatorAnswer, Status> says = {};
 };
 
-// resource_exhausted: larger than its cap. Texts that are too long are cut.
+// Return resource_exhausted if the message is larger than its limit. Texts that are too long are
+// cut.
 Result<Bytes> pack_question(const WatchQuestion& question);
 Result<Bytes> pack_answer(const WatchAnswer& answer);
 
-// unsupported: of another version. corrupt_data, resource_exhausted: nothing that these send.
+// Return unsupported for a message of another version, and corrupt_data or resource_exhausted for
+// bytes that the pack functions do not produce.
 Result<WatchQuestion> unpack_question(ByteSpan bytes);
 Result<WatchAnswer> unpack_answer(ByteSpan bytes);
 
-// The changes as a message has them, and back.
+// Convert between changes and their form in a message.
 watch::PortionT portion_of(const RunChanges& changes);
 RunChanges changes_of(watch::PortionT wire);
 
-// How many bytes the text at this place of an answer may have.
+// The largest size in bytes of the text at this place of an answer.
 std::size_t watch_text_bytes_max(const wire::Place& place);
 
-// The last value that is known. Of LogLevel, which no schema of ours made, it stands here.
+// The last known value of an enumeration. LogLevel is defined here because no schema of ours
+// defines it.
 template <typename Enum>
 constexpr Enum last_value() {
   if constexpr (std::is_same_v<Enum, LogLevel>) {
@@ -84,7 +88,7 @@ constexpr Enum last_value() {
   }
 }
 
-// What a portion brings, behind what is there already.
+// Appends a portion's rows to `changes`.
 void add_changes(RunChanges portion, RunChanges& changes);
 
 }  // namespace tributary

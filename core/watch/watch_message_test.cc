@@ -1,3 +1,4 @@
+// Tests of the messages between observers and a coordinator: round trips, limits and damaged bytes.
 #include "core/watch/watch_message.h"
 
 #include <gmock/gmock.h>
@@ -87,8 +88,8 @@ TEST(WatchMessage, ATextIsCutBetweenCharacters) {
   EXPECT_EQ(told.events[0].text, std::string(1024, 'b'));
 }
 
-// Sixteen thousand agents and as many others before them, all with the longest names, and as many
-// rows as come at once.
+// Sixteen Ki agents, as many previous agents, all with the longest names, and as many rows as one
+// portion can have.
 TEST(WatchMessage, TheLargestPortionFits) {
   const auto text = [](std::size_t bytes, std::size_t i) {
     std::string out(bytes, 'x');
@@ -159,8 +160,8 @@ TEST(WatchMessage, NeitherIsTakenForTheOther) {
             StatusCode::corrupt_data);
 }
 
-// Cut at every byte it is refused, and with any bit flipped it is refused or another message:
-// nothing else happens, which the sanitizers see.
+// A message that is cut at any byte is refused. With any bit flipped it is refused or is another
+// message. Sanitizers would report any other effect.
 TEST(WatchMessage, DamageIsRefused) {
   const Bytes bytes = packed({.number = 1, .says = WatchPortion{.changes = random_changes(4)}});
   for (std::size_t end = 0; end < bytes.size(); ++end) {

@@ -32,6 +32,8 @@ std::vector<WatchOperators::Answered> WatchOperators::take() {
   return std::exchange(answers_, {});
 }
 
+// The lock is released during ask_(), which may take long, and during answered_(), which may take
+// other locks.
 void WatchOperators::work() {
   std::unique_lock lock(mutex_);
   while (true) {

@@ -1,5 +1,5 @@
-// Operators' questions of watchers on their way to the coordinator, which may take its time: on a
-// thread of their own, so that nobody who only watches waits for them.
+// Passes operators' questions of observers to the coordinator on a thread of its own. The
+// coordinator may need time for an answer, and other observers must not wait for it.
 #pragma once
 
 #include <condition_variable>
@@ -26,15 +26,16 @@ class WatchOperators {
     std::string json = {};
   };
 
-  // `ask` may wait and `answered` may not; both are called on this thread.
+  // Both functions are called on this object's thread. `ask` may block; `answered` must not.
   WatchOperators(std::function<std::string(std::string_view)> ask, std::function<void()> answered);
-  // Waits for the answer that is being made, and drops what waits behind it.
+  // Waits for the answer in progress and drops the questions behind it.
   ~WatchOperators();
   WatchOperators(const WatchOperators&) = delete;
   WatchOperators& operator=(const WatchOperators&) = delete;
 
-  // Any thread. False: so many wait already.
+  // Queues a question. Any thread may call it. Returns false if kWaitingMax questions wait.
   bool ask(ConnectionId connection, std::uint64_t number, std::string json);
+  // Returns the answers since the last call. Any thread may call it.
   std::vector<Answered> take();
 
  private:
@@ -44,7 +45,7 @@ class WatchOperators {
   const std::function<void()> answered_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Answered> asked_;  // with the question in the answer's place
+  std::deque<Answered> asked_;  // `json` contains the question
   std::vector<Answered> answers_;
   bool ending_ = false;
   std::thread thread_;

@@ -1,5 +1,5 @@
-// Whatever a watcher sends is a question or an error; and a question is packed to what it came
-// from.
+// Fuzz target: any bytes are a question or an error, and a question that is packed again has the
+// same content.
 #include <cstdlib>
 
 #include "core/watch/watch_message.h"
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const Result<Bytes> packed = pack_question(*question);
-  if (!packed.ok()) return 0;  // with another layout it may be larger than the cap
+  if (!packed.ok()) return 0;  // with another layout it may exceed the limit
   const Result<WatchQuestion> again = unpack_question(*packed);
   if (!again.ok() || again->number != question->number) std::abort();
   if (again->asks.index() != question->asks.index()) std::abort();

@@ -9,18 +9,19 @@ namespace tributary {
 namespace {
 
 constexpr std::string_view kWatchComponent = "watch";
-constexpr std::chrono::hours kUntilSomethingComes{1};
-// A queue that was full is looked at again after so long: libzmq does not tell when it has room.
+constexpr std::chrono::hours kUntilSomethingComes{1};  // wake() ends the wait earlier
+// Interval of attempts to send again after a full queue: libzmq does not report when a queue has
+// room.
 constexpr std::chrono::milliseconds kSendAgainAfter{20};
-// Of one look, before somebody is answered.
+// Bound on the events that are processed before a question is answered.
 constexpr std::size_t kEventsAtOnceMax = 256;
-// Between words on who was turned away; all are counted.
+// Minimum interval between log entries about refused connections; all of them are counted.
 constexpr std::chrono::seconds kWordsEvery{10};
 
 LinkLimits watch_limits() {
   LinkLimits limits;
   limits.frame_bytes_max = kWatchAnswerBytesMax;
-  limits.payload_bytes_max = 0;
+  limits.payload_bytes_max = 0;  // an observer has at most two answers in flight
   limits.send_queue_messages = 2;
   limits.send_queue_bytes = kWatchAnswerBytesMax;
   limits.receive_queue_messages = 8;
@@ -49,6 +50,7 @@ WatchServer::WatchServer(WatchServerOptions options, const Clock& clock, Log& lo
       log_(log),
       hub_(std::move(hub)),
       endpoint_(hub_->endpoint()),
+      // Each session has a reader of its own, which opens the journal when it is first used.
       desk_({.open_run =
                  [this] {
                    return std::make_unique<RunFollower>(
@@ -64,9 +66,11 @@ WatchServer::WatchServer(WatchServerOptions options, const Clock& clock, Log& lo
              .operators = options_.operators,
              .sessions_max = options_.sessions_max}),
       unsent_(*hub_),
+      // The members above are used by the threads, so these start last.
       operators_(std::make_unique<WatchOperators>(options_.ask_operator, [this] { hub_->wake(); })),
       thread_([this] { serve(); }) {}
 
+// The serving thread ends first, because it uses operators_. The link sends what it has queued.
 WatchServer::~WatchServer() {
   ending_ = true;
   hub_->wake();
@@ -89,8 +93,7 @@ void WatchServer::serve() {
   }
 }
 
-// What has come is taken first, so that no receive queue stays full; then one question is worked
-// on.
+// Processes received messages first, so that no receive queue stays full, and then one question.
 bool WatchServer::look() {
   const auto may_send = [this](ConnectionId to) { return !unsent_.waits(to); };
   for (WatchOperators::Answered& one : operators_->take()) {
@@ -101,6 +104,7 @@ bool WatchServer::look() {
                                       : unsent_.empty()        ? now + kUntilSomethingComes
                                                                : now + kSendAgainAfter;
   for (std::size_t events = 0; events < kEventsAtOnceMax; ++events) {
+    // Only the first receive() waits; the others take what has already arrived.
     Result<std::optional<LinkEvent>> event = hub_->receive(std::exchange(deadline, now));
     if (!event.ok()) {
       log_.error(kWatchComponent, "nobody can watch any longer",
@@ -117,6 +121,7 @@ bool WatchServer::look() {
   return true;
 }
 
+// The id is looked up for each question, because the allow-list may change during a connection.
 void WatchServer::take(const LinkEvent& event) {
   if (const auto* received = std::get_if<Received>(&event)) {
     const std::string id =
@@ -137,6 +142,7 @@ void WatchServer::tell_refused(const Refused& refused) {
                {{"reason", name(refused.reason)}, {"source", refused.source}});
 }
 
+// The counters are atomic copies for other threads.
 void WatchServer::count() {
   sessions_ = desk_.sessions();
   questions_ = desk_.counts().questions;

@@ -1,7 +1,7 @@
-// The port at which a coordinator tells of its run: a hub of its own, with an allow-list of its
-// own, on a thread of its own that reads the journal's file as everybody else who looks on does.
-// Rounds know nothing of it. A watcher that is slow waits for itself: nothing is kept for it but
-// the answer to the question that it has asked.
+// The server at which observers read a coordinator's run. It has a hub, an allow-list and a thread
+// of its own, and reads the journal's file as any other reader does. Rounds do not depend on it. A
+// slow observer delays only itself: the server keeps nothing for it except the answer to its
+// question.
 #pragma once
 
 #include <atomic>
@@ -24,38 +24,39 @@
 
 namespace tributary {
 
+// The address, the keys and the limits of a server.
 struct WatchServerOptions {
-  std::string endpoint = {};  // "tcp://*:4641"; port *: any
+  std::string endpoint = {};  // "tcp://*:4641"; "*" as port picks one
   KeyPair keys;
   std::shared_ptr<const AllowList> watchers = nullptr;
   bool encrypted = true;
-  std::vector<std::string> operators = {};  // ids of watchers
-  std::string journal = {};                 // of this process
+  std::vector<std::string> operators = {};  // ids of observers that may operate
+  std::string journal = {};                 // path of this process's journal
   std::uint32_t sessions_max = 8;
-  // An operator's question and its answer; called on a thread of the server's own, and may wait.
+  // Answers an operator's question. Called on a thread of the server's own, and may block.
   std::function<std::string(std::string_view)> ask_operator;
 };
 
 class WatchServer {
  public:
   struct Counts {
-    std::uint64_t sessions = 0;  // now
+    std::uint64_t sessions = 0;  // current number
     std::uint64_t questions = 0;
-    std::uint64_t refused = 0;      // questions
-    std::uint64_t turned_away = 0;  // that the link has refused
+    std::uint64_t refused = 0;      // questions that were refused
+    std::uint64_t turned_away = 0;  // connections and messages that the link has refused
     std::uint64_t bytes_out = 0;
   };
 
-  // The clock and the log must outlive it.
+  // Opens the port and starts the thread. The clock and the log must outlive the server.
   static Result<std::unique_ptr<WatchServer>> open(WatchServerOptions options, const Clock& clock,
                                                    Log& log);
-  // Waits for the operator's answer that is being made, if one is.
+  // Waits for the operator's answer in progress, if any.
   ~WatchServer();
   WatchServer(const WatchServer&) = delete;
   WatchServer& operator=(const WatchServer&) = delete;
 
   std::string endpoint() const { return endpoint_; }
-  // Any thread.
+  // Any thread may call it.
   Counts counts() const;
 
  private:
@@ -74,14 +75,15 @@ class WatchServer {
   const std::string endpoint_;
   WatchDesk desk_;
   UnsentAnswers unsent_;
-  std::chrono::nanoseconds next_word_at_{0};  // on who was turned away
+  // Time of the next log entry about refused connections.
+  std::chrono::nanoseconds next_word_at_{0};
   std::atomic<bool> ending_ = false;
   std::atomic<std::uint64_t> sessions_ = 0;
   std::atomic<std::uint64_t> questions_ = 0;
   std::atomic<std::uint64_t> refused_ = 0;
   std::atomic<std::uint64_t> turned_away_ = 0;
   std::unique_ptr<WatchOperators> operators_;
-  std::thread thread_;  // ends before all of these
+  std::thread thread_;  // ends before the members above are destroyed
 };
 
 }  // namespace tributary

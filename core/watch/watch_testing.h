@@ -1,5 +1,5 @@
-// Answers of a watch that are filled at random and compared to the last bit, by what flatc knows of
-// their fields: a new column is tested without a line of code here.
+// Fills answers with random values and compares them bit by bit. It uses flatc's description of the
+// fields, so that new columns are tested without a change here.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace tributary::watch_testing {
 
-// As long as columns may be, and anything that is no text.
+// Random numbers, and texts up to the longest size that a column allows.
 class RandomValues {
  public:
   explicit RandomValues(std::uint64_t seed) : random_(seed) {}
@@ -65,7 +65,7 @@ inline RoundDetail random_round(std::uint64_t seed) {
   return random_table<rows::RoundDetail>(seed);
 }
 
-// A zero's sign is not kept: it is left out of a message as any zero is.
+// The sign of a zero is lost, because a message omits zeros.
 template <typename Table>
 std::vector<std::string> dump_table(const typename Table::NativeTableType& table) {
   flatbuffers::FlatBufferBuilder builder;

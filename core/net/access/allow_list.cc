@@ -19,7 +19,7 @@ namespace tributary {
 namespace {
 
 constexpr std::string_view kBlanks = " \t\r";
-// 16 Ki members with an id, a key and a comment of 130 bytes.
+// Room for 16 Ki members with an id, a key and a comment of 130 bytes.
 constexpr std::uint64_t kAllowListBytesMax = 4u << 20;
 constexpr std::size_t kCommentBytesMax = 128;
 constexpr std::string_view kHeader = "# id, public key, comment\n";
@@ -31,7 +31,7 @@ Status bad_line(std::string expected, std::string got) {
                                            .remedy = "see 'tributary keys allow --help'"});
 }
 
-// Takes the first word off the text.
+// Removes the first word from `text` and returns it.
 std::string_view next_word(std::string_view& text) {
   text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
   const std::string_view word = text.substr(0, text.find_first_of(kBlanks));
@@ -54,7 +54,7 @@ Status check_comment(std::string_view comment) {
                  .got = fmt::format("{} bytes", comment.size())});
 }
 
-// Nothing for a line that holds none.
+// Returns nothing for an empty line or a comment.
 Result<std::optional<AllowedAgent>> parse_line(std::string_view line) {
   line = trimmed(line);
   if (line.empty() || line[0] == '#') return std::optional<AllowedAgent>();
@@ -99,8 +99,8 @@ Result<std::string> read_text(const std::string& path) {
   return std::string(file.begin(), file.end());
 }
 
-// Held while a file is read, changed and written: the folder is locked, because the file itself is
-// replaced.
+// Locks the folder of a file while the file is read, changed and written. The file itself cannot be
+// locked, because each change replaces it.
 class FolderLock {
  public:
   static Result<FolderLock> of(const std::string& path) {
@@ -144,7 +144,8 @@ Status check_agent_id(std::string_view id) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
            c == '-' || c == '_';
   });
-  // A dash would make it an option and a dot a hidden file, or worse.
+  // A leading dash would turn the id into an option, and a leading dot into a hidden file or a
+  // path.
   if (characters && !id.empty() && id.size() <= wire::kAgentIdBytesMax && id[0] != '.' &&
       id[0] != '-') {
     return {};
@@ -213,7 +214,7 @@ Status allow_in_file(const std::string& path, const AllowedAgent& agent) {
   if (!text.empty() && text.back() != '\n') text += '\n';
   text += fmt::format("{} {}{}{}\n", agent.id, key_text(agent.key),
                       agent.comment.empty() ? "" : " ", agent.comment);
-  TRIBUTARY_TRY(parse_allow_list(text).status());  // the cap on how many there may be
+  TRIBUTARY_TRY(parse_allow_list(text).status());  // enforces wire::kMembersMax
   return write_file_atomically(path, bytes_of(text));
 }
 

@@ -1,4 +1,4 @@
-// An allow-list that parses says the same when it is written down and read again.
+// Fuzz target: an allow-list that parses has the same content after it was written and read again.
 #include <cstdlib>
 #include <set>
 

@@ -1,3 +1,4 @@
+// Tests of allow-lists as text, as files that several processes change, and in memory.
 #include "core/net/access/allow_list.h"
 
 #include <fmt/format.h>

@@ -7,7 +7,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::size_t kRequestParts = 7;  // with the one credential that CURVE has
+constexpr std::size_t kRequestParts = 7;  // CURVE has exactly one part of credentials
 constexpr std::size_t kDomainPart = 2;
 constexpr std::size_t kAddressPart = 3;
 constexpr std::size_t kMechanismPart = 5;
@@ -59,14 +59,16 @@ GateAnswer Gate::refuse(Domain& domain, RefusalReason reason, std::string source
   ++domain.counts[static_cast<std::size_t>(reason)];
   if (domain.refusals.size() >= kWaitingRefusalsMax) domain.refusals.pop_front();
   domain.refusals.push_back({.reason = reason, .source = std::move(source)});
-  // To 300 libzmq answers by hanging up, so that a peer that is only too fast comes back.
+  // libzmq closes the connection on status 300 without an error, so a peer that is only too fast
+  // connects again.
   if (reason == RefusalReason::too_many_knocks) return {.status = 300, .text = "too fast"};
   return {.status = 400, .text = "this key is not on the allow-list"};
 }
 
 bool Gate::too_fast(Domain& domain, const PublicKey& key) const {
   const std::chrono::nanoseconds now = clock_.now();
-  // Keys that left the list must not stay here for ever; an allowed one starts anew at worst.
+  // Without this, keys that were removed from the allow-list would stay in the map forever. A
+  // removed entry of an allowed key costs nothing: its time has passed.
   if (domain.busy_until.size() > 2 * domain.allowed->size()) {
     std::erase_if(domain.busy_until, [&](const auto& each) { return each.second <= now; });
   }

@@ -1,5 +1,5 @@
-// Whatever a request looks like, nobody is let in whose key is not on the list. The input is cut
-// into parts by a byte before each that says how long it is.
+// Fuzz target: no request is accepted unless its key is on the list. The input is cut into parts;
+// the byte before each part is its length.
 #include <cstdlib>
 #include <vector>
 

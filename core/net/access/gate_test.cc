@@ -1,3 +1,4 @@
+// Tests of the gate's answers and rate limits with a manual clock and without sockets.
 #include "core/net/access/gate.h"
 
 #include <gmock/gmock.h>

@@ -6,9 +6,10 @@
 namespace tributary {
 namespace {
 
-// What ROUTER gives to a peer that asks for nothing: a zero and a count.
+// Size of a route that ROUTER assigns: a zero byte and a 32-bit counter.
 constexpr std::size_t kGivenRouteBytes = 5;
-// A flood of bad handshakes is counted, and told of as far as somebody listens.
+// Bound on waiting events. A flood of failed handshakes is always counted, but reported only up to
+// it.
 constexpr std::size_t kWaitingRefusalsMax = 64;
 
 Status gone(std::string got, std::string remedy = {}) {
@@ -40,10 +41,12 @@ std::string claimed_route(const PublicKey& key) {
 HubIntake::HubIntake(const Options& options, std::shared_ptr<const AllowList> allowed)
     : options_(options), allowed_(std::move(allowed)) {}
 
+// The checks are ordered by trust: the sender's key, its route, the allow-list, and then the
+// content.
 HubIntake::Taken HubIntake::take(const ArrivedMessage& message,
                                  const std::function<void()>& learn_of_connections) {
   end_those_before(++messages_);
-  // Only news that is up to date tells whose the descriptor is by now.
+  // Connection events must be up to date before the descriptor can be attributed to a connection.
   const auto refuse = [&](RefusalReason reason, std::string source) {
     learn_of_connections();
     if (const auto open = open_descriptors_.find(message.descriptor);
@@ -79,6 +82,8 @@ HubIntake::Taken HubIntake::take(const ArrivedMessage& message,
   return {.connection = connection, .peer = key, .parts = parts};
 }
 
+// The sender's key: proven by CURVE and attached by libzmq, or claimed by the route of an
+// unencrypted link.
 bool HubIntake::identify(const ArrivedMessage& message, PublicKey& key) const {
   if (options_.encrypted) {
     const Result<PublicKey> parsed = parse_public_key(message.user_id);
@@ -90,13 +95,15 @@ bool HubIntake::identify(const ArrivedMessage& message, PublicKey& key) const {
   return true;
 }
 
+// Finds the connection of a message, or opens one. A route that now belongs to another connection
+// ends the old one.
 ConnectionId HubIntake::connection_of(const ArrivedMessage& message, const PublicKey& key,
                                       const std::function<void()>& learn_of_connections) {
   const auto known_as = [&]() -> ConnectionId {
     const auto known = by_route_.find(std::string(as_text(message.route)));
     if (known == by_route_.end()) return 0;
     const Connection& connection = connections_.at(known->second);
-    // Another key or descriptor: the route has been given to somebody else since.
+    // With another key or descriptor, libzmq has assigned the route to another connection since.
     const bool same = connection.peer == key && connection.descriptor == message.descriptor;
     return same ? known->second : 0;
   };
@@ -109,6 +116,8 @@ ConnectionId HubIntake::connection_of(const ArrivedMessage& message, const Publi
   return open(message, key);
 }
 
+// Opens a connection. If its key has too many connections, the oldest one ends: it is probably a
+// connection whose end was not noticed.
 ConnectionId HubIntake::open(const ArrivedMessage& message, const PublicKey& key) {
   std::deque<ConnectionId>& of_key = by_key_[key];
   if (of_key.size() >= options_.connections_per_key_max) {
@@ -119,9 +128,10 @@ ConnectionId HubIntake::open(const ArrivedMessage& message, const PublicKey& key
   connections_[connection] = {
       .peer = key, .route = std::string(as_text(message.route)), .descriptor = message.descriptor};
   by_route_[std::string(as_text(message.route))] = connection;
-  by_key_[key].push_back(connection);  // not of_key: end() may have erased it
+  by_key_[key].push_back(connection);  // of_key may be dangling: end() may have erased its entry
   events_.emplace_back(Connected{.connection = connection, .peer = key});
   if (message.descriptor < 0) return connection;
+  // The system has reused the descriptor, so the older connection has ended.
   if (const auto older = by_descriptor_.find(message.descriptor); older != by_descriptor_.end()) {
     const ConnectionId replaced = older->second;
     by_descriptor_.erase(older);
@@ -133,6 +143,8 @@ ConnectionId HubIntake::open(const ArrivedMessage& message, const PublicKey& key
     by_descriptor_[message.descriptor] = connection;
     return connection;
   }
+  // The descriptor is already closed. The connection was a short one and ends after its last
+  // messages.
   const auto silent = std::ranges::find(silent_, message.descriptor, &Silent::descriptor);
   if (silent != silent_.end()) silent_.erase(silent);
   begin_to_end(connection);
@@ -141,6 +153,8 @@ ConnectionId HubIntake::open(const ArrivedMessage& message, const PublicKey& key
 
 void HubIntake::accepted(int descriptor) { open_descriptors_[descriptor] = false; }
 
+// A connection without messages is kept in silent_ for a while, because its first message may still
+// be queued.
 void HubIntake::closed(int descriptor) {
   const auto open = open_descriptors_.find(descriptor);
   if (open == open_descriptors_.end()) return;
@@ -154,6 +168,7 @@ void HubIntake::closed(int descriptor) {
   begin_to_end(connection);
 }
 
+// The end is reported after the messages that may still be queued.
 void HubIntake::begin_to_end(ConnectionId connection) {
   ending_.push_back({connection, messages_ + options_.patience_messages});
 }
@@ -176,6 +191,7 @@ void HubIntake::end_those_before(std::uint64_t message) {
   }
 }
 
+// Removes a connection from all indexes and queues its Disconnected.
 void HubIntake::end(ConnectionId connection, Status why) {
   const auto found = connections_.find(connection);
   if (found == connections_.end()) return;

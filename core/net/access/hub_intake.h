@@ -1,12 +1,17 @@
-// What a hub makes of what comes off its socket, without the socket: who it is from, whether it is
-// let in, and which connections there are. Nothing that comes in is trusted but the user id and the
-// connection's file descriptor, which libzmq itself attaches to a message.
+// Decides for each message that a hub receives which connection it belongs to and whether it is
+// passed on. It has no socket: the hub passes in messages and connection events, and takes out link
+// events.
 //
-// libzmq tells of messages and of connections through two queues whose order to one another is
-// lost. What ties them together is the file descriptor. A connection is known from its first
-// message on, and before its descriptor is looked up the caller hands in all connection events that
-// there are (learn_of_connections): a descriptor that is not open by then belonged to a connection
-// that is already gone, and whatever comes from it is reported together with its end.
+// Nothing in a message is trusted except its user id and the file descriptor of its connection,
+// which libzmq attaches itself.
+//
+// libzmq reports messages and connection events through two queues, and their relative order is
+// lost. The file descriptor links them. A connection is known from its first message on. Before
+// HubIntake looks up the message's descriptor, it asks the caller to pass in all waiting connection
+// events (learn_of_connections). If the descriptor is not open then, it belonged to a connection
+// that has already ended; its messages are still passed on, and its end is reported after them.
+//
+// Not thread-safe: it belongs to the hub's thread.
 #pragma once
 
 #include <cstdint>
@@ -24,24 +29,25 @@
 
 namespace tributary {
 
-// The parts of a message behind the route, one after the other, as they are.
+// The parts of a message behind its route. The spans refer to the caller's buffers.
 struct MessageParts {
   ByteSpan frame = {};
-  ByteSpan payload = {};  // empty: none
-  bool greeting = false;  // a single empty part: all that it says is that somebody is there
+  ByteSpan payload = {};  // empty if the message has no payload
+  bool greeting = false;  // one empty part, which only announces the connection
 };
 
-// Fails with the reason only.
+// Checks the number of parts and their sizes. Returns the reason if the message is refused.
 std::variant<MessageParts, RefusalReason> read_parts(std::span<const ByteSpan> parts,
                                                      const LinkLimits& limits);
 
-// In unencrypted links a peer's routing id is this and the key it claims.
+// The routing id that a peer sets on an unencrypted link: this mark, then the key that it claims.
 inline constexpr char kClaimedKeyMark = 'T';
 std::string claimed_route(const PublicKey& key);
 
+// One message as libzmq delivers it. It owns nothing.
 struct ArrivedMessage {
-  std::string_view user_id;  // a key's text, from our own ZAP handler; empty: none
-  int descriptor = -1;       // of its connection; -1: not known
+  std::string_view user_id;  // text of a key, set by our own ZAP handler; empty if none is attached
+  int descriptor = -1;       // file descriptor of its connection; -1 if unknown
   ByteSpan route;
   std::span<const ByteSpan> parts;
 };
@@ -52,42 +58,50 @@ class HubIntake {
     bool encrypted = true;
     LinkLimits limits = {};
     std::uint32_t connections_per_key_max = 4;
-    // Of connections that have ended and whose last messages may still be under way.
+    // A connection that has ended may still have messages in libzmq's queue. Its end is reported
+    // after this many further messages at the latest, or as soon as the queue is empty.
     std::uint32_t patience_messages = 4096;
   };
-  // No allow-list: every key may come in.
+  // A null `allowed` accepts every key.
   HubIntake(const Options& options, std::shared_ptr<const AllowList> allowed);
 
-  // What came of a message. `frame` and `payload` are empty unless it is to be handed on.
+  // The result of take(). `parts` are empty unless the message is to be passed on.
   struct Taken {
-    ConnectionId connection = 0;  // 0: nothing is to be handed on
+    ConnectionId connection = 0;  // 0 if no message is to be passed on
     PublicKey peer;
     MessageParts parts;
   };
-  // May add events, which come before the message itself; more may wait behind it.
+  // Processes one message. May queue events: those that are queued when it returns belong before
+  // the message. Calls `learn_of_connections` at most once, and only if it must look up the
+  // descriptor.
   Taken take(const ArrivedMessage& message, const std::function<void()>& learn_of_connections);
 
+  // Connection events of libzmq, in the order in which libzmq reports them.
   void accepted(int descriptor);
   void closed(int descriptor);
-  // There are no messages left: connections that have ended can be reported.
+  // The message queue is empty, so the ends of connections can be reported.
   void nothing_left();
-  // Our own gate sent somebody away, and has told of it: the connection that ends next without a
-  // word is no failed handshake.
+  // The gate has refused a connection and has reported it. The next connection that ends without a
+  // message is therefore not counted as a failed handshake.
   void turned_away() { ++turned_away_; }
+  // Counts a refusal and queues an event for it.
   void refused(RefusalReason reason, std::string source);
-  // Counted elsewhere already.
+  // Queues an event for a refusal that is already counted elsewhere. Drops it if 64 events wait, so
+  // that a flood of refusals cannot use up the memory.
   void tell(Refused refusal);
-  // A send found nobody there.
+  // A send found that the connection does not exist any more.
   void lost(ConnectionId connection);
 
-  // Where to send what is for this connection; empty when it is gone or its key was revoked.
+  // The route to send to. Empty if the connection has ended or if its key was revoked, in which
+  // case the connection ends now.
   std::string_view route_of(ConnectionId connection);
 
-  // The file descriptor of the connection; -1 where it is not known or has been closed. libzmq may
-  // have closed it, and the system used it again, since the last connection event was handed in.
+  // The file descriptor of the connection; -1 if it is unknown or closed. It may be stale: since
+  // the last connection event was passed in, libzmq may have closed it and the system may have
+  // reused it.
   int descriptor_of(ConnectionId connection) const;
 
-  // Events in the order in which they are to be told; at most a few wait.
+  // The events in the order in which the hub must report them. Only a few wait at a time.
   bool has_event() const { return !events_.empty(); }
   LinkEvent next_event();
 
@@ -101,12 +115,13 @@ class HubIntake {
     std::string route;
     int descriptor = -1;
   };
+  // A connection that has ended and whose last messages may still be queued.
   struct Ending {
     ConnectionId connection;
     std::uint64_t until_message;
   };
-  // A descriptor that was closed and from which nothing had been read. If its first message still
-  // comes, somebody was there only for a moment; otherwise the handshake failed.
+  // A closed descriptor from which no message was read. If a message still arrives from it, its
+  // connection was a short one. Otherwise the handshake failed.
   struct Silent {
     int descriptor;
     std::uint64_t until_message;
@@ -125,7 +140,7 @@ class HubIntake {
   std::unordered_map<ConnectionId, Connection> connections_;
   std::unordered_map<std::string, ConnectionId> by_route_;
   std::unordered_map<PublicKey, std::deque<ConnectionId>, PublicKeyHash> by_key_;
-  std::unordered_map<int, bool> open_descriptors_;  // whether a message came from it
+  std::unordered_map<int, bool> open_descriptors_;  // true once a message arrived from it
   std::unordered_map<int, ConnectionId> by_descriptor_;
   std::deque<Ending> ending_;
   std::deque<Silent> silent_;

@@ -1,7 +1,9 @@
-// Whatever comes in, in whatever order: a message is handed on only under the key that sent it and
-// on a connection that has been told of; connections begin and end once; nothing piles up.
+// Fuzz target: for any messages in any order, a message is passed on only under the key that sent
+// it and on a connection that was reported, every connection begins and ends once, and memory stays
+// bounded.
 //
-// The input is a list of steps, each a byte that says what happens and bytes that say to what.
+// The input is a list of steps. Each is a byte that selects the action and bytes with its
+// arguments.
 #include <cstdlib>
 #include <map>
 #include <set>

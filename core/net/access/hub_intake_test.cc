@@ -1,3 +1,5 @@
+// Tests of a hub's decisions about messages and connection events in all relevant orders, without
+// sockets.
 #include "core/net/access/hub_intake.h"
 
 #include <gmock/gmock.h>
@@ -51,7 +53,7 @@ class Intake : public testing::Test {
     }
     return *intake_;
   }
-  // "+1" connected, "-1" disconnected, "!bad_parts" refused.
+  // The events as texts: "+1" connected, "-1" disconnected, "!bad_parts" refused.
   std::vector<std::string> events() {
     std::vector<std::string> told;
     while (intake().has_event()) {
@@ -203,7 +205,7 @@ TEST_F(Intake, AConnectionThatIsGoneWhenItsFirstMessageIsRead) {
 }
 
 TEST_F(Intake, OldNewsOfADescriptorDoNoHarm) {
-  const auto learn = [this] {  // of one that never spoke, and then ours
+  const auto learn = [this] {  // a connection that sent nothing, then the one of this test
     intake().accepted(7);
     intake().closed(7);
     intake().accepted(7);

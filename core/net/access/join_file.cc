@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kJoinBlanks = " \t\r";
 constexpr std::string_view kRemedy = "make a new one with 'tributary keys join'";
-constexpr std::size_t kEndpointBytesMax = 300;
+constexpr std::size_t kEndpointBytesMax = 300;  // longer than any host name with a port
 
 constexpr std::string_view kAgentId = "agent_id";
 constexpr std::string_view kCoordinator = "coordinator";
@@ -44,18 +44,21 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(0, text.find_last_not_of(kJoinBlanks) + 1);
 }
 
-// What stands in quotes; nothing where the text is not one in quotes and perhaps a comment.
+// Returns the text within quotes. Returns nothing unless `text` is one quoted text, optionally
+// followed by a comment.
 std::optional<std::string_view> quoted(std::string_view text) {
   if (text.empty() || (text.front() != '"' && text.front() != '\'')) return {};
   const std::size_t end = text.find(text.front(), 1);
   if (end == std::string_view::npos) return {};
   const std::string_view inside = text.substr(1, end - 1);
   const std::string_view behind = without_blanks(text.substr(end + 1));
-  if (inside.find('\\') != std::string_view::npos) return {};  // TOML would read something else
+  // A TOML parser would read an escape sequence.
+  if (inside.find('\\') != std::string_view::npos) return {};
   if (!behind.empty() && behind.front() != '#') return {};
   return inside;
 }
 
+// Parses one line into `fields`. Errors name the line and never repeat its value.
 Status parse_line(std::string_view line, std::size_t number, Fields& fields) {
   line = without_blanks(line);
   if (line.empty() || line.front() == '#') return {};
@@ -74,6 +77,7 @@ Status parse_line(std::string_view line, std::size_t number, Fields& fields) {
   return {};
 }
 
+// Requires all names, each exactly once.
 Result<Fields> parse_fields(std::string_view text) {
   Fields fields;
   for (std::size_t number = 1; !text.empty(); ++number) {
@@ -139,6 +143,7 @@ Result<JoinFile> read_join_file(const std::string& path) {
   return join;
 }
 
+// The text is built in a SecretText, so that no copy of the secret key stays in memory.
 Status write_join_file(const std::string& path, const JoinFile& join) {
   TRIBUTARY_TRY(check_agent_id(join.agent_id));
   TRIBUTARY_TRY(check_dialled_endpoint(join.coordinator));

@@ -1,5 +1,5 @@
-// All that one agent needs to come into a federation, in one file that its owner alone may read:
-// who it is, where the coordinator is and by which key it is known, and the agent's own key pair.
+// The file with everything that one agent needs to join a federation: its id, the coordinator's
+// address and public key, and the agent's own key pair. Only its owner may read it.
 //
 //   agent_id = "garage-01"
 //   coordinator = "tcp://coordinator.lan:4640"
@@ -16,23 +16,28 @@
 namespace tributary {
 
 struct JoinFile {
-  std::string agent_id;     // as the allow-list has it
-  std::string coordinator;  // its endpoint, tcp://HOST:PORT
+  std::string agent_id;     // the id on the coordinator's allow-list
+  std::string coordinator;  // the coordinator's endpoint, tcp://HOST:PORT
   PublicKey coordinator_key;
   KeyPair keys;
 };
 
-// Whether it is tcp://HOST:PORT, with a host that can be dialled.
+// Returns invalid_argument unless `endpoint` is tcp://HOST:PORT with a host that an agent can
+// connect to.
 Status check_dialled_endpoint(std::string_view endpoint);
 
-// Of TOML the part that this takes: lines NAME = "TEXT", and comments. No text of an error holds
-// what stands in quotes.
+// Parses the subset of TOML that a join file uses: lines NAME = "TEXT" and comments. Returns
+// corrupt_data with the line or the name that is wrong, and invalid_argument for a text that is not
+// an id, an endpoint or a key. No error text contains a quoted text of the file, so that a secret
+// key never reaches a log.
 Result<JoinFile> parse_join_file(std::string_view text);
 
-// Refuses a file that others than its owner may read or write.
+// Reads and parses a file. Returns not_found with advice if the file does not exist, and
+// invalid_argument if anyone but its owner may read or write it.
 Result<JoinFile> read_join_file(const std::string& path);
 
-// A file that is there already is kept, and an error.
+// Writes a file that only its owner may read. Returns already_exists if the file exists, and leaves
+// it unchanged.
 Status write_join_file(const std::string& path, const JoinFile& join);
 
 }  // namespace tributary

@@ -1,5 +1,5 @@
-// Any text is a join file or an error, and no error tells a secret: what the file says stands
-// between quotes, and no error repeats it.
+// Fuzz target: every text is a join file or an error, and no error reveals a secret. The values are
+// the quoted texts of the file, and no error may repeat one.
 #include <cstdlib>
 #include <string>
 
@@ -20,7 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const std::string_view value = text.substr(secret + name.size(), kKeyTextBytes);
-  if (!parse_public_key(value).ok()) return 0;  // no key, and perhaps words of an error
+  // The value is not a key, and its text may be part of an error by chance.
+  if (!parse_public_key(value).ok()) return 0;
   if (join.status().text().find(value) != std::string::npos) std::abort();
   return 0;
 }

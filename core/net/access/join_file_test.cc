@@ -1,3 +1,4 @@
+// Tests of join files: their format, their permissions, and that no error reveals a secret.
 #include "core/net/access/join_file.h"
 
 #include <fmt/format.h>
@@ -124,7 +125,7 @@ TEST(JoinFile, TakesWhatAPersonMayHaveDoneToIt) {
   std::string text = replaced(text_of(join), "agent_id = \"garage-01\"",
                               "\r\n  # the one behind the door\n\tagent_id='garage-01'  # first\r");
   expect_same(parse_join_file(text), join);
-  text.pop_back();  // the last line's end
+  text.pop_back();  // the line break of the last line
   expect_same(parse_join_file(text), join);
 }
 

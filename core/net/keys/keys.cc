@@ -26,7 +26,7 @@ std::string_view trimmed_value(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanksAndEnds) - first + 1);
 }
 
-// What stands behind "field" at the beginning of a line; empty where there is no such line.
+// Returns the text behind `field` on the first line that begins with it; empty if no line does.
 std::string_view field_of(std::string_view text, std::string_view field) {
   while (!text.empty()) {
     const std::string_view line = text.substr(0, text.find('\n'));
@@ -63,7 +63,7 @@ Result<PublicKey> parse_public_key(std::string_view text) {
 Result<KeyPair> make_key_pair() {
   KeyText public_text{};
   KeyText secret_text{};
-  // A key that began with a dash would be taken for an option on every command line.
+  // A key that begins with a dash would be parsed as an option on command lines.
   do {
     if (zmq_curve_keypair(public_text.data(), secret_text.data()) != 0) {
       return Status(StatusCode::unsupported, {.what = "a key pair",

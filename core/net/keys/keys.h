@@ -1,5 +1,6 @@
-// Who somebody is: a CURVE key pair. The public half is the identity under which everybody else
-// knows its owner; the secret half stays in one file on the owner's machine.
+// CURVE key pairs, which identify agents and coordinators. The public key is the identity under
+// which all others know the owner. The secret key stays in one file on the owner's machine. All
+// functions are thread-safe.
 #pragma once
 
 #include <array>
@@ -16,15 +17,17 @@
 namespace tributary {
 
 inline constexpr std::size_t kKeyBytes = 32;
-inline constexpr std::size_t kKeyTextBytes = 40;  // the same in Z85, the text form of ZeroMQ
+// The same key in Z85, ZeroMQ's text form (RFC 32).
+inline constexpr std::size_t kKeyTextBytes = 40;
 
+// A public key. Its order has no meaning; it allows keys in ordered containers.
 struct PublicKey {
   std::array<std::uint8_t, kKeyBytes> bytes{};
 
   friend auto operator<=>(const PublicKey&, const PublicKey&) = default;
 };
 
-// Keys are random bytes already.
+// Uses the first bytes of the key, because keys are already random.
 struct PublicKeyHash {
   std::size_t operator()(const PublicKey& key) const {
     std::size_t hash = 0;
@@ -33,7 +36,7 @@ struct PublicKeyHash {
   }
 };
 
-// Wiped when it goes.
+// A secret key. The destructor overwrites it in memory.
 class SecretKey {
  public:
   explicit SecretKey(std::span<const std::uint8_t, kKeyBytes> bytes);
@@ -47,25 +50,30 @@ class SecretKey {
   std::array<std::uint8_t, kKeyBytes> bytes_;
 };
 
+// A public key and the secret key that belongs to it.
 struct KeyPair {
   PublicKey public_key;
   SecretKey secret_key;
 };
 
+// The text form has kKeyTextBytes characters. parse_public_key() returns invalid_argument for any
+// other text.
 std::string key_text(const PublicKey& key);
 Result<PublicKey> parse_public_key(std::string_view text);
 
-// From the operating system's random numbers.
+// Makes a key pair from the random numbers of the operating system. Returns unsupported if libzmq
+// was built without CURVE. The text of the public key never begins with a dash.
 Result<KeyPair> make_key_pair();
 
-// Readable for its owner alone. A file that is there already is kept, and an error: the key in it
-// may be one that others know.
+// Writes a file that only its owner may read. Returns already_exists if the file exists, and leaves
+// it unchanged: other parties may rely on the key in it.
 Status write_key_pair(const std::string& path, const KeyPair& keys);
 
-// Refuses a file that others than its owner may read or write, and halves that do not fit together.
+// Returns invalid_argument if anyone but the file's owner may read or write it, and corrupt_data if
+// the two keys do not belong together.
 Result<KeyPair> read_key_pair(const std::string& path);
 
-// A file that holds a public key and nothing else.
+// A file with a public key and nothing else.
 Status write_public_key(const std::string& path, const PublicKey& key);
 Result<PublicKey> read_public_key(const std::string& path);
 

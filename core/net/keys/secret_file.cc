@@ -26,7 +26,7 @@ Status not_a_key_pair(std::string got) {
 
 Status refuse_if_others_can_read(const std::string& path, std::string_view what) {
   struct stat about {};
-  if (::stat(path.c_str(), &about) != 0) return {};  // reading it will say what is wrong
+  if (::stat(path.c_str(), &about) != 0) return {};  // reading the file will report the error
   if ((about.st_mode & 077) == 0) return {};
   return Status(StatusCode::invalid_argument,
                 {.what = std::string(what),

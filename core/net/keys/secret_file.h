@@ -1,5 +1,4 @@
-// Files that hold the secret half of a key pair: who may read them, and text that does not outlive
-// its use.
+// Files that contain a secret key: permission checks, and text that is overwritten after use.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +10,8 @@
 
 namespace tributary {
 
-// Wiped when it goes. It never grows beyond what it has room for: growing would leave a copy
-// behind.
+// Text that is overwritten in memory when it is destroyed. Its capacity is fixed and append() cuts
+// off what does not fit, because growing would leave a copy of the secret in freed memory.
 class SecretText {
  public:
   SecretText();
@@ -22,6 +21,7 @@ class SecretText {
   SecretText& operator=(const SecretText&) = delete;
   ~SecretText();
 
+  // At most the size of a secret file is kept.
   void append(std::string_view text);
   std::string_view view() const { return text_; }
 
@@ -29,18 +29,21 @@ class SecretText {
   std::string text_;
 };
 
-// False where the text is no key.
+// Decodes the Z85 text of a key. Returns false if the text is not a key.
 bool decode_key_text(std::string_view text, std::span<std::uint8_t, kKeyBytes> key);
+// The Z85 text of a secret key.
 SecretText secret_key_text(const SecretKey& key);
 
-// Both halves as text; corrupt_data where one is none, or they do not fit together.
+// Makes a key pair from both texts. Returns corrupt_data if one of them is not a key or if they do
+// not belong together.
 Result<KeyPair> parse_key_pair(std::string_view public_text, std::string_view secret_text);
 
-// Refuses a file that others than its owner may read or write. `what` names it in errors.
+// Returns invalid_argument if anyone but the file's owner may read or write it. `what` names the
+// file's kind in errors.
 Result<SecretText> read_secret_file(const std::string& path, std::string_view what);
 
-// Readable for its owner alone. A file that is there already is kept, and an error: others may know
-// the key in it.
+// Writes a file that only its owner may read. Returns already_exists if the file exists, and leaves
+// it unchanged: other parties may rely on the key in it.
 Status write_secret_file(const std::string& path, const SecretText& text);
 
 }  // namespace tributary

@@ -15,14 +15,17 @@ namespace {
 
 using Time = std::chrono::nanoseconds;
 
+// The values are part of the format.
 enum class Kind : std::uint8_t { hello = 1, welcome, piece, goodbye };
 
+// The bytes behind every frame.
 struct Trailer {
   std::uint64_t session = 0;
   Kind kind = Kind::hello;
 };
 
-// Behind the frame, so that the frame begins where the buffer does, as its numbers need it.
+// The trailer is behind the frame, so that the frame keeps the alignment of the buffer, which its
+// numbers need.
 void append(Bytes& frame, const Trailer& trailer) {
   const std::size_t end = frame.size();
   frame.resize(end + kEpochTrailerBytes);
@@ -32,6 +35,8 @@ void append(Bytes& frame, const Trailer& trailer) {
   frame.back() = static_cast<std::uint8_t>(trailer.kind);
 }
 
+// Removes the trailer from the frame. Returns corrupt_data if the frame has none or if its kind and
+// its size contradict each other.
 Result<Trailer> cut_off(Bytes& frame) {
   const bool whole = frame.size() >= kEpochTrailerBytes;
   const std::uint8_t kind = whole ? frame.back() : 0;
@@ -87,10 +92,10 @@ class EpochMeshes::EpochMesh final : public PeerTransport {
     SharedSlice payload;
   };
   struct Member {
-    bool asked = false;  // whether it is there
-    bool here = false;
-    Time give_up_at{Time::max()};
-    MessageQueue<Waiting> waiting;  // until it is here
+    bool asked = false;             // a hello was sent
+    bool here = false;              // a frame of this session has arrived from it
+    Time give_up_at{Time::max()};   // set when the hello is sent
+    MessageQueue<Waiting> waiting;  // messages until the member is here
   };
 
   Status accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) override;
@@ -106,7 +111,8 @@ class EpochMeshes::EpochMesh final : public PeerTransport {
   EpochMeshes& all_;
   PeerTransport& beneath_;
   const EpochMeshOptions options_;
-  const LinkCounters before_;
+  const LinkCounters before_;  // the mesh's counters when the epoch began
+  // The member of each rank of the mesh; empty for ranks outside the epoch.
   std::vector<std::optional<std::uint32_t>> member_by_rank_;
   std::vector<Member> members_;
 };
@@ -126,22 +132,26 @@ EpochMeshes::EpochMesh::EpochMesh(EpochMeshes& all, EpochMeshOptions options)
     if (member == options_.rank) continue;
     const std::uint32_t rank = options_.members[member];
     member_by_rank_[rank] = member;
+    // Frames of this session may have arrived before it was opened here, so the state of the rank
+    // is used.
     const Rank& known = all_.ranks_[rank];
     if (!known.gone.ok()) {
       lose(member, known.gone);
     } else if (known.greeted == options_.session) {
       arrived(member);
-      ignore_error(say(member, Kind::welcome));  // who cannot be told is lost, which is an event
+      // An error means that the member is lost, which an event reports.
+      ignore_error(say(member, Kind::welcome));
     }
   }
 }
 
-// Those with whom there was anything are told. What was meant for them is of no use any more.
+// Informs all members with which frames were exchanged. Messages that still wait for them are
+// useless after the epoch.
 EpochMeshes::EpochMesh::~EpochMesh() {
   for (std::uint32_t member = 0; member < members_.size(); ++member) {
     if (!members_[member].asked && !members_[member].here) continue;
     beneath_.forget(options_.members[member]);
-    ignore_error(say(member, Kind::goodbye));  // who is lost needs none
+    ignore_error(say(member, Kind::goodbye));  // a lost member needs none
   }
 }
 
@@ -157,6 +167,8 @@ Status EpochMeshes::EpochMesh::say(std::uint32_t member, Kind kind) {
 
 // --- sending -----------------------------------------------------------------------------------
 
+// Sends a hello before the first message, and keeps messages until the member has shown that it is
+// in the session.
 Status EpochMeshes::EpochMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) {
   Member& member = members_[to];
   if (!member.here && !std::exchange(member.asked, true)) {
@@ -174,7 +186,8 @@ Status EpochMeshes::EpochMesh::accept(std::uint32_t to, SharedSlice frame, Share
   return {};
 }
 
-// It has said something of this session.
+// A frame of this session has arrived from the member, so the messages that wait for it can be
+// sent.
 void EpochMeshes::EpochMesh::arrived(std::uint32_t number) {
   Member& member = members_[number];
   if (lost(number) || std::exchange(member.here, true)) return;
@@ -189,6 +202,8 @@ void EpochMeshes::EpochMesh::arrived(std::uint32_t number) {
 
 // --- receiving ---------------------------------------------------------------------------------
 
+// Updates the sender's session, also for ranks outside the epoch, and passes on frames of this
+// session.
 void EpochMeshes::EpochMesh::take(Received& message) {
   Rank& sender = all_.ranks_[message.connection];
   const std::optional<std::uint32_t> member = member_of(message.connection);
@@ -200,6 +215,7 @@ void EpochMeshes::EpochMesh::take(Received& message) {
   sender.greeted = trailer->kind == Kind::goodbye ? 0 : trailer->session;
   if (!member) return;
   if (trailer->session == options_.session) return take_of_session(*member, trailer->kind, message);
+  // A frame of another session shows that the member has left this one.
   if (members_[*member].here) lose(*member, has_left());
 }
 
@@ -246,7 +262,7 @@ Result<std::optional<LinkEvent>> EpochMeshes::EpochMesh::receive(Time deadline) 
     const Time due = next_due();
     TRIBUTARY_ASSIGN(std::optional<LinkEvent> came, beneath_.receive(std::min(deadline, due)));
     if (!came) {
-      // Its own deadline, or somebody has called: all but a member that is given up.
+      // The caller's deadline has passed or wake() was called, unless a member's deadline is due.
       if (all_.clock_.now() < due) return std::optional<LinkEvent>();
     } else if (auto* const message = std::get_if<Received>(&*came)) {
       take(*message);
@@ -265,6 +281,8 @@ std::size_t EpochMeshes::EpochMesh::waiting_bytes() const {
   return bytes;
 }
 
+// Bytes on the wire and connections are those of the mesh since the epoch began. Messages are
+// counted here, because the mesh also counts hellos and welcomes.
 LinkCounters EpochMeshes::EpochMesh::counters() const {
   const LinkCounters beneath = beneath_.counters() - before_;
   LinkCounters all = counters_;

@@ -1,3 +1,5 @@
+// Tests of consecutive epochs over one mesh, with members in different epochs at the same time. The
+// mesh beneath is simulated.
 #include "core/net/mesh/epoch_mesh.h"
 
 #include <gtest/gtest.h>
@@ -15,8 +17,8 @@ constexpr std::uint32_t kRanks = 4;
 constexpr std::uint64_t kFirst = 7;
 constexpr std::uint64_t kSecond = 8;
 
-// What is under way between ranks of this process: it stays where it is until somebody receives it,
-// or, while `held`, until it is let go.
+// The messages in transit between ranks of this process. A message stays here until its receiver
+// takes it or, while `held` is set, until let_go().
 struct Wires {
   struct Sent {
     std::uint32_t from = 0;
@@ -121,7 +123,7 @@ class EpochMesh : public testing::Test {
     EXPECT_TRUE(event.ok()) << event.status().text();
     return event.ok() ? *std::move(event) : std::nullopt;
   }
-  // All listen to what has been said so far; nobody gets anything of it that he must tell of.
+  // Every rank processes all frames sent so far. None of them may produce an event.
   void settle() {
     for (int turn = 0; turn < 3; ++turn) {
       for (std::uint32_t rank = 0; rank < kRanks; ++rank) {
@@ -130,7 +132,7 @@ class EpochMesh : public testing::Test {
       }
     }
   }
-  // "2:text" from member 2, "2 lost unavailable", or nothing.
+  // The next event as a text: "2:text" from member 2, "2 lost unavailable", or "nothing".
   std::string heard(std::uint32_t rank) {
     const std::optional<LinkEvent> event = next(rank);
     if (!event) return "nothing";
@@ -174,7 +176,7 @@ TEST_F(EpochMesh, WhoComesLaterGetsEverythingInOrder) {
   ASSERT_TRUE(send(0, 1, "a").ok());
   ASSERT_TRUE(send(0, 1, "b").ok());
   EXPECT_GT(meshes_[0]->waiting_bytes(), 0u);
-  open(1, kSecond, {0, 1});  // still in another one, where it hears of the first
+  open(1, kSecond, {0, 1});  // still in another session, where it receives the hello of the first
   settle();
   EXPECT_GT(meshes_[0]->waiting_bytes(), 0u);
   open(1, kFirst, {0, 1});
@@ -202,7 +204,7 @@ TEST_F(EpochMesh, WhatIsOfAnotherEpochGoesToNobody) {
   EXPECT_EQ(heard(1), "nothing");
   EXPECT_EQ(heard(0), "nothing");
   ASSERT_TRUE(send(0, 1, "more").ok());
-  open(1, kSecond, {0, 1});  // with two messages of the first one under way to it
+  open(1, kSecond, {0, 1});  // while two messages of the first session are in transit to it
   EXPECT_EQ(heard(1), "nothing");
 }
 
@@ -227,7 +229,7 @@ TEST_F(EpochMesh, WhoIsInAnotherEpochHasLeftThisOne) {
   EXPECT_EQ(heard(1), "0:to you");
   wires_.held = true;
   close(1);
-  wires_.waiting.clear();  // the goodbye, that another message has overrun
+  wires_.waiting.clear();  // drops the goodbye, as if it had been overtaken
   open(1, kSecond, {0, 1});
   ASSERT_TRUE(send(1, 0, "second").ok());
   wires_.let_go();

@@ -29,51 +29,59 @@ namespace {
 
 using Time = std::chrono::nanoseconds;
 
-// Between attempts. A spoke waits longer, because a coordinator has all its agents to answer; peers
-// wait for one another when an epoch begins.
+// Range of the pause between attempts to connect. A spoke waits longer, because a coordinator has
+// to answer all its agents at once. Peers only wait for each other at the beginning of an epoch.
 constexpr Time kRedialMin = std::chrono::milliseconds(50);
 constexpr Time kRedialMax = std::chrono::milliseconds(100);
-// A receiver that is told of every packet spends more on being told than on the bytes: it sleeps
-// until a good part of what it waits for is there.
+// A receiver that wakes up for every packet spends more time on wake-ups than on bytes. It
+// therefore sleeps until a large part of the bytes that it expects has arrived (SO_RCVLOWAT).
 constexpr int kWakeBytesMax = 128 << 10;
-constexpr std::size_t kEagerBytes = 64u << 10;  // below: every packet counts
+// Up to this size a receiver wakes up for every packet.
+constexpr std::size_t kEagerBytes = 64u << 10;
+// Bound on one TLS record. OpenSSL may have read part of a record from the socket, and a receiver
+// that waits for more bytes than the socket will get sleeps forever.
 constexpr std::size_t kRecordBytesMax = 17u << 10;
+// Bound on the free buffers that the pool keeps, in bytes.
 constexpr std::size_t kSpareBytesMax = 32u << 20;
 constexpr std::size_t kEventsAtOnce = 64;
 
-// One way, from who dialled to who answered.
+// One direction, from the member that connected to the member that accepted.
 struct Connection {
   File file;
   std::unique_ptr<MeshChannel> channel;
   bool dialled = false;
   bool connecting = false;
-  std::uint32_t events = 0;    // that epoll watches
-  Time deadline{Time::max()};  // of the handshake
-  // dialled
+  std::uint32_t events = 0;    // events that epoll watches
+  Time deadline{Time::max()};  // deadline of the handshake
+  // For connections that this member made:
   std::uint32_t member = 0;
-  // Until then nothing but the greeting is sent, and the member can be dialled again.
+  // The receiver has sent its welcome. Before that only the greeting is sent, so that the
+  // connection can be replaced by a new one without losing a message.
   bool welcomed = false;
-  std::optional<MeshOutgoing> greeting;  // what is left of it to send
-  // answered
+  std::optional<MeshOutgoing> greeting;  // unsent part of the greeting
+  // For connections that this member accepted:
   std::optional<MeshReader> reader;
   ArrivalTimer timer;
-  std::shared_ptr<const std::uint32_t> proven;  // whose key it was; null without encryption
-  std::optional<std::uint32_t> from;            // once it has said so
+  // Rank that the key has proven; null without encryption.
+  std::shared_ptr<const std::uint32_t> proven;
+  std::optional<std::uint32_t> from;  // rank in the greeting, once it has arrived
   std::string source;
-  int wake_bytes = 1;
-  bool gone = false;
+  int wake_bytes = 1;  // current value of SO_RCVLOWAT
+  bool gone = false;   // waits in gone_ to be destroyed
 };
 
-// A member as seen from here.
+// The state of one other member.
 struct Peer {
   Address address;
   std::unique_ptr<Connection> out;
-  MessageQueue<MeshOutgoing> queue;  // sent once the connection is welcomed
-  Status why_not;                    // it could not be connected to, the last time
-  std::optional<Backoff> backoff;    // since it was first dialled
+  MessageQueue<MeshOutgoing> queue;  // sent once the connection has its welcome
+  Status why_not;                    // error of the last attempt to connect
+  std::optional<Backoff> backoff;    // set at the first attempt
+  // Time::max() if no attempt is planned.
   Time redial_at{Time::max()};
+  // After this time no further attempt is made.
   Time give_up_at{Time::max()};
-  Connection* in = nullptr;
+  Connection* in = nullptr;  // connection from this member; owned by answered_
 };
 
 class TcpMesh final : public PeerTransport {
@@ -134,7 +142,9 @@ class TcpMesh final : public PeerTransport {
   std::unique_ptr<PairKeys> keys_;
   std::unique_ptr<TlsSettings> tls_;
   std::vector<Peer> peers_;
+  // Connections that this member accepted, also before their greeting has arrived.
   std::map<Connection*, std::unique_ptr<Connection>> answered_;
+  // Ended connections, until the current batch of events is processed.
   std::vector<std::unique_ptr<Connection>> gone_;
 };
 
@@ -150,6 +160,7 @@ Status TcpMesh::start() {
     if (i == options_.rank) continue;
     TRIBUTARY_ASSIGN(peers_[i].address, parse_address(options_.members[i].endpoint));
   }
+  // The tag tells the port (null), the waker and connections apart.
   TRIBUTARY_TRY(add_to_epoll(port_.file(), nullptr));
   return add_to_epoll(waker_.file(), &waker_);
 }
@@ -173,6 +184,7 @@ Status TcpMesh::watch(Connection& connection, std::uint32_t events) {
 
 // --- sending -----------------------------------------------------------------------------------
 
+// Queues the message and connects to the member at the first one.
 Status TcpMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) {
   MeshOutgoing message{.head = mesh_head(frame.view(), payload.size()),
                        .payload = std::move(payload)};
@@ -180,10 +192,11 @@ Status TcpMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload)
   Peer& peer = peers_[to];
   peer.queue.push(std::move(message), bytes);
   if (peer.out && peer.out->welcomed) {
-    // Behind others, or while a handshake goes on, it leaves when the socket has room.
+    // Behind other messages, or during a handshake, the message is sent when the socket has room.
     if (peer.queue.size() == 1) flush(to);
   } else if (!peer.out && peer.redial_at == Time::max()) {
     peer.give_up_at = clock_.now() + options_.connect_max;
+    // The seed differs between members, so that they do not connect at the same time.
     peer.backoff.emplace(kRedialMin, kRedialMax, options_.session + options_.rank);
     dial(to);
   }
@@ -196,7 +209,7 @@ void TcpMesh::dial(std::uint32_t member) {
   if (Status status = connect(peer, member); !status.ok()) dial_later(member, std::move(status));
 }
 
-// It may not be there yet, or still in the epoch before.
+// The member may not listen yet, or may still be in the previous epoch.
 void TcpMesh::dial_later(std::uint32_t member, Status why) {
   Peer& peer = peers_[member];
   bury(std::move(peer.out));
@@ -204,6 +217,7 @@ void TcpMesh::dial_later(std::uint32_t member, Status why) {
   peer.redial_at = clock_.now() + peer.backoff->next();
 }
 
+// Starts to connect without waiting. serve() continues when epoll reports the result.
 Status TcpMesh::connect(Peer& peer, std::uint32_t member) {
   auto connection = std::make_unique<Connection>();
   connection->file =
@@ -211,6 +225,7 @@ Status TcpMesh::connect(Peer& peer, std::uint32_t member) {
   if (!connection->file) return os_failed("opening a socket");
   const int file = connection->file.get();
   const int on = 1;
+  // Frames are small and an exchange waits for them, so Nagle's algorithm would add latency.
   setsockopt(file, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
   connection->dialled = true;
   connection->member = member;
@@ -231,6 +246,7 @@ Status TcpMesh::connect(Peer& peer, std::uint32_t member) {
 void TcpMesh::flush(std::uint32_t member) {
   Status status = flush(peers_[member]);
   if (status.ok()) return;
+  // Before the welcome no message was sent, so a new connection loses nothing.
   if (!peers_[member].out->welcomed) return dial_later(member, std::move(status));
   lose(member, std::move(status));
 }
@@ -244,6 +260,7 @@ Result<std::size_t> write_some(Connection& connection, MeshOutgoing& message) {
   return sent;
 }
 
+// Sends until the socket is full, and asks epoll for the next opportunity if something is left.
 Status TcpMesh::flush(Peer& peer) {
   Connection& connection = *peer.out;
   if (connection.connecting) return {};
@@ -279,6 +296,8 @@ void TcpMesh::answer() {
 }
 
 Status TcpMesh::admit(File file, std::string source) {
+  // Each other member makes one connection. A second one may exist for a short time after the
+  // member has connected again, and a few others may be from unknown processes.
   const std::size_t most = 2 * peers_.size() + 8;
   if (answered_.size() >= most) {
     return Status(StatusCode::resource_exhausted,
@@ -305,12 +324,12 @@ Status TcpMesh::admit(File file, std::string source) {
   return {};
 }
 
-// Until there is a message or nothing more to read.
 void TcpMesh::read(Connection& connection) {
   Result<bool> more = read_message(connection);
   if (!more.ok()) drop(connection, std::move(more).status());
 }
 
+// Returns after each complete message, so that its event is delivered before the next one is read.
 Result<bool> TcpMesh::read_message(Connection& connection) {
   for (;;) {
     MeshReader& reader = *connection.reader;
@@ -328,7 +347,7 @@ Result<bool> TcpMesh::read_message(Connection& connection) {
           .frame = reader.take_frame(),
           .payload = reader.take_payload(),
           .arrival = connection.timer.whole(clock_.now(), connection.channel->bytes_in)});
-    // What TLS holds inside, no socket will tell of.
+    // The socket does not report bytes inside TLS, so epoll would not wake this thread for them.
     if (!connection.channel->holds_bytes()) break;
   }
   set_wake_bytes(connection);
@@ -372,6 +391,7 @@ Status TcpMesh::greet(Connection& connection) {
   return {};
 }
 
+// Makes the receiver sleep until a large part of the current payload has arrived.
 void TcpMesh::set_wake_bytes(Connection& connection) const {
   const std::size_t left = connection.reader->wanted().size();
   const int wake_bytes =
@@ -394,6 +414,7 @@ void TcpMesh::serve(Connection& connection, std::uint32_t events) {
     if (error != 0) {
       errno = error;
       Peer& peer = peers_[member];
+      // Nothing listens at the address, so a long wait is less likely to help.
       if (error == ECONNREFUSED) {
         peer.give_up_at = std::min(peer.give_up_at, clock_.now() + options_.refused_max);
       }
@@ -411,7 +432,8 @@ void TcpMesh::serve(Connection& connection, std::uint32_t events) {
   flush(member);
 }
 
-// Nothing is said on a connection of ours but by TLS, by one byte of welcome, and by its end.
+// On a connection that this member made, the receiver sends only TLS's own records, one welcome
+// byte, and the end.
 Status TcpMesh::listen_to(Connection& connection) {
   std::array<std::uint8_t, 16> said;
   TRIBUTARY_ASSIGN(const std::size_t bytes, connection.channel->read(said));
@@ -429,7 +451,7 @@ Status TcpMesh::listen_to(Connection& connection) {
 
 // --- ends --------------------------------------------------------------------------------------
 
-// What epoll has told of at the same time may still name it.
+// Keeps the object until the current batch of epoll events, which may refer to it, is processed.
 void TcpMesh::bury(std::unique_ptr<Connection> connection) {
   if (!connection) return;
   if (connection->channel) {
@@ -442,6 +464,7 @@ void TcpMesh::bury(std::unique_ptr<Connection> connection) {
   gone_.push_back(std::move(connection));
 }
 
+// The member is lost for the rest of the epoch: its queue is dropped and its loss is reported.
 void TcpMesh::lose(std::uint32_t member, Status why) {
   Peer& peer = peers_[member];
   if (lost(member)) return;
@@ -450,6 +473,8 @@ void TcpMesh::lose(std::uint32_t member, Status why) {
   tell_lost(member, options_.members[member].key, std::move(why), forget(member));
 }
 
+// Ends an accepted connection. If its member is known, the member is lost; otherwise the connection
+// is reported as refused.
 void TcpMesh::drop(Connection& connection, Status why) {
   const std::optional<std::uint32_t> from = connection.from;
   const std::string source = connection.source;
@@ -471,6 +496,7 @@ Time TcpMesh::next_due() const {
   return due;
 }
 
+// Makes due attempts to connect, and ends attempts and handshakes that take too long.
 void TcpMesh::look_at_time(Time now) {
   const auto late = [](std::string what, const Status& why = {}) {
     return Status(StatusCode::deadline_exceeded, {.what = std::move(what),
@@ -505,6 +531,7 @@ Result<std::optional<LinkEvent>> TcpMesh::receive(Time deadline) {
     look_at_time(now);
     if (has_event()) continue;
     const Time until = std::min(deadline, next_due());
+    // Rounded up to epoll_wait()'s 1 ms, because a shorter wait would poll until the deadline.
     const auto wait = std::clamp<std::int64_t>(
         std::chrono::ceil<std::chrono::milliseconds>(until - std::min(now, until)).count(), 0,
         60'000);
@@ -529,6 +556,7 @@ Result<std::optional<LinkEvent>> TcpMesh::receive(Time deadline) {
   }
 }
 
+// Either connection to the member serves, because both measure the same path.
 std::optional<double> TcpMesh::round_trip_min_s(ConnectionId member) const {
   if (member >= peers_.size()) return std::nullopt;
   const Peer& peer = peers_[member];

@@ -1,19 +1,21 @@
-// A transport among the members of one epoch, each of which can send to each other without the
-// coordinator in between: what peers exchange through.
+// The transport among the members of one epoch over TCP. Every member can send directly to every
+// other member, without the coordinator.
 //
-// TCP, and on top of it TLS 1.3 with a key for each pair of members: what the Diffie-Hellman
-// function makes of their CURVE keys, which the coordinator has handed to both. A process that
-// cannot prove that it owns the key named for a member cannot speak for it. No certificate is
-// involved, and an ephemeral exchange on top keeps what was said secret when a key is lost later.
+// Security: TLS 1.3 runs over each connection with a pre-shared key for each pair of members. The
+// key is derived from the Diffie-Hellman result of their CURVE keys, which the coordinator has sent
+// to both. A process that does not own the key of a member cannot impersonate it. No certificates
+// are used. An ephemeral exchange is added, so that recorded traffic stays secret if a key is lost
+// later.
 //
-// Not ZeroMQ, because the way between neighbours on a fast network is short enough for a thread
-// that hands messages on, and one wake-up for each packet, to cost more than all the rest
-// (docs/collectives.md has the figures).
+// ZeroMQ is not used here. Between neighbours on a fast network, its hand-over to another thread
+// and its wake-up for each packet would cost more than everything else (docs/collectives.md has the
+// figures).
 //
-// The member that sends first makes a connection, for that direction only, and dials again until
-// the other one has welcomed it: it may still be in the epoch before. Messages on one come in
-// order. A connection that ends takes its member out for good: an exchange does not go on without
-// it.
+// Connections: a member connects when it first sends to another member, and the connection carries
+// messages in that direction only. It connects again until the other member has sent its welcome,
+// because that member may still be in the previous epoch. Messages on a connection arrive in order.
+// When a connection ends, the member at its other end is lost for the rest of the epoch: an
+// exchange does not continue without it.
 #pragma once
 
 #include <chrono>
@@ -29,16 +31,18 @@
 
 namespace tributary {
 
-// Where peers connect to. It outlives epochs, so that its address can be told before there is one.
+// The listening socket for peers. It outlives epochs, so that its address can be sent to the
+// coordinator before an epoch exists.
 class MeshPort {
  public:
-  // "tcp://192.0.2.7:4650"; "tcp://127.0.0.1:0" picks a port. Addresses are numbers, not names.
+  // Binds "tcp://192.0.2.7:4650"; "tcp://127.0.0.1:0" picks a free port. The host must be a numeric
+  // address. Returns invalid_argument for a malformed endpoint and io_error if it cannot be bound.
   static Result<std::unique_ptr<MeshPort>> open(const std::string& endpoint);
   ~MeshPort();
   MeshPort(const MeshPort&) = delete;
   MeshPort& operator=(const MeshPort&) = delete;
 
-  // With the port that was picked.
+  // The endpoint with the port that was picked.
   const std::string& endpoint() const { return endpoint_; }
   int file() const { return file_; }
 
@@ -48,32 +52,38 @@ class MeshPort {
   std::string endpoint_;
 };
 
-// What an endpoint has to be for it: to listen at may be every address of a machine (0.0.0.0, [::])
-// and a port that is still to be picked; others can be told neither.
+// The use of an endpoint. An address to listen on may be the wildcard (0.0.0.0, [::]) and its port
+// may be 0; an address that is sent to others may be neither.
 enum class MeshAddressUse : std::uint8_t { listen, listen_and_tell, tell };
 Status check_mesh_address(const std::string& endpoint, MeshAddressUse use);
 
+// One member of an epoch, as the coordinator reports it.
 struct MeshMember {
   std::string endpoint;
   PublicKey key;
 };
 
+// The members of an epoch and the time limits of their connections.
 struct MeshOptions {
   std::uint32_t rank = 0;
   std::vector<MeshMember> members;
-  std::uint64_t session = 0;  // of the epoch: who belongs to another one is a stranger
-  // Null: nothing is encrypted and members are who they say they are. For benchmarks.
+  std::uint64_t session = 0;  // the epoch's number; a connection of another session is refused
+  // Own keys. Null: nothing is encrypted and members are not authenticated, which is only for
+  // benchmarks.
   std::shared_ptr<const KeyPair> keys = nullptr;
   LinkLimits limits = kPeerLimits;
-  // A member that is not there yet, or not in this epoch, is dialled again for so long.
+  // How long to keep connecting to a member that does not answer or is in another epoch.
   std::chrono::milliseconds connect_max{10'000};
-  // The same from the moment on at which nobody listens there.
+  // The same limit, counted from the first attempt that was actively refused (nothing listens
+  // there).
   std::chrono::milliseconds refused_max{10'000};
-  // From the first byte until a connection has said whose it is.
+  // How long an accepted connection may take until it has identified its member.
   std::chrono::milliseconds handshake_max{5'000};
 };
 
-// `port` and `clock` outlive it.
+// Opens the transport of one epoch. Returns invalid_argument if the rank is not below the number of
+// members. `port` and `clock` must outlive the transport. At most one transport may use a port at a
+// time.
 Result<std::unique_ptr<Transport>> open_mesh(const MeshPort& port, const MeshOptions& options,
                                              const Clock& clock);
 

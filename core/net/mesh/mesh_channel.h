@@ -1,4 +1,4 @@
-// A connected socket that never waits, with TLS on it or without. For the files of this folder.
+// A connected, non-blocking socket with or without TLS. Internal to core/net/mesh.
 #pragma once
 
 #include <sys/uio.h>
@@ -16,49 +16,54 @@ struct ssl_ctx_st;
 
 namespace tributary {
 
+// Reads and writes the bytes of one connection. It does not own the socket. Not thread-safe.
 class MeshChannel {
  public:
   virtual ~MeshChannel() = default;
 
-  // How many bytes have moved; 0: it would have to wait. Errors are for good; the end of the stream
-  // is one (`unavailable`).
+  // Both return the number of bytes moved; 0 means that the call would have to wait. An error is
+  // final. The end of the stream is an error too (`unavailable`).
   virtual Result<std::size_t> read(MutableByteSpan into) = 0;
   virtual Result<std::size_t> write(std::span<const iovec> from) = 0;
-  // A handshake may want to write in order to read, and the other way round.
+  // Whether a read waits until the socket is writable. A TLS handshake may have to write before it
+  // can read.
   virtual bool wants_to_write() const { return false; }
-  // Whether bytes may be inside that the socket no longer has.
+  // Whether the channel holds received bytes that the socket does not report any more.
   virtual bool holds_bytes() const { return false; }
 
-  // Of the stream on the socket.
+  // Bytes on the socket, including those of TLS.
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
 };
 
 std::unique_ptr<MeshChannel> plain_channel(int file);
 
-// A key for each pair of members, from their own.
+// Derives the key of each pair of members.
 class PairKeys {
  public:
   virtual ~PairKeys() = default;
-  // Of the connection from one rank to another; this member is one of them.
+  // The key of the connection from rank `from` to rank `to`; this member is one of the two.
   virtual Result<std::array<std::uint8_t, 32>> key(std::uint32_t from, std::uint32_t to) const = 0;
 };
 
-// What the members' X25519 keys have in common, hashed with the session and the way.
+// Derives keys from the X25519 result of two members' keys, hashed with the session and the
+// direction. `own` and `members` are copied.
 std::unique_ptr<PairKeys> make_pair_keys(const KeyPair& own, std::uint32_t rank,
                                          std::span<const PublicKey> members, std::uint64_t session);
 
+// The TLS context of one mesh and the factory of its channels.
 class TlsSettings {
  public:
-  // `keys` outlives it.
+  // `keys` must outlive this object.
   static Result<std::unique_ptr<TlsSettings>> make(const PairKeys& keys, std::uint32_t rank,
                                                    std::uint32_t members);
   ~TlsSettings();
   TlsSettings(const TlsSettings&) = delete;
   TlsSettings& operator=(const TlsSettings&) = delete;
 
-  // The side that calls knows whom; the other learns it from a handshake that succeeds, which is
-  // when anything can be read.
+  // call() makes the channel of the side that connects, which knows the member's rank. answer()
+  // makes the channel of the side that accepts. It learns the rank from a successful handshake, so
+  // `from` is set before the first byte can be read.
   Result<std::unique_ptr<MeshChannel>> call(int file, std::uint32_t to) const;
   struct Answered {
     std::unique_ptr<MeshChannel> channel;

@@ -1,5 +1,5 @@
-// What the mesh needs of sockets: files that close themselves, addresses, errors. For the files of
-// this folder.
+// Sockets for the mesh: files that close themselves, addresses and errors. Internal to
+// core/net/mesh.
 #pragma once
 
 #include <sys/socket.h>
@@ -11,9 +11,10 @@
 
 namespace tributary {
 
-// With what errno says.
+// An io_error with the text of errno. Call it before anything else can change errno.
 Status os_failed(std::string what);
 
+// Owns a file descriptor and closes it.
 class File {
  public:
   File() = default;
@@ -41,7 +42,8 @@ struct Address {
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
 };
 
-// "tcp://192.0.2.7:4650" or "tcp://[2001:db8::7]:4650".
+// Parses "tcp://192.0.2.7:4650" or "tcp://[2001:db8::7]:4650". Returns invalid_argument for any
+// other text, including host names.
 Result<Address> parse_address(const std::string& endpoint);
 std::string text_of(const Address& address);
 

@@ -20,6 +20,7 @@ Status bad_stream(std::string_view what, std::string expected, std::string got) 
                                            .remedy = "is it a Tributary agent of this version?"});
 }
 
+// Reads a little-endian number; the machine is little-endian too.
 template <typename T>
 T read_at(ByteSpan bytes, std::size_t offset) {
   T value;
@@ -48,6 +49,7 @@ Bytes mesh_head(ByteSpan frame, std::size_t payload_bytes) {
   return out;
 }
 
+// The parts refer to the message's own buffers.
 std::size_t MeshOutgoing::rest(std::span<iovec, 2> parts) const {
   std::size_t count = 0;
   std::size_t skip = sent;
@@ -63,6 +65,7 @@ std::size_t MeshOutgoing::rest(std::span<iovec, 2> parts) const {
   return count;
 }
 
+// Checks the magic and the version. The caller checks rank and session.
 Status MeshReader::read_greeting() {
   if (std::memcmp(part_.data(), kMagic.data(), kMagic.size()) != 0) {
     return bad_stream("greeting", std::string(kMagic), "something else");
@@ -92,6 +95,7 @@ Status MeshReader::read_header() {
   return {};
 }
 
+// The state machine of a connection: greeting, then for each message header, frame and payload.
 Result<MeshReader::Came> MeshReader::came(std::size_t bytes) {
   assert(bytes <= part_.size() - filled_);
   filled_ += bytes;
@@ -107,7 +111,7 @@ Result<MeshReader::Came> MeshReader::came(std::size_t bytes) {
       reading_ = Reading::frame;
       return Came::nothing_whole;
     case Reading::frame:
-      frame_.swap(part_);
+      frame_.swap(part_);  // the frame's buffer moves out, and part_ is set anew below
       if (payload_bytes_ > 0) {
         reading_ = Reading::payload;
         part_ = pool_.take(payload_bytes_);

@@ -1,8 +1,9 @@
-// How messages lie in a stream of bytes between peers: first, once, who speaks; then messages.
+// The format of a byte stream between peers. A connection begins with one greeting that identifies
+// the sender. Messages follow. All numbers are little-endian.
 //
 //   greeting   8 bytes "TRIBMESH", u32 version (1), u32 rank, u64 session
-//   welcome    one byte, the other way: it may go on
-//   message    u32 bytes of frame, u32 bytes of payload; then both
+//   welcome    one byte from the receiver to the sender: messages may follow
+//   message    u32 size of the frame, u32 size of the payload (bytes), then frame and payload
 #pragma once
 
 #include <sys/uio.h>
@@ -22,28 +23,31 @@ inline constexpr std::size_t kMeshGreetingBytes = 24;
 inline constexpr std::size_t kMeshHeaderBytes = 8;
 inline constexpr std::uint8_t kMeshWelcome = 0x57;
 
+// The sender's rank and the epoch's session, which the receiver compares with its own.
 struct MeshGreeting {
   std::uint32_t rank = 0;
   std::uint64_t session = 0;
 };
 
 Bytes mesh_greeting(const MeshGreeting& greeting);
-// Header and frame; the payload follows as it is.
+// Returns the header and the frame in one buffer. The payload is sent from its own memory.
 Bytes mesh_head(ByteSpan frame, std::size_t payload_bytes);
 
-// A message on its way out, of which the socket takes a bit at a time.
+// A message that is being sent. The socket takes it in several steps.
 struct MeshOutgoing {
   Bytes head;
   SharedSlice payload = {};
-  std::size_t sent = 0;
+  std::size_t sent = 0;  // number of bytes the socket has taken
 
   std::size_t bytes() const { return head.size() + payload.size(); }
   bool done() const { return sent == bytes(); }
-  // What is left of it, as parts. Returns how many.
+  // Writes the parts that are not sent yet to `parts` and returns their number.
   std::size_t rest(std::span<iovec, 2> parts) const;
 };
 
-// Says where the next bytes are to be read to, so that a payload is where it belongs at once.
+// Parses the stream of one connection. It tells the caller where to read the next bytes, so that a
+// payload is read directly into its final buffer. The bytes are not trusted: sizes are checked
+// against the limits before memory is allocated. Not thread-safe. `pool` must outlive it.
 class MeshReader {
  public:
   MeshReader(std::size_t frame_bytes_max, std::size_t payload_bytes_max, BufferPool& pool)
@@ -51,18 +55,19 @@ class MeshReader {
     expect(kMeshGreetingBytes);
   }
 
-  // Never empty. What is behind it belongs to the part after it.
+  // The buffer for the next bytes; never empty. It ends where the current part ends, so a read
+  // never goes beyond it.
   MutableByteSpan wanted() { return MutableByteSpan(part_).subspan(filled_); }
 
   enum class Came : std::uint8_t { nothing_whole, greeting, message };
-  // So many bytes of wanted() are there. Errors are for good.
+  // Processes `bytes` bytes that were read into wanted(). An error (corrupt_data) is final.
   Result<Came> came(std::size_t bytes);
 
-  // A payload has begun and is not whole.
+  // Whether a payload has begun and is incomplete.
   bool in_payload() const { return reading_ == Reading::payload; }
 
   const std::optional<MeshGreeting>& greeting() const { return greeting_; }
-  // Of the last message; to be taken before more comes.
+  // The frame and the payload of the last message. Take them before more bytes are read.
   Bytes take_frame() { return std::move(frame_); }
   SharedSlice take_payload() { return std::move(payload_); }
 

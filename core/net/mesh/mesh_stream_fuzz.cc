@@ -1,4 +1,4 @@
-// A peer's stream of bytes, as whoever can connect may send it, cut at any place.
+// Fuzz target: the byte stream of a peer, which anyone who can connect may send, cut at any point.
 #include <algorithm>
 #include <cstdlib>
 

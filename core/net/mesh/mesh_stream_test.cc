@@ -1,3 +1,5 @@
+// Tests of the stream format between peers: any division into pieces, damaged streams, and reused
+// buffers.
 #include "core/net/mesh/mesh_stream.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +15,7 @@ struct Heard {
   Bytes payload;
 };
 
-// Feeds the bytes in pieces of at most `step`.
+// Passes the bytes to a reader in pieces of at most `step` bytes.
 Result<std::vector<Heard>> read_all(ByteSpan bytes, std::size_t step, BufferPool& pool) {
   MeshReader reader(100, 1000, pool);
   std::vector<Heard> all;

@@ -1,3 +1,4 @@
+// Tests of the mesh over real TCP connections on loopback, with and without TLS.
 #include "core/net/mesh/mesh.h"
 
 #include <gtest/gtest.h>
@@ -24,17 +25,19 @@ Bytes text(std::string_view words) {
   return {bytes.begin(), bytes.end()};
 }
 
+// `bytes` bytes, of which the first has the value `with`.
 Bytes filled(std::size_t bytes, std::uint8_t with) {
   Bytes out(bytes);
   for (std::size_t i = 0; i < bytes; ++i) out[i] = static_cast<std::uint8_t>(with + i % 251);
   return out;
 }
 
-// Meshes of one process, looked after in turns.
+// The meshes of all members in this process, served in turns.
 class Meshes : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override { make(3); }
 
+  // Prepares ports, keys and options for all members, without opening a mesh.
   void make(std::uint32_t members) {
     options_.clear();
     MeshOptions common;
@@ -52,8 +55,8 @@ class Meshes : public testing::TestWithParam<bool> {
     meshes_.resize(members);
     seen_.resize(members);
   }
-  // For tests that wait until a mesh gives up. The others have the usual time, whatever else the
-  // machine does.
+  // For tests that wait until a mesh gives up. Other tests keep the default limits, so that they
+  // pass on a loaded machine.
   void give_up_soon() {
     for (MeshOptions& each : options_) {
       each.connect_max = milliseconds(300);
@@ -71,7 +74,7 @@ class Meshes : public testing::TestWithParam<bool> {
   Status send(std::uint32_t from, std::uint32_t to, std::string_view frame, Bytes payload = {}) {
     return meshes_[from]->send(to, text(frame), SharedSlice(std::move(payload)));
   }
-  // Until the condition holds or a minute has passed: sanitizers are slow.
+  // Serves all meshes until the condition holds. A minute suffices with sanitizers.
   bool turn_until(const std::function<bool()>& done) {
     const auto deadline = clock_.now() + seconds(60);
     while (!done()) {
@@ -86,6 +89,7 @@ class Meshes : public testing::TestWithParam<bool> {
     }
     return true;
   }
+  // The first event of this type that the member has received.
   template <typename Kind>
   const Kind* first(std::uint32_t member) const {
     for (const LinkEvent& event : seen_[member]) {
@@ -140,7 +144,8 @@ TEST_P(Meshes, EverybodyReachesEverybody) {
 TEST_P(Meshes, ManyLargeMessagesKeepTheirOrder) {
   open_all();
   constexpr int kMessages = 16;
-  // Made beforehand: who waits for an answer to its first bytes does not wait for these.
+  // Made before the sends: a member that waits for the welcome must not wait for the allocation
+  // too.
   std::vector<Bytes> payloads;
   for (int i = 0; i < kMessages; ++i) {
     payloads.push_back(filled(1u << 20, static_cast<std::uint8_t>(i)));
@@ -212,7 +217,7 @@ TEST_P(Meshes, AnotherEpochIsAStranger) {
   EXPECT_GE(meshes_[1]->counters().refused_in_all(), 1u);
 }
 
-// Epochs do not begin at the same moment everywhere.
+// Members do not begin an epoch at the same time.
 TEST_P(Meshes, WhoIsStillInTheEpochBeforeIsFoundInTheNext) {
   options_[1].session = 76;
   open_all();
@@ -266,11 +271,11 @@ TEST_P(Meshes, RefusesWhatCannotBeSent) {
 INSTANTIATE_TEST_SUITE_P(Ways, Meshes, testing::Bool(),
                          [](const auto& way) { return way.param ? "Encrypted" : "Open"; });
 
-// --- who must not get in -----------------------------------------------------------------------
+// --- peers that must be refused ----------------------------------------------------------------
 
 class MeshStrangers : public Meshes {
  protected:
-  // Says these bytes to member 0 and waits until it is sent away.
+  // Sends these bytes to member 0 and waits until it closes the connection.
   void say(ByteSpan bytes) {
     const File socket(::socket(AF_INET, SOCK_STREAM, 0));
     const Address address = *parse_address(ports_[0]->endpoint());
@@ -315,7 +320,7 @@ TEST_P(MeshKeys, AnotherKeyIsRefused) {
   EXPECT_EQ(first<Received>(0), nullptr);
 }
 
-// One with a key of its own that says it were another.
+// A process with another key that claims to be the member.
 TEST_P(MeshKeys, AMemberCannotSpeakForAnother) {
   give_up_soon();
   open(0);

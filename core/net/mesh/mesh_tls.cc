@@ -1,4 +1,5 @@
-// TLS 1.3 between members of an epoch, with a key that both know instead of certificates.
+// TLS 1.3 between the members of an epoch, with a pre-shared key for each pair instead of
+// certificates.
 #include <fmt/format.h>
 #include <openssl/core_names.h>
 #include <openssl/err.h>
@@ -18,9 +19,10 @@
 namespace tributary {
 namespace {
 
-constexpr std::size_t kKeyLength = 32;
+constexpr std::size_t kKeyLength = 32;  // bytes of an X25519 key and of a pre-shared key
 using Key = std::array<std::uint8_t, kKeyLength>;
 
+// A deleter that calls one of OpenSSL's free functions.
 template <auto free>
 struct Free {
   template <typename T>
@@ -33,6 +35,7 @@ using SessionPtr = std::unique_ptr<SSL_SESSION, Free<SSL_SESSION_free>>;
 using PkeyPtr = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
 using PkeyContextPtr = std::unique_ptr<EVP_PKEY_CTX, Free<EVP_PKEY_CTX_free>>;
 
+// Takes the text of OpenSSL's oldest error, and clears the others so that they do not appear later.
 Status tls_failed(std::string_view doing,
                   std::string expected = "a peer with the key that the coordinator names for it",
                   std::string remedy = "if it goes on, have both agents join anew") {
@@ -55,6 +58,8 @@ class X25519Keys final : public PairKeys {
              std::uint64_t session)
       : own_(own), rank_(rank), members_(members.begin(), members.end()), session_(session) {}
 
+  // The key depends on the session and the direction, so that no recorded connection can be
+  // repeated in another epoch or in the other direction.
   Result<Key> key(std::uint32_t from, std::uint32_t to) const override {
     const std::uint32_t other = from == rank_ ? to : from;
     TRIBUTARY_ASSIGN(const Key shared, shared_with(members_[other]));
@@ -78,7 +83,7 @@ class X25519Keys final : public PairKeys {
     const PkeyContextPtr context(ours ? EVP_PKEY_CTX_new(ours.get(), nullptr) : nullptr);
     Key shared;
     std::size_t bytes = kKeyLength;
-    // An other half that leads to zeros, whatever our own is, is refused by OpenSSL.
+    // OpenSSL refuses a public key whose result is zero for every secret key.
     if (!theirs || !context || EVP_PKEY_derive_init(context.get()) <= 0 ||
         EVP_PKEY_derive_set_peer(context.get(), theirs.get()) <= 0 ||
         EVP_PKEY_derive(context.get(), shared.data(), &bytes) <= 0) {
@@ -93,18 +98,20 @@ class X25519Keys final : public PairKeys {
   const std::uint64_t session_;
 };
 
-// --- what OpenSSL asks while it shakes hands ---------------------------------------------------
+// --- callbacks of the TLS handshake -----------------------------------------------------------
 
-// One connection's; OpenSSL holds a pointer to it.
+// The state of one handshake. OpenSSL holds a pointer to it.
 struct Handshake {
   const TlsSettings* settings = nullptr;
-  std::uint32_t to = 0;                 // whom we call
-  std::shared_ptr<std::uint32_t> from;  // who calls us
-  std::string identity;
+  std::uint32_t to = 0;                 // rank that this side connects to
+  std::shared_ptr<std::uint32_t> from;  // rank of the member that connects to this side
+  std::string identity;                 // sent to the other side: this member's rank as text
 };
 
 Handshake& handshake_of(SSL* ssl) { return *static_cast<Handshake*>(SSL_get_app_data(ssl)); }
 
+// OpenSSL represents an external pre-shared key as a session. Its cipher must be the one that the
+// context allows.
 SSL_SESSION* session_for(SSL* ssl, const Key& key) {
   static constexpr unsigned char kAes128GcmSha256[] = {0x13, 0x01};
   SessionPtr session(SSL_SESSION_new());
@@ -118,6 +125,7 @@ SSL_SESSION* session_for(SSL* ssl, const Key& key) {
   return session.release();
 }
 
+// Called on the connecting side: provides the key and this member's identity.
 int use_session(SSL* ssl, const EVP_MD*, const unsigned char** id, std::size_t* id_bytes,
                 SSL_SESSION** session) {
   Handshake& handshake = handshake_of(ssl);
@@ -130,7 +138,8 @@ int use_session(SSL* ssl, const EVP_MD*, const unsigned char** id, std::size_t* 
   return *session != nullptr ? 1 : 0;
 }
 
-// Without a session the handshake fails by itself: there is no certificate to fall back on.
+// Finds the pre-shared key of the connecting member. Without one the handshake fails, because no
+// certificate can replace it.
 int find_session(SSL* ssl, const unsigned char* id, std::size_t id_bytes, SSL_SESSION** session) {
   Handshake& handshake = handshake_of(ssl);
   const char* const text = reinterpret_cast<const char*>(id);
@@ -148,7 +157,8 @@ int find_session(SSL* ssl, const unsigned char* id, std::size_t id_bytes, SSL_SE
 
 // --- a connection ------------------------------------------------------------------------------
 
-// OpenSSL's own way to a socket ends the process by SIGPIPE when the peer is gone.
+// A BIO that sends with MSG_NOSIGNAL. With OpenSSL's own socket BIO, SIGPIPE ends the process when
+// the peer has closed the connection.
 class SocketBio {
  public:
   static BIO* make(int file, MeshChannel& channel) {
@@ -168,6 +178,8 @@ class SocketBio {
     if (method == nullptr) return nullptr;
     BIO_meth_set_read(method, read);
     BIO_meth_set_write(method, write);
+    // OpenSSL flushes a BIO after each handshake message. This BIO has no buffer, so the flush
+    // succeeds without doing anything.
     BIO_meth_set_ctrl(method, [](BIO*, int command, long, void*) -> long {
       return command == BIO_CTRL_FLUSH ? 1 : 0;
     });
@@ -234,7 +246,7 @@ class TlsChannel final : public MeshChannel {
   bool holds_bytes() const override { return SSL_has_pending(ssl_.get()) != 0; }
 
  private:
-  // Only what fails before the end of the handshake has to do with keys.
+  // Only an error before the end of the handshake can be caused by a wrong key.
   Result<std::size_t> outcome(int done, std::size_t bytes, std::string_view doing) const {
     if (done > 0) return bytes;
     const int error = SSL_get_error(ssl_.get(), done);
@@ -264,10 +276,13 @@ Result<std::unique_ptr<TlsSettings>> TlsSettings::make(const PairKeys& keys, std
   std::unique_ptr<TlsSettings> settings(new TlsSettings(keys, rank, members, context));
   if (SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
       SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256") != 1 ||
+      // Without tickets, no session can be resumed.
       SSL_CTX_set1_groups_list(context, "X25519") != 1 ||
       SSL_CTX_set_num_tickets(context, 0) != 1) {
     return tls_failed("setting up TLS");
   }
+  // A write may take only a part of the data, and a repeated write may pass the same bytes at
+  // another address.
   SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
   SSL_CTX_set_psk_use_session_callback(context, use_session);
@@ -284,7 +299,7 @@ Result<std::unique_ptr<MeshChannel>> TlsSettings::call(int file, std::uint32_t t
   handshake->settings = this;
   handshake->to = to;
   SSL_set_app_data(ssl.get(), handshake.get());
-  // Nobody's certificate is trusted: a peer that does not know the key has nothing else to show.
+  // No certificate is trusted, so a peer without the key cannot authenticate in another manner.
   SSL_set_verify(ssl.get(), SSL_VERIFY_PEER, nullptr);
   SSL_set_connect_state(ssl.get());
   auto channel = std::make_unique<TlsChannel>(std::move(ssl), std::move(handshake));

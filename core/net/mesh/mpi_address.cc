@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::string_view kScheme = "mpi://";
 constexpr std::size_t kRunDigits = 16;
-constexpr std::size_t kTextBytesMax = 64;  // of what an error repeats
+constexpr std::size_t kTextBytesMax = 64;  // of the text that an error repeats
 
-// All of it is the number.
+// Parses `text` as one number. Returns false if it contains anything else.
 template <typename Number>
 bool read(std::string_view text, int base, Number& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);

@@ -1,6 +1,6 @@
-// Where a rank of an mpirun is found, as an agent tells its peers: "mpi://00c0ffee00c0ffee/3" is
-// rank 3 of that run. Runs are told apart by a number that each draws for itself, so that a rank of
-// another run is never mistaken for one's own.
+// The address of a rank of an mpirun, which an agent sends to its peers: "mpi://00c0ffee00c0ffee/3"
+// is rank 3 of that run. Each run draws a random number, so that a rank of another run is never
+// mistaken for one of this run.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,18 @@
 
 namespace tributary {
 
-inline constexpr std::uint32_t kMpiRanksMax = 65'536;
+inline constexpr std::uint32_t kMpiRanksMax = 65'536;  // limit of the ranks of one run
 
 struct MpiAddress {
-  std::uint64_t run = 0;  // never 0
+  std::uint64_t run = 0;  // random number of the run; never 0
   std::uint32_t rank = 0;
   friend bool operator==(const MpiAddress&, const MpiAddress&) = default;
 };
 
-// By how it begins: whether it is a good one, parse_mpi_address() says.
+// Checks only the beginning of the text. parse_mpi_address() checks the rest.
 bool is_mpi_address(std::string_view endpoint);
-// There is one way to write each.
+// Returns invalid_argument unless `endpoint` is exactly the text that text_of() writes for the
+// address.
 Result<MpiAddress> parse_mpi_address(std::string_view endpoint);
 std::string text_of(const MpiAddress& address);
 

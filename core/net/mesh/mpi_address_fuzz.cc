@@ -1,4 +1,4 @@
-// An address that is read is written the same.
+// Fuzz target: an address that parses is written as the same text.
 #include <cstdlib>
 
 #include "core/net/mesh/mpi_address.h"

@@ -1,5 +1,5 @@
-// The address at which an agent's peers find it, over TCP or MPI. It outlives epochs, so that its
-// address can be told before there is one.
+// The address at which an agent's peers reach it, over TCP or MPI. It outlives epochs, so that its
+// address can be sent to the coordinator before an epoch exists.
 #pragma once
 
 #include <memory>
@@ -11,19 +11,21 @@
 
 namespace tributary {
 
+// Opens the transports of epochs at one address.
 class PeerPort {
  public:
   virtual ~PeerPort() = default;
 
-  // What others are told.
+  // The address that is sent to others.
   virtual const std::string& endpoint() const = 0;
 
-  // The transport of an epoch, for as long as the port lives. There is one at a time, and its calls
-  // are made by one thread at a time.
+  // Opens the transport of an epoch. The port must outlive it, and at most one is open at a time.
+  // One thread at a time calls the port and its transport.
   virtual Result<std::unique_ptr<Transport>> open(const MeshOptions& options) = 0;
 };
 
-// Listens at `endpoint`; others are told `advertise` where that is not empty. `clock` outlives it.
+// Listens at `endpoint`. Peers receive `advertise` as the address, or `endpoint` if `advertise` is
+// empty. `clock` must outlive the port.
 Result<std::unique_ptr<PeerPort>> open_tcp_peer_port(const std::string& endpoint,
                                                      const std::string& advertise,
                                                      const Clock& clock);

@@ -1,5 +1,5 @@
-// Tells which peers can reach one another, as far as their endpoints show it. The coordinator asks
-// before it lets members exchange among themselves.
+// Decides from their endpoints which peers can reach one another. The coordinator checks this
+// before it lets members exchange directly.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace tributary {
 
-// Endpoints of the same group can reach one another.
+// The group of an endpoint. Endpoints of the same group can reach one another.
 struct ReachGroup {
-  std::uint64_t run = 0;  // of MPI; 0: the endpoint is dialled, as all others of this group are
+  std::uint64_t run = 0;  // number of an MPI run; 0: the endpoint is reached over TCP
   friend bool operator==(const ReachGroup&, const ReachGroup&) = default;
 };
 
-// What endpoints of different groups are not in, for a reason that is told to operators.
+// The common property that endpoints of different groups lack. It is part of a reason for
+// operators.
 inline constexpr std::string_view kReachGroupName = "one run of MPI";
 
-// An error where the endpoint names its kind and is malformed. Endpoints that are dialled are not
-// looked into.
+// Returns invalid_argument for a malformed MPI address. Other endpoints are not checked.
 Result<ReachGroup> reach_group(std::string_view endpoint);
 
 }  // namespace tributary

@@ -1,4 +1,4 @@
-// Endpoints of peers that can and cannot reach one another, for the tests of what depends on it.
+// Endpoints of peers that can and cannot reach one another, for tests of code that depends on it.
 #pragma once
 
 namespace tributary::reach_testing {

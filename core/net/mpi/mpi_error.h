@@ -1,4 +1,4 @@
-// MPI's results as statuses.
+// Conversion of MPI's results to Status.
 #pragma once
 
 #include <string>
@@ -7,7 +7,9 @@
 
 namespace tributary {
 
-// What a function of MPI returned, on a communicator whose errors are returned.
+// `result` is the return value of an MPI function on a communicator with MPI_ERRORS_RETURN. A
+// truncated message gives corrupt_data, any other error io_error. `what` is the text field `what`
+// of the error.
 Status mpi_status(int result, const std::string& what);
 
 }  // namespace tributary

@@ -23,21 +23,25 @@ namespace {
 
 using Time = std::chrono::nanoseconds;
 
+// MPI tags of the two kinds of messages.
 constexpr int kFrameTag = 1;
 constexpr int kPayloadTag = 2;
-constexpr std::size_t kTrailerBytes = 4;  // behind a frame: how long its payload is
-// A message that MPI has been given costs a question in every round of them.
-constexpr std::size_t kPostedMax = 16;  // to a member
-constexpr int kFramesAtOnce = 64;
+constexpr std::size_t kTrailerBytes = 4;  // behind a frame: the size of its payload
+// MPI tests every posted message in each of its calls, so their number is bounded.
+constexpr std::size_t kPostedMax = 16;  // per member
+constexpr int kFramesAtOnce = 64;       // bound per call, so that sending is not delayed
+// Bound on the free buffers that the pool keeps, in bytes.
 constexpr std::size_t kSpareBytesMax = 32u << 20;
 
-// Asking costs about a microsecond, and ranks that share a core need it for what is waited for. Two
-// cores with four ranks exchange in about the same time with 0, 50 or 1000 of these turns.
+// Number of polls that only yield the processor before the first sleep. A poll costs about a
+// microsecond, and ranks that share a core need that time for their work. With four ranks on two
+// cores, an exchange takes about the same time with 0, 50 and 1000 yields.
 constexpr std::uint32_t kYields = 50;
+// Range of the sleep between two polls.
 constexpr Time kSleepMin = std::chrono::microseconds(20);
 constexpr Time kSleepMax = std::chrono::milliseconds(1);
 
-// What is done between two questions that MPI has answered with no.
+// The pause between two polls without progress: first it yields, then it sleeps, longer each time.
 class Rest {
  public:
   void again() { fruitless_ = 0; }
@@ -46,9 +50,11 @@ class Rest {
       ::sched_yield();
       return;
     }
+    // The sleep is at most 2^16 times kSleepMin, which is more than kSleepMax.
     const std::uint32_t doubled = std::min(fruitless_ - kYields - 1, 16u);
     const Time time = std::clamp(std::min(kSleepMin * (1 << doubled), kSleepMax), Time(0), most);
     const timespec limit = {.tv_sec = 0, .tv_nsec = time.count()};
+    // wake() ends the sleep early, because the waker's file becomes readable.
     ::pollfd watched = {.fd = waker.file(), .events = POLLIN, .revents = 0};
     ::ppoll(&watched, 1, &limit, nullptr);
   }
@@ -57,6 +63,7 @@ class Rest {
   std::uint32_t fruitless_ = 0;
 };
 
+// A message to a member and MPI's requests for its two parts.
 struct Outgoing {
   Bytes frame;  // with its trailer; empty: this member leaves
   SharedSlice payload;
@@ -64,22 +71,24 @@ struct Outgoing {
   MPI_Request payload_sent = MPI_REQUEST_NULL;
 };
 
+// A message from a member, of which the frame has arrived.
 struct Incoming {
-  Bytes frame;  // empty: its sender leaves
+  Bytes frame;  // empty: the sender leaves
   std::uint32_t payload_bytes = 0;
   Bytes payload;
-  bool matched = false;  // with its payload, or it has none
+  bool matched = false;  // its payload is being received, or it has none
   MPI_Request payload_came = MPI_REQUEST_NULL;
 };
 
-// MPI keeps the order of messages of one kind between two ranks, so that frames and payloads are
-// matched by counting. What MPI reads and writes is in these queues until it is done with it.
+// MPI keeps the order of messages with one tag between two ranks, so frames and payloads are
+// matched by their order. MPI reads and writes the buffers in these queues until their requests are
+// complete.
 struct Peer {
-  MessageQueue<Outgoing> waiting;
-  MessageQueue<Outgoing> posted;
-  std::deque<Incoming> coming;
-  bool left = false;
-  bool broken = false;  // has sent what breaks the rules: payloads are not received any more
+  MessageQueue<Outgoing> waiting;  // not posted to MPI yet
+  MessageQueue<Outgoing> posted;   // posted to MPI and not sent yet
+  std::deque<Incoming> coming;     // frames in their order, until their payloads have arrived
+  bool left = false;               // its farewell has arrived
+  bool broken = false;             // it violated the format: its payloads are not received any more
 };
 
 class MpiMesh final : public PeerTransport {
@@ -103,7 +112,7 @@ class MpiMesh final : public PeerTransport {
     waker_.signal();
   }
   bool encrypted() const override { return false; }
-  // What is posted to a member that is lost stays with MPI and counts no more.
+  // Messages that are posted to a lost member stay with MPI and are not counted any more.
   std::size_t waiting_bytes_for(ConnectionId member) const override {
     const Peer& peer = peers_[member];
     return lost(member) ? 0 : peer.waiting.bytes() + peer.posted.bytes();
@@ -133,6 +142,7 @@ class MpiMesh final : public PeerTransport {
   std::atomic<bool> woken_{false};
   BufferPool pool_{kSpareBytesMax};
   std::vector<Peer> peers_;
+  // Bytes of payloads that are announced and not delivered yet, over all members.
   std::size_t coming_bytes_ = 0;
 };
 
@@ -141,7 +151,8 @@ class MpiMesh final : public PeerTransport {
 Status MpiMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) {
   const std::size_t bytes = frame.size() + payload.size();
   const auto payload_bytes = static_cast<std::uint32_t>(payload.size());
-  // Behind the frame, so that the frame begins where the buffer does, as its numbers need it.
+  // The trailer is behind the frame, so that the frame keeps the alignment of the buffer, which its
+  // numbers need.
   Bytes whole(frame.size() + kTrailerBytes);
   std::ranges::copy(frame.view(), whole.begin());
   std::memcpy(whole.data() + frame.size(), &payload_bytes, kTrailerBytes);
@@ -150,6 +161,7 @@ Status MpiMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload)
   return {};
 }
 
+// Passes both parts to MPI, which reads them until the requests are complete.
 Status MpiMesh::post(std::uint32_t member, Outgoing& message) {
   const int to = static_cast<int>(member);
   TRIBUTARY_TRY(mpi_status(MPI_Isend(message.frame.data(), static_cast<int>(message.frame.size()),
@@ -162,6 +174,7 @@ Status MpiMesh::post(std::uint32_t member, Outgoing& message) {
                     "sending a payload");
 }
 
+// Posts waiting messages up to the bound. Returns whether any was posted.
 Result<bool> MpiMesh::post_waiting(std::uint32_t member) {
   Peer& peer = peers_[member];
   bool moved = false;
@@ -173,7 +186,7 @@ Result<bool> MpiMesh::post_waiting(std::uint32_t member) {
   return moved;
 }
 
-// A request that MPI is done with is null, and so is one that was never made.
+// A completed request is null, and so is one that was never made.
 Result<bool> done(MPI_Request& request) {
   int yes = 1;
   if (request == MPI_REQUEST_NULL) return true;
@@ -181,6 +194,8 @@ Result<bool> done(MPI_Request& request) {
   return yes != 0;
 }
 
+// Removes sent messages from the member's queue and posts the next ones. Returns whether anything
+// has changed.
 bool MpiMesh::send_on(std::uint32_t member) {
   Peer& peer = peers_[member];
   bool moved = false;
@@ -204,6 +219,7 @@ bool MpiMesh::send_on(std::uint32_t member) {
 
 // --- receiving ---------------------------------------------------------------------------------
 
+// Takes frames that have arrived, but not more than the bound on announced payloads allows.
 Result<bool> MpiMesh::take_frames() {
   bool moved = false;
   for (int n = 0; n < kFramesAtOnce && coming_bytes_ < options_.receive_bytes_max; ++n) {
@@ -224,9 +240,8 @@ Result<bool> MpiMesh::take_frames() {
   return moved;
 }
 
-// What is too long stays where it is. To receive less of a message than there is would be an error
-// that MPI promises to tell; Open MPI 4.1.4 tells it after it has written the rest behind the
-// buffer.
+// A message that is too long is not received. MPI promises an error if a message is longer than the
+// buffer, but Open MPI 4.1.4 reports it only after it has written the rest behind the buffer.
 Status MpiMesh::take_frame(MPI_Message message, std::uint32_t from, std::size_t bytes) {
   const bool leaves = bytes == 0;
   if (!leaves &&
@@ -237,6 +252,7 @@ Status MpiMesh::take_frame(MPI_Message message, std::uint32_t from, std::size_t 
                .got = fmt::format("{} with {} for the payload's length", bytes, kTrailerBytes)});
   }
   Incoming incoming;
+  // The frame has arrived, so this call returns at once.
   incoming.frame.resize(bytes);
   TRIBUTARY_TRY(mpi_status(MPI_Mrecv(incoming.frame.data(), static_cast<int>(bytes), MPI_BYTE,
                                      &message, MPI_STATUS_IGNORE),
@@ -258,7 +274,7 @@ Status MpiMesh::take_frame(MPI_Message message, std::uint32_t from, std::size_t 
   return {};
 }
 
-// Payloads that are there, for the frames that have announced them.
+// Starts to receive the payloads that have arrived for announced frames.
 Result<bool> MpiMesh::match_payloads(std::uint32_t member) {
   Peer& peer = peers_[member];
   bool moved = false;
@@ -289,6 +305,7 @@ Result<bool> MpiMesh::match_payloads(std::uint32_t member) {
   return moved;
 }
 
+// Delivers the member's messages whose payloads have arrived, in their order.
 bool MpiMesh::take_in(std::uint32_t member) {
   Peer& peer = peers_[member];
   bool moved = false;
@@ -314,10 +331,11 @@ bool MpiMesh::take_in(std::uint32_t member) {
   return moved;
 }
 
+// Reports a complete message, or the member's farewell.
 void MpiMesh::deliver(std::uint32_t member, Incoming& message) {
   Peer& peer = peers_[member];
   if (message.frame.empty()) {
-    // What it has received before it left is not unsent.
+    // Messages that the member received before it left must not be reported as unsent.
     send_on(member);
     peer.left = true;
     return lose(member, Status(StatusCode::unavailable, {.what = "a mesh over MPI",
@@ -325,13 +343,16 @@ void MpiMesh::deliver(std::uint32_t member, Incoming& message) {
                                                          .got = "it has left"}));
   }
   counters_.wire_bytes_in += message.frame.size() + message.payload.size();
-  if (lost(member)) return;  // what it sends on is received, or it could not leave
+  // Frames of a lost member are still received, because it could not leave otherwise.
+  if (lost(member)) return;
   Received whole = {
       .connection = member, .peer = {}, .frame = std::move(message.frame), .payload = {}};
   if (!message.payload.empty()) whole.payload = pool_.share(std::move(message.payload));
   tell(std::move(whole));
 }
 
+// A member that violates the format is not trusted any more. The session stays usable for the
+// others.
 Status MpiMesh::distrust(std::uint32_t member, Fault fault) {
   peers_[member].broken = true;
   return {StatusCode::corrupt_data, std::move(fault)};
@@ -339,6 +360,8 @@ Status MpiMesh::distrust(std::uint32_t member, Fault fault) {
 
 // --- both, and ends ------------------------------------------------------------------------------
 
+// One poll: sends, receives and delivers what MPI has completed. Returns whether anything has
+// changed.
 Result<bool> MpiMesh::progress() {
   bool moved = false;
   for (std::uint32_t member = 0; member < peers_.size(); ++member) moved |= send_on(member);
@@ -348,6 +371,7 @@ Result<bool> MpiMesh::progress() {
   return moved;
 }
 
+// Reports the loss of a member once, with the bytes that were not sent to it.
 void MpiMesh::lose(std::uint32_t member, Status why) {
   if (lost(member)) return;
   const std::size_t unsent = waiting_bytes_for(member);
@@ -376,6 +400,8 @@ Result<std::optional<LinkEvent>> MpiMesh::receive(Time deadline) {
   }
 }
 
+// Whether all members have left and no transfer is unfinished, so that MPI reads and writes none of
+// this object's buffers.
 bool MpiMesh::all_left() const {
   for (std::uint32_t member = 0; member < peers_.size(); ++member) {
     const Peer& peer = peers_[member];
@@ -385,6 +411,8 @@ bool MpiMesh::all_left() const {
   return true;
 }
 
+// Sends a farewell to every member, then serves the transfers until all members have left or
+// leave_max has passed. Events are dropped, because the owner is gone.
 MpiMesh::~MpiMesh() {
   for (std::uint32_t member = 0; member < peers_.size(); ++member) {
     if (member == session_.rank()) continue;
@@ -403,13 +431,15 @@ MpiMesh::~MpiMesh() {
     rest.take(waker_, kSleepMax);
   }
   if (all_left()) {
-    // Where there is still something in it, it stays.
+    // A communicator that still holds messages must not be freed.
     if (std::ranges::none_of(peers_, &Peer::broken)) MPI_Comm_free(&comm_);
   } else {
     session_.abandon(std::make_shared<std::vector<Peer>>(std::move(peers_)));
   }
 }
 
+// Duplicates the world communicator. All ranks do it together, so the call polls with a deadline
+// instead of blocking.
 Result<MPI_Comm> own_communicator(MpiSession& session, const MpiMeshOptions& options,
                                   const Clock& clock, const Waker& waker) {
   const auto comm = std::make_shared<MPI_Comm>(MPI_COMM_NULL);

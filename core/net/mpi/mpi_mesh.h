@@ -1,25 +1,26 @@
-// A mesh over MPI: for ranks that mpirun has started, on a cluster whose network MPI knows how to
-// use. Each rank is a member. What is above it, exchanges and their codecs, is the same as over
-// TCP.
+// A mesh over MPI, for ranks that one mpirun has started on a cluster whose network MPI supports.
+// Each rank is a member. The layers above, exchanges and codecs, are the same as over TCP.
 //
-// Nothing is encrypted and nobody proves who they are: MPI has neither. Whoever can start ranks
-// under one mpirun is trusted (docs/mpi.md).
+// Security: nothing is encrypted and members are not authenticated, because MPI offers neither.
+// Every user who can start ranks under the same mpirun is trusted (docs/mpi.md).
 //
-// A message is one of MPI's with the frame, and a second one with the payload where there is one,
-// so that a payload is received where it stays; a frame of no bytes says that its sender leaves.
-// The communicator is the mesh's own, so that no message of others is mistaken for one.
+// Format: a message is one MPI message with the frame, and a second one with the payload if it has
+// one, so that the payload is received into its final buffer. An empty frame means that its sender
+// leaves. The mesh has a communicator of its own, so that no other MPI message is mistaken for one
+// of the mesh.
 //
-// What MPI cannot tell, and TCP can:
-//  - that a member is gone. Under Open MPI, mpirun ends all ranks when one dies, so that mostly
-//    there is nobody left to be told; a member that hangs is silent, and only the deadline of who
-//    waits for it ends that. Disconnected comes when a member has left, has sent what breaks the
-//    rules, or when MPI returns an error that names it.
-//  - that there is room. What MPI keeps of frames that nobody has asked for yet is its own affair;
-//    payloads wait at their sender, and no more of them are asked for than receive_bytes_max.
+// Two guarantees of the TCP mesh do not hold:
+//  - The loss of a member may stay unnoticed. Under Open MPI, mpirun ends all ranks when one dies.
+//    A member that hangs is silent, and only the deadline of the waiting member ends the wait.
+//    Disconnected is reported when a member has left, when it has sent a message that violates the
+//    format, and when MPI returns an error that names it.
+//  - Memory for received frames is not bounded: MPI decides how many it buffers before they are
+//    asked for. Payloads wait at their sender, and at most receive_bytes_max of them are received
+//    at a time.
 //
-// MPI moves bytes only while somebody calls it, and has no file to sleep on: receive() asks again
-// and again, at first giving way to other threads, then sleeping between two questions, longer
-// each time. Long sleeps cost latency, short ones processor time: the numbers are in mpi_mesh.cc.
+// Cost: MPI moves bytes only inside its calls and has no file to wait on, so receive() polls. It
+// first yields to other threads, then sleeps between two polls, longer each time. Long sleeps cost
+// latency and short ones cost processor time; mpi_mesh.cc has the values and their reasons.
 #pragma once
 
 #include <chrono>
@@ -34,16 +35,20 @@ namespace tributary {
 
 struct MpiMeshOptions {
   LinkLimits limits = kPeerLimits;
-  // Of payloads that are being received at a time, from all members together; one may go over it.
+  // Bound on payloads that are being received at a time, in bytes, over all members. One payload
+  // may exceed it.
   std::size_t receive_bytes_max = 64u << 20;
-  // All ranks open a mesh together, and leave it together: so long they wait for one another.
+  // All ranks open a mesh together and leave it together. These limits bound how long they wait for
+  // one another.
   std::chrono::milliseconds open_max{30'000};
   std::chrono::milliseconds leave_max{60'000};
 };
 
-// Every rank calls it as often as the others do and in the same order. The mesh tells the others
-// when it goes, receives what they still send until they go too, and gives up after leave_max:
-// what is then under way is abandoned to the session. `session` and `clock` outlive it.
+// Opens a mesh of all ranks. Every rank calls it equally often and in the same order. Returns
+// invalid_argument for limits that MPI cannot represent and deadline_exceeded if a rank does not
+// open in time. The mesh's destructor informs the other ranks and receives what they still send
+// until they leave too. After leave_max it gives up and leaves unfinished transfers to the session.
+// `session` and `clock` must outlive the mesh.
 Result<std::unique_ptr<PeerTransport>> open_mpi_mesh(MpiSession& session,
                                                      const MpiMeshOptions& options,
                                                      const Clock& clock);

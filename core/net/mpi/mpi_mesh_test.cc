@@ -1,3 +1,5 @@
+// Tests of the mesh over MPI. mpirun runs them on several ranks, and every rank runs the same
+// cases.
 #include "core/net/mpi/mpi_mesh.h"
 
 #include <gtest/gtest.h>
@@ -16,11 +18,12 @@ constexpr std::size_t kKiB = 1024;
 
 class MpiMesh : public ranks_testing::Ranks {
  protected:
-  // Nobody leaves before all have come so far; no event of the mesh is involved.
+  // Waits until all ranks have reached this point, so that none leaves early. It uses no event of
+  // the mesh.
   static void everybody() { ASSERT_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS); }
 };
 
-// Bytes that only this message has.
+// Content that no other message has.
 Bytes content(std::size_t bytes, std::uint32_t from, std::uint32_t to, std::uint32_t number) {
   Bytes out(bytes);
   std::uint32_t state = from * 7919 + to * 104729 + number * 31 + 1;
@@ -35,7 +38,7 @@ Bytes frame_of(std::uint32_t from, std::uint32_t to, std::uint32_t number) {
   return content(16 + number % 100, from, to, number + 1000);
 }
 
-// Below and above what MPI copies, with and without a payload.
+// Sizes below and above the limit up to which MPI copies, with and without a payload.
 constexpr std::size_t kMessageSizes[] = {0, 1, 7, 1000, 4096, 4097, 65537, (1u << 20) + 3};
 constexpr std::uint32_t kMessages = 60;
 
@@ -115,7 +118,7 @@ TEST_F(MpiMesh, AFullQueueRefusesAndHasRoomAgain) {
   send_all();
 }
 
-// Rank 0 has larger caps than the others and believes that all have.
+// Rank 0 has larger limits than the others and believes that all have the same.
 TEST_F(MpiMesh, APayloadAboveTheCapOfWhoReceivesItLosesItsSender) {
   MpiMeshOptions options;
   if (rank() != 0) options.limits.payload_bytes_max = 1000;
@@ -149,7 +152,7 @@ TEST_F(MpiMesh, AFrameAboveTheCapOfWhoReceivesItLosesItsSender) {
   }
 }
 
-// What it has sent before is there first.
+// A message that was sent before the sender left arrives first.
 TEST_F(MpiMesh, WhoLeavesIsLostToTheOthers) {
   open();
   if (rank() == 0) {

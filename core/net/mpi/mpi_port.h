@@ -1,7 +1,7 @@
-// A way to peers over MPI, for agents that one mpirun has started: each is one of its ranks, and
-// all epochs go over one mesh of all ranks (core/net/mesh/epoch_mesh.h).
+// The peer port of an agent that mpirun has started. Each agent is one rank, and all epochs use one
+// mesh of all ranks (core/net/mesh/epoch_mesh.h).
 //
-// Nothing is encrypted and nobody proves who they are, as mpi_mesh.h says.
+// Nothing is encrypted and members are not authenticated, as in mpi_mesh.h.
 #pragma once
 
 #include <chrono>
@@ -16,17 +16,21 @@
 namespace tributary {
 
 struct MpiPortOptions {
-  // Drawn at random, not 0; all go by that of rank 0, so that no other mpirun has it.
+  // Random number, not 0. All ranks use the one of rank 0, so that two mpiruns never have the same
+  // number.
   std::uint64_t run = 0;
-  std::size_t send_queue_bytes = std::size_t{8} << 30;  // for each rank, in all epochs
-  // All ranks open it together, and leave it together: so long they wait for one another.
+  std::size_t send_queue_bytes = std::size_t{8} << 30;  // per rank, over all epochs
+  // All ranks open the port together and leave it together. These limits bound how long they wait
+  // for one another.
   std::chrono::milliseconds open_max{30'000};
   std::chrono::milliseconds leave_max{60'000};
 };
 
-// Every rank calls it as often as the others do. `session` and `clock` outlive it. Its address
-// names the run and the rank; an epoch in which somebody's is of another run, or of none, is
-// refused.
+// Opens the port; every rank calls it equally often. Returns invalid_argument if `run` is 0,
+// unsupported for more than kMpiRanksMax ranks and deadline_exceeded if a rank does not take part.
+// Its address names the run and the rank. open() refuses an epoch with a member of another run
+// (mismatch), a member without an MPI address (invalid_argument) or a key pair (unsupported).
+// `session` and `clock` must outlive the port.
 Result<std::unique_ptr<PeerPort>> open_mpi_port(MpiSession& session, const MpiPortOptions& options,
                                                 const Clock& clock);
 

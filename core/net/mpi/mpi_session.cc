@@ -71,7 +71,7 @@ Result<std::uint64_t> MpiSession::agree(std::uint64_t number, const Clock& clock
 
 void MpiSession::abandon(std::shared_ptr<void> under_way) {
   abandoned_ = true;
-  // On purpose never destroyed: MPI may use it as long as the process lives.
+  // Never destroyed, on purpose: MPI may use the buffers until the process ends.
   static auto* const kept = new std::vector<std::shared_ptr<void>>;
   kept->push_back(std::move(under_way));
 }

@@ -1,9 +1,10 @@
-// MPI, for as long as a program uses it: at the rim, made once, and outliving all meshes over MPI.
-// One thread at a time may be in it or in them; which one may change.
+// The process's use of MPI, from initialization to finalization. A program opens it once, and it
+// outlives all meshes over MPI. Only one thread at a time may call it or its meshes; the thread may
+// change.
 //
-// MPI can be left only together. A program that has given up while messages of its own are still
-// under way cannot do that: then the session's end leaves MPI as it is, and mpirun ends the other
-// ranks when it sees this one go.
+// MPI can only be finalized by all ranks together. A process that has given up on a transfer cannot
+// do that. Its session then leaves MPI as it is, and mpirun ends the other ranks when this process
+// exits.
 #pragma once
 
 #include <chrono>
@@ -15,6 +16,8 @@
 
 namespace tributary {
 
+// Owns MPI's initialization. open() returns already_exists if MPI is initialized, and unsupported
+// if MPI does not support threads.
 class MpiSession {
  public:
   static Result<std::unique_ptr<MpiSession>> open();
@@ -25,13 +28,13 @@ class MpiSession {
   std::uint32_t rank() const { return rank_; }
   std::uint32_t size() const { return size_; }  // 1 without mpirun
 
-  // The number that rank 0 says, at every rank. All call it together, and wait for one another for
-  // so long.
+  // Returns rank 0's `number` on every rank. All ranks call it together. Returns deadline_exceeded
+  // if some rank has not called it within `patience`; MPI is then not finalized.
   Result<std::uint64_t> agree(std::uint64_t number, const Clock& clock,
                               std::chrono::milliseconds patience);
 
-  // Keeps what MPI may still read or write until the process ends, because MPI has no way to take
-  // it back.
+  // Keeps buffers that MPI may still read or write until the process ends, because MPI cannot
+  // cancel the transfers. MPI is then not finalized.
   void abandon(std::shared_ptr<void> under_way);
 
  private:

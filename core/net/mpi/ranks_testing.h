@@ -1,5 +1,5 @@
-// The session of a test program that mpirun has started: every rank runs the same cases in the same
-// order, and in each case all of them open and leave a mesh together.
+// The common part of the tests that mpirun starts. Every rank runs the same cases in the same
+// order, and in each case all ranks open and leave a mesh together.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace tributary::ranks_testing {
 
 inline MpiSession* session = nullptr;  // set by main()
 
-// The mesh of one case. Deadlines are for a test that has gone wrong.
+// The mesh of one case. The deadlines only end a test that hangs.
 class Ranks : public testing::Test {
  protected:
   static constexpr std::chrono::seconds kLate{60};
@@ -33,6 +33,7 @@ class Ranks : public testing::Test {
   std::uint32_t next() const { return (rank() + 1) % size(); }
   std::uint32_t previous() const { return (rank() + size() - 1) % size(); }
 
+  // Returns the next event, or fails if none arrives within kLate.
   std::optional<LinkEvent> event() {
     if (!held_.empty()) {
       LinkEvent first = std::move(held_.front());
@@ -48,7 +49,7 @@ class Ranks : public testing::Test {
     ADD_FAILURE() << "rank " << rank() << ": nothing came";
     return std::nullopt;
   }
-  // Those who are done may leave before others are.
+  // Waits for a message. Members that have finished may leave before it arrives.
   std::optional<Received> message() {
     for (;;) {
       std::optional<LinkEvent> came = event();
@@ -59,7 +60,7 @@ class Ranks : public testing::Test {
       EXPECT_EQ(lost->unsent_bytes, 0u);
     }
   }
-  // Of this member; others may leave before.
+  // Waits for the loss of this member. Other members may leave before.
   std::optional<Disconnected> loss_of(std::uint32_t member) {
     for (;;) {
       std::optional<LinkEvent> came = event();
@@ -71,7 +72,8 @@ class Ranks : public testing::Test {
     ADD_FAILURE() << "rank " << rank() << ": member " << member << " was not lost";
     return std::nullopt;
   }
-  // Others may be ahead meanwhile: what comes is held.
+  // Sends all waiting messages. Other ranks may be ahead, so messages that arrive meanwhile are
+  // kept.
   void send_all() {
     const auto deadline = clock_.now() + kLate;
     while (mesh_->waiting_bytes() > 0 && clock_.now() < deadline) {
@@ -84,6 +86,7 @@ class Ranks : public testing::Test {
 
   const SystemClock clock_{};
   std::unique_ptr<PeerTransport> mesh_;
+  // Events that send_all() has kept.
   std::deque<LinkEvent> held_;
 };
 

@@ -12,12 +12,12 @@ namespace {
 
 using Time = std::chrono::nanoseconds;
 
-// How soon a message that the inner transport had no room for is tried again.
+// Pause before a message is retried for which the inner transport had no room.
 constexpr Time kRetryAfter = std::chrono::milliseconds(1);
-// Of what takes less, a good part is what one wake-up takes.
+// A shorter time is not reported as a measurement: a large part of it would be the wake-up.
 constexpr Time kTimedMin = std::chrono::milliseconds(2);
 
-// Messages on the line, in the order in which they are due.
+// Messages on the link, in the order in which they are due.
 struct Outgoing {
   Time due;
   ConnectionId to = 0;
@@ -25,11 +25,12 @@ struct Outgoing {
   SharedSlice payload;
 };
 struct Incoming {
-  Time due;     // its last byte arrives
-  Time begins;  // its first byte arrives
+  Time due;     // time at which its last byte arrives
+  Time begins;  // time at which its first byte arrives
   LinkEvent event;
 };
 
+// The part of the message's bytes that has not arrived at `now`, if they arrive at a constant rate.
 std::uint64_t bytes_missing(const Incoming& message, std::size_t bytes, Time now) {
   if (now <= message.begins || message.due <= message.begins) return bytes;
   const double part =
@@ -80,13 +81,16 @@ class Shaped final : public Transport {
   const std::unique_ptr<Transport> inner_;
   const Clock& clock_;
   const ShapedRoom room_;
-  mutable ShapedLine line_;  // follows its trace when it is asked
+  mutable ShapedLine line_;  // mutable: it moves along its trace when it is read
   Waker waker_;
+  // The connections that exist. All members of a transport among peers are in it until they are
+  // lost.
   std::unordered_set<ConnectionId> live_;
-  MessageQueue<Outgoing> out_;
-  MessageQueue<Incoming> in_;
+  MessageQueue<Outgoing> out_;  // on the link, towards the peers
+  MessageQueue<Incoming> in_;   // on the link, from the peers
 };
 
+// Puts the message on the link. A message that the link loses is accepted and dropped.
 Status Shaped::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   TRIBUTARY_TRY(check_send(*this, to, frame.size(), payload.size()));
   if (!live_.contains(to)) return members().count > 0 ? member_lost(to) : no_connection();
@@ -103,6 +107,7 @@ Status Shaped::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   return let_out(now);
 }
 
+// Passes messages that have crossed the link to the inner transport.
 Status Shaped::let_out(Time now) {
   while (next_due(out_) <= now) {
     Outgoing& next = out_.front();
@@ -111,13 +116,15 @@ Status Shaped::let_out(Time now) {
       next.due = now + kRetryAfter;
       return {};
     }
-    // That the connection is gone, and the message with it, the inner transport tells by itself.
+    // `unavailable` is ignored: the inner transport reports the end of the connection itself.
     if (!status.ok() && status.code() != StatusCode::unavailable) return status;
     out_.pop();
   }
   return {};
 }
 
+// Puts an event on the link. Events other than messages take no time but keep their place in the
+// order.
 void Shaped::take_in(LinkEvent event, Time now) {
   if (const auto* made = std::get_if<Connected>(&event)) live_.insert(made->connection);
   if (const auto* ended = std::get_if<Disconnected>(&event)) live_.erase(ended->connection);
@@ -134,7 +141,8 @@ void Shaped::take_in(LinkEvent event, Time now) {
   }
 }
 
-// Whoever fetches it late takes the line for a slower one, and never for a quicker one.
+// Adds the arrival times to the event. A caller that fetches the event late measures a slower link,
+// never a faster one.
 LinkEvent Shaped::hand_out(Time now) {
   Incoming next = in_.pop();
   auto* const received = std::get_if<Received>(&next.event);
@@ -146,7 +154,8 @@ LinkEvent Shaped::hand_out(Time now) {
   return std::move(next.event);
 }
 
-// What the inner transport has received and the line has not carried yet is still to arrive.
+// Bytes that the inner transport has received but that have not crossed the link yet are
+// subtracted.
 std::uint64_t Shaped::bytes_arrived(ConnectionId connection) const {
   const Time now = clock_.now();
   std::uint64_t missing = 0;
@@ -159,6 +168,7 @@ std::uint64_t Shaped::bytes_arrived(ConnectionId connection) const {
   return received - std::min(received, missing);
 }
 
+// The delay of both directions of this link and of a similar link at the other end.
 std::optional<double> Shaped::round_trip_min_s(ConnectionId connection) const {
   const std::optional<double> inner = inner_->round_trip_min_s(connection);
   if (!inner) return std::nullopt;
@@ -167,6 +177,8 @@ std::optional<double> Shaped::round_trip_min_s(ConnectionId connection) const {
   return *inner + std::chrono::duration<double>(there_and_back).count();
 }
 
+// Alternates between sending messages that are due, delivering events that are due, and waiting for
+// the inner transport.
 Result<std::optional<LinkEvent>> Shaped::receive(Time deadline) {
   const bool fixed = members().count > 0;
   while (true) {
@@ -182,8 +194,9 @@ Result<std::optional<LinkEvent>> Shaped::receive(Time deadline) {
   }
 }
 
-// For something to come in or for the time to pass; false when wake() was called.
+// Waits until an event arrives or the time has passed. Returns false if wake() was called.
 Result<bool> Shaped::wait(Time until) {
+  // While the link is full, nothing more is read, so further messages wait at their senders.
   if (in_.bytes() >= room_.in_bytes_max) {
     waker_.wait(until - clock_.now());
     return !waker_.take();

@@ -1,10 +1,10 @@
-// A transport on a line that is slower, longer and worse than the real one, without root: for
-// measuring and showing what a federation does on one. Each direction has a shape of its own.
+// A transport that behaves as if its link were slower, longer and less reliable than the real one.
+// It needs no root permission. It serves to measure and show a federation on such a link. Each
+// direction has its own shape.
 //
-// One line is shared by all connections of the transport, so that what is sent to several peers
-// waits for each other. A message is handed out whole, and its arrival is told as if its bytes had
-// come one after the other at the line's rate. A round trip is taken to cross a line like one's own
-// at the other end.
+// All connections of the transport share one link, so messages to different peers wait for each
+// other. A message is delivered whole; its reported arrival times are those that its bytes would
+// have at the link's rate. A round trip counts the delay of both directions of this link.
 #pragma once
 
 #include <memory>
@@ -15,18 +15,19 @@
 
 namespace tributary {
 
-// Bytes that are on the line or wait for it, in each direction. send() refuses what does not fit,
-// and counts what waits in the inner transport too; what comes in then waits with its sender.
+// Bound on the bytes that are on the link or wait for it, in each direction. send() refuses a
+// message that does not fit (resource_exhausted) and also counts bytes that wait in the inner
+// transport. Incoming messages that do not fit wait at their sender.
 struct ShapedRoom {
   std::size_t out_bytes_max = 64u << 20;
   std::size_t in_bytes_max = 64u << 20;
 };
 
-// What is sent leaves while receive() is called. `clock` is the inner transport's and outlives
-// this.
+// Wraps `inner`. Messages are sent while receive() is called. `clock` must be the inner transport's
+// clock and outlive the result.
 Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner, const Clock& clock,
                                                const ShapedOptions& options);
-// The same on a line that others were on before.
+// The same on a link that earlier transports have used already.
 Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner, const Clock& clock,
                                                const ShapedLine& line, const ShapedRoom& room);
 

@@ -1,5 +1,5 @@
-// A line to shape a transport by (shaped.h): the shapes of both directions, which follow one trace,
-// and what it does to messages.
+// The link model of a shaped transport (shaped.h): one shape for each direction, a trace that
+// changes both over time, and the treatment of lost messages.
 #pragma once
 
 #include <chrono>
@@ -14,13 +14,13 @@
 
 namespace tributary {
 
-// How a line treats messages that the transport beneath carries whole and without a loss.
+// The treatment of messages by the shape, given that the inner transport delivers all of them.
 struct ShapePolicy {
-  // True: what the shape loses is gone, a frame with its payload. False: it takes its time on the
-  // line once more, as TCP sends it again, and nothing is lost.
+  // True: a message that the shape loses is dropped, frame and payload. False: it takes its time on
+  // the link again, as when TCP retransmits, and nothing is lost.
   bool loses_messages = true;
-  // True: the sender has such a line, and what comes in was under way on this one while it crossed
-  // that one. False: it takes its time on this line after it has come.
+  // True: the sender has a shaped link too. The message then crosses this link while it crosses the
+  // sender's. False: it crosses this link after it has arrived.
   bool sender_has_line = false;
 };
 
@@ -30,14 +30,16 @@ inline constexpr ShapePolicy kShapedPeers = {.loses_messages = false, .sender_ha
 struct ShapedOptions {
   ShapeOptions out = {};
   ShapeOptions in = {};
-  // Changes delay, rate and loss of both directions; null: they stay as they are.
+  // Changes delay, rate and loss of both directions over time; null: they stay constant.
   std::shared_ptr<const LinkTrace> trace = nullptr;
   ShapePolicy policy = kShapedHub;
-  // That are on the line or wait for it, in each direction. send() refuses what does not fit; what
-  // comes in then waits with its sender.
+  // Bound on the bytes that are on the link or wait for it, in each direction. send() refuses a
+  // message that does not fit. Incoming messages that do not fit wait at their sender.
   std::size_t bytes_max = 64u << 20;
 };
 
+// Computes when messages cross the link. It reads no clock: the caller passes in times that never
+// decrease. Not thread-safe.
 class ShapedLine {
  public:
   using Time = std::chrono::nanoseconds;
@@ -48,7 +50,7 @@ class ShapedLine {
     return ShapedLine(out, in, options, began_at);
   }
 
-  // Each as the trace has it at this time.
+  // The shape of a direction at this time of the trace.
   Shaper& out(Time now) {
     follow_trace(now);
     return out_;
@@ -58,7 +60,7 @@ class ShapedLine {
     return in_;
   }
 
-  // When a message has crossed the line; nothing: it is lost.
+  // The time at which a message has crossed the link; empty if it is lost.
   std::optional<Time> out_arrival(Time now, std::size_t bytes) {
     return crossed(out(now), now, [&](Shaper& shape) { return shape.arrival(now, bytes); });
   }
@@ -70,7 +72,7 @@ class ShapedLine {
   }
 
  private:
-  // What is lost is sent again, but not for ever on a line that loses everything.
+  // A lost message is retransmitted, but not forever on a link that loses everything.
   static constexpr int kSendsMax = 8;
 
   ShapedLine(const Shaper& out, const Shaper& in, const ShapedOptions& options, Time began_at)
@@ -97,7 +99,7 @@ class ShapedLine {
   std::shared_ptr<const LinkTrace> trace_;
   ShapePolicy policy_;
   Time began_at_;
-  const TraceStep* step_ = nullptr;  // of the trace, that both shapes are at
+  const TraceStep* step_ = nullptr;  // step of the trace that both shapes follow
 };
 
 }  // namespace tributary

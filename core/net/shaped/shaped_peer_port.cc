@@ -25,7 +25,7 @@ class ShapedPeerPort final : public PeerPort {
   const std::unique_ptr<PeerPort> inner_;
   const Clock& clock_;
   const ShapedLine
-      line_;  // as it was in the beginning: each epoch's follows the trace from then on
+      line_;  // state at the beginning; each epoch's copy follows the trace from then on
   const std::size_t bytes_max_;
 };
 

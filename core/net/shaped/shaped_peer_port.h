@@ -1,6 +1,6 @@
-// Peers on lines that are slower and longer than the real ones. A member has one line to all
-// others; a message crosses two lines, the sender's and the receiver's, and both delay it. Nothing
-// is lost (kShapedPeers).
+// A peer port on a shaped link. A member has one link to all other members. A message crosses two
+// links, the sender's and the receiver's, and both delay it. Nothing is lost (kShapedPeers). Thread
+// rule: as for PeerPort.
 #pragma once
 
 #include <memory>
@@ -11,9 +11,10 @@
 
 namespace tributary {
 
-// The transports of all epochs, on one line: its trace goes on from one to the next. Each holds as
-// much as its own send queue on the way out, and `options.bytes_max` on the way in. `clock` is the
-// inner port's and outlives this.
+// Wraps `inner`. The transports of all epochs use one link, whose trace continues from one epoch to
+// the next. Each holds as many outgoing bytes as its own send queue, and `options.bytes_max`
+// incoming bytes. Returns invalid_argument for a shape out of range. `clock` must be the inner
+// port's clock and outlive the result.
 Result<std::unique_ptr<PeerPort>> make_shaped_peer_port(std::unique_ptr<PeerPort> inner,
                                                         const Clock& clock,
                                                         const ShapedOptions& options);

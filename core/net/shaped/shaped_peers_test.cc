@@ -1,3 +1,4 @@
+// Tests of shaped links among peers, which lose nothing and cross two links.
 #include <gmock/gmock.h>
 
 #include <string>
@@ -40,7 +41,7 @@ class ShapedMesh : public testing::Test {
     far_.to_tell.emplace_back(
         Received{.connection = from, .peer = {}, .frame = bytes(frame), .payload = {}});
   }
-  // The next message, and when it was handed out.
+  // The next message and the time at which it was delivered.
   std::pair<nanoseconds, std::string> next_message() {
     const std::optional<LinkEvent> event = next_by(far_.clock.now() + seconds(60));
     const auto* const message = event ? std::get_if<Received>(&*event) : nullptr;
@@ -69,7 +70,8 @@ TEST_F(ShapedMesh, AllThatIsSentSharesTheLineInOrder) {
   EXPECT_EQ(mesh_->waiting_bytes(), 0u);
 }
 
-// The first has come over a line like this one while it came; the second had to wait for it.
+// The first message has crossed a link like this one while it crossed this one; the second had to
+// wait for it.
 TEST_F(ShapedMesh, WhatComesInSharesTheLineWithoutWaitingForItself) {
   open({.in = line(milliseconds(100), 10)});
   far_.clock.advance(seconds(5));
@@ -152,7 +154,8 @@ TEST_F(ShapedMesh, HasRoomForSoMuch) {
 TEST_F(ShapedMesh, LeavesWithItsSenderWhatDoesNotFitIn) {
   open({.in = line(milliseconds(20), 0), .bytes_max = 5});
   for (int i = 0; i < 3; ++i) come_in(1, "01234");
-  // One is on the line, the others are not taken; the wait is a real one, and time stands still.
+  // One message is on the link, and the others are not accepted. The wait uses real time, while the
+  // test's clock stands still.
   std::thread other([&] { mesh_->wake(); });
   EXPECT_FALSE(next_by(milliseconds(19)));
   other.join();
@@ -195,7 +198,7 @@ TEST_F(ShapedMesh, RefusesWhatTheInnerOneWould) {
   EXPECT_EQ(send(1, "").code(), StatusCode::invalid_argument);
 }
 
-// Two ports of one process, of which one is behind a line; woken from another thread.
+// Two ports of one process, one of them shaped; another thread wakes them.
 TEST(ShapedPeerPort, OverRealSockets) {
   const SystemClock clock;
   MeshOptions options;

@@ -1,3 +1,4 @@
+// Tests of a shaped link between a hub and its peers, on a clock that the test controls.
 #include "core/net/shaped/shaped.h"
 
 #include <gmock/gmock.h>
@@ -127,7 +128,8 @@ TEST_F(ShapedLine, LeavesWithItsSenderWhatDoesNotFitIn) {
   open({.in = {.delay = milliseconds(20)}, .bytes_max = 5});
   for (int i = 0; i < 3; ++i) come_in("01234");
   const nanoseconds start = far_.clock.now();
-  // One is on the line, the others are not taken; the wait is a real one, and time stands still.
+  // One message is on the link, and the others are not accepted. The wait uses real time, while the
+  // test's clock stands still.
   std::thread other([&] { line_->wake(); });
   EXPECT_FALSE(next_by(start + milliseconds(19)));
   other.join();

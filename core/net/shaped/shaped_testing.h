@@ -1,5 +1,6 @@
-// The transport beneath a shaped line in tests: a clock that moves while it waits, what came out of
-// the line, and what is to go in. It is a hub's, or one among peers.
+// The inner transport of a shaped transport in tests: its clock advances while it waits, and it
+// records sent messages and delivers those that the test adds. It acts as a hub or as a transport
+// among peers.
 #pragma once
 
 #include <deque>
@@ -13,7 +14,9 @@
 
 namespace tributary::shaped_testing {
 
+// The state that the test reads and changes.
 struct Far {
+  // A message that has left the shaped link.
   struct Got {
     std::chrono::nanoseconds at;
     ConnectionId connection;
@@ -24,12 +27,13 @@ struct Far {
   FixedMembers members = {};
   LinkLimits limits = {};
   ManualClock clock;
-  std::deque<LinkEvent> to_tell;
+  std::deque<LinkEvent> to_tell;  // events that the inner transport will report
   std::vector<Got> got;
-  bool full = false;
+  bool full = false;          // send() returns resource_exhausted
   std::uint64_t arrived = 0;  // on connection 1
 };
 
+// The transport. It has connection 1 and fixed values for its statistics.
 class Near final : public Transport {
  public:
   explicit Near(Far& far) : far_(far) {}

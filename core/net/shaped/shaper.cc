@@ -68,7 +68,7 @@ std::optional<Shaper::Time> Shaper::arrival_of_last_byte(Time now, std::size_t b
 std::optional<Shaper::Time> Shaper::arrival(Time now, std::uint64_t bytes, std::uint64_t at_once) {
   Time leaves = now;
   if (options_.bytes_per_s > 0) {
-    // A full bucket is a line that has been free for as long as the burst takes.
+    // A full token bucket is equal to a link that has been idle for the time of a burst.
     line_free_at_ = std::max(line_free_at_, now - time_for(at_once)) + time_for(bytes);
     leaves = std::max(now, line_free_at_);
   }

@@ -1,5 +1,6 @@
-// When a message may leave, on a line with a delay, a rate and a loss: a token bucket, a delay line
-// and a die, driven by the times it is handed. The same seed, times and sizes give the same fate.
+// Computes when messages arrive over a link with a delay, a rate and a loss. It combines a token
+// bucket, a delay line and a random draw for each message. It reads no clock: the caller passes in
+// the times. The same seed, times and sizes give the same results. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -13,38 +14,41 @@
 namespace tributary {
 
 struct ShapeOptions {
-  std::chrono::nanoseconds delay{0};      // every message
-  std::chrono::nanoseconds jitter{0};     // up to so much more; order is kept
-  std::uint64_t bytes_per_s = 0;          // 0: as fast as it goes
-  std::uint64_t burst_bytes = 64u << 10;  // that an idle line lets through at once
-  double loss = 0;                        // share of messages, 0 to 1
+  std::chrono::nanoseconds delay{0};  // of every message
+  // Upper bound of a random addition to the delay. The order of messages is kept.
+  std::chrono::nanoseconds jitter{0};
+  std::uint64_t bytes_per_s = 0;          // 0: unlimited
+  std::uint64_t burst_bytes = 64u << 10;  // bytes that an idle link passes at once
+  double loss = 0;                        // probability that a message is lost, 0 to 1
   std::uint64_t seed = 0;
-  std::uint32_t stream = 0;  // lines of one seed draw from streams of their own
+  std::uint32_t stream = 0;  // shapers with the same seed use different streams
 };
 
 class Shaper {
  public:
   using Time = std::chrono::nanoseconds;
 
+  // Returns invalid_argument for values out of range.
   static Result<Shaper> make(const ShapeOptions& options);
 
-  // The line is another one from now on; what is on it arrives as it would have.
+  // Changes the link from now on. Messages that are on the link arrive as computed before.
   void change(Time delay, std::uint64_t bytes_per_s, double loss);
 
-  // When the message arrives at the other end; never before an earlier one. Nothing: it is lost,
-  // but it took its time on the line.
+  // The time at which the message arrives, never before an earlier message. Empty if it is lost; a
+  // lost message still takes its time on the link.
   std::optional<Time> arrival(Time now, std::size_t bytes);
-  // The same of a message of which this line was handed the last byte at `now`, and the others one
-  // after the other before: it was under way here meanwhile.
+  // The same for a message whose bytes were passed in one after another and whose last byte was
+  // passed in at `now`. It crossed the link during that time.
   std::optional<Time> arrival_of_last_byte(Time now, std::size_t bytes);
   Time delay() const { return options_.delay; }
-  // That the line takes for so many bytes, without its delay.
+  // The time that `bytes` bytes take at the link's rate, without the delay.
   Time time_for(std::uint64_t bytes) const;
 
-  // For what takes no time on the line, but must not overtake what does.
+  // The arrival of an event that takes no time on the link but must not overtake messages.
   Time arrival_of_news(Time now) const { return std::max(now, last_arrival_); }
 
-  // When all that was sent has left, with `burst_bytes` of 0; long ago before the first message.
+  // The time at which the link is idle again, if `burst_bytes` is 0. Time::min() before the first
+  // message.
   Time line_free_at() const { return line_free_at_; }
 
  private:
@@ -53,7 +57,7 @@ class Shaper {
   std::uint32_t draw(std::uint32_t purpose) const;
 
   ShapeOptions options_;
-  Time line_free_at_{Time::min()};  // with an empty bucket behind it
+  Time line_free_at_{Time::min()};  // minus the time of a burst, if the bucket is full
   Time last_arrival_{Time::min()};
   std::uint64_t message_ = 0;
 };

@@ -1,4 +1,4 @@
-// A trace that parses has a step for every moment.
+// Fuzz target: a trace that parses has a step for every time.
 #include <cstdlib>
 
 #include "core/net/shaped/trace.h"

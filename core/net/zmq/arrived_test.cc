@@ -1,4 +1,4 @@
-// Bytes of a message that is not complete yet are seen to arrive.
+// Tests that bytes of an incomplete message are counted as they arrive.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <poll.h>
@@ -28,8 +28,7 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
-// A TCP relay for one connection. It passes on, in each direction, as many bytes as the test
-// allows.
+// A TCP relay for one connection. It forwards as many bytes in each direction as the test allows.
 class Relay {
  public:
   explicit Relay(const std::string& hub_endpoint) : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -77,7 +76,7 @@ class Relay {
     for (const int file : files) ::close(file);
   }
 
-  // False: the connection has ended.
+  // Returns false if the connection has ended.
   static bool pass_on(int from, int to, std::atomic<std::size_t>& allowed) {
     std::array<char, 4096> buffer;
     if (!wait_for(from)) return true;

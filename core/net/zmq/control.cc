@@ -23,8 +23,9 @@ namespace tributary {
 namespace {
 
 using Context = std::unique_ptr<void, int (*)(void*)>;
-constexpr std::chrono::hours kForAWhile{1};
-constexpr std::chrono::milliseconds kControlLookEvery{250};  // whether somebody is still there
+constexpr std::chrono::hours kForAWhile{1};  // wake() ends the wait earlier
+// Interval at which the wait checks that the daemon and the caller are still there.
+constexpr std::chrono::milliseconds kControlLookEvery{250};
 
 Status check_path(const std::string& path) {
   constexpr std::size_t kMost = sizeof(sockaddr_un::sun_path) - 1;
@@ -40,6 +41,7 @@ ByteSpan bytes_of_text(std::string_view text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
+// Messages larger than the limit are refused by libzmq, which closes the connection.
 Result<ZmqSocket> open_socket(void* context, int type) {
   TRIBUTARY_ASSIGN(ZmqSocket socket, ZmqSocket::open(context, type));
   TRIBUTARY_TRY(socket.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(kControlBytesMax)));
@@ -57,6 +59,7 @@ class Server final : public ControlServer {
         waker_(std::move(waker)),
         thread_([this] { serve(); }) {}
 
+  // The file is removed after the socket was closed, because libzmq may remove it too.
   ~Server() override {
     ending_ = true;
     waker_.signal();
@@ -67,6 +70,8 @@ class Server final : public ControlServer {
   }
 
  private:
+  // Answers one question after another. REP sockets require an answer to every question, so a
+  // malformed question gets an empty one.
   void serve() {
     while (!ending_) {
       std::array<zmq_pollitem_t, 2> items = {
@@ -93,7 +98,7 @@ class Server final : public ControlServer {
   std::thread thread_;
 };
 
-// Without it a question to nobody would wait for somebody to come.
+// Checks that a daemon listens. libzmq would wait silently until one starts to.
 Status check_listener(const std::string& path) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -127,7 +132,7 @@ Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& pa
   TRIBUTARY_TRY(check_path(path));
   Context context(zmq_ctx_new(), zmq_ctx_term);
   TRIBUTARY_ASSIGN(ZmqSocket socket, open_socket(context.get(), ZMQ_REP));
-  const mode_t before = ::umask(0177);  // the file is its owner's from the beginning
+  const mode_t before = ::umask(0177);  // only the owner may use the file, from its creation on
   const int failed = zmq_bind(socket.get(), ("ipc://" + path).c_str());
   ::umask(before);
   if (failed != 0) return zmq_failed(fmt::format("control socket '{}'", path));
@@ -136,6 +141,8 @@ Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& pa
       path, std::move(answer), std::move(context), std::move(socket), std::move(waker)));
 }
 
+// The wait is divided into short parts, so that the end of the daemon and a cancellation are
+// noticed soon.
 Result<std::string> ask_daemon(const std::string& path, std::string_view question,
                                std::chrono::nanoseconds patience,
                                const std::atomic<bool>* cancelled) {

@@ -1,3 +1,4 @@
+// Tests of the control socket with a real file, and with daemons that are slow or have ended.
 #include "core/net/zmq/control.h"
 
 #include <gmock/gmock.h>

@@ -17,15 +17,18 @@
 namespace tributary {
 namespace {
 
+// Name of the hub's ZAP domain at the gate.
 constexpr const char* kAgentsDomain = "agents";
+// Connections that wait to be accepted: after a restart of the coordinator all agents connect at
+// once.
 constexpr int kHubBacklog = 1024;
-// Not those of handshakes that fail: they name no connection, and for what does not even look like
-// ZMTP there are none.
+// Events of handshakes that fail for other reasons are not watched. They name no connection, and
+// libzmq has no event for a peer that does not use ZMTP at all.
 constexpr int kHubEvents =
     ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-// Route, frame, payload.
+// Route, frame and payload.
 constexpr std::size_t kHubPartsMax = 3;
-// While messages keep coming, connections are looked at once in so many.
+// While messages arrive without a pause, connection events are read once per this many messages.
 constexpr std::uint32_t kHubMessagesBetweenLooks = 64;
 
 class ZmqHub final : public Hub {
@@ -42,8 +45,12 @@ class ZmqHub final : public Hub {
   Status start() {
     TRIBUTARY_ASSIGN(router_, ZmqSocket::open(context_->handle(), ZMQ_ROUTER));
     TRIBUTARY_TRY(configure(router_, options_.limits, options_.times));
+    // With this option, a send to a route that does not exist returns EHOSTUNREACH instead of
+    // dropping the message silently.
     TRIBUTARY_TRY(router_.set(ZMQ_ROUTER_MANDATORY, 1));
     TRIBUTARY_TRY(router_.set(ZMQ_BACKLOG, kHubBacklog));
+    // Unencrypted peers choose their routes, and a new connection of a peer must be able to take
+    // over its route.
     TRIBUTARY_TRY(options_.encrypted ? guard() : router_.set(ZMQ_ROUTER_HANDOVER, 1));
     TRIBUTARY_ASSIGN(monitor_, Monitor::of(context_->handle(), router_, kHubEvents));
     if (zmq_bind(router_.get(), options_.endpoint.c_str()) != 0) {
@@ -85,14 +92,15 @@ class ZmqHub final : public Hub {
   Monitor monitor_;
   std::string endpoint_;
   std::unordered_map<ConnectionId, Outbox> outboxes_;
-  std::optional<LinkEvent> message_;  // to be told after the intake's events
+  std::optional<LinkEvent> message_;  // reported after the intake's events
   std::vector<ZmqMessage> parts_;
-  std::uint32_t until_look_ = 0;
+  std::uint32_t until_look_ = 0;  // messages until connection events are read again
   LinkCounters counters_;
 };
 
-// A routing id that a peer picks itself could be another peer's. Ours are those that ROUTER gives;
-// the intake drops the others, and handover stays off, so that nobody can take a route over.
+// Only routing ids that ROUTER assigns are accepted, because a peer could choose the routing id of
+// another peer. The intake drops the others, and ZMQ_ROUTER_HANDOVER stays off, so that no peer can
+// take over a route.
 Status ZmqHub::guard() {
   if (!options_.allowed) {
     return Status(StatusCode::invalid_argument, {.what = "hub",
@@ -105,6 +113,8 @@ Status ZmqHub::guard() {
   return serve_with_curve(router_, options_.keys, kAgentsDomain);
 }
 
+// A failed send can be the first sign that a connection has ended, so it also ends the connection
+// here.
 Status ZmqHub::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   const std::string_view route = intake_.route_of(to);
   const std::size_t bytes = frame.size() + payload.size();
@@ -125,6 +135,8 @@ Status ZmqHub::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   return {};
 }
 
+// Order of the steps: waiting events, the waiting message, then a new message. Events that were
+// queued before a message are always returned before it.
 Result<std::optional<LinkEvent>> ZmqHub::receive(std::chrono::nanoseconds deadline) {
   while (true) {
     if (intake_.has_event()) return std::optional<LinkEvent>(next_event());
@@ -133,7 +145,7 @@ Result<std::optional<LinkEvent>> ZmqHub::receive(std::chrono::nanoseconds deadli
     --until_look_;
     TRIBUTARY_ASSIGN(const bool took, take_message());
     if (took && until_look_ > 0) continue;
-    // Nothing but messages that are not told of must not keep the caller.
+    // Messages that produce no event must not keep the caller beyond its deadline.
     if (took && !message_ && context_->clock().now() >= deadline) return std::optional<LinkEvent>();
     if (took) continue;
     TRIBUTARY_TRY(look_at_connections());
@@ -143,7 +155,8 @@ Result<std::optional<LinkEvent>> ZmqHub::receive(std::chrono::nanoseconds deadli
   }
 }
 
-// False when there is nothing to read. What ended before this has then been read to its end.
+// Returns false if no message is there. All messages of connections that ended before have been
+// read then.
 Result<bool> ZmqHub::take_message() {
   TRIBUTARY_ASSIGN(const bool came, router_.receive(parts_, kHubPartsMax));
   if (!came) {
@@ -152,7 +165,7 @@ Result<bool> ZmqHub::take_message() {
   }
   std::array<ByteSpan, kHubPartsMax + 1> spans;
   for (std::size_t i = 0; i < parts_.size(); ++i) spans[i] = parts_[i].bytes();
-  // libzmq 4.3.4 loses the properties of the first part now and then, but not of the others.
+  // libzmq 4.3.4 sometimes loses the properties of the first part, but not those of later parts.
   ZmqMessage& last = parts_.back();
   const char* const user_id = last.property("User-Id");
   Status status;
@@ -177,6 +190,7 @@ Result<bool> ZmqHub::take_message() {
   return true;
 }
 
+// Passes all waiting connection events to the intake, and the gate's refusals to the caller.
 Status ZmqHub::look_at_connections() {
   until_look_ = kHubMessagesBetweenLooks;
   while (true) {
@@ -197,7 +211,7 @@ Status ZmqHub::look_at_connections() {
   return {};
 }
 
-// False when the time is up or somebody wants us to stop waiting.
+// Returns false if the deadline has passed or wake() was called.
 Result<bool> ZmqHub::wait(std::chrono::nanoseconds deadline) {
   if (waker_.take()) return false;
   const std::chrono::nanoseconds left = deadline - context_->clock().now();
@@ -210,12 +224,14 @@ Result<bool> ZmqHub::wait(std::chrono::nanoseconds deadline) {
   return true;
 }
 
+// A connection's outbox exists until its end was reported.
 LinkEvent ZmqHub::next_event() {
   LinkEvent event = intake_.next_event();
   if (const auto* ended = std::get_if<Disconnected>(&event)) outboxes_.erase(ended->connection);
   return event;
 }
 
+// The gate counts refused handshakes, because they never become connections.
 LinkCounters ZmqHub::counters() const {
   LinkCounters counters = counters_;
   counters.connections = intake_.connections_ever();

@@ -1,4 +1,5 @@
-// The coordinator's side: one port, many peers.
+// The coordinator's side of the ZeroMQ links: one port for all agents. Thread rule: as for
+// Transport.
 #pragma once
 
 #include <memory>
@@ -9,12 +10,16 @@
 
 namespace tributary {
 
+// A transport whose peers connect to it. See core/net/transport.h for the contract.
 class Hub : public Transport {
  public:
-  // What was bound, with the port that was picked.
+  // The bound endpoint with the port that was picked.
   virtual std::string endpoint() const = 0;
 };
 
+// Binds and starts to accept connections. Returns io_error if the port cannot be bound. An
+// encrypted hub also returns invalid_argument without an allow-list, and already_exists if the
+// context serves another hub.
 Result<std::unique_ptr<Hub>> open_hub(const HubOptions& options);
 
 }  // namespace tributary

@@ -1,5 +1,5 @@
-// Loopback, both ends in this process: payloads of 1 MiB one way, and small frames there and back,
-// with CURVE and without.
+// Benchmark over loopback with both ends in this process: payloads of 1 MiB in one direction, and
+// round trips of small frames, with and without CURVE.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -24,7 +24,7 @@ Status too_slow() {
   return Status(StatusCode::deadline_exceeded, {.what = "a message over loopback"});
 }
 
-// A hub and a spoke that are connected.
+// A connected hub and spoke.
 class Pair {
  public:
   explicit Pair(bool encrypted) : status_(open(encrypted)) {}

@@ -1,6 +1,6 @@
-// The threads that a process's links share: libzmq's, which read, write and encrypt, and one that
-// answers who may come in. Hubs and spokes make one for themselves unless they are handed one; a
-// thousand spokes in one process should share.
+// The threads that the links of a process share: libzmq's I/O threads, which read, write and
+// encrypt, and one thread that answers ZAP requests. Hubs and spokes create a context of their own
+// unless they receive one. Many spokes in one process should share a context.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,32 @@
 
 namespace tributary {
 
+// Owns libzmq's context and the gate. Thread-safe after open().
 class LinkContext {
  public:
   struct Options {
-    std::uint32_t io_threads = 1;      // CURVE costs one of them about a second per GB
-    std::uint32_t sockets_max = 4096;  // a spoke takes three
-    const Clock* clock = nullptr;      // null: the system's; must outlive the context
+    std::uint32_t io_threads = 1;      // CURVE costs about 1 s of such a thread per GB
+    std::uint32_t sockets_max = 4096;  // a spoke uses three
+    const Clock* clock = nullptr;      // null: the system's clock; must outlive the context
   };
 
+  // Returns unsupported if libzmq lacks a feature that the links need.
   static Result<std::shared_ptr<LinkContext>> open(const Options& options);
 
-  // Everything that uses it must be gone. Waits until what was sent has left, as long as the links'
-  // options let it.
+  // All sockets of the context must be destroyed before. Waits until sent messages have left, but
+  // not longer than the links' linger_max.
   ~LinkContext();
   LinkContext(const LinkContext&) = delete;
   LinkContext& operator=(const LinkContext&) = delete;
 
-  void* handle() const { return context_; }  // libzmq's
+  void* handle() const { return context_; }  // libzmq's context
   const Clock& clock() const { return clock_; }
   Gate& gate() { return gate_; }
 
  private:
   explicit LinkContext(const Clock& clock) : clock_(clock), gate_(clock) {}
   Status start(const Options& options);
-  void answer_knocks(void* socket);  // owns it
+  void answer_knocks(void* socket);  // takes ownership of `socket`
 
   void* context_ = nullptr;
   const Clock& clock_;

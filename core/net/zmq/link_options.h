@@ -1,4 +1,4 @@
-// What hubs and spokes can be told.
+// The options of hubs and spokes.
 #pragma once
 
 #include <chrono>
@@ -13,19 +13,20 @@
 
 namespace tributary {
 
+// Time limits of a link.
 struct LinkTimes {
-  // The kernel ends a connection whose other side has acknowledged nothing for so long while
-  // something was under way to it, however slow the line is; where nothing is, it asks after a
-  // minute. Not libzmq's heartbeats: 4.3 ends the program when one is due on a connection that has
-  // broken while its receive queue was full. Whether whoever is behind the kernel still answers is
-  // for those to know who talk to it (Transport::give_up).
+  // The kernel ends a connection if the other side acknowledges nothing for this time while data is
+  // in flight, however slow the link is. On an idle connection it probes after a minute. libzmq's
+  // heartbeats are not used: version 4.3 aborts the process when one is due on a connection that
+  // broke while its receive queue was full. The kernel's answer does not show whether the program
+  // behind it still works. The layers above detect that (Transport::give_up).
   std::chrono::milliseconds unacknowledged_max{60'000};
-  // From the first byte to the end of the handshake; a connection that only sits there is cut.
+  // From the first byte to the end of the handshake. A connection that sends nothing is closed.
   std::chrono::milliseconds handshake_max{10'000};
   std::chrono::milliseconds connect_max{10'000};
-  // For what is still to be sent when a link is closed.
+  // How long messages may still be sent after a link was closed.
   std::chrono::milliseconds linger_max{1'000};
-  // A spoke's pauses between attempts grow from the first to the second, half of each at random.
+  // Range of the pause between a spoke's attempts to connect: it grows from min to max (backoff.h).
   std::chrono::milliseconds redial_min{100};
   std::chrono::milliseconds redial_max{10'000};
 };
@@ -33,24 +34,27 @@ struct LinkTimes {
 struct HubOptions {
   std::string endpoint;  // "tcp://*:4640"; "tcp://127.0.0.1:*" picks a port
   KeyPair keys;
-  // Who may connect. Without encryption it is compared with what peers claim, and may be left out.
+  // The agents that may connect. Without encryption it is compared with the keys that peers claim,
+  // and it may be null, which allows every key.
   std::shared_ptr<const AllowList> allowed = nullptr;
-  // Off: nothing is encrypted and peers are who they say they are. For benchmarks on one machine.
+  // False: nothing is encrypted and peers are not authenticated. It is for benchmarks on one
+  // machine.
   bool encrypted = true;
   LinkLimits limits = {};
   LinkTimes times = {};
-  std::shared_ptr<LinkContext> context = nullptr;  // null: its own; may serve one hub
+  // Null: the hub creates a context of its own. A context serves one hub.
+  std::shared_ptr<LinkContext> context = nullptr;
 };
 
 struct SpokeOptions {
   std::string endpoint;  // "tcp://coordinator.lan:4640"
   KeyPair keys;
-  PublicKey hub;  // pinned: nobody else is talked to
+  PublicKey hub;  // the only key that the spoke accepts at the other end
   bool encrypted = true;
   LinkLimits limits = {};
   LinkTimes times = {};
-  std::uint64_t seed = 0;                          // of the pauses between attempts
-  std::shared_ptr<LinkContext> context = nullptr;  // null: its own
+  std::uint64_t seed = 0;                          // of the random pauses between attempts
+  std::shared_ptr<LinkContext> context = nullptr;  // null: a context of its own
 };
 
 }  // namespace tributary

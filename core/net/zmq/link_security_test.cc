@@ -1,5 +1,5 @@
-// Who must not come in, and what must not do harm: strangers, impostors, and insiders who speak
-// ZeroMQ by hand.
+// Tests that peers without a valid key are refused and that no peer can harm a hub: unknown peers,
+// impostors, and peers with an allowed key that speak ZeroMQ by hand.
 #include <arpa/inet.h>
 #include <gmock/gmock.h>
 #include <sys/socket.h>
@@ -26,7 +26,7 @@ std::uint64_t refused(const Side& side, RefusalReason reason) {
   return side.link->counters().refused_for(reason);
 }
 
-// A peer that keeps to ZeroMQ's rules and to none of ours.
+// A peer that follows ZeroMQ's rules but none of ours.
 class Insider {
  public:
   Insider(const std::string& endpoint, const KeyPair& keys, const PublicKey& hub,
@@ -60,7 +60,7 @@ class Insider {
   ZmqSocket socket_;
 };
 
-// A TCP connection that speaks whatever it likes.
+// A TCP connection that sends arbitrary bytes.
 class Stranger {
  public:
   explicit Stranger(const std::string& endpoint) : file_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -78,7 +78,7 @@ class Stranger {
   Stranger& operator=(const Stranger&) = delete;
 
   void send(ByteSpan bytes) const {
-    // The hub may have hung up by now.
+    // The hub may have closed the connection by now.
     [[maybe_unused]] const ssize_t sent = ::send(file_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
   }
 
@@ -88,7 +88,7 @@ class Stranger {
 
 class Security : public testing::Test {
  protected:
-  // The hub still serves who is allowed.
+  // Expects that the hub still serves an allowed spoke.
   void expect_service(Side& hub) {
     Side good = federation_.allowed_spoke("good");
     const std::size_t before = hub.count<Received>();
@@ -113,7 +113,7 @@ TEST_F(Security, AnUnknownKeyIsRefusedAndNamed) {
   EXPECT_THAT(spoke.last<Unreachable>()->why.text(), HasSubstr("allow-list"));
   EXPECT_EQ(spoke.last<Unreachable>()->why.code(), StatusCode::permission_denied);
   EXPECT_EQ(hub.count<Connected>(), 0u);
-  // Once it is allowed it comes in by itself.
+  // Once its key is allowed, the spoke connects without further help.
   federation_.allowed->allow(keys.public_key, "late");
   ASSERT_TRUE(pump({&hub, &spoke}, [&] { return hub.connected() && spoke.connected(); }));
 }
@@ -230,7 +230,7 @@ TEST_F(Security, GarbageAtTheOpenPort) {
   federation_.times.handshake_max = std::chrono::milliseconds(200);
   Side hub = federation_.hub();
   const StreamKey draws = stream_key({.job_seed = 1, .purpose = DrawPurpose::synthetic_data});
-  // What a ZMTP 3.0 peer would begin with, so that some of it gets further.
+  // The greeting of a ZMTP 3.0 peer, so that some connections pass the first checks.
   const std::string greeting = std::string("\xff\0\0\0\0\0\0\0\x01\x7f\x03\0", 12) + "CURVE" +
                                std::string(15, '\0') + std::string(32, '\0');
   std::vector<std::unique_ptr<Stranger>> strangers;
@@ -245,7 +245,7 @@ TEST_F(Security, GarbageAtTheOpenPort) {
     strangers.back()->send(garbage);
   }
   expect_service(hub);
-  // Those that only sit there are cut off as well.
+  // Connections that send nothing are closed as well.
   ASSERT_TRUE(pump(
       {&hub}, [&] { return refused(hub, RefusalReason::failed_handshake) >= strangers.size(); }));
   EXPECT_EQ(hub.count<Connected>(), 1u);

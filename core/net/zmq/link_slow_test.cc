@@ -1,4 +1,4 @@
-// Many at once.
+// Tests of one hub with many spokes.
 #include <gmock/gmock.h>
 
 #include "core/net/zmq/link_testing.h"
@@ -13,7 +13,7 @@ using link_testing::text;
 
 constexpr std::size_t kSpokes = 200;
 
-// One pass over everybody takes a while, so events are collected without waiting for them.
+// One pass over all spokes takes long enough, so events are collected without waiting for them.
 bool pump_all(Side& hub, std::vector<Side>& spokes, const std::function<bool()>& condition) {
   const SystemClock clock;
   const auto give_up_at = clock.now() + std::chrono::seconds(200);
@@ -56,7 +56,7 @@ TEST(ManySpokes, EachIsHeardAndAnswered) {
   for (std::size_t i = 0; i < kSpokes; ++i) {
     EXPECT_EQ(text(spokes[i].last<Received>()->frame), std::to_string(i));
   }
-  // The hub is killed by mistake; everybody finds the new one.
+  // The hub is killed; all spokes connect to the new one.
   hub.reset();
   ASSERT_TRUE(pump({&spokes[0]}, [&] { return !spokes[0].connected(); }));
   hub = federation.hub();

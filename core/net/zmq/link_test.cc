@@ -1,4 +1,4 @@
-// Hubs and spokes over real sockets.
+// Tests of hubs and spokes over real sockets.
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -22,7 +22,7 @@ using testing::HasSubstr;
 
 SharedSlice payload_of(std::size_t size, std::uint8_t fill) { return Bytes(size, fill); }
 
-// Both ways of running the same test.
+// Runs each test with and without encryption.
 class Links : public testing::TestWithParam<bool> {
  protected:
   Links() { federation_.encrypted = GetParam(); }
@@ -58,7 +58,7 @@ TEST_P(Links, CarryFramesAndPayloadsBothWays) {
   EXPECT_EQ(hub.link->counters().messages_in, 2u);
   EXPECT_EQ(hub.link->counters().bytes_in, 1'000'011u);
   EXPECT_EQ(spoke.link->counters().bytes_out, 1'000'011u);
-  // Two short parts and one long one.
+  // Two short parts and one long part.
   const std::uint64_t on_the_wire = 1'000'011 + 2 + 9 + 2 + (GetParam() ? 3 * 33 : 0);
   EXPECT_EQ(hub.link->counters().wire_bytes_in, on_the_wire);
   EXPECT_EQ(spoke.link->counters().wire_bytes_out, on_the_wire);
@@ -113,7 +113,8 @@ TEST_P(Links, AConnectionThatIsGivenUpIsMadeAnew) {
   EXPECT_EQ(text(hub.last<Received>()->frame), "again");
 }
 
-// What notices that a line was cut without a word: there is no other way to see it from here.
+// Keep-alives detect a connection that broke without a packet. A test can only check that the
+// socket has them, because it cannot break the network.
 TEST_P(Links, TheKernelLooksWhetherTheOtherSideIsThere) {
   federation_.times.unacknowledged_max = std::chrono::milliseconds(12'345);
   Side hub = federation_.hub();
@@ -169,13 +170,13 @@ TEST_P(Links, AFullQueueIsAnError) {
   Side hub = federation_.hub();
   Side spoke = federation_.allowed_spoke();
   ASSERT_TRUE(pump({&hub, &spoke}, [&] { return hub.connected() && spoke.connected(); }));
-  // The hub reads nothing: its queue, the kernel and the spoke's queue fill up.
+  // The hub does not read, so its queue, the kernel and the spoke's queue fill up.
   const SharedSlice payload = payload_of(1u << 20, 3);
   std::size_t sent = 0;
   Status status;
   while (sent < 1000 && (status = spoke.send("part", payload)).ok()) ++sent;
   EXPECT_EQ(status.code(), StatusCode::resource_exhausted) << sent;
-  // And empty again, with nothing lost.
+  // The queues become empty again, and no message is lost.
   ASSERT_TRUE(pump({&hub}, [&] { return hub.count<Received>() == sent; }));
   ASSERT_TRUE(pump({&spoke}, [&] { return spoke.send("more").ok(); }));
   ASSERT_TRUE(pump({&hub}, [&] { return hub.count<Received>() == sent + 1; }));
@@ -280,7 +281,7 @@ TEST_P(Links, TheSameKeyTwiceIsTwoConnections) {
   Side two = Federation::spoke(federation_.spoke_options(keys));
   ASSERT_TRUE(pump({&hub, &one, &two}, [&] { return hub.count<Connected>() == 2; }));
   EXPECT_EQ(hub.all<Connected>()[0]->peer, hub.all<Connected>()[1]->peer);
-  if (!GetParam()) return;  // unencrypted, the second takes the first one's place
+  if (!GetParam()) return;  // without encryption, the second connection replaces the first
   for (const Connected* each : hub.all<Connected>()) {
     ASSERT_TRUE(hub.link->send(each->connection, bytes(std::to_string(each->connection)), {}).ok());
   }

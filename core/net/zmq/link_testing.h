@@ -1,5 +1,5 @@
-// Real links on loopback, driven from one thread: everybody's events are collected until what a
-// test waits for has happened.
+// Real links on loopback, driven by one thread: the events of all transports are collected until
+// the condition of the test holds.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ inline std::string text(const SharedSlice& bytes) {
 }
 inline std::string text(ByteSpan bytes) { return {bytes.begin(), bytes.end()}; }
 
-// A transport and what it has told.
+// A transport and the events that it has reported.
 struct Side {
   std::unique_ptr<Transport> link;
   std::vector<LinkEvent> events = {};
@@ -57,7 +57,7 @@ struct Side {
     const std::vector<const Event*> found = all<Event>();
     return found.empty() ? nullptr : found.back();
   }
-  // The newest connection; 0 where there is none.
+  // The newest connection; 0 if none has been made.
   ConnectionId connection() const {
     const Connected* const made = last<Connected>();
     return made ? made->connection : 0;
@@ -73,7 +73,7 @@ struct Side {
   Status send(std::string_view frame, SharedSlice payload = {}) const {
     return link->send(connection(), bytes(frame), std::move(payload));
   }
-  // Whatever there is within so long.
+  // Collects at most one event, which it waits for up to `time`.
   void collect(std::chrono::nanoseconds time) {
     const SystemClock clock;
     Result<std::optional<LinkEvent>> event = link->receive(clock.now() + time);
@@ -82,7 +82,8 @@ struct Side {
   }
 };
 
-// Until the condition holds; false when it does not in the time that a slow machine gets.
+// Collects events until the condition holds. Returns false if it does not hold within 60 s, which
+// is enough for a slow machine.
 inline bool pump(const std::vector<Side*>& sides, const std::function<bool()>& condition) {
   const SystemClock clock;
   const auto give_up_at = clock.now() + std::chrono::seconds(60);
@@ -93,7 +94,7 @@ inline bool pump(const std::vector<Side*>& sides, const std::function<bool()>& c
   return true;
 }
 
-// A hub with its keys and its list, which tests change.
+// A hub with its keys and its allow-list, which tests may change.
 struct Federation {
   KeyPair hub_keys = new_keys();
   std::shared_ptr<AllowList> allowed = std::make_shared<AllowList>();
@@ -118,7 +119,7 @@ struct Federation {
                                                  .limits = limits,
                                                  .times = times});
     EXPECT_TRUE(hub.ok()) << hub.status().text();
-    endpoint = (*hub)->endpoint();  // also where a second one goes, after the first has ended
+    endpoint = (*hub)->endpoint();  // also used by a second hub after the first has ended
     return {.link = *std::move(hub)};
   }
   SpokeOptions spoke_options(const KeyPair& keys) const {

@@ -1,4 +1,5 @@
-// The way out to one connection: caps, the bound on what waits, and the parts themselves.
+// The sending side of one ZeroMQ connection: limits on the size of a message, the bound on waiting
+// bytes, and the parts themselves. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,8 @@ class Outbox {
  public:
   explicit Outbox(const LinkLimits& limits) : limits_(limits) {}
 
-  // The route goes first, where there is one. Nothing was sent unless all of it was.
+  // Sends `route` (if not empty), the frame and the payload (if not empty) as one message. On an
+  // error nothing was sent. The errors are those of Transport::send().
   Status send(ZmqSocket& socket, ByteSpan route, SharedSlice frame, SharedSlice payload);
 
   std::size_t waiting_bytes() const { return waiting_->bytes(); }

@@ -5,11 +5,11 @@
 namespace tributary {
 namespace {
 
-// CURVE puts a nonce, a tag and a few more bytes around every part; the exact caps are checked when
-// it is opened.
+// Upper bound of CURVE's overhead per part (nonce, tag and a few more bytes). The exact limits are
+// checked after decryption.
 constexpr std::size_t kEnvelopeBytesMax = 256;
-// Of a connection on which nothing is under way: seconds until the kernel asks whether the other
-// side is there, between questions, and how many it may leave without an answer.
+// On an idle connection: seconds until the kernel's first probe, seconds between two probes, and
+// number of unanswered probes after which the connection ends.
 constexpr int kKeepAliveAfter_s = 60;
 constexpr int kKeepAliveEvery_s = 10;
 constexpr int kKeepAlivesMissedMax = 6;
@@ -28,10 +28,10 @@ Status configure(ZmqSocket& socket, const LinkLimits& limits, const LinkTimes& t
   const std::size_t largest = std::max(limits.frame_bytes_max, limits.payload_bytes_max);
   TRIBUTARY_TRY(socket.set(ZMQ_MAXMSGSIZE, static_cast<std::int64_t>(largest + kEnvelopeBytesMax)));
   TRIBUTARY_TRY(socket.set(ZMQ_SNDHWM, static_cast<int>(limits.send_queue_messages)));
-  // libzmq puts the peer's key into the queue as a message of its own, which is counted there for
-  // ever.
+  // libzmq queues the peer's key as a message of its own, which is counted in the queue forever.
   TRIBUTARY_TRY(socket.set(ZMQ_RCVHWM, static_cast<int>(limits.receive_queue_messages + 1)));
   TRIBUTARY_TRY(keep_alive_by_kernel(socket));
+  // This option ends a connection whose data is not acknowledged (LinkTimes::unacknowledged_max).
   TRIBUTARY_TRY(socket.set(ZMQ_TCP_MAXRT, ms(times.unacknowledged_max)));
   TRIBUTARY_TRY(socket.set(ZMQ_HANDSHAKE_IVL, ms(times.handshake_max)));
   TRIBUTARY_TRY(socket.set(ZMQ_LINGER, ms(times.linger_max)));

@@ -1,4 +1,5 @@
-// As libzmq settings: what the sockets of this folder have in common.
+// The libzmq settings that all sockets of this folder share. Set them before the socket connects or
+// binds.
 #pragma once
 
 #include <string_view>
@@ -8,9 +9,11 @@
 
 namespace tributary {
 
+// Limits, time limits and keep-alives.
 Status configure(ZmqSocket& socket, const LinkLimits& limits, const LinkTimes& times);
 
-// The side that is called, whose gate is guarded under `domain`; and the side that calls.
+// CURVE on the accepting side, whose requests the gate answers under `domain`, and on the
+// connecting side, which accepts only `server` at the other end.
 Status serve_with_curve(ZmqSocket& socket, const KeyPair& keys, std::string_view domain);
 Status call_with_curve(ZmqSocket& socket, const KeyPair& keys, const PublicKey& server);
 

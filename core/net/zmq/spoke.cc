@@ -16,12 +16,14 @@
 namespace tributary {
 namespace {
 
+// Connection events that a spoke needs.
 constexpr int kMonitored = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_HANDSHAKE_SUCCEEDED |
                            ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CLOSED |
                            ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL |
                            ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
-// Frame, payload.
+// Frame and payload.
 constexpr std::size_t kPartsMax = 2;
+// While messages arrive without a pause, connection events are read once per this many messages.
 constexpr std::uint32_t kMessagesBetweenLooks = 64;
 
 Status unreachable(StatusCode code, const std::string& endpoint, std::string got,
@@ -32,21 +34,21 @@ Status unreachable(StatusCode code, const std::string& endpoint, std::string got
                        .remedy = std::move(remedy)});
 }
 
-// What the attempt or the connection ended with: unavailable, permission_denied where the hub
-// does not let our key in, mismatch where the handshake fails over the hub's own.
+// The reason why an attempt or a connection ended: unavailable, permission_denied if the hub
+// refuses this spoke's key, or mismatch if the handshake fails because the hub has another key.
 struct AttemptEnd {
   StatusCode code = StatusCode::unavailable;
   std::string why = "no answer in time";
   std::string remedy = "is it running, and is this its address?";
 };
-// An attempt at a connection, and the connection that it becomes.
+// An attempt to connect, and the connection that results from it.
 struct Attempt {
   ZmqSocket dealer = {};
   Monitor monitor = {};
   std::optional<Outbox> outbox = {};
-  int descriptor = -1;  // of the TCP connection, which libzmq owns; -1: there is none
-  bool ready = false;   // the handshake is done
-  bool over = false;    // it has ended; what it brought is read first
+  int descriptor = -1;  // of the TCP connection; owned by libzmq; -1: none
+  bool ready = false;   // the handshake is complete
+  bool over = false;    // it has ended; messages that it delivered are read first
   AttemptEnd end = {};
 };
 
@@ -58,7 +60,7 @@ class ZmqSpoke final : public Transport {
         waker_(std::move(waker)),
         backoff_(options.times.redial_min, options.times.redial_max, options.seed) {}
 
-  // The first attempt shows whether the options make sense.
+  // The first attempt shows whether libzmq accepts the options.
   Status start() { return dial(); }
 
   bool encrypted() const override { return options_.encrypted; }
@@ -77,6 +79,7 @@ class ZmqSpoke final : public Transport {
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
 
  private:
+  // resting: pause between two attempts. dialling: an attempt or its handshake is in progress.
   enum class State : std::uint8_t { resting, dialling, connected };
 
   Status dial();
@@ -94,10 +97,11 @@ class ZmqSpoke final : public Transport {
   Waker waker_;
   Backoff backoff_;
   State state_ = State::resting;
-  std::chrono::nanoseconds next_step_{0};  // resting: dial; dialling: give up
+  std::chrono::nanoseconds next_step_{0};  // resting: time to connect; dialling: time to give up
   ConnectionId connection_ = 0;
   std::optional<Attempt> attempt_{std::in_place};  // never empty
   std::vector<ZmqMessage> parts_;
+  // A received message behind a Connected that was returned first.
   std::optional<LinkEvent> message_;
   std::uint32_t until_look_ = 0;
   LinkCounters counters_;
@@ -109,23 +113,26 @@ Status ZmqSpoke::dial() {
   TRIBUTARY_ASSIGN(attempt_->dealer, ZmqSocket::open(context_->handle(), ZMQ_DEALER));
   TRIBUTARY_TRY(configure(attempt_->dealer, options_.limits, options_.times));
   TRIBUTARY_TRY(identify());
-  // libzmq's own reconnecting ends for good when it is refused once.
+  // Reconnecting is turned off, because libzmq's own ends for good after one refusal.
   TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_RECONNECT_IVL, -1));
   TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_CONNECT_TIMEOUT,
                                      static_cast<int>(options_.times.connect_max.count())));
-  TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_IMMEDIATE, 1));     // no queue without a connection
-  TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_PROBE_ROUTER, 1));  // the hub hears of us before we speak
+  // Without a connection, messages are not queued but refused.
+  TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_IMMEDIATE, 1));
+  // Sends an empty message, which announces the connection to the hub.
+  TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_PROBE_ROUTER, 1));
   TRIBUTARY_ASSIGN(attempt_->monitor,
                    Monitor::of(context_->handle(), attempt_->dealer, kMonitored));
   if (zmq_connect(attempt_->dealer.get(), options_.endpoint.c_str()) != 0) {
     return zmq_failed(fmt::format("dialling {}", options_.endpoint));
   }
   state_ = State::dialling;
-  // libzmq says nothing when a name cannot be resolved.
+  // This deadline is needed because libzmq reports nothing if a name cannot be resolved.
   next_step_ = context_->clock().now() + options_.times.connect_max + options_.times.handshake_max;
   return {};
 }
 
+// Sets the key: through CURVE, or as the routing id of an unencrypted link.
 Status ZmqSpoke::identify() {
   if (!options_.encrypted) {
     const std::string route = claimed_route(options_.keys.public_key);
@@ -134,6 +141,8 @@ Status ZmqSpoke::identify() {
   return call_with_curve(attempt_->dealer, options_.keys, options_.hub);
 }
 
+// Closes the sockets of the current attempt. Unsent messages are dropped, because they must not be
+// sent on the next connection.
 void ZmqSpoke::hang_up() {
   attempt_->monitor.stop();
   if (attempt_->dealer) ignore_error(attempt_->dealer.set(ZMQ_LINGER, 0));
@@ -165,6 +174,7 @@ void ZmqSpoke::give_up(ConnectionId connection) {
   attempt_->over = true;
 }
 
+// Received messages are read before the end of a connection is reported, so none of them is lost.
 Result<std::optional<LinkEvent>> ZmqSpoke::receive(std::chrono::nanoseconds deadline) {
   while (true) {
     if (message_) return std::exchange(message_, std::nullopt);
@@ -186,6 +196,7 @@ Result<std::optional<LinkEvent>> ZmqSpoke::receive(std::chrono::nanoseconds dead
   }
 }
 
+// Starts the next attempt, or gives up the current one, if it is time.
 std::optional<LinkEvent> ZmqSpoke::look_at_time() {
   if (state_ == State::connected || context_->clock().now() < next_step_) return std::nullopt;
   if (state_ == State::dialling) return attempt_over();
@@ -196,6 +207,7 @@ std::optional<LinkEvent> ZmqSpoke::look_at_time() {
   return std::nullopt;
 }
 
+// Processes the connection events of the current attempt.
 Status ZmqSpoke::look_at_connection() {
   until_look_ = kMessagesBetweenLooks;
   while (attempt_->monitor.get() != nullptr) {
@@ -224,7 +236,7 @@ Status ZmqSpoke::look_at_connection() {
             "compare the public key given for it with its own, and whether both encrypt";
         attempt_->over = true;
         break;
-      default:  // disconnected; closed: nobody took the call
+      default:  // disconnected, or closed because nothing listens there
         attempt_->descriptor = -1;
         attempt_->over = true;
         break;
@@ -233,15 +245,17 @@ Status ZmqSpoke::look_at_connection() {
   return {};
 }
 
+// The connection can be used from now on.
 LinkEvent ZmqSpoke::connection_made() {
   state_ = State::connected;
-  attempt_->dealer.catch_up();  // the greeting leaves with this
+  attempt_->dealer.catch_up();  // makes libzmq send the announcement now
   ++connection_;
   ++counters_.connections;
   attempt_->outbox.emplace(options_.limits);
   return Connected{.connection = connection_, .peer = options_.hub};
 }
 
+// Reports the end of a connection or attempt, and plans the next attempt.
 LinkEvent ZmqSpoke::attempt_over() {
   const bool was_connected = state_ == State::connected;
   Status why =
@@ -254,8 +268,8 @@ LinkEvent ZmqSpoke::attempt_over() {
   return Disconnected{.connection = connection_, .peer = options_.hub, .why = std::move(why)};
 }
 
-// An event for a message that is refused, or for the connection when its first message is read
-// before the news of its handshake.
+// Reads one message. The returned event, if any, is a refusal of that message, or Connected if the
+// message is read before the event of its handshake.
 Result<std::optional<LinkEvent>> ZmqSpoke::take_message(bool& took) {
   TRIBUTARY_ASSIGN(took, attempt_->dealer.receive(parts_, kPartsMax));
   if (!took) return std::optional<LinkEvent>();
@@ -266,7 +280,8 @@ Result<std::optional<LinkEvent>> ZmqSpoke::take_message(bool& took) {
     counters_.refuse(*reason);
     return std::optional<LinkEvent>(Refused{.reason = *reason, .source = key_text(options_.hub)});
   }
-  backoff_.reset();  // only now: a hub that hangs up at once is not to be hurried
+  // Not earlier: a hub that closes every connection at once must not be called more often.
+  backoff_.reset();
   std::optional<LinkEvent> first;
   if (state_ != State::connected) first = connection_made();
   const MessageParts& parts = std::get<MessageParts>(read);

@@ -1,5 +1,6 @@
-// An agent's side: one peer, dialled until it answers and again whenever it is gone. Every attempt
-// has a socket of its own, so that nothing that was meant for one connection is sent on the next.
+// An agent's side of the ZeroMQ links: one hub, to which it connects again whenever the connection
+// has ended. Every attempt has a socket of its own, so that no message for one connection is sent
+// on the next. Thread rule: as for Transport.
 #pragma once
 
 #include <memory>
@@ -9,7 +10,9 @@
 
 namespace tributary {
 
-// Dials only while receive() is called, which is what notices a lost connection too.
+// Starts the first attempt. The spoke connects, and notices a lost connection, only while receive()
+// is called. Returns an error if libzmq refuses the options; an unreachable hub is not an error but
+// the event Unreachable.
 Result<std::unique_ptr<Transport>> open_spoke(const SpokeOptions& options);
 
 }  // namespace tributary

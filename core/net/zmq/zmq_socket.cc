@@ -9,9 +9,9 @@
 #include <new>
 
 #ifdef __SANITIZE_THREAD__
-// Debian's libzmq (and libsodium below it) is not built for the thread sanitizer, which therefore
-// sees what it reads, writes and frees, but not the lock-free queues by which one of its threads
-// hands that to another. What our own code does is watched all the same.
+// Debian's libzmq and libsodium are not built for the thread sanitizer. The sanitizer sees their
+// reads, writes and frees, but not the lock-free queues that order them. Reports from these
+// libraries are therefore suppressed; our own code is still checked.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
   return "called_from_lib:libzmq.so\ncalled_from_lib:libsodium.so";
@@ -21,19 +21,20 @@ extern "C" const char* __tsan_default_suppressions() {
 namespace tributary {
 namespace {
 
+// Alignment in bytes that the header promises to users of payloads.
 constexpr std::size_t kPayloadAlignment = 8;
 
-// What libzmq holds on to while a part waits to be sent.
+// Keeps the bytes of a part alive while libzmq waits to send it.
 struct Held {
   SharedSlice bytes;
   std::shared_ptr<QueueCount> queue;
   std::atomic<bool> handed_over = false;
 };
 
-// Called on one of libzmq's threads, or where a send failed.
+// Called on one of libzmq's threads, or by the sender if the send failed.
 void let_go(void*, void* hint) {
   Held* const held = static_cast<Held*>(hint);
-  // Pairs with message_that_holds(): libzmq's own hand-over is invisible to the thread sanitizer.
+  // Pairs with message_that_holds(). The sanitizer cannot see libzmq's own synchronization.
   held->handed_over.load(std::memory_order_acquire);
   held->queue->remove(held->bytes.size());
   delete held;
@@ -48,7 +49,8 @@ Status zmq_failed(std::string what) {
 }
 
 ZmqMessage::ZmqMessage(ByteSpan copied) {
-  // On failure the message is empty, which no part may be: whoever sends it hears of it.
+  // If the allocation fails, the message is empty. No part may be empty, so its sender gets an
+  // error.
   if (zmq_msg_init_size(&message_, copied.size()) != 0) {
     zmq_msg_init(&message_);
     return;
@@ -56,13 +58,14 @@ ZmqMessage::ZmqMessage(ByteSpan copied) {
   if (!copied.empty()) std::memcpy(zmq_msg_data(&message_), copied.data(), copied.size());
 }
 
+// The bytes count as queued until let_go() is called, on success and on failure.
 ZmqMessage message_that_holds(SharedSlice bytes, std::shared_ptr<QueueCount> queue) {
   queue->add(bytes.size());
   const ByteSpan view = bytes.view();
   Held* const held = new Held{.bytes = std::move(bytes), .queue = std::move(queue)};
   held->handed_over.store(true, std::memory_order_release);
   ZmqMessage message;
-  // libzmq does not write to what it sends.
+  // libzmq does not write to the bytes of a message that it sends.
   void* const data = const_cast<std::uint8_t*>(view.data());
   if (zmq_msg_init_data(message.get(), data, view.size(), let_go, held) != 0) {
     zmq_msg_init(message.get());
@@ -71,6 +74,7 @@ ZmqMessage message_that_holds(SharedSlice bytes, std::shared_ptr<QueueCount> que
   return message;
 }
 
+// libzmq stores small messages and parts of a batch at any address, so some must be copied.
 SharedSlice shared_from(ZmqMessage message) {
   const auto owner = std::make_shared<ZmqMessage>(std::move(message));
   const ByteSpan bytes = owner->bytes();
@@ -122,7 +126,7 @@ Result<bool> ZmqSocket::receive(std::vector<ZmqMessage>& parts, std::size_t part
   parts.clear();
   for (bool more = true; more;) {
     ZmqMessage part;
-    // Once the first part is there, libzmq has all of them.
+    // When the first part is there, libzmq has received all of them, so this does not wait.
     const int flags = wait || !parts.empty() ? 0 : ZMQ_DONTWAIT;
     while (zmq_msg_recv(part.get(), socket_, flags) < 0) {
       if (zmq_errno() == EAGAIN) return false;
@@ -142,6 +146,7 @@ int ZmqSocket::send_part(ZmqMessage& message, bool more) {
   return 0;
 }
 
+// Reading ZMQ_EVENTS makes libzmq process the commands of its other threads.
 void ZmqSocket::catch_up() {
   int events = 0;
   std::size_t size = sizeof(events);
@@ -151,6 +156,7 @@ void ZmqSocket::catch_up() {
 Result<bool> wait_for(std::span<zmq_pollitem_t> items, std::chrono::nanoseconds time) {
   using std::chrono::milliseconds;
   constexpr milliseconds kLongest = std::chrono::hours(1);
+  // Rounded up to whole milliseconds, because a shorter wait would poll until the deadline.
   const milliseconds whole = std::chrono::ceil<milliseconds>(
       std::clamp<std::chrono::nanoseconds>(time, std::chrono::nanoseconds(0), kLongest));
   const int ready =
@@ -159,6 +165,7 @@ Result<bool> wait_for(std::span<zmq_pollitem_t> items, std::chrono::nanoseconds 
   return ready > 0;
 }
 
+// The address is unique in the process, because all monitors of a context share one namespace.
 Result<Monitor> Monitor::of(void* context, const ZmqSocket& watched, int events) {
   static std::atomic<std::uint64_t> count = 0;
   const std::string address = fmt::format("inproc://tributary-monitor-{}", ++count);
@@ -169,8 +176,8 @@ Result<Monitor> Monitor::of(void* context, const ZmqSocket& watched, int events)
   monitor.watched_ = watched.get();
   TRIBUTARY_ASSIGN(monitor.socket_, ZmqSocket::open(context, ZMQ_PAIR));
   TRIBUTARY_TRY(monitor.socket_.set(ZMQ_LINGER, 0));
-  // No bound: a full queue would stop libzmq's thread. There are a few events of some 50 bytes for
-  // every connection, and all that wait are taken at once.
+  // The queue has no bound, because a full queue would block libzmq's thread. A connection causes a
+  // few events of about 50 bytes, and all waiting events are read at once.
   TRIBUTARY_TRY(monitor.socket_.set(ZMQ_RCVHWM, 0));
   if (zmq_connect(monitor.socket_.get(), address.c_str()) != 0) {
     return zmq_failed("a socket's monitor");
@@ -178,6 +185,7 @@ Result<Monitor> Monitor::of(void* context, const ZmqSocket& watched, int events)
   return monitor;
 }
 
+// An event has two parts: a 16-bit number with a 32-bit value, and the endpoint as text.
 Result<std::optional<MonitorEvent>> Monitor::next() {
   std::vector<ZmqMessage> parts;
   TRIBUTARY_ASSIGN(const bool there, socket_.receive(parts, 2));

@@ -1,5 +1,5 @@
-// libzmq with ends: sockets and messages that close themselves, errors as values, interrupted calls
-// taken up again. For the files of this folder.
+// RAII wrappers of libzmq: sockets and messages that close themselves, errors as Status, and
+// interrupted calls that are repeated. Internal to core/net/zmq.
 #pragma once
 
 #include <zmq.h>
@@ -22,8 +22,10 @@
 
 namespace tributary {
 
+// An io_error with libzmq's text for the last error.
 Status zmq_failed(std::string what);
 
+// Owns one part of a message.
 class ZmqMessage {
  public:
   ZmqMessage() { zmq_msg_init(&message_); }
@@ -40,19 +42,22 @@ class ZmqMessage {
     return {static_cast<const std::uint8_t*>(zmq_msg_data(&message_)), zmq_msg_size(&message_)};
   }
   bool more() const { return zmq_msg_more(&message_) != 0; }
-  // Null where there is no such property.
+  // Null if the message has no such property.
   const char* property(const char* name) const { return zmq_msg_gets(&message_, name); }
 
  private:
   zmq_msg_t message_;
 };
 
-// A part that libzmq sends from where it is; counted until libzmq is done with it.
+// A part that libzmq sends directly from `bytes`. `queue` counts its bytes until libzmq releases
+// it.
 ZmqMessage message_that_holds(SharedSlice bytes, std::shared_ptr<QueueCount> queue);
 
-// A received part as shared bytes that begin at a multiple of 8; copied only where it does not.
+// Returns a received part as a slice that begins at a multiple of 8 bytes. It is copied only if its
+// memory is not aligned so.
 SharedSlice shared_from(ZmqMessage message);
 
+// Owns a libzmq socket. Not thread-safe: libzmq's sockets belong to one thread at a time.
 class ZmqSocket {
  public:
   ZmqSocket() = default;
@@ -77,31 +82,32 @@ class ZmqSocket {
   Status set(int option, ByteSpan value);
   Result<std::string> last_endpoint() const;
 
-  // False when it would have to wait. Errors are those of a socket that can no longer be used.
+  // Returns false if it would have to wait. After an error the socket cannot be used any more.
   Result<bool> receive_part(ZmqMessage& message);
-  // All parts of one message; more than parts_max are thrown away, all of them, and leave one too
-  // many in `parts`. `wait`: until there is one.
+  // Receives all parts of one message. If it has more than `parts_max` parts, only parts_max + 1 of
+  // them are kept, which shows the caller that the message is too long. Returns false if no message
+  // is there; with `wait` it waits for one.
   Result<bool> receive(std::vector<ZmqMessage>& parts, std::size_t parts_max, bool wait = false);
-  // 0, or the error number; EAGAIN when the queue is full.
+  // Returns 0 or the error number; EAGAIN if the queue is full.
   int send_part(ZmqMessage& message, bool more);
-  // Looks at what the other threads have said; libzmq does so only now and then by itself.
+  // Processes commands from libzmq's other threads. libzmq itself does so only occasionally.
   void catch_up();
 
  private:
   void* socket_ = nullptr;
 };
 
-// What is watched together; false when the time is up.
+// Waits until one of the items is ready. Returns false if the time has passed.
 Result<bool> wait_for(std::span<zmq_pollitem_t> items, std::chrono::nanoseconds time);
 
-// What happens to the connections of a socket.
+// A change of one of the socket's connections, as libzmq reports it.
 struct MonitorEvent {
   int event = 0;
   int value = 0;
   std::string endpoint;
 };
 
-// Must go before the socket that it watches.
+// Reports the connection events of a socket. It must be destroyed before that socket.
 class Monitor {
  public:
   Monitor() = default;
@@ -115,7 +121,8 @@ class Monitor {
 
   static Result<Monitor> of(void* context, const ZmqSocket& watched, int events);
   Result<std::optional<MonitorEvent>> next();
-  // libzmq's thread would wait for ever for somebody to tell: it is told first that nobody listens.
+  // Stops the reports before it closes the receiving socket. In the other order, libzmq's thread
+  // would wait forever for a receiver.
   void stop() {
     if (watched_ != nullptr) zmq_socket_monitor(watched_, nullptr, 0);
     watched_ = nullptr;

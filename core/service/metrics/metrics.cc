@@ -15,12 +15,14 @@
 namespace tributary {
 namespace {
 
+// Adds the metric's name and help text to a builder of prometheus-cpp.
 template <typename Builder>
 Builder described(Builder builder, std::string_view name) {
   builder.Name(std::string(name)).Help(std::string(metric_help(name)));
   return builder;
 }
 
+// Metrics that are off.
 class NoMetrics final : public Metrics {
  public:
   void count(std::string_view, const Labels&, double) override {}
@@ -30,6 +32,7 @@ class NoMetrics final : public Metrics {
 class PrometheusMetrics final : public Metrics {
  public:
   explicit PrometheusMetrics(const std::string& listen)
+      // One thread answers requests.
       : registry_(std::make_shared<prometheus::Registry>()), exposer_(listen, 1) {
     exposer_.RegisterCollectable(registry_);
     const std::vector<int> ports = exposer_.GetListeningPorts();
@@ -38,6 +41,7 @@ class PrometheusMetrics final : public Metrics {
     endpoint_ = fmt::format("{}:{}", address, ports.empty() ? 0 : ports.front());
   }
 
+  // A family is registered when its name is first used.
   void count(std::string_view name, const Labels& labels, double by) override {
     const std::lock_guard lock(mutex_);
     auto*& family = counters_[std::string(name)];
@@ -58,7 +62,7 @@ class PrometheusMetrics final : public Metrics {
   std::map<std::string, prometheus::Family<prometheus::Counter>*> counters_;
   std::map<std::string, prometheus::Family<prometheus::Gauge>*> gauges_;
   std::string endpoint_;
-  prometheus::Exposer exposer_;  // goes first: it reads the registry
+  prometheus::Exposer exposer_;  // destroyed first, because it reads the registry
 };
 
 }  // namespace

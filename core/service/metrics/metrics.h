@@ -1,4 +1,4 @@
-// Counters and gauges for Prometheus, on an HTTP port of their own.
+// Counters and gauges for Prometheus on an HTTP port of their own.
 #pragma once
 
 #include <map>
@@ -10,22 +10,26 @@
 
 namespace tributary {
 
+// Names and values of a series' labels. Each combination is a series of its own, so values must
+// come from a small set.
 using Labels = std::map<std::string, std::string>;
 
-// Any thread may count.
+// Thread-safe.
 class Metrics {
  public:
   virtual ~Metrics() = default;
 
-  // Names begin with tributary_ and end in their unit, counters in _total.
+  // Names begin with tributary_ and end with their unit; counters end with _total.
+  // Adds to a counter, and sets a gauge.
   virtual void count(std::string_view name, const Labels& labels = {}, double by = 1) = 0;
   virtual void set(std::string_view name, double value, const Labels& labels = {}) = 0;
 
-  // Where it listens, with the port that it has got; empty: nowhere.
+  // The endpoint with the port that was picked; empty if metrics are off.
   virtual std::string endpoint() const { return {}; }
 };
 
-// `listen` as "127.0.0.1:9464", port 0: any; empty: nothing is kept and nothing listens.
+// Listens at `listen`, such as "127.0.0.1:9464"; port 0 picks one. If `listen` is empty, metrics
+// are off and all calls do nothing. Returns io_error if the port cannot be opened.
 Result<std::unique_ptr<Metrics>> open_metrics(const std::string& listen);
 
 }  // namespace tributary

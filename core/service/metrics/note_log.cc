@@ -5,6 +5,7 @@
 
 namespace tributary {
 
+// Every note is counted. Only notes at warning or above are suppressed.
 void NoteLog::note(const Note& note) {
   metrics_.count("tributary_notes_total",
                  {{"name", std::string(note.name)}, {"reason", std::string(note.reason)}});
@@ -13,7 +14,7 @@ void NoteLog::note(const Note& note) {
   Key key(note.name, note.reason, note.source);
   if (recent_.size() >= kSourcesMax && !recent_.contains(key)) {
     forget_old(now);
-    // Still full of sources of the last minute: those that come now share one line.
+    // The map is still full of sources of the last minute, so new sources share one entry.
     if (recent_.size() >= kSourcesMax) key = Key(note.name, note.reason, "others");
   }
   const auto [found, fresh] = recent_.try_emplace(std::move(key));
@@ -33,6 +34,7 @@ void NoteLog::refused(const Refused& refused) {
         .source = refused.source.empty() ? "unknown" : refused.source});
 }
 
+// `keep` is independent of the log's level, because the journal stores these notes.
 void NoteLog::write(const Note& note, std::uint64_t unlogged) {
   if (keep_ && note.level >= LogLevel::info) keep_(note);
   if (!log_.enabled(note.level)) return;
@@ -46,7 +48,7 @@ void NoteLog::write(const Note& note, std::uint64_t unlogged) {
   log_.write({.level = note.level, .component = "round", .message = note.name, .fields = fields});
 }
 
-// Once a minute is enough, and all that a flood of sources may cost.
+// Runs at most once per minute, which bounds its cost during a flood of sources.
 void NoteLog::forget_old(std::chrono::nanoseconds now) {
   if (now - forgot_at_ < kQuiet) return;
   forgot_at_ = now;

@@ -1,6 +1,6 @@
-// Notes of the state machines, and what links refuse, into log and counters. What is at warning or
-// above is logged at most once per name, reason, source and minute; the next line says how often it
-// happened meanwhile. Counting misses nothing.
+// Writes the notes of the state machines, and what links refuse, to the log and the counters. Notes
+// at warning or above are logged at most once per minute for each name, reason and source. The next
+// log entry states how many were suppressed. All notes are counted. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ namespace tributary {
 
 class NoteLog {
  public:
-  // Log, clock and metrics must outlive it. What is logged from info on is handed to `keep` too,
-  // whatever the log's own level.
+  // `log`, `clock` and `metrics` must outlive this object. `keep` receives the notes from level
+  // info on, whatever the log's own level is.
   NoteLog(Log& log, const Clock& clock, Metrics& metrics,
           std::function<void(const Note&)> keep = nullptr)
       : log_(log), clock_(clock), metrics_(metrics), keep_(std::move(keep)) {}
@@ -31,12 +31,12 @@ class NoteLog {
   void note(const Note& note);
   void refused(const Refused& refused);
 
-  // Sources that are remembered at the moment, in order to stay silent about them.
+  // Number of sources that are remembered now in order to suppress repetitions.
   std::size_t remembered() const { return recent_.size(); }
 
  private:
-  // Whoever can choose its source must not make us remember ever more of them; once so many are
-  // remembered, all new ones are one source together (for each name and reason, which are few).
+  // Bound on remembered sources, so that a peer that chooses its own source names cannot use up
+  // memory. At the bound, all new sources count as one source for each name and reason.
   static constexpr std::size_t kSourcesMax = 4096;
   static constexpr std::chrono::minutes kQuiet{1};
 

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kGaugePrefix = "tributary_";
 
+// Bytes of messages have one counter for each direction and use.
 void count_messages(const Reading& reading, Metrics& metrics) {
   for (const MessageUseNames& names : kMessageUseNames) {
     const bool up = reading.kind == names.up;
@@ -20,6 +21,7 @@ void count_messages(const Reading& reading, Metrics& metrics) {
   }
 }
 
+// Repeated bytes have one counter for each direction and cause.
 void count_repeated(const Reading& reading, Metrics& metrics) {
   for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {
     if (reading.kind != field.reading) continue;

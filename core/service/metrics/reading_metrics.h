@@ -1,7 +1,7 @@
 // Publishes readings of the state machines as metrics for Prometheus.
 //
-// Bytes of messages and payload bytes sent for nothing are counters with labels; every other
-// reading is a gauge named tributary_NAME.
+// Bytes of messages and repeated payload bytes are counters with labels. Every other reading is a
+// gauge named tributary_NAME.
 #pragma once
 
 #include <string>
@@ -15,12 +15,12 @@ namespace tributary {
 inline constexpr std::string_view kMessageBytesMetric = "tributary_message_bytes_total";
 inline constexpr std::string_view kRepeatedBytesMetric = "tributary_repeated_bytes_total";
 
-// The name of the gauge.
+// The name of the reading's gauge.
 std::string gauge_name(ReadingKind kind);
 
 void publish(const Reading& reading, Metrics& metrics);
 
-// What Prometheus says of a metric: the help of its reading; empty where the metric is no reading.
+// The help text of a metric: the help of its reading, or empty if the metric is not a reading.
 std::string_view metric_help(std::string_view metric);
 
 }  // namespace tributary

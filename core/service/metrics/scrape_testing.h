@@ -1,4 +1,4 @@
-// What Prometheus sees: a metrics endpoint on this machine, asked over HTTP.
+// Reads a metrics endpoint on this machine over HTTP, as Prometheus does.
 #pragma once
 
 #include <arpa/inet.h>
@@ -14,7 +14,7 @@
 
 namespace tributary::service_testing {
 
-// The whole answer, with its head; empty when nobody answers.
+// Returns the whole response with its header; empty if nothing answers.
 inline std::string scrape(std::uint16_t port, std::string_view path = "/metrics") {
   const int file = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
@@ -36,7 +36,7 @@ inline std::string scrape(std::uint16_t port, std::string_view path = "/metrics"
   return answer;
 }
 
-// Of a series as name{label="value"}; 0 where there is no such line.
+// Returns the value of a series such as name{label="value"}; 0 if it is missing.
 inline double value_of(const std::string& answer, const std::string& series) {
   std::istringstream lines(answer);
   for (std::string line; std::getline(lines, line);) {

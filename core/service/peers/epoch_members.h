@@ -1,7 +1,6 @@
-// The other members of one epoch, as an agent's peer link knows them: who is lost, and whose round
-// trip is to be read again. Pure: times are handed in.
-//
-// Threads: one at a time.
+// The other members of one epoch, as an agent's peer link knows them: which of them are lost, and
+// when to read their round-trip time again. It reads no clock: the caller passes in times. Not
+// thread-safe.
 #pragma once
 
 #include <chrono>
@@ -17,7 +16,7 @@ namespace tributary {
 
 class EpochMembers {
  public:
-  // The shortest round trip of some minutes changes slowly.
+  // Interval between readings. The minimum round-trip time of some minutes changes slowly.
   static constexpr std::chrono::seconds kRoundTripEvery{10};
 
   explicit EpochMembers(OpenPeers epoch)
@@ -31,7 +30,8 @@ class EpochMembers {
     return epoch_.members[member].agent_id;
   }
 
-  // True for the first loss of another member: the machine is told of a loss once.
+  // Returns true for the first loss of another member, because the machine must receive each loss
+  // once.
   bool lose(std::uint32_t member) {
     if (member == epoch_.member || lost_[member]) return false;
     lost_[member] = true;
@@ -39,7 +39,7 @@ class EpochMembers {
   }
   bool is_lost(std::uint32_t member) const { return lost_[member]; }
 
-  // True if its round trip is to be read now; the next time is kRoundTripEvery later.
+  // Returns true if the round-trip time must be read now, and schedules the next reading.
   bool round_trip_due(std::uint32_t member, std::chrono::nanoseconds now) {
     if (now < round_trip_at_[member]) return false;
     round_trip_at_[member] = now + kRoundTripEvery;

@@ -4,6 +4,7 @@
 
 namespace tributary {
 
+// Wakes the link's thread, whether it waits here or in its mesh.
 void PeerCommands::alert() {
   changed_.notify_one();
   if (wake_) wake_();
@@ -28,7 +29,7 @@ void PeerCommands::send(SendToPeer message) {
   if (!epoch_ || unsent_.overrun_by()) return;
   const bool first = unsent_.empty();
   const bool kept = unsent_.push(std::move(message));
-  if (first || !kept) alert();
+  if (first || !kept) alert();  // later messages are taken together with the first one
 }
 
 std::optional<PeerCommands::Wanted> PeerCommands::next_epoch(std::uint64_t seen) {
@@ -41,6 +42,7 @@ std::optional<PeerCommands::Wanted> PeerCommands::next_epoch(std::uint64_t seen)
 std::optional<PeerCommands::Work> PeerCommands::work(std::uint64_t number) {
   std::unique_lock lock(mutex_);
   const auto over = [&] { return ending_ || number_ != number; };
+  // New messages interrupt the mesh's wait, not this one.
   changed_.wait(lock, [&] { return over() || unread_.has_room(); });
   if (over()) return std::nullopt;
   return Work{.sends = unsent_.take(), .overrun_by = unsent_.overrun_by()};
@@ -48,7 +50,7 @@ std::optional<PeerCommands::Work> PeerCommands::work(std::uint64_t number) {
 
 void PeerCommands::give_up(std::uint64_t number) {
   const std::lock_guard lock(mutex_);
-  if (number_ != number) return;
+  if (number_ != number) return;  // a newer epoch has begun
   epoch_.reset();
   unsent_.clear();
 }
@@ -66,7 +68,7 @@ void PeerCommands::hand_out(std::size_t bytes) {
 void PeerCommands::let_go(std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   unread_.let_go(bytes);
-  changed_.notify_one();
+  changed_.notify_one();  // the link's thread may wait for room
 }
 
 }  // namespace tributary

@@ -1,11 +1,11 @@
-// The mailbox between the machine's thread and the thread of a peer link: the epoch to be in, the
-// messages to send in it, and the bytes of messages that the machine still holds.
+// Passes commands from the machine's thread to the thread of a peer link: the current epoch and the
+// messages to send in it. It also counts the bytes of messages that the machine still holds.
 //
-// Bounds: UnsentMessages for what the thread has not taken, UnreadBytes for what the machine has
-// not let go of.
+// Bounds: UnsentMessages for messages that the link's thread has not taken, UnreadBytes for
+// messages that the machine has not released.
 //
-// Threads: begin(), end() and send() belong to the machine's; hand_out() and let_go() to any; the
-// rest to the link's thread.
+// Thread rule: the machine's thread calls begin(), end() and send(); any thread may call hand_out()
+// and let_go(); the link's thread calls the rest.
 #pragma once
 
 #include <condition_variable>
@@ -31,43 +31,47 @@ class PeerCommands {
   explicit PeerCommands(const Bounds& bounds)
       : unsent_(bounds.unsent_bytes_max), unread_(bounds.unread_bytes_max) {}
 
-  // Ends the epoch before, with what was not sent in it. Nothing: there is no epoch from now on.
+  // Ends the previous epoch and drops its unsent messages. Without a value no epoch follows.
   void begin(std::optional<OpenPeers> epoch);
-  // Dropped where there is no epoch, and behind a message that was above the bound.
+  // Queues a message. Drops it without an epoch, and after a message that exceeded the bound.
   void send(SendToPeer message);
-  // The link's thread ends.
+  // Asks the link's thread to end.
   void end();
 
+  // An epoch and its number. Without an epoch the link has no session.
   struct Wanted {
     std::uint64_t number = 0;
     std::optional<OpenPeers> epoch;
   };
-  // Waits for an epoch with another number than `seen`. Nothing: it is time to end.
+  // Waits for an epoch with another number than `seen`. Returns nothing if the thread must end.
   std::optional<Wanted> next_epoch(std::uint64_t seen);
 
+  // The work of the link's thread since its last call.
   struct Work {
     std::vector<SendToPeer> sends;
-    std::optional<std::uint32_t>
-        overrun_by;  // this member takes too little: the epoch cannot go on
+    // A member that takes its messages too slowly, so that the epoch must end.
+    std::optional<std::uint32_t> overrun_by;
   };
-  // Waits while there is no room for unread bytes. Nothing: the epoch is over.
+  // Takes the messages to send. Waits while unread bytes have no room. Returns nothing if the epoch
+  // is over.
   std::optional<Work> work(std::uint64_t number);
-  // Nothing more is sent in this epoch.
+  // Ends the epoch: no more messages are sent in it.
   void give_up(std::uint64_t number);
-  // `wake` is called, on any thread and under a lock, when there is something new; it must not
-  // wait. Null: nobody is to be woken, and the one before is not called any more.
+  // Sets the function that is called when new work arrives. It is called on any thread and under
+  // the lock, so it must not block. With null, no function is called any more.
   void attach(std::function<void()> wake);
 
+  // Counts bytes of messages that the machine has received, until it releases them.
   void hand_out(std::size_t bytes);
   void let_go(std::size_t bytes);
 
  private:
-  void alert();  // under the lock
+  void alert();  // requires the lock
 
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ending_ = false;
-  std::uint64_t number_ = 0;  // of begin()
+  std::uint64_t number_ = 0;  // counts the calls of begin()
   std::optional<OpenPeers> epoch_;
   UnsentMessages unsent_;
   UnreadBytes unread_;

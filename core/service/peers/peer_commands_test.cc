@@ -16,7 +16,7 @@ SendToPeer command_message(std::uint32_t member, std::size_t bytes = 1) {
 }
 
 struct PeerCommandsTest : testing::Test {
-  // What begin() has made current.
+  // Calls begin() and returns the number of the new epoch.
   std::uint64_t begun(std::uint64_t session, std::uint64_t seen = 0) {
     commands.begin(empty_epoch(session));
     const std::optional<PeerCommands::Wanted> wanted = commands.next_epoch(seen);

@@ -1,9 +1,9 @@
-// What exchanges have shown of the links from peers, and of which peers something new is known.
-// Outlives epochs. Pure: times are handed in.
+// The measurements of the links from peers, which exchanges produce, and the set of peers with new
+// measurements. It outlives epochs. It reads no clock: the caller passes in times.
 //
-// At most kPeersMax peers are known; another one takes the place of the one heard longest ago.
+// It keeps at most kPeersMax peers. A further peer replaces the one whose measurement is oldest.
 //
-// Threads: one at a time; the owner locks.
+// Not thread-safe; the owner locks.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace tributary {
 
-// The link from a peer, as the exchanges show it: its rate by payloads, its latency by half of the
-// shortest round trip that TCP has seen.
+// The measured link from a peer: the rate of payloads, and the latency as half of TCP's minimum
+// round-trip time.
 struct PeerMeasured {
   std::string agent_id;
   MeasuredLink link;
@@ -27,7 +27,7 @@ class PeerMeasures {
  public:
   static constexpr std::size_t kPeersMax = 1024;
 
-  // A peer without an id is not measured.
+  // Adds a measurement. Ignores a peer without an id.
   void add(const std::string& agent_id, const LinkTransfer& transfer) {
     if (agent_id.empty()) return;
     links_.add(agent_id, transfer);
@@ -35,7 +35,7 @@ class PeerMeasures {
     if (fresh_.size() > kPeersMax) fresh_.erase(fresh_.begin());
   }
 
-  // Peers of which something new is known since they were taken; at most count_max.
+  // Returns at most `count_max` peers with new measurements since they were last taken.
   std::vector<PeerMeasured> take(std::size_t count_max, double now_s) {
     std::vector<PeerMeasured> taken;
     while (!fresh_.empty() && taken.size() < count_max) {

@@ -32,7 +32,7 @@ Status bad_key(const OpenPeers::Member& member) {
                  .remedy = "encrypt all links of a federation, or none"});
 }
 
-// A message that the machine has been handed. It counts as unread until it is destroyed.
+// A message that was posted to the machine. It counts as unread until it is destroyed.
 class UnreadMessage {
  public:
   UnreadMessage(std::shared_ptr<PeerCommands> commands, Bytes frame, std::size_t payload_bytes)
@@ -59,6 +59,7 @@ PeerSession::PeerSession(const PeerSessionParts& parts, const PeerSessionOptions
                          std::uint64_t number, OpenPeers epoch)
     : parts_(parts), options_(options), number_(number), members_(std::move(epoch)) {}
 
+// No thread may wake the mesh after it was destroyed.
 PeerSession::~PeerSession() {
   if (mesh_) count();
   parts_.commands->attach(nullptr);
@@ -71,7 +72,7 @@ void PeerSession::run() {
   for (std::uint32_t member = 0; member < members_.size(); ++member) lose(member, ended);
 }
 
-// An error is the end of the session for every member.
+// An error ends the session for every member.
 Status PeerSession::play() {
   TRIBUTARY_TRY(open());
   while (std::optional<PeerCommands::Work> work = parts_.commands->work(number_)) {
@@ -84,6 +85,7 @@ Status PeerSession::play() {
   return {};
 }
 
+// Opens the mesh with the epoch's members. The commands can wake it from then on.
 Status PeerSession::open() {
   const OpenPeers& epoch = members_.epoch();
   MeshOptions options{.rank = epoch.member,
@@ -109,7 +111,7 @@ Status PeerSession::send(PeerCommands::Work& work) {
   for (SendToPeer& message : work.sends) {
     Status status =
         mesh_->send(message.member, std::move(message.frame), std::move(message.payload));
-    // The mesh has an event for a member that is lost.
+    // The mesh reports a lost member by an event.
     if (status.code() != StatusCode::unavailable) TRIBUTARY_TRY(std::move(status));
   }
   if (!work.overrun_by) return {};
@@ -121,13 +123,14 @@ void PeerSession::take(LinkEvent& event) {
                  [this](Received& message) { receive(message); },
                  [this](Disconnected& lost) { lose(lost.rank(), std::move(lost.why)); },
                  [this](Refused& refused) { parts_.telemetry.refused(std::move(refused)); },
-                 // A mesh connects when it first sends, and redials by itself.
+                 // A mesh connects when it first sends, and connects again on its own.
                  [](const Connected&) {},
                  [](const Unreachable&) {},
              },
              event);
 }
 
+// Messages of a member whose loss was reported are dropped, because the machine expects none.
 void PeerSession::receive(Received& message) {
   if (members_.is_lost(message.rank())) return;
   measure(message);
@@ -140,6 +143,7 @@ void PeerSession::receive(Received& message) {
   parts_.post(std::move(received), std::move(unread));
 }
 
+// Measures the link by the payload's arrival, and from time to time by TCP's round-trip time.
 void PeerSession::measure(const Received& message) {
   const std::chrono::nanoseconds now = parts_.clock.now();
   const std::string& agent_id = members_.agent_id(message.rank());
@@ -157,6 +161,7 @@ void PeerSession::measure(const Received& message) {
   }
 }
 
+// Reports the loss of a member once.
 void PeerSession::lose(std::uint32_t member, Status why) {
   if (!members_.lose(member)) return;
   parts_.post(
@@ -164,6 +169,7 @@ void PeerSession::lose(std::uint32_t member, Status why) {
       nullptr);
 }
 
+// Adds the mesh's counters since the last call to the telemetry.
 void PeerSession::count() {
   const LinkCounters now = mesh_->counters();
   const LinkCounters more = now - counted_;

@@ -1,7 +1,8 @@
-// One epoch among peers: opens its mesh, sends what the machine asks for, and posts what peers send
-// and which of them are lost, until another epoch begins.
+// One epoch among peers. It opens the epoch's mesh, sends the machine's messages and posts what
+// peers send and which of them are lost, until the epoch is over.
 //
-// Threads: all of it belongs to the peer link's thread; `post` is called on it, and must not wait.
+// Thread rule: everything belongs to the peer link's thread. `post` is called on it and must not
+// block.
 #pragma once
 
 #include <chrono>
@@ -22,19 +23,21 @@
 namespace tributary {
 
 struct PeerSessionOptions {
-  // Null: nothing is encrypted and members are who they say they are.
+  // Null: nothing is encrypted and members are not authenticated.
   std::shared_ptr<const KeyPair> keys = nullptr;
-  // Of what waits for one member to take it. With more, the session ends and every member is lost.
+  // Bound on the bytes that wait for one member. Beyond it the session ends and every member is
+  // lost.
   std::size_t unsent_bytes_max = 0;
   std::chrono::milliseconds connect_max{0};
   std::chrono::milliseconds refused_max{0};
 };
 
-// PeerFrameReceived and PeerLost. What the event borrows lives as long as `owner`, and counts as
-// unread for as long.
+// Receives PeerFrameReceived and PeerLost. Everything that the event refers to lives as long as
+// `owner`; its bytes count as unread for that time.
 using PostPeerEvent = std::function<void(Event event, std::shared_ptr<const void> owner)>;
 
-// All but `commands` outlive the session; whoever holds a message holds `commands` too.
+// Everything except `commands` must outlive the session. Each posted message shares ownership of
+// `commands`.
 struct PeerSessionParts {
   PeerPort& port;
   std::shared_ptr<PeerCommands> commands;
@@ -45,14 +48,14 @@ struct PeerSessionParts {
 
 class PeerSession {
  public:
-  // `number` is that of the epoch in `commands`.
+  // `number` is the number of the epoch in `commands`.
   PeerSession(const PeerSessionParts& parts, const PeerSessionOptions& options,
               std::uint64_t number, OpenPeers epoch);
   ~PeerSession();
   PeerSession(const PeerSession&) = delete;
   PeerSession& operator=(const PeerSession&) = delete;
 
-  // Until the epoch is over. After an error every other member is lost, and the call returns.
+  // Returns when the epoch is over. On an error it first reports every other member as lost.
   void run();
 
  private:
@@ -70,7 +73,7 @@ class PeerSession {
   const std::uint64_t number_;
   EpochMembers members_;
   std::unique_ptr<Transport> mesh_;
-  LinkCounters counted_;  // what telemetry has
+  LinkCounters counted_;  // totals that were passed to telemetry
 };
 
 }  // namespace tributary

@@ -1,5 +1,5 @@
-// What a peer link says of itself and of its peers: counters, strangers that were refused, and
-// measures of links. The link's thread adds, and any thread reads.
+// The telemetry of a peer link: counters, refused connections, and measurements of links.
+// Thread-safe: the link's thread writes, and any thread reads.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,16 @@
 namespace tributary {
 
 struct PeerLinkCounters {
-  std::uint64_t bytes_in = 0;  // of TCP's streams, up to the last event
+  std::uint64_t bytes_in = 0;  // bytes in TCP's streams up to the last event
   std::uint64_t bytes_out = 0;
   std::uint64_t refused = 0;
 };
 
 class PeerTelemetry {
  public:
-  static constexpr std::size_t kRefusedMax = 16;  // that are remembered
+  static constexpr std::size_t kRefusedMax = 16;  // refused connections that are kept
 
-  // Since the last call.
+  // Adds the difference since the last call.
   void count(const PeerLinkCounters& more) {
     const std::lock_guard lock(mutex_);
     counters_.bytes_in += more.bytes_in;
@@ -40,7 +40,7 @@ class PeerTelemetry {
     const std::lock_guard lock(mutex_);
     if (refused_.size() < kRefusedMax) refused_.push_back(std::move(stranger));
   }
-  // The first kRefusedMax since the last call.
+  // The first kRefusedMax refused connections since the last call.
   std::vector<Refused> take_refused() {
     const std::lock_guard lock(mutex_);
     return std::exchange(refused_, {});

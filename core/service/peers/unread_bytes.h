@@ -1,9 +1,9 @@
-// The bound on bytes of messages that the machine has been handed and has not let go of.
+// A bound on the bytes of messages that the machine has received and not released.
 //
-// A reader asks has_room() before it reads the next message. The bound may be passed by one
-// message, because its size is known only once it is read.
+// The reader asks has_room() before it reads the next message. One message may exceed the bound,
+// because its size is only known after it was read.
 //
-// Threads: one at a time; the owner locks.
+// Not thread-safe; the owner locks.
 #pragma once
 
 #include <cassert>
@@ -19,7 +19,7 @@ class UnreadBytes {
   std::size_t bytes() const { return bytes_; }
 
   void hand_out(std::size_t bytes) { bytes_ += bytes; }
-  // Of what was handed out.
+  // Releases bytes that were passed to hand_out().
   void let_go(std::size_t bytes) {
     assert(bytes <= bytes_);
     bytes_ -= bytes;

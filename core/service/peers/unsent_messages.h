@@ -1,10 +1,11 @@
 // Messages to peers that the thread of the peer link has not taken yet, with a bound on their
 // bytes.
 //
-// A message above the bound is not kept, and neither is any later one: the session cannot go on
-// without it. The member that it was meant for is remembered as the one that takes too little.
+// A message that exceeds the bound is dropped, and so are all later ones, because the session
+// cannot continue without it. Its receiver is remembered as the member that takes its messages too
+// slowly.
 //
-// Threads: one at a time; the owner locks.
+// Not thread-safe; the owner locks.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ class UnsentMessages {
  public:
   explicit UnsentMessages(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // False: the message and all later ones are dropped until clear().
+  // Returns false if the message was dropped. All later messages are then dropped until clear().
   bool push(SendToPeer message) {
     if (overrun_by_) return false;
     const std::size_t bytes = message.frame.size() + message.payload.size();
@@ -34,7 +35,7 @@ class UnsentMessages {
     return true;
   }
 
-  // In the order of push().
+  // Returns the messages in the order of push().
   std::vector<SendToPeer> take() {
     bytes_ = 0;
     return std::exchange(messages_, {});
@@ -45,13 +46,13 @@ class UnsentMessages {
   }
 
   bool empty() const { return messages_.empty(); }
-  // The member whose message went above the bound.
+  // The receiver of the message that exceeded the bound.
   std::optional<std::uint32_t> overrun_by() const { return overrun_by_; }
 
  private:
   const std::size_t bytes_max_;
   std::vector<SendToPeer> messages_;
-  std::size_t bytes_ = 0;  // of messages_; at most bytes_max_
+  std::size_t bytes_ = 0;  // size of messages_ in bytes; at most bytes_max_
   std::optional<std::uint32_t> overrun_by_;
 };
 

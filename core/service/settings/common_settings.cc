@@ -70,12 +70,13 @@ Status fill(Settings& settings, const DaemonFlags& flags) {
 
 int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& out,
                 std::ostream& err, const std::function<Status(const DaemonFlags& flags)>& run) {
-  // One heap for all threads: what one of them frees (a message that libzmq read) is used again by
-  // the others. With a heap each, a coordinator of large models takes a third more.
+  // One heap for all threads. Memory that one thread frees, such as a message that libzmq has read,
+  // is then reused by the others. With one heap per thread, a coordinator of large models needs a
+  // third more memory.
   ::mallopt(M_ARENA_MAX, 1);
-  // What is as large as a payload comes and goes whole, at the price of its pages being cleared.
-  // Left to itself malloc would soon keep it among the small, in whose gaps no other of its kind
-  // fits: a coordinator of dense updates takes a third more.
+  // Blocks as large as payloads are mapped and unmapped separately, at the cost of clearing their
+  // pages. By default malloc would soon raise its threshold and place them in the heap, where freed
+  // gaps fit no other payload. A coordinator of dense updates would then need a third more memory.
   constexpr int kLargeBytes = 2 << 20;
   ::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
   ::mallopt(M_TRIM_THRESHOLD, 8 * kLargeBytes);
@@ -92,9 +93,10 @@ int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& o
       out << flags->answer;
       return kExitOk;
     }
-    const Status status = run(*flags);
+    const Status status = run(*flags);  // the daemon runs here until it ends
     if (!status.ok()) complain(status.text());
     return exit_code(status.code());
+    // No exception leaves main(): each becomes an error text and an exit code.
   } catch (const std::bad_alloc&) {
     complain("resource_exhausted: memory: no more of it");
     return exit_code(StatusCode::resource_exhausted);
@@ -112,7 +114,7 @@ Result<std::uint64_t> draw_incarnation() {
                                          .got = "fewer",
                                          .remedy = {}});
   }
-  return number | 1;
+  return number | 1;  // the lowest bit is set, so that the number is not 0
 }
 
 Result<KeyPair> keys_for(const std::string& file, bool encrypted) {

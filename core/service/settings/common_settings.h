@@ -1,4 +1,4 @@
-// What both daemons can be told, and how they are told it.
+// The settings and command-line flags that both daemons share.
 #pragma once
 
 #include <cstdint>
@@ -16,48 +16,53 @@
 
 namespace tributary {
 
+// Settings of both daemons.
 struct CommonSettings {
   std::string log_level = "info";
   bool log_json = false;
   std::string metrics_listen;  // empty: off
   std::uint32_t stop_grace_ms = 10'000;
 
+  // Binds log.level, log.json, metrics.listen and stop.grace_ms.
   void bind(Settings& settings);
   Result<LogOptions> log_options() const;
 };
 
-// A command line, taken apart.
+// A parsed command line.
 struct DaemonFlags {
-  std::string config;
+  std::string config;                    // path of a TOML file; empty: none
   std::vector<std::string> assignments;  // KEY=VALUE
-  std::string job;
-  std::string join;
-  bool exit_when_done = false;
-  bool check = false;
-  std::string answer;  // a help text or a version: print it, and that is all
+  std::string job;                       // path of a job's TOML file; empty: none
+  std::string join;                      // path of a join file; empty: none
+  bool exit_when_done = false;           // end when the job is done
+  bool check = false;                    // only check the settings
+  std::string answer;                    // a help text or a version to print instead of running
 };
 
+// The properties of a daemon that determine its flags and its help text.
 struct DaemonAbout {
   std::string program;
   std::string summary;
-  bool takes_job = false;
-  bool takes_join = false;
+  bool takes_job = false;   // has the flag --job
+  bool takes_join = false;  // has the flag --join
 };
 
+// Returns invalid_argument for an unknown or incomplete flag.
 Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char** argv);
 
-// First the file, then the assignments.
+// Reads the file first and then the assignments, which override it.
 Status fill(Settings& settings, const DaemonFlags& flags);
 
-// A daemon's main(): `run` does what the flags say, and how it ends becomes the exit code. Errors
-// go to `err`.
+// The main() of a daemon. Parses the flags, calls `run` and returns the exit code for its status.
+// Errors are written to `err`. It also sets malloc's options for the process.
 int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& out,
                 std::ostream& err, const std::function<Status(const DaemonFlags& flags)>& run);
 
-// Drawn at random, never 0.
+// Returns a random number that is never 0. Returns io_error if the system has no random numbers.
 Result<std::uint64_t> draw_incarnation();
 
-// The pair in the file; without encryption and without a file, a fresh one.
+// Reads the key pair from the file. Makes a new pair if the link is not encrypted and no file is
+// given.
 Result<KeyPair> keys_for(const std::string& file, bool encrypted);
 
 }  // namespace tributary

@@ -16,6 +16,7 @@ constexpr std::uint64_t kFileBytesMax = 1u << 20;
 
 using Value = Settings::Value;
 
+// The value as it appears in errors.
 std::string describe(const Value& value) {
   struct Describe {
     std::string operator()(bool value) const { return value ? "true" : "false"; }
@@ -27,12 +28,13 @@ std::string describe(const Value& value) {
   return std::visit(Describe{}, value);
 }
 
-// What is wrong with the value; where it stands is known to the caller.
+// The error of an unsuitable value. The caller adds the key and its place.
 Status unfit(std::string expected, const Value& got) {
   return Status(StatusCode::invalid_argument,
                 {.what = {}, .expected = std::move(expected), .got = describe(got), .remedy = {}});
 }
 
+// Converts a TOML value. Settings have no dates, nested lists or lists of numbers.
 Result<Value> value_of(const toml::node& node) {
   if (const auto* text = node.as_string()) return Value(text->get());
   if (const auto* flag = node.as_boolean()) return Value(flag->get());
@@ -55,6 +57,7 @@ Result<Value> value_of(const toml::node& node) {
 
 using Each = std::function<Status(const std::string& key, const toml::node& node)>;
 
+// Visits every value of a table and its inner tables. Keys of inner tables are joined by dots.
 Status walk(const toml::table& table, const std::string& prefix, const Each& each) {
   for (const auto& [key, node] : table) {
     const std::string name = prefix + std::string(key.str());
@@ -67,7 +70,7 @@ Status walk(const toml::table& table, const std::string& prefix, const Each& eac
   return {};
 }
 
-// toml++ throws what is wrong with a text.
+// toml++ reports errors as exceptions.
 Result<toml::table> parse(std::string_view text, const std::string& source) {
   try {
     return toml::parse(text, source);
@@ -117,6 +120,7 @@ void Settings::real(std::string key, double& target, double min, double max) {
   bind(std::move(key), [&target, min, max](const Value& value) -> Status {
     const auto* integer = std::get_if<std::int64_t>(&value);
     const auto* real = std::get_if<double>(&value);
+    // A whole number is accepted for a real one.
     const double number = integer ? static_cast<double>(*integer) : real ? *real : NAN;
     if (!(number >= min && number <= max)) {
       return unfit(fmt::format("a number from {} to {}", min, max), value);
@@ -128,6 +132,7 @@ void Settings::real(std::string key, double& target, double min, double max) {
 
 Result<std::uint64_t> Settings::whole_number(const Value& value, std::uint64_t min,
                                              std::uint64_t max) {
+  // A real number is refused, even without a fraction.
   const auto* integer = std::get_if<std::int64_t>(&value);
   if (!integer || std::cmp_less(*integer, min) || std::cmp_greater(*integer, max)) {
     return unfit(fmt::format("a whole number from {} to {}", min, max), value);
@@ -135,6 +140,7 @@ Result<std::uint64_t> Settings::whole_number(const Value& value, std::uint64_t m
   return static_cast<std::uint64_t>(*integer);
 }
 
+// Passes a value to the setting's function and adds the place to its error.
 Status Settings::set(const std::string& key, const Value& value, const std::string& place) {
   const auto found = bound_.find(key);
   if (found == bound_.end()) {
@@ -178,7 +184,8 @@ Status Settings::assign(std::string_view assignment) {
   }
   const std::string key(assignment.substr(0, equals));
   const std::string_view text = assignment.substr(equals + 1);
-  // In brackets, so that a comment is none: "5#x" is a text, such as a key, and not 5.
+  // The text is parsed within brackets, so that '#' does not begin a comment: "5#x" is a text (a
+  // key, for example), not 5.
   const Result<toml::table> parsed = parse(fmt::format("value = [{}]", text), place);
   if (parsed.ok() && parsed->size() == 1) {
     const toml::array* values = parsed->get("value")->as_array();

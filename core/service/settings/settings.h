@@ -1,5 +1,8 @@
-// A daemon's settings: each is bound to the variable that takes it, and then files and flags fill
-// the variables. What is not bound is an unknown key, and refused with the nearest known one.
+// The settings of a daemon. Each key is bound to a variable; files and assignments then fill the
+// variables. An unknown key is refused with the nearest known key in the error. Not thread-safe.
+//
+// All errors are invalid_argument and name the key and its place, except that a file may be missing
+// (not_found) or unreadable (io_error). Bound variables must outlive this object.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +22,13 @@ namespace tributary {
 
 class Settings {
  public:
+  // The types that a setting may have in TOML.
   using Value = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>>;
+  // Checks and takes a value. The caller adds the key and its place to an error.
   using Accept = std::function<Status(const Value& value)>;
 
-  // Keys are written with dots, as "link.endpoint" for endpoint in [link].
+  // A key contains a dot for each table: "link.endpoint" is `endpoint` in [link].
+  // Binds a key to a function, or to a variable with its type and range.
   void bind(std::string key, Accept accept);
   void text(std::string key, std::string& target);
   void texts(std::string key, std::vector<std::string>& target);
@@ -39,14 +45,16 @@ class Settings {
     });
   }
 
-  // TOML. What comes later replaces what came before.
+  // Read TOML. A later value replaces an earlier one.
   Status read_file(const std::string& path);
   Status read_text(std::string_view toml, const std::string& source);
-  // "link.endpoint=tcp://*:4640": the value as TOML, or as it stands where that makes no sense.
+  // "link.endpoint=tcp://*:4640". The value is parsed as TOML. If that fails, the text itself is
+  // the value.
   Status assign(std::string_view assignment);
 
+  // Whether a file or an assignment has set the key.
   bool given(std::string_view key) const { return given_.contains(key); }
-  // An error that names the setting, for one that is missing or does not fit others.
+  // An error that names the setting, for a setting that is missing or contradicts others.
   Status missing(std::string_view key, std::string remedy) const;
 
  private:

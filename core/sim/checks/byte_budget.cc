@@ -10,11 +10,11 @@
 namespace tributary {
 namespace {
 
-// What a disturbance causes may come so much later: a timer must run out first.
+// Time for which a disturbance can cause repetitions: a timer may have to expire first.
 constexpr TimeNs kSettleNs = 5'000'000'000;
-// Rounds behind the last commit whose bytes are still known, for who is behind.
+// Number of rounds behind the last commit whose bytes are still known, for agents that are behind.
 constexpr std::uint64_t kRoundsKept = 4;
-constexpr std::size_t kDownloadsMax = 8;
+constexpr std::size_t kDownloadsMax = 8;  // downloads and offers that are remembered
 
 }  // namespace
 
@@ -30,6 +30,8 @@ ByteBudget::Tally& ByteBudget::Tally::operator+=(const Tally& other) {
 
 // --- what is sent --------------------------------------------------------------------------------
 
+// Frames that open or end a session change the state of the agent. Frames with payload bytes are
+// counted.
 void ByteBudget::sent(std::uint32_t agent, Direction direction, const wire::Frame& frame,
                       TimeNs now) {
   Watched& watched = agents_[agent];
@@ -41,8 +43,8 @@ void ByteBudget::sent(std::uint32_t agent, Direction direction, const wire::Fram
   }
   if (watched.away && frame.session() != 0) {
     watched.sessions[direction] = frame.session();
-    // Before its first session there is nothing that could be repeated: it counts from the
-    // coordinator's first word.
+    // Before its first session an agent has nothing to repeat, so it counts from the coordinator's
+    // first frame on.
     const bool first = !watched.joined && direction == down;
     watched.away = !first && watched.sessions[up] != watched.sessions[down];
     if (!watched.away) {
@@ -85,6 +87,8 @@ void ByteBudget::offered(Watched& agent, const wire::TransferOffer& offer) {
   if (agent.offers.size() > kDownloadsMax) agent.offers.pop_front();
 }
 
+// The offer connects a transfer to the model's hash. Without one the transfer's number identifies
+// the download.
 void ByteBudget::count_download(Watched& agent, std::uint64_t transfer, ByteRange range,
                                 TimeNs now) {
   const auto offer = std::ranges::find(agent.offers, transfer, &Offer::transfer);
@@ -97,8 +101,10 @@ void ByteBudget::count_download(Watched& agent, std::uint64_t transfer, ByteRang
   add(agent, download->record, {wire::Message::TransferPart, 0, 0, 0}, range, now);
 }
 
+// Adds a range of bytes and the part of it that was not sent before.
 void ByteBudget::add(const Watched& agent, Record& record, const PayloadKey& key, ByteRange range,
                      TimeNs now) {
+  // Bytes that were not sent before.
   const std::uint64_t different = record.payloads[key].add(range);
   if (different < range.count && record.repeated_at_ns == 0) record.repeated_at_ns = now;
   record.sent += range.count;
@@ -108,6 +114,7 @@ void ByteBudget::add(const Watched& agent, Record& record, const PayloadKey& key
 
 // --- what excuses a repeat -----------------------------------------------------------------------
 
+// Allows repetitions for a while, and exempts everything that is in progress.
 void ByteBudget::disturbed(std::uint32_t agent, TimeNs now) {
   Watched& watched = agents_[agent];
   if (watched.joined) watched.quiet_at_ns = std::max(watched.quiet_at_ns, now + kSettleNs);
@@ -137,6 +144,8 @@ void ByteBudget::committed(std::uint64_t round, TimeNs now) {
         const auto& [key, record] = one;
         if (key.round >= round) return false;
         compare(agent, direction, text(key), record, now);
+        // The record is kept for a while, because agents that are behind may still receive its
+        // bytes.
         const bool over = key.round + kRoundsKept < round;
         if (over) close(record);
         return over;
@@ -151,7 +160,7 @@ void ByteBudget::finish(TimeNs now) {
   for (std::size_t agent = 0; agent < agents_.size(); ++agent) compare_downloads(agent, 0, now);
 }
 
-// All but the last `kept`, which have more bytes to come.
+// Compares all downloads except the last `kept`, which may still receive bytes.
 void ByteBudget::compare_downloads(std::size_t agent, std::size_t kept, TimeNs now) {
   std::deque<Download>& downloads = agents_[agent].downloads;
   for (std::size_t i = 0; i + kept < downloads.size(); ++i) {
@@ -164,6 +173,7 @@ void ByteBudget::compare_downloads(std::size_t agent, std::size_t kept, TimeNs n
   }
 }
 
+// Adds the final numbers of a round or download to the totals.
 void ByteBudget::close(const Record& record) {
   if (record.exempt) {
     ++tally_.exempt;
@@ -177,6 +187,7 @@ void ByteBudget::close(const Record& record) {
   tally_.times_max = std::max(tally_.times_max, times);
 }
 
+// Reports a violation if too many bytes were repeated without a disturbance.
 void ByteBudget::compare(std::size_t agent, Direction direction, const std::string& what,
                          const Record& record, TimeNs now) {
   if (record.exempt || record.sent == 0) return;

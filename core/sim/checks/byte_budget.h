@@ -1,16 +1,16 @@
-// Every payload byte is sent once: counts what goes over each agent's connection, each direction
-// for itself, and reports what is sent again without a reason.
+// Checks that every payload byte is sent only once. It counts the bytes on each agent's connection,
+// separately for each direction, and reports bytes that were repeated without a reason.
 //
-// Compared are the payload bytes that were handed to the network with the different bytes among
-// them. Two bytes are the same if round key, kind of message, bucket, stage, segment and offset
-// are, or, in a download, the hash of what is offered and the offset. Bytes may be sent again if
-// something disturbed the agent since: a connection that ended (also by a kill or a restart), a
-// session that was lost, a message that the network lost, changed, repeated or reordered. What
-// caused that is the caller's to say.
+// It compares the number of payload bytes that were passed to the network with the number of
+// distinct bytes among them. Two bytes are equal if they have the same round key, kind of message,
+// bucket, stage, segment and offset. In a download they are equal if they have the same hash of the
+// offered model and the same offset. A repetition is allowed if the agent was disturbed since: its
+// connection ended (also by a kill or a restart), a session was lost, or the network lost, changed,
+// repeated or reordered a message. The caller reports disturbances and their causes.
 //
-// A session that ends although nothing disturbed the agent is counted, and excuses repeats as well.
+// A session that ends although nothing disturbed the agent is counted, and also allows repetitions.
 //
-// Not thread-safe. Keeps the ranges of the last rounds and downloads of each agent.
+// Not thread-safe. Memory: the byte ranges of the last rounds and downloads of each agent.
 #pragma once
 
 #include <array>
@@ -30,40 +30,43 @@ namespace tributary {
 
 class ByteBudget {
  public:
-  // What a round or download may cost: so many times its different bytes, and one part more.
+  // Limit of a round or download: this factor times its distinct bytes, plus one part (in bytes).
   static constexpr double kTimesMax = 1.1;
   static constexpr std::uint64_t kBytesMore = 16'384;
 
   enum Direction : std::uint8_t { up, down };
 
-  // What was compared: a round or download of one agent in one direction.
+  // Totals of the comparisons. One comparison covers a round or a download of one agent in one
+  // direction.
   struct Tally {
     std::uint64_t checked = 0;
-    std::uint64_t exempt = 0;         // disturbed
-    std::uint64_t sessions_lost = 0;  // by an agent that nothing had disturbed
-    std::uint64_t bytes = 0;          // of payloads, of those checked
-    std::uint64_t repeated = 0;       // of these
-    double times_max = 0;             // bytes sent for each different byte: the largest
+    std::uint64_t exempt = 0;         // not compared, because of a disturbance
+    std::uint64_t sessions_lost = 0;  // sessions lost by an agent that nothing had disturbed
+    std::uint64_t bytes = 0;          // payload bytes of the checked ones
+    std::uint64_t repeated = 0;       // repeated bytes among them
+    double times_max = 0;             // largest ratio of sent bytes to distinct bytes
 
     Tally& operator+=(const Tally& other);
   };
 
   ByteBudget(std::uint32_t agents, Watch& watch) : watch_(watch), agents_(agents) {}
 
-  // The frame is well-formed: its sender has built it.
+  // Counts a frame that was passed to the network. It must be well-formed, because its sender built
+  // it.
   void sent(std::uint32_t agent, Direction direction, const wire::Frame& frame, TimeNs now);
-  // A message of this agent did not arrive whole, once and in order, or was not its sender's.
+  // A message of this agent did not arrive exactly once, in order and unchanged, or its sender did
+  // not send it.
   void disturbed(std::uint32_t agent, TimeNs now);
-  // Its connection has ended or begun. It is disturbed until both sides have sent in the
-  // same session.
+  // The agent's connection has ended or begun. The agent counts as disturbed until both sides have
+  // sent a frame of the same session.
   void connection_changed(std::uint32_t agent, TimeNs now);
-  // One side has given its session up.
+  // One side has given up the agent's session.
   void session_lost(std::uint32_t agent, TimeNs now);
 
-  // `round` is the last that is committed: those before it are compared, and downloads that another
-  // has followed.
+  // Round `round` was committed. Compares the rounds before it and all downloads that a later one
+  // has replaced.
   void committed(std::uint64_t round, TimeNs now);
-  // Everything is.
+  // Compares everything that is left.
   void finish(TimeNs now);
 
   const Tally& tally() const { return tally_; }
@@ -75,7 +78,7 @@ class ByteBudget {
     std::map<PayloadKey, ByteRanges> payloads;
     std::uint64_t sent = 0;
     std::uint64_t different = 0;
-    TimeNs repeated_at_ns = 0;  // for the first time
+    TimeNs repeated_at_ns = 0;  // time of the first repetition
     bool exempt = false;
   };
   struct Download {
@@ -87,13 +90,14 @@ class ByteBudget {
     std::uint64_t hash = 0;
   };
   struct Watched {
-    std::array<std::map<RoundKey, Record>, 2> rounds;  // by direction
+    std::array<std::map<RoundKey, Record>, 2> rounds;  // indexed by direction
     std::deque<Download> downloads;
     std::deque<Offer> offers;
-    bool joined = false;                         // has had a session
-    bool away = true;                            // has none, as far as both sides have shown
-    std::array<std::uint64_t, 2> sessions = {};  // last one in each direction, while it is away
-    TimeNs quiet_at_ns = 0;  // what comes later was not caused by a disturbance before
+    bool joined = false;  // it has had a session
+    bool away = true;     // it has no session, as far as both sides have shown
+    std::array<std::uint64_t, 2> sessions = {};  // last session in each direction, while away
+    // Repetitions from this time on were not caused by an earlier disturbance.
+    TimeNs quiet_at_ns = 0;
   };
 
   static bool quiet(const Watched& agent, TimeNs now) {
@@ -107,7 +111,7 @@ class ByteBudget {
                   TimeNs now);
   void compare(std::size_t agent, Direction direction, const std::string& what,
                const Record& record, TimeNs now);
-  // No more of it will come.
+  // Adds the record to the totals; no more of it is sent.
   void close(const Record& record);
   void compare_downloads(std::size_t agent, std::size_t kept, TimeNs now);
 

@@ -1,3 +1,4 @@
+// Tests that the budget reports repeated bytes, and allows them after a disturbance.
 #include "core/sim/checks/byte_budget.h"
 
 #include <gmock/gmock.h>
@@ -19,7 +20,7 @@ class Budget : public testing::Test {
  protected:
   Budget() { join(1 * kS); }
 
-  // Both sides have sent in its session, long ago.
+  // Both sides have sent a frame in the agent's session, long ago.
   void join(TimeNs now) {
     beat(ByteBudget::up, now - 10 * kS);
     beat(ByteBudget::down, now - 10 * kS);
@@ -180,7 +181,8 @@ TEST_F(Budget, AnAgentWithoutASessionIsExcusedUntilItHasOne) {
 TEST_F(Budget, ASessionThatOneSideHasGivenUpIsNone) {
   budget.session_lost(0, 20 * kS);
   EXPECT_EQ(budget.tally().sessions_lost, 1u);
-  for (TimeNs at = 21 * kS; at < 60 * kS; at += kS) beat(ByteBudget::up, at);  // it does not know
+  // The agent does not know yet that its session is lost.
+  for (TimeNs at = 21 * kS; at < 60 * kS; at += kS) beat(ByteBudget::up, at);
   hello(60 * kS);
   EXPECT_EQ(budget.tally().sessions_lost, 1u);
 }
@@ -203,7 +205,7 @@ TEST_F(Budget, ADownloadIsComparedByWhatIsOffered) {
   for (std::uint64_t i = 0; i < 10; ++i) download(2, i << 20, 3 * kS);
   budget.committed(9, 4 * kS);
   EXPECT_EQ(watch.count(), 0u);
-  offer(3, 77, 5 * kS);  // the first once more
+  offer(3, 77, 5 * kS);  // the first model again
   for (std::uint64_t i = 0; i < 10; ++i) download(3, i << 20, 5 * kS);
   budget.committed(10, 6 * kS);
   ASSERT_EQ(watch.count(), 1u);

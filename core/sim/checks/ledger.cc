@@ -40,6 +40,7 @@ void Ledger::job_stored(const NewJobRecord& record, TimeNs now) {
 
 void Ledger::epoch_stored(const EpochRecord& record) { epochs_[record.epoch] = record; }
 
+// A commit in doubt may be stored again after a restart, which settles the doubt.
 void Ledger::commit_stored(const CommitRecord& record, TimeNs now) {
   if (doubtful_ && doubtful_->round.id == record.round.id) doubtful_.reset();
   accept(record, now);
@@ -47,6 +48,7 @@ void Ledger::commit_stored(const CommitRecord& record, TimeNs now) {
 
 void Ledger::commit_in_doubt(const CommitRecord& record) { doubtful_ = record; }
 
+// Checks the order of the commit, replays its round and compares the model.
 void Ledger::accept(const CommitRecord& record, TimeNs now) {
   const RoundKey& key = record.round.id;
   const std::string who = "coordinator, " + text(key);
@@ -74,6 +76,7 @@ void Ledger::accept(const CommitRecord& record, TimeNs now) {
   }
 }
 
+// Replays a commit with the members of its epoch.
 Status Ledger::replay(const CommitRecord& record) {
   const auto epoch = epochs_.find(record.round.id.epoch);
   if (epoch == epochs_.end()) {
@@ -86,6 +89,8 @@ Status Ledger::replay(const CommitRecord& record) {
   });
 }
 
+// Compares the journal after a restart with the commits that the disk has acknowledged. A commit in
+// doubt may be in it or not.
 void Ledger::restored(const CoordinatorState& state, TimeNs now) {
   if (state.jobs.empty()) {
     if (job_) watch_.report(now, "journal", "the coordinator's journal has lost the job");
@@ -96,7 +101,7 @@ void Ledger::restored(const CoordinatorState& state, TimeNs now) {
   for (const EpochRecord& epoch : job.epochs) epochs_[epoch.epoch] = epoch;
   const std::uint64_t version =
       job.redo.empty() ? job.checkpoint.model_version : job.redo.back().round.id.round;
-  if (doubtful_ && version == rounds_committed() + 1 &&
+  if (doubtful_ && version == rounds_committed() + 1 &&  // the commit in doubt was stored
       (job.redo.empty() ? version == doubtful_->round.id.round
                         : job.redo.back().round.id == doubtful_->round.id)) {
     accept(*doubtful_, now);
@@ -117,6 +122,7 @@ void Ledger::restored(const CoordinatorState& state, TimeNs now) {
   }
 }
 
+// A commit must be in the journal before it is published.
 void Ledger::published(const wire::Commit& commit, TimeNs now) {
   const RoundKey key = key_of(*commit.id());
   if (key.round < hashes_.size() && rounds_[key.round - 1] == key &&
@@ -136,6 +142,7 @@ void Ledger::check_replica(const std::string& who, std::uint64_t version, std::u
                               who, version, rounds_committed()));
     return;
   }
+  // The hash is computed anew, because the machine's own hash may be wrong.
   const std::uint64_t real = hash64(bytes_of<float>(*model));
   if (hash == hashes_[version] && real == hash) return;
   watch_.report(
@@ -157,6 +164,8 @@ void Ledger::update_sent(std::uint32_t agent, const wire::Update& update,
            agent_name(agent));
 }
 
+// A stored residual settles which updates survive a restart. Among peers, it also shows what the
+// agent has contributed.
 void Ledger::agent_stored(std::uint32_t agent, const AgentRecordToStore& record) {
   if (const auto* const replica = std::get_if<ReplicaRecord>(&record)) {
     accounts_[agent].stored(replica->residual_stamp.updates_taken);
@@ -182,6 +191,7 @@ std::optional<std::uint32_t> Ledger::place(std::uint32_t agent, ByteSpan frame) 
   return static_cast<std::uint32_t>(found - members.begin());
 }
 
+// Hashing a model is expensive, so it is only done after a change or a restart.
 void Ledger::agent_seen(std::uint32_t agent, const Agent& machine, bool restarted, TimeNs now) {
   if (machine.job() == 0 || machine.job() != job()) return;
   Seen& seen = seen_[agent];

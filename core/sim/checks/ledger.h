@@ -1,5 +1,6 @@
-// The truth about a simulated job: which rounds were committed and with whom in them, what the
-// model must be after each, and an account of every agent. Compares all replicas with it.
+// The reference state of a simulated job: which rounds were committed and by which contributors,
+// the model after each round, and an account of every agent's updates. Compares all replicas with
+// it and reports differences to a Watch. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,41 +22,50 @@ namespace tributary {
 
 class Ledger {
  public:
-  // Agents are named agent_name(i).
+  // `watch` must outlive the ledger. The agents' ids are agent_name(0), agent_name(1), ...
   Ledger(std::uint32_t agents, std::uint64_t values, Watch& watch);
 
+  // The id of agent `agent`, counted from 0.
   static std::string agent_name(std::uint32_t agent);
 
   // --- the coordinator's journal ---
+  // The coordinator has stored a job or an epoch.
   void job_stored(const NewJobRecord& record, TimeNs now);
   void epoch_stored(const EpochRecord& record);
-  // Done, or perhaps done: power went, or the disk failed.
+  // A commit record was stored, or may have been stored (the power failed, or the disk did).
   void commit_stored(const CommitRecord& record, TimeNs now);
   void commit_in_doubt(const CommitRecord& record);
-  // What a restarted coordinator found.
+  // The state that a restarted coordinator has loaded from its journal.
   void restored(const CoordinatorState& state, TimeNs now);
-  // A Commit message leaves the coordinator.
+  // The coordinator sends a Commit message.
   void published(const wire::Commit& commit, TimeNs now);
+  // Compares the coordinator's model with the committed one.
   void coordinator_seen(const Coordinator& machine, TimeNs now);
 
   // --- agents ---
+  // The account of an agent's updates.
   Account& account(std::uint32_t agent) { return accounts_[agent]; }
+  // The agent sends a part of an update to the coordinator.
   void update_sent(std::uint32_t agent, const wire::Update& update, const PayloadSlice& payload,
                    TimeNs now);
+  // The agent has stored a record.
   void agent_stored(std::uint32_t agent, const AgentRecordToStore& record);
-  // The agent's place in the epoch of the Commit that this frame holds; nothing where it holds
-  // another message, or the agent is not in that epoch.
+  // The agent's index in the epoch, if the frame is a Commit and the agent is a member of its
+  // epoch; otherwise empty.
   std::optional<std::uint32_t> place(std::uint32_t agent, ByteSpan frame) const;
-  // Compares replica and residual. Cheap where nothing has changed since the last time.
+  // Compares the agent's replica and residual. Cheap if nothing has changed since the last call.
   void agent_seen(std::uint32_t agent, const Agent& machine, bool restarted, TimeNs now);
 
+  // The job's number; 0 before a job was stored.
   std::uint64_t job() const { return job_ ? job_->job() : 0; }
-  // Rounds that were committed, by the collective of their plan.
+  // Number of committed rounds for each collective, by their plans.
   const std::map<std::string, std::uint64_t>& collectives() const { return replay_.collectives(); }
   std::uint64_t rounds_committed() const { return hashes_.empty() ? 0 : hashes_.size() - 1; }
+  // The largest error of any account, as a share of its bound.
   double conservation_error_max() const;
 
  private:
+  // The agent's numbers at the last comparison.
   struct Seen {
     std::uint64_t version = UINT64_MAX;
     std::uint64_t taken = UINT64_MAX;
@@ -75,12 +85,12 @@ class Ledger {
 
   std::shared_ptr<const JobModel> job_;
   bool by_peers_ = false;
-  bool accounted_ = true;  // its codecs keep what they have not sent
+  bool accounted_ = true;  // the codecs keep what they have not sent
   RoundReplay replay_;
-  std::vector<std::uint64_t> hashes_;  // of the model, by version
-  std::vector<RoundKey> rounds_;       // that were committed, from round 1
-  std::optional<CommitRecord> doubtful_;
-  std::map<std::uint32_t, EpochRecord> epochs_;
+  std::vector<std::uint64_t> hashes_;            // hash of the model after each round, by version
+  std::vector<RoundKey> rounds_;                 // committed rounds, from round 1
+  std::optional<CommitRecord> doubtful_;         // a commit that may be stored
+  std::map<std::uint32_t, EpochRecord> epochs_;  // by number
 };
 
 }  // namespace tributary

@@ -26,7 +26,7 @@ const RedoPayload* find_redo(const CommitRecord& record, std::uint32_t bucket,
   return nullptr;
 }
 
-// What must come to nothing, value by value, but for rounding.
+// Adds up values whose sum must be zero for each value, except for rounding.
 class Balance {
  public:
   explicit Balance(std::size_t values) : sum_(values), moved_(values) {}
@@ -37,7 +37,7 @@ class Balance {
       moved_[i] += std::abs(static_cast<double>(values[i]));
     }
   }
-  // What an aggregator keeps to itself changes with the round.
+  // Counts the change of the aggregator's residual during the round.
   void count_kept(const PlannedBucket& bucket, const FloatVector& before,
                   const SharedFloats& after) {
     if (!after) return;
@@ -49,7 +49,8 @@ class Balance {
     count(part_of(before), 1);
     count(part_of(*after), -1);
   }
-  // `moved_besides` went into what was counted, at most in any value.
+  // Checks the sum against `share` of the largest magnitude in any value. `moved_besides` is an
+  // upper bound on the magnitude that went into one value before it was counted.
   Status check(const PlannedBucket& bucket, double share, double moved_besides = 0) const {
     double scale = moved_besides;
     for (const double each : moved_) scale = std::max(scale, each);
@@ -78,6 +79,8 @@ Status RoundReplay::begin(std::shared_ptr<const JobModel> job, FloatVector model
 
 std::uint64_t RoundReplay::model_hash() const { return hash64(bytes_of<float>(model_)); }
 
+// A lossy codec needs both: its sent and kept parts must add up to the update, and its error must
+// be smaller than its input.
 bool RoundReplay::can_keep_accounts(const RoundPolicy& policy) {
   std::vector<std::string> specs = policy.codecs;
   if (specs.empty()) specs = {policy.codec};
@@ -87,7 +90,7 @@ bool RoundReplay::can_keep_accounts(const RoundPolicy& policy) {
   });
 }
 
-// Does the round again from what was stored and sent: the model's step, and who gave what to it.
+// Recomputes the model's step and the contributions from the stored records and the sent messages.
 Status RoundReplay::play(const CommitRecord& record, const EpochRecord& epoch,
                          const AccountOf& account_of) {
   TRIBUTARY_ASSIGN(const wire::Frame* frame, open_frame(*record.round.plan));
@@ -119,8 +122,8 @@ Status RoundReplay::play(const CommitRecord& record, const EpochRecord& epoch,
   return apply_round(*plan, buckets, {}, *rule_, sum_, model_);
 }
 
-// Decodes what each contributor sent, writes it into the accounts, and compares the sum with the
-// result: what has arrived and been added must be what was sent.
+// Decodes the payload of each contributor, enters it into the accounts, and compares the sum with
+// the result: the values that were added must be the values that were sent.
 Status RoundReplay::play_bucket(const CommitRecord& record, const RoundPlan& plan,
                                 const OutcomeRecord& outcome, const CommittedBucket& committed,
                                 const EpochRecord& epoch, const AccountOf& account_of) {
@@ -155,11 +158,13 @@ Status RoundReplay::play_bucket(const CommitRecord& record, const RoundPlan& pla
   TRIBUTARY_TRY(bucket.codec->decode(call, committed.combined.back(), result));
   balance.count_kept(bucket, aggregator_residual_, record.aggregator_residual);
   balance.count(result, -1);
+  // The tolerance allows one rounding for each contributor and one for the result.
   return balance.check(bucket, static_cast<double>(committed.contributors + 1) * 0x1p-23);
 }
 
-// What went between peers nobody has seen. But all of them stored what they would leave behind
-// before any of them could have a result: what they give away by that must be what it came to.
+// Nothing has recorded the messages among peers. But every member stored the residual that it would
+// keep before any of them could have a result. The values that the members gave away by that must
+// add up to the result.
 Status RoundReplay::play_bucket_by_peers(const CommitRecord& record, const RoundPlan& plan,
                                          const OutcomeRecord& outcome,
                                          const CommittedBucket& committed, const EpochRecord& epoch,
@@ -168,6 +173,7 @@ Status RoundReplay::play_bucket_by_peers(const CommitRecord& record, const Round
   const RoundKey& key = record.round.id;
   const Bitmap contributors(record.round.contributor_sets[outcome.contributor_set].bits,
                             record.round.members);
+  // A result of peers contains all participants, because an exchange ends when a member is lost.
   if (contributors != plan.participants()) {
     return broken_ledger("contributors to a result of peers", "all of them",
                          fmt::format("{} of {}", contributors.count(), plan.agents()));
@@ -175,7 +181,7 @@ Status RoundReplay::play_bucket_by_peers(const CommitRecord& record, const Round
   if (!bucket.keeps_residual()) return {};
   FloatVector result;
   TRIBUTARY_TRY(decode_bucket(plan, committed, {}, result));
-  // Of several exchanges, one record tells what was given in all of them.
+  // If a round has several exchanges, one record contains the contributions to all of them.
   FloatVector& given_before = exchanged_[bucket.place];
   if (bucket.exchange == 0) given_before.assign(bucket.values, 0.0f);
   for (std::size_t i = 0; i < result.size(); ++i) given_before[i] += result[i];
@@ -196,7 +202,8 @@ Status RoundReplay::play_bucket_by_peers(const CommitRecord& record, const Round
     moved += given->magnitude_max;
     TRIBUTARY_TRY(account->committed(key, bucket.first_value, given->values));
   }
-  // Who keeps no error gives the whole away, and what comes of it is right on average only.
+  // A member whose codec keeps no error gives its whole update away, and the result is only correct
+  // on average.
   if (bucket.codec->lossy() && !bucket.keeps_error()) return {};
   balance.count_kept(bucket, aggregator_residual_, record.aggregator_residual);
   balance.count(given_before, -1);

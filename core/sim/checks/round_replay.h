@@ -1,6 +1,6 @@
-// Does the committed rounds of a job again, from what the coordinator stored and what the agents
-// were seen to send: the model must come to the same, and what went into a result must be what its
-// contributors gave.
+// Recomputes the committed rounds of a job from the records that the coordinator stored and the
+// messages that the agents sent. Checks that the model is the same and that the sum of the
+// contributions is the result. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,20 @@ namespace tributary {
 
 class RoundReplay {
  public:
-  // Null: there is no such agent.
+  // Returns null if no agent has this id.
   using AccountOf = std::function<Account*(const std::string& agent_id)>;
 
-  // Once, before the first round.
+  // Call it once, before the first round.
   Status begin(std::shared_ptr<const JobModel> job, FloatVector model);
-  // Does the next round, and writes what its contributors gave into their accounts. An error says
-  // what does not add up; the model may be half done then.
+  // Recomputes the next round and enters the contributions into the agents' accounts. An error
+  // states what does not match; the model may then be half updated.
   Status play(const CommitRecord& record, const EpochRecord& epoch, const AccountOf& account_of);
 
-  // There is no account of what a codec changes on purpose, or is right about on average only.
+  // Whether accounts can be exact. They cannot if a codec changes updates on purpose or is only
+  // correct on average.
   bool can_keep_accounts(const RoundPolicy& policy);
   std::uint64_t model_hash() const;
-  // Rounds that were played, by the collective of their plan.
+  // Number of recomputed rounds for each collective, by their plans.
   const std::map<std::string, std::uint64_t>& collectives() const { return collectives_; }
 
  private:
@@ -44,10 +45,10 @@ class RoundReplay {
   CodecCache cache_;
   std::shared_ptr<const JobModel> job_;
   std::unique_ptr<ModelRule> rule_;
-  FloatVector model_;                // after the last round
+  FloatVector model_;                // the model after the last round
   FloatVector aggregator_residual_;  // empty: zeros
   FloatVector sum_;
-  // By peers: what the exchanges of the round came to so far, by the bucket's place.
+  // For rounds among peers: the sum of the round's exchanges so far, by the bucket's place.
   std::map<std::uint32_t, FloatVector> exchanged_;
   std::map<std::string, std::uint64_t> collectives_;
 };

@@ -1,4 +1,4 @@
-// Violations of what must always hold, as they are found.
+// Collects violations of the invariants that every simulation checks. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace tributary {
 
 struct Violation {
   std::string invariant;  // "conservation", "replicas", "commits", "bounds", "bytes", ...
-  TimeNs at_ns = 0;       // virtual
+  TimeNs at_ns = 0;       // virtual time
   std::string text;
 };
 
@@ -27,7 +27,7 @@ class Watch {
   const std::vector<Violation>& violations() const { return violations_; }
 
  private:
-  // What follows from the first ones is of little use.
+  // Later violations mostly follow from the first ones, so they are only counted.
   static constexpr std::size_t kKeptMax = 20;
 
   std::uint64_t count_ = 0;

@@ -14,31 +14,33 @@
 namespace tributary {
 namespace {
 
-// 2026-01-01, as SQLite counts: milliseconds of the Julian day. Dates in a journal are for people,
-// and a simulation has none.
+// 2026-01-01 in SQLite's unit, milliseconds of the Julian day. Dates in a journal are only for
+// people, and a simulation has no date.
 constexpr sqlite3_int64 kJulianMs = 212'634'072'000'000;
 constexpr int kPathBytesMax = 256;
 
-// What all who opened a file share while one has it open.
+// State of a file that all its open handles share. It exists while at least one handle is open.
 struct OpenState {
   FileLocks locks;
   WalIndex wal_index;
 };
 
+// A path, resolved. `disk` is null if its machine is not mounted.
 struct Place {
   VirtualDisk* disk = nullptr;
   std::string_view file;
 };
 
+// One open file.
 struct Handle {
   VirtualDisk* disk;
   std::shared_ptr<VirtualFile> file;
   std::shared_ptr<OpenState> state;
-  std::string delete_on_close;  // the file's name; empty: it stays
+  std::string delete_on_close;  // name of the file to remove; empty: it stays
   int level = SQLITE_LOCK_NONE;
 };
 
-// What SQLite allocates for us begins with its own struct.
+// The memory that SQLite allocates for a file. It must begin with SQLite's own struct.
 struct SqliteFile {
   sqlite3_file base;
   Handle* handle;
@@ -46,6 +48,7 @@ struct SqliteFile {
 
 Handle& of(sqlite3_file* file) { return *reinterpret_cast<SqliteFile*>(file)->handle; }
 
+// `failed` is SQLite's code for a failure of this operation.
 int code_of(DiskOutcome outcome, int failed) {
   switch (outcome) {
     case DiskOutcome::done:
@@ -75,6 +78,7 @@ int read_file(sqlite3_file* file, void* out, int count, sqlite3_int64 offset) {
   const MutableByteSpan bytes(static_cast<std::uint8_t*>(out), wanted);
   const std::size_t got = handle.file->read(static_cast<std::uint64_t>(offset), bytes);
   if (got == wanted) return SQLITE_OK;
+  // SQLite expects zeros behind the end of the file
   std::ranges::fill(bytes.subspan(got), std::uint8_t{0});
   return SQLITE_IOERR_SHORT_READ;
 }
@@ -122,8 +126,9 @@ int check_reserved(sqlite3_file* file, int* out) {
 }
 
 int file_control(sqlite3_file*, int, void*) { return SQLITE_NOTFOUND; }
-int sector_size(sqlite3_file*) { return 4096; }
-// What SQLite assumes of a real disk: a write that is cut short leaves its neighbours alone.
+int sector_size(sqlite3_file*) { return 4096; }  // as SQLite's own VFS assumes
+// The assumption that SQLite makes for real disks: an interrupted write does not damage the bytes
+// around it.
 int characteristics(sqlite3_file*) { return SQLITE_IOCAP_POWERSAFE_OVERWRITE; }
 
 int shm_map(sqlite3_file* file, int index, int bytes, int extend, void volatile** out) {
@@ -179,7 +184,8 @@ constexpr sqlite3_io_methods kMethods = {
 class DiskVfs::Impl {
  public:
   Impl() {
-    static std::atomic<std::uint64_t> count{0};  // a name is all that two simulations share
+    // The counter for unique names is the only state that simulations share.
+    static std::atomic<std::uint64_t> count{0};
     name_ = fmt::format("tributary-sim-{}", count.fetch_add(1));
     vfs_.iVersion = 2;
     vfs_.szOsFile = sizeof(SqliteFile);
@@ -191,7 +197,7 @@ class DiskVfs::Impl {
     vfs_.xAccess = access;
     vfs_.xFullPathname = full_path;
     vfs_.xRandomness = randomness;
-    vfs_.xSleep = [](sqlite3_vfs*, int us) { return us; };
+    vfs_.xSleep = [](sqlite3_vfs*, int us) { return us; };  // a simulation never sleeps
     vfs_.xCurrentTime = [](sqlite3_vfs*, double* day) {
       *day = static_cast<double>(kJulianMs) / 86'400'000.0;
       return SQLITE_OK;
@@ -215,6 +221,7 @@ class DiskVfs::Impl {
  private:
   static Impl& of(sqlite3_vfs* vfs) { return *static_cast<Impl*>(vfs->pAppData); }
 
+  // The path's parts after "/": the machine and the file.
   Place place(const char* path) const {
     const std::string_view text(path);
     if (!text.starts_with('/')) return {};
@@ -225,6 +232,7 @@ class DiskVfs::Impl {
     return {found->second, text.substr(slash + 1)};
   }
 
+  // The shared state of a file, created for its first handle.
   std::shared_ptr<OpenState> state_of(const VirtualFile* file) {
     std::weak_ptr<OpenState>& known = open_[file];
     std::shared_ptr<OpenState> state = known.lock();
@@ -238,6 +246,7 @@ class DiskVfs::Impl {
     file->base.pMethods = nullptr;
     Impl& self = of(vfs);
     auto handle = std::make_unique<Handle>();
+    // SQLite opens temporary files without a name.
     if (path == nullptr) {
       handle->disk = &self.scratch_;
       handle->file = std::make_shared<VirtualFile>();
@@ -266,12 +275,13 @@ class DiskVfs::Impl {
     const Place place = of(vfs).place(path);
     *out = 0;
     if (place.disk == nullptr || place.disk->powerless()) return SQLITE_OK;
-    // A file that exists and is empty counts as none, as in SQLite's own VFS.
+    // As in SQLite's own VFS, an empty file counts as missing.
     const auto file = place.disk->open(place.file, false);
     if (file) *out = (flags != SQLITE_ACCESS_EXISTS || file->size() > 0) ? 1 : 0;
     return SQLITE_OK;
   }
 
+  // All paths are absolute already.
   static int full_path(sqlite3_vfs*, const char* path, int size, char* out) {
     const std::size_t length = std::strlen(path);
     if (length >= static_cast<std::size_t>(size)) return SQLITE_CANTOPEN;
@@ -279,6 +289,7 @@ class DiskVfs::Impl {
     return SQLITE_OK;
   }
 
+  // Deterministic, so that a run repeats exactly.
   static int randomness(sqlite3_vfs* vfs, int count, char* out) {
     SeededDraws& draws = of(vfs).random_;
     std::generate_n(out, count, [&] { return static_cast<char>(draws.below(256)); });

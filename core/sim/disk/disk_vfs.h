@@ -1,7 +1,7 @@
-// SQLite's view of the virtual disks: a VFS of its own for every simulation, so that the production
-// journals run on them unchanged, and several simulations run in one process.
+// Lets SQLite use the virtual disks. Each simulation registers a VFS of its own, so that the
+// production journals run on virtual disks unchanged and several simulations run in one process.
 //
-// A path is "/MACHINE/FILE", where MACHINE was mounted.
+// A path is "/MACHINE/FILE", where MACHINE is the name of a mounted disk.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@
 
 namespace tributary {
 
-// Threads: one at a time. Must outlive every database that was opened through it.
+// Not thread-safe; different objects may be used on different threads. It must outlive every
+// database that was opened through it.
 class DiskVfs {
  public:
   DiskVfs();
@@ -20,9 +21,9 @@ class DiskVfs {
   DiskVfs(const DiskVfs&) = delete;
   DiskVfs& operator=(const DiskVfs&) = delete;
 
-  // What sqlite3_open_v2 calls it.
+  // The VFS's name for sqlite3_open_v2.
   const std::string& name() const;
-  // The disk must stay as long as this.
+  // `disk` must outlive this object.
   void mount(std::string_view machine, VirtualDisk& disk);
 
  private:

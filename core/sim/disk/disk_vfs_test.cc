@@ -1,3 +1,5 @@
+// Tests of SQLite on a virtual disk: power cuts at every operation, failing writes and syncs, a
+// full disk, and several connections and simulations.
 #include "core/sim/disk/disk_vfs.h"
 
 #include <fmt/format.h>
@@ -39,7 +41,7 @@ class DiskVfsTest : public testing::Test {
     sqlite3_finalize(statement);
     return answer;
   }
-  // As the journals are opened.
+  // Opens the database with the settings of the journals.
   SqliteHandle open_journal() {
     SqliteHandle database = open();
     EXPECT_EQ(ask(database, "PRAGMA journal_mode=WAL"), "wal");
@@ -106,8 +108,8 @@ TEST_F(DiskVfsTest, AFullDiskIsAnErrorAndNothingIsLost) {
   EXPECT_EQ(ask(database, "SELECT count(*) FROM t"), "2");
 }
 
-// Every transaction that was reported as done is there after a power cut at any write or sync, and
-// of the one in the midst all or nothing.
+// After a power cut during any write or sync, every transaction that was reported as done must be
+// complete, and the interrupted one must be complete or absent.
 TEST_F(DiskVfsTest, PowerCutsAtEveryOperationLeaveWholeTransactions) {
   SqliteHandle database = open_journal();
   ASSERT_EQ(run(database,
@@ -140,7 +142,7 @@ TEST_F(DiskVfsTest, PowerCutsAtEveryOperationLeaveWholeTransactions) {
   EXPECT_GT(disk_.tally().torn_writes, 0u);
 }
 
-// What proves that the disk takes syncs seriously: without them commits are lost.
+// Shows that the virtual disk depends on syncs: without them, commits are lost.
 TEST_F(DiskVfsTest, WithoutSyncsCommitsAreLost) {
   int lost = 0;
   for (int i = 0; i < 20; ++i) {

@@ -10,13 +10,14 @@ constexpr int kShared = 1;
 constexpr int kReserved = 2;
 constexpr int kExclusive = 4;
 
+// Whether another owner holds the lock.
 bool other(LockOwner held, LockOwner owner) { return held != nullptr && held != owner; }
 
 }  // namespace
 
 bool FileLocks::raise(LockOwner owner, int from, int to) {
   if (from >= to) return true;
-  if (to == kShared) {
+  if (to == kShared) {  // readers are refused while a writer waits or writes
     if (pending_ != nullptr || exclusive_ != nullptr) return false;
     ++shared_;
     return true;
@@ -26,7 +27,7 @@ bool FileLocks::raise(LockOwner owner, int from, int to) {
   if (to == kReserved) return true;
   pending_ = owner;
   if (to < kExclusive) return true;
-  if (shared_ > 1) return false;  // stays pending, so that no reader comes in any more
+  if (shared_ > 1) return false;  // the lock stays pending, so that no new reader is admitted
   exclusive_ = owner;
   return true;
 }

@@ -1,5 +1,5 @@
-// Who holds which lock on a database file: SQLite's five levels, and the eight locks of a WAL's
-// index with its memory.
+// The locks on a database file in memory: SQLite's five levels, and the eight locks of a WAL index
+// together with the index's shared memory. Not thread-safe.
 #pragma once
 
 #include <array>
@@ -9,14 +9,16 @@
 
 namespace tributary {
 
-// One who opened the file.
+// Identifies one open handle of the file.
 using LockOwner = const void*;
 
+// SQLite's locks on the database file.
 class FileLocks {
  public:
-  // Levels as SQLite numbers them: 0 none, 1 shared, 2 reserved, 3 pending, 4 exclusive. False:
-  // another is in the way.
+  // Levels as SQLite numbers them: 0 none, 1 shared, 2 reserved, 3 pending, 4 exclusive. raise()
+  // returns false if another owner's lock prevents it.
   bool raise(LockOwner owner, int from, int to);
+  // Lowers the owner's lock; it never fails.
   void lower(LockOwner owner, int from, int to);
   bool reserved() const { return reserved_ != nullptr; }
 
@@ -27,16 +29,20 @@ class FileLocks {
   LockOwner exclusive_ = nullptr;
 };
 
+// The shared-memory index of a WAL.
 class WalIndex {
  public:
   static constexpr int kLocks = 8;
+  // Both take all of the locks from `first` on, or none. They return false if another owner's lock
+  // prevents it.
 
   bool lock_shared(LockOwner owner, int first, int count);
   bool lock_exclusive(LockOwner owner, int first, int count);
   void unlock(LockOwner owner, int first, int count);
   void forget(LockOwner owner) { unlock(owner, 0, kLocks); }
 
-  // Zeros at first; stays where it is. Null where it does not exist and `extend` is false.
+  // A region begins as zeros and does not move. Returns null if it does not exist and `extend` is
+  // false.
   void volatile* region(std::size_t index, std::size_t bytes, bool extend);
 
  private:

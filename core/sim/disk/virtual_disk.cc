@@ -14,6 +14,8 @@ std::size_t VirtualFile::read(std::uint64_t offset, MutableByteSpan out) const {
   return count;
 }
 
+// Writes bytes and fills a gap before them with zeros. The buffer grows by half of its size, so
+// that many small writes stay cheap.
 void VirtualFile::put(std::uint64_t offset, ByteSpan bytes) {
   const std::uint64_t end = offset + bytes.size();
   if (const std::uint64_t old_size = bytes_.size(); end > old_size) {
@@ -28,7 +30,7 @@ void VirtualFile::put(std::uint64_t offset, ByteSpan bytes) {
   std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
-// Up to `count` bytes from `offset` on are about to change.
+// Records the state before an operation that may change up to `count` bytes from `offset` on.
 void VirtualFile::remember(std::uint64_t offset, std::uint64_t length, std::uint64_t count,
                            bool is_write) {
   const std::uint64_t there = offset < bytes_.size() ? bytes_.size() - offset : 0;
@@ -44,6 +46,7 @@ void VirtualFile::write(std::uint64_t offset, ByteSpan bytes) {
   put(offset, bytes);
 }
 
+// A truncation can lose bytes up to the end of the file, so all of them are recorded.
 void VirtualFile::truncate(std::uint64_t size) {
   remember(size, 0, UINT64_MAX, false);
   bytes_.resize(size, std::uint8_t{0});
@@ -55,7 +58,9 @@ void VirtualFile::sync() {
   synced_ = true;
 }
 
-// Back to what was synced last; says what it took to come from there to here.
+// The operations are reverted in reverse order, because each record describes the state just before
+// its operation.
+// Reverts the file to its last synced state and returns the operations that were reverted.
 std::vector<VirtualFile::Redo> VirtualFile::take_back() {
   std::vector<Redo> redos(unsynced_.size());
   for (std::size_t i = unsynced_.size(); i-- > 0;) {
@@ -75,10 +80,11 @@ std::vector<VirtualFile::Redo> VirtualFile::take_back() {
 
 void VirtualFile::cut_power(SeededDraws& draws, DiskTally& tally) {
   const std::vector<Redo> redos = take_back();
-  // What a disk with a queue does: nothing got through, or all up to some sector of some write, or
-  // any sectors in any order.
+  // A disk with a queue can lose all operations, all after some sector of some write, or any
+  // sectors in any order.
   enum { kNothing, kPrefix, kAny };
   const std::uint64_t manner = draws.below(3);
+  // Number of operations that survive completely.
   const std::size_t whole = manner == kPrefix ? draws.below(redos.size() + 1) : 0;
   for (std::size_t i = 0; i < redos.size(); ++i) {
     const Redo& redo = redos[i];
@@ -111,7 +117,7 @@ void VirtualFile::cut_power(SeededDraws& draws, DiskTally& tally) {
       ++tally.torn_writes;
     }
   }
-  synced_ = true;  // what is on the disk now is there
+  synced_ = true;  // the remaining content is on the disk
 }
 
 // --- VirtualDisk ---------------------------------------------------------------------------------
@@ -126,6 +132,7 @@ std::shared_ptr<VirtualFile> VirtualDisk::open(std::string_view name, bool creat
 
 bool VirtualDisk::exists(std::string_view name) const { return files_.contains(name); }
 
+// A removed file that was synced stays in removed_ until the removal is durable.
 DiskOutcome VirtualDisk::remove(std::string_view name, bool durable) {
   if (powerless_ || power_fails()) return DiskOutcome::failed;
   const auto found = files_.find(name);
@@ -135,6 +142,7 @@ DiskOutcome VirtualDisk::remove(std::string_view name, bool durable) {
   return DiskOutcome::done;
 }
 
+// Counts the operation and ends the power if it is the planned one.
 bool VirtualDisk::power_fails() {
   ++operations_;
   if (operations_left_ == UINT64_MAX) return false;
@@ -144,6 +152,7 @@ bool VirtualDisk::power_fails() {
   return true;
 }
 
+// A write that fails, or during which the power fails, may leave any part of its bytes.
 DiskOutcome VirtualDisk::write(VirtualFile& file, std::uint64_t offset, ByteSpan bytes) {
   if (powerless_) return DiskOutcome::failed;
   const auto write_part = [&] { file.write(offset, bytes.first(draws_.below(bytes.size() + 1))); };
@@ -181,12 +190,14 @@ DiskOutcome VirtualDisk::sync(VirtualFile& file) {
     ++tally_.failed_syncs;
     return DiskOutcome::failed;
   }
-  // A new file's first sync makes the folder durable too, as SQLite's own VFS sees to.
+  // SQLite's own VFS syncs the folder with a new file's first sync, which makes earlier removals
+  // durable.
   if (!file.synced()) removed_.clear();
   file.sync();
   return DiskOutcome::done;
 }
 
+// A file that was never synced may disappear, and a removed file may return.
 void VirtualDisk::lose_unsynced() {
   for (auto& [name, file] : removed_) {
     if (draws_.chance(0.5)) files_.insert_or_assign(name, file);

@@ -1,5 +1,6 @@
-// The disk of a simulated machine: files in memory that remember which writes were not synced yet,
-// and what a power cut makes of those. Also writes and syncs that fail, and a disk that is full.
+// The disk of a simulated machine. Its files are in memory and remember which writes are not
+// synced. It simulates power cuts, failing writes and syncs, and a full disk. All randomness comes
+// from its SeededDraws. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -14,52 +15,57 @@
 
 namespace tributary {
 
-// How often something happened to a disk.
+// Number of faults that have happened to a disk.
 struct DiskTally {
   std::uint64_t failed_writes = 0;
   std::uint64_t failed_syncs = 0;
   std::uint64_t full = 0;
-  std::uint64_t lost_writes = 0;  // by a power cut
-  std::uint64_t torn_writes = 0;  // of which a power cut left a part
+  std::uint64_t lost_writes = 0;  // lost in a power cut
+  std::uint64_t torn_writes = 0;  // partly lost in a power cut
 };
 
+// `failed`: the operation failed or the power did. `full`: no space is left.
 enum class DiskOutcome : std::uint8_t { done, failed, full };
 
-// What can go wrong with every write and sync, from now on.
+// The faults that apply to every write and sync from now on. The first two are probabilities.
 struct DiskFaults {
   double write_failure = 0;
   double sync_failure = 0;
   bool next_sync_fails = false;
-  std::uint64_t capacity_bytes = UINT64_MAX;
-  bool copies_on_write = false;  // overwriting needs room too
+  std::uint64_t capacity_bytes = UINT64_MAX;  // the disk is full beyond this size
+  bool copies_on_write = false;               // overwriting needs free space too
 };
 
-// A sector is written whole or not at all.
+// A sector is written completely or not at all, as on real disks.
 inline constexpr std::uint64_t kSectorBytes = 512;
 
+// A file and the operations on it since its last sync.
 class VirtualFile {
  public:
+  // Size in bytes.
   std::uint64_t size() const { return bytes_.size(); }
-  // How much of `out` was filled; the rest is behind the end.
+  // Returns the number of bytes that were read; fewer than requested at the end of the file.
   std::size_t read(std::uint64_t offset, MutableByteSpan out) const;
+  // The next two operations can be lost in a power cut until sync().
   void write(std::uint64_t offset, ByteSpan bytes);
   void truncate(std::uint64_t size);
   void sync();
   bool synced() const { return synced_; }  // at least once
 
-  // Some of what was not synced is lost, some torn.
+  // Loses some of the unsynced operations and tears others.
   void cut_power(SeededDraws& draws, DiskTally& tally);
 
  private:
-  // How to take back a write or a truncation.
+  // Information to revert a write or a truncation.
   struct Undo {
     std::uint64_t offset;
-    std::uint64_t length;  // of a write
+    std::uint64_t length;  // length of a write
     std::uint64_t size_before;
-    std::uint64_t before;  // place in replaced_ of what it replaced or cut off
+    std::uint64_t before;  // index in replaced_ of the bytes that it replaced or cut off
     std::uint64_t before_bytes;
     bool is_write;
   };
+  // Information to repeat a reverted operation.
   struct Redo {
     std::uint64_t offset;
     std::uint64_t size_after;
@@ -73,20 +79,24 @@ class VirtualFile {
 
   Bytes bytes_;
   std::vector<Undo> unsynced_;
-  std::vector<std::uint8_t> replaced_;  // by the writes in unsynced_, one after the other
+  std::vector<std::uint8_t> replaced_;  // bytes that the operations in unsynced_ replaced, in order
   bool synced_ = false;
 };
 
+// The files of one machine.
 class VirtualDisk {
  public:
   explicit VirtualDisk(SeededDraws draws) : draws_(draws) {}
 
-  // Null where there is none and `create` is false, or where there is no power.
+  // Returns null if the file does not exist and `create` is false, or if the disk has no power.
   std::shared_ptr<VirtualFile> open(std::string_view name, bool create);
   bool exists(std::string_view name) const;
-  // Without `durable` a power cut may bring the file back, until the next new file is synced.
+  // Removes a file. Unless `durable`, a power cut may bring the file back until the next new file
+  // is synced.
   DiskOutcome remove(std::string_view name, bool durable);
 
+  // Operations on a file of this disk, with its faults. An operation that fails may have been
+  // partly done.
   DiskOutcome write(VirtualFile& file, std::uint64_t offset, ByteSpan bytes);
   DiskOutcome truncate(VirtualFile& file, std::uint64_t size);
   DiskOutcome sync(VirtualFile& file);
@@ -94,27 +104,30 @@ class VirtualDisk {
   void set_faults(const DiskFaults& faults) { faults_ = faults; }
   const DiskFaults& faults() const { return faults_; }
 
-  // Without power nothing can be read or written: a process that is dead must not put things in
-  // order while its objects are taken down.
+  // Without power, every operation fails. A killed process must not change its files while its
+  // objects are destroyed.
   bool powerless() const { return powerless_; }
   void power_off() { powerless_ = true; }
-  // In the midst of the write or sync after so many more; a part of that write is done.
+  // The power fails during the operation (write or sync) after this many more; that write is partly
+  // done.
   void power_off_after(std::uint64_t operations) { operations_left_ = operations; }
-  // What is not synced is lost or torn, as when power fails; a process that is killed alone leaves
-  // all that it wrote.
+  // Loses and tears unsynced operations, as in a power cut. A process that is only killed loses
+  // none of them.
   void lose_unsynced();
+  // The power is back, and no failure of it is planned.
   void power_on();
 
   std::uint64_t used_bytes() const;
-  std::uint64_t operations() const { return operations_; }
+  std::uint64_t operations() const { return operations_; }  // including failed ones
   const DiskTally& tally() const { return tally_; }
 
  private:
-  // Whether the power goes with this operation.
+  // Whether the power fails during this operation.
   bool power_fails();
 
   SeededDraws draws_;
   std::map<std::string, std::shared_ptr<VirtualFile>, std::less<>> files_;
+  // Removed files whose removal is not durable yet.
   std::map<std::string, std::shared_ptr<VirtualFile>, std::less<>> removed_;
   DiskFaults faults_;
   DiskTally tally_;

@@ -1,4 +1,4 @@
-// What agents send at the same time stays within what the coordinator has room for.
+// Tests that the bytes which agents send at the same time stay within the coordinator's budget.
 #include <gtest/gtest.h>
 
 #include "core/sim/federation/federation_testing.h"
@@ -18,14 +18,14 @@ Options crowd(std::uint32_t agents) {
   options.policy.agents_min = agents;
   options.policy.quorum_fraction = 1;
   options.policy.deadline_ms = 60'000;
-  options.vector_values = 4'000;  // 17 KiB of fp32
+  options.vector_values = 4'000;  // 17 kB of fp32
   options.payload_bytes_max = 2u << 10;
   options.incoming_bytes_max = kBudget;
   return options;
 }
 
-// A payload that was called may be on its way and have its place here at the same time; what waits
-// to be called is neither.
+// A requested payload may be in flight and have its buffer here at the same time. A payload that
+// waits for its request takes no memory.
 TEST(Budget, HoldsHoweverManyAgentsSendAtOnce) {
   for (const std::uint32_t agents : {12u, 40u}) {
     Federation federation(crowd(agents));
@@ -48,7 +48,7 @@ TEST(Budget, HoldsWhenMessagesAreLost) {
   EXPECT_LE(federation.incoming_bytes_peak(), 3 * kBudget) << "with parts that are sent again";
 }
 
-// With more agents than are few, aggregates come part by part as they are asked for.
+// With many agents, they receive the aggregates part by part as they ask for them.
 TEST(Budget, ManyAgentsAskForTheirAggregates) {
   Options options = crowd(130);
   options.rounds = 2;

@@ -1,5 +1,5 @@
-// Codecs that agents try while they wait: what comes of it, what it takes, and that nothing of the
-// exchange is touched by it.
+// Tests of codec trials, which agents run while they wait: their results, their time, and that they
+// do not change the exchange.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -52,8 +52,8 @@ std::map<std::string, wire::TrialT> told_by(const Federation& federation, const 
   return trials;
 }
 
-// The share of the energy that gets through where the buckets of a plan are encoded by a codec of
-// one stage, and decoded; in some rounds of the same update, what is left of each added to the
+// The share of the energy that is kept if the buckets of a plan are encoded and decoded by a codec
+// with one stage. With several rounds of the same update, the loss of each round is added to the
 // next.
 double gain_by_exchange(const wire::PlanT& wire, const JobModel& job, const std::string& spec,
                         std::uint32_t rank, const FloatVector& update) {
@@ -106,7 +106,7 @@ TEST(CodecTrials, TellWhatGetsThroughOfTheAgentsOwnUpdate) {
   };
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
-  constexpr std::uint64_t kAsked = 3;  // the second had begun before anybody had thought
+  constexpr std::uint64_t kAsked = 3;  // round 2 had begun before the advice was ready
   const wire::PlanT plan = plan_of_round(federation, kAsked);
   EXPECT_EQ(plan.trials, (std::vector<std::string>{"threelc:bypass=0", "int8", "thc:bits=4"}));
   EXPECT_EQ(plan.trial_s, 1);
@@ -116,7 +116,7 @@ TEST(CodecTrials, TellWhatGetsThroughOfTheAgentsOwnUpdate) {
   for (std::uint32_t agent = 0; agent < options.agents; ++agent) {
     const auto trials = told_by(federation, "agent-" + std::to_string(agent), kAsked);
     ASSERT_EQ(trials.size(), 3u) << agent;
-    // fp32 leaves nothing over, so that the update is all that the codecs are given.
+    // fp32 loses nothing, so the codecs are tried on the update alone.
     for (const char* spec : {"threelc:bypass=0", "int8"}) {
       const double gain = gain_by_exchange(plan, *job, spec, agent, given[agent].at(kAsked - 1));
       EXPECT_LT(gain, 1);
@@ -133,7 +133,7 @@ TEST(CodecTrials, TellWhatGetsThroughOfTheAgentsOwnUpdate) {
   }
 }
 
-// Everything that a round leaves behind.
+// The state that a round leaves behind.
 struct LeftBehind {
   FloatVector model;
   std::vector<FloatVector> residuals;
@@ -164,7 +164,7 @@ LeftBehind play(const std::string& codec, wire::Collective collective, bool with
   return left;
 }
 
-// Codecs that draw, that remember, and that leave something over.
+// Codecs with random draws, with memory, and with a residual.
 TEST(CodecTrials, EverythingIsTheSameWithThemAndWithout) {
   const std::pair<std::string, wire::Collective> rounds[] = {
       {"thc:bits=2", wire::Collective::star},      {"topk:cr=0.05", wire::Collective::star},
@@ -186,7 +186,7 @@ TEST(CodecTrials, EndWhenTheirTimeIsOverAndTheFirstHaveHadTheirs) {
   Options options = exploring();
   options.delay_min_ns = options.delay_max_ns = 20 * kNsPerMs;
   options.advise = [](const RoundPlayed& round) {
-    // By the test's stopwatch a look at it takes a millisecond, and a step five or more.
+    // With the test's stopwatch, a reading of the time takes 1 ms, and a step 5 ms or more.
     return round.round == 1
                ? trial_advice("fp32", wire::Collective::star, {"fp16", "threelc", "gcomp"}, 0.012)
                : nullptr;

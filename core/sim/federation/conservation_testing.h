@@ -1,6 +1,6 @@
-// Conservation over a whole federation: the sum of all updates is what was committed plus what is
-// held back, value by value. The ledger's accounts allow for rounding; here a test says how much,
-// and 0 is exact.
+// Checks conservation over a whole federation: for each value, the sum of all updates equals the
+// committed values plus the residuals. The ledger's accounts allow for rounding. Here the test sets
+// the tolerance, and 0 requires equality.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,16 +23,18 @@ class Conservation {
  public:
   explicit Conservation(std::uint64_t values) : balance_(values), magnitude_(values) {}
 
+  // Adds an update that counts.
   void given(const FloatVector& update) {
     for (std::size_t i = 0; i < update.size(); ++i) {
       balance_[i] += static_cast<double>(update[i]);
       magnitude_[i] += std::abs(static_cast<double>(update[i]));
     }
   }
-  // Null: nothing.
+  // A null residual counts as zeros.
   void held_back(const SharedFloats& residual) {
     if (residual) subtract(0, *residual);
   }
+  // Subtracts the committed values, which are decoded from the payloads of the commit.
   void committed(const CommitRecord& commit, const JobModel& job) {
     const Result<const wire::Frame*> frame = open_frame(*commit.round.plan);
     ASSERT_TRUE(frame.ok()) << frame.status().text();
@@ -52,7 +54,7 @@ class Conservation {
       subtract((*plan)->buckets()[outcome.bucket].first_value, sum);
     }
   }
-  // `tolerance` is a share of what the updates moved in each value.
+  // `tolerance` is relative to the magnitude that the updates moved in each value.
   void expect_balanced(double tolerance) const {
     for (std::size_t i = 0; i < balance_.size(); ++i) {
       ASSERT_LE(std::abs(balance_[i]), tolerance * magnitude_[i]) << "value " << i;
@@ -66,7 +68,9 @@ class Conservation {
     }
   }
 
+  // For each value: updates minus committed values and residuals.
   std::vector<double> balance_;
+  // For each value: the sum of the updates' magnitudes.
   std::vector<double> magnitude_;
   CodecCache cache_;
 };

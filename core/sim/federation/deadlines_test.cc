@@ -1,5 +1,5 @@
-// Deadlines that are too short for the links: the job says so at once, and is paused instead of
-// aborting for ever.
+// Tests of deadlines that are too short for the links. The job reports the problem at once and is
+// paused, instead of aborting its rounds forever.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +16,7 @@ using testing::HasSubstr;
 
 constexpr double kSlow = 10'000;  // bytes per second: an update of 200 kB takes 20 s
 
-// Parts of 4 kB, so that heartbeats come in between.
+// Parts of 4 kB, so that heartbeats can be sent between them.
 Options slow_uplink(std::uint32_t agents, std::uint32_t slow_agents) {
   Options options;
   options.agents = agents;
@@ -72,7 +72,7 @@ TEST(Deadlines, APausedJobIsResumedAndGoesOnOverAFasterLink) {
     return federation.run(
         [&] { return federation.coordinator_host().command_done(command).has_value(); });
   };
-  // The link is as it was: two attempts more.
+  // The link has not changed, so two more attempts fail.
   ASSERT_TRUE(resume(7));
   ASSERT_TRUE(federation.run([&] { return federation.noted("round_aborted") == 4; }));
   ASSERT_TRUE(federation.run([&] { return state_of(federation) == wire::JobState::paused; }));
@@ -121,7 +121,8 @@ TEST(Deadlines, AFailureForAnotherReasonPausesNothing) {
   EXPECT_EQ(state_of(federation), wire::JobState::running);
 }
 
-// A download goes on in the next attempt: the job is slow, and says why.
+// A download continues in the next attempt, so the job is slow, reports the reason and is not
+// paused.
 TEST(Deadlines, ASlowDownlinkIsSaidAndPausesNothing) {
   Federation federation(slow_uplink(2, 0));
   ASSERT_TRUE(federation.run([&] { return federation.coordinator().current_round().round == 1; }));

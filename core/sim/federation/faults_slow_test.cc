@@ -13,9 +13,7 @@ void play_seeds(sim_testing::Options (*options_of)(std::uint64_t), std::uint64_t
   }
 }
 
-TEST(SlowFaults, EverythingAtOnceForManySeeds) {
-  play_seeds(sim_testing::mixed_options, 100, 200);
-}
+TEST(SlowFaults, EverythingAtOnceForManySeeds) { play_seeds(sim_testing::mixed_options, 100, 200); }
 
 TEST(SlowFaults, EverythingAtOnceForManyMoreSeeds) {
   play_seeds(sim_testing::mixed_options, 200, 500);
@@ -29,7 +27,7 @@ TEST(SlowFaults, EverythingAtOnceAmongPeersForManyMoreSeeds) {
   play_seeds(sim_testing::mixed_peer_options, 200, 500);
 }
 
-// A thousand agents: memory stays bounded, and all of them take part.
+// With a thousand agents, memory stays bounded and all agents contribute.
 TEST(SlowFaults, ManyAgents) {
   sim_testing::Options options;
   options.agents = 1'000;

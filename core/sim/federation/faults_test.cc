@@ -1,5 +1,5 @@
-// What must survive: each test breaks something and then asks for the same three things: the job
-// ends, replicas are identical, and no update is lost.
+// Tests of faults. Each test breaks something and then checks three things: the job ends, all
+// replicas are identical, and no update is lost.
 #include <gtest/gtest.h>
 
 #include "core/sim/federation/mixed_faults_testing.h"
@@ -40,7 +40,7 @@ TEST(Faults, ExcludedStragglerKeepsItsUpdate) {
     Options options = options_for(codec);
     options.rounds = 6;
     Federation federation(options);
-    federation.host(2).set_train_ns(900 * kNsPerMs);  // two deadlines and more
+    federation.host(2).set_train_ns(900 * kNsPerMs);  // more than two deadlines
     expect_well(federation, codec == std::string("threelc") ? 1e-5 : 0);
     int excluded = 0;
     for (const CommitRecord& commit : federation.journal().commits()) {
@@ -103,7 +103,7 @@ TEST(Faults, DivergedReplicaIsResynchronised) {
   options.rounds = 8;
   Federation federation(options);
   ASSERT_TRUE(federation.run_rounds(3));
-  // A bit that memory has flipped.
+  // Simulates a bit flip in memory.
   const_cast<FloatVector&>(*federation.agent(1).model())[7] += 1;
   expect_well(federation);
   EXPECT_GE(federation.noted("replica_diverged"), 1);
@@ -237,7 +237,8 @@ TEST(Faults, PauseResumeStop) {
   EXPECT_EQ(federation.coordinator().jobs()[0].state, wire::JobState::stopped);
 }
 
-// An agent is away for longer than outcomes are kept in memory: the journal is asked.
+// An agent is absent for longer than outcomes are kept in memory, so the coordinator reads them
+// from the journal.
 TEST(Faults, LongAbsenceAsksTheJournal) {
   Options options = options_for();
   options.rounds = 60;

@@ -1,5 +1,5 @@
-// An agent of a test's federation: the simulator's host with a journal in memory, a trainer that
-// hands out the test's updates in a stated time, and the test's view of events and actions.
+// An agent of a test's federation: the simulator's host with a journal in memory and a trainer that
+// returns the test's updates after a given time. The test observes its events and actions.
 #pragma once
 
 #include <cstdint>
@@ -23,26 +23,29 @@ class FederationAgent final : public AgentHost {
 
   MemoryAgentJournal journal;
 
-  // The process ends and stays away until start().
+  // The process ends and stays down until start().
   void crash() {
     stop_restarting();
     kill({});
   }
-  // The next so many writes find the disk full.
+  // The next `times` writes find the disk full.
   void fail_stores(int times) { store_failures_ = times; }
+  // Time of a training from now on, instead of the one in the options.
   void set_train_ns(TimeNs ns) { train_ns_ = ns; }
 
   bool training() const { return training_; }
-  // The machine has said goodbye.
+
+  // The machine has left its job.
   bool finished() const { return finished_; }
-  // The number of its connection at the coordinator.
+  // The coordinator's number for its connection.
   PeerId peer() const { return network_.peer(index_); }
-  // Of the last frame that it sent.
+  // Session of the last frame that it sent.
   std::uint64_t session() const { return session_; }
-  // What it has taken of the updates that it was given, in order: those that count.
+  // The updates that its machine has taken, in order. Only these count.
   const std::vector<SharedFloats>& updates() const { return updates_; }
 
  private:
+  // The timeouts are short, so that a test of lost messages takes few virtual seconds.
   Status boot() override {
     const Options& options = context_.options;
     AgentConfig config;
@@ -65,6 +68,7 @@ class FederationAgent final : public AgentHost {
     if (options.before_event) options.before_event(index_, event);
     Actions actions = AgentHost::feed(local_ns, event);
     if (options.after_event) options.after_event(index_, actions, machine());
+    // The machine has taken the offered update completely.
     if (machine().updates_taken() > updates_.size() && offered_) {
       updates_.push_back(std::exchange(offered_, nullptr));
     }
@@ -112,6 +116,8 @@ class FederationAgent final : public AgentHost {
           [this, token = wanted.token, round = wanted.id.round] { give_update(token, round); });
   }
 
+  // The update depends on the number of trainings and not on the round, because an aborted round
+  // trains again.
   void give_update(Token token, std::uint64_t round) {
     training_ = false;
     const auto update = dyadic_update(room_.seed, index_, ++given_, context_.map.values());
@@ -119,7 +125,8 @@ class FederationAgent final : public AgentHost {
     give_rest(token, round, update, context_.options.in_parts ? 6 : 0);
   }
 
-  // Everything from so many eighths on, and the rest a millisecond later.
+  // Passes the values from `eighths` eighths of the update on at once, and those before them a
+  // millisecond later.
   void give_rest(Token token, std::uint64_t round, const std::shared_ptr<FloatVector>& update,
                  std::uint32_t eighths) {
     const std::uint64_t first = update->size() * eighths / 8;
@@ -142,10 +149,10 @@ class FederationAgent final : public AgentHost {
   FederationContext& context_;
   bool training_ = false;
   bool finished_ = false;
-  TimeNs train_ns_ = -1;  // below 0: as the options say
+  TimeNs train_ns_ = -1;  // below 0: as in the options
   int store_failures_ = 0;
   std::uint64_t session_ = 0;
-  std::uint64_t given_ = 0;  // updates
+  std::uint64_t given_ = 0;  // number of updates
   std::vector<SharedFloats> updates_;
   SharedFloats offered_;  // the machine may still take it
 };

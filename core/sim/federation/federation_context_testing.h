@@ -1,4 +1,4 @@
-// What the hosts of a federation share with the test that drives it.
+// The state that the hosts of a test's federation share with the test.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,17 @@
 
 namespace tributary::sim_testing {
 
-// Changes what an agent is given as its update.
+// Changes the update of an agent before it is passed to the machine.
 using UpdateTwist = std::function<void(std::uint32_t agent, FloatVector& update)>;
 
-// All that it refers to outlives the hosts.
+// Everything that it refers to must outlive the hosts.
 struct FederationContext {
   const Options& options;
   const LayerMap& map;
   MachineLog& log;
   PeerFaults& peers;
   const UpdateTwist& twist;
-  TimeNs stopwatch_ns = 0;  // of all agents
+  TimeNs stopwatch_ns = 0;  // shared by all agents
 };
 
 inline Status disk_full() {

@@ -22,22 +22,23 @@ class FederationCoordinator final : public CoordinatorHost {
 
   MemoryCoordinatorJournal journal;
 
-  // The process ends and stays away until start().
+  // The process ends and stays down until start().
   void crash() {
     stop_restarting();
     kill({});
   }
-  // The next so many writes find the disk full.
+  // The next `times` writes find the disk full.
   void fail_stores(int times) { store_failures_ = times; }
-  // What became of an operator's command; nothing yet: none.
+  // The result of an operator's command; empty if it is not done yet.
   std::optional<Status> command_done(Token token) const {
     const auto found = done_.find(token);
     return found == done_.end() ? std::nullopt : std::optional<Status>(found->second);
   }
 
  private:
-  static constexpr Token kSubmit = 1;  // the command by which the host submits the job
+  static constexpr Token kSubmit = 1;  // token of the command that submits the job
 
+  // The timeouts are short, so that a test of lost messages takes few virtual seconds.
   Status boot() override {
     const Options& options = context_.options;
     CoordinatorConfig config;
@@ -54,6 +55,7 @@ class FederationCoordinator final : public CoordinatorHost {
     return run_machine(std::move(config), std::move(state));
   }
 
+  // A job in delta mode with plain SGD, so that the model moves by exactly the combined update.
   Result<SubmitJob> job() const override {
     SubmitJob submit{
         .command = kSubmit, .definition = {}, .policy = context_.options.policy, .model = nullptr};
@@ -109,13 +111,14 @@ class FederationCoordinator final : public CoordinatorHost {
     });
   }
 
+  // Old rounds are read from the journal after the time of a disk.
   void load(const LoadRound& wanted) {
     RoundLoaded loaded{.token = wanted.token, .round = journal.round(wanted.round), .epoch = {}};
     if (loaded.round) loaded.epoch = journal.epoch(loaded.round->id.epoch);
     later(context_.options.store_ns, [this, loaded] { handle(loaded); });
   }
 
-  // A planner takes as long as training does.
+  // The planner's advice arrives after the time of a training.
   void advise(RoundPlayed& round) {
     const Options& options = context_.options;
     if (const auto advice = options.advise ? options.advise(round) : nullptr) {

@@ -1,6 +1,6 @@
-// A simulated federation that a test drives step by step: the simulator's hosts, links and
-// connections between peers on its virtual clock, with journals in memory. The test says what goes
-// wrong, and when. Everything follows from the options, which hold the seed.
+// A simulated federation that a test drives step by step: the simulator's hosts, links and peer
+// connections on virtual time, with journals in memory. The test causes the faults. A run depends
+// only on the options, which include the seed.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -54,27 +54,29 @@ class Federation {
 
   std::uint64_t values() const { return map_.values(); }
   TimeNs now() const { return room_.now(); }
-  // The processes, which may be down, and their machines, of those that are not.
+  // The processes, which may be down, and the machines of running processes.
   FederationCoordinator& coordinator_host() { return coordinator_; }
   FederationAgent& host(std::uint32_t i) { return *agents_[i]; }
   const Coordinator& coordinator() const { return coordinator_.machine(); }
   const Agent& agent(std::uint32_t i) const { return agents_[i]->machine(); }
   const MemoryCoordinatorJournal& journal() const { return coordinator_.journal; }
   int noted(const std::string& name) const { return log.noted(name); }
-  // Payload bytes that were on their way to the coordinator, or in parts there, at most.
+  // Largest number of payload bytes that were in flight to the coordinator or held there in parts.
   std::uint64_t incoming_bytes_peak() const { return incoming_bytes_peak_; }
 
-  // --- what can happen ---
+  // --- faults and changes ---
+  // Runs `what` at this virtual time.
   void at(TimeNs when, std::function<void()> what) { room_.queue.at(when, std::move(what)); }
   void crash_coordinator() { coordinator_.crash(); }
   void start_coordinator() { coordinator_.start(); }
   void crash_agent(std::uint32_t i) { agents_[i]->crash(); }
   void start_agent(std::uint32_t i) { agents_[i]->start(); }
-  // A second connection of the same process.
+  // The same process opens a second connection.
   void reconnect_agent(std::uint32_t i) {
     network_.hang_up(i);
     network_.dial(i);
   }
+  // Cuts both directions of an agent's link to the coordinator, or ends the cut.
   void set_cut(std::uint32_t i, bool cut) {
     for (Link* const link : {&network_.up(i), &network_.down(i)}) {
       cut ? link->cut_until(kNever) : link->mend();
@@ -84,12 +86,13 @@ class Federation {
   void set_rate(std::uint32_t i, bool up, double bytes_per_s) {
     (up ? network_.up(i) : network_.down(i)).set_rate(LinkRate(mbit_s(bytes_per_s)));
   }
+  // Probabilities of loss and repetition, from now on.
   void set_loss(double loss, double repeat) {
     scenario_.network.loss = loss;
     scenario_.network.duplication = repeat;
   }
 
-  // Runs until the condition holds; false if it does not within the time.
+  // Runs until the condition holds. Returns false if it does not within `for_ns`.
   bool run(const std::function<bool()>& until, TimeNs for_ns = 600'000 * kNsPerMs) {
     const TimeNs end = now() + for_ns;
     while (!until()) {
@@ -99,10 +102,11 @@ class Federation {
     }
     return true;
   }
+  // Runs until this many rounds are committed.
   bool run_rounds(std::uint64_t rounds) {
     return run([&] { return coordinator_.running() && coordinator().model_version() >= rounds; });
   }
-  // All rounds done, and every agent that runs has applied and stored them.
+  // Runs until all rounds are done and every running agent has applied and stored them.
   bool run_to_the_end() {
     return run([&] {
       if (!coordinator_.running() || coordinator().model_version() < options_.rounds) return false;
@@ -115,7 +119,7 @@ class Federation {
     });
   }
 
-  // The state of every machine, for a test that does not get to its end.
+  // The state of every machine, for a test that does not reach its end.
   std::string describe() const {
     std::string text = "at " + std::to_string(now() / kNsPerMs) + " ms: coordinator ";
     text += coordinator_.running() ? std::to_string(coordinator().model_version()) : "down";
@@ -135,7 +139,8 @@ class Federation {
     return text;
   }
 
-  // --- what must hold ---
+  // --- checks ---
+  // Requires that every running agent has the coordinator's model.
   void expect_identical() const {
     for (std::uint32_t i = 0; i < agents_.size(); ++i) {
       if (!agents_[i]->running()) continue;
@@ -144,8 +149,9 @@ class Federation {
       EXPECT_EQ(agent(i).model_hash(), coordinator().model_hash());
     }
   }
-  // All agents run. The ledger, which has checked every replica, commit and residual on the way,
-  // has found nothing; it does not follow a planner that changes the codec between rounds.
+  // Requires that all agents run. The ledger has checked every replica, commit and residual during
+  // the run; it must have found nothing. It cannot follow a planner that changes the codec between
+  // rounds.
   void expect_conserved(double tolerance = 0) const {
     if (options_.policy.planning.goal == wire::PlanGoal::fixed) {
       for (const Violation& found : room_.watch.violations()) {
@@ -168,7 +174,7 @@ class Federation {
   }
 
  private:
-  static constexpr double kNoLimitMbitS = 1e9;
+  static constexpr double kNoLimitMbitS = 1e9;  // fast enough that a message takes no time
 
   static double mbit_s(double bytes_per_s) {
     return bytes_per_s > 0 ? bytes_per_s * 8e-6 : kNoLimitMbitS;
@@ -196,12 +202,14 @@ class Federation {
     return scenario;
   }
 
+  // The options may give each link a rate of its own.
   void set_rates() {
     if (!options_.bytes_per_s_of) return;
     for (std::uint32_t i = 0; i < options_.agents; ++i) {
       for (const bool up : {false, true}) set_rate(i, up, options_.bytes_per_s_of(i, up));
     }
   }
+  // Runs after every event, so that the peak is exact.
   void check_bounds() {
     std::uint64_t incoming = network_.payload_bytes_up();
     if (coordinator_.running()) {

@@ -1,6 +1,6 @@
-// What the machines of a federation said: notes, readings, and what they told a planner.
+// Records the output of the machines of a federation: notes, readings and reports to a planner.
 //
-// With ROUND_TRACE in the environment notes and kinds of messages are printed as well.
+// With ROUND_TRACE in the environment, it also prints notes and kinds of messages.
 #pragma once
 
 #include <cstdio>
@@ -19,21 +19,22 @@ namespace tributary::sim_testing {
 class MachineLog {
  public:
   std::vector<AgentReported> reported;  // to a planner
-  std::vector<RoundPlayed> played;      // the same
+  std::vector<RoundPlayed> played;      // to a planner
   std::vector<Reading> readings;        // of the coordinator
   std::vector<Reading> agent_readings;
 
-  // How often a note was made; `name` is a note's name, or "name:reason".
+  // The number of notes with this name; `name` is a note's name or "name:reason".
   int noted(const std::string& name) const {
     const auto found = notes_.find(name);
     return found == notes_.end() ? 0 : found->second;
   }
-  // Of the last note of this name.
+  // The text of the last note with this name.
   std::string text(const std::string& name) const {
     const auto found = texts_.find(name);
     return found == texts_.end() ? std::string() : found->second;
   }
 
+  // A note is counted by its name, and by its name and reason.
   void note(TimeNs now, const Note& note) {
     const std::string name(note.name);
     ++notes_[name];

@@ -1,5 +1,5 @@
-// Journals in memory, for tests. They keep records as core/store does, without a disk, and expect
-// that records come in an order that a journal can be restored from.
+// Journals in memory, for tests. They store records as core/store does, without a disk, and check
+// that the records arrive in an order from which a journal can be restored.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,6 +17,7 @@
 
 namespace tributary::sim_testing {
 
+// Keeps all commits, so that tests can read them after a checkpoint too.
 class MemoryCoordinatorJournal {
  public:
   void apply(const CoordinatorRecord& record) {
@@ -27,6 +28,7 @@ class MemoryCoordinatorJournal {
     for (const std::uint64_t job : order_) state.jobs.push_back(jobs_.at(job));
     return state;
   }
+  // All commits in their order.
   const std::vector<CommitRecord>& commits() const { return commits_; }
   std::optional<RoundRecord> round(std::uint64_t number) const {
     for (const CommitRecord& commit : commits_) {
@@ -50,6 +52,7 @@ class MemoryCoordinatorJournal {
     job.checkpoint = record.checkpoint;
   }
   void keep(const JobRecord& record) { jobs_[record.job].job = record; }
+  // An epoch's number must never be reused, because round keys contain it.
   void keep(const EpochRecord& record) {
     RestoredJob& job = jobs_[record.job];
     EXPECT_GT(record.epoch, job.last_epoch) << "an epoch's number is given twice";
@@ -57,6 +60,7 @@ class MemoryCoordinatorJournal {
     job.last_epoch = record.epoch;
     epochs_.push_back(record);
   }
+  // A checkpoint replaces the redo log, as in core/store.
   void keep(const CommitRecord& record) {
     RestoredJob& job = jobs_[record.round.id.job];
     EXPECT_EQ(record.round.id.round, commits_.size() + 1)
@@ -80,6 +84,7 @@ class MemoryCoordinatorJournal {
   std::map<std::string, AgentRecord> agents_;
 };
 
+// The journal of an agent. A record of another job discards the state of the previous one.
 class MemoryAgentJournal {
  public:
   void apply(const AgentRecordToStore& record) {
@@ -96,6 +101,7 @@ class MemoryAgentJournal {
     if (state.download && state.download->job != record.job) state.download.reset();
     state.job = record;
   }
+  // A stored replica settles all contributions except those that it lists.
   void keep(const ReplicaRecord& record) {
     state.replica = record;
     state.download.reset();
@@ -103,6 +109,8 @@ class MemoryAgentJournal {
       return std::ranges::find(record.undecided, round.id) == record.undecided.end();
     });
   }
+  // A contribution is stored before the agent reports it. A later record of a bucket replaces an
+  // earlier one.
   void keep(const ContributionRecord& record) {
     if (record.residual) {
       state.replica->residual = record.residual;
@@ -119,6 +127,7 @@ class MemoryAgentJournal {
       found->parts.push_back(part);
     }
   }
+  // Downloads are stored in runs of consecutive bytes.
   void keep(const DownloadRecord& record) {
     if (record.offset == 0) {
       state.download = {

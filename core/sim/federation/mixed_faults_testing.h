@@ -1,6 +1,5 @@
-// Everything that can go wrong, in one play: crashes of either side, cut links, loss, repeats,
-// reordering, full disks, a journal with a short memory. Then the faults stop, and all must be
-// well.
+// All faults in one run: crashes of both sides, cut links, loss, repetition, reordering, full disks
+// and a journal that keeps few rounds. Then the faults stop, and the federation must recover.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +8,7 @@
 
 namespace tributary::sim_testing {
 
+// The seed selects the codec, the sizes and the form of the updates.
 inline Options mixed_options(std::uint64_t seed) {
   static constexpr const char* kCodecs[] = {"topk:cr=0.1", "fp32", "thc",
                                             "threelc",     "int8", "star_topk"};
@@ -36,6 +36,7 @@ inline Options mixed_options(std::uint64_t seed) {
   return options;
 }
 
+// `what` selects the fault and the agent.
 inline void break_something(Federation& federation, std::uint32_t what, TimeNs when) {
   const std::uint32_t i = what % 5;
   switch (what % 4) {
@@ -63,7 +64,7 @@ inline void break_something(Federation& federation, std::uint32_t what, TimeNs w
   }
 }
 
-// The same among peers, whose connections break too.
+// The same faults among peers, whose connections also break.
 inline Options mixed_peer_options(std::uint64_t seed) {
   static constexpr wire::Collective kCollectives[] = {
       wire::Collective::ring, wire::Collective::tree, wire::Collective::all_gather,
@@ -90,7 +91,8 @@ inline void play_mixed(const Options& options) {
   federation.peers.breaks = 0;
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
-  // Sums of multiples of 1/64 are exact; what THC, 3LC and int8 decode to is not a multiple.
+  // Sums of multiples of 1/64 are exact. The values that THC, 3LC and int8 decode are not
+  // multiples.
   const bool exact =
       options.policy.codecs.empty() &&
       (options.policy.codec == "fp32" || options.policy.codec.find("topk") != std::string::npos);

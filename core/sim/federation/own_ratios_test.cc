@@ -1,5 +1,5 @@
-// Agents that are told to keep less than the others: it is they who send less, the others do not
-// wait for them, and what they hold back is not lost.
+// Tests of agents with a smaller share than the others. They send less, the others do not wait for
+// them, and their residuals are not lost.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 using sim_testing::Federation;
 using sim_testing::Options;
 
-constexpr double kShare = 0.25;  // the codec's
+constexpr double kShare = 0.25;  // the codec's share
 const std::string kCodec = "topk:cr=0.25";
 
 std::shared_ptr<PlanAdvice> advice(std::map<std::string, double> ratios) {
@@ -29,11 +29,11 @@ std::shared_ptr<PlanAdvice> advice(std::map<std::string, double> ratios) {
   return made;
 }
 
-// What went over the lines of agents, by round and attempt.
+// The payloads on the agents' uplinks, by round and attempt.
 struct Lines {
   struct Sent {
-    double ratio = 0;                   // as it was told
-    std::map<std::uint32_t, Bytes> of;  // the payload of each bucket
+    double ratio = 0;                   // as assigned to the agent
+    std::map<std::uint32_t, Bytes> of;  // payload of each bucket
   };
   std::map<RoundKey, std::map<std::uint32_t, Sent>> rounds;  // by agent
 
@@ -98,7 +98,7 @@ class OwnRatios : public testing::Test {
     return values;
   }
 
-  // Everybody sent as much of every bucket as it was told to, and the result is the sum of that.
+  // Every agent sent its assigned share of every bucket, and the result is the sum of the payloads.
   void expect_kept(Federation& federation, const CommitRecord& commit,
                    const std::map<std::uint32_t, double>& shares) {
     const auto plan = plan_of(federation, commit);
@@ -146,7 +146,7 @@ TEST_F(OwnRatios, ASlowAgentSendsLessAndTheOthersAsMuchAsBefore) {
       EXPECT_EQ(sent.ratio, agent == 1 ? 0.04 : agent == 3 ? 0.01 : kShare);
       ++checked;
     }
-    // All of them are in it, and each counts as one.
+    // All agents contribute, and each has weight 1.
     for (const ContributorSetRecord& set : commits[i].round.contributor_sets) {
       EXPECT_EQ(set.contributors, 4u);
       EXPECT_EQ(set.divisor, 4);
@@ -181,7 +181,7 @@ TEST_F(OwnRatios, AnAgentThatStartsAgainKeepsItsShareAndLosesNothing) {
   };
   Federation federation(options);
   ASSERT_TRUE(federation.run_rounds(4));
-  // Once while it trains, once when its payloads are under way.
+  // Once during training and once while the payloads are in flight.
   for (const TimeNs after : {kNsPerMs, 8 * kNsPerMs, 9 * kNsPerMs}) {
     const std::uint64_t version = federation.coordinator().model_version();
     const TimeNs then = federation.now() + after;

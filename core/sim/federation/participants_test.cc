@@ -1,4 +1,4 @@
-// Who takes part in a round, and how much each counts.
+// Tests of participation: which agents contribute to a round, and with which weight.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -29,7 +29,7 @@ TEST(Participants, UpdatesCountByExamplesOnceTheyAreKnown) {
   ASSERT_EQ(commits.size(), 5u);
   EXPECT_EQ(contributors(commits.front()).divisor, 3);
   EXPECT_EQ(contributors(commits.back()).divisor, 0.25 + 0.5 + 1);
-  // One more epoch, when the weights became known, and no other.
+  // The weights, once known, cause exactly one more epoch.
   EXPECT_EQ(commits.back().round.id.epoch, commits.front().round.id.epoch + 1);
 }
 
@@ -50,7 +50,7 @@ TEST(Participants, AFractionIsDrawnAnewForEachRound) {
   options.agents = 5;
   options.rounds = 20;
   options.policy.fraction = 0.4;
-  options.policy.catch_up_wait_ms = 1'000;  // everybody is there before the first round
+  options.policy.catch_up_wait_ms = 1'000;  // all agents connect before the first round
   Federation federation(options);
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
@@ -58,7 +58,7 @@ TEST(Participants, AFractionIsDrawnAnewForEachRound) {
   std::set<std::vector<std::uint8_t>> different;
   std::vector<std::uint8_t> all(1);
   for (const CommitRecord& commit : federation.journal().commits()) {
-    if (commit.round.members != 5) continue;  // they came one after the other
+    if (commit.round.members != 5) continue;  // they connected one after another
     EXPECT_EQ(contributors(commit).contributors, 2u);
     different.insert(contributors(commit).bits);
     all[0] |= contributors(commit).bits[0];

@@ -1,4 +1,4 @@
-// What a test does to the connections between agents: breaks them, and changes what goes over them.
+// Faults of the connections between agents in a test: breaks, and changes of messages.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ class PeerFaults {
   PeerFaults(PeerNetwork& network, std::uint64_t seed)
       : network_(network), draws_(seed, DrawUse::hostile, 1) {}
 
-  double breaks = 0;  // how likely a connection breaks at a message
+  double breaks = 0;  // probability that a connection breaks at a message
   // May change a message.
   std::function<void(std::uint32_t from, std::uint32_t to, Bytes& frame, Bytes& payload)> twist;
   std::uint64_t messages = 0;  // sent so far
 
-  // Both ends learn that the connection is gone.
+  // Breaks a connection and informs both ends.
   void cut(std::uint32_t one, std::uint32_t other) { network_.break_between(one, other); }
 
-  // For agents: before each message.
+  // Agents call it before each message.
   void sending(std::uint32_t from, SendToPeer& send) {
     const auto to = network_.agent_of(from, send.member);
     if (!to) return;

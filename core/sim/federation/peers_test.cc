@@ -1,4 +1,4 @@
-// Rounds that agents exchange among themselves.
+// Tests of rounds in which the agents exchange among themselves.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ Options options_for(const PeerCase& what, std::uint32_t agents = 3) {
   return options;
 }
 
-// By the plans of the rounds that were committed.
+// The collectives of the plans of the committed rounds.
 std::multiset<wire::Collective> collectives_of(Federation& federation) {
   std::multiset<wire::Collective> used;
   for (const CommitRecord& commit : federation.journal().commits()) {
@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, PeersWithCodec, testing::ValuesIn(peer_cases()),
 
 const PeerCase kRing = {.codec = "fp32", .collective = wire::Collective::ring};
 
-// When each round was committed after it began, of all its attempts.
+// The longest time from the beginning of a round to its commit, over all its attempts.
 TimeNs longest_round(Federation& federation) {
   TimeNs longest = 0;
   TimeNs before = 0;
@@ -161,7 +161,8 @@ TEST(Peers, WhatIsFalsifiedIsAppliedByNobody) {
       if (from == 1 && federation.peers.messages % 5 == 0) payload[payload.size() / 2] ^= 0x10;
     };
     ASSERT_TRUE(federation.run_to_the_end()) << codec << ": " << federation.describe();
-    // What is added up on the way is found out there; what stays side by side, by its hash.
+    // Sums that are formed on the way reveal a wrong bit there; gathered payloads reveal it by
+    // their hash.
     EXPECT_GT(federation.noted("agent_withdrew") + federation.noted("results_differ"), 0) << codec;
     federation.expect_identical();
     federation.expect_conserved(1e-4);
@@ -178,7 +179,7 @@ TEST(Peers, FramesOfAnotherKindOrRoundAreNotTaken) {
   federation.expect_conserved();
 }
 
-// Every round goes by the star; why the first one did.
+// Expects that every round uses the star and returns the reason of the first one.
 std::string reason_for_the_star(const Options& options) {
   Federation federation(options);
   EXPECT_TRUE(federation.run_to_the_end());
@@ -208,7 +209,7 @@ TEST(Peers, WhereNotAllCanReachOneAnotherRoundsGoByTheStarAndSayWhy) {
   }
 }
 
-// A connection that breaks in round 1 costs that round its ring, and no other.
+// A connection that breaks in round 1 costs only that round its ring.
 TEST(Peers, AreTriedAgainInTheNextRound) {
   Options options = options_for(kRing, 3);
   options.rounds = 6;
@@ -278,7 +279,7 @@ TEST_P(SeveralExchanges, ThatBreakInTheMiddleLoseNothing) {
     } else {
       federation.at(when, [&] { federation.peers.cut(1, 2); });
     }
-    // The others may be done before the agent is back.
+    // The others may finish before the agent is back.
     ASSERT_TRUE(federation.run([&] { return federation.now() > when + 301 * kNsPerMs; }));
     ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
     federation.expect_identical();
@@ -304,7 +305,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, SeveralExchanges,
                            return one.param.codec.substr(0, one.param.codec.find(':'));
                          });
 
-// A codec without a residual would lose what a batch that comes to nothing had in it.
+// A codec without a residual would lose the updates of an exchange that fails.
 TEST(Peers, CodecsWithoutAResidualHaveOneExchangeARound) {
   Options options = options_for({.codec = "dgc:cr=0.1"}, 3);
   options.policy.exchanges_per_round = 4;

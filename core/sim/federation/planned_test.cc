@@ -1,4 +1,4 @@
-// Rounds as a planner advises: what the machine does with advice, and what it tells a planner.
+// Tests of rounds with a planner: how the machine uses advice, and what it reports to a planner.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -69,7 +69,7 @@ TEST(Planned, RoundsGoAsAdvisedFromTheNextOneOnAndSayWhy) {
   ASSERT_EQ(plans.size(), 6u);
   EXPECT_EQ(plans[0].exchanges[0]->codec, "fp32");
   EXPECT_EQ(plans[0].exchanges[0]->collective, wire::Collective::star);
-  // The second had begun before anybody had thought.
+  // Round 2 had begun before the advice was ready.
   const wire::PlanT& first = plans[2];
   EXPECT_EQ(first.exchanges[0]->codec, "fp16");
   EXPECT_EQ(first.exchanges[0]->collective, wire::Collective::ring);
@@ -131,7 +131,7 @@ TEST(Planned, APlannerIsToldOfEveryRoundAndOfEveryReport) {
   }
 }
 
-// For people: what an agent's device takes for results, and what its ratio lets through.
+// Reports for people: the decoding time on the agent's device and the gain of its ratio.
 TEST(Planned, ReportsAreStoredWithDecodingAndGain) {
   Options options = planned();
   options.policy.codec = "topk:cr=0.1";
@@ -143,7 +143,7 @@ TEST(Planned, ReportsAreStoredWithDecodingAndGain) {
       if (report.id.round > 1) {
         EXPECT_GT(report.decode_s, 0) << "of the round before";
       }
-      if (std::isnan(report.gain)) continue;  // it came when the round was over
+      if (std::isnan(report.gain)) continue;  // the report arrived after the end of the round
       ++seen;
       EXPECT_GT(report.gain, 0.1) << "the largest have more than their share";
       EXPECT_LT(report.gain, 1);
@@ -212,7 +212,7 @@ TEST(Planned, RoundsWaitForOneAnotherWhereThatIsAdvised) {
   EXPECT_GT(federation.now(), 2 * 100 * TimeNs{1'000'000'000});
 }
 
-// Codec, collective and buckets change after every round, and everything that can happen does.
+// Codec, collective and buckets change after every round while all kinds of faults happen.
 TEST(Planned, NothingIsLostWhateverIsAdvisedAndWhateverHappens) {
   const std::vector<std::string> codecs = {"fp32", "thc",          "threelc:bypass=0", "gcomp",
                                            "fp16", "topk:cr=0.05", "star_topk:cr=0.05"};
@@ -233,7 +233,7 @@ TEST(Planned, NothingIsLostWhateverIsAdvisedAndWhateverHappens) {
       made->trials = {codecs[(draw >> 20) % codecs.size()], "thc:bits=4"};
       made->trial_s = 0.05;
       if (made->choice.codec.starts_with("topk")) {
-        // Of all, or of some: the others keep the codec's.
+        // For all or some agents; the others keep the codec's share.
         made->choice.collective = wire::Collective::star;
         for (std::uint32_t i = 0; i < round.participants.size(); ++i) {
           const std::uint32_t bits = (draw >> (4 + 3 * i)) & 7;

@@ -1,4 +1,5 @@
-// What a coordinator refuses of an agent that is a member of the current round.
+// Tests of messages that a coordinator refuses although their sender is a member of the current
+// round.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -15,7 +16,7 @@ namespace {
 using sim_testing::Federation;
 using sim_testing::Options;
 
-// Lies about sizes, places and epochs.
+// Parts with wrong sizes, positions and epochs.
 TEST(CoordinatorInARound, RefusesPartsThatLie) {
   Options options;
   options.policy.bucket_values_max = 128;

@@ -1,3 +1,4 @@
+// Tests of whole rounds: results, reports, crashes, and updates in parts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +19,7 @@ using sim_testing::Options;
 
 struct CodecCase {
   std::string spec;
-  double tolerance;  // per unit of the updates' magnitude; 0: exact
+  double tolerance;  // relative to the updates' magnitude; 0: exact
 };
 
 Options round_options(const std::string& codec) {
@@ -61,7 +62,7 @@ TEST_P(RoundsWithCodec, LossyChannel) {
   federation.expect_conserved(GetParam().tolerance);
 }
 
-// On a perfect channel nothing is sent up twice: both sides count the same bytes.
+// On a perfect channel no byte is sent twice, so both sides count the same bytes.
 TEST(RoundsWithReports, TellWhereTimeAndBytesWent) {
   Federation federation(round_options("fp32"));
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
@@ -73,7 +74,7 @@ TEST(RoundsWithReports, TellWhereTimeAndBytesWent) {
       const std::uint64_t number = report.id.round;
       reported[number].insert(report.agent_id);
       EXPECT_GT(report.encode_s, 0);
-      if (!reported[number - 1].contains(report.agent_id)) continue;  // it has just come in
+      if (!reported[number - 1].contains(report.agent_id)) continue;  // it has just joined
       ++compared;
       const RoundRecord& before = commits[number - 2].round;
       ASSERT_EQ(before.id.round, number - 1);
@@ -123,7 +124,7 @@ TEST(RoundsInParts, LastLayersAreSentWhileTheFirstAreComputed) {
   EXPECT_GT(late, 10u) << "the first layers come last";
 }
 
-// What is in the residual of an update that never became whole is given away all the same.
+// The part of an incomplete update that is in the residual already is contributed nevertheless.
 TEST(RoundsInParts, TrainingThatFailsHalfwayLosesNothing) {
   Options options = round_options("topk:cr=0.1");
   options.in_parts = true;
@@ -131,7 +132,7 @@ TEST(RoundsInParts, TrainingThatFailsHalfwayLosesNothing) {
   int given = 0;
   Federation federation(options);
   federation.twist = [&](std::uint32_t i, FloatVector& update) {
-    if (i == 1 && ++given % 3 == 0) update[5] = std::nanf("");  // in the part that comes last
+    if (i == 1 && ++given % 3 == 0) update[5] = std::nanf("");  // in the part that arrives last
   };
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
@@ -139,7 +140,7 @@ TEST(RoundsInParts, TrainingThatFailsHalfwayLosesNothing) {
   EXPECT_GE(federation.noted("update_refused"), 2);
 }
 
-// What an optimizer remembers is part of the replica: it survives crashes and transfers.
+// The optimizer's state is part of the replica and survives crashes and transfers.
 TEST(RoundsWithOptimizer, ReplicasStayIdenticalThroughCrashes) {
   for (const auto kind : {wire::OptimizerKind::momentum, wire::OptimizerKind::adam}) {
     Options options;
@@ -182,8 +183,8 @@ INSTANTIATE_TEST_SUITE_P(Codecs, RoundsWithCodec,
                                          CodecCase{"int8", 1e-5}),
                          case_name);
 
-// Gradients of one round, and none after it: a smaller rate later must not make less of what waits,
-// neither on agents nor in the aggregator, whose residual goes through a crash, too.
+// All gradients arrive in one round. A smaller rate in later rounds must not reduce the part that
+// waits in a residual, on the agents or in the aggregator, whose residual also survives a crash.
 TEST(RoundsWithSchedule, WhatWaitsMovesTheModelAsFarAsItWasMeantTo) {
   Options options = round_options("threelc:s=1.75,bypass=0");
   options.agents = 4;
@@ -203,7 +204,7 @@ TEST(RoundsWithSchedule, WhatWaitsMovesTheModelAsFarAsItWasMeantTo) {
       meant[i] += static_cast<double>(gradient[i]) / 4;
     }
   };
-  ASSERT_TRUE(federation.run_rounds(4)) << federation.describe();  // the next one has a new rate
+  ASSERT_TRUE(federation.run_rounds(4)) << federation.describe();  // the next round has a new rate
   federation.crash_coordinator();
   federation.start_coordinator();
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
@@ -222,7 +223,7 @@ TEST(RoundsWithSchedule, WhatWaitsMovesTheModelAsFarAsItWasMeantTo) {
   }
 }
 
-// Whoever looks on while a job runs sees who works for it.
+// The journal shows which agents work for a job while it runs.
 TEST(Rounds, AgentsAreRecordedWithTheirJobWhileTheyServeIt) {
   Options options = round_options("fp32");
   options.rounds = 6;
@@ -236,7 +237,7 @@ TEST(Rounds, AgentsAreRecordedWithTheirJobWhileTheyServeIt) {
     EXPECT_TRUE(agent.connected) << id;
   }
   federation.crash_agent(0);
-  federation.start_agent(0);  // with the job in its journal
+  federation.start_agent(0);  // its journal contains the job
   ASSERT_TRUE(federation.run_rounds(4)) << federation.describe();
   EXPECT_EQ(federation.journal().agents().at("agent-0").job, job);
 }
@@ -277,7 +278,7 @@ TEST(Rounds, EachTellsWhatItsMessagesTookByTheirUse) {
   }
 }
 
-// An agent that goes takes nothing of the account with it.
+// The bytes of an agent that is lost stay in the totals.
 TEST(Rounds, BytesOfALostAgentAreToldAllTheSame) {
   Options options = round_options("fp32");
   options.rounds = 6;
@@ -317,7 +318,7 @@ TEST(Rounds, NothingIsSentTwiceOverAPerfectChannel) {
   EXPECT_EQ(repeated(federation.log.agent_readings), 0u);
 }
 
-// Either side counts what it sends again, and what it gets again.
+// Both sides count the bytes that they send or receive again.
 TEST(Rounds, BothSidesTellWhatWasSentTwice) {
   Options options = round_options("fp32");
   options.rounds = 8;

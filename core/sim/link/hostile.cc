@@ -9,6 +9,7 @@
 namespace tributary {
 namespace {
 
+// Sizes at the limits of their types.
 constexpr std::array<std::uint64_t, 8> kLies = {
     0,         1, 0xffff, 0x7fffffff, 0xffffffff, std::uint64_t{1} << 40, std::uint64_t{1} << 62,
     UINT64_MAX};
@@ -16,6 +17,7 @@ constexpr std::array<std::uint64_t, 8> kLies = {
 std::uint64_t lie(SeededDraws& draws) { return kLies[draws.below(kLies.size())]; }
 std::uint32_t small_lie(SeededDraws& draws) { return static_cast<std::uint32_t>(lie(draws)); }
 
+// Changes one size of a part.
 void lie_in(wire::PartT& part, SeededDraws& draws) {
   switch (draws.below(5)) {
     case 0:
@@ -27,15 +29,16 @@ void lie_in(wire::PartT& part, SeededDraws& draws) {
     case 2:
       part.payload_bytes = small_lie(draws);
       break;
-    case 3:  // inside the payload, and where nothing or something else belongs
+    case 3:  // within the payload, where it does not fit
       part.offset = draws.below(part.stage_bytes + 1);
       break;
-    default:  // fits together, and is far more than will ever come
+    default:  // consistent, but far more bytes than are ever sent
       part.stage_bytes = (std::uint64_t{1} << 30) - draws.below(1000);
       break;
   }
 }
 
+// Returns false if messages of this kind contain no sizes.
 bool lie_in(wire::MessageUnion& message, SeededDraws& draws) {
   switch (message.type) {
     case wire::Message::Preliminary:
@@ -65,10 +68,11 @@ std::optional<Message> lie_about_sizes(const Message& message, SeededDraws& draw
   wire::FrameT frame;
   wire::GetFrame(message.frame.data())->UnPackTo(&frame);
   if (!lie_in(frame.message, draws)) return std::nullopt;
-  // It may also claim to have received what was never sent.
+  // The frame may also confirm messages that were never sent.
   if (draws.chance(0.2)) frame.bulk_received = lie(draws);
   if (draws.chance(0.2)) frame.messages_received = lie(draws);
-  flatbuffers::FlatBufferBuilder builder;  // unlike build_frame, it builds what breaks every rule
+  // Unlike build_frame(), the builder also builds frames that break the rules.
+  flatbuffers::FlatBufferBuilder builder;
   builder.Finish(wire::Frame::Pack(builder, &frame), wire::FrameIdentifier());
   Message lied = message;
   lied.frame.assign(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
@@ -80,6 +84,7 @@ Message noise(SeededDraws& draws) {
   message.frame.resize(draws.below(400));
   std::ranges::generate(message.frame, [&] { return static_cast<std::uint8_t>(draws.bits()); });
   if (message.frame.size() > 8 && draws.chance(0.5)) {
+    // The beginning of a flatbuffer with the schema's identifier.
     constexpr std::array<std::uint8_t, 8> kStart = {16, 0, 0, 0, 'T', 'R', 'I', 'B'};
     std::ranges::copy(kStart, message.frame.begin());
   }

@@ -1,4 +1,4 @@
-// Messages that no honest peer would send, and what happens to honest ones on a bad line.
+// Messages that no correct peer sends, and damage to correct messages on a bad link.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 
 namespace tributary {
 
+// A frame and its payload, which the message owns.
 struct Message {
   Bytes frame;
   bool has_payload = false;
@@ -16,16 +17,16 @@ struct Message {
   std::size_t bytes() const { return frame.size() + payload.bytes.size(); }
 };
 
-// The same message with other sizes in it: claims of terabytes, of offsets behind the end, and, in
-// a part of them, of having received what was never sent. Nothing where its kind claims no sizes.
+// Returns the message with wrong sizes: sizes of terabytes, offsets behind the end and sometimes
+// receipts for bytes that were never sent. Empty if messages of its kind contain no sizes.
 std::optional<Message> lie_about_sizes(const Message& message, SeededDraws& draws);
 
-// Random bytes, and bytes that begin like a frame.
+// A message of random bytes, which may begin like a frame.
 Message noise(SeededDraws& draws);
 
-// Flips one bit, in a copy. Nothing where the result is a frame that opens, as no receiver can tell
-// it from an honest one: links without encryption cannot have this repaired above them, and the MAC
-// of those with encryption drops the message.
+// Returns a copy with one flipped bit. Empty if the frame still opens, because then no receiver can
+// detect the change. Layers above an unencrypted link cannot repair that, and on an encrypted link
+// the MAC check drops the message.
 std::optional<Message> flip_a_bit(const Message& message, SeededDraws& draws);
 
 }  // namespace tributary

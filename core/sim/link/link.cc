@@ -12,14 +12,14 @@ AgentLinks agent_links(const NetworkSettings& settings, std::uint64_t seed, std:
   const double up_mbit_s = draw_rate(settings.rate_up_mbit_s);
   const double down_mbit_s = draw_rate(settings.rate_down_mbit_s);
   const TimeNs own_delay_ns = draw_ns(settings.agent_delay, draws);
-  const std::uint64_t place = draws.bits();
+  const std::uint64_t place = draws.bits();  // place in the trace at which the agent starts
   const auto rate_of = [&](double mbit_s) {
     if (settings.trace) {
       const auto lasts = static_cast<std::uint64_t>(settings.trace->lasts().count());
       return LinkRate(settings.trace, static_cast<TimeNs>(place % lasts));
     }
     if (settings.rate_steps.empty()) return LinkRate(mbit_s);
-    // Both directions change together.
+    // Both directions use the same draws, so that they change at the same time.
     return LinkRate(mbit_s, settings.rate_steps, SeededDraws(seed, DrawUse::rate_steps, agent));
   };
   return {.up = Link(settings, SeededDraws(seed, DrawUse::link_up, agent), rate_of(up_mbit_s),
@@ -28,11 +28,14 @@ AgentLinks agent_links(const NetworkSettings& settings, std::uint64_t seed, std:
                        own_delay_ns)};
 }
 
+// The new delay replaces an earlier one.
 void Link::slow_until(TimeNs until, TimeNs delay_ns) {
   slow_until_ns_ = until;
   slow_delay_ns_ = delay_ns;
 }
 
+// On a stream, the queue and the messages in flight are delayed by the part of the cut that was not
+// planned before.
 void Link::cut(TimeNs now, TimeNs until) {
   if (settings_.stream) {
     const TimeNs more = std::max<TimeNs>(0, until - std::max(now, cut_until_ns_));
@@ -54,6 +57,7 @@ TimeNs Link::delay_ns(TimeNs now, LinkTally& tally) {
   return delay;
 }
 
+// The order of the draws must not change, because the hashes of recorded runs depend on it.
 Passage Link::pass(TimeNs now, std::size_t bytes, bool faulty, LinkTally& tally) {
   ++tally.messages;
   tally.bytes += bytes;
@@ -77,7 +81,7 @@ Passage Link::pass(TimeNs now, std::size_t bytes, bool faulty, LinkTally& tally)
   passage.copies = 1;
   TimeNs arrival = busy_until_ns_ + delay_ns(now, tally);
   if (faulty && draws_.chance(settings_.reordering)) {
-    // Later than several that were sent after it, which do not wait for it.
+    // It arrives after several later messages, which do not wait for it.
     ++tally.reordered;
     passage.reordered = true;
     arrival += 4 * draw_ns(settings_.delay, draws_);
@@ -88,6 +92,7 @@ Passage Link::pass(TimeNs now, std::size_t bytes, bool faulty, LinkTally& tally)
     last_arrival_ns_ = std::max(arrival, last_arrival_ns_);
   }
   passage.arrives_at_ns[0] = arrival;
+  // The bytes arrive as far apart as they were sent.
   passage.first_byte_at_ns = arrival - (busy_until_ns_ - begins);
   if (faulty && draws_.chance(settings_.duplication)) {
     ++tally.duplicated;

@@ -7,7 +7,7 @@
 namespace tributary {
 namespace {
 
-constexpr double kBitsPerNs = 1e-3;  // of 1 Mbit/s
+constexpr double kBitsPerNs = 1e-3;  // at 1 Mbit/s
 
 }  // namespace
 
@@ -15,13 +15,14 @@ LinkRate::LinkRate(double mbit_s, std::vector<RateStep> steps, SeededDraws draws
     : mbit_s_(mbit_s), steps_(std::move(steps)), draws_(draws) {
   if (steps_.empty()) return;
   known_.push_back(next_step());
-  const double left = 1 - draws_.uniform();
+  const double left = 1 - draws_.uniform();  // time 0 lies within the first step
   TimeNs& ends = known_.back().ends_at_ns;
   ends = std::max<TimeNs>(1, static_cast<TimeNs>(static_cast<double>(ends) * left));
 }
 
 LinkRate::LinkRate(std::shared_ptr<const LinkTrace> trace, TimeNs offset_ns)
     : trace_(std::move(trace)) {
+  // Finds the step of the offset.
   TimeNs past = offset_ns % trace_->lasts().count();
   for (; past >= trace_->steps()[next_].lasts.count(); ++next_) {
     past -= trace_->steps()[next_].lasts.count();
@@ -30,6 +31,7 @@ LinkRate::LinkRate(std::shared_ptr<const LinkTrace> trace, TimeNs offset_ns)
   known_.back().ends_at_ns -= past;
 }
 
+// The step after the last known one. Steps repeat in their order.
 LinkRate::Step LinkRate::next_step() {
   const TimeNs begins = known_.empty() ? 0 : known_.back().ends_at_ns;
   const std::size_t place = next_;
@@ -52,6 +54,7 @@ std::size_t LinkRate::place_at(TimeNs at) {
   return static_cast<std::size_t>(found - known_.begin());
 }
 
+// Sends the bytes step by step until all have left.
 TimeNs LinkRate::last_byte_at(TimeNs from, std::uint64_t bytes) {
   if (constant()) return from + static_cast<TimeNs>(static_cast<double>(bytes) * 8e3 / mbit_s_);
   double bits = static_cast<double>(bytes) * 8;
@@ -59,10 +62,11 @@ TimeNs LinkRate::last_byte_at(TimeNs from, std::uint64_t bytes) {
   for (std::size_t place = place_at(at);; ++place) {
     if (place == known_.size()) known_.push_back(next_step());
     const Step& step = known_[place];
-    if (step.mbit_s == 0) return at;
+    if (step.mbit_s == 0) return at;  // no limit
     const double bits_per_ns = step.mbit_s * kBitsPerNs;
     const double capacity = bits_per_ns * static_cast<double>(step.ends_at_ns - at);
     if (bits <= capacity) {
+      // Rounding must not go beyond the end of the step.
       return std::min(at + static_cast<TimeNs>(std::round(bits / bits_per_ns)), step.ends_at_ns);
     }
     bits -= capacity;

@@ -1,6 +1,6 @@
-// The rate of one direction of a link, and how it changes over virtual time.
+// The rate of one direction of a link over virtual time.
 //
-// Not thread-safe. A call costs O(steps between the oldest time that is kept and the last byte).
+// Not thread-safe. A call takes O(steps between the oldest kept time and the last byte).
 #pragma once
 
 #include <cstdint>
@@ -17,20 +17,20 @@ namespace tributary {
 
 class LinkRate {
  public:
-  // Constant.
+  // A constant rate; 0: no limit.
   explicit LinkRate(double mbit_s) : mbit_s_(mbit_s) {}
-  // `mbit_s` times the factor of the current step. Durations and factors are drawn. Time 0 is
-  // inside the first step, so that links do not change at the same time. Objects with the same
-  // draws have the same steps.
+  // `mbit_s` times the factor of the current step. Durations and factors are drawn. Time 0 lies
+  // within the first step, so that the links do not all change at the same time. Objects with the
+  // same draws have the same steps.
   LinkRate(double mbit_s, std::vector<RateStep> steps, SeededDraws draws);
-  // Rate and delay of the trace from this offset on. The trace repeats.
+  // Rate and delay of the trace, beginning at this offset. The trace repeats.
   LinkRate(std::shared_ptr<const LinkTrace> trace, TimeNs offset_ns);
 
-  // When the last of `bytes` has left, if the first leaves at `from`.
+  // The time at which the last of `bytes` bytes has left, if the first leaves at `from`.
   TimeNs last_byte_at(TimeNs from, std::uint64_t bytes);
-  // What a trace adds to the delay at that time.
+  // The delay that the trace adds at this time; 0 without a trace.
   TimeNs delay_ns(TimeNs at);
-  // Nothing before this time will be asked for.
+  // Frees the steps before `now`; later calls must not ask for earlier times.
   void forget_before(TimeNs now);
 
  private:
@@ -42,7 +42,7 @@ class LinkRate {
 
   bool constant() const { return steps_.empty() && trace_ == nullptr; }
   Step next_step();
-  // The place of the step at that time.
+  // Index in known_ of the step at this time.
   std::size_t place_at(TimeNs at);
 
   double mbit_s_ = 0;

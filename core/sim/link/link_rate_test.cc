@@ -25,7 +25,7 @@ TEST(LinkRate, AConstantRateTakesTimeByBytes) {
 }
 
 TEST(LinkRate, WhatIsUnderWayGoesOnAtTheNewRate) {
-  // 1 MB/s for 2 s, then 0.1 MB/s for 10 s, again and again.
+  // 1 MB/s for 2 s, then 0.1 MB/s for 10 s, repeated.
   LinkRate rate(trace_of({{seconds(2), 1'000'000, seconds(1), 0}, {seconds(10), 100'000, {}, 0}}),
                 0);
   EXPECT_EQ(rate.last_byte_at(0, 1'000'000), kS);
@@ -38,7 +38,7 @@ TEST(LinkRate, WhatIsUnderWayGoesOnAtTheNewRate) {
 
 TEST(LinkRate, ATraceBeginsAtItsOffsetAndRepeats) {
   const auto trace = trace_of({{seconds(2), 1'000'000, {}, 0}, {seconds(3), 500'000, {}, 0}});
-  LinkRate rate(trace, 3 * kS);  // 2 s are left of the second step
+  LinkRate rate(trace, 3 * kS);  // 2 s of the second step are left
   EXPECT_EQ(rate.last_byte_at(0, 1'000'000), 2 * kS);
   EXPECT_EQ(rate.last_byte_at(0, 2'000'000), 3 * kS);
   LinkRate later(trace, 8 * kS);

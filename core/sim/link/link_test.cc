@@ -1,3 +1,4 @@
+// Tests of one direction of a simulated link: delay, rate, faults and partitions.
 #include "core/sim/link/link.h"
 #include "core/sim/scenario/event_queue.h"
 

@@ -12,11 +12,11 @@
 namespace tributary {
 namespace {
 
-// What an agent may hold for its job: model, residual, update, aggregates and payloads of a round
-// and of one more that is being caught up with.
+// Memory limit of an agent for its job, in models plus a fixed part: model, residual, update,
+// aggregates and payloads of one round, and of one more round during catch-up.
 constexpr std::uint64_t kBufferedModelsMax = 12;
 constexpr std::uint64_t kBufferedFixedBytes = 1u << 20;
-// And of what peers that are ahead have sent.
+// Additional limit for messages of peers that are ahead.
 constexpr std::uint64_t kEarlyModelsMax = 4;
 constexpr std::uint64_t kEarlyFixedBytes = 4u << 20;
 
@@ -25,6 +25,7 @@ constexpr std::uint64_t kEarlyFixedBytes = 4u << 20;
 std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t agent,
                                            std::uint64_t round, std::size_t values) {
   auto update = std::make_shared<FloatVector>(values);
+  // One draw gives the bytes of eight values.
   SeededDraws draws(seed ^ round << 20, DrawUse::training, agent);
   for (std::size_t i = 0; i < values; i += 8) {
     std::uint64_t bits = draws.bits();
@@ -47,7 +48,7 @@ Status AgentHost::boot() {
   TRIBUTARY_ASSIGN(AgentState state, journal_->restore());
   AgentConfig config;
   config.agent_id = host_name();
-  config.incarnation = draws_.bits() | 1;
+  config.incarnation = draws_.bits() | 1;  // never 0
   if (room_.scenario.by_peers()) config.endpoints = {PeerNetwork::endpoint(index_)};
   return run_machine(std::move(config), std::move(state));
 }
@@ -58,6 +59,7 @@ Status AgentHost::run_machine(AgentConfig config, AgentState state) {
   return {};
 }
 
+// The end of a process closes its connections too.
 void AgentHost::drop() {
   machine_.reset();
   journal_.reset();
@@ -66,11 +68,14 @@ void AgentHost::drop() {
   peers_.close(index_);
 }
 
+// The replica must equal the one before the restart, so it is checked before anything changes it.
 void AgentHost::started() {
   look();
   network_.dial(index_);
 }
 
+// Compares the replica with the ledger after every event. The check of the memory limit is less
+// frequent because it is slower.
 void AgentHost::look() {
   room_.ledger.agent_seen(index_, *machine_, restarted_, room_.now());
   restarted_ = false;
@@ -87,11 +92,11 @@ std::uint64_t AgentHost::buffered_bytes_max() const {
   const std::uint64_t model_bytes = 4 * scenario.values();
   const std::uint64_t alone = kBufferedFixedBytes + kBufferedModelsMax * model_bytes;
   if (!scenario.by_peers()) return alone;
-  // Payloads that stay side by side are everybody's.
+  // In a gather, each agent holds the payloads of all agents.
   return alone + kEarlyFixedBytes + (kEarlyModelsMax + 2 * scenario.agents) * model_bytes;
 }
 
-// --- what the machine asks for -------------------------------------------------------------------
+// --- actions of the machine ----------------------------------------------------------------------
 
 void AgentHost::perform(Action& action) {
   std::visit(Overloaded{
@@ -105,19 +110,20 @@ void AgentHost::perform(Action& action) {
                  [this](SendToPeer& message) { peers_.send(index_, std::move(message)); },
                  [this](const OpenPeers& epoch) { peers_.open(index_, epoch); },
                  [this](const ClosePeers&) { peers_.close(index_); },
-                 [this](const ClosePeer&) {  // it gives its connection up
+                 [this](const ClosePeer&) {  // the machine gives up its connection
                    network_.hang_up(index_);
                    network_.dial(index_);
                  },
-                 // The simulator has no exporters.
+                 // The simulator exports no readings.
                  Ignored<Reading>(),
-                 // A coordinator's alone.
+                 // Actions of a coordinator only:
                  Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksTold, SpeedsTold,
                          AgentReported, RoundPlayed, CommandDone>(),
              },
              action);
 }
 
+// The ledger sees every update that leaves the agent.
 void AgentHost::send(Send& sent) {
   const wire::Frame& frame = *wire::GetFrame(sent.frame.data());
   if (const wire::Update* const update = frame.message_as_Update()) {
@@ -126,6 +132,7 @@ void AgentHost::send(Send& sent) {
   network_.send_up(index_, {std::move(sent.frame), sent.has_payload, std::move(sent.payload)});
 }
 
+// The journal writes at once; the machine learns the result after the time of a disk.
 void AgentHost::store(StoreAgent& record) {
   if (room_.mutation == Mutation::skip_residual_write) skipper_.apply(record.record);
   if (room_.mutation == Mutation::forget_error) forgetter_.apply(record.record);
@@ -139,7 +146,8 @@ void AgentHost::store(StoreAgent& record) {
         });
 }
 
-// For vote_before_store: whether the record is one that the agent will be asked about.
+// For vote_before_store: returns true if it has confirmed the record to the machine and will store
+// it later.
 bool AgentHost::store_late(StoreAgent& record) {
   if (!std::holds_alternative<ContributionRecord>(record.record)) return false;
   later(0, [this, token = record.token] { handle(Stored{.token = token, .status = {}}); });
@@ -151,6 +159,8 @@ bool AgentHost::store_late(StoreAgent& record) {
   return true;
 }
 
+// Half of the trainings pass the second half of the update early, so that both kinds of updates
+// occur.
 void AgentHost::train(const Train& wanted) {
   TimeNs duration = draw_ns(room_.scenario.machines.training, training_draws_);
   if (slow_ > 0) {
@@ -190,7 +200,7 @@ void AgentHost::train(const Train& wanted) {
   });
 }
 
-// The machine takes what it has not taken yet of the round's update.
+// Returns the part of the round's update that the machine has not taken yet, with zeros before it.
 SharedFloats AgentHost::offer(const FloatVector& update, std::uint64_t first, std::uint64_t round) {
   auto taken = std::make_shared<FloatVector>(update.size(), 0.0f);
   const std::uint64_t end = machine_->missing_of_update(round);
@@ -209,13 +219,14 @@ void AgentHost::train_slowly(std::uint32_t times, TimeNs extra_ns) {
 void AgentHost::leave(TimeNs away_ns) {
   if (!running()) return;
   room_.tally.add(name(Incident::agent_leave));
-  // What has not gone out by then is cut off, as a service manager would.
+  // Messages that were not sent by then are lost, as when a service manager kills the process.
   later(away_ns, [this, away_ns] { kill({.fault = {}, .down_ns = away_ns}); });
   handle(Shutdown{.reason = "maintenance"});
 }
 
 // --- Receiver ------------------------------------------------------------------------------------
 
+// For drop_straggler: changes commits so that the agent believes that it contributed.
 void AgentHost::receive(const FrameReceived& event) {
   if (room_.mutation != Mutation::drop_straggler || !machine_->connected()) return handle(event);
   const std::optional<std::uint32_t> place = room_.ledger.place(index_, event.frame);

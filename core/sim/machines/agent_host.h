@@ -1,8 +1,9 @@
-// An agent's process: the production state machine and journal, a trainer that makes its updates
-// up, a link to the coordinator, and connections to its peers.
+// The process of a simulated agent: the production state machine and journal, a trainer that draws
+// its updates, a link to the coordinator and connections to its peers.
 //
-// A test derives from it to start the machine with another configuration and journal (boot), to see
-// each event and its actions (feed), and to carry out actions in another way (perform).
+// Tests derive from it to start the machine with another configuration and journal (boot), to
+// observe every event and its actions (feed) and to perform actions differently (perform). Not
+// thread-safe.
 #pragma once
 
 #include <memory>
@@ -24,9 +25,10 @@ class AgentHost : public Host, public Receiver {
   const Agent& machine() const { return *machine_; }
 
   // --- faults ---
+  // The next `times` trainings take longer by `extra_ns` or fail.
   void train_slowly(std::uint32_t times, TimeNs extra_ns);
   void fail_training(std::uint32_t times) { failures_ += times; }
-  // Says goodbye, ends, and comes back.
+  // The agent leaves its job, its process ends, and it starts again after `away_ns`.
   void leave(TimeNs away_ns);
 
   // --- Receiver ---
@@ -37,15 +39,15 @@ class AgentHost : public Host, public Receiver {
   void alive(PeerId peer) override;
 
  protected:
-  // The last step of boot().
+  // The last step of boot(): creates the machine.
   Status run_machine(AgentConfig config, AgentState state);
   void drop() override;
   Actions feed(TimeNs local_ns, const Event& event) override {
     return machine_->handle(local_ns, event);
   }
   void perform(Action& action) override;
-  // Returns what the machine takes of the round's update from value `first` on, and tells the
-  // ledger. Called just before the machine is handed that part.
+  // Returns the part of the round's update from value `first` on that the machine will take, and
+  // enters it into the ledger. Call it just before that part is passed to the machine.
   SharedFloats offer(const FloatVector& update, std::uint64_t first, std::uint64_t round);
 
   SimulatedNetwork& network_;
@@ -69,15 +71,15 @@ class AgentHost : public Host, public Receiver {
   std::unique_ptr<Agent> machine_;
   ResidualSkipper skipper_;
   ErrorForgetter forgetter_;
-  bool restarted_ = false;
-  std::uint32_t slow_ = 0;
+  bool restarted_ = false;  // no event was processed since the start
+  std::uint32_t slow_ = 0;  // trainings that will take longer
   TimeNs slow_ns_ = 0;
-  std::uint32_t failures_ = 0;
-  std::uint64_t looks_ = 0;
+  std::uint32_t failures_ = 0;  // trainings that will fail
+  std::uint64_t looks_ = 0;     // number of events, for checks that are not done every time
 };
 
-// Multiples of 2^-10 between -1/8 and 1/8, so that sums of them are exact; a function of its
-// arguments.
+// An update whose values are multiples of 2^-10 between -1/8 and 1/8, so that sums of them are
+// exact. It depends only on its arguments.
 std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t agent,
                                            std::uint64_t round, std::size_t values);
 

@@ -13,6 +13,7 @@
 namespace tributary {
 namespace {
 
+// Short heartbeats, so that a lost agent is detected within the time of a few rounds.
 CoordinatorConfig config_of(std::uint64_t incarnation) {
   CoordinatorConfig config;
   config.incarnation = incarnation;
@@ -21,14 +22,15 @@ CoordinatorConfig config_of(std::uint64_t incarnation) {
   return config;
 }
 
-// Aggregates of the round and of those that are kept to be given again, and what the machine's own
-// caps allow to be on its way.
+// Memory limit of the coordinator in bytes: aggregates of the round, results that are kept for
+// retransmission, and the messages in flight that its own limits allow.
 std::uint64_t buffered_bytes_max(const Scenario& scenario) {
   const CoordinatorConfig config = config_of(1);
   return 2 * config.incoming_bytes_max + 16 * 4 * scenario.values() +
          std::uint64_t{scenario.agents} * 16'384;
 }
 
+// A job without a model file and with plain SGD, whose sums can be checked exactly.
 Result<wire::JobT> job_definition(const Scenario& scenario) {
   std::vector<LayerShape> shapes;
   for (std::uint32_t i = 0; i < scenario.job.buckets; ++i) {
@@ -59,6 +61,7 @@ Result<wire::JobT> job_definition(const Scenario& scenario) {
 CoordinatorHost::CoordinatorHost(Room& room, SimulatedNetwork& network)
     : Host(room, "coordinator", 0), network_(network) {}
 
+// The ledger checks the journal before the machine uses it.
 Status CoordinatorHost::boot() {
   TRIBUTARY_ASSIGN(journal_, CoordinatorJournal::open({.journal = journal_options()}));
   TRIBUTARY_ASSIGN(CoordinatorState state, journal_->restore());
@@ -94,6 +97,7 @@ Result<SubmitJob> CoordinatorHost::job() const {
   return event;
 }
 
+// Submits the scenario's job unless the journal has one.
 void CoordinatorHost::submit() {
   if (has_job_) return;
   const Result<SubmitJob> event = job();
@@ -101,6 +105,8 @@ void CoordinatorHost::submit() {
   handle(*event);
 }
 
+// Compares the model after each commit. The check of the memory limit is less frequent because it
+// is slower.
 void CoordinatorHost::look() {
   if (const std::uint64_t version = machine_->model_version(); version != version_seen_) {
     version_seen_ = version;
@@ -114,7 +120,7 @@ void CoordinatorHost::look() {
   }
 }
 
-// --- what the machine asks for -------------------------------------------------------------------
+// --- actions of the machine ----------------------------------------------------------------------
 
 void CoordinatorHost::perform(Action& action) {
   std::visit(
@@ -133,7 +139,7 @@ void CoordinatorHost::perform(Action& action) {
           [this](const CommandDone& done) {
             if (done.status.ok()) {
               has_job_ = true;
-            } else if (room_.faulty) {  // its journal refused it: once more, as an operator would
+            } else if (room_.faulty) {  // the journal refused it: try again, as an operator would
               later(1'000'000'000, [this] { submit(); });
             } else {
               room_.watch.report(room_.now(), "scenario", done.status.text());
@@ -141,15 +147,15 @@ void CoordinatorHost::perform(Action& action) {
           },
           [this](const RoundPlayed& round) { advise(round); },
           [this](const Finished&) { kill({.fault = {}, .down_ns = 1'000'000'000}); },
-          // The simulator has no exporters and no planner that measures.
+          // The simulator exports no readings, and its planner does not measure.
           Ignored<Reading, ProbeEchoed, LinksTold, SpeedsTold, AgentReported>(),
-          // An agent's alone.
+          // Actions of an agent only:
           Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer>(),
       },
       action);
 }
 
-// What the job has anyway, but that every participant keeps another share from now on.
+// Advises the plan that the job has anyway, except that every participant gets a new share.
 void CoordinatorHost::advise(const RoundPlayed& round) {
   const ScenarioJob& job = room_.scenario.job;
   const Result<std::unique_ptr<Codec>> codec = make_codec(job.policy.codecs[0]);
@@ -162,7 +168,8 @@ void CoordinatorHost::advise(const RoundPlayed& round) {
   advice->trigger = wire::Trigger::policy;
   advice->sentence = "drawn by chance";
   for (const RoundPlayed::Participant& participant : round.participants) {
-    const double part = draws_.uniform() * draws_.uniform();  // little more often than much
+    // Small shares are more likely than large ones.
+    const double part = draws_.uniform() * draws_.uniform();
     advice->ratios[participant.agent_id] = job.ratio_min + part * (most - job.ratio_min);
   }
   later(0, [this, advised = PlanAdvised{.job = round.job, .advice = std::move(advice)}] {
@@ -170,6 +177,7 @@ void CoordinatorHost::advise(const RoundPlayed& round) {
   });
 }
 
+// The ledger sees every commit that leaves the coordinator.
 void CoordinatorHost::send(Send& sent) {
   const wire::Frame& frame = *wire::GetFrame(sent.frame.data());
   if (const wire::Commit* const commit = frame.message_as_Commit()) {
@@ -178,6 +186,7 @@ void CoordinatorHost::send(Send& sent) {
   network_.send_down(sent.peer, {std::move(sent.frame), sent.has_payload, std::move(sent.payload)});
 }
 
+// The journal writes at once; the machine learns the result after the time of a disk.
 void CoordinatorHost::store(StoreCoordinator& record) {
   const bool is_commit = std::holds_alternative<CommitRecord>(record.record);
   const TimeNs latency = draw_ns(room_.scenario.machines.disk, draws_);
@@ -198,7 +207,8 @@ void CoordinatorHost::store(StoreCoordinator& record) {
                            .down_ns = *kill_at_commit_ns_};
     kill_at_commit_ns_.reset();
     if (draws_.chance(0.5)) return kill(ending);
-    kill_after_actions(draws_.below(room_.scenario.agents), ending);  // some hear of it
+    // Some agents receive the commit.
+    kill_after_actions(draws_.below(room_.scenario.agents), ending);
   }
   later(latency, [this, token = record.token, status = std::move(status)] {
     handle(Stored{.token = token, .status = status});
@@ -211,6 +221,7 @@ void CoordinatorHost::record_outcome(const CoordinatorRecord& record, const Stat
   if (const auto* const job = std::get_if<NewJobRecord>(&record); job != nullptr && status.ok()) {
     ledger.job_stored(*job, room_.now());
   }
+  // A store that failed may still have written the commit.
   if (const auto* const commit = std::get_if<CommitRecord>(&record)) {
     if (status.ok()) {
       ledger.commit_stored(*commit, room_.now());

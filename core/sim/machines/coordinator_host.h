@@ -1,8 +1,8 @@
-// The coordinator's process: the production state machine and journal behind its one port.
+// The process of the simulated coordinator: the production state machine and journal.
 //
-// A test derives from it to start the machine with another configuration and journal (boot), to
-// submit another job, to see each event and its actions (feed), and to carry out actions in another
-// way (perform).
+// Tests derive from it to start the machine with another configuration and journal (boot), to
+// submit another job, to observe every event and its actions (feed) and to perform actions
+// differently (perform). Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,8 @@ class CoordinatorHost : public Host, public Receiver {
   bool running() const override { return machine_ != nullptr; }
   const Coordinator& machine() const { return *machine_; }
 
-  // Ends when the next commit is in the journal, before it is published or in the midst of that.
+  // Kills the process after the next commit is stored in the journal, before the commit is
+  // published or while it is.
   void kill_before_publish(TimeNs down_ns) { kill_at_commit_ns_ = down_ns; }
   void cancel_kill_before_publish() { kill_at_commit_ns_.reset(); }
 
@@ -34,16 +35,16 @@ class CoordinatorHost : public Host, public Receiver {
   void alive(PeerId peer) override { handle(PeerAlive{peer}); }
 
  protected:
-  // The last step of boot().
+  // The last step of boot(): creates the machine.
   Status run_machine(CoordinatorConfig config, CoordinatorState state);
-  // The job of the scenario, which is submitted until a journal has it.
+  // The job of the scenario. It is submitted until a journal has it.
   virtual Result<SubmitJob> job() const;
   void drop() override;
   Actions feed(TimeNs local_ns, const Event& event) override {
     return machine_->handle(local_ns, event);
   }
   void perform(Action& action) override;
-  // Tells the ledger what became of a record that was handed to the journal.
+  // Reports to the ledger whether a record that was passed to the journal was stored.
   void record_outcome(const CoordinatorRecord& record, const Status& status);
 
   SimulatedNetwork& network_;
@@ -54,9 +55,11 @@ class CoordinatorHost : public Host, public Receiver {
   void started() override;
   void look() override;
 
+  // The planner of the simulation, if the scenario has one.
   void advise(const RoundPlayed& round);
   void send(Send& send);
   void store(StoreCoordinator& store);
+  // Submits the job unless the journal has one.
   void submit();
 
   std::unique_ptr<CoordinatorJournal> journal_;
@@ -64,7 +67,7 @@ class CoordinatorHost : public Host, public Receiver {
   std::optional<TimeNs> kill_at_commit_ns_;
   bool has_job_ = false;
   std::uint64_t looks_ = 0;
-  std::uint64_t version_seen_ = UINT64_MAX;
+  std::uint64_t version_seen_ = UINT64_MAX;  // version of the last model that was compared
 };
 
 }  // namespace tributary

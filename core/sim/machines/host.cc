@@ -5,9 +5,12 @@
 namespace tributary {
 namespace {
 
+// Pause before the next start if the journal cannot be opened.
 constexpr TimeNs kRestartDelayNs = 300'000'000;
-// A thousand journals have to fit into memory, and their logs are to be copied back now and then.
+// The journals of a thousand agents must fit into memory, and their logs must be copied back from
+// time to time.
 constexpr std::uint64_t kLogBytes = 256u << 10;
+// More immediate wakeups in a row mean that the machine makes no progress.
 constexpr std::uint64_t kWakeupsAtOnceMax = 10'000;
 constexpr TimeNs kSecondNs = 1'000'000'000;
 
@@ -21,6 +24,7 @@ TimeNs HostClock::when(TimeNs local_ns) const {
   if (local_ns == INT64_MAX) return INT64_MAX;
   const TimeNs since = local_ns - offset_ns;
   if (rate == 1) return since;
+  // Rounding may give a time at which the clock does not show `local_ns` yet.
   TimeNs at = static_cast<TimeNs>(std::ceil(static_cast<double>(since) / rate));
   while (local(at) < local_ns) ++at;
   return at;
@@ -32,6 +36,7 @@ Host::Host(Room& room, std::string name, std::uint64_t index)
       name_(std::move(name)),
       disk_(SeededDraws(room.seed, DrawUse::disk, index)) {
   room_.vfs.mount(name_, disk_);
+  // The offsets differ, so that no two clocks agree.
   clock_.offset_ns = static_cast<TimeNs>(draws_.below(1000)) * kSecondNs;
 }
 
@@ -45,10 +50,11 @@ JournalOptions Host::journal_options() const {
 void Host::start() {
   wanted_ = true;
   if (running()) return;
-  disk_.power_on();
+  disk_.power_on();  // a new process
   ++life_;
   wakeup_ns_ = INT64_MAX;
-  // Power that comes back goes again now and then: what puts a journal in order must survive that.
+  // The power sometimes fails again during the start, because the recovery of a journal must
+  // survive that too.
   if (room_.faulty && after_operations_.power_cut && draws_.chance(0.25)) {
     cut_power_after_operations(draws_.below(20), after_operations_);
   } else {
@@ -71,12 +77,13 @@ void Host::start() {
 void Host::kill(Ending ending) {
   if (!running() && !disk_.powerless()) return;
   room_.tally.add(ending.fault);
-  disk_.power_off();  // nobody tidies up any more
+  disk_.power_off();  // no object may change the disk during its destruction
   drop();
   if (ending.power_cut) disk_.lose_unsynced();
   ++life_;
   cancel_planned();
   if (!wanted_) return;
+  // The process starts again unless something else has started or stopped it meanwhile.
   room_.queue.after(ending.down_ns, [this, life = life_] {
     if (life == life_ && wanted_) start();
   });
@@ -103,6 +110,7 @@ bool Host::died_of_power() {
   return true;
 }
 
+// The process may end during any action. The remaining actions are then lost, as in a real crash.
 void Host::handle(const Event& event) {
   if (!running()) return;
   Actions actions = feed(clock_.local(room_.now()), event);
@@ -119,6 +127,7 @@ void Host::handle(const Event& event) {
   plan_wakeup();
 }
 
+// Plans the machine's next wakeup unless an earlier one is planned.
 void Host::plan_wakeup() {
   const TimeNs due = clock_.when(next_wakeup_ns());
   if (due == INT64_MAX || due >= wakeup_ns_) return;
@@ -130,6 +139,7 @@ void Host::plan_wakeup() {
   }
   wakeup_ns_ = std::max(due, room_.now());
   room_.queue.at(wakeup_ns_, [this, life = life_, planned = wakeup_ns_] {
+    // The process has ended, or an earlier wakeup was planned since.
     if (life != life_ || wakeup_ns_ != planned) return;
     wakeup_ns_ = INT64_MAX;
     handle(Tick{});

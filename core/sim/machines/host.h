@@ -1,5 +1,6 @@
-// A simulated machine: a process with its clock and its disk, which is killed and started again.
-// What the process is (coordinator or agent) is for the two that derive from this.
+// A simulated machine: a process with its clock and its disk, which can be killed and started
+// again. The two derived classes define what the process is (coordinator or agent). Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -15,21 +16,21 @@
 
 namespace tributary {
 
-// A steady clock that may run faster or slower than time does.
+// A steady clock that may run faster or slower than virtual time.
 struct HostClock {
   double rate = 1;
   TimeNs offset_ns = 0;
 
   TimeNs local(TimeNs now) const;
-  // The first moment at which the clock shows this or more.
+  // The earliest virtual time at which the clock shows `local_ns` or more.
   TimeNs when(TimeNs local_ns) const;
 };
 
-// How a process ends.
+// The end of a process.
 struct Ending {
-  std::string_view fault;  // counted under this name; empty: not a fault
+  std::string_view fault;  // name under which the fault is counted; empty: not a fault
   bool power_cut = false;
-  TimeNs down_ns = 0;  // until it is started again
+  TimeNs down_ns = 0;  // time until it is started again
 };
 
 class Host {
@@ -44,38 +45,39 @@ class Host {
   HostClock& clock() { return clock_; }
   virtual bool running() const = 0;
 
-  // Starts the process; tries again after a while where its journal cannot be opened.
+  // Starts the process. Tries again after 0.3 s if its journal cannot be opened.
   void start();
   void stop_restarting() { wanted_ = false; }
 
-  // Ends the process at once. With a power cut, what is not synced is lost or torn.
+  // Ends the process at once. In a power cut, unsynced data is lost or torn.
   void kill(Ending ending);
-  // The same, later: before the action that comes after so many more, or in the midst of a write or
-  // sync after so many more.
+  // The same at a later point: before the action after this many more, or during the write or sync
+  // after this many more.
   void kill_after_actions(std::uint64_t actions, Ending ending);
   void cut_power_after_operations(std::uint64_t operations, Ending ending);
-  // Takes back what was planned and has not happened yet.
+  // Cancels the planned ends that have not happened yet.
   void cancel_planned();
 
+  // Passes an event to the machine and performs its actions.
   void handle(const Event& event);
 
  protected:
-  // Opens the journal and makes the state machine.
+  // Opens the journal and creates the state machine.
   virtual Status boot() = 0;
-  // Takes both down.
+  // Destroys both.
   virtual void drop() = 0;
   virtual Actions feed(TimeNs local_ns, const Event& event) = 0;
   virtual void perform(Action& action) = 0;
   virtual TimeNs next_wakeup_ns() const = 0;
-  // The process runs: what it does by itself.
+  // Called when the process runs, for what it does on its own.
   virtual void started() = 0;
-  // After an event and all its actions.
+  // Called after an event and all its actions.
   virtual void look() = 0;
 
   JournalOptions journal_options() const;
-  // Whether the power went in the midst of what the disk just did; then the process is dead.
+  // Whether the power failed during the last operation of the disk. The process has then ended.
   bool died_of_power();
-  // `body` is run after this delay unless the process ends before.
+  // Runs `body` after this delay, unless the process ends before.
   template <typename Body>
   void later(TimeNs delay_ns, Body body) {
     room_.queue.after(delay_ns, [this, life = life_, body = std::move(body)]() mutable {
@@ -86,14 +88,14 @@ class Host {
 
   Room& room_;
   SeededDraws draws_;
-  std::uint64_t life_ = 0;  // counts the processes
+  std::uint64_t life_ = 0;  // number of starts and ends; identifies the process
 
  private:
   const std::string name_;
   VirtualDisk disk_;
   HostClock clock_;
   bool wanted_ = false;
-  TimeNs wakeup_ns_ = INT64_MAX;  // that is planned, in virtual time
+  TimeNs wakeup_ns_ = INT64_MAX;  // virtual time of the planned wakeup
   std::optional<std::uint64_t> actions_left_;
   Ending after_actions_;
   Ending after_operations_;

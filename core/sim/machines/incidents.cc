@@ -9,7 +9,7 @@
 namespace tributary {
 namespace {
 
-// How long after the beginning of its round an incident happens, at most.
+// An incident happens at most this long after the beginning of its round.
 constexpr TimeNs kWithinNs = 150 * kMs;
 
 }  // namespace
@@ -26,7 +26,7 @@ Incidents::Incidents(Room& room, SimulatedNetwork& network, PeerNetwork& peers,
   for (std::size_t kind = 0; kind < kIncidents; ++kind) {
     const std::uint32_t count = room.scenario.incidents[kind].count;
     for (std::uint32_t i = 0; i < count; ++i) {
-      // Spread evenly, each somewhere in its share of the rounds.
+      // The incidents are spread evenly: each happens in its own share of the rounds.
       const double place = (static_cast<double>(i) + draws_.uniform()) / count;
       planned_.emplace(1 + static_cast<std::uint64_t>(place * static_cast<double>(last)),
                        static_cast<Incident>(kind));
@@ -37,7 +37,7 @@ Incidents::Incidents(Room& room, SimulatedNetwork& network, PeerNetwork& peers,
 void Incidents::begin() {
   skew_clocks();
   const auto join = room_.scenario.incidents[static_cast<std::size_t>(Incident::late_join)];
-  // Enough are there from the start for rounds to begin.
+  // Enough agents start at once for the rounds to begin.
   const std::uint32_t spare = room_.scenario.agents - room_.scenario.job.policy.agents_min;
   const std::uint32_t late = std::min(join.count, spare);
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
@@ -56,13 +56,15 @@ void Incidents::skew_clocks() {
   for (std::uint32_t i = 0; i < std::min<std::size_t>(machines.skewed_clocks, agents_.size());
        ++i) {
     HostClock& clock = agents_[i * agents_.size() / machines.skewed_clocks]->clock();
-    // Every second one is slow, the others fast, so that both are there in every run.
+    // Every second clock is slow and the others are fast, so that every run has both.
     const double end = i % 2 == 0 ? machines.clock_rate_min : machines.clock_rate_max;
     clock.rate = 1 + (end - 1) * (1 - draws_.uniform());
     room_.tally.add(clock.rate < 1 ? "slow_clock" : "fast_clock");
   }
 }
 
+// Also causes the incidents of rounds that were skipped because several rounds were committed at
+// once.
 void Incidents::round_begins(std::uint64_t round) {
   const auto end = planned_.upper_bound(round);
   for (auto it = planned_.begin(); it != end; ++it) {
@@ -85,6 +87,7 @@ void Incidents::stop() {
     agent->cancel_planned();
     agent->disk().set_faults({});
   }
+  // Agents that would have joined later must be present at the end.
   while (!late_.empty()) join_late();
 }
 
@@ -92,7 +95,7 @@ std::uint32_t Incidents::some_agent() {
   return static_cast<std::uint32_t>(draws_.below(agents_.size()));
 }
 
-// Nothing can happen to one that is down: the next one that is not takes its place.
+// Nothing can happen to an agent that is down, so the next running agent is chosen.
 std::uint32_t Incidents::some_running_agent() {
   const std::uint32_t first = some_agent();
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
@@ -102,6 +105,8 @@ std::uint32_t Incidents::some_running_agent() {
   return first;
 }
 
+// Incidents of the coordinator, the disks and the whole network. All others happen to a running
+// agent.
 void Incidents::happen(Incident incident) {
   const TimeNs duration =
       draw_ns(room_.scenario.incidents[static_cast<std::size_t>(incident)].duration, draws_);
@@ -128,6 +133,7 @@ void Incidents::happen(Incident incident) {
   }
 }
 
+// Incidents of one agent.
 void Incidents::happen_to_agent(Incident incident, std::uint32_t agent, TimeNs duration) {
   AgentHost& host = *agents_[agent];
   switch (incident) {
@@ -140,6 +146,7 @@ void Incidents::happen_to_agent(Incident incident, std::uint32_t agent, TimeNs d
     case Incident::agent_leave:
       return host.leave(duration);
     case Incident::straggler:
+      // The training misses the deadline by `duration`.
       return host.train_slowly(1, room_.scenario.job.policy.deadline_ms * kMs + duration);
     case Incident::training_failure:
       return host.fail_training(1);
@@ -170,22 +177,23 @@ void Incidents::happen_to_disk(Incident incident, TimeNs duration) {
       draws_.chance(0.3) ? coordinator_.disk() : agents_[some_running_agent()]->disk();
   DiskFaults faults;
   if (incident == Incident::disk_full) {
-    faults.capacity_bytes = disk.used_bytes();
+    faults.capacity_bytes = disk.used_bytes();  // nothing more fits
     faults.copies_on_write = draws_.chance(0.7);
   } else {
     faults.write_failure = 0.1;
     faults.sync_failure = 0.2;
-    faults.next_sync_fails = true;
+    faults.next_sync_fails = true;  // so that at least one sync fails
   }
   disk.set_faults(faults);
   room_.queue.after(duration, [&disk] { disk.set_faults({}); });
 }
 
+// Separates up to a quarter of the agents from the coordinator, from each other agent, or both.
 void Incidents::cut_off(TimeNs duration) {
   room_.tally.add(name(Incident::partition));
   const std::uint64_t count = 1 + draws_.below(std::max<std::size_t>(1, agents_.size() / 4));
   const std::uint32_t first = some_agent();
-  // Both ways, one of them, or only among agents.
+  // Both directions, one of them, or only the links among agents.
   const std::uint64_t way = draws_.below(room_.scenario.by_peers() ? 4 : 3);
   std::vector<std::uint32_t> cut;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -196,7 +204,7 @@ void Incidents::cut_off(TimeNs duration) {
     room_.budget.disturbed(agent, until);
     if (way != 1) network_.up(agent).cut(room_.now(), until);
     if (way != 2) network_.down(agent).cut(room_.now(), until);
-    if (draws_.chance(0.5)) continue;  // the connection outlives it
+    if (draws_.chance(0.5)) continue;  // the connection survives the partition
     room_.queue.after(duration, [this, agent] {
       network_.hang_up(agent);
       network_.dial(agent);
@@ -208,7 +216,8 @@ void Incidents::cut_off(TimeNs duration) {
 void Incidents::make_noise(std::uint32_t agent) {
   room_.tally.add(name(Incident::garbage));
   for (std::uint64_t i = draws_.below(20) + 1; i > 0; --i) {
-    // One draw a statement: compilers evaluate a call's arguments in different orders.
+    // One draw per statement, because compilers evaluate the arguments of a call in different
+    // orders.
     Message message = noise(draws_);
     network_.intrude(std::move(message), draws_.chance(0.5) ? "stranger" : "");
     message = noise(draws_);
@@ -216,12 +225,13 @@ void Incidents::make_noise(std::uint32_t agent) {
   }
 }
 
+// Sends a Hello of a second process with the agent's identity.
 void Incidents::send_twin(std::uint32_t agent) {
   Message hello = network_.hello(agent);
   if (hello.frame.empty()) return;
   wire::FrameT frame;
   wire::GetFrame(hello.frame.data())->UnPackTo(&frame);
-  frame.message.AsHello()->incarnation = draws_.bits() | 1;
+  frame.message.AsHello()->incarnation = draws_.bits() | 1;  // another process
   frame.message.AsHello()->holdings.clear();
   Result<Bytes> built = build_frame(frame);
   if (!built.ok()) return;

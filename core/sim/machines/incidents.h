@@ -1,5 +1,6 @@
-// What goes wrong, and when: every incident of the scenario is given a round by the seed, and
-// happens a little after that round has begun. So each kind happens in every run.
+// Causes the incidents of a scenario. The seed assigns a round to each incident, and the incident
+// happens shortly after that round has begun. Therefore every kind of incident happens in every
+// run.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +18,21 @@ namespace tributary {
 
 using AgentHosts = std::vector<std::unique_ptr<AgentHost>>;
 
+// Not thread-safe. All references must outlive it.
 class Incidents {
  public:
   Incidents(Room& room, SimulatedNetwork& network, PeerNetwork& peers, CoordinatorHost& coordinator,
             AgentHosts& agents);
 
-  // Starts everybody but those who join late.
+  // Starts all machines except the agents that join late.
   void begin();
-  // Lets happen what was planned for the round that begins now.
+  // Causes the incidents of the round that begins now.
   void round_begins(std::uint64_t round);
-  // Ends all that is wrong; nothing more will happen.
+  // Ends all faults that are in effect and causes no more incidents.
   void stop();
 
  private:
+  // Causes one incident now.
   void happen(Incident incident);
   void happen_to_agent(Incident incident, std::uint32_t agent, TimeNs duration);
   void happen_to_disk(Incident incident, TimeNs duration);
@@ -37,6 +40,7 @@ class Incidents {
   void make_noise(std::uint32_t agent);
   void send_twin(std::uint32_t agent);
   void join_late();
+  // Makes some clocks run faster or slower.
   void skew_clocks();
   std::uint32_t some_agent();
   std::uint32_t some_running_agent();
@@ -48,7 +52,7 @@ class Incidents {
   AgentHosts& agents_;
   SeededDraws draws_;
   std::multimap<std::uint64_t, Incident> planned_;  // by round
-  std::vector<std::uint32_t> late_;                 // that have not joined yet
+  std::vector<std::uint32_t> late_;                 // agents that have not joined yet
   bool stopped_ = false;
 };
 

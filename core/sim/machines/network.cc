@@ -11,13 +11,15 @@
 namespace tributary {
 namespace {
 
+// Pause before an agent tries again to reach the coordinator.
 constexpr TimeNs kDialAgainNs = 150 * kMs;
-// One message in so many is kept to be replayed.
+// One message in this many is kept, to be replayed later.
 constexpr std::uint64_t kKeptShare = 61;
-// A message that takes longer than the first shows as progress, this often.
+// A message that takes longer than the first time is reported as progress at intervals of the
+// second.
 constexpr TimeNs kProgressAfterNs = 250 * kMs;
 constexpr TimeNs kProgressEveryNs = 500 * kMs;
-// For repeat_payloads: one in so many is sent twice.
+// For repeat_payloads: one payload in this many is sent twice.
 constexpr std::uint64_t kRepeatedShare = 3;
 
 TimeNs whole_ns(double ms) { return static_cast<TimeNs>(ms * static_cast<double>(kMs)); }
@@ -58,6 +60,8 @@ void SimulatedNetwork::dial(std::uint32_t agent) {
   });
 }
 
+// Connects the agent if the coordinator runs and neither direction is cut; otherwise tries again
+// later.
 void SimulatedNetwork::connect(std::uint32_t agent) {
   Ends& ends = links_[agent];
   const bool reachable =
@@ -78,6 +82,7 @@ void SimulatedNetwork::connect(std::uint32_t agent) {
     ends.links.up.restart();
     ends.links.down.restart();
   }
+  // The coordinator may learn of a connection only from its first message.
   if (draws_.chance(0.5)) coordinator_->connected(ends.peer);
   agents_[agent]->connected(ends.peer);
 }
@@ -88,6 +93,7 @@ void SimulatedNetwork::dial_all() {
   }
 }
 
+// Each side learns of the end after 1 ms, or not at all.
 void SimulatedNetwork::hang_up(std::uint32_t agent) {
   Ends& ends = links_[agent];
   if (ends.peer == 0) return;
@@ -118,6 +124,7 @@ void SimulatedNetwork::forget(PeerId peer) {
   agent_of_.emplace(links_[agent].peer, agent);
 }
 
+// Keeps the first Hello and some later messages for the incidents that send them again.
 void SimulatedNetwork::remember(Ends& ends, bool to_agent, const Message& message) {
   if (!to_agent && ends.hello.frame.empty() &&
       wire::GetFrame(message.frame.data())->message_type() == wire::Message::Hello) {
@@ -142,6 +149,7 @@ void SimulatedNetwork::send_up(std::uint32_t agent, Message message) {
   hand_over(agent, false, std::move(message));
 }
 
+// A message to a peer whose connection has ended is lost.
 void SimulatedNetwork::send_down(PeerId peer, Message message) {
   const auto found = agent_of_.find(peer);
   if (found == agent_of_.end()) return;
@@ -149,6 +157,7 @@ void SimulatedNetwork::send_down(PeerId peer, Message message) {
   hand_over(found->second, true, std::move(message));
 }
 
+// Counts the message and sends it. For repeat_payloads, the planted bug sends some of them twice.
 void SimulatedNetwork::hand_over(std::uint32_t agent, bool to_agent, Message message) {
   const auto count = [&] {
     room_.budget.sent(agent, to_agent ? ByteBudget::down : ByteBudget::up,
@@ -165,6 +174,7 @@ void SimulatedNetwork::hand_over(std::uint32_t agent, bool to_agent, Message mes
   carry(agent, to_agent, std::move(message));
 }
 
+// Passes the message over its link and plans the arrival of each copy.
 void SimulatedNetwork::carry(std::uint32_t agent, bool to_agent, Message message) {
   const Passage passage =
       link(agent, to_agent).pass(room_.now(), message.bytes(), room_.faulty, room_.sent.links);
@@ -184,6 +194,7 @@ void SimulatedNetwork::carry(std::uint32_t agent, bool to_agent, Message message
   }
 }
 
+// Plans the arrival of a message, and progress reports if it takes long.
 void SimulatedNetwork::put_under_way(std::uint32_t agent, bool to_agent, Message message,
                                      TimeNs first_byte_at_ns, TimeNs arrives_at_ns) {
   Ends& ends = links_[agent];
@@ -202,6 +213,8 @@ void SimulatedNetwork::put_under_way(std::uint32_t agent, bool to_agent, Message
   arrive_in_time(transfer);
 }
 
+// The link may be cut while the message is in flight. The arrival is then planned again, later by
+// the duration of the cut.
 void SimulatedNetwork::arrive_in_time(const std::shared_ptr<Transfer>& transfer) {
   room_.queue.at(transfer->arrives_at_ns, [this, transfer] {
     const TimeNs held_up_ns = link(transfer->agent, transfer->to_agent).held_up_ns();
@@ -217,7 +230,7 @@ void SimulatedNetwork::arrive(const Transfer& transfer) {
   const auto [agent, peer, to_agent] = std::tuple(transfer.agent, transfer.peer, transfer.to_agent);
   --links_[agent].under_way;
   if (!to_agent) payload_bytes_up_ -= transfer.message.payload.bytes.size();
-  // A connection that has ended takes what was under way with it.
+  // Messages in flight are lost when their connection ends.
   if (peer == 0 || links_[agent].peer != peer) return;
   Receiver& receiver = to_agent ? *agents_[agent] : *coordinator_;
   if (!receiver.listening()) return;
@@ -225,7 +238,7 @@ void SimulatedNetwork::arrive(const Transfer& transfer) {
   receiver.receive(event_of(peer, transfer.message, to_agent ? std::string_view() : who));
 }
 
-// Until it has arrived, and not while its link is cut.
+// Reports progress until the message has arrived, but not while its link is cut.
 void SimulatedNetwork::show_progress(std::weak_ptr<const Transfer> transfer, TimeNs at_ns) {
   room_.queue.at(at_ns, [this, transfer = std::move(transfer), at_ns] {
     const std::shared_ptr<const Transfer> held = transfer.lock();
@@ -248,6 +261,8 @@ void SimulatedNetwork::mend_all() {
   }
 }
 
+// Faults count as disturbances of the agent, so that the byte budget allows the repetitions that
+// they cause.
 void SimulatedNetwork::replay(std::uint32_t agent) {
   const Ends& ends = links_[agent];
   if (ends.peer == 0) return;

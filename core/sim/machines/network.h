@@ -1,5 +1,6 @@
-// The virtual network: a connection of every agent to the coordinator over a link each way, and
-// whoever else knows the coordinator's port.
+// The simulated network between agents and coordinator. Each agent has one connection over two
+// links, one for each direction. It also delivers messages of unknown processes that know the
+// coordinator's port.
 #pragma once
 
 #include <cstdint>
@@ -23,24 +24,25 @@ class Receiver {
   virtual void receive(const FrameReceived& event) = 0;
   virtual void connected(PeerId peer) = 0;
   virtual void disconnected(PeerId peer) = 0;
-  // Bytes of a message that is not whole yet have arrived from this peer.
+  // Bytes of an incomplete message have arrived from this peer.
   virtual void alive(PeerId peer) = 0;
 };
 
+// Not thread-safe; all times are virtual.
 class SimulatedNetwork {
  public:
   explicit SimulatedNetwork(Room& room);
 
-  // Once, before anything else. Both must outlive this.
+  // Call it once, before anything else. All receivers must outlive this object.
   void attach(Receiver& coordinator, std::vector<Receiver*> agents);
 
-  // The agent's process dials the coordinator, as soon as that can be reached.
+  // The agent connects to the coordinator, as soon as the coordinator is reachable.
   void dial(std::uint32_t agent);
-  // Everybody who runs does, as after a restart of the coordinator.
+  // All running agents connect, as after a restart of the coordinator.
   void dial_all();
-  // The connection is gone, with whatever is under way. Either side may be told or not.
+  // The connection ends, and messages in flight are lost. Each side may learn of it or not.
   void hang_up(std::uint32_t agent);
-  // The coordinator gives the peer's number up; its connection stays, and gets another.
+  // The coordinator gives up the peer. The connection stays and gets a new peer number.
   void forget(PeerId peer);
 
   void send_up(std::uint32_t agent, Message message);
@@ -50,21 +52,24 @@ class SimulatedNetwork {
   Link& up(std::uint32_t agent) { return links_[agent].links.up; }
   Link& down(std::uint32_t agent) { return links_[agent].links.down; }
   void mend_all();
-  // The next so many of its messages that claim sizes come with a lie in front.
+  // Sends a wrong copy before each of the agent's next `messages` messages that contain sizes.
   void let_lie(std::uint32_t agent, std::uint32_t messages) { links_[agent].lies = messages; }
-  // Something that went over its link a while ago goes over it again, each way.
+  // Repeats an old message in each direction of the agent's connection.
   void replay(std::uint32_t agent);
-  // To the coordinator, from a connection of its own that `authenticated_as` has a key for.
+  // Sends a message to the coordinator on a separate connection that is authenticated as
+  // `authenticated_as`.
   void intrude(Message message, std::string authenticated_as);
-  // To an agent, or over its connection to the coordinator, as if from the other side.
+  // Sends a message to an agent, or to the coordinator over the agent's connection, as if the other
+  // side had sent it.
   void disturb(std::uint32_t agent, bool to_agent, Message message);
-  // A Hello that this agent has sent; nothing where none is remembered.
+  // A Hello that this agent has sent; empty if none was.
   const Message& hello(std::uint32_t agent) const { return links_[agent].hello; }
 
+  // Largest number of messages in flight for one agent.
   std::uint64_t under_way_max() const { return under_way_max_; }
-  // Bytes of payloads on their way to the coordinator.
+  // Payload bytes in flight to the coordinator.
   std::uint64_t payload_bytes_up() const { return payload_bytes_up_; }
-  // The number of the agent's connection at the coordinator; 0: there is none.
+  // The coordinator's number for the agent's connection; 0 if none exists.
   PeerId peer(std::uint32_t agent) const { return links_[agent].peer; }
 
  private:
@@ -78,13 +83,13 @@ class SimulatedNetwork {
     Message old_down;
     Message hello;
   };
-  // A message under way.
+  // A message in flight.
   struct Transfer {
     std::uint32_t agent = 0;
     PeerId peer = 0;
     bool to_agent = false;
     TimeNs arrives_at_ns = 0;
-    TimeNs held_up_ns = 0;  // what its link counted when `arrives_at_ns` was set
+    TimeNs held_up_ns = 0;  // link's held_up_ns() when `arrives_at_ns` was set
     Message message;
   };
 
@@ -109,7 +114,7 @@ class SimulatedNetwork {
   PeerId next_peer_ = 1;
   SeededDraws draws_;
   std::uint64_t under_way_max_ = 0;
-  std::uint64_t payload_bytes_up_ = 0;  // under way
+  std::uint64_t payload_bytes_up_ = 0;  // in flight
   std::uint64_t payloads_ = 0;          // sent
 };
 

@@ -1,3 +1,4 @@
+// Tests of arrival times and progress reports on a slow simulated link.
 #include "core/sim/machines/network.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,7 @@
 namespace tributary {
 namespace {
 
-// Notes when something arrives.
+// Records the arrival times of messages.
 class Listener final : public Receiver {
  public:
   explicit Listener(const Room& room) : room_(room) {}

@@ -9,13 +9,15 @@
 namespace tributary {
 namespace {
 
-constexpr std::size_t kSessionsMax = 16;
-// Who has not opened the session by then is not waited for any longer.
+constexpr std::size_t kSessionsMax = 16;  // older sessions are forgotten
+// An agent that has not opened the session by then is reported as lost.
 constexpr TimeNs kConnectNs = 3'000 * kMs;
-// Until an end learns that its connection is gone: mostly soon, now and then late or never.
+// Time until an end learns that its connection has broken: mostly short, sometimes long, and
+// sometimes it never does.
 constexpr TimeNs kToldNs = 30 * kMs;
 constexpr TimeNs kToldLateNs = 2'000 * kMs;
 
+// The agent's index, which the endpoint ends with. UINT32_MAX if it ends with something else.
 std::uint32_t agent_at(const std::string& endpoint) {
   const auto digits = endpoint.find_last_not_of("0123456789") + 1;
   std::uint32_t agent = UINT32_MAX;
@@ -33,6 +35,7 @@ PeerNetwork::PeerNetwork(Room& room)
 
 std::string PeerNetwork::endpoint(std::uint32_t agent) { return fmt::format("peer-{}", agent); }
 
+// The link from one agent to another. It exists from its first use on.
 PeerNetwork::Way& PeerNetwork::way(std::uint32_t from, std::uint32_t to) {
   const auto found = ways_.find({from, to});
   if (found != ways_.end()) return found->second;
@@ -50,6 +53,7 @@ PeerNetwork::Connection* PeerNetwork::connection(std::uint64_t session, std::uin
 
 // --- sessions ------------------------------------------------------------------------------------
 
+// The session of this number. The first agent that opens it defines its members.
 PeerNetwork::Session& PeerNetwork::session_of(const OpenPeers& open) {
   const auto found = sessions_.find(open.session);
   if (found != sessions_.end()) return found->second;
@@ -65,12 +69,14 @@ PeerNetwork::Session& PeerNetwork::session_of(const OpenPeers& open) {
   return session;
 }
 
+// The agent opens a session; its previous one ends.
 void PeerNetwork::open(std::uint32_t agent, const OpenPeers& open) {
   close(agent);
   Session& session = session_of(open);
   ends_[agent] = {.session = open.session, .member = open.member};
   for (const std::uint32_t other : session.agents) {
     if (other == agent || other >= agents_.size()) continue;
+    // The connection broke before this agent opened the session.
     if (session.connections[std::minmax(agent, other)].broken) tell(agent, other, open.session);
   }
   const TimeNs connected_ns = draw_ns(room_.scenario.network.delay, draws_);
@@ -81,6 +87,7 @@ void PeerNetwork::open(std::uint32_t agent, const OpenPeers& open) {
   });
 }
 
+// The agent loses the members that have not opened the session.
 void PeerNetwork::give_up_connecting(std::uint32_t agent) {
   const std::uint64_t number = ends_[agent].session;
   const auto session = sessions_.find(number);
@@ -95,7 +102,7 @@ void PeerNetwork::close(std::uint32_t agent) {
   const End end = std::exchange(ends_[agent], {});
   const auto session = sessions_.find(end.session);
   if (session == sessions_.end()) return;
-  // A system may still send what its process has given it.
+  // An operating system may still send data that its process has written.
   const bool drains = draws_.chance(0.5);
   for (const std::uint32_t other : session->second.agents) {
     if (other == agent || other >= agents_.size()) continue;
@@ -103,6 +110,7 @@ void PeerNetwork::close(std::uint32_t agent) {
   }
 }
 
+// Breaks the connection and informs both ends. Waiting messages are lost.
 void PeerNetwork::break_connection(std::uint64_t session, std::uint32_t one, std::uint32_t other,
                                    bool drains) {
   Connection* const broken = connection(session, one, other);
@@ -114,7 +122,7 @@ void PeerNetwork::break_connection(std::uint64_t session, std::uint32_t one, std
   tell(other, one, session);
 }
 
-// Nothing may come from the lost one after this.
+// The notification comes after all messages of the lost agent that are in flight.
 void PeerNetwork::tell(std::uint32_t agent, std::uint32_t lost, std::uint64_t session) {
   if (ends_[agent].session != session) return;
   const NetworkSettings& network = room_.scenario.network;
@@ -142,6 +150,7 @@ std::optional<std::uint32_t> PeerNetwork::agent_of(std::uint32_t agent,
 
 // --- messages ------------------------------------------------------------------------------------
 
+// Passes a message over its link. A message on a broken connection is lost.
 void PeerNetwork::send(std::uint32_t from, SendToPeer sent) {
   const End end = ends_[from];
   const auto session = sessions_.find(end.session);
@@ -159,10 +168,11 @@ void PeerNetwork::send(std::uint32_t from, SendToPeer sent) {
     falsify(mail);
   }
   Way& over = way(from, to);
-  // What a partition holds up is sent again when it is over.
+  // Messages that a partition delays are retransmitted at its end.
   const TimeNs at = std::max(room_.now(), over.link.cut_until_ns());
   const std::size_t bytes = mail.frame.size() + mail.payload.size();
   room_.sent.peer_bytes += bytes;
+  // The links among peers have no faults of single messages.
   const Passage passage = over.link.pass(at, bytes, false, room_.sent.links);
   over.arrived_by_ns = std::max(over.arrived_by_ns, passage.arrives_at_ns[0]);
   under_way_max_ = std::max(under_way_max_, ++over.under_way);
@@ -170,6 +180,8 @@ void PeerNetwork::send(std::uint32_t from, SendToPeer sent) {
                  [this, mail = std::move(mail)]() mutable { arrive(std::move(mail)); });
 }
 
+// Delivers the message, or keeps it until the receiver opens the session. Messages on a broken
+// connection only arrive if it drains.
 void PeerNetwork::arrive(Mail mail) {
   --way(mail.from, mail.to).under_way;
   Connection* const over = connection(mail.session, mail.from, mail.to);
@@ -187,7 +199,7 @@ void PeerNetwork::hand_over(const Mail& mail) {
       .session = mail.session, .from = mail.member, .frame = mail.frame, .payload = mail.payload});
 }
 
-// The agent's process may end at each of them, and its connections with it.
+// The agent's process may end during each of them, and its connections then end too.
 void PeerNetwork::hand_over_waiting(std::uint32_t to, std::uint64_t session) {
   for (std::uint32_t from = 0; from < agents_.size(); ++from) {
     if (from == to) continue;
@@ -204,6 +216,7 @@ void PeerNetwork::hand_over_waiting(std::uint32_t to, std::uint64_t session) {
 
 // --- faults --------------------------------------------------------------------------------------
 
+// Flips one bit of the frame or of a copy of the payload. The sender's own payload stays unchanged.
 void PeerNetwork::falsify(Mail& mail) {
   room_.tally.add(name(Incident::lying_peer));
   const auto flip = [&](Bytes& bytes) {
@@ -216,6 +229,7 @@ void PeerNetwork::falsify(Mail& mail) {
   mail.payload = SharedSlice(std::move(changed));
 }
 
+// Cuts the links between the two groups, and breaks some of their connections.
 void PeerNetwork::cut_off(const std::vector<std::uint32_t>& agents, TimeNs until_ns) {
   if (!room_.scenario.by_peers()) return;
   for (const std::uint32_t inside : agents) {
@@ -240,6 +254,7 @@ void PeerNetwork::slow_until(std::uint32_t agent, TimeNs until_ns, TimeNs delay_
   }
 }
 
+// Breaks connections that are drawn from those that exist now.
 void PeerNetwork::break_some(std::uint64_t connections) {
   std::vector<Pair> standing;
   for (std::uint32_t low = 0; low < ends_.size(); ++low) {

@@ -1,6 +1,7 @@
-// Connections of the agents among themselves, one of each pair that has opened the same session: in
-// order, nothing lost and nothing twice as long as it stands, and gone for good in that session
-// once it breaks. What goes to somebody who has not opened the session yet waits for that.
+// The simulated connections among agents. Two agents that have opened the same session have one
+// connection. While it exists, messages arrive in order and exactly once. Once it breaks, it stays
+// broken for that session. Messages to an agent that has not opened the session yet wait until it
+// does.
 #pragma once
 
 #include <array>
@@ -19,54 +20,56 @@
 
 namespace tributary {
 
+// Not thread-safe; all times are virtual.
 class PeerNetwork {
  public:
   explicit PeerNetwork(Room& room);
 
-  // What an agent is told goes to its entry. Once, before anything else.
+  // Receives the events of the agent with the same index. Call attach() once, before anything else.
   using Tell = std::function<void(const Event&)>;
   void attach(std::vector<Tell> agents) { agents_ = std::move(agents); }
 
-  // What an agent says where it can be reached.
+  // The endpoint that the agent reports for its peers.
   static std::string endpoint(std::uint32_t agent);
 
   void open(std::uint32_t agent, const OpenPeers& open);
-  // It hangs up, or its process has ended.
+  // The agent closes its session, or its process has ended.
   void close(std::uint32_t agent);
   void send(std::uint32_t from, SendToPeer sent);
 
-  // --- faults ---
-  // From everybody else. Some connections break by it; in the others everything waits.
+  // Separates these agents from all others. Some of their connections break, and on the others
+  // everything waits.
   void cut_off(const std::vector<std::uint32_t>& agents, TimeNs until_ns);
   void slow_until(std::uint32_t agent, TimeNs until_ns, TimeNs delay_ns);
-  // So many, or all there are.
+  // Breaks this many connections, or all if fewer exist.
   void break_some(std::uint64_t connections);
-  // The one between these two in the session that both have open; nothing where there is none.
+  // Breaks the connection between these two in their common session, if one exists.
   void break_between(std::uint32_t one, std::uint32_t other);
-  // In so many of the next messages that this agent sends a bit is not what its machine asked for.
+  // Changes a bit in this many of the next messages that the agent sends.
   void let_lie(std::uint32_t agent, std::uint32_t messages) { lies_[agent] = messages; }
   void mend_all();
 
-  // The agent that this one calls `member` in its session; nothing where it has none open.
+  // The agent that this one calls `member` in its session; empty if it has no open session.
   std::optional<std::uint32_t> agent_of(std::uint32_t agent, std::uint32_t member) const;
-  // Of a pair, one way.
+  // Largest number of messages in flight in one direction between two agents.
   std::uint64_t under_way_max() const { return under_way_max_; }
 
  private:
-  using Pair = std::pair<std::uint32_t, std::uint32_t>;  // from, to; of a connection: low, high
+  // From and to. For a connection: the lower and the higher index.
+  using Pair = std::pair<std::uint32_t, std::uint32_t>;
 
   struct Mail {
     std::uint32_t from = 0;
     std::uint32_t to = 0;
     std::uint64_t session = 0;
-    std::uint32_t member = 0;  // who sends it
+    std::uint32_t member = 0;  // the sender's number in the session
     Bytes frame;
     SharedSlice payload;
   };
   struct Connection {
     bool broken = false;
-    bool drains = false;  // what was sent before it broke still arrives
-    // For whoever opens the session later, to the lower number and to the higher.
+    bool drains = false;  // messages sent before the break still arrive
+    // Messages for the agent with the lower and the higher index, until it opens the session.
     std::array<std::deque<Mail>, 2> waiting;
   };
   struct Session {
@@ -80,7 +83,7 @@ class PeerNetwork {
   struct Way {
     Link link;
     std::uint64_t under_way = 0;
-    TimeNs arrived_by_ns = 0;  // everything that is under way
+    TimeNs arrived_by_ns = 0;  // arrival time of the last message in flight
   };
 
   Way& way(std::uint32_t from, std::uint32_t to);
@@ -102,7 +105,7 @@ class PeerNetwork {
   std::vector<End> ends_;
   std::vector<std::uint32_t> lies_;
   std::map<Pair, Way> ways_;
-  std::map<std::uint64_t, Session> sessions_;  // the last ones
+  std::map<std::uint64_t, Session> sessions_;  // the most recent sessions
   std::deque<std::uint64_t> session_order_;
   SeededDraws draws_;
   std::uint64_t under_way_max_ = 0;

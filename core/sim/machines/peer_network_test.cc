@@ -1,3 +1,4 @@
+// Tests of the simulated connections among agents: order, waiting messages, breaks and partitions.
 #include "core/sim/machines/peer_network.h"
 
 #include <gmock/gmock.h>
@@ -24,7 +25,7 @@ Scenario three_agents() {
   return scenario;
 }
 
-// Three agents that write down what they are told.
+// Three agents that record the events that they receive.
 class PeerConnections : public testing::Test {
  protected:
   struct Got {
@@ -37,7 +38,7 @@ class PeerConnections : public testing::Test {
 
   PeerConnections()
       : scenario_(three_agents()), room_(scenario_, 1, Mutation::none), network_(room_) {
-    room_.faulty = false;  // both ends are told, and soon
+    room_.faulty = false;  // both ends learn of a break soon
     std::vector<PeerNetwork::Tell> agents;
     for (std::uint32_t i = 0; i < 3; ++i) {
       agents.emplace_back([this, i](const Event& event) { take(i, event); });
@@ -54,7 +55,7 @@ class PeerConnections : public testing::Test {
       payloads_.push_back(mail->payload.view().size());
     }
   }
-  // Members are in another order than agents.
+  // The members' order differs from the agents' order.
   void open(std::uint32_t agent, std::uint64_t session = 7) {
     OpenPeers open{.session = session, .member = 2 - agent, .members = {}};
     for (const std::uint32_t other : {2u, 1u, 0u}) {
@@ -194,7 +195,7 @@ TEST_F(PeerConnections, WhatAPartitionHoldsUpComesWhenItIsOver) {
     EXPECT_THAT(numbers(2), ElementsAre(2)) << "the others have nothing to do with it";
     EXPECT_THAT(numbers(1), IsEmpty());
     play(kSecond);
-    // The connection outlived it, or both ends know that it is gone.
+    // Either the connection survived, or both ends know that it is lost.
     const std::vector<std::uint32_t> gone = lost(0);
     EXPECT_EQ(numbers(1).empty(), std::ranges::count(gone, 1u) == 1);
   }

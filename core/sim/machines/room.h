@@ -1,4 +1,4 @@
-// What all machines of one simulation share: time, network, disks, and who watches.
+// The state that all machines of one simulation share: virtual time, disks, checks and totals.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@
 
 namespace tributary {
 
-// How often each kind of fault has fired, by name.
+// How often each kind of fault has happened, by name.
 class FaultTally {
  public:
   void add(std::string_view kind, std::uint64_t times = 1) {
@@ -40,15 +40,16 @@ class FaultTally {
   std::map<std::string, std::uint64_t, std::less<>> counts_;
 };
 
-// What has been sent in a simulation, by all machines.
+// Totals of the messages that all machines have sent.
 struct SentTally {
   LinkTally links;
-  // Bytes that agents and coordinator have handed to their links, by kind of message.
+  // Bytes that agents and coordinator have passed to their links, by kind of message.
   std::array<std::uint64_t, static_cast<std::size_t>(wire::Message::MAX) + 1> message_bytes = {};
-  std::uint64_t peer_bytes = 0;  // that agents have handed to the links between them
+  std::uint64_t peer_bytes = 0;  // bytes passed to the links among agents
 };
 
-// What the machines said, by name and reason, which are literals.
+// The number of the machines' notes, by name and reason. Both are literals, so the views stay
+// valid.
 class NoteTally {
  public:
   using OnNote = std::function<void(TimeNs, const std::string& host, const Note&)>;
@@ -67,6 +68,7 @@ class NoteTally {
   OnNote on_note_;
 };
 
+// Not thread-safe: one thread runs a simulation.
 struct Room {
   Room(const Scenario& what, std::uint64_t with_seed, Mutation with_mutation)
       : scenario(what),
@@ -82,7 +84,7 @@ struct Room {
   const std::uint64_t seed;
   const Mutation mutation;
   EventQueue queue;
-  ManualClock dates;  // of the journals: nothing depends on them
+  ManualClock dates;  // the journals' clock for dates; nothing depends on it
   DiskVfs vfs;
   Watch watch;
   Ledger ledger;
@@ -90,8 +92,8 @@ struct Room {
   FaultTally tally;
   SentTally sent;
   NoteTally notes;
-  bool faulty = true;      // until faults stop
-  std::uint64_t path = 0;  // a hash of all that has happened, in order
+  bool faulty = true;      // false once the faults have stopped
+  std::uint64_t path = 0;  // hash of all events so far, in order
 };
 
 }  // namespace tributary

@@ -1,12 +1,12 @@
-// Chance, for whatever happens in a simulation: every node, link and disk draws from a sequence of
-// its own, so that one fault more at one place does not move those at another.
+// Pseudo-random numbers of a simulation. Every node, link and disk has a sequence of its own, so
+// that one more fault at one place does not change the draws at another.
 #pragma once
 
 #include <cstdint>
 
 namespace tributary {
 
-// What a sequence is for; with an index it names one.
+// The use of a sequence. Together with an index it identifies the sequence.
 enum class DrawUse : std::uint32_t {
   schedule,
   node,
@@ -22,6 +22,7 @@ enum class DrawUse : std::uint32_t {
   rate_steps,
 };
 
+// One sequence. It is deterministic and gives the same numbers on every platform. Not thread-safe.
 class SeededDraws {
  public:
   SeededDraws(std::uint64_t seed, DrawUse use, std::uint64_t index);
@@ -29,9 +30,9 @@ class SeededDraws {
   std::uint64_t bits();
   double uniform();  // in [0, 1)
   bool chance(double probability) { return probability > 0 && uniform() < probability; }
-  // In [0, count); 0 for a count of 0.
+  // In [0, count); 0 if count is 0.
   std::uint64_t below(std::uint64_t count);
-  // In [low, high]; low where high is not above it.
+  // In [low, high]; `low` if high is not greater.
   std::int64_t between(std::int64_t low, std::int64_t high);
 
  private:

@@ -1,5 +1,5 @@
-// Virtual time: what is to happen, and when. What is due at the same time happens in the order in
-// which it was asked for, so that a run repeats itself exactly.
+// Virtual time and the tasks that run in it. Tasks for the same time run in the order in which they
+// were added, so that a run repeats exactly. Not thread-safe.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class EventQueue {
   std::uint64_t done() const { return done_; }
   TimeNs next_at_ns() const { return heap_.front().at_ns; }
 
-  // Not before now.
+  // Runs `body` at `at_ns`, or now if that time has passed.
   template <std::invocable Body>
   void at(TimeNs at_ns, Body body) {
     heap_.push_back(
@@ -36,6 +36,7 @@ class EventQueue {
     at(now_ns_ + delay_ns, std::move(body));
   }
 
+  // Advances the time to the next task and runs it. The queue must not be empty.
   void run_next() {
     std::ranges::pop_heap(heap_, Later{});
     Entry entry = std::move(heap_.back());

@@ -29,6 +29,7 @@ void ErrorForgetter::apply(AgentRecordToStore& record) {
   for (ContributionPart& part : contribution->parts) part.if_committed = nullptr;
 }
 
+// Replaces one in three residuals by the one that was stored before it.
 void ResidualSkipper::apply(AgentRecordToStore& record) {
   SharedFloats* residual = nullptr;
   if (auto* replica = std::get_if<ReplicaRecord>(&record)) residual = &replica->residual;

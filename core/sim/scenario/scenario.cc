@@ -41,6 +41,7 @@ constexpr std::array<std::string_view, kIncidents> kIncidentNames = {
     "lying_peer",
 };
 
+// The error of a value that does not fit.
 Status wrong(std::string what, std::string expected, std::string got, std::string remedy) {
   return Status(StatusCode::invalid_argument, {.what = std::move(what),
                                                .expected = std::move(expected),
@@ -54,7 +55,7 @@ std::string text_of(const toml::node& node) {
   return out.str();
 }
 
-// Reads one table: every key is asked for by name, and what was not asked for is refused.
+// Reads one table. The caller asks for every key by name; keys that it did not ask for are refused.
 class TableReader {
  public:
   TableReader(const toml::table& table, std::string place)
@@ -108,6 +109,7 @@ class TableReader {
     return {};
   }
 
+  // Reads a range of times in milliseconds, at most one day.
   Status span(std::string_view key, SpanMs& out) {
     const toml::node* const node = find(key);
     if (node == nullptr) return {};
@@ -124,7 +126,7 @@ class TableReader {
     return bad(key, "two times in milliseconds, [lowest, highest]", *node);
   }
 
-  // Both above 0, as they are drawn log-uniform.
+  // Both values must be above 0, because they are drawn log-uniform.
   Status span(std::string_view key, Span& out, double min, double max) {
     const toml::node* const node = find(key);
     if (node == nullptr) return {};
@@ -156,7 +158,7 @@ class TableReader {
     return {};
   }
 
-  // One table for each item; none where the key is missing.
+  // Returns one table for each item; none if the key is missing.
   Result<std::vector<const toml::table*>> tables(std::string_view key) {
     std::vector<const toml::table*> out;
     const toml::node* const node = find(key);
@@ -170,7 +172,7 @@ class TableReader {
     return out;
   }
 
-  // Null where the key is missing.
+  // Returns null if the key is missing.
   Result<const toml::table*> table(std::string_view key) {
     const toml::node* const node = find(key);
     if (node == nullptr) return nullptr;
@@ -179,6 +181,7 @@ class TableReader {
     return table;
   }
 
+  // Call it after all keys were asked for.
   Status refuse_others() const {
     for (const auto& [key, node] : table_) {
       if (std::ranges::find(asked_, key.str()) != asked_.end()) continue;
@@ -203,7 +206,7 @@ class TableReader {
   std::vector<std::string_view> asked_;
 };
 
-// The simulator advises what the job has anyway, but for the shares.
+// The simulator advises the job's own codec and changes only the shares.
 Status plan_own_ratios(ScenarioJob& job) {
   RoundPolicy& policy = job.policy;
   policy.planning.goal = wire::PlanGoal::adaptive;
@@ -265,6 +268,7 @@ Status read_rates(TableReader& in, const std::string& origin, const std::string&
   std::string trace;
   TRIBUTARY_TRY(in.text("trace", trace));
   if (trace.empty()) return {};
+  // A trace defines the rate, so another rate beside it would be ignored.
   if (network.rate_up_mbit_s || network.rate_down_mbit_s || !steps.empty()) {
     return wrong(place + ": trace", "no rate_up_mbit_s, rate_down_mbit_s or rate_steps beside it",
                  "both", "leave one of them out: a trace says the rate");
@@ -305,7 +309,7 @@ Status read_faults(TableReader in, const std::string& place, Scenario& scenario)
     TRIBUTARY_ASSIGN(const toml::table* table, in.table(kIncidentNames[i]));
     if (table == nullptr) continue;
     IncidentPlan& plan = scenario.incidents[i];
-    plan.count = 1;
+    plan.count = 1;  // defaults of an incident that the file names without details
     plan.duration = {100, 1000};
     TableReader incident(*table, fmt::format("{}.{}", place, kIncidentNames[i]));
     TRIBUTARY_TRY(incident.count("count", plan.count, 0u, 1u << 20));
@@ -322,6 +326,7 @@ Status read_all(const toml::table& root, const std::string& origin, Scenario& sc
   TRIBUTARY_TRY(in.count("agents", scenario.agents, 1u, 4096u));
   TRIBUTARY_TRY(in.count("rounds", scenario.rounds, 1u, 1u << 20));
   TRIBUTARY_TRY(in.number("progress_s", scenario.progress_s, 1, 1e6));
+  // Reads an optional table of the file.
   const auto part = [&](std::string_view key, auto&& read) -> Status {
     TRIBUTARY_ASSIGN(const toml::table* table, in.table(key));
     if (table == nullptr) return {};
@@ -350,6 +355,7 @@ TimeNs draw_ns(const SpanMs& span, SeededDraws& draws) {
   return static_cast<TimeNs>(ms * 1e6);
 }
 
+// Rounding makes the result independent of the C library's pow().
 double draw_log_uniform(const Span& span, SeededDraws& draws) {
   const double drawn = span.low * std::pow(span.high / span.low, draws.uniform());
   return std::clamp(std::round(drawn * 1e6) * 1e-6, span.low, span.high);
@@ -380,7 +386,7 @@ Result<Scenario> parse_scenario(std::string_view text, std::string_view origin) 
                  fmt::format("at most the {} agents there are", scenario.agents),
                  fmt::format("{}", scenario.job.policy.agents_min), "change it in the scenario");
   }
-  // Connections among agents have one constant rate and lose nothing anyway.
+  // Connections among agents have a constant rate and lose nothing.
   if (scenario.by_peers() && scenario.network.of_agents()) {
     return wrong(fmt::format("{}: network", place), "rates of agents with the collective star only",
                  "another collective", "leave the rates, the trace and `stream` out");

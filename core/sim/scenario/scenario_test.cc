@@ -1,3 +1,4 @@
+// Tests of scenario files: values, limits and unknown keys.
 #include "core/sim/scenario/scenario.h"
 
 #include <gmock/gmock.h>
