@@ -68,7 +68,7 @@ TEST_F(Corrections, ACollectiveThatNobodyHasTriedIsDoubtedMore) {
 TEST_F(Corrections, FadeWhereTheirChoiceIsNotInForce) {
   std::map<std::string, double> corrections = {
       {"ring fp16", 4}, {"star fp16", 4}, {"star thc", 0.25}};
-  for (int i = 0; i < 34; ++i) fade(corrections, "ring fp16");  // a half-life
+  for (int i = 0; i < 34; ++i) fade(corrections, "ring fp16");  // half-life in rounds
   EXPECT_EQ(corrections.at("ring fp16"), 4);
   EXPECT_NEAR(corrections.at("star fp16"), 2, 0.02);
   EXPECT_NEAR(corrections.at("star thc"), 0.5, 0.01);

@@ -23,7 +23,7 @@ PlanDecision decided(const PlanInputs& inputs) {
   return decision.ok() ? *decision : PlanDecision();
 }
 
-// As if the decision had been carried out for so many rounds.
+// Makes the decision the one in force for `rounds` rounds.
 void carry_out(PlanInputs& inputs, const PlanDecision& decision, std::uint64_t rounds) {
   inputs.before = in_force(decision, inputs, PlanPredictor(inputs));
   inputs.before->rounds = rounds;
@@ -92,7 +92,7 @@ TEST(Decide, SmallChangesAreNone) {
   EXPECT_EQ(decided(inputs).trigger, PlanTrigger::link);
 }
 
-// By the star, with slow ways up, so that agents with the slowest ones are told to keep less.
+// A star with slow uplinks, in which the slowest agents get smaller ratios.
 PlanInputs unlike() {
   PlanInputs inputs = federation(20, 5);
   inputs.peers_reachable = false;
@@ -138,7 +138,7 @@ TEST(Decide, WhereLinesDifferOtherwiseThanBeforeSharesAreSetAnew) {
   carry_out(inputs, first, 100);
   EXPECT_EQ(inputs.before->ratios, first.ratios);
   EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
-  // The slowest line is as slow as before; another agent's is not.
+  // The slowest link does not change; another agent's does.
   inputs.agents[1].beta_s_per_byte = beta_of_mbit(4);
   const PlanDecision second = decided(inputs);
   EXPECT_EQ(second.trigger, PlanTrigger::link);

@@ -112,14 +112,14 @@ TEST_F(PlannerTest, ALineThatHasChangedTeachesNothingOfACodec) {
     if (i == 4) break;
     EXPECT_FALSE(think().has_value()) << "it has not been in force for long";
   }
-  set_lines(3, 20);  // and now the reason is known
+  set_lines(3, 20);  // the link readings now show the reason
   const std::optional<Planned> second = think();
   ASSERT_TRUE(second.has_value());
   EXPECT_EQ(second->decision.trigger, PlanTrigger::link);
   EXPECT_TRUE(second->inputs.corrections.empty());
 }
 
-// Nothing measures the line, but rounds that took what was predicted take ten times as long.
+// No link was measured, but rounds that matched their prediction suddenly take ten times as long.
 TEST_F(PlannerTest, RoundsThatAllAtOnceTakeMuchLongerAreTheLines) {
   planner.round_over(round());
   PlanOption chosen = think()->decision.chosen;
@@ -149,7 +149,8 @@ TEST_F(PlannerTest, RoundsThatAllAtOnceTakeMuchLongerAreTheLines) {
       << "what is measured counts";
 }
 
-// Payloads that are too small to time: the line is assumed, and slower all the same.
+// Payloads are too small to measure the link: its rate is assumed, and the slowdown still scales
+// it.
 TEST_F(PlannerTest, SoTheyAreWhereNobodyHasMeasuredThem) {
   for (auto& [id, line] : lines.agents) {
     line.beta_s_per_byte = line.down_beta_s_per_byte = std::numeric_limits<double>::quiet_NaN();

@@ -1,4 +1,4 @@
-// Exploring: what is tried, when, for how long, and what a choice makes of it.
+// Tests exploration: the codecs, time and duration of trials, and their effect on the choice.
 #include "core/plan/trials.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ PlanDecision decided_now(const PlanInputs& inputs) {
   return decision.ok() ? *decision : PlanDecision();
 }
 
-// A choice has been in force for so long that nothing but exploring is left to do.
+// A choice that has been in force for long enough that only exploration remains.
 PlanInputs long_in_force(std::uint64_t rounds = 20) {
   PlanInputs inputs = federation(10, 5);
   inputs.policy.exploring_share = kShareOfTime;
@@ -40,7 +40,7 @@ PlanInputs long_in_force(std::uint64_t rounds = 20) {
   return inputs;
 }
 
-// As if everything had been tried so many rounds ago, and let through what was believed.
+// Marks every codec as tried `rounds_ago` rounds ago, with the assumed gain as the result.
 void try_all(PlanInputs& inputs, std::uint64_t rounds_ago) {
   const double now = PlanPredictor(inputs).curve_gain();
   for (const PlanCodec& codec : inputs.codecs) {
@@ -73,7 +73,7 @@ TEST(PlanTrials, WhatNobodyHasTriedIsTriedOnceNothingElseIsToBeDone) {
   for (const std::string& spec : decision.trials) EXPECT_THAT(decision.reason, HasSubstr(spec));
   EXPECT_THAT(decision.reason, HasSubstr(" stays: agents try "));
   EXPECT_THAT(decision.reason, HasSubstr("which they have not done yet"));
-  // What the choice in force is compared with stays what it was.
+  // An exploring decision does not change the baseline of the choice in force.
   const PlanBefore after = in_force(decision, inputs, PlanPredictor(inputs));
   EXPECT_EQ(after.rounds, inputs.before->rounds);
   EXPECT_EQ(after.exchange_s, inputs.before->exchange_s);
@@ -161,11 +161,11 @@ TEST(PlanTrials, ATriedGainStandsInPlaceOfTheAssumedOneByAgentsShares) {
   EXPECT_EQ(predictor.fixed_gain(*fp16), fp16->gain);
 }
 
-// Through it all: a codec that is believed to lose nothing is chosen, tried, and given up.
+// The complete cycle: a codec with an overestimated gain is chosen, tried and abandoned.
 TEST(PlanTrials, AWrongBeliefIsFoundOutAndTheChoiceFollows) {
   std::vector<PlanCodec> codecs = federation(10, 5).codecs;
   const auto threelc = std::ranges::find(codecs, "threelc:s=1", &PlanCodec::spec);
-  threelc->gain = 0.99;  // in truth less than half
+  threelc->gain = 0.99;  // the true gain is less than half
   Planner planner({.values = 1u << 20, .codecs = codecs});
   PlanLines lines;
   lines.agents["a"] = lines.agents["b"] = {.alpha_s = 5e-3,

@@ -5,7 +5,7 @@
 namespace tributary {
 namespace {
 
-// A tenth of a second that no line has a part in, and one that takes a second as it is known.
+// A fixed 0.1 s that no link affects, plus 1 s of link time that scales with the factor.
 double exchange_s(double factor) { return 0.1 + factor; }
 
 UnseenSlowdown settled() {

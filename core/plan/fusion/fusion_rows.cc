@@ -24,7 +24,8 @@ void FusionRows::begin(const FusionDeadline& deadline) {
   row_[0] = 0;
 }
 
-// Candidates behind this one have waited less, have less to send, and leave the window earlier.
+// A candidate with a greater `begin` has less to send, and so replaces earlier candidates of no
+// smaller cost.
 void FusionRows::offer(std::uint32_t begin) {
   if (before_[begin] == kNever) return;
   const double cost_s = before_[begin] - times_.sent_s(begin);
@@ -43,7 +44,7 @@ void FusionRows::add_row() {
   Choice* const choices = choices_.data() + (rows_ - 1) * row_size;
   head_ = tail_ = 0;
   repeats_ = true;
-  std::uint32_t device = 0;  // the last begin at which the device is waited for
+  std::uint32_t device = 0;  // last begin at which the device is the bottleneck
   for (std::uint32_t end = 1; end <= tensors_; ++end) {
     offer(end - 1);
     const double ready_s = times_.compressed_s(rows_, end);
@@ -64,7 +65,7 @@ void FusionRows::add_row() {
     };
     improve(device);
     if (head_ < tail_) improve(queue_[head_].begin);
-    if (row_[end] == kNever) {  // and so are all behind
+    if (row_[end] == kNever) {  // later cells miss the deadline as well
       std::fill(row_.begin() + end, row_.end(), kNever);
       break;
     }

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kSearchHalvings = 12;
 constexpr int kQuestions = 8;
-// Of an iteration: what is shorter by less is shorter by rounding.
+// Relative difference of two durations that rounding alone can cause.
 constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
@@ -43,8 +43,9 @@ FusionPlan FusionSearch::run() {
   return best_;
 }
 
-// A bound that no plan of so many groups falls below: each stage has to do all of its work between
-// the first group, or the last, which hold a tensor at least. Does not fall with the number.
+// A lower bound on the iteration time of any plan with `groups` groups. Each stage does all of its
+// work after the other stages' work on the first group and before that on the last, and each of
+// these holds one tensor or more. The bound does not decrease with the number of groups.
 double FusionSearch::least_s(std::uint32_t groups) const {
   const std::uint32_t all = times_.tensors();
   const double more_groups = groups - 1;
@@ -79,7 +80,7 @@ void FusionSearch::add_row(FusionRows& rows) {
   exhausted_ = steps_ > limits_.steps_max;
 }
 
-// 0 where no number of groups up to the maximum will do.
+// Returns 0 if no number of groups up to the maximum meets the deadline.
 std::uint32_t FusionSearch::least_groups(const FusionDeadline& deadline) {
   rows_.begin(deadline);
   while (rows_.rows() < groups_max_ && !rows_.settled() && !exhausted_) {
@@ -89,7 +90,7 @@ std::uint32_t FusionSearch::least_groups(const FusionDeadline& deadline) {
   return 0;
 }
 
-// Whether a plan that takes no longer turns up in a few questions.
+// Whether a plan of at most `iteration_s` is found within a few questions.
 bool FusionSearch::seek(double iteration_s) {
   std::uint32_t groups = 1;
   for (int i = 0; i < kQuestions && groups > 0; ++i) {
@@ -119,8 +120,9 @@ bool FusionSearch::halves_meet(const FusionDeadline& deadline) const {
   return false;
 }
 
-// The first number of groups, from here on, that meeting in the middle does not rule out. Those far
-// behind `groups` seldom are: the rows count too little for them.
+// Returns the first number of groups, from `groups` on, that meeting in the middle does not
+// exclude. Numbers far above `groups` are rarely excluded, because the rows count too little for
+// them.
 std::uint32_t FusionSearch::first_open(std::uint32_t groups) {
   const FusionDeadline deadline = better_than_best(groups);
   const std::uint32_t half = groups / 2;
@@ -137,10 +139,11 @@ std::uint32_t FusionSearch::first_open(std::uint32_t groups) {
   return groups;
 }
 
-// Finds what is better with so many groups, and says with how many that is not known then.
+// Looks for a better plan with `groups` groups. Returns the next number of groups to ask about.
 //
-// Where sums are rounded, the best plan can seem better than itself, and hide one that is. Then the
-// question is asked again for a little less, until the answer is another plan or none.
+// Because sums are rounded, the best plan can seem better than itself and hide a plan that is
+// really better. The question is then repeated with a slightly earlier deadline, until the answer
+// is another plan or none.
 std::uint32_t FusionSearch::ask(std::uint32_t groups) {
   double margin_s = 0;
   while (!exhausted_) {

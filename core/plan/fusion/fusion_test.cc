@@ -21,7 +21,7 @@ FusionPlan plan(const FusionProfile& profile, const FusionLimits& limits = {}) {
   return plan.ok() ? *plan : FusionPlan();
 }
 
-// The groups are a plan, and take as long as is said.
+// Checks that the groups are a valid plan whose iteration takes the stated time.
 void expect_consistent(const FusionProfile& profile, const FusionPlan& plan) {
   EXPECT_EQ(std::accumulate(plan.groups.begin(), plan.groups.end(), std::size_t{0}),
             profile.bytes.size());
@@ -31,7 +31,7 @@ void expect_consistent(const FusionProfile& profile, const FusionPlan& plan) {
 
 class AgainstBruteForce : public testing::TestWithParam<Decode> {};
 
-// The very same time, and no group more than it takes.
+// The plan must have exactly the same time and the least number of groups for it.
 TEST_P(AgainstBruteForce, ExactNumbers) {
   for (std::uint64_t seed = 0; seed < 6000; ++seed) {
     ProfileDraws draws(seed);
@@ -93,8 +93,8 @@ TEST(Fusion, AsParetoSetsOfALongerModel) {
   EXPECT_NEAR(found.iteration_s, best_s, 1e-14 * best_s);
 }
 
-// The paper's search can be slow: those cases that it finishes in so many calls are compared, and
-// they are nearly all.
+// The paper's search can be slow. Only cases that it finishes within a bound of calls are compared,
+// which are nearly all.
 TEST(Fusion, AsThePapersSearch) {
   int compared = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
@@ -125,7 +125,7 @@ TEST(Fusion, ASecondTimeTheSame) {
   EXPECT_EQ(plan(profile).groups, plan(profile).groups);
 }
 
-// Without starts to pay for no cut does harm, and those that do not help are left out.
+// Without start-up costs no cut does harm; a cut without benefit must be left out.
 TEST(Fusion, TiesGoToFewerGroups) {
   FusionProfile profile;
   profile.backward_s = {1, 1, 1};
@@ -152,7 +152,7 @@ TEST(Fusion, OneTensor) {
   EXPECT_EQ(plan(profile).iteration_s, 2 + 3 + 14 + 202);
 }
 
-// What decoding is for in the model: the best groups for the network alone are not the best.
+// The best groups for the network alone are not the best with decoding.
 TEST(Fusion, DecodingChangesThePlan) {
   FusionProfile profile;
   profile.backward_s = {1, 1, 1, 1};
@@ -168,7 +168,8 @@ TEST(Fusion, DecodingChangesThePlan) {
 }
 
 TEST(Fusion, MoreGroupsCanMakeFewerTensorsTakeLonger) {
-  // Why rows admit empty groups (fusion_rows.h): a large tensor that waits for its own compression.
+  // The case for which rows admit empty groups (fusion_rows.h): a large tensor that waits for its
+  // own compression.
   FusionProfile profile;
   profile.backward_s = {0, 0, 0};
   profile.bytes = {0, 16, 0};

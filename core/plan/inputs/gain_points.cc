@@ -74,7 +74,7 @@ GainPoints joint_gain(std::span<const GainPoints> agents, std::span<const double
       joint.gains[k] += share * agents[i].at(joint.ratios[k]);
     }
   }
-  for (double& gain : joint.gains) gain = std::min(gain, 1.0);  // sums of shares round
+  for (double& gain : joint.gains) gain = std::min(gain, 1.0);  // rounding may exceed 1
   return joint;
 }
 

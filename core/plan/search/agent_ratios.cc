@@ -6,10 +6,10 @@
 namespace tributary {
 namespace {
 
-// Of a line that nobody has measured yet: neither fast nor slow, so that neither extreme is chosen
-// on no grounds. 100 Mbit/s.
+// The assumed rate of an unmeasured link: 100 Mbit/s. It is neither fast nor slow, so that no
+// extreme choice is made without evidence.
 constexpr double kAssumedBeta = 8e-8;
-// Of one that says it carries nothing: 1 kbit/s, so that costs stay numbers.
+// The slowest rate: 1 kbit/s. It keeps costs finite for a link that reports no throughput.
 constexpr double kBetaMax = 8e-3;
 
 }  // namespace
@@ -32,7 +32,7 @@ std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& byt
     const AgentLine line = line_of(agent);
     const double own_s = line.up * bytes.up;
     const double allowed_s = std::max(in_time_s, line.down * bytes.down);
-    // Nobody keeps less for what measuring alone might explain, or where nothing was measured.
+    // A smaller ratio needs a measured link and a difference beyond measurement error.
     const bool slow =
         !std::isnan(agent.beta_s_per_byte) && own_s > allowed_s * (1 + inputs.policy.link_change);
     const double share = slow ? allowed_s / own_s : 1;

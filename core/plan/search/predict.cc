@@ -13,11 +13,11 @@
 namespace tributary {
 namespace {
 
-constexpr int kRatioDigits = 3;  // that a spec has
+constexpr int kRatioDigits = 3;  // significant digits of the ratio in a spec
 
 double known_or(double value, double other) { return std::isnan(value) ? other : value; }
 
-// What a bucket of so many values weighs, and how long it takes.
+// Size and time of a bucket of `values` values.
 StagePayload payload_of(const PlanStage& stage, double values) {
   return {.flow = stage.flow,
           .up_bytes = stage.up_bytes + stage.up_bytes_per_value * values,
@@ -97,7 +97,8 @@ std::vector<double> PlanPredictor::ratios_of(const PlanCodec& codec,
   return agent_ratios(inputs_, bytes);
 }
 
-// The exchange's model knows one rate for both ways: it is given that of the way that takes longer.
+// The cost model has one rate for both directions. It gets the rate of the direction that takes
+// longer.
 LinkEstimate PlanPredictor::star_line(const RatioBytes& bytes,
                                       const std::vector<double>& ratios) const {
   double up_s = slowest_.up * bytes.up;
@@ -111,7 +112,7 @@ LinkEstimate PlanPredictor::star_line(const RatioBytes& bytes,
   return {.alpha_s = line_.alpha_s, .beta_s_per_byte = longest_s / std::max(bytes.up, bytes.down)};
 }
 
-// Every agent brings its share of the result to the coordinator, whose word comes back.
+// Every agent uploads its share of the result to the coordinator, and receives the commit.
 double PlanPredictor::settle_s(const RatioBytes& bytes) const {
   if (!inputs_.settled) return 0;
   const auto agents = static_cast<double>(inputs_.agents.size());
@@ -137,8 +138,8 @@ double PlanPredictor::gain_of(const PlanCodec& codec, double ratio) const {
     case PlanFamily::top_k:
       return gain_.at(ratio);
     case PlanFamily::ar_top_k: {
-      // The root's places hold its own energy, and of every other agent's so much as they have in
-      // common with that agent's own; places drawn blindly would hold `ratio` of it.
+      // The root's positions hold the root's own energy, and of another agent's energy the share
+      // that both have in common. Random positions would hold `ratio` of it.
       const auto n = static_cast<double>(inputs_.agents.size());
       const double own = gain_.at(ratio);
       const double others = ratio + inputs_.agreement * (own - ratio);

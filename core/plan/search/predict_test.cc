@@ -45,7 +45,7 @@ TEST(PlanPredictor, IsTheExchangesCostWithTheTrainingBefore) {
   EXPECT_EQ(cost.gain, 1);
 }
 
-// A quarter of 1 Mi values as float32 and their envelopes, at 100 Mbit/s; there and back.
+// A quarter of 1 Mi float32 values with envelopes is settled at 100 Mbit/s, plus both latencies.
 TEST(PlanPredictor, WhatPeersComeToIsSettledWithTheCoordinator) {
   const PlanInputs alone = federation(100, 1);
   PlanInputs settled = alone;
@@ -110,12 +110,12 @@ TEST(PlanPredictor, ASlowAgentSendsLessAndHoldsNobodyBack) {
   for (PlanAgent& agent : inputs.agents) agent.down_beta_s_per_byte = beta_of_mbit(1000);
   const PlanCost alike = cost(0.001);
   inputs.agents[2].beta_s_per_byte = beta_of_mbit(10);
-  const PlanCost held_back = cost(0.1);  // it may not send less
+  const PlanCost held_back = cost(0.1);  // ratio_min allows no smaller ratio
   const PlanCost sends_less = cost(0.001);
   EXPECT_GT(held_back.exchange_s, 5 * alike.exchange_s);
   EXPECT_NEAR(sends_less.exchange_s, alike.exchange_s, 0.05 * alike.exchange_s);
   EXPECT_LT(sends_less.gain, alike.gain);
-  EXPECT_GT(sends_less.gain, 0.75 * alike.gain);  // the other three lose nothing
+  EXPECT_GT(sends_less.gain, 0.75 * alike.gain);  // the other three agents keep the full ratio
   const std::vector<double> ratios =
       PlanPredictor(inputs).ratios(codec(inputs, "topk"), wire::Collective::star, 0.1, kBucket);
   ASSERT_EQ(ratios.size(), 4u);
@@ -132,7 +132,7 @@ TEST(PlanPredictor, NobodySendsLessForWhatMeasuringMayExplainOrForALineThatNobod
   };
   inputs.agents[0].beta_s_per_byte *= 1.15;
   EXPECT_TRUE(ratios().empty());
-  inputs.agents[1].beta_s_per_byte = kNan;  // is taken for a tenth as fast as the others'
+  inputs.agents[1].beta_s_per_byte = kNan;  // counts as a link of the assumed rate
   EXPECT_TRUE(ratios().empty());
   inputs.agents[0].beta_s_per_byte *= 2;
   ASSERT_EQ(ratios().size(), 4u);
@@ -142,7 +142,8 @@ TEST(PlanPredictor, NobodySendsLessForWhatMeasuringMayExplainOrForALineThatNobod
 
 TEST(PlanPredictor, WhatComesDownAnywaySetsTheLeastThatIsWorthSending) {
   PlanInputs inputs = federation(100, 1);
-  inputs.agents[2].beta_s_per_byte = beta_of_mbit(10);  // and the same down: all agents' places
+  // the downlink carries all agents' positions and is as slow
+  inputs.agents[2].beta_s_per_byte = beta_of_mbit(10);
   EXPECT_TRUE(PlanPredictor(inputs)
                   .ratios(codec(inputs, "topk"), wire::Collective::star, 0.01, kBucket)
                   .empty());
@@ -179,7 +180,7 @@ TEST(PlanPredictor, WhatWasLearntOfAChoiceIsDoubtOfThoseThatWereNeverTaken) {
   inputs.corrections[correction_key(wire::Collective::star, codec(inputs, "fp32"))] = 0.5;
   EXPECT_DOUBLE_EQ(seconds("fp16", wire::Collective::ring), 4 * ring);
   EXPECT_DOUBLE_EQ(seconds("fp32", wire::Collective::star), 0.5 * other_star);
-  // The mean of all, ln 2 / 3, counts as one more of those by the same collective.
+  // The mean of all factors, ln 2 / 3, counts as one more factor of the same collective.
   const double of_all = std::log(2.0) / 3;
   EXPECT_NEAR(seconds("fp32", wire::Collective::ring),
               std::exp((of_all + std::log(4.0)) / 2) * other_ring, 1e-9 * other_ring);

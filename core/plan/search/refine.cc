@@ -11,11 +11,11 @@ namespace {
 
 constexpr double kRefinedBucketMin = 1u << 12;
 constexpr double kRefinedBucketMax = 1u << 20;
-constexpr double kRoom = 1e-6;              // between two bounds that would be one
-constexpr double kRefinedGainFloor = 1e-9;  // so that 1 / gain is a number
+constexpr double kRoom = 1e-6;  // least distance of two bounds that would otherwise be equal
+constexpr double kRefinedGainFloor = 1e-9;  // 1 / gain stays finite
 
-// A choice as four numbers: the logarithms of ratio and bucket size, which codec, which collective.
-// The last two are whole numbers, which pagmo wants behind the others.
+// A choice as four numbers: the logarithms of ratio and bucket size, the index of the codec, the
+// index of the collective. pagmo requires integer variables to be the last ones.
 class Problem {
  public:
   Problem() = default;
@@ -37,7 +37,8 @@ class Problem {
     return {cost.compress_s, cost.exchange_s, 1 / std::max(cost.gain, kRefinedGainFloor)};
   }
 
-  // pagmo wants a choice in every number; where there is none, place() makes one of what it draws.
+  // pagmo requires an interval for every variable. If only one value is possible, place() maps
+  // every draw to it.
   std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const {
     const auto last = [](std::size_t count) {
       return std::max(static_cast<double>(count) - 1, 1.0);

@@ -28,7 +28,7 @@ TEST(ParetoSet, HoldsNoneThatAnotherBeats) {
       set, {}, [](const PlanOption& option) { return option.cost.exchange_s; }));
 }
 
-// Whatever could be chosen by hand is in the set, or something in the set beats it.
+// Every choice by hand is in the set, or an option in the set dominates it.
 TEST(ParetoSet, NothingThatCouldBeChosenByHandBeatsAllOfIt) {
   for (const double mbit : {1.0, 50.0, 2000.0}) {
     const PlanInputs inputs = federation(mbit, 5);
