@@ -9,7 +9,7 @@
 namespace tributary {
 namespace {
 
-// In the units of people; rows need no word of their own.
+// Reads retention times in units that people use. Row counts have no unit.
 class RetentionWords {
  public:
   explicit RetentionWords(Retention& retention)

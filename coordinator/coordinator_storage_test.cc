@@ -24,7 +24,7 @@ class CoordinatorStorageTest : public testing::Test {
   SystemClock clock_;
   MemoryLog log_;
   service_testing::PostedEvents events_;
-  std::unique_ptr<CoordinatorStorage> storage_;  // ends before what it posts to
+  std::unique_ptr<CoordinatorStorage> storage_;  // destroyed before the queue that it posts to
 };
 
 TEST_F(CoordinatorStorageTest, ARoundThatIsNotThereIsAnsweredAllTheSame) {

@@ -35,8 +35,8 @@ namespace {
 constexpr std::string_view kComponent = "coordinator";
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
-constexpr std::uint32_t kKeepGaugesOnceIn = 10;  // times that they are exported
-constexpr Token kFirstCommand = 2;               // of operators; 1 is the daemon's own
+constexpr std::uint32_t kKeepGaugesOnceIn = 10;  // exports of metrics per stored set of gauges
+constexpr Token kFirstCommand = 2;  // first number of an operator's command; 1 is the daemon's own
 
 double seconds_of(TimeNs time) { return static_cast<double>(time) / 1e9; }
 
@@ -57,12 +57,12 @@ class CoordinatorDaemon {
   Status run();
 
  private:
-  // When each periodic task is due.
+  // The times at which periodic tasks are due.
   struct Schedule {
     TimeNs look_at_ns = 0;
     TimeNs metrics_at_ns = 0;
-    std::uint32_t until_gauges_kept = 0;  // exports of metrics
-    TimeNs done_since_ns = kNever;        // every job is over
+    std::uint32_t until_gauges_kept = 0;  // exports of metrics until then
+    TimeNs done_since_ns = kNever;        // time since which every job is over
   };
 
   Status open_link();
@@ -95,8 +95,8 @@ class CoordinatorDaemon {
   std::unique_ptr<Hub> hub_;
   std::unique_ptr<Coordinator> machine_;
   std::unique_ptr<MachineLoop> loop_;
-  std::unique_ptr<CoordinatorStorage> storage_;  // ends before the loop that it answers to
-  std::unique_ptr<Evaluations> evaluations_;     // null: no test set here
+  std::unique_ptr<CoordinatorStorage> storage_;  // destroyed before the loop that it posts to
+  std::unique_ptr<Evaluations> evaluations_;     // null: no test set
   std::unique_ptr<LinkWatch> links_;
   std::unique_ptr<PlanDesk> planner_;
   std::unique_ptr<OperatorPorts> operators_;
@@ -122,7 +122,7 @@ Status CoordinatorDaemon::open() {
 
   CoordinatorConfig config = settings_.machine;
   TRIBUTARY_ASSIGN(config.incarnation, draw_incarnation());
-  // The machine takes the state; the journal's answer about jobs is needed once more.
+  // The machine consumes the state, but the restored jobs are needed once more below.
   const CoordinatorState restored = state;
   TRIBUTARY_ASSIGN(machine_, Coordinator::make(std::move(config), std::move(state)));
   loop_ = std::make_unique<MachineLoop>(
@@ -221,7 +221,8 @@ Actions CoordinatorDaemon::handle(TimeNs now, const Event& event) {
   return machine_->handle(now, event);
 }
 
-// A job of this name that the journal has goes on instead.
+// Submits the job of the settings, unless the journal contains a job of that name, which then
+// continues.
 Status CoordinatorDaemon::submit_job(const CoordinatorState& state) {
   if (!settings_.job) return {};
   for (const RestoredJob& job : state.jobs) {
@@ -252,9 +253,9 @@ void CoordinatorDaemon::carry_out(Action& action) {
           [this](const RoundPlayed& round) { planner_->played(round); },
           [this](const CommandDone& done) { take_done(done); },
           [this](const Finished& finished) { end_.finish(finished.status); },
-          // The loop has carried these out.
+          // The loop has already performed these actions.
           Ignored<Send, ClosePeer, Note>(),
-          // An agent's alone.
+          // Only agents receive these actions.
           Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer>(),
       },
       action);
@@ -270,8 +271,8 @@ void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
   if (is_to_be_planned(job)) planner_->prepare(job.policy.agents_min);
 }
 
-// Before any round, so that the first one is as planned again. Without it rounds begin as the job
-// says, and so nothing that fails here keeps a coordinator from starting.
+// Runs before any round, so that the first round uses the last plan again. A failure is not fatal:
+// rounds then start with the settings of the job.
 void CoordinatorDaemon::resume_plan(const JobRecord& job) {
   if (!is_to_be_planned(job)) return;
   Result<std::unique_ptr<RunFile>> run = RunFile::open(settings_.journal);
@@ -306,7 +307,7 @@ void CoordinatorDaemon::take_round_published(const Reading& reading) {
   }
 }
 
-// On the planner's thread.
+// Runs on the planner's thread.
 Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(
     std::uint32_t agents, const std::function<bool()>& go_on) {
   std::vector<PlanCodec> codecs;
@@ -364,7 +365,8 @@ void CoordinatorDaemon::export_metrics() {
   operators_->export_metrics(outlets_->metrics());
 }
 
-// Every job is over, and whoever is there has its last model, or has had the time to get it.
+// Whether every job is over and each connected agent has its last model or had enough time to get
+// it.
 bool CoordinatorDaemon::everything_done() {
   const auto jobs = machine_->jobs();
   const bool over = !jobs.empty() && std::ranges::all_of(jobs, [](const Coordinator::JobView& job) {
@@ -413,7 +415,7 @@ Status CoordinatorDaemon::run() {
   }
   operators_->close_operators();
   if (evaluations_) evaluations_->end();
-  next_.until_gauges_kept = 0;  // what was sent and received in all is kept in any case
+  next_.until_gauges_kept = 0;  // stores the final byte totals in any case
   export_metrics();
   if (evaluations_) evaluations_->tell();
   storage_->end();

@@ -18,7 +18,8 @@
 namespace tributary {
 namespace {
 
-// Says of a model what its only value is; without a part for testing, nothing.
+// A trainer whose evaluation returns the single value of the model. Without a test part it returns
+// nothing.
 class Echo final : public Trainer {
  public:
   explicit Echo(bool has_test_part) : has_test_part_(has_test_part) {}
@@ -39,7 +40,7 @@ class Echo final : public Trainer {
 
 class EvaluationsTest : public testing::Test {
  protected:
-  // Each is ready before the next, so that none is passed over.
+  // Waits for each evaluation, so that no model is skipped.
   void commit_all(Evaluations& evaluations, const evaluator_testing::EvaluatedJob& job) {
     const SharedBytes definition = evaluator_testing::definition(job);
     for (std::uint64_t version = 1; version <= job.rounds; ++version) {

@@ -14,7 +14,8 @@
 namespace tributary {
 namespace {
 
-// Says of a model what its only value is, and is held up at the first.
+// A trainer whose evaluation returns the single value of the model, and which blocks at the first
+// model.
 class SlowTrainer final : public Trainer {
  public:
   SlowTrainer(std::latch& began, std::latch& go_on) : began_(began), go_on_(go_on) {}

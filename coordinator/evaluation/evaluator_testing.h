@@ -1,4 +1,4 @@
-// A job whose models can be evaluated, as the journal has it.
+// A job definition for tests of evaluations, in the form that the journal stores.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ namespace tributary {
 namespace {
 
 constexpr double kFigureUnknown = std::numeric_limits<double>::quiet_NaN();
-// Readings come without their sizes: heartbeats are small, and what a round's payloads took is
-// told for one byte, which a train of any length stands for.
+// Nominal sizes. A heartbeat is small, so its size does not matter. An uplink reading is a time per
+// byte, so a train of any length represents it.
 constexpr double kHeartbeatBytes = 1;
 constexpr double kTrainBytes = 1e6;
 
@@ -46,7 +46,8 @@ void LinkFigures::count_refusals(const LinkCounters& now) {
 
 double LinkFigures::now_s() const { return std::chrono::duration<double>(clock_.now()).count(); }
 
-// Whoever is forgotten to make room has its rate kept once more in that second.
+// At the bound all agents are forgotten. The only effect is that a rate may be stored twice within
+// kBetaEvery.
 LinkFigures::Agent& LinkFigures::agent(const std::string& agent_id) {
   if (agents_.size() >= kAgentsMax && !agents_.contains(agent_id)) agents_.clear();
   return agents_[agent_id];
@@ -164,7 +165,8 @@ void LinkFigures::told(const LinksTold& told) {
   }
 }
 
-// Who has not been sent a train is known by its latency alone, which is that of both ways.
+// A downlink without a train has only a latency, which is half of the same round trip as the
+// uplink's.
 MeasuredWays LinkFigures::ways(const std::string& agent_id) const {
   MeasuredWays ways{.up = links_.measured(agent_id, now_s()),
                     .down = downlinks_.measured(agent_id, now_s())};
@@ -199,7 +201,8 @@ void LinkFigures::set_gauges() {
   count_known();
 }
 
-// How much is known, and how old the oldest of it is: one series for each figure, whoever is there.
+// Sets the number of known links and the age of the oldest one. One time series per quantity, so
+// their number does not grow with agents.
 void LinkFigures::count_known() {
   struct Known {
     double links = 0;

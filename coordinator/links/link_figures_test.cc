@@ -25,7 +25,7 @@ class CountedMetrics final : public Metrics {
   std::map<std::string, double> refused;
   std::map<std::string, double> counted;
   std::map<std::string, double> gauges;
-  std::map<std::string, double> labeled;  // by the metric and its figure
+  std::map<std::string, double> labeled;  // by metric and its label `figure`
 };
 
 struct LinkFiguresTest : testing::Test {

@@ -10,9 +10,9 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint64_t kAgentClock = 7'000'000'000'000;  // it began at another time
+constexpr std::uint64_t kAgentClock = 7'000'000'000'000;  // the agent's clock has another epoch
 
-// A coordinator's side with agents whose lines are what the test makes them.
+// The coordinator's side, with agents whose links the test determines.
 struct LinkProbesTest : testing::Test {
   Coordinator::AgentView view(const std::string& id, std::uint64_t payload_bytes = 0) {
     return {.agent_id = id, .incarnation = 1, .payload_bytes = payload_bytes};
@@ -21,7 +21,7 @@ struct LinkProbesTest : testing::Test {
     now_s += after_s;
     return probes.due(now_s, agents, [&](const std::string&) { return known; });
   }
-  // Looks every second until there is something.
+  // Advances the time by seconds until a probe is due.
   std::optional<ProbeLink> next(double within_s = 100) {
     for (double waited = 0; waited < within_s; ++waited) {
       std::vector<ProbeLink> all = look(1);
@@ -51,7 +51,7 @@ struct LinkProbesTest : testing::Test {
             .at_ns = static_cast<TimeNs>(ns(now_s + after_s)),
             .waited_for = true};
   }
-  // On a line that takes `beta` for a byte of padding.
+  // Answers all parts as over a link that takes `beta` seconds per byte of padding.
   LinkProbes::Outcome answer_all(const ProbeLink& probe, double beta = 1e-6) {
     LinkProbes::Outcome outcome;
     const double padding = std::max(probe.padding_bytes, probe.echo_padding_bytes) + 150;
@@ -78,7 +78,7 @@ TEST_F(LinkProbesTest, AQuietAgentIsAskedAndItsEchoIsARoundTrip) {
   EXPECT_EQ(probe->agent_id, "a");
   EXPECT_EQ(probe->padding_bytes + probe->echo_padding_bytes, 0u);
   ProbeEchoed back = echo(*probe, 0, 0.05);
-  back.answered_at_ns += 10'000'000;  // held for a fifth of it
+  back.answered_at_ns += 10'000'000;  // held for a fifth of the round trip
   const auto outcome = probes.take(now_s, back);
   const auto* reading = std::get_if<LinkProbes::Reading>(&outcome);
   ASSERT_TRUE(reading);
@@ -190,7 +190,7 @@ TEST_F(LinkProbesTest, TimesThatCannotBeSayNothing) {
   probe = next_of(false);
   ASSERT_TRUE(probe);
   back = echo(*probe, 0, 0.05);
-  back.answered_at_ns += 60'000'000;  // held for longer than it was away
+  back.answered_at_ns += 60'000'000;  // held for longer than the round trip
   EXPECT_EQ(fault(probes.take(now_s, back)), EchoFault::no_time);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A desk with one job, and somebody who asks while the loop looks.
+// A desk with one job, and an operator's thread that waits for answers.
 class ControlDeskTest : public testing::Test {
  protected:
   ControlDesk desk{
@@ -41,7 +41,7 @@ class ControlDeskTest : public testing::Test {
     return std::async(std::launch::async,
                       [this, text = question.dump()] { return Json::parse(desk.answer(text)); });
   }
-  // Looks until the desk has something to feed, or the answer is there.
+  // Calls take() until an event for the machine or the answer arrives.
   std::optional<Event> feed_for(std::future<Json>& answer) {
     while (answer.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
       std::vector<Event> events = desk.take();
