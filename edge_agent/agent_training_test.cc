@@ -41,7 +41,7 @@ class AgentTrainingTest : public testing::Test {
   MemoryLog log_;
   std::unique_ptr<Metrics> metrics_;
   service_testing::PostedEvents events_;
-  std::unique_ptr<AgentTraining> training_;  // ends before what it posts to
+  std::unique_ptr<AgentTraining> training_;  // destroyed before the queue that it posts to
 };
 
 TEST_F(AgentTrainingTest, AnOrderIsAnsweredByItsUpdate) {

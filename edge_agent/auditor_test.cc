@@ -18,7 +18,7 @@ struct AuditCase {
   wire::Collective collective = wire::Collective::star;
 };
 
-// Every agent with an auditor beside it, which sees what the agent is told and what it says.
+// Agents with an auditor each, which sees the events and actions of its agent.
 class Audit : public testing::Test {
  protected:
   Options options_for(const std::string& codec) {
@@ -47,7 +47,7 @@ class Audit : public testing::Test {
   }
 
   std::vector<Auditor> auditors_{3};
-  // Changes what the auditors see; empty: the truth.
+  // Changes the events and actions that the auditors see. Empty: no change.
   std::function<Event(std::uint32_t, const Event&)> seen_;
   std::function<void(std::uint32_t, Action&)> done_;
 };

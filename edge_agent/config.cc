@@ -11,7 +11,7 @@
 namespace tributary {
 namespace {
 
-// Settings whose text is not yet what the agent goes by.
+// Settings that need conversion after reading.
 struct Unread {
   std::uint64_t model_mib_max = 0;
   std::string peers_transport = "tcp";
@@ -53,8 +53,8 @@ void bind(Settings& settings, AgentSettings& config, Unread& unread) {
   settings.real("data.skew", config.training.data.skew, 0, 1e6);
 }
 
-// What is set beside the file counts more than what it says, so that an agent can be told another
-// way to its coordinator. Its key is the file's.
+// A setting beside the join file takes precedence over it, so that an agent can use another path to
+// its coordinator. The key always comes from the join file.
 Status take_join_file(const Settings& settings, AgentSettings& config) {
   if (config.join_file.empty()) return {};
   if (!config.key_file.empty()) {

@@ -27,9 +27,10 @@ namespace {
 constexpr std::string_view kComponent = "agent";
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
-constexpr TimeNs kMeasureDeviceEveryNs = 30 * 60 * 1'000 * kNsPerMs;  // it may be hot by then
+// every 30 min, because speeds change with the device's temperature
+constexpr TimeNs kMeasureDeviceEveryNs = 30 * 60 * 1'000 * kNsPerMs;
 
-// A line that follows the trace in this file, and lets nothing through at once.
+// Returns a link that follows the trace in the file, without a burst.
 Result<ShapedOptions> shape_of(const std::string& trace_file) {
   ShapedOptions shape;
   shape.out.burst_bytes = shape.in.burst_bytes = 0;
@@ -51,7 +52,7 @@ class AgentDaemon {
   Status run();
 
  private:
-  // When each periodic task is due.
+  // The times at which periodic tasks are due.
   struct Schedule {
     TimeNs look_at_ns = 0;
     TimeNs metrics_at_ns = 0;
@@ -78,12 +79,12 @@ class AgentDaemon {
   std::unique_ptr<DaemonOutlets> outlets_;
   std::unique_ptr<Transport> link_;
   std::unique_ptr<Agent> machine_;
-  std::unique_ptr<Auditor> auditor_;  // null: not wanted
+  std::unique_ptr<Auditor> auditor_;  // null: auditing is off
   std::atomic<double> conservation_error_ = -1;
   std::unique_ptr<MachineLoop> loop_;
-  std::unique_ptr<PeerService> peers_;  // null: it listens to none
-  // These end before the loop that they answer to; the storage first, which tells the training of
-  // each job that it has stored.
+  std::unique_ptr<PeerService> peers_;  // null: no endpoint for peers
+  // Both are destroyed before the loop that they post to. The storage is destroyed first, because
+  // it reports stored definitions to the training.
   std::unique_ptr<AgentTraining> training_;
   std::unique_ptr<AgentStorage> storage_;
   std::unique_ptr<StopSignals> signals_;
@@ -177,7 +178,7 @@ Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
   return {};
 }
 
-// The trainer is told of the job that the journal has.
+// Opens the journal and passes the stored job definition to the trainer.
 Result<AgentState> AgentDaemon::open_storage() {
   TRIBUTARY_TRY(open_training());
   TRIBUTARY_ASSIGN(
@@ -219,7 +220,7 @@ Actions AgentDaemon::handle(TimeNs now, Event event) {
   return actions;
 }
 
-// How an account stands in the end; an error that was found is said again.
+// Logs the final result of the audit. An error is logged again here.
 void AgentDaemon::log_audit() {
   if (!auditor_) return;
   if (!auditor_->status().ok()) {
@@ -246,9 +247,9 @@ void AgentDaemon::carry_out(Action& action) {
                  },
                  [this](const Reading& reading) { publish(reading, outlets_->metrics()); },
                  [this](const Finished& finished) { end_.finish(finished.status); },
-                 // The loop has carried these out.
+                 // The loop has already performed these actions.
                  Ignored<Send, ClosePeer, Note>(),
-                 // A coordinator's alone.
+                 // Only coordinators perform these actions.
                  Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksTold, SpeedsTold,
                          AgentReported, RoundPlayed, CommandDone>(),
              },
@@ -267,7 +268,7 @@ void AgentDaemon::export_metrics() {
   metrics.set(gauge_name(ReadingKind::link_out_bytes), static_cast<double>(counters.bytes_out));
 }
 
-// The job is over, its last model is applied, and nothing of it is open.
+// Whether the job is over, its last model is applied, and no work remains.
 bool AgentDaemon::everything_done() const {
   return storage_->job_over() && machine_->model_version() >= storage_->last_version() &&
          machine_->idle() && machine_->undecided().empty();
