@@ -1,4 +1,4 @@
-// A round at work, and whole models: the rules of exchange.fbs and transfer.fbs.
+// The rules of exchange.fbs and transfer.fbs.
 #include <fmt/format.h>
 
 #include "schemas/checks.h"
@@ -15,7 +15,7 @@ Status check_part_fields(const Part& part) {
   TRIBUTARY_TRY(below("segment", part.segment(), part.segments()));
   TRIBUTARY_TRY(at_most("stage_bytes", part.stage_bytes(), kStageBytesMax));
   TRIBUTARY_TRY(at_most("payload_bytes", part.payload_bytes(), kPayloadBytesMax));
-  // Below both caps there is nothing to overflow.
+  // Both numbers are below their caps, so the sum cannot overflow.
   TRIBUTARY_TRY(at_most("offset", part.offset(), part.stage_bytes()));
   const std::uint64_t end = part.offset() + part.payload_bytes();
   TRIBUTARY_TRY(at_most("end of the part", end, part.stage_bytes()));
@@ -28,7 +28,7 @@ Status check_part(const Part* part) {
   return check_part_fields(*part).at("part");
 }
 
-// Who is in a payload. The receiver knows the number of members, this frame does not.
+// Checks the set of contributors of a payload. Only the receiver knows the number of members.
 Status check_contributors(std::uint32_t contributors,
                           const flatbuffers::Vector<std::uint8_t>* bits) {
   TRIBUTARY_TRY(in_range("contributors", contributors, 1, kMembersMax));

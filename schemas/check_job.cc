@@ -1,4 +1,4 @@
-// What is trained, by whom, and how a round is done: the rules of job.fbs and plan.fbs.
+// The rules of job.fbs and plan.fbs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,7 +81,7 @@ Status check_exchange(const Exchange& exchange, std::uint32_t agents) {
   return in_range("payload_bytes", exchange.payload_bytes(), 1, kPayloadBytesMax);
 }
 
-// Buckets ascend and do not overlap, so that a value belongs to one at most.
+// Buckets must ascend without overlap, so that each value belongs to at most one.
 Status check_buckets(const Plan& plan) {
   std::uint64_t free_from = 0;
   return each("buckets", plan.buckets(), kBucketsMax, [&](const Bucket& bucket) {
@@ -92,7 +92,7 @@ Status check_buckets(const Plan& plan) {
   });
 }
 
-// Takes the group's buckets; an error if one of them is taken already.
+// Marks the group's buckets as taken. An error if one of them is already taken.
 Status take_group(const Range& group, std::vector<bool>& taken) {
   TRIBUTARY_TRY(in_range("count", group.count(), 1, taken.size()));
   TRIBUTARY_TRY(at_most("first", group.first(), taken.size() - group.count()));
@@ -103,7 +103,7 @@ Status take_group(const Range& group, std::vector<bool>& taken) {
   return {};
 }
 
-// If buckets are grouped, each is in one group.
+// If buckets are grouped, each must be in exactly one group.
 Status check_groups(const Plan& plan) {
   if (size_of(plan.groups()) == 0) return {};
   std::vector<bool> taken(size_of(plan.buckets()), false);

@@ -1,4 +1,4 @@
-// Coming, staying and going: the rules of session.fbs and telemetry.fbs.
+// The rules of session.fbs and telemetry.fbs.
 #include "schemas/checks.h"
 #include "schemas/limits.h"
 

@@ -14,8 +14,8 @@ constexpr std::string_view kRemedy = "refuse the frame; docs/wire.md says what m
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// The length of the character that begins at text[i]; 0 when it is not UTF-8, or is a control
-// character other than a line break: text ends in logs and on terminals.
+// Returns the length of the character at text[i]. Returns 0 if it is not valid UTF-8 or is a
+// control character other than a line break, because texts are written to logs and terminals.
 std::size_t character_bytes(std::string_view text, std::size_t i) {
   const auto lead = static_cast<unsigned char>(text[i]);
   if (lead < 0x20 || lead == 0x7F) return lead == '\n' ? 1 : 0;
@@ -67,7 +67,7 @@ class FieldRules {
   }
 
   Status list(const Place& place, ByteSpan bytes, std::size_t alignment) {
-    // flatbuffers::Verifier looks at the alignment of a list's length only.
+    // flatbuffers::Verifier checks only the alignment of a list's length.
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment != 0) {
       return broken(place.text(), fmt::format("items at multiples of {} bytes", alignment),
                     "a list that begins between them");
@@ -99,7 +99,7 @@ Status check_envelope(const Frame& frame) {
   const KindRules& rules = rules_of(frame.message_type());
   if (!rules.has(kBeforeSession)) TRIBUTARY_TRY(given("session", frame.session()));
   if (rules.has(kWantsAnswer)) TRIBUTARY_TRY(given("message_id", frame.message_id()));
-  // An Ack may say no more than which bulk frames have arrived.
+  // An Ack may also only report which bulk frames have arrived.
   const bool counts_bulk = frame.message_type() == Message::Ack &&
                            (frame.bulk_received() > 0 || frame.bulk_number() > 0);
   if (rules.has(kIsAnswer) && !counts_bulk) {

@@ -50,8 +50,8 @@ Verifier make_verifier(ByteSpan bytes) {
   return Verifier(bytes.data(), bytes.size(), options);
 }
 
-// The kind decides the cap on the size, so it is read first, and nothing else before the verifier
-// has seen all of it.
+// Reads the kind, which determines the size cap. Everything else is read only after the verifier
+// has checked the whole frame.
 Result<wire::Message> read_kind(ByteSpan bytes) {
   Verifier verifier = make_verifier(bytes);
   const flatbuffers::uoffset_t root = verifier.VerifyOffset(0);
