@@ -7,9 +7,9 @@
 namespace tributary {
 namespace {
 
-// Without a part of any aggregate for so long, what is missing is asked for: as an agent of a
-// device does (missing_aggregates.h). Who asks sooner than a slow coordinator can send is sent it
-// twice.
+// Time without any part of an aggregate after which an agent asks for what is missing, as a
+// production agent does (missing_aggregates.h). With a shorter time, a slow coordinator would send
+// everything twice.
 constexpr TimeNs kAskAfterAckTimeouts = 8;
 constexpr TimeNs kAskPauseMaxNs = 30'000 * kNsPerMs;
 
@@ -20,7 +20,7 @@ void LightAgent::fail(std::string_view what, const Status& status) {
   connection_.finish(status);
 }
 
-// --- session -----------------------------------------------------------------------------------
+// Session
 
 Actions LightAgent::handle(TimeNs now, const Event& event) {
   context_.now = std::max(context_.now, now);
@@ -119,7 +119,7 @@ void LightAgent::look_after_connection() {
   follow(connection_.look_after_session(activity, round_ ? round_->own.key() : RoundKey{}));
 }
 
-// --- job and model -----------------------------------------------------------------------------
+// Job and model
 
 void LightAgent::receive(const wire::Job& job) {
   Status status = shared_->take_job(job);
@@ -162,7 +162,7 @@ Status LightAgent::adopt(const Download& download) {
                          .rule_state = ByteSpan(*bytes).subspan(replica_.model_bytes())});
 }
 
-// --- rounds ------------------------------------------------------------------------------------
+// Rounds
 
 void LightAgent::receive(const wire::Plan& plan) {
   const RoundKey key = key_of(*plan.id());
@@ -203,7 +203,7 @@ void LightAgent::begin(const std::shared_ptr<const RoundPlan>& plan) {
   try_commit();
 }
 
-// Gives the stage of the bucket that is open.
+// Sends this agent's payload of the bucket's open stage.
 void LightAgent::contribute(std::uint32_t bucket) {
   const PlannedBucket& planned = round_->own.plan().buckets()[bucket];
   BucketWork& work = round_->own.work()[bucket];
@@ -254,8 +254,8 @@ void LightAgent::receive(const wire::Aggregate& aggregate, ByteSpan payload) {
   try_commit();
 }
 
-// Closes the stages of the bucket that have come, up to the first that has not, and contributes to
-// the one after each.
+// Closes the complete stages of the bucket, up to the first incomplete one, and contributes to the
+// stage after each.
 void LightAgent::close_stages(std::uint32_t bucket) {
   std::vector<SharedBytes>& combined = round_->own.work()[bucket].combined;
   while (true) {
@@ -284,7 +284,7 @@ void LightAgent::ask_for_missing() {
   }
 }
 
-// --- commits -----------------------------------------------------------------------------------
+// Commits
 
 void LightAgent::receive(const wire::Commit& commit) {
   const std::uint64_t version = replica_.version();
@@ -295,7 +295,7 @@ void LightAgent::receive(const wire::Commit& commit) {
   }
   commit_.hold(context_.now, commit);
   if (round_ && !round_->ask.running()) {
-    // To those that took part aggregates are on their way.
+    // Aggregates are still on the way to an agent that participated.
     round_->ask.start(context_.now, round_->own.member() ? ask_after_ns() : 0, ask_after_ns());
   }
   try_commit();
@@ -319,7 +319,7 @@ void LightAgent::try_commit() {
   begin_next();
 }
 
-// The replica takes the shared model, and verifies that it is the commit's.
+// Applies the commit: the replica takes the shared model and verifies its hash.
 Status LightAgent::apply(const wire::CommitT& commit) {
   TRIBUTARY_ASSIGN(const SharedModel after, shared_->apply(*round_->shared, commit, round_->own));
   TRIBUTARY_ASSIGN(ModelAhead ahead, replica_.go_ahead());

@@ -1,4 +1,4 @@
-// tributary load
+// The command `tributary load`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,8 +33,8 @@ struct LoadCommand {
   std::uint64_t bucket_values = 1u << 20;
   std::uint32_t threads = 0;
   std::uint32_t deadline_s = 600;
-  std::size_t curve = 1;     // of kSwitch
-  std::size_t replicas = 0;  // of kReplicas
+  std::size_t curve = 1;     // index in kSwitch
+  std::size_t replicas = 0;  // index in kReplicas
   std::string program;
 };
 
@@ -59,8 +59,8 @@ ChildCoordinatorOptions coordinator_options(const LoadCommand& command) {
           fmt::format("job.agents_min={}", command.agents), "job.quorum=1.0",
           fmt::format("job.deadline_ms={}", deadline_ms),
           fmt::format("job.preliminary_deadline_ms={}", deadline_ms),
-          // A thousand agents on the processors of one machine are not as quick to
-          // answer as a thousand machines.
+          // A thousand agents on one machine answer more slowly than a thousand machines, so the
+          // limits are long.
           "heartbeat.interval_ms=5000", "heartbeat.timeout_ms=120000", "retry.ack_timeout_ms=5000",
           fmt::format("limits.agents_max={}", std::max(command.agents, 16u)),
           fmt::format("link.connections_max={}", std::clamp(command.agents * 2, 64u, 65'000u))}};
