@@ -33,7 +33,7 @@ TEST(LegendLayout, FillsRowsAndSaysHowManyAreLeft) {
   EXPECT_EQ(all.height, 40);
   EXPECT_TRUE(all.more.isNull());
   const LegendLayout some = lay_out_legend(widths, 20, {0, 5, 100, 0}, 10, 2);
-  EXPECT_EQ(some.entries.size(), 5U);  // three, two, and the note in the third one's place
+  EXPECT_EQ(some.entries.size(), 5U);  // three, then two and the note in place of the third
   EXPECT_EQ(some.more, QRectF(60, 15, 40, 10));
   EXPECT_EQ(some.height, 20);
 }

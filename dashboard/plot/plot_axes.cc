@@ -40,7 +40,7 @@ void PlotAxes::set_log_y(bool on) {
   emit log_y_changed(on);
 }
 
-// Moments of a calendar have no logarithm.
+// Wall time has no logarithmic scale.
 bool PlotAxes::log_x() const {
   return shared_.is_log() && scene_.options.x.unit != Unit::wall_time && scene_.x.low > 0;
 }
@@ -99,7 +99,7 @@ void PlotAxes::update() {
   scene_.x = shared_.range();
   scene_.log_x = log_x();
   const auto zoom = shared_.zoom().y.find(view_);
-  // A log axis has nothing at 0 and below.
+  // A log axis cannot show 0 and less.
   if (zoom != shared_.zoom().y.end() && (!scene_.log_y || zoom->second.low > 0)) {
     scene_.y = zoom->second;
     return;

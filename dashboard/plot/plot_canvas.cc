@@ -12,12 +12,13 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr std::size_t kLegendRowsMax = 2;
-constexpr double kLegendSwatchRoom = 22;  // swatch, and what stands between two entries
+constexpr double kLegendSwatchRoom = 22;  // width of the swatch and of the space between entries
 constexpr double kLegendInset = 8;
 constexpr int kNameWidthMax = 160;
 constexpr int kMarginGap = 6;
 
-// The scene's ticks, which have been chosen with more in view than QCustomPlot's own tickers have.
+// Shows the ticks of the scene, which are computed with more context than QCustomPlot's tickers
+// have.
 class SceneTicker : public QCPAxisTicker {
  public:
   explicit SceneTicker(const Ticks& ticks) : ticks_(ticks) {}
@@ -49,13 +50,13 @@ std::size_t strips_of(const Scene& scene) {
 PlotCanvas::PlotCanvas(Scene& scene, QWidget* parent) : QCustomPlot(parent), scene_(scene) {
   setMouseTracking(true);
   setPlottingHint(QCP::phCacheLabels);
-  // The room for a title and a legend is ours, so the layout has no gaps of its own.
+  // The scene places title and legend, so the layout needs no margins of its own.
   plotLayout()->setMargins(QMargins(0, 0, 0, 0));
   axisRect()->setAutoMargins(QCP::msLeft | QCP::msRight | QCP::msBottom);
   xAxis->setTicker(QSharedPointer<SceneTicker>::create(scene.x_ticks));
   yAxis->setTicker(QSharedPointer<SceneTicker>::create(scene.y_ticks));
   xAxis->setSubTicks(true);
-  // QCustomPlot owns them from here on.
+  // QCustomPlot owns the layers.
   new BandLayer(axisRect(), scene, "main");  // above the grid, below the curves
   new BarLayer(axisRect(), scene, "main");
   new GanttLayer(axisRect(), scene, "main");
@@ -99,12 +100,14 @@ double PlotCanvas::lay_out_header(QSize size) {
   const QFontMetricsF metrics(font());
   scene_.title_height = std::ceil(metrics.height() * 1.5);
   scene_.strip_height = std::ceil(metrics.height() * 1.25) + 2;
-  // Room for the widest value there may be, so that nothing moves while somebody points.
+  // Reserves room for the widest value, so that the layout does not change while the crosshair
+  // moves.
   const QString widest = scene_.options.y.unit == Unit::one ? "-0.0000" : "88.8 Mbit/s  ";
   const double value_width = metrics.horizontalAdvance(widest);
   std::vector<double> widths;
   for (const LegendEntry& entry : scene_.legend.entries()) {
-    const bool has_value = widths.size() < scene_.content.curves.size();  // curves come first
+    // curves come first in the legend
+    const bool has_value = widths.size() < scene_.content.curves.size();
     widths.push_back(kLegendSwatchRoom + metrics.horizontalAdvance(entry.name) +
                      (has_value ? value_width : 0));
   }
@@ -118,7 +121,8 @@ double PlotCanvas::lay_out_header(QSize size) {
 
 double PlotCanvas::left_margin() const {
   const QFontMetricsF metrics(font());
-  // Pictures above one another begin at the same pixel as long as their numbers are not longer.
+  // A fixed width for the numbers aligns the left edges of stacked plots, as long as their numbers
+  // are not wider.
   double width = metrics.horizontalAdvance("00000.00") + metrics.height();
   const auto name = [&](const QString& text) {
     width = std::max(
@@ -146,8 +150,8 @@ void PlotCanvas::lay_out_axes(QSize size, double header_height) {
                              wall_time ? utc_offset_at(scene_.x.high) : 0);
   scene_.y_ticks = ticks_for(scene_.options.y.unit, scene_.y, scene_.log_y, wanted_y);
   set_axis(xAxis, scene_.x, scene_.log_x, axis_label(scene_.options.x.name, scene_.x_ticks));
-  // In a low picture the title has to do: a name that is longer than its axis would stand in the
-  // legend.
+  // In a low plot the y axis has no name, because a name longer than its axis would overlap the
+  // legend; the title must suffice.
   QString y_name = axis_label(scene_.options.y.name, scene_.y_ticks);
   if (metrics.horizontalAdvance(y_name) > data_height) y_name = axis_label({}, scene_.y_ticks);
   set_axis(yAxis, scene_.y, scene_.log_y, y_name);

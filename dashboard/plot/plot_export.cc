@@ -88,14 +88,14 @@ Status PlotExport::csv(const QString& file) const {
   const auto named = [](const AxisText& axis, const Ticks& ticks) {
     return axis.unit == Unit::wall_time ? "Unix time (s)" : axis_label(axis.name, ticks);
   };
-  // In the base unit: numbers of a table do not change with what is in sight.
+  // A table uses the base unit, so that its numbers do not depend on the visible range.
   Ticks unit;
   unit.unit = base_unit(scene_.options.y.unit);
   return write_file(file, [&](QIODevice& out) {
     out.write("Name," + csv_field(named(scene_.options.x, {})) + ",To," +
               csv_field(named(scene_.options.y, unit)) + "\r\n");
     write_rows(out, scene_);
-    return true;  // an error while writing makes the commit fail
+    return true;  // a write error makes the commit fail
   });
 }
 

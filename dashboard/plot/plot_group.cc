@@ -32,7 +32,7 @@ void PlotGroup::touch() {
 
 void PlotGroup::refresh_now() {
   x_axis_.follow();
-  timer_.stop();  // also what following has started
+  timer_.stop();  // following may have started it
   for (GroupedView* view : views_) view->refresh();
 }
 

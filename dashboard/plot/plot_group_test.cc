@@ -7,7 +7,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// Without a widget: what a group asks of its views.
+// A view without a widget that records the group's calls.
 class ViewForTests final : public GroupedView {
  public:
   ViewForTests(PlotGroup& group, std::optional<Extent> data)

@@ -8,8 +8,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// What a person without one kind of cone sees, after Viénot, Brettel and Mollon (1999), in linear
-// RGB.
+// Simulates the lack of one kind of cone, after Viénot, Brettel and Mollon (1999), in linear RGB.
 using Cones = std::array<std::array<double, 3>, 3>;
 constexpr Cones kProtan = {{{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}}};
 constexpr Cones kDeutan = {{{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}}};

@@ -16,14 +16,14 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr double kClickPixels = 4;    // what a hand moves while it clicks
+constexpr double kClickPixels = 4;    // greatest movement of the pointer during a click
 constexpr double kWheelFactor = 0.8;  // per notch
 constexpr double kWheelNotch = 120;
 constexpr double kPanShare = 0.1;
 constexpr double kKeyZoom = 0.7;
 
 std::uint64_t next_gesture() {
-  static std::uint64_t last = 0;  // of this thread, which is the only one with widgets
+  static std::uint64_t last = 0;  // only the GUI thread uses it
   return ++last;
 }
 
@@ -61,7 +61,7 @@ bool PlotInput::eventFilter(QObject* watched, QEvent* event) {
 }
 
 bool PlotInput::mouse_pressed(const QMouseEvent& event) {
-  canvas_.setFocus(Qt::MouseFocusReason);  // its proxy, the view, takes the keys
+  canvas_.setFocus(Qt::MouseFocusReason);  // its focus proxy, the view, receives the keys
   const bool left = event.button() == Qt::LeftButton;
   const bool pans =
       event.button() == Qt::MiddleButton || (left && event.modifiers().testFlag(Qt::ShiftModifier));
@@ -138,7 +138,7 @@ void PlotInput::clicked(QPointF pixel, bool one_more) {
 
 bool PlotInput::wheel_turned(const QWheelEvent& event) {
   if (scene_.nothing || !QRectF(axes_.data_rect()).contains(event.position())) return false;
-  // With Alt some platforms report the wheel as one that turns sideways.
+  // With Alt pressed, some platforms report a horizontal turn of the wheel.
   const QPoint turn = event.angleDelta();
   const double notches = (turn.y() != 0 ? turn.y() : turn.x()) / kWheelNotch;
   if (notches == 0) return true;
@@ -210,7 +210,7 @@ bool PlotInput::zoom_key(const QKeyEvent& event) {
   }
 }
 
-// About the crosshair where there is one, as a wheel would.
+// Zooms about the crosshair if it is set, as a wheel would.
 void PlotInput::zoom_by_key(double factor, bool along_y) {
   const QRectF rect = axes_.data_rect();
   QPointF about = rect.center();
@@ -248,8 +248,7 @@ bool PlotInput::crosshair_key(const QKeyEvent& event) {
   }
 }
 
-// To the next sample of the first curve that is shown, from where the crosshair stands or the
-// middle.
+// Moves to the next sample of the first visible curve, starting at the crosshair or in the middle.
 void PlotInput::step_crosshair(int steps) {
   const Extent x = axes_.x_range();
   const auto curve = std::ranges::find_if(scene_.content.curves, [this](const PlotCurve& one) {
@@ -259,7 +258,7 @@ void PlotInput::step_crosshair(int steps) {
   const QRectF rect = axes_.data_rect();
   const AxisMap map = scene_.x_map(rect);
   const double from = group_.crosshair().value_or(map.value(rect.center().x()));
-  // A sample that lies in another pixel; of dense ones that is the next pixel's.
+  // Searches a sample in another pixel. For dense samples that is the next pixel.
   for (double pixel = map.pixel(from) + steps;; pixel += steps) {
     const double at = map.value(pixel);
     if (!(at >= x.low && at <= x.high)) return;

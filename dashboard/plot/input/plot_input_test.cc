@@ -12,7 +12,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// Without a view: events go to the canvas, keys to the input.
+// Tests without a view: events go to the canvas, and keys to the input.
 class PlotInputTest : public testing::Test {
  protected:
   PlotInputTest() {

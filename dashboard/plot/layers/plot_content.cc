@@ -9,8 +9,8 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr double kSameShare = 1e-9;       // values that differ by less are one
-constexpr double kRoomAboveShare = 0.05;  // between the highest value and the edge
+constexpr double kSameShare = 1e-9;       // relative difference below which values are equal
+constexpr double kRoomAboveShare = 0.05;  // margin above the highest value
 constexpr std::size_t kStretchLegendMax = 12;
 
 void unite(std::optional<Extent>& all, std::optional<Extent> one) {
@@ -26,7 +26,7 @@ std::vector<SharedSeries> series_of(const PlotCurve& curve) {
   return found;
 }
 
-// The lowest value above 0, which is where a log axis can begin.
+// Returns the lowest value above 0, the lower end of a log axis.
 std::optional<double> lowest_positive(const Series& series, Extent x) {
   constexpr int kColumns = 512;
   std::vector<double> borders(kColumns + 1);
@@ -49,7 +49,7 @@ Extent with_room(Extent range, bool log, bool from_zero) {
   }
   if (from_zero && range.low > 0) range.low = 0;
   double room = (range.high - range.low) * kRoomAboveShare;
-  // A mean of values that are all the same differs from them by what rounding leaves.
+  // Rounding makes the mean of equal values differ slightly from them.
   const double size = std::max(std::fabs(range.low), std::fabs(range.high));
   if (range.high - range.low <= size * kSameShare) room = size > 0 ? size * kRoomAboveShare : 1;
   return {from_zero && range.low == 0 ? 0 : range.low - room, range.high + room};

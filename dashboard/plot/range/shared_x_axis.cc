@@ -7,7 +7,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// A range with a width; on a log axis only what is above 0.
+// Returns a range that is not empty, and above 0 on a log axis.
 Extent shown_range(Extent all, bool log) {
   if (log && all.high > 0 && all.low <= 0) {
     all.low = all.high > 1 ? std::min(1.0, all.high / 10) : all.high / 1000;
@@ -51,7 +51,7 @@ void SharedXAxis::apply_zoom() {
   } else {
     show_all_data();
   }
-  emit changed();  // also where only a y range has changed
+  emit changed();  // also emitted if only a y range has changed
 }
 
 void SharedXAxis::zoom_to(ZoomState state, std::uint64_t gesture) {
@@ -82,7 +82,7 @@ void SharedXAxis::fit() {
 void SharedXAxis::set_log(bool on) {
   if (on == log_) return;
   log_ = on;
-  // A zoom that a log axis cannot show is left, and can be had back.
+  // A zoom that a log axis cannot show is left; undo restores it.
   if (on && zoom().x && zoom().x->low <= 0) {
     ZoomState state = zoom();
     state.x.reset();
