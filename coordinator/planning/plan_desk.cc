@@ -153,7 +153,7 @@ void PlanDesk::reported(const AgentReported& report) {
   for (const wire::TrialT& trial : report.trials) take_trial(report, trial, agent);
 }
 
-// Of rounds without a plan, only the newest trial of a codec is kept.
+// Keeps only the newest trial of a codec until the next planned round.
 void PlanDesk::take_trial(const AgentReported& report, const wire::TrialT& trial, Reported& agent) {
   if (agent.tried.size() >= wire::kTrialsMax && !agent.tried.contains(trial.codec)) return;
   agent.tried[trial.codec] = trial.gain;

@@ -29,7 +29,7 @@ unsigned grid_for(std::uint32_t n) {
   return static_cast<unsigned>(blocks < kBlocksMax ? blocks : kBlocksMax);
 }
 
-// The largest of all threads of a block, known to every one of them.
+// Returns the largest value of all threads of a block, to each of them.
 __device__ std::uint32_t block_max(std::uint32_t value) {
   __shared__ std::uint32_t warps[kThreads / 32];
   value = __reduce_max_sync(0xffffffffu, value);
@@ -41,7 +41,7 @@ __device__ std::uint32_t block_max(std::uint32_t value) {
   return value;
 }
 
-// Four neighbours at a time, then the rest one by one: visit4(index) and visit1(index).
+// Visits groups of four neighbours, then the rest one by one: visit4(index) and visit1(index).
 template <typename Visit4, typename Visit1>
 __device__ void for_each_quad(std::uint32_t begin, std::uint32_t end, std::uint32_t thread,
                               std::uint32_t threads, const Visit4& visit4, const Visit1& visit1) {
@@ -141,8 +141,8 @@ __device__ void write_levels(const float* x, std::uint32_t begin, std::uint32_t 
 
 enum class Work { find_scales, use_scales, both };
 
-// One CUDA block per block of values. With both kinds of work the second read of the values comes
-// from the first-level cache.
+// One CUDA block per block of values. If it does both kinds of work, the second read of the values
+// hits the first-level cache.
 template <Work kWork>
 __global__ void quantize_blocks(const float* x, std::uint32_t n, LevelFormat format, float* scales,
                                 std::int8_t* levels) {
@@ -254,7 +254,7 @@ Status find_scales(const float* x, std::uint32_t n, const LevelFormat& format, f
 }
 Status to_levels(const float* x, std::uint32_t n, const LevelFormat& format, const float* scales,
                  std::int8_t* levels, Stream stream) {
-  // The kernel writes scales in its other modes only.
+  // The kernel writes scales only in its other modes.
   return launch_quantize<Work::use_scales>(x, n, format, const_cast<float*>(scales), levels,
                                            stream);
 }

@@ -73,9 +73,10 @@ class Grid {
 
 double bytes_of(const PlanOption& option) { return option.cost.bytes_up + option.cost.bytes_down; }
 
-// Removes dominated options. Of equal options the first stays. The result is in ascending order of
-// time; if it is too large, evenly spaced options stay. With a byte budget, bytes are a criterion
-// as well: if computation takes most of the time, a smaller choice is not faster, but it is needed.
+// Removes dominated options. If several options are equal, the first stays. The result is in
+// ascending order of time; if it is too large, evenly spaced options stay. With a byte budget,
+// bytes are a criterion as well: if computation takes most of the time, a smaller choice is not
+// faster, but it is needed.
 std::vector<PlanOption> not_dominated(std::vector<PlanOption> options, wire::PlanGoal goal) {
   const bool bytes_count = goal == wire::PlanGoal::byte_budget;
   const auto key = [](const PlanOption& option) {

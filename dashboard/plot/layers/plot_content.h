@@ -1,8 +1,9 @@
 // The content of one view, and what is derived from it: the covered ranges, the legend entries, and
 // the keys with colours.
 //
-// The functions take time proportional to the number of curves, bars and stretches. Of a curve's
-// samples they read only its pyramid (Series). Threads: the thread that appends to the series.
+// The functions take time proportional to the number of curves, bars and stretches. They do not
+// read a curve's samples one by one, only its pyramid (Series). Threads: the thread that appends to
+// the series.
 #pragma once
 
 #include <QString>
