@@ -27,10 +27,10 @@ struct CoordinatorSettings {
   std::string key_file;
   std::string allow_file;
   bool encrypted = true;
-  // endpoint for observers; empty: observers can only use the local socket
+  // Endpoint for observers; empty: observers can only use the local socket.
   std::string watch_endpoint;
   std::string watch_allow_file;  // allow-list of observers
-  // ids of observers that may also send operators' commands
+  // Ids of observers that may also send operators' commands.
   std::vector<std::string> watch_operators;
   std::uint32_t io_threads = 1;
   std::uint32_t connections_max = 4096;

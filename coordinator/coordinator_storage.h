@@ -22,7 +22,7 @@ namespace tributary {
 class CoordinatorStorage {
  public:
   struct Parts {
-    // delivers an event to the state machine; called on any thread
+    // Delivers an event to the state machine; called on any thread.
     std::function<void(Event)> post;
     const Clock& clock;
     Log& log;

@@ -33,6 +33,7 @@ namespace tributary {
 namespace {
 
 constexpr std::string_view kComponent = "coordinator";
+// Period of the tasks that are not driven by events: operators' commands, evaluations, the end.
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
 constexpr std::uint32_t kKeepGaugesOnceIn = 10;  // exports of metrics per stored set of gauges
@@ -40,12 +41,16 @@ constexpr Token kFirstCommand = 2;  // first number of an operator's command; 1 
 
 double seconds_of(TimeNs time) { return static_cast<double>(time) / 1e9; }
 
+// A job that is over needs no plan, although its policy stays in the journal.
 bool is_to_be_planned(const JobRecord& job) {
   const bool goes_on =
       job.state != wire::JobState::finished && job.state != wire::JobState::stopped;
   return goes_on && job.policy.planning.planned();
 }
 
+// Connects the state machine with everything that does I/O. All members belong to the loop's thread
+// unless their own comment says otherwise. The order of the members is the reverse order of their
+// destruction: a thread must end before anything that it posts to.
 class CoordinatorDaemon {
  public:
   explicit CoordinatorDaemon(const CoordinatorSettings& settings)
@@ -105,6 +110,9 @@ class CoordinatorDaemon {
   Schedule next_;
 };
 
+// The order matters. The journal is read before the link opens, because agents connect at once and
+// the machine must know its jobs by then. Signals are the last, because their handler uses all
+// other parts.
 Status CoordinatorDaemon::open() {
   TRIBUTARY_ASSIGN(outlets_,
                    DaemonOutlets::open(settings_.common, kComponent, [this](const Note& note) {
@@ -144,6 +152,8 @@ Status CoordinatorDaemon::open() {
   return submit_job(restored);
 }
 
+// A random first number prevents that an echo to an earlier process of this coordinator is taken
+// for one of its own probes.
 Status CoordinatorDaemon::open_links_watch() {
   std::optional<LinkProbes> probes;
   if (settings_.probes) {
@@ -158,6 +168,7 @@ Status CoordinatorDaemon::open_links_watch() {
   return {};
 }
 
+// Plans of restored jobs are resumed before agents connect, and the codecs are measured meanwhile.
 void CoordinatorDaemon::open_planner(const CoordinatorState& restored) {
   planner_ = std::make_unique<PlanDesk>(PlanDeskParts{
       .lines =
@@ -178,6 +189,7 @@ void CoordinatorDaemon::open_planner(const CoordinatorState& restored) {
   }
 }
 
+// Opens the transport. Without encryption no allow-list applies, and any agent may claim any id.
 Status CoordinatorDaemon::open_link() {
   TRIBUTARY_ASSIGN(KeyPair keys, keys_for(settings_.key_file, settings_.encrypted));
   if (settings_.encrypted) {
@@ -212,6 +224,8 @@ Status CoordinatorDaemon::open_operator_ports() {
   return {};
 }
 
+// The end is tracked here and not in the machine, because the grace period is a matter of the
+// process.
 Actions CoordinatorDaemon::handle(TimeNs now, const Event& event) {
   if (const auto* shutdown = std::get_if<Shutdown>(&event)) {
     end_.stop(now);
@@ -261,6 +275,8 @@ void CoordinatorDaemon::carry_out(Action& action) {
       action);
 }
 
+// A command is an operator's, or else the submission of the settings' job. If that one fails, the
+// coordinator cannot do what it was started for and ends.
 void CoordinatorDaemon::take_done(const CommandDone& done) {
   if (done.status.ok()) log().info(kComponent, "job changed", {{"job", done.job}});
   if (operators_ && operators_->done(done)) return;
@@ -285,6 +301,8 @@ void CoordinatorDaemon::resume_plan(const JobRecord& job) {
   if (inputs->has_value()) planner_->resume(job.job, **std::move(inputs));
 }
 
+// Readings of links go to the link figures, which aggregate them. An agent's own readings are only
+// stored, because a metric per agent would make the number of time series grow with the agents.
 void CoordinatorDaemon::take_reading(const Reading& reading) {
   const ReadingGroup group = facts_of(reading.kind).group;
   if (group == ReadingGroup::link) return links_->take_reading(reading);
@@ -319,6 +337,7 @@ Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(
   return codecs;
 }
 
+// Runs on the planner's thread.
 DeviceSpeeds CoordinatorDaemon::measure_own_speeds(const std::function<bool()>& go_on) {
   DeviceSpeeds speeds;
   for (const DeviceSpeed& one : measure_device(outlets_->clock(), go_on)) {
@@ -327,6 +346,7 @@ DeviceSpeeds CoordinatorDaemon::measure_own_speeds(const std::function<bool()>& 
   return speeds;
 }
 
+// Probes are events of the machine, because only it knows the session of an agent.
 void CoordinatorDaemon::probe_links() {
   if (end_.stopping()) return;
   for (const ProbeLink& probe : links_->probes_due(seconds_of(loop_->now()), machine_->agents())) {
@@ -334,6 +354,7 @@ void CoordinatorDaemon::probe_links() {
   }
 }
 
+// SIGHUP reloads the allow-lists; every other signal that is handled stops the coordinator.
 void CoordinatorDaemon::on_signal(int signal) {
   if (signal != SIGHUP) {
     loop_->post(Shutdown{.reason = "stopped by a signal"});
@@ -343,6 +364,8 @@ void CoordinatorDaemon::on_signal(int signal) {
   operators_->read_watchers_again(log());
 }
 
+// Metrics are exported every second. Only one in kKeepGaugesOnceIn exports is also stored, which
+// bounds the growth of the journal.
 void CoordinatorDaemon::export_metrics() {
   const bool keep = next_.until_gauges_kept == 0;
   next_.until_gauges_kept = keep ? kKeepGaugesOnceIn - 1 : next_.until_gauges_kept - 1;
@@ -374,6 +397,7 @@ bool CoordinatorDaemon::everything_done() {
   });
   if (!over || (evaluations_ && !evaluations_->idle())) return false;
   if (next_.done_since_ns == kNever) next_.done_since_ns = loop_->now();
+  // An agent that is gone would otherwise keep the process alive forever.
   if (loop_->now() - next_.done_since_ns >= settings_.common.stop_grace_ms * kNsPerMs) return true;
   const auto version_of = [&](std::uint64_t number) {
     const auto job = std::ranges::find(jobs, number, &Coordinator::JobView::job);
@@ -403,6 +427,9 @@ void CoordinatorDaemon::run_periodic_tasks() {
   storage_->keep_chronicle();
 }
 
+// The order at the end matters: operators' waiting commands are answered, the evaluations' results
+// are published, the journal's thread ends, and only then the remaining telemetry is written on
+// this thread.
 Status CoordinatorDaemon::run() {
   log().info(kComponent, "listening",
              {{"endpoint", hub_->endpoint()}, {"encrypted", settings_.encrypted}});

@@ -53,8 +53,8 @@ void AgentStorage::store(StoreAgent& wanted) {
   thread_.post([this, wanted = std::move(wanted)]() mutable {
     Status status = journal_->store(wanted.record);
     if (status.ok()) stored(wanted.record);
-    // released before the event, so that the machine is the only owner and can modify the data in
-    // place
+    // Released before the event, so that the machine is the only owner and can modify the data in
+    // place.
     wanted.record = {};
     parts_.post(Stored{.token = wanted.token, .status = std::move(status)});
   });

@@ -20,10 +20,10 @@ namespace tributary {
 class AgentStorage {
  public:
   struct Parts {
-    // delivers an event to the state machine; called on any thread
+    // Delivers an event to the state machine; called on any thread.
     std::function<void(Event)> post;
-    // receives the job's definition once it is stored or restored; called on the journal's thread,
-    // too
+    // Receives the job's definition once it is stored or restored; called on the journal's thread,
+    // too.
     std::function<void(SharedBytes)> definition_stored;
     Log& log;
   };

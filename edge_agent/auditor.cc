@@ -244,7 +244,7 @@ Status Auditor::take_sent(const Send& sent) {
 Status Auditor::compare(const Agent& machine) {
   if (!account_ || machine.job() != job_->job()) return {};
   if (seen_version_ == machine.model_version() && seen_taken_ == machine.updates_taken()) return {};
-  // the account does not start with the job
+  // The account does not start with the job.
   if (seen_taken_ == UINT64_MAX && machine.updates_taken() > 0) {
     account_.reset();
     return {};

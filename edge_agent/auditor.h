@@ -76,10 +76,10 @@ class Auditor {
   std::optional<Account> account_;
   CodecCache cache_;
   std::map<RoundKey, AuditedRound> rounds_;  // the most recent ones, up to kRoundsMax
-  // this agent's index among the members, by epoch
+  // This agent's index among the members, by epoch.
   std::map<std::uint32_t, std::uint32_t> members_;
   std::optional<std::pair<Token, RoundKey>> training_;
-  // number of leading values of the current update that the machine has not taken yet
+  // Number of leading values of the current update that the machine has not taken yet.
   std::uint64_t missing_ = 0;
   double unit_ = 0;            // scale of the machine's residual
   std::uint64_t decided_ = 0;  // number of decided rounds

@@ -29,7 +29,7 @@ struct AgentSettings {
   std::optional<KeyPair> keys;  // key pair of the join file
   bool encrypted = true;
   std::uint64_t shape_bytes_per_s = 0;  // bound on the upload rate; 0: none
-  // bytes that may be sent at once after an idle period
+  // Bytes that may be sent at once after an idle period.
   std::uint64_t shape_burst_bytes = 64u << 10;
   std::string shape_trace;  // trace file (core/net/shaped/trace.h) instead of a rate
   PeerTransport peers_transport = PeerTransport::tcp;

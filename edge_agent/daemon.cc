@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view kComponent = "agent";
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
-// every 30 min, because speeds change with the device's temperature
+// Every 30 min, because speeds change with the device's temperature.
 constexpr TimeNs kMeasureDeviceEveryNs = 30 * 60 * 1'000 * kNsPerMs;
 
 // Returns a link that follows the trace in the file, without a burst.

@@ -16,9 +16,9 @@ namespace tributary {
 
 class ToldLinks {
  public:
-  // relative change that a planner treats as a different value
+  // Relative change that a planner treats as a different value.
   static constexpr double kChange = 0.2;
-  // increase of the confidence, which is between 0 and 1
+  // Increase of the confidence, which is between 0 and 1.
   static constexpr double kMoreConfidence = 0.1;
   static constexpr std::int64_t kEveryNs = 10'000'000'000;
   // At this bound all reports are forgotten, so that measurements are reported once more.

@@ -48,7 +48,7 @@ class Evaluations {
   const Audience audience_;
   std::mutex mutex_;
   std::vector<ModelEvaluation> done_;
-  // destroyed first, so that its thread ends before its results
+  // Destroyed first, so that its thread ends before its results.
   std::unique_ptr<Evaluator> evaluator_;
 };
 

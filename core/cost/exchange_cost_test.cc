@@ -74,7 +74,7 @@ TEST(ExchangeCost, BytesOfTheBusiest) {
   EXPECT_EQ(ring.bytes_received, 12'000);
   EXPECT_EQ(ring.hub_bytes_sent, 0);
   const ExchangeCost tree = predict_exchange(wire::Collective::tree, dense(4, 8), network);
-  // the root sends to two; its larger child sends up and to one
+  // The root sends to two; its larger child sends up and to one.
   EXPECT_EQ(tree.bytes_sent, 16'000);
   const ExchangeCost star = predict_exchange(wire::Collective::star, dense(4, 8), network);
   EXPECT_EQ(star.bytes_sent, 8'000);

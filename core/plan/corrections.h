@@ -12,7 +12,7 @@
 
 namespace tributary {
 
-// share by which a factor moves to the last ratio, on a log scale
+// Share by which a factor moves to the last ratio, on a log scale.
 inline constexpr double kCorrectionShare = 0.3;
 // Largest ratio, and inverse of the smallest, that one round may contribute. A single round that is
 // much longer because a link has just changed must not dominate.
@@ -22,7 +22,7 @@ inline constexpr double kSurpriseMax = 2;
 // to be worse, and then choose it again.
 inline constexpr double kYoungShare = 0.5;
 inline constexpr double kYoungSurpriseMax = 4;
-// bounds of a factor (and 1/10): beyond them the model is wrong elsewhere
+// Bounds of a factor (and 1/10): beyond them the model is wrong elsewhere.
 inline constexpr double kCorrectionMax = 10;
 // Bound on the number of keys, and so on the size of the stored inputs.
 inline constexpr std::size_t kCorrectionsMax = 256;

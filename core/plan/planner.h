@@ -78,7 +78,7 @@ struct Planned {
 class Planner {
  public:
   static constexpr double kGainShare = 0.3;  // weight of the newest reported gain
-  // weight of the newest trial, larger because trials are rare
+  // Weight of the newest trial, larger because trials are rare.
   static constexpr double kTrialShare = 0.5;
   static constexpr std::size_t kAgentsMax = 4096;
   // Number of recent rounds whose time beside the predicted exchange is kept. Their lower quartile
@@ -121,14 +121,14 @@ class Planner {
   // The corrections at the last decision. They are restored if a link changed, so that the effect
   // of the change is not attributed to a codec.
   std::map<std::string, double> corrections_before_;
-  // of the last round, if it followed the decision; 0: nothing to learn from
+  // Exchange time of the last round, if it followed the decision; 0: nothing to learn from.
   double exchange_s_ = 0;
   std::optional<PlanBefore> in_force_;
   PlanChoice carried_out_;  // choice of the last round that followed the decision
   UnseenSlowdown slowdown_;
   // Measured over expected payload size, by spec, for codecs without a ratio.
   std::map<std::string, double> sizes_;
-  // seconds beside the predicted exchange, of recent rounds, oldest first
+  // Seconds beside the predicted exchange, of recent rounds, oldest first.
   std::deque<double> beside_s_;
   // Results of trials by agent and spec, and the time of each codec's last trial.
   std::map<std::string, std::map<std::string, double>> tried_gains_;

@@ -13,11 +13,11 @@ namespace tributary {
 
 class UnseenSlowdown {
  public:
-  // ratio of measured to predicted time, or its inverse, that is a surprise
+  // Ratio of measured to predicted time, or its inverse, that is a surprise.
   static constexpr double kSurprise = 3;
   static constexpr int kRounds = 2;  // surprises in a row that change the factor
   static constexpr int kKept = 4;    // exchanges as predicted that must precede them
-  // largest factor; a longer time has another cause than the link
+  // Largest factor; a longer time has another cause than the link.
   static constexpr double kMost = 64;
 
   // Adds one exchange, in order. `predicted_s(f)` returns the duration if each byte takes f times

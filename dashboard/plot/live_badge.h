@@ -15,7 +15,7 @@ class LiveBadge : public QToolButton {
   LiveBadge(SharedXAxis& axis, QWidget* view);
 
   void set_text_colour(const QColor& colour);
-  // updates text and position; call it after a change of the view's size or font
+  // Updates text and position; call it after a change of the view's size or font.
   void show_state();
 
  private:

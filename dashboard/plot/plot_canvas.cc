@@ -106,7 +106,7 @@ double PlotCanvas::lay_out_header(QSize size) {
   const double value_width = metrics.horizontalAdvance(widest);
   std::vector<double> widths;
   for (const LegendEntry& entry : scene_.legend.entries()) {
-    // curves come first in the legend
+    // Curves come first in the legend.
     const bool has_value = widths.size() < scene_.content.curves.size();
     widths.push_back(kLegendSwatchRoom + metrics.horizontalAdvance(entry.name) +
                      (has_value ? value_width : 0));

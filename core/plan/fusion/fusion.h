@@ -17,7 +17,7 @@ namespace tributary {
 struct FusionPlan {
   // Numbers of consecutive tensors, in the order of the profile.
   std::vector<std::uint32_t> groups;
-  // time from the start of the backward pass to the end of the last decoding
+  // Time from the start of the backward pass to the end of the last decoding.
   double iteration_s = 0;
   // Whether it is proven that no other cut takes less time, and none with the same time has fewer
   // groups.

@@ -55,7 +55,7 @@ struct PlanAgent {
   std::string name = {};       // for display; may be empty
   double alpha_s = 0;          // one-way latency to the coordinator
   double beta_s_per_byte = 0;  // uplink to the coordinator
-  // downlink; NaN: as the uplink
+  // Downlink; NaN: as the uplink.
   double down_beta_s_per_byte = std::numeric_limits<double>::quiet_NaN();
   double weight = 1;
   double compute_s = 0;  // training time per round
@@ -130,7 +130,7 @@ struct PlanInputs {
   bool peers_reachable = false;
   double message_s = 0;  // CPU time per message, at each end
   // Whether a round among peers ends at the coordinator: each agent sends its share of the result
-  // there, and the coordinator's commit comes back.
+  // there, and the coordinator's commit follows.
   bool settled = false;
   double overhead_s = 0;  // time of each round beside training and exchange, for every choice
   double cores = 1;       // cores of an agent
@@ -145,7 +145,7 @@ struct PlanInputs {
   PlanPolicy policy = {};
   std::optional<PlanBefore> before = {};  // empty before the first plan
   std::vector<PlanTried> tried = {};
-  // rounds since agents were last asked to try codecs, or since the start
+  // Rounds since agents were last asked to try codecs, or since the start.
   std::uint64_t rounds_unasked = 0;
   std::uint64_t asked_in_vain = 0;  // number of requests since the last answer
 };

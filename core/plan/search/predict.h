@@ -11,7 +11,7 @@
 
 namespace tributary {
 
-// assumed latency of a link that has not been measured
+// Assumed latency of a link that has not been measured.
 inline constexpr double kAssumedAlpha_s = 0.01;
 
 // The predicted cost of one round. Times are those of the slowest agent.

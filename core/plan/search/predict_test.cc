@@ -142,7 +142,7 @@ TEST(PlanPredictor, NobodySendsLessForWhatMeasuringMayExplainOrForALineThatNobod
 
 TEST(PlanPredictor, WhatComesDownAnywaySetsTheLeastThatIsWorthSending) {
   PlanInputs inputs = federation(100, 1);
-  // the downlink carries all agents' positions and is as slow
+  // The downlink carries all agents' positions and is as slow.
   inputs.agents[2].beta_s_per_byte = beta_of_mbit(10);
   EXPECT_TRUE(PlanPredictor(inputs)
                   .ratios(codec(inputs, "topk"), wire::Collective::star, 0.01, kBucket)

@@ -18,7 +18,7 @@ struct PlotCurve {
   QString name = {};  // for the legend
   QString colour_key = {};  // key of the colour within a group; empty: `key`
   SharedSeries series = {};
-  // the values of which `series` is the moving average, drawn faintly behind it
+  // The values of which `series` is the moving average, drawn faintly behind it.
   SharedSeries raw = {};
   SharedSeries low = {};  // lower and upper bound of a band around the curve
   SharedSeries high = {};  //
