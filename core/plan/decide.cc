@@ -14,6 +14,7 @@ namespace {
 constexpr double kGainFloor = 1e-9;  // the logarithm of the gain stays finite
 constexpr double kRoundFloor_s = 1e-9;
 
+// Symmetric relative change. A change to or from 0 always counts.
 bool changed(double now, double before, double share) {
   const double least = std::min(now, before);
   return least > 0 ? std::max(now, before) / least > 1 + share : now != before;

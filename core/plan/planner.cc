@@ -26,6 +26,8 @@ constexpr double kSizeMax = 64;     // bound on measured over expected size, and
 // Whether the current rate replaces `last`, the rate that the plan uses.
 bool is_news(double now, double error, double last) {
   if (std::isnan(now)) return false;
+  // A rough rate replaces an unknown last rate only if it differs from the assumed rate, because
+  // the plan used that one.
   if (error <= kRough) return true;
   const double assumed = line_of({.beta_s_per_byte = last}).up;
   return std::abs(now - assumed) > kErrorsApart * error * now;

@@ -52,6 +52,8 @@ PlotView::~PlotView() {
   delete canvas_;
 }
 
+// A change of the shared axis or of the crosshair comes from the group, which repaints all views
+// itself. Other changes must request the repaint.
 void PlotView::connect_parts() {
   connect(&group_->x_axis(), &SharedXAxis::changed, this, [this] { dirty_ = true; });
   connect(group_, &PlotGroup::colours_changed, this, [this] { dirty_ = true; });
@@ -112,6 +114,8 @@ void PlotView::paint_cross_soon() {
 
 std::optional<Extent> PlotView::data_extent() const { return x_extent(scene_->content); }
 
+// A full repaint also draws the crosshair. Without one, only the layer of the crosshair is
+// repainted, which costs no curve.
 void PlotView::refresh() {
   if (!in_sight(*this)) return;  // it stays dirty until it is visible
   const std::uint64_t revision_now = revision(scene_->content);
@@ -136,6 +140,7 @@ void PlotView::bring_up_to_date() {
   update_values();
 }
 
+// Without a crosshair, the legend shows the last values, but the plot has no markers.
 void PlotView::update_values() {
   scene_->crosshair = group_->crosshair();
   scene_->values.clear();
@@ -161,6 +166,7 @@ void PlotView::update_values() {
 Legend& PlotView::legend() const { return scene_->legend; }
 std::vector<CrosshairValue> PlotView::crosshair_values() const { return scene_->values; }
 
+// The axis follows first, so that the export contains the newest data.
 PlotExport PlotView::exporter() {
   group_->x_axis().follow();
   bring_up_to_date();

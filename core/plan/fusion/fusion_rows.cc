@@ -34,6 +34,7 @@ void FusionRows::offer(std::uint32_t begin) {
 }
 
 void FusionRows::add_row() {
+  // Number of groups that are not decoded yet, this one included: max(J' - b + 1, 1) for row b.
   const std::uint32_t undecoded = deadline_.groups > rows_ ? deadline_.groups - rows_ : 1;
   row_deadline_s_ = deadline_.iteration_s - undecoded * times_.decode_alpha_s();
   ++rows_;
@@ -48,8 +49,12 @@ void FusionRows::add_row() {
   for (std::uint32_t end = 1; end <= tensors_; ++end) {
     offer(end - 1);
     const double ready_s = times_.compressed_s(rows_, end);
+    // `device` is p of the header and only advances, because neither the row before nor ready_s
+    // decreases.
     while (device + 1 < end && before_[device + 1] <= ready_s) ++device;
     while (head_ < tail_ && queue_[head_].begin <= device) ++head_;
+    // A candidate that misses its deadline here misses it for all later ends, so it leaves the
+    // queue.
     while (head_ < tail_ &&
            !in_time(end_of(queue_[head_].begin, end, ready_s), queue_[head_].begin)) {
       ++head_;
@@ -72,6 +77,7 @@ void FusionRows::add_row() {
   }
 }
 
+// Walks back from the last tensor. A cell that equals the one above it belongs to an empty group.
 std::vector<std::uint32_t> FusionRows::groups(std::uint32_t row) const {
   std::vector<std::uint32_t> groups;
   for (std::uint32_t end = tensors_; end > 0; --row) {

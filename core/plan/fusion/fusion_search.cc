@@ -60,6 +60,8 @@ double FusionSearch::least_s(std::uint32_t groups) const {
   return std::max({by_device, by_network, by_decoder});
 }
 
+// With fewer groups than the best plan, an equally short plan would also be better, so the bound
+// must be strictly longer to exclude it.
 void FusionSearch::lower_groups_max() {
   const auto hopeless = [this](std::uint32_t groups) {
     const double least = least_s(groups);
@@ -68,6 +70,8 @@ void FusionSearch::lower_groups_max() {
   while (groups_max_ > 0 && hopeless(groups_max_)) --groups_max_;
 }
 
+// With as many groups as the best plan, only a really shorter plan is better. The margin keeps
+// rounding from making the best plan look shorter than itself.
 FusionDeadline FusionSearch::better_than_best(std::uint32_t groups) const {
   const bool strict = groups >= best_.groups.size();
   const double margin_s = strict ? kRounding * best_.iteration_s : 0;
@@ -101,6 +105,8 @@ bool FusionSearch::seek(double iteration_s) {
   return false;
 }
 
+// Bisection between the lower bound and the best plan. Each success shortens the best plan, which
+// tightens all later deadlines.
 void FusionSearch::halve() {
   double low = least_s(1);
   for (int i = 0; i < kSearchHalvings && low < best_.iteration_s; ++i) {
@@ -109,6 +115,8 @@ void FusionSearch::halve() {
   }
 }
 
+// Whether some number of tensors k satisfies front[h][k] + behind[J - h][N - k] <= T (see the
+// header).
 bool FusionSearch::halves_meet(const FusionDeadline& deadline) const {
   const std::span<const double> front = rows_.ends_s();
   const std::span<const double> behind = rows_behind_.ends_s();
@@ -159,6 +167,8 @@ std::uint32_t FusionSearch::ask(std::uint32_t groups) {
   return groups;
 }
 
+// Numbers of groups are asked in ascending order, because each answer excludes a run of them from
+// below.
 void FusionSearch::prove() {
   for (std::uint32_t groups = 1; groups <= groups_max_ && !exhausted_;) {
     const std::uint32_t open = first_open(groups);

@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t kSearchedBucketMin = 1u << 12;
 constexpr std::uint64_t kSearchedBucketMax = 1u << 20;
 
+// Equidistant ratios on a log scale, because the gain is roughly a function of the logarithm.
 std::vector<double> ratio_grid(const PlanPolicy& policy, std::uint32_t count) {
   std::vector<double> ratios;
   const double step = count > 1 ? std::log(policy.ratio_max / policy.ratio_min) / (count - 1) : 0;
@@ -23,6 +24,7 @@ std::vector<double> ratio_grid(const PlanPolicy& policy, std::uint32_t count) {
   return ratios;
 }
 
+// A factor of 4 between sizes is sufficient: refine() finds the sizes between them.
 std::vector<std::uint64_t> bucket_grid(std::uint64_t values) {
   std::vector<std::uint64_t> sizes;
   for (std::uint64_t size = kSearchedBucketMin; size <= kSearchedBucketMax; size *= 4) {

@@ -18,10 +18,12 @@ namespace {
 
 constexpr double kClickPixels = 4;    // greatest movement of the pointer during a click
 constexpr double kWheelFactor = 0.8;  // per notch
+// units of QWheelEvent::angleDelta() per notch
 constexpr double kWheelNotch = 120;
 constexpr double kPanShare = 0.1;
 constexpr double kKeyZoom = 0.7;
 
+// A new number makes the next zoom a step of its own in the history.
 std::uint64_t next_gesture() {
   static std::uint64_t last = 0;  // only the GUI thread uses it
   return ++last;
@@ -49,6 +51,8 @@ bool PlotInput::eventFilter(QObject* watched, QEvent* event) {
       return mouse_double_clicked(*static_cast<QMouseEvent*>(event));
     case QEvent::Wheel:
       return wheel_turned(*static_cast<QWheelEvent*>(event));
+    // Hovering pauses live mode, but only while new data may arrive; otherwise the badge would
+    // change for a finished run.
     case QEvent::Enter:
       group_.x_axis().hover(group_.x_axis().following());
       return false;
@@ -76,6 +80,7 @@ bool PlotInput::mouse_pressed(const QMouseEvent& event) {
 bool PlotInput::mouse_moved(const QMouseEvent& event) {
   const QPointF at = event.position();
   const QRectF rect = axes_.data_rect();
+  // During a drag the crosshair stays, although the pointer may leave the data.
   if (rect.contains(at) && !scene_.nothing) {
     group_.point_at(axes_.x_at(at.x()));
   } else if (drag_.kind == Drag::Kind::none) {
@@ -95,6 +100,7 @@ bool PlotInput::mouse_moved(const QMouseEvent& event) {
   return true;
 }
 
+// The frame is evaluated at the release, so that a drag ends where the button was released.
 bool PlotInput::mouse_released(const QMouseEvent& event) {
   const Drag drag = drag_;
   end_drag();
@@ -107,6 +113,7 @@ bool PlotInput::mouse_released(const QMouseEvent& event) {
   return true;
 }
 
+// A double click is preceded by a press, which has started a drag.
 bool PlotInput::mouse_double_clicked(const QMouseEvent& event) {
   drag_.kind = Drag::Kind::none;
   if (axes_.data_rect().contains(event.position().toPoint())) group_.x_axis().fit();
@@ -119,6 +126,7 @@ void PlotInput::end_drag() {
   emit frame_changed();
 }
 
+// With Ctrl, one more entry is hidden or shown; without it, the entry is isolated.
 void PlotInput::clicked(QPointF pixel, bool one_more) {
   if (const LegendEntry* entry = scene_.legend.entry_at(pixel)) {
     const QString key = entry->key;
@@ -127,6 +135,7 @@ void PlotInput::clicked(QPointF pixel, bool one_more) {
   }
   const QRectF rect = axes_.data_rect();
   if (!rect.contains(pixel) || scene_.nothing) return;
+  // A click locks the range, so that the clicked point does not move away with new data.
   group_.x_axis().lock();
   const double x = axes_.x_at(pixel.x());
   emit x_clicked(x);
@@ -142,6 +151,7 @@ bool PlotInput::wheel_turned(const QWheelEvent& event) {
   const QPoint turn = event.angleDelta();
   const double notches = (turn.y() != 0 ? turn.y() : turn.x()) / kWheelNotch;
   if (notches == 0) return true;
+  // Turns at another position start a new step, because they zoom about another value.
   if (wheel_.gesture == 0 || distance(event.position(), wheel_.at) > kClickPixels) {
     wheel_ = {.gesture = next_gesture(), .at = event.position()};
   }
@@ -151,6 +161,7 @@ bool PlotInput::wheel_turned(const QWheelEvent& event) {
   return true;
 }
 
+// A drag continues outside the widget, because Qt sends its moves here until the release.
 void PlotInput::pointer_left() {
   group_.x_axis().hover(false);
   if (drag_.kind == Drag::Kind::none) group_.point_at(std::nullopt);
