@@ -91,6 +91,7 @@ void PlotCanvas::paint_all() {
 
 void PlotCanvas::paint_cross() { layer("overlay")->replot(); }
 
+// The header is first, because the axes get the remaining height.
 void PlotCanvas::lay_out(QSize size) {
   const double header = lay_out_header(size);
   lay_out_axes(size, header);
@@ -139,10 +140,12 @@ void PlotCanvas::lay_out_axes(QSize size, double header_height) {
   const bool wall_time = scene_.options.x.unit == Unit::wall_time;
   const double label_width = metrics.horizontalAdvance(wall_time ? "00:00:00" : "00000.0");
   axisRect()->setMargins(QMargins(0, static_cast<int>(header_height), 0, 0));
+  // Half a label hangs over the right end of the axis.
   axisRect()->setMinimumMargins(
       QMargins(static_cast<int>(left), 0, static_cast<int>(label_width / 2) + kMarginGap, 0));
   const double data_width = std::max(1.0, size.width() - left - label_width / 2);
   const double data_height = std::max(1.0, size.height() - header_height - 3 * metrics.height());
+  // Labels need some space between them: 1.7 label widths per tick, 2.5 text heights in y.
   const int wanted_x = std::max(2, static_cast<int>(data_width / (label_width * 1.7)));
   const int wanted_y = std::max(2, static_cast<int>(data_height / (metrics.height() * 2.5)));
 
@@ -155,6 +158,7 @@ void PlotCanvas::lay_out_axes(QSize size, double header_height) {
   QString y_name = axis_label(scene_.options.y.name, scene_.y_ticks);
   if (metrics.horizontalAdvance(y_name) > data_height) y_name = axis_label({}, scene_.y_ticks);
   set_axis(yAxis, scene_.y, scene_.log_y, y_name);
+  // The y axis of a Gantt chart has the names of its rows instead of ticks.
   const bool rows = !scene_.content.rows.empty();
   yAxis->setTicks(!rows);
   yAxis->setTickLabels(!rows);
@@ -173,6 +177,8 @@ void PlotCanvas::set_axis(QCPAxis* axis, Extent range, bool log, const QString& 
   axis->setLabel(label);
 }
 
+// An export uses the same scene with another size; the next repaint restores the layout of the
+// widget.
 QImage PlotCanvas::picture(QSize size, double scale) {
   scene_.exporting = true;
   lay_out(size);

@@ -38,6 +38,7 @@ struct LoadCommand {
   std::string program;
 };
 
+// The value at the nearest rank, without interpolation.
 double percentile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
   std::ranges::sort(values);
@@ -45,6 +46,7 @@ double percentile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(std::lround(place))];
 }
 
+// The quorum is 1: a round counts only with all agents, so that its time is that of the slowest.
 ChildCoordinatorOptions coordinator_options(const LoadCommand& command) {
   const std::uint32_t deadline_ms = command.deadline_s * 1000;
   return {
@@ -113,6 +115,7 @@ Result<Answer> load(const LoadCommand& command, World& world) {
                                .threads = static_cast<std::uint32_t>(threads),
                                .share_replica = command.replicas == 0};
   std::uint64_t peak = 0;
+  // The peak is read during the run, because the process's statistics are gone once it has ended.
   const auto go_on = [&](std::uint64_t rounds) -> Status {
     peak = std::max(peak, coordinator->peak_memory_bytes());
     TRIBUTARY_TRY(coordinator->check());

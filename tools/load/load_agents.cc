@@ -199,6 +199,7 @@ void LoadAgent::carry_out(Action& action) {
     loop_->post(UpdateReady{.token = wanted->token,
                             .update = shared_.updates[(number_ + wanted->id.round) % kUpdates],
                             .examples = 1});
+    // Training and storage cost nothing here: the load is that of connections, codecs and rounds.
   } else if (const auto* finished = std::get_if<Finished>(&action)) {
     status_ = finished->status;
   }
@@ -213,6 +214,7 @@ class LoadThread {
   LoadThread(const LoadThread&) = delete;
   LoadThread& operator=(const LoadThread&) = delete;
 
+  // Safe to call repeatedly; the destructor calls it as well.
   void join() {
     if (thread_.joinable()) thread_.join();
   }
@@ -240,6 +242,7 @@ class LoadThread {
         }
         finished &= agent->finished();
       }
+      // The thread ends once all of its agents have every round.
       if (finished) return {};
       if (!anything && agents_.size() > 1) std::this_thread::sleep_for(kPause);
     }
@@ -252,6 +255,7 @@ class LoadThread {
   std::thread thread_;  // uses the members above, so it is the last one
 };
 
+// Distributes the agents evenly over the threads.
 Result<std::vector<std::vector<std::unique_ptr<LoadAgent>>>> make_agents(Shared& shared,
                                                                          std::size_t threads) {
   std::vector<std::vector<std::unique_ptr<LoadAgent>>> shares(threads);
@@ -262,6 +266,7 @@ Result<std::vector<std::vector<std::unique_ptr<LoadAgent>>>> make_agents(Shared&
   return shares;
 }
 
+// Runs on the caller's thread, because `go_on` need not be thread-safe.
 Status watch(const std::vector<std::unique_ptr<LoadThread>>& threads, const Arrivals& arrivals,
              const std::function<Status(std::uint64_t rounds)>& go_on) {
   const auto ended = [](const auto& thread) { return thread->ended(); };
@@ -278,6 +283,7 @@ Result<LoadReport> run_load(const LoadOptions& options, const Clock& clock,
                             const std::function<Status(std::uint64_t rounds)>& go_on) {
   const auto agents = static_cast<std::uint32_t>(options.keys.size());
   TRIBUTARY_ASSIGN(std::shared_ptr<LinkContext> context,
+                   // Each agent needs up to three sockets; the rest are libzmq's own.
                    LinkContext::open({.sockets_max = 3 * agents + 64, .clock = &clock}));
   TRIBUTARY_ASSIGN(std::unique_ptr<Metrics> metrics, open_metrics({}));
   Shared shared{.options = options,
@@ -302,6 +308,7 @@ Result<LoadReport> run_load(const LoadOptions& options, const Clock& clock,
   for (auto& share : shares)
     running.push_back(std::make_unique<LoadThread>(std::move(share), stop));
   Status status = watch(running, shared.arrivals, go_on);
+  // An agent's error ends all threads; the first error is returned.
   stop = true;
   LoadReport report;
   for (const auto& thread : running) {

@@ -36,6 +36,8 @@ Status SharedPayload::take(std::uint64_t payload_bytes, std::uint64_t offset, By
       part.size() > payload_bytes - offset) {
     return differs("size of a payload", "the one that another agent was told");
   }
+  // Compares the overlap with the contiguous beginning that other agents have received. Bytes after
+  // a gap are not compared.
   if (const std::uint64_t known = whole_ ? payload_bytes : bytes_.from_start(); known > offset) {
     const std::size_t both = std::min<std::size_t>(part.size(), known - offset);
     const ByteSpan before = (whole_ ? ByteSpan(*whole_) : bytes_.bytes()).subspan(offset, both);

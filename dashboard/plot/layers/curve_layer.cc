@@ -22,6 +22,7 @@ constexpr double kDotRadius = 2;
 constexpr float kBandAlpha = 0.18F;
 constexpr float kStackAlpha = 0.5F;  // of a band that is the content itself
 
+// One column per device pixel, so that a curve is drawn at the full resolution of the display.
 std::vector<double> column_borders(const AxisMap& x, const QRectF& rect, double scale) {
   const auto columns = static_cast<std::size_t>(std::max(1.0, std::round(rect.width() * scale)));
   std::vector<double> borders(columns + 1);
@@ -56,6 +57,7 @@ void CurveLayer::draw(QCPPainter* painter) {
   const double scale = device_scale(*painter);
   const std::vector<double> borders = column_borders(scene_.x_map(rect), rect, scale);
 
+  // All curves are reduced first, because the total number of points decides how they are painted.
   std::vector<std::vector<Sample>> lines(scene_.content.curves.size());
   std::size_t points = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -69,6 +71,7 @@ void CurveLayer::draw(QCPPainter* painter) {
            static_cast<double>(line.size()) * kFinePixelsPerPoint <= rect.width();
   };
 
+  // Bands and raw values are painted before all lines, so that they hide none.
   std::vector<Sample> raw;
   for (const PlotCurve& curve : scene_.content.curves) {
     if (!scene_.shown(curve.key)) continue;
@@ -124,6 +127,7 @@ void CurveLayer::draw_run(QCPPainter* painter, const QColor& colour, bool fine) 
     painter->drawEllipse(run_.front(), kDotRadius, kDotRadius);
     return;
   }
+  // Only the ends of a run can lie outside the visible range in x.
   const QRectF rect = data_rect();
   run_.front() = near_picture(run_.front(), run_[1], rect);
   run_.back() = near_picture(run_.back(), run_[run_.size() - 2], rect);
@@ -133,6 +137,7 @@ void CurveLayer::draw_run(QCPPainter* painter, const QColor& colour, bool fine) 
     painter->setAntialiasing(true);
     painter->setPen(
         QPen(colour, fine ? kFineWidth : 1, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    // A vector file must have each line as one path; on the screen, short pieces are faster.
     const int piece = vectors ? count : kFinePiece;
     for (int begin = 0; begin + 1 < count; begin += piece) {
       painter->drawPolyline(run_.data() + begin, std::min(piece + 1, count - begin));
@@ -191,6 +196,7 @@ void CurveLayer::draw_thin(QCPPainter* painter, const QColor& colour) {
   const int copies = std::max(1, static_cast<int>(std::lround(scale)));
   for (int copy = 0; copy < copies; ++copy) {
     painter->drawPolyline(run_.data(), static_cast<int>(run_.size()));
+    // The copies are shifted by one device pixel each, diagonally, which widens lines of any slope.
     for (QPointF& point : run_) point += QPointF(1 / scale, 1 / scale);
   }
 }
