@@ -76,6 +76,7 @@ class EvaluationsTest : public testing::Test {
 
 using Losses = std::vector<std::pair<std::uint64_t, double>>;
 
+// The last version is evaluated even if evaluate_every does not divide it.
 TEST_F(EvaluationsTest, AreOfEverySoManyRoundsAndTheLast) {
   Evaluations evaluations(std::make_unique<Echo>(true), audience_);
   commit_all(evaluations, {.rounds = 5, .evaluate_every = 2});
@@ -83,6 +84,7 @@ TEST_F(EvaluationsTest, AreOfEverySoManyRoundsAndTheLast) {
   EXPECT_EQ(logged(LogLevel::info), 3);
 }
 
+// With evaluate_every 0, only the last version is evaluated, and its result is published once.
 TEST_F(EvaluationsTest, AreOfTheLastAloneWhereTheJobWantsNone) {
   Evaluations evaluations(std::make_unique<Echo>(true), audience_);
   commit_all(evaluations, {.rounds = 3});
@@ -91,6 +93,7 @@ TEST_F(EvaluationsTest, AreOfTheLastAloneWhereTheJobWantsNone) {
   EXPECT_EQ(losses(), Losses{}) << "told once";
 }
 
+// A failed evaluation is logged as an error and stores no reading.
 TEST_F(EvaluationsTest, ThatFailAreSaidAndGiveNoFigure) {
   Evaluations evaluations(std::make_unique<Echo>(false), audience_);
   commit_all(evaluations, {.rounds = 2, .evaluate_every = 1});

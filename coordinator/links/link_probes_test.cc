@@ -120,6 +120,7 @@ TEST_F(LinkProbesTest, TrainsMeasureTheRateOfBothWaysInTurn) {
   }
 }
 
+// Rounds keep the link busy, so no probe is needed.
 TEST_F(LinkProbesTest, WhoIsAtWorkIsNotAsked) {
   for (int i = 0; i < 100; ++i) {
     agents[0].payload_bytes += 1000;
@@ -128,6 +129,7 @@ TEST_F(LinkProbesTest, WhoIsAtWorkIsNotAsked) {
   EXPECT_TRUE(next());
 }
 
+// A new session restarts the counter of payload bytes, which must not count as traffic.
 TEST_F(LinkProbesTest, KeepsToItsBudgetAndANewSessionIsNoTraffic) {
   agents[0].payload_bytes = 50'000'000;
   for (int i = 0; i < 5000; ++i) {
@@ -139,6 +141,7 @@ TEST_F(LinkProbesTest, KeepsToItsBudgetAndANewSessionIsNoTraffic) {
   EXPECT_LT(probes.budget_bytes("a", now_s), 0.005 * 50'000'000 + 2 * 256 * 1024 + 1);
 }
 
+// An echo with another agent or number belongs to no probe.
 TEST_F(LinkProbesTest, WhatNobodyAskedForSaysNothing) {
   EXPECT_EQ(fault(probes.take(now_s, {.agent_id = "a", .probe = 1, .count = 1})),
             EchoFault::unasked);
@@ -155,6 +158,7 @@ TEST_F(LinkProbesTest, WhatNobodyAskedForSaysNothing) {
   EXPECT_EQ(fault(answer_all(*probe)), EchoFault::unasked) << "twice";
 }
 
+// An echo after the timeout is ignored.
 TEST_F(LinkProbesTest, WhatIsLateSaysNothing) {
   const auto probe = next_of(false);
   ASSERT_TRUE(probe);
@@ -194,6 +198,7 @@ TEST_F(LinkProbesTest, TimesThatCannotBeSayNothing) {
   EXPECT_EQ(fault(probes.take(now_s, back)), EchoFault::no_time);
 }
 
+// The agent's own pauses would look like a slow link, so such a train is discarded.
 TEST_F(LinkProbesTest, AnAgentThatTakesItsTimeToSendATrainDoesNotLookLikeASlowLine) {
   const auto probe = next_of(true);
   ASSERT_TRUE(probe);
@@ -204,6 +209,7 @@ TEST_F(LinkProbesTest, AnAgentThatTakesItsTimeToSendATrainDoesNotLookLikeASlowLi
   EXPECT_EQ(fault(outcome), EchoFault::paused);
 }
 
+// A train that arrives faster than it can be timed is repeated with a larger size.
 TEST_F(LinkProbesTest, ATrainThatLayInAQueueIsFollowedByALongerOne) {
   const auto probe = next_of(true);
   ASSERT_TRUE(probe);
@@ -227,6 +233,7 @@ TEST_F(LinkProbesTest, ATrainThatLayInAQueueIsFollowedByALongerOne) {
   FAIL() << "no train up came";
 }
 
+// The bounds on concurrent probes hold, and every agent is probed eventually.
 TEST_F(LinkProbesTest, AFewAtOnceAndEverybodyInTurn) {
   agents.clear();
   for (int i = 10; i < 50; ++i) agents.push_back(view("agent " + std::to_string(i)));
@@ -244,6 +251,7 @@ TEST_F(LinkProbesTest, AFewAtOnceAndEverybodyInTurn) {
   EXPECT_EQ(asked.size(), agents.size());
 }
 
+// An agent without answers is probed ever less often and does not block the others.
 TEST_F(LinkProbesTest, WhoDoesNotAnswerIsAskedLessAndLessAndKeepsNobodyFromBeingAsked) {
   agents = {view("mute"), view("other")};
   int mute = 0;

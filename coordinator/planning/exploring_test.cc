@@ -79,6 +79,7 @@ class Misled {
   std::size_t heard_ = 0;
 };
 
+// Trials reveal the true gain, and the planner then chooses another codec.
 TEST(Exploring, ACodecThatWasOverratedGivesWayOnceAgentsHaveTriedIt) {
   Options options;
   options.rounds = 40;

@@ -118,6 +118,7 @@ class PlanDeskTest : public testing::Test {
   std::unique_ptr<PlanDesk> desk;
 };
 
+// A restarted planner publishes the same decision again from its stored inputs.
 TEST_F(PlanDeskTest, GoesOnAsItWasDecidedBefore) {
   play();
   const auto first = advised_.next();
@@ -200,6 +201,7 @@ TEST(PlanDeskPreparation, MeasuresOnceAndLetsItselfBeStopped) {
   EXPECT_EQ(asked, 1);
 }
 
+// The policy contains the remaining bytes of the current day.
 TEST_F(PlanDeskTest, AByteBudgetIsWhatIsLeftOfToday) {
   round.planning = {.goal = wire::PlanGoal::byte_budget, .bytes_per_day = 1e9};
   play();
@@ -237,6 +239,7 @@ TEST_F(PlanDeskTest, AnAgentWithASlowLineIsToldToKeepLess) {
   EXPECT_EQ(again->reason, advice->sentence);
 }
 
+// Trials are requested after some rounds, and their results enter the next decision.
 TEST_F(PlanDeskTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
   round.planning.exploring_share = 0.02;
   mbit = 10;
@@ -271,6 +274,7 @@ TEST_F(PlanDeskTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
   EXPECT_EQ(inputs->agents[1].tried.size(), asked->trials.size());
 }
 
+// A report with an invalid curve must not reach the planner.
 TEST_F(PlanDeskTest, ACurveThatCannotBeIsAsGoodAsNone) {
   desk->reported(
       {.job = 7, .agent_id = "a", .compute_s = 0.05, .ratios = {0.5F, 0.1F}, .gains = {2, 3}});

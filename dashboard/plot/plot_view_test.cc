@@ -62,6 +62,7 @@ class PlotViewTest : public testing::Test {
   PlotView below_{{.title = "Loss", .y = {"Loss", Unit::one}}, &group_};
 };
 
+// Values that differ only by rounding are shown as equal.
 TEST_F(PlotViewTest, WhatIsTheSameButForRoundingIsNotLookedAtThroughAMicroscope) {
   auto flat = std::make_shared<Series>(10);
   flat->append({0, 0.098});
@@ -124,6 +125,7 @@ TEST_F(PlotViewTest, TheWheelZoomsAboutThePointer) {
               1e-6);
 }
 
+// Turns at one position are one undo step; a turn at another position is a new one.
 TEST_F(PlotViewTest, TurnsOfTheWheelAtOnePlaceAreOneStepBack) {
   const QPoint pointer = view_.axes().data_rect().center();
   for (int i = 0; i < 5; ++i) wheel(pointer, 120);
@@ -221,6 +223,7 @@ TEST_F(PlotViewTest, TheCrosshairIsThatOfTheGroup) {
   EXPECT_EQ(view_.legend().value_of("accuracy").toStdString(), "1");  // the last value again
 }
 
+// Moving the crosshair repaints only its layer.
 TEST_F(PlotViewTest, TheCrosshairAloneRepaintsNoCurve) {
   const auto before = view_.paints();
   QTest::mouseMove(canvas(view_), at(40, 1));
@@ -336,6 +339,7 @@ TEST_F(PlotViewTest, PaintsOnlyWhatIsNew) {
   EXPECT_EQ(view_.paints(), before + 1);
 }
 
+// A thousand arrivals within one timer period cause one repaint.
 TEST_F(PlotViewTest, ManyArrivalsAreOneRepaint) {
   const auto before = view_.paints();
   for (int i = 0; i < 1000; ++i) {
@@ -347,6 +351,7 @@ TEST_F(PlotViewTest, ManyArrivalsAreOneRepaint) {
   EXPECT_EQ(view_.paints(), before + 1);
 }
 
+// A hidden view does not repaint until it is visible.
 TEST_F(PlotViewTest, WhatIsHiddenWaitsUntilItIsSeen) {
   view_.hide();
   const auto before = view_.paints();

@@ -25,6 +25,7 @@ const PlanCodec& codec(const PlanInputs& inputs, std::string_view spec) {
   return inputs.codecs.front();
 }
 
+// The predictor adds training time to the cost model's exchange.
 TEST(PlanPredictor, IsTheExchangesCostWithTheTrainingBefore) {
   const PlanInputs inputs = federation(100, 1);
   const PlanPredictor predictor(inputs);
@@ -59,6 +60,7 @@ TEST(PlanPredictor, WhatPeersComeToIsSettledWithTheCoordinator) {
   EXPECT_EQ(cost(settled, wire::Collective::star), cost(alone, wire::Collective::star));
 }
 
+// The overhead shifts all predictions equally.
 TEST(PlanPredictor, WhatEveryRoundTakesChangesNoOrder) {
   PlanInputs inputs = federation(100, 1);
   inputs.overhead_s = 0.25;
@@ -72,6 +74,7 @@ TEST(PlanPredictor, WhatEveryRoundTakesChangesNoOrder) {
   }
 }
 
+// Predictions grow monotonically as links get slower.
 TEST(PlanPredictor, SlowerLinesAndMoreValuesNeverCostLess) {
   for (const wire::Collective kind : kCollectives) {
     double before = 0;
@@ -85,6 +88,7 @@ TEST(PlanPredictor, SlowerLinesAndMoreValuesNeverCostLess) {
   }
 }
 
+// The agreement interpolates between random positions (0) and the other agents' own positions (1).
 TEST(PlanPredictor, OneAgentsPlacesHoldLessOfTheOthersUpdates) {
   PlanInputs inputs = federation(100, 1);
   const auto gain = [&](std::string_view spec) {
@@ -100,6 +104,7 @@ TEST(PlanPredictor, OneAgentsPlacesHoldLessOfTheOthersUpdates) {
   EXPECT_DOUBLE_EQ(gain("star_topk"), (0.34 + 3 * 0.01) / 4);
 }
 
+// A smaller ratio removes the delay of a slow agent, at the cost of some gain.
 TEST(PlanPredictor, ASlowAgentSendsLessAndHoldsNobodyBack) {
   PlanInputs inputs = federation(100, 1);
   const auto cost = [&](double ratio_min) {
@@ -123,6 +128,7 @@ TEST(PlanPredictor, ASlowAgentSendsLessAndHoldsNobodyBack) {
   EXPECT_NEAR(ratios[2], 0.01, 1e-3);
 }
 
+// A difference within link_change, or an unmeasured link, gives no agent a smaller ratio.
 TEST(PlanPredictor, NobodySendsLessForWhatMeasuringMayExplainOrForALineThatNobodyHasMeasured) {
   PlanInputs inputs = federation(1000, 1);
   for (PlanAgent& agent : inputs.agents) agent.down_beta_s_per_byte = beta_of_mbit(100'000);
@@ -140,6 +146,7 @@ TEST(PlanPredictor, NobodySendsLessForWhatMeasuringMayExplainOrForALineThatNobod
   EXPECT_EQ(ratios()[1], 0.1);
 }
 
+// The download takes as long as the upload would, so a smaller ratio saves no time.
 TEST(PlanPredictor, WhatComesDownAnywaySetsTheLeastThatIsWorthSending) {
   PlanInputs inputs = federation(100, 1);
   // The downlink carries all agents' positions and is as slow.
@@ -149,6 +156,7 @@ TEST(PlanPredictor, WhatComesDownAnywaySetsTheLeastThatIsWorthSending) {
                   .empty());
 }
 
+// One unmeasured link makes the whole prediction an assumption.
 TEST(PlanPredictor, KnowsWhatIsAssumed) {
   PlanInputs inputs = federation(100, 1);
   EXPECT_FALSE(PlanPredictor(inputs).assumed());
@@ -158,6 +166,7 @@ TEST(PlanPredictor, KnowsWhatIsAssumed) {
   EXPECT_DOUBLE_EQ(predictor.line().beta_s_per_byte, beta_of_mbit(100));
 }
 
+// A rate is bounded, so that the cost stays finite.
 TEST(PlanPredictor, ALineThatCarriesNothingStillHasACost) {
   PlanInputs inputs = federation(100, 1);
   inputs.agents[0].beta_s_per_byte = 1e6;
@@ -167,6 +176,7 @@ TEST(PlanPredictor, ALineThatCarriesNothingStillHasACost) {
   EXPECT_LT(cost.exchange_s, 1e6);
 }
 
+// A correction also affects choices of other codecs and collectives, to a smaller degree.
 TEST(PlanPredictor, WhatWasLearntOfAChoiceIsDoubtOfThoseThatWereNeverTaken) {
   PlanInputs inputs = federation(100, 1);
   const auto seconds = [&](const char* spec, wire::Collective kind) {
@@ -188,6 +198,7 @@ TEST(PlanPredictor, WhatWasLearntOfAChoiceIsDoubtOfThoseThatWereNeverTaken) {
               std::exp((of_all - std::log(2.0)) / 2) * star, 1e-9 * star);
 }
 
+// The ratio is rounded to the digits in the spec.
 TEST(PlanChoice, SaysTheRatioAsItsSpecDoes) {
   const PlanInputs inputs = federation(100, 1);
   const PlanChoice choice =

@@ -9,8 +9,8 @@ namespace {
 
 // Returns a range that is not empty, and above 0 on a log axis.
 Extent shown_range(Extent all, bool log) {
-  // A log axis cannot start at 0. The lower end is then a tenth of the upper one or 1, whichever is
-  // smaller.
+  // A log axis cannot start at 0. The lower end is then 1 or a tenth of the upper end, whichever is
+  // smaller; it is a thousandth of an upper end that is at most 1.
   if (log && all.high > 0 && all.low <= 0) {
     all.low = all.high > 1 ? std::min(1.0, all.high / 10) : all.high / 1000;
   }
