@@ -58,6 +58,7 @@ TEST_F(AgentStorageTest, AJobIsOverWhenItsRecordSaysSo) {
   EXPECT_EQ(storage_->last_version(), round_testing::small_job().rounds);
 }
 
+// A stopped job has no fixed last version.
 TEST_F(AgentStorageTest, AJobThatWasStoppedEndsAtAnyVersion) {
   open();
   ASSERT_TRUE(storage_->restore().ok());
@@ -66,6 +67,7 @@ TEST_F(AgentStorageTest, AJobThatWasStoppedEndsAtAnyVersion) {
   EXPECT_EQ(storage_->last_version(), 0u);
 }
 
+// The end of a job and its definition survive a restart.
 TEST_F(AgentStorageTest, WhatTheJournalHasIsKnownAfterARestart) {
   open();
   ASSERT_TRUE(storage_->restore().ok());

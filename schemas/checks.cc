@@ -30,12 +30,15 @@ std::size_t character_bytes(std::string_view text, std::size_t i) {
     if (!is_continuation(text[i + k])) return 0;
     code = code << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3Fu);
   }
+  // A shorter form exists, or the code is a UTF-16 surrogate or a C1 control character: all
+  // invalid.
   const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
   const bool surrogate = code >= 0xD800 && code < 0xE000;
   const bool control = code < 0xA0;
   return overlong || surrogate || control || code > 0x10FFFF ? 0 : bytes;
 }
 
+// The visitor that checks the rules for all fields of a frame.
 class FieldRules {
  public:
   explicit FieldRules(std::size_t frame_bytes) : frame_bytes_(frame_bytes) {}
@@ -76,6 +79,8 @@ class FieldRules {
   }
 
  private:
+  // FlatBuffers allows several fields to refer to the same bytes. The sum of all sizes exceeds that
+  // of the frame only if such sharing occurs.
   Status count(const Place& place, std::size_t bytes) {
     counted_bytes_ += bytes;
     if (counted_bytes_ <= frame_bytes_) return {};
@@ -156,6 +161,7 @@ Status fraction(std::string_view field, double number) {
   return broken(field, "0 to 1", fmt::format("{}", number));
 }
 
+// An id must not contain a path separator or white space.
 Status agent_id(std::string_view field, const flatbuffers::String* id) {
   TRIBUTARY_TRY(given(field, id));
   TRIBUTARY_TRY(at_most(field, id->size(), kAgentIdBytesMax));
@@ -186,6 +192,7 @@ Status bitmap(std::string_view field, const flatbuffers::Vector<std::uint8_t>* b
     return broken(field, fmt::format("{} bytes for {} bits", expected_bytes, bits),
                   fmt::format("{}", size_of(bytes)));
   }
+  // Bits beyond the last member must be 0, so that equal sets have equal bytes.
   if (bits % 8 != 0 && bytes->Get(bytes->size() - 1) >> (bits % 8) != 0) {
     return broken(field, fmt::format("no bit set beyond {}", bits), "one");
   }

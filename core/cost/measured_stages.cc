@@ -8,7 +8,7 @@
 namespace tributary {
 namespace {
 
-// Of all agents together, with a minimum of two buckets.
+// Bound on the values of all agents together, with a minimum of two buckets.
 constexpr std::uint64_t kValuesMax = 8u << 20;
 // All rounds together, but at least kRoundsMin rounds.
 constexpr std::uint64_t kEncodedMax = 24u << 20;

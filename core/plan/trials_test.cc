@@ -50,6 +50,7 @@ void try_all(PlanInputs& inputs, std::uint64_t rounds_ago) {
   }
 }
 
+// An exploring_share of 0 turns trials off.
 TEST(PlanTrials, NothingIsTriedWhereNoTimeIsGivenForIt) {
   PlanInputs inputs = long_in_force();
   inputs.policy.exploring_share = 0;
@@ -59,6 +60,7 @@ TEST(PlanTrials, NothingIsTriedWhereNoTimeIsGivenForIt) {
   EXPECT_EQ(decision.trial_s, 0);
 }
 
+// Untried codecs are a reason for trials, but the choice stays.
 TEST(PlanTrials, WhatNobodyHasTriedIsTriedOnceNothingElseIsToBeDone) {
   const PlanInputs inputs = long_in_force();
   const PlanDecision decision = decided_now(inputs);
@@ -79,6 +81,7 @@ TEST(PlanTrials, WhatNobodyHasTriedIsTriedOnceNothingElseIsToBeDone) {
   EXPECT_EQ(after.exchange_s, inputs.before->exchange_s);
 }
 
+// The time limit is the policy's share of the time since the last trials, up to a fixed bound.
 TEST(PlanTrials, TakeNoMoreThanTheirShareOfTheTimeSinceTheLast) {
   for (const std::uint64_t rounds : {5u, 20u, 50u, 5000u}) {
     const PlanInputs inputs = long_in_force(rounds);
@@ -91,6 +94,7 @@ TEST(PlanTrials, TakeNoMoreThanTheirShareOfTheTimeSinceTheLast) {
   }
 }
 
+// The pause between requests doubles with each one that stays unanswered.
 TEST(PlanTrials, WhoDoesNotAnswerIsAskedEverLessOften) {
   PlanInputs inputs = long_in_force(5);
   EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::exploring);
@@ -105,6 +109,7 @@ TEST(PlanTrials, WhoDoesNotAnswerIsAskedEverLessOften) {
   EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::exploring);
 }
 
+// A codec is tried again after trial_rounds, or earlier if the updates have changed.
 TEST(PlanTrials, WhatWasTriedIsTriedAgainAfterALongTimeOrWhenUpdatesHaveChanged) {
   PlanInputs inputs = long_in_force();
   try_all(inputs, 20);
@@ -124,6 +129,7 @@ TEST(PlanTrials, WhatWasTriedIsTriedAgainAfterALongTimeOrWhenUpdatesHaveChanged)
   EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::none) << "it may change back";
 }
 
+// Codecs with a round time near that of the choice come first.
 TEST(PlanTrials, OnlyWhatMightBeChosenIsTriedAndTheNearestFirst) {
   PlanInputs inputs = long_in_force();
   const PlanPredictor predictor(inputs);
@@ -148,6 +154,7 @@ TEST(PlanTrials, OnlyWhatMightBeChosenIsTriedAndTheNearestFirst) {
   for (const std::string& spec : alone.specs) EXPECT_EQ(spec, chosen.choice.codec);
 }
 
+// The results of agents are averaged by their part of the joint energy.
 TEST(PlanTrials, ATriedGainStandsInPlaceOfTheAssumedOneByAgentsShares) {
   PlanInputs inputs = federation(10, 5, 3);
   inputs.agents[0].weight = 2;
@@ -226,6 +233,7 @@ TEST(PlanTrials, AWrongBeliefIsFoundOutAndTheChoiceFollows) {
   }
 }
 
+// Differences between gains below gain_min cannot change the choice.
 TEST(PlanTrials, GainsThatAreTooSmallToBeChosenAreNoReasonToChooseAgain) {
   PlanInputs inputs = long_in_force();
   inputs.rounds_unasked = 0;
@@ -236,6 +244,7 @@ TEST(PlanTrials, GainsThatAreTooSmallToBeChosenAreNoReasonToChooseAgain) {
   EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::gain);
 }
 
+// A restarted planner continues with the stored results of trials.
 TEST(PlanTrials, WhatWasTriedIsKnownToWhoGoesOn) {
   const PlannerConfig config = {.values = 1u << 20, .codecs = federation(10, 5).codecs};
   PlanInputs inputs = long_in_force();

@@ -172,6 +172,7 @@ void expect_one_model(LightRoom& room) {
   }
 }
 
+// The light agents and the coordinator agree on every model, for codecs of each kind.
 TEST(LightAgent, PlaysEveryRoundOfAnyCodec) {
   for (const char* codec : {"fp32", "thc:bits=4", "topk:cr=0.1", "qsgd:bits=4", "onebit"}) {
     LightRoom room(codec, 64);

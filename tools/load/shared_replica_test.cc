@@ -99,6 +99,7 @@ TEST_F(SharedReplicaTest, EachAgentKeepsTheShareOfItsOwnPlan) {
   EXPECT_EQ(round->encoded.size(), 3u) << "the same payload serves two";
 }
 
+// A ratio outside the codec's range is refused, and so is any ratio for a codec without ratios.
 TEST_F(SharedReplicaTest, AShareThatTheCodecDoesNotHaveIsRefused) {
   const auto round = round_of(plan_for(1));
   ASSERT_TRUE(round);

@@ -57,6 +57,7 @@ TEST_P(AgainstBruteForce, RoundedNumbers) {
   }
 }
 
+// 2^13 cuts are the most that brute force can try in a test.
 TEST_P(AgainstBruteForce, LargestThatIsTried) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const FusionProfile profile = ProfileDraws(seed).exact(14, GetParam());
@@ -69,6 +70,7 @@ TEST_P(AgainstBruteForce, LargestThatIsTried) {
 
 INSTANTIATE_TEST_SUITE_P(Fusion, AgainstBruteForce, testing::Values(Decode::none, Decode::some));
 
+// Without decoding, the plan equals the recurrence computed cell by cell.
 TEST(Fusion, AsThePlainRecurrence) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     ProfileDraws draws(seed);
@@ -77,6 +79,7 @@ TEST(Fusion, AsThePlainRecurrence) {
   }
 }
 
+// With decoding, the plan equals the exact search with Pareto sets.
 TEST(Fusion, AsParetoSets) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     ProfileDraws draws(seed);
@@ -108,6 +111,7 @@ TEST(Fusion, AsThePapersSearch) {
   EXPECT_GT(compared, 200);
 }
 
+// Every rule is a special case of the planner's cuts.
 TEST(Fusion, NeverWorseThanARule) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     ProfileDraws draws(seed);
@@ -185,6 +189,7 @@ TEST(Fusion, MoreGroupsCanMakeFewerTensorsTakeLonger) {
   EXPECT_THAT(plan(profile).groups, ElementsAre(3));
 }
 
+// A search at its bound returns a valid plan without the claim that it is optimal.
 TEST(Fusion, ASearchThatIsCutShortSaysSo) {
   const FusionProfile profile = fusion_testing::like_a_gather(200);
   const FusionPlan cut_short = plan(profile, {.steps_max = 1000});

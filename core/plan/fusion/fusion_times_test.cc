@@ -47,6 +47,7 @@ TEST(FusionTimes, IterationsByHand) {
   EXPECT_EQ(iteration_s(by_hand(), {1, 1, 1}), 22);
 }
 
+// A stage that is still busy delays the next group.
 TEST(FusionTimes, StagesWaitForTheGroupBefore) {
   FusionProfile profile = by_hand();
   profile.network.alpha_s = 10;
@@ -67,6 +68,7 @@ TEST(FusionTimes, NothingIsDecodedWhereItCostsNothing) {
   EXPECT_FALSE(FusionTimes(profile).decodes());
 }
 
+// A plan read backwards takes the same time in the mirrored problem.
 TEST(FusionTimes, FromBehindTheSame) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     fusion_testing::ProfileDraws draws(seed);
