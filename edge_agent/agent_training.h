@@ -22,6 +22,8 @@
 
 namespace tributary {
 
+// The functions and objects that the training works with. `clock`, `log` and `metrics` must outlive
+// it.
 struct AgentTrainingParts {
   std::function<void(Event)> post;  // delivers an event to the state machine; called on any thread
   std::function<TimeNs()> now;      // time of the state machine; called on any thread

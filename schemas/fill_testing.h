@@ -76,6 +76,7 @@ inline constexpr FixedValue kFixedValues[] = {
     {".at_ns[1]", 8},
 };
 
+// Lengths of lists that the checks require.
 struct FixedSize {
   std::string_view suffix;
   std::size_t items;
@@ -228,6 +229,7 @@ std::vector<std::uint8_t> filled_frame() {
   return {bytes.begin(), bytes.end()};
 }
 
+// A frame and the name of its kind.
 struct FilledFrame {
   std::string kind;
   std::vector<std::uint8_t> bytes;

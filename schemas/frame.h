@@ -45,6 +45,7 @@ wire::FrameT frame_with(MessageT message) {
   return frame;
 }
 
+// The protocol versions that one side supports, both ends included.
 struct VersionRange {
   std::uint32_t min = wire::kProtocolVersionMin;
   std::uint32_t max = wire::kProtocolVersionMax;

@@ -16,6 +16,7 @@ enum KindTrait : unsigned {
   kHasPayload = 8,     // the next message part is its payload, which may be empty
 };
 
+// One row of the table below.
 struct KindRules {
   Message kind;
   std::size_t frame_bytes_max;

@@ -10,6 +10,7 @@
 
 namespace tributary {
 
+// The length and the XXH3 checksum that a frame states for its payload.
 struct PayloadClaim {
   std::uint32_t bytes = 0;
   std::uint64_t checksum = 0;

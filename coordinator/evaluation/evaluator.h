@@ -20,6 +20,7 @@
 
 namespace tributary {
 
+// The trainer and the test set.
 struct EvaluatorSettings {
   std::string trainer = "torch";
   TrainerOptions training;  // its data is the test set; without a path nothing is evaluated
@@ -47,7 +48,7 @@ class Evaluator {
   static Result<std::unique_ptr<Evaluator>> make(const EvaluatorSettings& settings,
                                                  std::function<void(ModelEvaluation)> done);
   Evaluator(std::unique_ptr<Trainer> trainer, std::function<void(ModelEvaluation)> done);
-  // Waits for the evaluation in progress.
+  // Cancels the trainer and waits for its thread.
   ~Evaluator();
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;

@@ -9,6 +9,7 @@
 
 namespace tributary::evaluator_testing {
 
+// The parts of the job that tests vary.
 struct EvaluatedJob {
   std::string loss = "cross_entropy";
   std::uint64_t rounds = 3;

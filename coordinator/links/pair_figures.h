@@ -16,6 +16,7 @@
 
 namespace tributary {
 
+// The measurements of one link between two agents, in one direction.
 struct PairFigure {
   std::string from;
   std::string to;  // the agent that measured it

@@ -14,6 +14,7 @@ namespace tributary {
 
 enum class ControlVerb { list, submit, change, allow, revoke };
 
+// One command. Only the fields of its verb are set.
 struct ControlQuestion {
   ControlVerb verb = ControlVerb::list;
   std::string job = {};  // name or number; for `submit` the name

@@ -29,6 +29,7 @@
 
 namespace tributary {
 
+// The functions and objects that a PlanDesk works with.
 struct PlanDeskParts {
   // Returns the known links of these agents. Called on the state machine's thread.
   std::function<PlanLines(const std::vector<std::string>& agents)> lines;

@@ -24,6 +24,7 @@ enum class StageFlow : std::uint8_t {
   gathered,   // all payloads go to all; only the coordinator may combine them
 };
 
+// The shape of a tree, which determines the parent of each member.
 enum class TreeShape : std::uint8_t {
   direct,    // every member sends to the root
   chain,     // 1 to 2 to 3 and so on to the root; results use the same links

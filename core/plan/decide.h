@@ -35,6 +35,8 @@ std::string_view name(PlanTrigger trigger);
 // Returns the reason to choose again. PlanTrigger::none means that no search is needed.
 PlanTrigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor);
 
+// The result of decide(): the choice for the next rounds and everything that is stored or shown
+// with it.
 struct PlanDecision {
   PlanTrigger trigger = PlanTrigger::none;
   PlanOption chosen = {};

@@ -15,6 +15,7 @@ namespace tributary {
 // Bound on the length of a text that parse_plan_inputs() accepts.
 inline constexpr std::size_t kPlanInputsBytesMax = 4u << 20;
 
+// Writes the inputs as JSON.
 std::string text_of(const PlanInputs& inputs);
 
 // Parses and checks the inputs. A missing key keeps its default. An unknown key, a wrong type or a

@@ -18,6 +18,7 @@
 
 namespace tributary {
 
+// The trials to request; empty if none are due.
 struct PlanTrials {
   std::vector<std::string> specs = {};  // PlanCodec::spec, the most important one first
   double seconds = 0;                   // time limit for an agent

@@ -39,6 +39,7 @@ class PlotAxes : public QObject {
   bool log_y() const;
   void set_log_y(bool on);
 
+  // Zooms to these ranges. Without y, the y range continues to fit the content.
   void zoom_to(Extent x, std::optional<Extent> y);
   void zoom_to_frame(const DragFrame& frame);
   // A factor below 1 zooms in along x, y or both. The value at `pixel` keeps its position.

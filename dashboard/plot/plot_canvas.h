@@ -12,12 +12,14 @@ class PlotCanvas : public QCustomPlot {
   // The scene must outlive the canvas. The canvas stores its layout in the scene.
   PlotCanvas(Scene& scene, QWidget* parent);
 
+  // Computes the layout and repaints everything.
   void paint_all();
   void paint_cross();  // only the crosshair, the frame and the legend's values
   void recolour();     // call after a change of the scene's colours
 
   QRect data_rect() const { return axisRect()->rect(); }
 
+  // Render the scene at another size, without a focus mark.
   QImage picture(QSize size, double scale);
   bool write_svg(QIODevice& file, QSize size, const QString& title);
 

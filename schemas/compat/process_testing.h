@@ -11,6 +11,7 @@
 
 namespace tributary {
 
+// The result of a program.
 struct Outcome {
   int exit_code = -1;
   std::string output;  // stdout and stderr

@@ -14,6 +14,7 @@
 
 namespace tributary {
 
+// The load: the coordinator to connect to, the agents and the model.
 struct LoadOptions {
   std::string endpoint;
   bool encrypted = true;
@@ -27,6 +28,7 @@ struct LoadOptions {
   bool share_replica = true;
 };
 
+// The measured result of a run.
 struct LoadReport {
   std::vector<double> round_s;        // time between the first arrivals of consecutive commits
   double seconds = 0;                 // from the first commit to the last

@@ -86,6 +86,7 @@ class SharedReplica {
   std::shared_ptr<SharedPayload> place_of(const wire::TransferOfferT& offer);
   Result<SharedModel> take_model(const wire::TransferOfferT& offer, const SharedBytes& bytes);
 
+  // Returns the memory of a stage's combined payload, made on the first call.
   static std::shared_ptr<SharedPayload> place_of(SharedRound& round, std::uint32_t bucket,
                                                  std::uint32_t stage, std::uint64_t bytes);
 

@@ -14,6 +14,7 @@
 
 namespace tributary {
 
+// Groups of consecutive tensors, and the iteration time that they give.
 struct FusionPlan {
   // Numbers of consecutive tensors, in the order of the profile.
   std::vector<std::uint32_t> groups;
@@ -24,6 +25,7 @@ struct FusionPlan {
   bool optimal = false;
 };
 
+// Bounds on the effort of a search.
 struct FusionLimits {
   // Bound on the number of recurrence cells that a search with decoding may compute. A search that
   // reaches it returns the best plan found, with `optimal` false. Without decoding, at most

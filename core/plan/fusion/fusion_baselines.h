@@ -10,6 +10,7 @@
 
 namespace tributary {
 
+// The best groups of one rule.
 struct FusionBaseline {
   std::string_view name;
   std::vector<std::uint32_t> groups;

@@ -21,6 +21,7 @@ inline constexpr std::string_view kPlannedCodecs[] = {
 // others.
 PlanFamily family_of(std::string_view spec);
 
+// The size of a measurement, and its cancellation.
 struct PlanMeasureOptions {
   std::uint32_t agents = 4;
   std::uint32_t bucket_values = 1u << 16;

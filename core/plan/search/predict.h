@@ -17,8 +17,8 @@ inline constexpr double kAssumedAlpha_s = 0.01;
 // The predicted cost of one round. Times are those of the slowest agent.
 struct PlanCost {
   double compress_s = 0;  // encode an agent's whole update and decode the result
-  double exchange_s = 0;  // from the first encoded byte to the end of the round
-  double round_s = 0;     // exchange, training and overhead
+  double exchange_s = 0;  // from the first encoded byte to the end of the round, with overhead
+  double round_s = 0;     // training and exchange
   double bytes_up = 0;    // on the link of the busiest agent
   double bytes_down = 0;
   double gain = 1;  // share of the joint update's energy that is kept
@@ -47,9 +47,9 @@ class PlanPredictor {
 
   const LinkEstimate& line() const { return line_; }    // of the slowest agent
   const LinkEstimate& peers() const { return peers_; }  // between the two slowest agents
-  // Returns the gain of a codec without a ratio. Agents that have tried it count with their result,
-  // weighted by their part in the joint update's energy; the others with the gain on synthetic
-  // values.
+  // Returns the gain of a codec without a ratio: the mean over the agents that have tried it,
+  // weighted by their part in the joint update's energy, or the gain on synthetic values if no
+  // agent has.
   double fixed_gain(const PlanCodec& codec) const { return fixed_gains_[place_of(codec)]; }
   // Returns the energy share of the largest 1 % of the values. A change shows that the distribution
   // of updates has changed.

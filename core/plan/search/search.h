@@ -22,6 +22,7 @@ struct PlanOption {
   friend bool operator==(const PlanOption&, const PlanOption&) = default;
 };
 
+// The effort of a search. Larger values find more options between the grid points and take longer.
 struct PlanSearchOptions {
   std::uint32_t ratios = 9;        // grid points between ratio_min and ratio_max
   std::uint32_t population = 48;   // must be a multiple of 4 (pagmo's NSGA-II)

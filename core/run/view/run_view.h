@@ -30,7 +30,7 @@ namespace tributary::dashboard {
 // Bounds on what a view keeps.
 struct RunLimits {
   std::size_t jobs_max = 64;
-  std::size_t rounds_max = 200'000;  // of a job, and of a metric of the coordinator
+  std::size_t rounds_max = 200'000;  // of a job; a coordinator's own metrics likewise
   std::size_t agents_max = 16'384;   // per run
   // All agents together, see above. A hundred agents with ten reports per second fill it within
   // five minutes; it then takes 55 MiB.

@@ -10,17 +10,19 @@
 
 namespace tributary::dashboard {
 
+// The colours of everything that belongs to no key.
 struct PlotColours {
   bool dark = false;
-  QColor ground = {};  // background of everything
+  QColor ground = {};   // background of everything
   QColor text = {};     //
-  QColor faint = {};  // less important text: hidden curves, hints
+  QColor faint = {};    // less important text: hidden curves, hints
   QColor axis = {};     //
   QColor grid = {};     //
-  QColor cross = {};  // crosshair and zoom frame
+  QColor cross = {};    // crosshair and zoom frame
   QColor warning = {};  // stragglers and retries
 };
 
+// Derives the colours from a palette; its base colour decides between light and dark.
 PlotColours plot_colours(const QPalette& palette);
 
 // Returns the colour of a slot below kNameSlotsBegin. The first eight are those of Okabe and Ito,
@@ -28,6 +30,7 @@ PlotColours plot_colours(const QPalette& palette);
 // variant, and so on in a cycle of three. name_colours.h has the slots of names.
 QColor slot_colour(std::size_t slot, bool dark);
 
+// Returns a linear mixture of two colours.
 QColor mixed(const QColor& a, const QColor& b, double share_of_b);
 
 // Returns the contrast ratio of WCAG 2: 1 for equal colours, 21 for black on white.

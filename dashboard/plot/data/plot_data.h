@@ -13,14 +13,15 @@ namespace tributary::dashboard {
 
 using SharedSeries = std::shared_ptr<const Series>;
 
+// One curve, with its optional band and raw values.
 struct PlotCurve {
-  QString key = {};  // unique among the curves of a plot
-  QString name = {};  // for the legend
+  QString key = {};         // unique among the curves of a plot
+  QString name = {};        // for the legend
   QString colour_key = {};  // key of the colour within a group; empty: `key`
   SharedSeries series = {};
   // The values of which `series` is the moving average, drawn faintly behind it.
   SharedSeries raw = {};
-  SharedSeries low = {};  // lower and upper bound of a band around the curve
+  SharedSeries low = {};   // lower and upper bound of a band around the curve
   SharedSeries high = {};  //
   // Values for texts and tables, if the curve is stacked on others. Null: `series`.
   SharedSeries own = {};
@@ -31,9 +32,9 @@ struct Stretch {
   double x_low = 0;
   double x_high = 0;
   QString label = {};
-  QString colour_key = {};  // key of the colour; empty: `label`
+  QString colour_key = {};   // key of the colour; empty: `label`
   QString short_label = {};  // for too little room
-  bool named = false;  // whether the name determines the colour (name_colours.h)
+  bool named = false;        // whether the name determines the colour (name_colours.h)
 };
 
 inline const SharedSeries& told_of(const PlotCurve& curve) {
@@ -56,6 +57,7 @@ struct Band {
   bool behind = false;
 };
 
+// One bar from x_low to x_high, with the height y.
 struct Bar {
   double x_low = 0;
   double x_high = 0;
@@ -80,7 +82,7 @@ struct GanttRow {
   QString name = {};
   std::vector<Stretch> spans = {};
   std::vector<double> marks = {};  // x of deadlines
-  bool late = false;  // a straggler, whose name is highlighted
+  bool late = false;               // a straggler, whose name is highlighted
   std::vector<GanttMoment> moments = {};
 };
 
@@ -90,6 +92,7 @@ struct AxisText {
   Unit unit = Unit::one;
 };
 
+// The texts and axes of a plot.
 struct PlotOptions {
   QString title = {};
   AxisText x = {"Round", Unit::count};

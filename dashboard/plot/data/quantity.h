@@ -7,6 +7,7 @@
 
 namespace tributary::dashboard {
 
+// The divisor of a number and the unit after it, as UnitScale.
 struct Scale {
   double size = 1;
   QString name = {};

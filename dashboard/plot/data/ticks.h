@@ -8,10 +8,11 @@
 
 namespace tributary::dashboard {
 
+// The ticks of one axis.
 struct Ticks {
   std::vector<double> at;
   std::vector<QString> labels;  // one per tick
-  std::vector<double> minor;  // positions between them, without labels
+  std::vector<double> minor;    // positions between them, without labels
   QString unit;  // unit of the labels, for the axis's name; empty if each label has its own
 };
 

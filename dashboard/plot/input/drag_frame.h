@@ -14,6 +14,7 @@ struct DragFrame {
   bool y = false;
 };
 
+// `data` is the rectangle of the plot's data; the frame is clipped to it.
 DragFrame drag_frame(QPointF from, QPointF to, const QRectF& data);
 
 }  // namespace tributary::dashboard

@@ -11,6 +11,7 @@
 
 namespace tributary::dashboard {
 
+// The visible rectangle of one stretch.
 struct BandRect {
   QRectF rect;
   std::size_t stretch = 0;  // index of the stretch

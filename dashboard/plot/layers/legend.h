@@ -17,6 +17,7 @@
 
 namespace tributary::dashboard {
 
+// One entry. Its key also identifies the curves, bars and stretches that it hides and shows.
 struct LegendEntry {
   QString key = {};
   QString name = {};

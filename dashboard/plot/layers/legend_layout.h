@@ -8,6 +8,7 @@
 
 namespace tributary::dashboard {
 
+// The positions of the entries, in pixels of the view.
 struct LegendLayout {
   std::vector<QRectF> entries;  // entries that fit, starting with the first
   QRectF more;                  // rectangle of the note "+12 more"; null if all entries fit

@@ -20,6 +20,7 @@
 
 namespace tributary::dashboard {
 
+// Everything that a view shows. Kinds that a view does not use stay empty.
 struct PlotContent {
   std::vector<PlotCurve> curves = {};
   std::vector<Band> bands = {};
@@ -33,6 +34,7 @@ std::optional<Extent> x_extent(const PlotContent& content);
 // Increases with every change of a series.
 std::uint64_t revision(const PlotContent& content);
 
+// The conditions for the y range.
 struct YFit {
   Extent x = {};           // visible x range
   bool log = false;        // the range must be above 0

@@ -13,6 +13,7 @@
 
 namespace tributary::dashboard {
 
+// The base of all layers: access to the scene and to the rectangles of the plot.
 class SceneLayer : public QCPLayerable {
  public:
   SceneLayer(QCPAxisRect* axes, const Scene& scene, const QString& layer)
@@ -34,6 +35,7 @@ class SceneLayer : public QCPLayerable {
 // Returns the device pixels per widget pixel.
 double device_scale(const QCPPainter& painter);
 
+// Draws the curves, their bands and their raw values.
 class CurveLayer : public SceneLayer {
  public:
   using SceneLayer::SceneLayer;
@@ -68,6 +70,7 @@ class BandLayer : public SceneLayer {
   void draw_behind(QCPPainter* painter, const Band& band);
 };
 
+// Draws histograms and densities.
 class BarLayer : public SceneLayer {
  public:
   using SceneLayer::SceneLayer;
@@ -77,6 +80,7 @@ class BarLayer : public SceneLayer {
   void draw(QCPPainter* painter) override;
 };
 
+// Draws the rows of a Gantt chart with their spans, deadlines and failures.
 class GanttLayer : public SceneLayer {
  public:
   using SceneLayer::SceneLayer;

@@ -17,6 +17,7 @@ struct ZoomState {
   std::map<std::uint64_t, Extent> y = {};  // by the number of the view
 };
 
+// Whether two states have equal ranges.
 bool same(const ZoomState& a, const ZoomState& b);
 
 class ZoomHistory {
