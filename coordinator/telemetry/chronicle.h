@@ -17,7 +17,7 @@ class Chronicle {
   // `clock` must outlive the object.
   explicit Chronicle(const Clock& clock) : clock_(clock) {}
 
-  // Add a row with the current wall time, unless the buffer is full.
+  // Both add a row with the current wall time, unless the buffer is full.
   void event(const Note& note);
   void metric(const Reading& reading);
   // Sets the sample's time.

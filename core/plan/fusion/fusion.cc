@@ -20,6 +20,7 @@ std::vector<std::uint32_t> groups_sent_first(const FusionTimes& times) {
   std::uint32_t best = 1;
   double best_s = rows.end_s();
   while (rows.rows() < all && !rows.settled()) {
+    // With one more group, the device alone would finish too late, and so would it with even more.
     if (times.compressed_s(rows.rows() + 1, all) + last_send_s >= best_s) break;
     rows.add_row();
     if (rows.end_s() >= best_s) continue;
@@ -40,6 +41,7 @@ FusionPlan searched(const FusionTimes& times, const FusionLimits& limits, Fusion
     return groups;
   };
   FusionSearch search(seen, limits, turn(std::move(start.groups)));
+  // The baselines are further start plans; none of them can be worse than the result.
   for (const FusionBaseline& rule : fusion_baselines(times)) search.consider(turn(rule.groups));
   FusionPlan plan = search.run();
   plan.groups = turn(std::move(plan.groups));

@@ -23,6 +23,7 @@ AgentLine line_of(const PlanAgent& agent) {
 std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& bytes) {
   std::vector<double> ups;
   for (const PlanAgent& agent : inputs.agents) ups.push_back(line_of(agent).up);
+  // The lower median, so that with two agents the faster one sets the time.
   const auto middle = ups.begin() + static_cast<std::ptrdiff_t>((ups.size() - 1) / 2);
   std::ranges::nth_element(ups, middle);
   const double in_time_s = *middle * bytes.up;
@@ -31,6 +32,8 @@ std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& byt
   for (const PlanAgent& agent : inputs.agents) {
     const AgentLine line = line_of(agent);
     const double own_s = line.up * bytes.up;
+    // A smaller ratio saves no time once the upload is shorter than the median's or than the
+    // download.
     const double allowed_s = std::max(in_time_s, line.down * bytes.down);
     // A smaller ratio needs a measured link and a difference beyond measurement error.
     const bool slow =
@@ -40,6 +43,7 @@ std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& byt
     ratios.push_back(std::max(bytes.ratio * share, least));
     alike &= ratios.back() == bytes.ratio;
   }
+  // An empty result is the common case, and the plan then needs no list of ratios.
   return alike ? std::vector<double>() : ratios;
 }
 

@@ -34,6 +34,7 @@ void GanttLayer::draw(QCPPainter* painter) {
     if (i % every != 0) continue;
     painter->setPen(row.late ? scene_.colours.warning : scene_.colours.text);
     const QRectF name(0, top + height / 2 - text_height / 2, rect.left() - kNameInset, text_height);
+    // The sign marks a straggler also for people who do not see its colour.
     const QString text = row.late ? "▸ " + row.name : row.name;
     painter->drawText(
         name, Qt::AlignRight | Qt::AlignVCenter | Qt::TextSingleLine,
@@ -43,6 +44,7 @@ void GanttLayer::draw(QCPPainter* painter) {
 
 void GanttLayer::draw_row(QCPPainter* painter, const GanttRow& row, const QRectF& place) {
   const AxisMap x = scene_.x_map(place);
+  // Too low rows have no labels.
   const bool labels = place.height() >= QFontMetricsF(painter->font()).height();
   for (const BandRect& one : band_rects(row.spans, x, place)) {
     const Stretch& span = row.spans[one.stretch];
@@ -51,6 +53,7 @@ void GanttLayer::draw_row(QCPPainter* painter, const GanttRow& row, const QRectF
     painter->fillRect(one.rect, colour);
     if (labels) draw_stretch_label(painter, span, one.rect, colour);
   }
+  // Deadlines are drawn over the spans.
   for (const double mark : row.marks) {
     const double at = x.pixel(mark);
     if (at < place.left() || at > place.right() || std::isnan(at)) continue;
