@@ -91,6 +91,7 @@ void LinkFigures::take_uplink(const std::string& agent_id, double seconds_per_by
   if (from.beta_kept && clock_.now() - from.beta_at < kBetaEvery) return;
   const LinkQuantity beta = links_.measured(agent_id, now_s()).beta_s_per_byte;
   if (!beta.known()) return;
+  // At most one sample per kBetaEvery, because every payload part gives a reading.
   from.beta_at = clock_.now();
   from.beta_kept = true;
   chronicle_.link({.from = agent_id,
@@ -106,6 +107,7 @@ std::optional<double> LinkFigures::slower_now(const std::string& agent_id) const
   if (found == agents_.end() || !found->second.large_at) return std::nullopt;
   if (clock_.now() - *found->second.large_at >= kLargeTold) return std::nullopt;
   const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
+  // The smaller of the two readings, so that a single slow payload is not enough.
   const double now = std::ranges::min(found->second.last_s_per_byte);
   if (!known.known() || now < kMuchSlower * known.value) return std::nullopt;
   return now;

@@ -51,11 +51,13 @@ Result<AllowedAgent> agent_in(const Json& question, bool to_be_allowed) {
 }  // namespace
 
 Result<ControlQuestion> read_control_question(std::string_view text) {
+  // Parsing without exceptions: damaged text gives a value that is not an object.
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return bad_question("a JSON object", "another text");
   TRIBUTARY_ASSIGN(const std::string verb, text_in(json, "verb"));
   const auto known = std::ranges::find(kVerbs, verb);
   if (known == kVerbs.end()) {
+    // Names a similar verb, because the tool and the coordinator may be of different versions.
     return bad_question("a verb that this version knows: " + did_you_mean(verb, kVerbs), verb);
   }
   ControlQuestion question;

@@ -108,6 +108,7 @@ struct PlanDesk::Thought {
 PlanDesk::PlanDesk(PlanDeskParts parts)
     : parts_(std::move(parts)),
       planners_(parts_.codecs, parts_.own_speeds, [this] { return !ending_; }) {}
+// A measurement in progress ends early, so that the daemon stops quickly.
 PlanDesk::~PlanDesk() { ending_ = true; }
 
 void PlanDesk::prepare(std::uint32_t agents) {
@@ -129,6 +130,7 @@ void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
   const Status posted = thread_.try_post([this, job, inputs = std::move(inputs)]() mutable {
     Planned planned = {.decision = {}, .inputs = std::move(inputs)};
     Result<PlanDecision> decision = decide(planned.inputs);
+    // Nothing to resume if this release decides otherwise from the same inputs.
     if (!decision.ok() || decision->trigger == PlanTrigger::none) return;
     planned.decision = *std::move(decision);
     parts_.log.info(kPlannerComponent, "goes on as decided: " + planned.decision.reason,
@@ -140,8 +142,10 @@ void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
 }
 
 void PlanDesk::reported(const AgentReported& report) {
+  // At the bound all jobs are forgotten; their next reports make them known again.
   if (jobs_.size() >= kJobsMax && !jobs_.contains(report.job)) jobs_.clear();
   Job& job = jobs_[report.job];
+  // The time budget counts from the first report that this process has received.
   if (job.began.count() == 0) job.began = parts_.clock.now();
   if (job.agents.size() >= kAgentsMax && !job.agents.contains(report.agent_id)) return;
   Reported& agent = job.agents[report.agent_id];

@@ -26,7 +26,7 @@ Status check_size(QSize size, double scale) {
 }
 
 QByteArray csv_number(double value) {
-  // 15 digits are exact for all values that are shown, and a gap is an empty field.
+  // 15 digits are more than any displayed value has. A gap is an empty field.
   return std::isnan(value) ? QByteArray() : QByteArray::number(value, 'g', 15);
 }
 

@@ -28,6 +28,7 @@ int run(int argc, char** argv) {
   std::unique_ptr<MpiSession> session;  // must outlive the agent
   return agent_main(kProgram, argc, own.data(),
                     [&session](const Clock& clock) -> Result<std::unique_ptr<PeerPort>> {
+                      // A random number distinguishes this run from earlier ones on the same hosts.
                       TRIBUTARY_ASSIGN(const std::uint64_t run, draw_incarnation());
                       TRIBUTARY_ASSIGN(session, MpiSession::open());
                       return open_mpi_port(*session, {.run = run}, clock);
