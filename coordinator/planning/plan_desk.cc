@@ -130,7 +130,7 @@ void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
   const Status posted = thread_.try_post([this, job, inputs = std::move(inputs)]() mutable {
     Planned planned = {.decision = {}, .inputs = std::move(inputs)};
     Result<PlanDecision> decision = decide(planned.inputs);
-    // Nothing to resume if this release decides otherwise from the same inputs.
+    // Nothing to resume if this release derives no decision from the same inputs.
     if (!decision.ok() || decision->trigger == PlanTrigger::none) return;
     planned.decision = *std::move(decision);
     parts_.log.info(kPlannerComponent, "goes on as decided: " + planned.decision.reason,

@@ -41,7 +41,7 @@ FusionPlan searched(const FusionTimes& times, const FusionLimits& limits, Fusion
     return groups;
   };
   FusionSearch search(seen, limits, turn(std::move(start.groups)));
-  // The baselines are further start plans; none of them can be worse than the result.
+  // The baselines are further start plans, so the result is never worse than one of them.
   for (const FusionBaseline& rule : fusion_baselines(times)) search.consider(turn(rule.groups));
   FusionPlan plan = search.run();
   plan.groups = turn(std::move(plan.groups));

@@ -32,8 +32,8 @@ std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& byt
   for (const PlanAgent& agent : inputs.agents) {
     const AgentLine line = line_of(agent);
     const double own_s = line.up * bytes.up;
-    // A smaller ratio saves no time once the upload is shorter than the median's or than the
-    // download.
+    // The upload may take as long as the median agent's or as this agent's own download, whichever
+    // is longer: a smaller ratio would not end the round earlier.
     const double allowed_s = std::max(in_time_s, line.down * bytes.down);
     // A smaller ratio needs a measured link and a difference beyond measurement error.
     const bool slow =

@@ -31,7 +31,7 @@ class PlotInput : public QObject {
   bool key_pressed(const QKeyEvent& event);  // returns false for a key without a meaning here
 
  signals:
-  void x_clicked(double x);  // a click, not a drag
+  void x_clicked(double x);             // a click, not a drag
   void row_clicked(int row, double x);  // in a Gantt chart
   void help_requested();
   void frame_changed();
@@ -46,7 +46,7 @@ class PlotInput : public QObject {
     Kind kind = Kind::none;
     QPointF from = {};
     QPointF last = {};
-    bool moved = false;  // farther than a click allows
+    bool moved = false;         // farther than a click allows
     std::uint64_t gesture = 0;  // a whole pan is one step of the history
   };
   struct Wheel {
