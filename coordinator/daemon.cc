@@ -168,7 +168,8 @@ Status CoordinatorDaemon::open_links_watch() {
   return {};
 }
 
-// Plans of restored jobs are resumed before agents connect, and the codecs are measured meanwhile.
+// Plans of restored jobs are resumed before the loop handles the first message of an agent. The
+// codecs are measured meanwhile.
 void CoordinatorDaemon::open_planner(const CoordinatorState& restored) {
   planner_ = std::make_unique<PlanDesk>(PlanDeskParts{
       .lines =

@@ -12,7 +12,7 @@ OperatorPorts::OperatorPorts(const CoordinatorSettings& settings, ControlDesk::M
     : watchers_(settings.encrypted ? settings.watch_allow_file : "", "watchers"),
       desk_(std::move(machine), std::move(agents), first_command) {}
 
-// The servers' threads may wait in the desk, so it must be closed before they are destroyed.
+// The servers' threads may wait in ControlDesk::answer(), so close() must wake them first.
 OperatorPorts::~OperatorPorts() { desk_.close(); }
 
 Result<std::unique_ptr<OperatorPorts>> OperatorPorts::open(const CoordinatorSettings& settings,

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A desk with one job, and an operator's thread that waits for answers.
+// A ControlDesk with one job, and an operator's thread that waits for answers.
 class ControlDeskTest : public testing::Test {
  protected:
   ControlDesk desk{

@@ -136,7 +136,7 @@ struct PlanInputs {
   double cores = 1;       // cores of an agent
   std::vector<PlanCodec> codecs = {};
   // Share of another agent's energy (beyond that of random positions) that one agent's positions
-  // keep, relative to that other agent's own positions. It tells how much is lost if all agents use
+  // keep, relative to that other agent's own positions. It shows how much is lost if all agents use
   // one agent's positions.
   double agreement = 1;
   bool own_ratios = true;  // agents may keep different ratios (agent_ratios.h)
