@@ -9,7 +9,7 @@
 namespace tributary {
 namespace {
 
-// In the units of people; rows need no word of their own.
+// Reads retention times in units that people use. Row counts have no unit.
 class RetentionWords {
  public:
   explicit RetentionWords(Retention& retention)
@@ -44,6 +44,7 @@ class RetentionWords {
   std::array<Table, 4> tables_;
 };
 
+// The bounds of the settings are documented in docs/run.md.
 void bind(Settings& settings, CoordinatorSettings& config) {
   config.common.bind(settings);
   settings.text("federation", config.machine.federation);
@@ -83,6 +84,7 @@ void bind(Settings& settings, CoordinatorSettings& config) {
   settings.text("evaluation.model_file", evaluation.model_file);
 }
 
+// Observers without keys are only possible without encryption, as with agents.
 Status check_watch(const Settings& settings, const CoordinatorSettings& config) {
   if (config.watch_endpoint.empty()) return {};
   if (config.encrypted && config.watch_allow_file.empty()) {
@@ -94,6 +96,7 @@ Status check_watch(const Settings& settings, const CoordinatorSettings& config) 
   return {};
 }
 
+// Checks that need several settings. Each error names the one to change.
 Status check_together(const Settings& settings, const CoordinatorSettings& config) {
   if (config.journal.empty()) {
     return settings.missing("journal.file", "name the file that keeps jobs and rounds");
@@ -113,6 +116,8 @@ Status check_together(const Settings& settings, const CoordinatorSettings& confi
                    .got = fmt::format("{}", config.machine.heartbeat_timeout_ms),
                    .remedy = "five intervals are usual"});
   }
+  // Makes the trainer once to check its settings, so that an error appears at the start and not at
+  // the first evaluation.
   if (!config.evaluation.training.data.path.empty()) {
     TRIBUTARY_TRY(make_trainer(config.evaluation.trainer, config.evaluation.training).status());
   }
@@ -132,6 +137,7 @@ Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags) 
   TRIBUTARY_TRY(fill(settings, flags));
   retention.settle();
   TRIBUTARY_TRY(check_together(settings, config));
+  // A job file takes precedence over the job in the coordinator's settings.
   if (!flags.job.empty()) {
     Settings job_file;
     job = {};
@@ -141,6 +147,7 @@ Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags) 
   } else if (settings.given("job.name")) {
     config.job = job;
   }
+  // Checks the job before the coordinator starts.
   if (config.job) TRIBUTARY_TRY(submission(*config.job).status());
   config.exit_when_done = flags.exit_when_done;
   return config;

@@ -1,4 +1,5 @@
-// What a coordinator is told: docs/run.md describes every setting.
+// The settings of a coordinator, as read from flags and the settings file. docs/run.md describes
+// every setting.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 namespace tributary {
 
+// Plain values; the defaults are the documented ones.
 struct CoordinatorSettings {
   CommonSettings common;
   CoordinatorConfig machine;
@@ -25,21 +27,25 @@ struct CoordinatorSettings {
   std::string key_file;
   std::string allow_file;
   bool encrypted = true;
-  std::string watch_endpoint;                // empty: nobody watches from elsewhere
-  std::string watch_allow_file;              // who may
-  std::vector<std::string> watch_operators;  // ids of those who may also ask operators' questions
+  // Endpoint for observers; empty: observers can only use the local socket.
+  std::string watch_endpoint;
+  std::string watch_allow_file;  // allow-list of observers
+  // Ids of observers that may also send operators' commands.
+  std::vector<std::string> watch_operators;
   std::uint32_t io_threads = 1;
   std::uint32_t connections_max = 4096;
   std::uint64_t send_queue_bytes = 64u << 20;
-  bool probes = true;  // of links that are quiet
+  bool probes = true;  // measure idle links with probes
   std::uint32_t probes_quiet_ms = 5'000;
   std::uint32_t probes_spacing_ms = 10'000;
   EvaluatorSettings evaluation;
-  std::optional<JobSettings> job;  // to begin with
-  bool control = true;             // a socket beside the journal, for operators
+  std::optional<JobSettings> job;  // job to submit at the start
+  bool control = true;             // local socket for operators, beside the journal
+  // End once every job is over.
   bool exit_when_done = false;
 };
 
+// Reads and checks the settings. An error names the setting, its bounds and its origin.
 Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags);
 
 }  // namespace tributary

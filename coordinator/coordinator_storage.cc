@@ -35,7 +35,7 @@ Result<CoordinatorState> CoordinatorStorage::restore() {
 void CoordinatorStorage::store(StoreCoordinator& wanted) {
   thread_->post([this, wanted = std::move(wanted)] {
     Status status = journal_->store(wanted.record);
-    // One that failed is said by the machine, which asks again.
+    // The state machine logs a failure and stores again.
     if (status.ok()) log_stored(wanted.record);
     parts_.post(Stored{.token = wanted.token, .status = std::move(status)});
     journal_->rest();
@@ -52,7 +52,8 @@ void CoordinatorStorage::load(const LoadRound& wanted) {
   });
 }
 
-// On the journal's thread, before the machine knows: between journal and publication.
+// Runs on the journal's thread, after the record is stored and before the state machine publishes
+// it.
 void CoordinatorStorage::log_stored(const CoordinatorRecord& record) {
   if (const auto* epoch = std::get_if<EpochRecord>(&record)) {
     parts_.log.info(kStorageComponent, "epoch begins",
@@ -87,7 +88,8 @@ void CoordinatorStorage::keep_chronicle() {
   });
 }
 
-// Rounds do not depend on these rows: what cannot be stored is lost, and said once.
+// Rounds do not depend on telemetry: rows that cannot be stored are lost, with one log line per
+// failure period.
 void CoordinatorStorage::keep(const TelemetryRows& rows) {
   if (rows.size() == 0) return;
   const Status status = journal_->add(rows);
@@ -100,7 +102,7 @@ void CoordinatorStorage::keep(const TelemetryRows& rows) {
 
 void CoordinatorStorage::end() {
   thread_.reset();
-  if (keeping_) keep(under_way_);  // the thread did not get to them
+  if (keeping_) keep(under_way_);  // the thread ended before it wrote this batch
 }
 
 void CoordinatorStorage::keep_rest() { keep(chronicle_.take()); }

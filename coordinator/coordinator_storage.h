@@ -1,6 +1,8 @@
-// The coordinator's journal, written on a thread of its own; and the chronicle, whose rows go to
-// the journal one bundle at a time: while the disk is slow, rows gather until there is no more
-// room.
+// Writes the coordinator's journal on a thread of its own, and buffers telemetry for it.
+//
+// Telemetry goes to the journal one batch at a time. While the disk is slow, rows stay in the
+// bounded chronicle(), which drops new rows when it is full. All methods belong to the thread of
+// the state machine. parts.post is also called on the journal's thread.
 #pragma once
 
 #include <atomic>
@@ -20,30 +22,33 @@ namespace tributary {
 class CoordinatorStorage {
  public:
   struct Parts {
-    std::function<void(Event)> post;  // to the coordinator's machine; any thread
+    // Delivers an event to the state machine; called on any thread.
+    std::function<void(Event)> post;
     const Clock& clock;
     Log& log;
   };
 
+  // Opens or creates the journal file. Returns the journal's error if it cannot be used. `parts`
+  // holds references that must outlive the object.
   static Result<std::unique_ptr<CoordinatorStorage>> open(const CoordinatorJournalOptions& options,
                                                           Parts parts);
   CoordinatorStorage(const CoordinatorStorage&) = delete;
   CoordinatorStorage& operator=(const CoordinatorStorage&) = delete;
 
-  // What the journal has; once, before anything is stored.
+  // Reads the stored jobs and models. Call it once, before the first store().
   Result<CoordinatorState> restore();
-  // Is answered by Stored.
+  // Writes a record and then posts Stored with the outcome. Takes the record out of `wanted`.
   void store(StoreCoordinator& wanted);
-  // Is answered by RoundLoaded.
+  // Reads a round and then posts RoundLoaded. On an error (which is logged) the round is empty.
   void load(const LoadRound& wanted);
 
   Chronicle& chronicle() { return chronicle_; }
-  // Hands the chronicle's rows to the journal, unless some are still on their way.
+  // Passes the buffered telemetry to the journal, unless the previous batch is still being written.
   void keep_chronicle();
 
-  // Finishes what the thread is at; nothing is stored from then on.
+  // Waits for the task in progress and drops all waiting ones. Nothing is stored afterwards.
   void end();
-  // After end(): what is still in the chronicle.
+  // Writes the remaining telemetry. Only after end().
   void keep_rest();
 
  private:
@@ -59,10 +64,10 @@ class CoordinatorStorage {
   const Parts parts_;
   Chronicle chronicle_;
   const std::unique_ptr<CoordinatorJournal> journal_;
-  std::atomic<bool> keeping_ = false;  // rows are on their way to the journal:
-  TelemetryRows under_way_;            // these
-  bool keeping_failed_ = false;        // the journal's thread
-  std::unique_ptr<Worker> thread_;     // ends before all of these
+  std::atomic<bool> keeping_ = false;  // whether under_way_ belongs to the journal's thread
+  TelemetryRows under_way_;            // batch that is being written
+  bool keeping_failed_ = false;        // last write failed; used by the journal's thread
+  std::unique_ptr<Worker> thread_;     // destroyed before the members above
 };
 
 }  // namespace tributary

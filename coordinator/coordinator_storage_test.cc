@@ -24,15 +24,17 @@ class CoordinatorStorageTest : public testing::Test {
   SystemClock clock_;
   MemoryLog log_;
   service_testing::PostedEvents events_;
-  std::unique_ptr<CoordinatorStorage> storage_;  // ends before what it posts to
+  std::unique_ptr<CoordinatorStorage> storage_;  // destroyed before the queue that it posts to
 };
 
+// A round that the journal does not contain is answered with an empty round.
 TEST_F(CoordinatorStorageTest, ARoundThatIsNotThereIsAnsweredAllTheSame) {
   ASSERT_TRUE(storage_->restore().ok());
   storage_->load({.token = 7, .job = 1, .round = 5});
   EXPECT_EQ(events_.next<RoundLoaded>().token, 7u);
 }
 
+// A batch in progress and the buffered rows are both written at the end.
 TEST_F(CoordinatorStorageTest, WhatTheChronicleHasIsKeptWhenTheStorageEnds) {
   ASSERT_TRUE(storage_->restore().ok());
   storage_->chronicle().metric({.kind = ReadingKind::agents, .value = 1});

@@ -33,19 +33,24 @@ namespace tributary {
 namespace {
 
 constexpr std::string_view kComponent = "coordinator";
+// Period of the tasks that are not driven by events: operators' commands, evaluations, the end.
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
-constexpr std::uint32_t kKeepGaugesOnceIn = 10;  // times that they are exported
-constexpr Token kFirstCommand = 2;               // of operators; 1 is the daemon's own
+constexpr std::uint32_t kKeepGaugesOnceIn = 10;  // exports of metrics per stored set of gauges
+constexpr Token kFirstCommand = 2;  // first number of an operator's command; 1 is the daemon's own
 
 double seconds_of(TimeNs time) { return static_cast<double>(time) / 1e9; }
 
+// A job that is over needs no plan, although its policy stays in the journal.
 bool is_to_be_planned(const JobRecord& job) {
   const bool goes_on =
       job.state != wire::JobState::finished && job.state != wire::JobState::stopped;
   return goes_on && job.policy.planning.planned();
 }
 
+// Connects the state machine with everything that does I/O. All members belong to the loop's thread
+// unless their own comment says otherwise. The order of the members is the reverse order of their
+// destruction: a thread must end before anything that it posts to.
 class CoordinatorDaemon {
  public:
   explicit CoordinatorDaemon(const CoordinatorSettings& settings)
@@ -57,12 +62,12 @@ class CoordinatorDaemon {
   Status run();
 
  private:
-  // When each periodic task is due.
+  // The times at which periodic tasks are due.
   struct Schedule {
     TimeNs look_at_ns = 0;
     TimeNs metrics_at_ns = 0;
-    std::uint32_t until_gauges_kept = 0;  // exports of metrics
-    TimeNs done_since_ns = kNever;        // every job is over
+    std::uint32_t until_gauges_kept = 0;  // exports of metrics until then
+    TimeNs done_since_ns = kNever;        // time since which every job is over
   };
 
   Status open_link();
@@ -95,8 +100,8 @@ class CoordinatorDaemon {
   std::unique_ptr<Hub> hub_;
   std::unique_ptr<Coordinator> machine_;
   std::unique_ptr<MachineLoop> loop_;
-  std::unique_ptr<CoordinatorStorage> storage_;  // ends before the loop that it answers to
-  std::unique_ptr<Evaluations> evaluations_;     // null: no test set here
+  std::unique_ptr<CoordinatorStorage> storage_;  // destroyed before the loop that it posts to
+  std::unique_ptr<Evaluations> evaluations_;     // null: no test set
   std::unique_ptr<LinkWatch> links_;
   std::unique_ptr<PlanDesk> planner_;
   std::unique_ptr<OperatorPorts> operators_;
@@ -105,6 +110,9 @@ class CoordinatorDaemon {
   Schedule next_;
 };
 
+// The order matters. The journal is read before the link opens, because agents connect at once and
+// the machine must know its jobs by then. Signals are the last, because their handler uses all
+// other parts.
 Status CoordinatorDaemon::open() {
   TRIBUTARY_ASSIGN(outlets_,
                    DaemonOutlets::open(settings_.common, kComponent, [this](const Note& note) {
@@ -122,7 +130,7 @@ Status CoordinatorDaemon::open() {
 
   CoordinatorConfig config = settings_.machine;
   TRIBUTARY_ASSIGN(config.incarnation, draw_incarnation());
-  // The machine takes the state; the journal's answer about jobs is needed once more.
+  // The machine consumes the state, but the restored jobs are needed once more below.
   const CoordinatorState restored = state;
   TRIBUTARY_ASSIGN(machine_, Coordinator::make(std::move(config), std::move(state)));
   loop_ = std::make_unique<MachineLoop>(
@@ -144,6 +152,8 @@ Status CoordinatorDaemon::open() {
   return submit_job(restored);
 }
 
+// A random first number prevents that an echo to an earlier process of this coordinator is taken
+// for one of its own probes.
 Status CoordinatorDaemon::open_links_watch() {
   std::optional<LinkProbes> probes;
   if (settings_.probes) {
@@ -158,6 +168,8 @@ Status CoordinatorDaemon::open_links_watch() {
   return {};
 }
 
+// Plans of restored jobs are resumed before the loop handles the first message of an agent. The
+// codecs are measured meanwhile.
 void CoordinatorDaemon::open_planner(const CoordinatorState& restored) {
   planner_ = std::make_unique<PlanDesk>(PlanDeskParts{
       .lines =
@@ -178,6 +190,7 @@ void CoordinatorDaemon::open_planner(const CoordinatorState& restored) {
   }
 }
 
+// Opens the transport. Without encryption no allow-list applies, and any agent may claim any id.
 Status CoordinatorDaemon::open_link() {
   TRIBUTARY_ASSIGN(KeyPair keys, keys_for(settings_.key_file, settings_.encrypted));
   if (settings_.encrypted) {
@@ -212,6 +225,8 @@ Status CoordinatorDaemon::open_operator_ports() {
   return {};
 }
 
+// The end is tracked here and not in the machine, because the grace period is a matter of the
+// process.
 Actions CoordinatorDaemon::handle(TimeNs now, const Event& event) {
   if (const auto* shutdown = std::get_if<Shutdown>(&event)) {
     end_.stop(now);
@@ -221,7 +236,8 @@ Actions CoordinatorDaemon::handle(TimeNs now, const Event& event) {
   return machine_->handle(now, event);
 }
 
-// A job of this name that the journal has goes on instead.
+// Submits the job of the settings, unless the journal contains a job of that name, which then
+// continues.
 Status CoordinatorDaemon::submit_job(const CoordinatorState& state) {
   if (!settings_.job) return {};
   for (const RestoredJob& job : state.jobs) {
@@ -252,14 +268,16 @@ void CoordinatorDaemon::carry_out(Action& action) {
           [this](const RoundPlayed& round) { planner_->played(round); },
           [this](const CommandDone& done) { take_done(done); },
           [this](const Finished& finished) { end_.finish(finished.status); },
-          // The loop has carried these out.
+          // The loop has already performed these actions.
           Ignored<Send, ClosePeer, Note>(),
-          // An agent's alone.
+          // Only agents receive these actions.
           Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer>(),
       },
       action);
 }
 
+// A command is an operator's, or else the submission of the settings' job. If that one fails, the
+// coordinator cannot do what it was started for and ends.
 void CoordinatorDaemon::take_done(const CommandDone& done) {
   if (done.status.ok()) log().info(kComponent, "job changed", {{"job", done.job}});
   if (operators_ && operators_->done(done)) return;
@@ -270,8 +288,8 @@ void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
   if (is_to_be_planned(job)) planner_->prepare(job.policy.agents_min);
 }
 
-// Before any round, so that the first one is as planned again. Without it rounds begin as the job
-// says, and so nothing that fails here keeps a coordinator from starting.
+// Runs before any round, so that the first round uses the last plan again. A failure is not fatal:
+// rounds then start with the settings of the job.
 void CoordinatorDaemon::resume_plan(const JobRecord& job) {
   if (!is_to_be_planned(job)) return;
   Result<std::unique_ptr<RunFile>> run = RunFile::open(settings_.journal);
@@ -284,6 +302,8 @@ void CoordinatorDaemon::resume_plan(const JobRecord& job) {
   if (inputs->has_value()) planner_->resume(job.job, **std::move(inputs));
 }
 
+// Readings of links go to the link figures, which aggregate them. An agent's own readings are only
+// stored, because a metric per agent would make the number of time series grow with the agents.
 void CoordinatorDaemon::take_reading(const Reading& reading) {
   const ReadingGroup group = facts_of(reading.kind).group;
   if (group == ReadingGroup::link) return links_->take_reading(reading);
@@ -306,7 +326,7 @@ void CoordinatorDaemon::take_round_published(const Reading& reading) {
   }
 }
 
-// On the planner's thread.
+// Runs on the planner's thread.
 Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(
     std::uint32_t agents, const std::function<bool()>& go_on) {
   std::vector<PlanCodec> codecs;
@@ -318,6 +338,7 @@ Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(
   return codecs;
 }
 
+// Runs on the planner's thread.
 DeviceSpeeds CoordinatorDaemon::measure_own_speeds(const std::function<bool()>& go_on) {
   DeviceSpeeds speeds;
   for (const DeviceSpeed& one : measure_device(outlets_->clock(), go_on)) {
@@ -326,6 +347,7 @@ DeviceSpeeds CoordinatorDaemon::measure_own_speeds(const std::function<bool()>& 
   return speeds;
 }
 
+// Probes are events of the machine, because only it knows the session of an agent.
 void CoordinatorDaemon::probe_links() {
   if (end_.stopping()) return;
   for (const ProbeLink& probe : links_->probes_due(seconds_of(loop_->now()), machine_->agents())) {
@@ -333,6 +355,7 @@ void CoordinatorDaemon::probe_links() {
   }
 }
 
+// SIGHUP reloads the allow-lists; every other signal that is handled stops the coordinator.
 void CoordinatorDaemon::on_signal(int signal) {
   if (signal != SIGHUP) {
     loop_->post(Shutdown{.reason = "stopped by a signal"});
@@ -342,6 +365,8 @@ void CoordinatorDaemon::on_signal(int signal) {
   operators_->read_watchers_again(log());
 }
 
+// Metrics are exported every second. Only one in kKeepGaugesOnceIn exports is also stored, which
+// bounds the growth of the journal.
 void CoordinatorDaemon::export_metrics() {
   const bool keep = next_.until_gauges_kept == 0;
   next_.until_gauges_kept = keep ? kKeepGaugesOnceIn - 1 : next_.until_gauges_kept - 1;
@@ -364,7 +389,8 @@ void CoordinatorDaemon::export_metrics() {
   operators_->export_metrics(outlets_->metrics());
 }
 
-// Every job is over, and whoever is there has its last model, or has had the time to get it.
+// Whether every job is over and each connected agent has its last model or had enough time to get
+// it.
 bool CoordinatorDaemon::everything_done() {
   const auto jobs = machine_->jobs();
   const bool over = !jobs.empty() && std::ranges::all_of(jobs, [](const Coordinator::JobView& job) {
@@ -372,6 +398,7 @@ bool CoordinatorDaemon::everything_done() {
   });
   if (!over || (evaluations_ && !evaluations_->idle())) return false;
   if (next_.done_since_ns == kNever) next_.done_since_ns = loop_->now();
+  // An agent that is gone would otherwise keep the process alive forever.
   if (loop_->now() - next_.done_since_ns >= settings_.common.stop_grace_ms * kNsPerMs) return true;
   const auto version_of = [&](std::uint64_t number) {
     const auto job = std::ranges::find(jobs, number, &Coordinator::JobView::job);
@@ -401,6 +428,9 @@ void CoordinatorDaemon::run_periodic_tasks() {
   storage_->keep_chronicle();
 }
 
+// The order at the end matters: operators' waiting commands are answered, the evaluations' results
+// are published, the journal's thread ends, and only then the remaining telemetry is written on
+// this thread.
 Status CoordinatorDaemon::run() {
   log().info(kComponent, "listening",
              {{"endpoint", hub_->endpoint()}, {"encrypted", settings_.encrypted}});
@@ -413,7 +443,7 @@ Status CoordinatorDaemon::run() {
   }
   operators_->close_operators();
   if (evaluations_) evaluations_->end();
-  next_.until_gauges_kept = 0;  // what was sent and received in all is kept in any case
+  next_.until_gauges_kept = 0;  // stores the final byte totals in any case
   export_metrics();
   if (evaluations_) evaluations_->tell();
   storage_->end();

@@ -1,12 +1,12 @@
-// The coordinator at work: hub, state machine, journal and clock, put together.
+// Runs a coordinator: transport, state machine, journal, planner and clock.
 #pragma once
 
 #include "coordinator/config.h"
 
 namespace tributary {
 
-// Until it is told to stop, or the job is done and that was asked for. An error where it could not
-// begin or cannot go on.
+// Blocks until a stop signal arrives, or until all jobs are over if settings.exit_when_done is set.
+// Returns an error if the coordinator cannot start or cannot continue.
 Status run_coordinator(const CoordinatorSettings& settings);
 
 }  // namespace tributary

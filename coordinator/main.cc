@@ -4,7 +4,8 @@
 #include "core/service/stop_signals.h"
 
 int main(int argc, char** argv) {
-  // Before there is a thread that could be hit by them: a trainer's library starts some.
+  // Signals are blocked before any thread starts, so that no other thread receives them. Loading a
+  // trainer's library starts threads.
   tributary::StopSignals::block();
   using tributary::DaemonFlags;
   using tributary::Status;

@@ -12,6 +12,7 @@ OperatorPorts::OperatorPorts(const CoordinatorSettings& settings, ControlDesk::M
     : watchers_(settings.encrypted ? settings.watch_allow_file : "", "watchers"),
       desk_(std::move(machine), std::move(agents), first_command) {}
 
+// The servers' threads may wait in ControlDesk::answer(), so close() must wake them first.
 OperatorPorts::~OperatorPorts() { desk_.close(); }
 
 Result<std::unique_ptr<OperatorPorts>> OperatorPorts::open(const CoordinatorSettings& settings,
@@ -31,6 +32,7 @@ Result<std::unique_ptr<OperatorPorts>> OperatorPorts::open(const CoordinatorSett
   return ports;
 }
 
+// The local socket closes, so that an operator's tool fails at once instead of waiting.
 void OperatorPorts::close_operators() {
   desk_.close();
   control_.reset();

@@ -1,7 +1,8 @@
-// The endpoints of a coordinator for operators and watchers: a Unix socket on this machine, and a
-// TCP port for watchers. One desk answers the questions of operators from either.
+// The endpoints for operators and observers: a Unix socket on this machine, and a TCP port for
+// observers. One ControlDesk answers operators' commands from both.
 //
-// Threads: the endpoints have their own; take() and done() belong to the machine's.
+// Threads: the endpoints have their own threads. All methods belong to the thread of the state
+// machine.
 #pragma once
 
 #include <memory>
@@ -20,23 +21,26 @@ namespace tributary {
 
 class OperatorPorts {
  public:
-  // Clock and log, and what the desk asks, must outlive it.
+  // `clock`, `log` and the functions in `machine` and `agents` must outlive the object. Returns an
+  // error if an endpoint cannot be opened.
   static Result<std::unique_ptr<OperatorPorts>> open(const CoordinatorSettings& settings,
                                                      ControlDesk::Machine machine,
                                                      ControlDesk::Agents agents,
                                                      Token first_command, const Clock& clock,
                                                      Log& log);
-  // Ends the questions that wait for an answer with an error.
+  // Answers all waiting commands with an error.
   ~OperatorPorts();
   OperatorPorts(const OperatorPorts&) = delete;
   OperatorPorts& operator=(const OperatorPorts&) = delete;
 
-  // As ControlDesk has them.
+  // See ControlDesk.
   std::vector<Event> take() { return desk_.take(); }
   bool done(const CommandDone& done) { return desk_.done(done); }
-  // Refuses the questions of operators from then on; watchers are still served.
+  // Refuses operators' commands from now on. Observers are still served.
   void close_operators();
 
+  // Reads the allow-list of observers again. On an error, the old list stays and the error is
+  // logged.
   void read_watchers_again(Log& log);
   void export_metrics(Metrics& metrics) const;
 
@@ -46,8 +50,8 @@ class OperatorPorts {
 
   AllowFile watchers_;
   ControlDesk desk_;
-  std::unique_ptr<ControlServer> control_;  // these end before the desk
-  std::unique_ptr<WatchServer> watch_;      // null: the settings name no port for watchers
+  std::unique_ptr<ControlServer> control_;  // the servers are destroyed before the desk
+  std::unique_ptr<WatchServer> watch_;      // null if the settings name no port for observers
 };
 
 }  // namespace tributary

@@ -11,6 +11,7 @@ Result<std::unique_ptr<WatchServer>> open_watch_port(
     std::function<std::string(std::string_view)> ask_operator, const Clock& clock, Log& log) {
   if (settings.watch_endpoint.empty()) return std::unique_ptr<WatchServer>();
   TRIBUTARY_TRY(watchers.read());
+  // Observers verify the coordinator by the same key as agents.
   TRIBUTARY_ASSIGN(KeyPair keys, keys_for(settings.key_file, settings.encrypted));
   TRIBUTARY_ASSIGN(std::unique_ptr<WatchServer> server,
                    WatchServer::open({.endpoint = settings.watch_endpoint,

@@ -1,4 +1,4 @@
-// The port at which others than agents look on: what the settings say of it, put together.
+// Opens the port for observers as the settings describe it.
 #pragma once
 
 #include <functional>
@@ -15,12 +15,14 @@
 
 namespace tributary {
 
-// Null: the settings name no such port. `ask_operator` may be called on a thread of its own, and
-// wait; clock, log and what it asks must outlive what is returned.
+// Returns null if the settings name no such port, and an error if it cannot be opened.
+// `ask_operator` may be called on a server thread and may block. It, `clock` and `log` must outlive
+// the server.
 Result<std::unique_ptr<WatchServer>> open_watch_port(
     const CoordinatorSettings& settings, AllowFile& watchers,
     std::function<std::string(std::string_view)> ask_operator, const Clock& clock, Log& log);
 
+// Adds the counters of the server to the metrics.
 void export_watch_metrics(const WatchServer& server, Metrics& metrics);
 
 }  // namespace tributary

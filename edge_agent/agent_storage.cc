@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::string_view kStorageComponent = "agent";
 
-// Whether there is nothing more to do of a job, and how many rounds it had.
+// The end of a job, and its number of rounds.
 struct JobEnd {
   bool over = false;
   bool stopped = false;  // before its last round
@@ -53,12 +53,14 @@ void AgentStorage::store(StoreAgent& wanted) {
   thread_.post([this, wanted = std::move(wanted)]() mutable {
     Status status = journal_->store(wanted.record);
     if (status.ok()) stored(wanted.record);
-    wanted.record = {};  // the machine changes in place what nobody else holds
+    // Released before the event, so that the machine is the only owner and can modify the data in
+    // place.
+    wanted.record = {};
     parts_.post(Stored{.token = wanted.token, .status = std::move(status)});
   });
 }
 
-// On the journal's thread, before the machine knows.
+// Runs on the journal's thread, before the state machine receives Stored.
 void AgentStorage::stored(const AgentRecordToStore& record) {
   std::visit(Overloaded{
                  [this](const ReplicaRecord& replica) {

@@ -1,4 +1,7 @@
-// The agent's journal, written on a thread of its own; and what its records say of the job's end.
+// Writes the agent's journal on a thread of its own, and reports from its records whether the job
+// is over.
+//
+// Methods belong to the thread of the state machine, except where a comment says otherwise.
 #pragma once
 
 #include <atomic>
@@ -17,23 +20,29 @@ namespace tributary {
 class AgentStorage {
  public:
   struct Parts {
-    std::function<void(Event)> post;                     // to the agent's machine; any thread
-    std::function<void(SharedBytes)> definition_stored;  // of the job; the journal's thread, too
+    // Delivers an event to the state machine; called on any thread.
+    std::function<void(Event)> post;
+    // Receives the job's definition once it is stored or restored; called on the journal's thread,
+    // too.
+    std::function<void(SharedBytes)> definition_stored;
     Log& log;
   };
 
+  // Opens or creates the journal. Returns the journal's error if it cannot be used. parts.log must
+  // outlive the object.
   static Result<std::unique_ptr<AgentStorage>> open(const JournalOptions& options, Parts parts);
   AgentStorage(const AgentStorage&) = delete;
   AgentStorage& operator=(const AgentStorage&) = delete;
 
-  // What the journal has; once, before store().
+  // Reads the stored job, replica and contributions. Call it once, before the first store().
   Result<AgentState> restore();
-  // Is answered by Stored.
+  // Writes a record and then posts Stored with the outcome. Takes the record out of `wanted`.
   void store(StoreAgent& wanted);
 
-  // The job is over, as it was stored last: finished, or stopped before its last round. Any thread.
+  // Whether the stored job is finished or stopped. Thread-safe.
   bool job_over() const { return job_over_; }
-  // The version that a model has then, at least.
+  // Least version of the last model: the job's last round, or 0 for a job that was stopped.
+  // Thread-safe.
   std::uint64_t last_version() const { return last_version_; }
 
  private:
@@ -47,7 +56,7 @@ class AgentStorage {
   const std::unique_ptr<AgentJournal> journal_;
   std::atomic<bool> job_over_ = false;
   std::atomic<std::uint64_t> last_version_ = 0;
-  Worker thread_;  // ends before all of these
+  Worker thread_;  // destroyed first
 };
 
 }  // namespace tributary

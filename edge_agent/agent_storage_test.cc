@@ -21,7 +21,7 @@ class AgentStorageTest : public testing::Test {
     ASSERT_TRUE(opened.ok()) << opened.status().text();
     storage_ = std::move(*opened);
   }
-  // What became of it.
+  // Stores the record and returns the outcome.
   Status store(AgentRecordToStore record) {
     StoreAgent wanted{.token = ++last_token_, .record = std::move(record)};
     storage_->store(wanted);
@@ -43,7 +43,7 @@ class AgentStorageTest : public testing::Test {
   service_testing::PostedEvents events_;
   SharedBytes definition_;
   Token last_token_ = 0;
-  std::unique_ptr<AgentStorage> storage_;  // ends before what it posts to
+  std::unique_ptr<AgentStorage> storage_;  // destroyed before the queue that it posts to
 };
 
 TEST_F(AgentStorageTest, AJobIsOverWhenItsRecordSaysSo) {
@@ -58,6 +58,7 @@ TEST_F(AgentStorageTest, AJobIsOverWhenItsRecordSaysSo) {
   EXPECT_EQ(storage_->last_version(), round_testing::small_job().rounds);
 }
 
+// A stopped job has no fixed last version.
 TEST_F(AgentStorageTest, AJobThatWasStoppedEndsAtAnyVersion) {
   open();
   ASSERT_TRUE(storage_->restore().ok());
@@ -66,6 +67,7 @@ TEST_F(AgentStorageTest, AJobThatWasStoppedEndsAtAnyVersion) {
   EXPECT_EQ(storage_->last_version(), 0u);
 }
 
+// The end of a job and its definition survive a restart.
 TEST_F(AgentStorageTest, WhatTheJournalHasIsKnownAfterARestart) {
   open();
   ASSERT_TRUE(storage_->restore().ok());

@@ -26,8 +26,8 @@ void AgentTraining::set_definition(SharedBytes definition) {
   definition_ = std::move(definition);
 }
 
-// On the trainer's thread. What does not fit is said again with every round, until somebody mends
-// it.
+// Runs on the trainer's thread. A job that the trainer cannot run is reported again in every round,
+// until the operator fixes it.
 Status AgentTraining::prepare() {
   SharedBytes definition;
   {

@@ -1,9 +1,9 @@
-// The trainer at work, on a thread of its own: trains, evaluates the last model, and measures how
-// quick this device is at codecs, one after the other, so that none slows another down.
+// Runs the trainer on a thread of its own: trains, evaluates the last model, and measures the codec
+// speeds of this device. These run one after the other, so that none slows another one.
 //
-// Threads: any; what is asked for is done in order, and results come by `post` from the trainer's
-// thread. At most kWaitingMax pieces of work wait. At this bound a training is answered by
-// UpdateFailed, and an evaluation or a measurement is left out.
+// Threads: all methods are thread-safe. Tasks run in order, and their results are posted from the
+// trainer's thread. At most kWaitingMax tasks wait. At this bound, train() posts UpdateFailed, and
+// an evaluation or measurement is dropped.
 #pragma once
 
 #include <atomic>
@@ -22,10 +22,12 @@
 
 namespace tributary {
 
+// The functions and objects that the training works with. `clock`, `log` and `metrics` must outlive
+// it.
 struct AgentTrainingParts {
-  std::function<void(Event)> post;             // to the agent's machine; any thread
-  std::function<TimeNs()> now;                 // the machine's time; any thread
-  std::function<double()> conservation_error;  // told with updates; negative: not known
+  std::function<void(Event)> post;  // delivers an event to the state machine; called on any thread
+  std::function<TimeNs()> now;      // time of the state machine; called on any thread
+  std::function<double()> conservation_error;  // reported with updates; negative: unknown
   const Clock& clock;
   Log& log;
   Metrics& metrics;
@@ -35,25 +37,26 @@ class AgentTraining {
  public:
   AgentTraining(std::unique_ptr<Trainer> trainer, AgentTrainingParts parts)
       : parts_(std::move(parts)), trainer_(std::move(trainer)) {}
-  // Cancels what is under way.
+  // Cancels the task in progress and drops the others.
   ~AgentTraining();
   AgentTraining(const AgentTraining&) = delete;
   AgentTraining& operator=(const AgentTraining&) = delete;
 
-  // The definition of the job, as it was stored last: the trainer is prepared for it before it
-  // trains.
+  // Sets the stored definition of the job. Before the next training, the trainer is prepared for
+  // it.
   void set_definition(SharedBytes definition);
-  // Is answered by UpdatePart, and then UpdateReady or UpdateFailed.
+  // Posts UpdatePart for parts that are ready early, and then UpdateReady or UpdateFailed.
   void train(const Train& wanted);
-  // Rounds evaluate the model that they begin with, and so never the last one.
+  // Evaluates the last model of a job. Rounds evaluate the model that they start from, so no round
+  // evaluates the last one.
   void evaluate_last(SharedFloats model, std::uint64_t version);
   bool evaluating() const { return evaluating_; }
-  // Is answered by TellSpeeds, unless an earlier one still waits for its turn.
+  // Posts TellSpeeds. Does nothing if an earlier measurement still waits.
   void measure_device();
 
  private:
-  // The machine asks for one training at a time and for one evaluation of the last model; one
-  // measurement waits.
+  // The state machine requests one training and one evaluation at a time, and one measurement
+  // waits, so this bound is not reached in practice.
   static constexpr std::size_t kWaitingMax = 16;
 
   Status prepare();
@@ -65,11 +68,11 @@ class AgentTraining {
   const std::unique_ptr<Trainer> trainer_;
   std::mutex mutex_;
   SharedBytes definition_;
-  SharedBytes prepared_;  // that the trainer knows; its thread's
+  SharedBytes prepared_;  // definition that the trainer is prepared for; belongs to its thread
   std::atomic<bool> evaluating_ = false;
-  std::atomic<bool> measuring_ = false;  // a measurement waits
+  std::atomic<bool> measuring_ = false;  // whether a measurement waits
   std::atomic<bool> ending_ = false;
-  Worker thread_{kWaitingMax};  // ends before all of these
+  Worker thread_{kWaitingMax};  // destroyed first
 };
 
 }  // namespace tributary

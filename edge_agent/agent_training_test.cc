@@ -41,7 +41,7 @@ class AgentTrainingTest : public testing::Test {
   MemoryLog log_;
   std::unique_ptr<Metrics> metrics_;
   service_testing::PostedEvents events_;
-  std::unique_ptr<AgentTraining> training_;  // ends before what it posts to
+  std::unique_ptr<AgentTraining> training_;  // destroyed before the queue that it posts to
 };
 
 TEST_F(AgentTrainingTest, AnOrderIsAnsweredByItsUpdate) {
@@ -54,6 +54,7 @@ TEST_F(AgentTrainingTest, AnOrderIsAnsweredByItsUpdate) {
   EXPECT_TRUE(ready.metrics.empty()) << "nothing is audited";
 }
 
+// The audit's error travels with the next update.
 TEST_F(AgentTrainingTest, TheErrorOfTheAccountComesWithTheUpdate) {
   start(0.25);
   training_->train(order(7));
@@ -63,6 +64,7 @@ TEST_F(AgentTrainingTest, TheErrorOfTheAccountComesWithTheUpdate) {
   EXPECT_EQ(ready.metrics[0].value, 0.25);
 }
 
+// A damaged definition fails every training, not only the first.
 TEST_F(AgentTrainingTest, ADefinitionThatIsNoneIsSaidWithEveryOrder) {
   start();
   training_->set_definition(std::make_shared<const Bytes>(Bytes{1, 2, 3}));
@@ -74,6 +76,7 @@ TEST_F(AgentTrainingTest, ADefinitionThatIsNoneIsSaidWithEveryOrder) {
   }
 }
 
+// The destructor must not wait for the queued trainings.
 TEST_F(AgentTrainingTest, ItCanEndWhileOrdersWait) {
   start();
   for (Token token = 1; token <= 20; ++token) training_->train(order(token));

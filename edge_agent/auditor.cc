@@ -24,10 +24,10 @@ void Auditor::before(const Event& event) {
           [this](const FrameReceived& received) { note(take_frame(received)); },
           [this](const UpdatePart& part) { offer(part.token, part.update, part.first_value); },
           [this](const UpdateReady& ready) { offer(ready.token, ready.update, 0); },
-          // No model, plan or update comes with these.
+          // These events contain no model, plan or update.
           Ignored<PeerConnected, PeerDisconnected, PeerAlive, Tick, Stored, UpdateFailed,
                   PeerFrameReceived, PeerLost, TellLinks, TellSpeeds, ProbeLink, Shutdown>(),
-          // A coordinator's alone.
+          // Only coordinators receive these events.
           Ignored<RoundLoaded, SubmitJob, ChangeJob, PlanAdvised>(),
       },
       event);
@@ -41,7 +41,7 @@ void Auditor::after(const Actions& actions, const Agent& machine) {
 
 Status Auditor::take_frame(const FrameReceived& received) {
   const Result<const wire::Frame*> opened = open_frame(received.frame);
-  if (!opened.ok()) return {};  // the machine refuses it too
+  if (!opened.ok()) return {};  // the state machine refuses it as well
   const wire::Frame& frame = **opened;
   if (const auto* job = frame.message_as_Job()) return take_job(*job);
   if (const auto* plan = frame.message_as_Plan()) return take_plan(*plan);
@@ -85,7 +85,7 @@ Status Auditor::take_plan(const wire::Plan& plan) {
   wire::PlanT unpacked;
   plan.UnPackTo(&unpacked);
   TRIBUTARY_ASSIGN(auto made, RoundPlan::make(unpacked, *job_, cache_));
-  if (!made->conserves()) {  // such a codec keeps no account
+  if (!made->conserves()) {  // conservation does not hold for such a codec
     account_.reset();
     return {};
   }
@@ -97,7 +97,7 @@ Status Auditor::take_plan(const wire::Plan& plan) {
   return {};
 }
 
-// Later stages are decoded by what the earlier ones came to.
+// Collects the combined payloads of all stages but the last; decoding a later stage needs them.
 void Auditor::take_aggregate(const wire::Aggregate& aggregate, ByteSpan payload) {
   const wire::Part& part = *aggregate.part();
   const auto round = rounds_.find(key_of(*part.id()));
@@ -141,7 +141,7 @@ Status Auditor::decide(const RoundKey& key, const Bitmap& contributed) {
   const auto found = rounds_.find(key);
   if (!account_ || found == rounds_.end() || std::exchange(found->second.decided, true)) return {};
   for (const PlannedBucket& bucket : found->second.plan->buckets()) {
-    // Of several exchanges the last one's record speaks for all.
+    // With several exchanges, the record of the last one covers all of them.
     const bool last = bucket.exchange + 1 == found->second.plan->exchanges();
     if (!contributed.test(bucket.index) || !last) continue;
     TRIBUTARY_TRY(found->second.plan->by_peers() ? commit_bucket_by_peers(key, bucket)
@@ -191,7 +191,7 @@ Status Auditor::commit_bucket_by_peers(const RoundKey& key, const PlannedBucket&
   return account_->committed(key, bucket.first_value, given->values);
 }
 
-// Of other rounds the payloads tell more.
+// Only for rounds among peers; in other rounds the payloads are more direct evidence.
 void Auditor::take_record(const ContributionRecord& record) {
   const auto round = rounds_.find(record.id);
   if (round == rounds_.end() || !round->second.plan->by_peers()) return;
@@ -200,7 +200,8 @@ void Auditor::take_record(const ContributionRecord& record) {
   }
 }
 
-// What the machine will take of it, if it takes it: what it has not taken yet, from `first` on.
+// Adds the part of the update that the machine will take if it takes the update: the values from
+// `first` on that it has not taken yet.
 void Auditor::offer(Token token, const SharedFloats& update, std::uint64_t first) {
   if (!account_ || !update || !training_ || training_->first != token) return;
   if (update->size() != job_->values() || first >= missing_) return;
@@ -225,7 +226,7 @@ Status Auditor::take_action(const Action& action) {
                  },
                  // Nothing of an update goes out with these; what goes to peers is in the record.
                  Ignored<ClosePeer, OpenPeers, ClosePeers, SendToPeer, Note, Reading, Finished>(),
-                 // A coordinator's alone.
+                 // Only coordinators perform these actions.
                  Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksTold, SpeedsTold,
                          AgentReported, RoundPlayed, CommandDone>(),
              },
@@ -243,7 +244,8 @@ Status Auditor::take_sent(const Send& sent) {
 Status Auditor::compare(const Agent& machine) {
   if (!account_ || machine.job() != job_->job()) return {};
   if (seen_version_ == machine.model_version() && seen_taken_ == machine.updates_taken()) return {};
-  if (seen_taken_ == UINT64_MAX && machine.updates_taken() > 0) {  // not from the beginning
+  // The account does not start with the job.
+  if (seen_taken_ == UINT64_MAX && machine.updates_taken() > 0) {
     account_.reset();
     return {};
   }

@@ -1,20 +1,21 @@
-// Checks conservation from outside: what the agent was given, less what of it is in committed
-// rounds, is its residual. Reads the messages that come and go and decodes what was sent once more,
-// beside the state machine and independently of it. Costs four times the model in memory, and some
-// time.
+// Checks conservation from outside the state machine: the agent's updates minus what committed
+// rounds contain of them must equal the residual.
 //
-// Rounds that went among peers show nobody what one agent gave: its payloads are sums on their way.
-// There the auditor goes by the record that the machine stores before it says what the exchange
-// came to (ContributionRecord), which costs it the model once more. So it checks that the residual
-// is what that record has promised, and that nothing is lost or counted twice between rounds,
-// commits and aborts; it does not check that the record is right about what the result has of this
-// agent. That takes everybody's records and the result, as the simulator has them
-// (core/sim/checks/ledger.h), and the hash of the results, on which all must agree, is what rounds
-// themselves have instead.
+// The auditor reads the messages that the agent receives and sends, and decodes the sent payloads
+// once more, independently of the state machine. It costs memory of four times the model, and the
+// time of the decoding.
 //
-// An account begins with the job; an agent that begins in the middle of one cannot be audited.
+// In a round among peers, the payloads are sums of several agents, so they do not show one agent's
+// part. The auditor then uses the record that the state machine stores before it reports the result
+// of the exchange (ContributionRecord); this costs memory of one more model. It verifies that the
+// residual matches the record, and that rounds, commits and aborts lose nothing and count nothing
+// twice. It does not verify that the record agrees with the result. That would need the records of
+// all agents, which the simulator has (core/sim/checks/ledger.h). Instead, all agents compare the
+// hash of the results in each round.
 //
-// Threads: one at a time.
+// The account starts with the job. An agent that joins a job later cannot be audited.
+//
+// Threads: all methods belong to one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -35,15 +36,15 @@ namespace tributary {
 
 class Auditor {
  public:
-  // Before the machine is handed the event.
+  // Call it before the state machine handles `event`.
   void before(const Event& event);
-  // And after it: what it asks for, and how it stands.
+  // Call it with the resulting actions and the state machine after the event.
   void after(const Actions& actions, const Agent& machine);
 
-  // The largest error so far as a share of what rounding explains: 1 is the bound. Nothing: no
+  // Largest error so far, relative to the bound that rounding explains; 1 is the bound. Empty: no
   // round was audited.
   std::optional<double> error_max() const;
-  // The first thing that was wrong.
+  // The first violation, or ok.
   const Status& status() const { return status_; }
 
  private:
@@ -52,7 +53,7 @@ class Auditor {
   struct AuditedRound {
     std::shared_ptr<const RoundPlan> plan;
     float weight = 1;
-    std::map<std::pair<std::uint32_t, std::uint32_t>, Reassembly> combined;  // by bucket, stage
+    std::map<std::pair<std::uint32_t, std::uint32_t>, Reassembly> combined;  // by bucket and stage
     bool decided = false;
   };
 
@@ -74,12 +75,15 @@ class Auditor {
   std::shared_ptr<const JobModel> job_;
   std::optional<Account> account_;
   CodecCache cache_;
-  std::map<RoundKey, AuditedRound> rounds_;         // the last ones
-  std::map<std::uint32_t, std::uint32_t> members_;  // this agent's place, by epoch
+  std::map<RoundKey, AuditedRound> rounds_;  // the most recent ones, up to kRoundsMax
+  // This agent's index among the members, by epoch.
+  std::map<std::uint32_t, std::uint32_t> members_;
   std::optional<std::pair<Token, RoundKey>> training_;
-  std::uint64_t missing_ = 0;  // of the update that is being computed: its first values
-  double unit_ = 0;            // of the residual, as the machine has it
-  std::uint64_t decided_ = 0;  // rounds
+  // Number of leading values of the current update that the machine has not taken yet.
+  std::uint64_t missing_ = 0;
+  double unit_ = 0;            // scale of the machine's residual
+  std::uint64_t decided_ = 0;  // number of decided rounds
+  // State of the machine at the last comparison.
   std::uint64_t seen_version_ = UINT64_MAX;
   std::uint64_t seen_taken_ = UINT64_MAX;
   Status status_;

@@ -18,7 +18,7 @@ struct AuditCase {
   wire::Collective collective = wire::Collective::star;
 };
 
-// Every agent with an auditor beside it, which sees what the agent is told and what it says.
+// Agents with an auditor each, which sees the events and actions of its agent.
 class Audit : public testing::Test {
  protected:
   Options options_for(const std::string& codec) {
@@ -47,13 +47,14 @@ class Audit : public testing::Test {
   }
 
   std::vector<Auditor> auditors_{3};
-  // Changes what the auditors see; empty: the truth.
+  // Changes the events and actions that the auditors see. Empty: no change.
   std::function<Event(std::uint32_t, const Event&)> seen_;
   std::function<void(std::uint32_t, Action&)> done_;
 };
 
 class AuditOf : public Audit, public testing::WithParamInterface<AuditCase> {};
 
+// Conservation holds with lost, repeated and delayed messages.
 TEST_P(AuditOf, NothingIsLostOnABadLine) {
   Options options = options_for(GetParam().codec);
   options.loss = 0.1;
@@ -87,6 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
                     AuditCase{"thc", false, wire::Collective::sharded_star},
                     AuditCase{"topk:cr=0.1", true, wire::Collective::all_gather}));
 
+// Weighted updates enter the account with their weight.
 TEST_F(Audit, WeightsAreAPartOfTheAccount) {
   Options options = options_for("topk:cr=0.2");
   options.policy.agents_min = 3;
@@ -97,6 +99,7 @@ TEST_F(Audit, WeightsAreAPartOfTheAccount) {
   expect_all_well();
 }
 
+// Parts of an update that arrive early are counted once.
 TEST_F(Audit, AnUpdateInPartsIsFollowed) {
   Options options = options_for("topk:cr=0.2");
   options.in_parts = true;
@@ -105,6 +108,7 @@ TEST_F(Audit, AnUpdateInPartsIsFollowed) {
   expect_all_well();
 }
 
+// An event that was changed on its way to the auditor must be detected.
 TEST_F(Audit, AnUpdateThatTheAgentDidNotGetIsFound) {
   Options options = options_for("topk:cr=0.1");
   seen_ = [](std::uint32_t agent, const Event& event) -> Event {
@@ -123,6 +127,7 @@ TEST_F(Audit, AnUpdateThatTheAgentDidNotGetIsFound) {
   EXPECT_GT(auditors_[1].error_max().value_or(0), 1);
 }
 
+// A record that differs from the agent's residual must be detected.
 TEST_F(Audit, ARecordOfAnExchangeThatIsNotWhatTheAgentDoesIsFound) {
   Options options = options_for("threelc:bypass=0");
   options.peers = true;
@@ -141,6 +146,7 @@ TEST_F(Audit, ARecordOfAnExchangeThatIsNotWhatTheAgentDoesIsFound) {
   EXPECT_GT(auditors_[1].error_max().value_or(0), 1);
 }
 
+// A committed bucket of an exchange among peers needs a record.
 TEST_F(Audit, ABucketOfPeersWithoutARecordIsFound) {
   Options options = options_for("threelc:bypass=0");
   options.peers = true;
@@ -157,6 +163,7 @@ TEST_F(Audit, ABucketOfPeersWithoutARecordIsFound) {
   EXPECT_FALSE(auditors_[2].status().ok());
 }
 
+// A codec that does not conserve its input is not audited, and that is not an error.
 TEST_F(Audit, ACodecThatKeepsNoAccountIsNotAudited) {
   Federation federation(options_for("qsgd"));
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
@@ -166,6 +173,7 @@ TEST_F(Audit, ACodecThatKeepsNoAccountIsNotAudited) {
   }
 }
 
+// An agent whose account does not start with the job is not audited.
 TEST_F(Audit, AnAgentThatBeginsInTheMiddleIsNot) {
   Options options = options_for("topk:cr=0.1");
   Federation federation(options);

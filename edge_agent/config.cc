@@ -11,7 +11,7 @@
 namespace tributary {
 namespace {
 
-// Settings whose text is not yet what the agent goes by.
+// Settings that need conversion after reading.
 struct Unread {
   std::uint64_t model_mib_max = 0;
   std::string peers_transport = "tcp";
@@ -53,8 +53,8 @@ void bind(Settings& settings, AgentSettings& config, Unread& unread) {
   settings.real("data.skew", config.training.data.skew, 0, 1e6);
 }
 
-// What is set beside the file counts more than what it says, so that an agent can be told another
-// way to its coordinator. Its key is the file's.
+// A setting beside the join file takes precedence over it, so that an agent can use another path to
+// its coordinator. The key always comes from the join file.
 Status take_join_file(const Settings& settings, AgentSettings& config) {
   if (config.join_file.empty()) return {};
   if (!config.key_file.empty()) {
@@ -82,6 +82,7 @@ Result<PeerTransport> peer_transport(const std::string& name) {
       {.what = "setting peers.transport", .expected = "tcp or mpi", .got = name, .remedy = {}});
 }
 
+// mpirun knows the addresses of its ranks, so settings of TCP endpoints with MPI are a mistake.
 Status check_peers(const Settings& settings, const AgentSettings& config) {
   if (config.peers_transport == PeerTransport::mpi) {
     if (config.peers_endpoint.empty() && config.peers_advertise.empty()) return {};
@@ -98,6 +99,7 @@ Status check_peers(const Settings& settings, const AgentSettings& config) {
   return check_peer_addresses(config.peers_endpoint, config.peers_advertise);
 }
 
+// Checks that need several settings. Each error names the one to change.
 Status check_together(const Settings& settings, const AgentSettings& config) {
   if (config.machine.agent_id.empty()) {
     return settings.missing(
@@ -121,10 +123,14 @@ Status check_together(const Settings& settings, const AgentSettings& config) {
   if (config.training.data.shard >= config.training.data.shards) {
     return settings.missing("data.shard", "shards are numbered from 0, below data.shards");
   }
+  // Makes the trainer once to check its settings, so that an error appears at the start and not at
+  // the first round.
   TRIBUTARY_TRY(make_trainer(config.trainer, config.training).status());
   return config.common.log_options().status();
 }
 
+// Announces to the coordinator what this build supports. Without an endpoint for peers, an agent
+// can only use the star.
 void offer_what_there_is(bool peers, wire::CapabilitiesT& capabilities) {
   for (const CodecFamily& family : codec_families()) {
     auto offer = std::make_unique<wire::CodecOfferT>();

@@ -1,4 +1,5 @@
-// What an agent is told: docs/run.md describes every setting.
+// The settings of an agent, as read from flags and the settings file. docs/run.md describes every
+// setting.
 #pragma once
 
 #include <cstdint>
@@ -15,30 +16,33 @@ namespace tributary {
 
 enum class PeerTransport : std::uint8_t { tcp, mpi };
 
+// Plain values; the defaults are the documented ones.
 struct AgentSettings {
   CommonSettings common;
   AgentConfig machine;
   std::string journal;
   bool journal_sync = true;
-  std::string coordinator;  // its endpoint
+  std::string coordinator;  // endpoint of the coordinator
   std::string coordinator_key;
   std::string key_file;
   std::string join_file;
-  std::optional<KeyPair> keys;  // that the join file holds
+  std::optional<KeyPair> keys;  // key pair of the join file
   bool encrypted = true;
-  std::uint64_t shape_bytes_per_s = 0;          // of what is sent; 0: as the line allows
-  std::uint64_t shape_burst_bytes = 64u << 10;  // that go at once where nothing went for a while
-  std::string shape_trace;                      // a file (core/net/shaped/trace.h), instead
+  std::uint64_t shape_bytes_per_s = 0;  // bound on the upload rate; 0: none
+  // Bytes that may be sent at once after an idle period.
+  std::uint64_t shape_burst_bytes = 64u << 10;
+  std::string shape_trace;  // trace file (core/net/shaped/trace.h) instead of a rate
   PeerTransport peers_transport = PeerTransport::tcp;
-  std::string peers_endpoint;     // over TCP; empty: it exchanges by the coordinator alone
-  std::string peers_advertise;    // what others are told instead
-  std::string peers_shape_trace;  // a file: what the line to peers is like, whatever it goes by
+  std::string peers_endpoint;     // for TCP; empty: only the coordinator combines updates
+  std::string peers_advertise;    // endpoint to announce to peers instead
+  std::string peers_shape_trace;  // trace file of the simulated link to peers, for any transport
   std::string trainer = "synthetic";
   TrainerOptions training;
   bool audit = false;
   bool exit_when_done = false;
 };
 
+// Reads and checks the settings. An error names the setting, its bounds and its origin.
 Result<AgentSettings> read_agent_settings(const DaemonFlags& flags);
 
 }  // namespace tributary

@@ -31,6 +31,7 @@ TEST(AgentSettings, WithAPortForPeersItOffersAllCollectives) {
   EXPECT_EQ(settings->machine.capabilities.collectives.size(), kCollectives.size());
 }
 
+// A wildcard address or a host name is not an address that peers can connect to.
 TEST(AgentSettings, APortForPeersIsOneThatTheyCanReach) {
   for (const std::string bad :
        {"tcp://0.0.0.0:4650", "tcp://[::]:4650", "tcp://lan:4650", "4650"}) {

@@ -25,11 +25,13 @@ namespace tributary {
 namespace {
 
 constexpr std::string_view kComponent = "agent";
+// Period of the tasks that are not driven by events.
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
-constexpr TimeNs kMeasureDeviceEveryNs = 30 * 60 * 1'000 * kNsPerMs;  // it may be hot by then
+// Every 30 min, because speeds change with the device's temperature.
+constexpr TimeNs kMeasureDeviceEveryNs = 30 * 60 * 1'000 * kNsPerMs;
 
-// A line that follows the trace in this file, and lets nothing through at once.
+// Returns a link that follows the trace in the file, without a burst.
 Result<ShapedOptions> shape_of(const std::string& trace_file) {
   ShapedOptions shape;
   shape.out.burst_bytes = shape.in.burst_bytes = 0;
@@ -40,6 +42,9 @@ Result<ShapedOptions> shape_of(const std::string& trace_file) {
   return shape;
 }
 
+// Connects the state machine with everything that does I/O. All members belong to the loop's thread
+// unless their own comment says otherwise. The order of the members is the reverse order of their
+// destruction.
 class AgentDaemon {
  public:
   AgentDaemon(const AgentSettings& settings, const OpenMpi& open_mpi)
@@ -51,7 +56,7 @@ class AgentDaemon {
   Status run();
 
  private:
-  // When each periodic task is due.
+  // The times at which periodic tasks are due.
   struct Schedule {
     TimeNs look_at_ns = 0;
     TimeNs metrics_at_ns = 0;
@@ -78,21 +83,25 @@ class AgentDaemon {
   std::unique_ptr<DaemonOutlets> outlets_;
   std::unique_ptr<Transport> link_;
   std::unique_ptr<Agent> machine_;
-  std::unique_ptr<Auditor> auditor_;  // null: not wanted
+  std::unique_ptr<Auditor> auditor_;  // null: auditing is off
+  // Written by the loop and read by the training's thread; negative: unknown.
   std::atomic<double> conservation_error_ = -1;
   std::unique_ptr<MachineLoop> loop_;
-  std::unique_ptr<PeerService> peers_;  // null: it listens to none
-  // These end before the loop that they answer to; the storage first, which tells the training of
-  // each job that it has stored.
+  std::unique_ptr<PeerService> peers_;  // null: no endpoint for peers
+  // Both are destroyed before the loop that they post to. The storage is destroyed first, because
+  // it reports stored definitions to the training.
   std::unique_ptr<AgentTraining> training_;
   std::unique_ptr<AgentStorage> storage_;
   std::unique_ptr<StopSignals> signals_;
 
+  // Whether the last model has been evaluated, or its evaluation has started.
   bool last_evaluated_ = false;
   DaemonEnd end_;
   Schedule next_;
 };
 
+// The order matters. The journal is read first, because the machine starts from its state. Signals
+// are the last, because their handler uses the loop.
 Status AgentDaemon::open() {
   TRIBUTARY_ASSIGN(outlets_, DaemonOutlets::open(settings_.common, kComponent));
   TRIBUTARY_ASSIGN(AgentState state, open_storage());
@@ -126,6 +135,8 @@ Result<std::shared_ptr<const KeyPair>> AgentDaemon::own_keys() const {
   return std::make_shared<const KeyPair>(std::move(keys));
 }
 
+// The seed of the transport is random, so that agents that lost the coordinator together do not
+// reconnect together.
 Status AgentDaemon::open_link(const std::shared_ptr<const KeyPair>& keys) {
   PublicKey hub;
   if (settings_.encrypted) {
@@ -137,6 +148,7 @@ Status AgentDaemon::open_link(const std::shared_ptr<const KeyPair>& keys) {
                                       .hub = hub,
                                       .encrypted = settings_.encrypted,
                                       .seed = seed}));
+  // A shaped link simulates a slow network, for tests and demonstrations.
   if (settings_.shape_bytes_per_s == 0 && settings_.shape_trace.empty()) return {};
   TRIBUTARY_ASSIGN(ShapedOptions shape, shape_of(settings_.shape_trace));
   shape.out.seed = shape.in.seed = seed;
@@ -161,6 +173,7 @@ Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
   const bool mpi = settings_.peers_transport == PeerTransport::mpi;
   if (!mpi && settings_.peers_endpoint.empty()) return {};
   TRIBUTARY_ASSIGN(std::unique_ptr<PeerPort> port, open_peer_port());
+  // MPI has no encryption, so keys would give a false sense of security.
   if (mpi || !settings_.encrypted) keys = nullptr;
   auto link = PeerLink::make_over(std::move(port), {.endpoint = {}, .keys = std::move(keys)},
                                   outlets_->clock(),
@@ -177,7 +190,7 @@ Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
   return {};
 }
 
-// The trainer is told of the job that the journal has.
+// Opens the journal and passes the stored job definition to the trainer.
 Result<AgentState> AgentDaemon::open_storage() {
   TRIBUTARY_TRY(open_training());
   TRIBUTARY_ASSIGN(
@@ -205,6 +218,8 @@ Status AgentDaemon::open_training() {
   return {};
 }
 
+// The auditor sees every event before and its actions after the machine, so that it does not depend
+// on the machine's own account.
 Actions AgentDaemon::handle(TimeNs now, Event event) {
   if (const auto* shutdown = std::get_if<Shutdown>(&event)) {
     end_.stop(now);
@@ -219,7 +234,7 @@ Actions AgentDaemon::handle(TimeNs now, Event event) {
   return actions;
 }
 
-// How an account stands in the end; an error that was found is said again.
+// Logs the final result of the audit. An error is logged again here.
 void AgentDaemon::log_audit() {
   if (!auditor_) return;
   if (!auditor_->status().ok()) {
@@ -246,9 +261,9 @@ void AgentDaemon::carry_out(Action& action) {
                  },
                  [this](const Reading& reading) { publish(reading, outlets_->metrics()); },
                  [this](const Finished& finished) { end_.finish(finished.status); },
-                 // The loop has carried these out.
+                 // The loop has already performed these actions.
                  Ignored<Send, ClosePeer, Note>(),
-                 // A coordinator's alone.
+                 // Only coordinators perform these actions.
                  Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksTold, SpeedsTold,
                          AgentReported, RoundPlayed, CommandDone>(),
              },
@@ -267,7 +282,7 @@ void AgentDaemon::export_metrics() {
   metrics.set(gauge_name(ReadingKind::link_out_bytes), static_cast<double>(counters.bytes_out));
 }
 
-// The job is over, its last model is applied, and nothing of it is open.
+// Whether the job is over, its last model is applied, and no work remains.
 bool AgentDaemon::everything_done() const {
   return storage_->job_over() && machine_->model_version() >= storage_->last_version() &&
          machine_->idle() && machine_->undecided().empty();
@@ -277,11 +292,13 @@ void AgentDaemon::run_periodic_tasks() {
   const TimeNs now = loop_->now();
   if (now < next_.look_at_ns) return;
   next_.look_at_ns = now + kLookEveryNs;
+  // A job may continue after it was over, for example with more rounds.
   if (!storage_->job_over()) last_evaluated_ = false;
   if (!last_evaluated_ && everything_done()) {
     last_evaluated_ = true;
     training_->evaluate_last(machine_->model(), machine_->model_version());
   }
+  // The last evaluation must be complete, because its result would otherwise be lost.
   const bool done = !end_.stopping() && !training_->evaluating() && everything_done();
   if (settings_.exit_when_done && done) loop_->feed(Shutdown{.reason = "the job is done"});
   end_.look(now, machine_->idle());

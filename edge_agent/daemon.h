@@ -1,4 +1,4 @@
-// The agent at work: spoke, state machine, journal, trainer and clock, put together.
+// Runs an agent: transport, state machine, journal, trainer and clock.
 #pragma once
 
 #include <functional>
@@ -10,13 +10,13 @@
 
 namespace tributary {
 
-// How a program gets to peers over MPI, where it can: called once, where the settings say so.
+// Opens the transport to peers over MPI. Called once, if the settings select MPI.
 using OpenMpi = std::function<Result<std::unique_ptr<PeerPort>>(const Clock& clock)>;
-// Of a program that cannot: an error that says which one can.
+// For a program without MPI: returns an error that names the program with MPI.
 Result<std::unique_ptr<PeerPort>> without_mpi(const Clock& clock);
 
-// Until it is told to stop, or the job is done and that was asked for. An error where it could not
-// begin or cannot go on.
+// Blocks until a stop signal arrives, or until the job is over if settings.exit_when_done is set.
+// Returns an error if the agent cannot start or cannot continue.
 Status run_agent(const AgentSettings& settings, const OpenMpi& open_mpi);
 
 }  // namespace tributary

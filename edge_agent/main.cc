@@ -2,7 +2,8 @@
 #include "edge_agent/program.h"
 
 int main(int argc, char** argv) {
-  // Before there is a thread that could be hit by them: a trainer's library starts some.
+  // Signals are blocked before any thread starts, so that no other thread receives them. Loading a
+  // trainer's library starts threads.
   tributary::StopSignals::block();
   return tributary::agent_main("tributary-agent", argc, argv, tributary::without_mpi);
 }

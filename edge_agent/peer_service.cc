@@ -20,6 +20,7 @@ void PeerService::export_metrics(NoteLog& notes) {
     notes.note({.level = LogLevel::warning,
                 .name = "peer_refused",
                 .reason = name(refused.why.code()),
+                // Without the port, so that repeated refusals of one host are counted together.
                 .source = refused.source.substr(0, refused.source.rfind(':')),
                 .text = refused.why.text()});
   }
@@ -27,6 +28,7 @@ void PeerService::export_metrics(NoteLog& notes) {
 
 TellLinks PeerService::links_to_tell(TimeNs now) {
   TellLinks told;
+  // Each peer gives up to two samples.
   for (const PeerMeasured& peer : link_->take_measured(kLinksToldMax / 2)) {
     if (!told_.due(now, peer)) continue;
     const auto add = [&](const LinkQuantity& quantity, double wire::LinkSampleT::*figure) {

@@ -1,5 +1,7 @@
-// What an agent does among its peers besides exchanging: the port that they reach it by, its
-// figures and refusals, and what the exchanges have shown of the ways from others.
+// Operates an agent's link to its peers: opens and closes it per epoch, exports its counters and
+// refusals, and selects the measurements of incoming links to report.
+//
+// Threads: all methods belong to the thread of the state machine.
 #pragma once
 
 #include <memory>
@@ -17,7 +19,7 @@ namespace tributary {
 
 class PeerService {
  public:
-  // Both outlive it.
+  // `log` and `metrics` must outlive the object.
   PeerService(std::unique_ptr<PeerLink> link, Log& log, Metrics& metrics)
       : link_(std::move(link)), log_(log), metrics_(metrics) {}
 
@@ -26,9 +28,10 @@ class PeerService {
   void open(OpenPeers& epoch);
   void close() { link_->close(); }
 
+  // Sets the metrics of the link, and logs its events.
   void export_metrics(NoteLog& notes);
-  // What is worth telling of the ways from peers: two samples for each, since its latency and its
-  // rate are known from other readings.
+  // Returns the measurements of links from peers that are due. Latency and rate are two samples,
+  // because they come from different readings.
   TellLinks links_to_tell(TimeNs now);
 
  private:

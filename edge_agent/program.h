@@ -1,4 +1,4 @@
-// The agent's main(), for each program that is one: they differ in what they go by to their peers.
+// The main() of an agent program. The programs differ in their transports to peers.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace tributary {
 
-// Signals must be blocked before.
+// The caller must have blocked the stop signals before any thread started. Returns the exit code.
 int agent_main(const std::string& program, int argc, char** argv, const OpenMpi& open_mpi);
 
 }  // namespace tributary

@@ -1,5 +1,5 @@
-// Ranks that mpirun starts are all given the same words: what is to be each one's own has "%r" in
-// it.
+// Command lines for ranks that mpirun starts. All ranks receive the same arguments; "%r" in an
+// argument marks the place of the rank.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,12 @@
 
 namespace tributary {
 
-// "%r" is the rank, wherever it stands.
+// Replaces every "%r" by the rank.
 std::vector<std::string> with_rank(const std::vector<std::string>& words, std::uint32_t rank);
 
-// As mpirun tells it, which is known before MPI is started. `variable` gives a variable of the
-// environment, null where there is none.
+// Returns the rank that mpirun stores in the environment. It is available before MPI is
+// initialized. `variable` returns the value of an environment variable, or null if it is not set.
+// Returns an error if no known variable holds a rank.
 Result<std::uint32_t> rank_from_mpirun(const std::function<const char*(const char*)>& variable);
 
 }  // namespace tributary

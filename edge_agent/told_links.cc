@@ -5,6 +5,7 @@
 namespace tributary {
 namespace {
 
+// A quantity that became known or clearly more certain is due, and so is one that changed.
 bool another(const LinkQuantity& now, const LinkQuantity& told) {
   if (now.known() != told.known()) return now.known();
   if (now.confidence > told.confidence + ToldLinks::kMoreConfidence) return true;

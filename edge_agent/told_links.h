@@ -1,6 +1,8 @@
-// Which of what an agent has measured of its peers is to be told now: what is another than was
-// told, or known a good deal better, soon, since rounds are planned by it; the rest now and then.
-// Pure: times are handed in.
+// Selects the measurements of links from peers that are due to be reported.
+//
+// A measurement is due at once if it differs from the last reported one or is much more certain,
+// because plans depend on it. Otherwise it is due at intervals. The class reads no clock; the
+// caller passes the time. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +16,15 @@ namespace tributary {
 
 class ToldLinks {
  public:
-  static constexpr double kChange = 0.2;  // of a figure, as a planner takes it for another one
+  // Relative change that a planner treats as a different value.
+  static constexpr double kChange = 0.2;
+  // Increase of the confidence, which is between 0 and 1.
   static constexpr double kMoreConfidence = 0.1;
   static constexpr std::int64_t kEveryNs = 10'000'000'000;
+  // At this bound all reports are forgotten, so that measurements are reported once more.
   static constexpr std::size_t kPeersMax = 1024;
 
-  // From then on it was told.
+  // Returns whether to report the measurement; if so, it counts as reported.
   bool due(std::int64_t now_ns, const PeerMeasured& peer);
 
  private:

@@ -17,6 +17,7 @@ PeerMeasured peer(const LinkQuantity& alpha_s, const LinkQuantity& beta, std::st
   return {.agent_id = std::move(id), .link = {.alpha_s = alpha_s, .beta_s_per_byte = beta}};
 }
 
+// Small differences are reported only at intervals.
 TEST(ToldLinks, WhatStaysAsItWasIsToldNowAndThen) {
   ToldLinks told;
   EXPECT_TRUE(told.due(0, peer(figure(1), figure(1e-6))));
@@ -26,6 +27,7 @@ TEST(ToldLinks, WhatStaysAsItWasIsToldNowAndThen) {
   EXPECT_FALSE(told.due(11 * kSecond, peer(figure(1), figure(1e-6))));
 }
 
+// A change is reported at once and then counts as reported.
 TEST(ToldLinks, AChangeIsToldAtOnceAndOnce) {
   ToldLinks told;
   EXPECT_TRUE(told.due(0, peer(figure(1), {})));
@@ -36,6 +38,7 @@ TEST(ToldLinks, AChangeIsToldAtOnceAndOnce) {
   EXPECT_FALSE(told.due(5, peer(figure(0.5), {}))) << "to know less is no news";
 }
 
+// Only an increase of the confidence is a reason to report.
 TEST(ToldLinks, WhatIsKnownBetterIsNewsToo) {
   ToldLinks told;
   EXPECT_TRUE(told.due(0, peer({}, figure(1e-6, 0.14))));
@@ -51,6 +54,7 @@ TEST(ToldLinks, EachPeerForItself) {
   EXPECT_FALSE(told.due(1, peer(figure(1), {}, "b")));
 }
 
+// At the bound of peers, everything is reported anew.
 TEST(ToldLinks, RemembersSoMany) {
   ToldLinks told;
   for (std::size_t i = 0; i <= 2 * ToldLinks::kPeersMax; ++i) {

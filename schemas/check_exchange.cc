@@ -1,4 +1,4 @@
-// A round at work, and whole models: the rules of exchange.fbs and transfer.fbs.
+// The rules of exchange.fbs and transfer.fbs.
 #include <fmt/format.h>
 
 #include "schemas/checks.h"
@@ -15,10 +15,12 @@ Status check_part_fields(const Part& part) {
   TRIBUTARY_TRY(below("segment", part.segment(), part.segments()));
   TRIBUTARY_TRY(at_most("stage_bytes", part.stage_bytes(), kStageBytesMax));
   TRIBUTARY_TRY(at_most("payload_bytes", part.payload_bytes(), kPayloadBytesMax));
-  // Below both caps there is nothing to overflow.
+  // Both numbers are below their caps, so the sum cannot overflow.
   TRIBUTARY_TRY(at_most("offset", part.offset(), part.stage_bytes()));
   const std::uint64_t end = part.offset() + part.payload_bytes();
   TRIBUTARY_TRY(at_most("end of the part", end, part.stage_bytes()));
+  // An empty part is only valid for an empty payload; otherwise parts could be sent without
+  // progress.
   if (part.payload_bytes() > 0 || part.stage_bytes() == 0) return {};
   return broken("payload_bytes", "some, of a payload that is not empty", "0");
 }
@@ -28,7 +30,7 @@ Status check_part(const Part* part) {
   return check_part_fields(*part).at("part");
 }
 
-// Who is in a payload. The receiver knows the number of members, this frame does not.
+// Checks the set of contributors of a payload. Only the receiver knows the number of members.
 Status check_contributors(std::uint32_t contributors,
                           const flatbuffers::Vector<std::uint8_t>* bits) {
   TRIBUTARY_TRY(in_range("contributors", contributors, 1, kMembersMax));
@@ -37,6 +39,7 @@ Status check_contributors(std::uint32_t contributors,
   return equal("bits set in contributor_bits", bits_set(*bits), contributors);
 }
 
+// The commit states the number of agents, so a bitmap must have exactly as many bits.
 Status check_contributor_set(const ContributorSet& set, std::uint32_t agents) {
   TRIBUTARY_TRY(bitmap("bits", set.bits(), agents));
   TRIBUTARY_TRY(in_range("contributors", set.contributors(), 1, agents));
@@ -95,6 +98,7 @@ Status check(const Update& update) {
 
 Status check(const Aggregate& aggregate) {
   TRIBUTARY_TRY(check_part(aggregate.part()));
+  // -1 is the coordinator.
   if (aggregate.agent_index() < -1) {
     return broken("agent_index", "an index, or -1", fmt::format("{}", aggregate.agent_index()));
   }
@@ -129,6 +133,7 @@ Status check(const Commit& commit) {
   TRIBUTARY_TRY(in_range("agents", commit.agents(), 1, kMembersMax));
   TRIBUTARY_TRY(in_range("rounds", size_of(commit.rounds()), 1, kRoundsPerCommitMax));
   TRIBUTARY_TRY(equal("model_version", commit.model_version(), commit.id()->round()));
+  // The rounds of a batch are consecutive and end with the commit's own round.
   std::uint64_t round = commit.id()->round() - size_of(commit.rounds());
   return each("rounds", commit.rounds(), kRoundsPerCommitMax, [&](const RoundOutcome& outcome) {
     TRIBUTARY_TRY(equal("round", outcome.round(), ++round));
@@ -145,6 +150,7 @@ Status check(const Abort& abort) {
   TRIBUTARY_TRY(round_id(abort.id()));
   TRIBUTARY_TRY(in_range("first_round", abort.first_round(), 1, abort.id()->round()));
   TRIBUTARY_TRY(given("reason", abort.reason()));
+  // The model to return to is older than the first undone round.
   return below("roll_back_version", abort.roll_back_version(), abort.first_round());
 }
 
@@ -161,6 +167,7 @@ Status check(const TransferOffer& offer) {
   TRIBUTARY_TRY(given("content", offer.content()));
   TRIBUTARY_TRY(at_most("bytes", offer.bytes(), kTransferBytesMax));
   TRIBUTARY_TRY(in_range("part_bytes", offer.part_bytes(), 1, kPayloadBytesMax));
+  // The first byte sent is at most the end, which means that nothing is sent.
   TRIBUTARY_TRY(at_most("from", offer.from(), offer.bytes()));
   return each("settled", offer.settled(), kRoundsPerCommitMax, check_settlement);
 }

@@ -1,4 +1,4 @@
-// What is trained, by whom, and how a round is done: the rules of job.fbs and plan.fbs.
+// The rules of job.fbs and plan.fbs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@ Status check_layer(const Layer& layer) {
   TRIBUTARY_TRY(given("kind", layer.kind()));
   TRIBUTARY_TRY(at_most("values", layer.values(), kModelValuesMax));
   TRIBUTARY_TRY(at_most("shape", layer.shape(), kDimensionsMax));
+  // The division before each multiplication prevents an overflow by a large shape.
   std::uint64_t product = 1;
   for (std::uint32_t i = 0; i < size_of(layer.shape()); ++i) {
     const std::uint64_t dimension = layer.shape()->Get(i);
@@ -37,12 +38,14 @@ Status check_layer_map(const LayerMap& map) {
 Status check_model(const Model& model) {
   TRIBUTARY_TRY(given("kind", model.kind()));
   TRIBUTARY_TRY(given("name", model.name()));
+  // A TorchScript model needs a file; a built-in model needs none.
   if (model.kind() == ModelKind::torchscript) TRIBUTARY_TRY(given("artifact", model.artifact()));
   if (!model.artifact()) return {};
   TRIBUTARY_TRY(given("artifact.name", model.artifact()->name()));
   TRIBUTARY_TRY(at_most("artifact.bytes", model.artifact()->bytes(), kTransferBytesMax));
   if (size_of(model.artifact()->content()) == 0) return {};
   TRIBUTARY_TRY(at_most("artifact.content", model.artifact()->content(), kArtifactContentMax));
+  // A file that is included must be complete.
   return equal("artifact.content", model.artifact()->bytes(), model.artifact()->content()->size());
 }
 
@@ -63,6 +66,7 @@ Status check_exchange(const Exchange& exchange, std::uint32_t agents) {
   TRIBUTARY_TRY(in_range("stages", size_of(exchange.stages()), 1, kStagesMax));
   TRIBUTARY_TRY(each("stages", exchange.stages(), kStagesMax,
                      [](const Stage& stage) { return given("combine", stage.combine()); }));
+  // The order may list fewer members than the epoch has, if not all of them participate.
   TRIBUTARY_TRY(at_most("order", exchange.order(), agents));
   for (std::uint32_t i = 0; i < size_of(exchange.order()); ++i) {
     TRIBUTARY_TRY(below("order", exchange.order()->Get(i), agents));
@@ -70,6 +74,7 @@ Status check_exchange(const Exchange& exchange, std::uint32_t agents) {
   TRIBUTARY_TRY(below("root", exchange.root(), agents));
   TRIBUTARY_TRY(in_range("segments", exchange.segments(), 1, kSegmentsMax));
   TRIBUTARY_TRY(fraction("ratio", exchange.ratio()));
+  // The ratios of all members appear only in the journal.
   if (size_of(exchange.ratios()) > 0) {
     TRIBUTARY_TRY(equal("ratios", exchange.ratios()->size(), agents));
     for (const double ratio : *exchange.ratios()) {
@@ -81,7 +86,7 @@ Status check_exchange(const Exchange& exchange, std::uint32_t agents) {
   return in_range("payload_bytes", exchange.payload_bytes(), 1, kPayloadBytesMax);
 }
 
-// Buckets ascend and do not overlap, so that a value belongs to one at most.
+// Buckets must ascend without overlap, so that each value belongs to at most one.
 Status check_buckets(const Plan& plan) {
   std::uint64_t free_from = 0;
   return each("buckets", plan.buckets(), kBucketsMax, [&](const Bucket& bucket) {
@@ -92,7 +97,7 @@ Status check_buckets(const Plan& plan) {
   });
 }
 
-// Takes the group's buckets; an error if one of them is taken already.
+// Marks the group's buckets as taken. An error if one of them is already taken.
 Status take_group(const Range& group, std::vector<bool>& taken) {
   TRIBUTARY_TRY(in_range("count", group.count(), 1, taken.size()));
   TRIBUTARY_TRY(at_most("first", group.first(), taken.size() - group.count()));
@@ -103,7 +108,7 @@ Status take_group(const Range& group, std::vector<bool>& taken) {
   return {};
 }
 
-// If buckets are grouped, each is in one group.
+// If buckets are grouped, each must be in exactly one group.
 Status check_groups(const Plan& plan) {
   if (size_of(plan.groups()) == 0) return {};
   std::vector<bool> taken(size_of(plan.buckets()), false);
@@ -129,6 +134,7 @@ Status check_observation(const Observation& observation) {
 Status check_alternative(const Alternative& alternative) {
   TRIBUTARY_TRY(given("codec", alternative.codec()));
   TRIBUTARY_TRY(given("collective", alternative.collective()));
+  // The gain and the times of an alternative are not checked, because no code acts on them.
   return fraction("ratio", alternative.ratio());
 }
 
@@ -140,6 +146,7 @@ Status check_reason(const Reason& reason) {
 
 }  // namespace
 
+// A job that is stored or sent must have everything that an agent needs to build its model.
 Status check(const Job& job) {
   TRIBUTARY_TRY(given("job", job.job()));
   TRIBUTARY_TRY(given("revision", job.revision()));
@@ -173,6 +180,7 @@ Status check(const Membership& membership) {
   TRIBUTARY_TRY(below("agent_index", membership.agent_index(), membership.agents()));
   TRIBUTARY_TRY(not_negative("weight", membership.weight()));
   TRIBUTARY_TRY(positive("weight_sum", membership.weight_sum()));
+  // Members are listed only if agents exchange among themselves; the list must then be complete.
   if (size_of(membership.members()) == 0) return {};
   TRIBUTARY_TRY(equal("members", membership.members()->size(), membership.agents()));
   TRIBUTARY_TRY(given("peer_session", membership.peer_session()));
@@ -183,6 +191,7 @@ Status check(const Plan& plan) {
   TRIBUTARY_TRY(round_id(plan.id()));
   TRIBUTARY_TRY(given("rounds", plan.rounds()));
   TRIBUTARY_TRY(given("purpose", plan.purpose()));
+  // A round always starts from the result of the round before it.
   TRIBUTARY_TRY(equal("model_version", plan.model_version(), plan.id()->round() - 1));
   TRIBUTARY_TRY(in_range("agents", plan.agents(), 1, kMembersMax));
   if (size_of(plan.participants()) > 0) {
@@ -201,6 +210,7 @@ Status check(const Plan& plan) {
   TRIBUTARY_TRY(check_buckets(plan));
   TRIBUTARY_TRY(
       in_range("exchanges_per_round", plan.exchanges_per_round(), 1, kExchangesPerRoundMax));
+  // Buckets are numbered across all exchanges of a round.
   TRIBUTARY_TRY(at_most("buckets of all exchanges",
                         std::uint64_t{size_of(plan.buckets())} * plan.exchanges_per_round(),
                         kBucketsMax));

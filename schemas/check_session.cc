@@ -1,4 +1,4 @@
-// Coming, staying and going: the rules of session.fbs and telemetry.fbs.
+// The rules of session.fbs and telemetry.fbs.
 #include "schemas/checks.h"
 #include "schemas/limits.h"
 
@@ -12,6 +12,7 @@ Status check_endpoints(const flatbuffers::Vector<flatbuffers::Offset<Endpoint>>*
 
 Status check_holding(const Holding& holding) {
   TRIBUTARY_TRY(given("job", holding.job()));
+  // A residual cannot be newer than the model.
   TRIBUTARY_TRY(at_most("residual_version", holding.residual_version(), holding.model_version()));
   return each("undecided", holding.undecided(), kRoundsPerCommitMax,
               [](const RoundId& id) { return round_id(&id); });
@@ -34,6 +35,7 @@ Status check_series(const Series& series) {
   TRIBUTARY_TRY(given("unit", series.unit()));
   TRIBUTARY_TRY(given("kind", series.kind()));
   TRIBUTARY_TRY(at_most("at_ns", series.at_ns(), kListItemsMax));
+  // The two lists are the columns of one table.
   TRIBUTARY_TRY(equal("values", size_of(series.values()), size_of(series.at_ns())));
   for (std::uint32_t i = 1; i < size_of(series.at_ns()); ++i) {
     if (series.at_ns()->Get(i) < series.at_ns()->Get(i - 1)) {
@@ -88,6 +90,7 @@ Status check(const Hello& hello) {
 Status check(const Welcome& welcome) {
   TRIBUTARY_TRY(given("version", welcome.version()));
   TRIBUTARY_TRY(given("heartbeat_interval_ms", welcome.heartbeat_interval_ms()));
+  // A timeout within the interval would lose every agent.
   if (welcome.heartbeat_timeout_ms() <= welcome.heartbeat_interval_ms()) {
     return broken("heartbeat_timeout_ms", "more than the interval", "not more");
   }
@@ -103,6 +106,7 @@ Status check(const Refusal& refusal) {
   return version_range(refusal.version_min(), refusal.version_max());
 }
 
+// An Ack has no required field; its envelope names the message.
 Status check(const Ack&) { return {}; }
 
 Status check(const Heartbeat& heartbeat) {
@@ -118,6 +122,7 @@ Status check(const LinkProbe& probe) {
   TRIBUTARY_TRY(below("index", probe.index(), probe.count()));
   TRIBUTARY_TRY(at_most("payload_bytes", probe.payload_bytes(), kPayloadBytesMax));
   TRIBUTARY_TRY(at_most("echo_payload_bytes", probe.echo_payload_bytes(), kPayloadBytesMax));
+  // Only an order names a peer; a probe and its echo use the session that they are in.
   if (probe.kind() == ProbeKind::order) return given("endpoint", probe.endpoint());
   return {};
 }

@@ -14,8 +14,8 @@ constexpr std::string_view kRemedy = "refuse the frame; docs/wire.md says what m
 
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
-// The length of the character that begins at text[i]; 0 when it is not UTF-8, or is a control
-// character other than a line break: text ends in logs and on terminals.
+// Returns the length of the character at text[i]. Returns 0 if it is not valid UTF-8 or is a
+// control character other than a line break, because texts are written to logs and terminals.
 std::size_t character_bytes(std::string_view text, std::size_t i) {
   const auto lead = static_cast<unsigned char>(text[i]);
   if (lead < 0x20 || lead == 0x7F) return lead == '\n' ? 1 : 0;
@@ -30,12 +30,15 @@ std::size_t character_bytes(std::string_view text, std::size_t i) {
     if (!is_continuation(text[i + k])) return 0;
     code = code << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3Fu);
   }
+  // A shorter form exists, or the code is a UTF-16 surrogate or a C1 control character: all
+  // invalid.
   const bool overlong = (bytes == 3 && code < 0x800) || (bytes == 4 && code < 0x10000);
   const bool surrogate = code >= 0xD800 && code < 0xE000;
   const bool control = code < 0xA0;
   return overlong || surrogate || control || code > 0x10FFFF ? 0 : bytes;
 }
 
+// The visitor that checks the rules for all fields of a frame.
 class FieldRules {
  public:
   explicit FieldRules(std::size_t frame_bytes) : frame_bytes_(frame_bytes) {}
@@ -67,7 +70,7 @@ class FieldRules {
   }
 
   Status list(const Place& place, ByteSpan bytes, std::size_t alignment) {
-    // flatbuffers::Verifier looks at the alignment of a list's length only.
+    // flatbuffers::Verifier checks only the alignment of a list's length.
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment != 0) {
       return broken(place.text(), fmt::format("items at multiples of {} bytes", alignment),
                     "a list that begins between them");
@@ -76,6 +79,8 @@ class FieldRules {
   }
 
  private:
+  // FlatBuffers allows several fields to refer to the same bytes. The sum of all sizes exceeds that
+  // of the frame only if such sharing occurs.
   Status count(const Place& place, std::size_t bytes) {
     counted_bytes_ += bytes;
     if (counted_bytes_ <= frame_bytes_) return {};
@@ -99,7 +104,7 @@ Status check_envelope(const Frame& frame) {
   const KindRules& rules = rules_of(frame.message_type());
   if (!rules.has(kBeforeSession)) TRIBUTARY_TRY(given("session", frame.session()));
   if (rules.has(kWantsAnswer)) TRIBUTARY_TRY(given("message_id", frame.message_id()));
-  // An Ack may say no more than which bulk frames have arrived.
+  // An Ack may also only report which bulk frames have arrived.
   const bool counts_bulk = frame.message_type() == Message::Ack &&
                            (frame.bulk_received() > 0 || frame.bulk_number() > 0);
   if (rules.has(kIsAnswer) && !counts_bulk) {
@@ -156,6 +161,7 @@ Status fraction(std::string_view field, double number) {
   return broken(field, "0 to 1", fmt::format("{}", number));
 }
 
+// An id must not contain a path separator or white space.
 Status agent_id(std::string_view field, const flatbuffers::String* id) {
   TRIBUTARY_TRY(given(field, id));
   TRIBUTARY_TRY(at_most(field, id->size(), kAgentIdBytesMax));
@@ -186,6 +192,7 @@ Status bitmap(std::string_view field, const flatbuffers::Vector<std::uint8_t>* b
     return broken(field, fmt::format("{} bytes for {} bits", expected_bytes, bits),
                   fmt::format("{}", size_of(bytes)));
   }
+  // Bits beyond the last member must be 0, so that equal sets have equal bytes.
   if (bits % 8 != 0 && bytes->Get(bytes->size() - 1) >> (bits % 8) != 0) {
     return broken(field, fmt::format("no bit set beyond {}", bits), "one");
   }

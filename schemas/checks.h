@@ -1,5 +1,8 @@
-// What a verified frame must still satisfy before anybody acts on it: what every reader would
-// otherwise have to check for itself. Inner part of frame.cc.
+// The checks on a frame that FlatBuffers has verified, before any code acts on it. They establish
+// what every reader would otherwise have to check. Internal to frame.cc.
+//
+// All functions are pure. They return corrupt_data, not_finite or resource_exhausted, with the name
+// of the field. Only checks that depend on the state of the session are left to the receiver.
 #pragma once
 
 #include <cmath>
@@ -13,10 +16,10 @@
 
 namespace tributary::wire {
 
-// Holds for all fields alike: finite numbers, printable text, aligned lists, and no part of the
-// frame that is used twice (a small frame would otherwise unpack into a huge one).
+// Checks the rules for all fields: finite numbers, printable text, aligned lists, and no part of
+// the frame that is used twice (a small frame would otherwise unpack into a huge one).
 Status check_all_fields(const Frame& frame, std::size_t frame_bytes);
-// What the envelope must carry for this kind.
+// Checks the fields of the envelope that this kind requires.
 Status check_envelope(const Frame& frame);
 
 Status check(const Hello& hello);
@@ -47,7 +50,7 @@ Status check(const Telemetry& telemetry);
 Status check(const CodecOffer& offer);
 Status check(const Measure& measure);
 
-// The checks these are written in. Each names its field, for the error.
+// The building blocks of the checks. Each error names the field.
 
 Status broken(std::string_view field, std::string expected, std::string got);
 Status over_cap(std::string_view field, std::uint64_t max, std::uint64_t got);
@@ -57,7 +60,7 @@ std::uint64_t as_unsigned(Number number) {
   return static_cast<std::uint64_t>(number);
 }
 
-// Neither 0 nor unspecified.
+// Not 0 and not unspecified.
 template <typename Number>
 requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>) Status
     given(std::string_view field, Number number) {
@@ -80,19 +83,20 @@ Status at_most(std::string_view field, const flatbuffers::Vector<Item>* items, s
 }
 
 Status in_range(std::string_view field, std::uint64_t number, std::uint64_t min, std::uint64_t max);
-// A place in a list or among members.
+// An index in a list or among members: less than `end`.
 Status below(std::string_view field, std::uint64_t number, std::uint64_t end);
 Status equal(std::string_view field, std::uint64_t number, std::uint64_t expected);
 Status not_negative(std::string_view field, double number);
 Status positive(std::string_view field, double number);
 Status fraction(std::string_view field, double number);
 
-// Letters, digits, dot, dash and underscore: it becomes part of file names and log lines.
+// Letters, digits, dot, dash and underscore, because an id becomes part of file names and log
+// lines.
 Status agent_id(std::string_view field, const flatbuffers::String* id);
 Status version_range(std::uint32_t min, std::uint32_t max);
 Status round_id(const RoundId* id);
 
-// One bit for each of `bits`, and none beyond.
+// Exactly one bit for each of `bits`, and no bit set beyond.
 Status bitmap(std::string_view field, const flatbuffers::Vector<std::uint8_t>* bytes,
               std::uint64_t bits);
 std::uint64_t bits_set(const flatbuffers::Vector<std::uint8_t>& bytes);
@@ -102,7 +106,7 @@ std::uint32_t size_of(const flatbuffers::Vector<Item>* items) {
   return items ? items->size() : 0;
 }
 
-// Calls check_item on each of up to `max` items; an error names the item.
+// Calls check_item on each item, of which at most `max` are allowed. An error names the item.
 template <typename Item, typename Function>
 Status each(std::string_view field, const flatbuffers::Vector<Item>* items, std::uint64_t max,
             Function&& check_item) {

@@ -1,5 +1,5 @@
-// Frames that FlatBuffers finds sound and that still must not be acted on. Each case takes a frame
-// that is fine, makes one thing wrong, and says what the error is to name.
+// Tests frames that pass FlatBuffers' verifier and must still be refused. Each case makes one
+// change to a valid frame and names the field that the error must mention.
 #include "schemas/checks.h"
 
 #include <gmock/gmock.h>
@@ -457,7 +457,7 @@ INSTANTIATE_TEST_SUITE_P(Plan, Checks, ::testing::ValuesIn(kPlan), case_name);
 INSTANTIATE_TEST_SUITE_P(Exchange, Checks, ::testing::ValuesIn(kExchange), case_name);
 INSTANTIATE_TEST_SUITE_P(Transfer, Checks, ::testing::ValuesIn(kTransfer), case_name);
 
-// What the checks must leave alone.
+// Frames that the checks must accept.
 TEST(ChecksAllow, AHelloBeforeThereIsASession) {
   FrameT hello = filled(wire::Message::Hello);
   hello.session = 0;

@@ -1,5 +1,4 @@
-// The values of a schema's enum as JSON, settings and command lines name them: by the names that
-// the schema gives them.
+// The names of a schema's enum values, as JSON, settings and command lines use them.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +7,8 @@
 
 namespace tributary::wire {
 
-// The names of consecutive values. `name` is what flatc generates: EnumNameCollective.
+// Returns the names of consecutive values. `name` is the function that flatc generates, such as
+// EnumNameCollective.
 template <typename Enum>
 std::vector<std::string_view> enum_names(Enum first, Enum last, const char* (*name)(Enum)) {
   std::vector<std::string_view> names;
@@ -18,7 +18,7 @@ std::vector<std::string_view> enum_names(Enum first, Enum last, const char* (*na
   return names;
 }
 
-// The value whose name has this place in a list that begins with `first`.
+// Returns the value at index `place` of a list that starts with `first`.
 template <typename Enum>
 constexpr Enum enum_value(Enum first, std::size_t place) {
   return static_cast<Enum>(static_cast<std::size_t>(first) + place);

@@ -1,6 +1,8 @@
-// Frames in which every field of every table has a value, made from what flatc generates: whatever
-// schemas a program is compiled against, its frames are filled completely. A value follows from the
-// path to its field; half of the enums get the last value that the program knows.
+// Frames in which every field of every table has a value, for tests.
+//
+// The code uses flatc's static reflection, so it fills all fields of whatever schemas a program is
+// compiled with. A value is derived from the path of its field. Half of the enums get the last
+// value that the program knows.
 #pragma once
 
 #include <charconv>
@@ -14,7 +16,8 @@
 
 namespace tributary::wire {
 
-// Where the checks want more than "not 0", or two fields have to agree: paths end in `suffix`.
+// Values of fields for which the checks require more than "not 0", or which must agree with another
+// field. `suffix` is the end of the path.
 struct FixedValue {
   std::string_view suffix;
   unsigned value;
@@ -73,6 +76,7 @@ inline constexpr FixedValue kFixedValues[] = {
     {".at_ns[1]", 8},
 };
 
+// Lengths of lists that the checks require.
 struct FixedSize {
   std::string_view suffix;
   std::size_t items;
@@ -83,7 +87,7 @@ inline constexpr FixedSize kFixedSizes[] = {
     {".contributed_bits", 1}, {".artifact.content", 24},
 };
 
-// From 2 to 99, so that it is the default of no field.
+// From 2 to 99, so that no value equals the default of its field.
 inline unsigned value_at(const std::string& path) {
   for (const FixedValue& fixed : kFixedValues) {
     if (path.ends_with(fixed.suffix)) return fixed.value;
@@ -100,7 +104,7 @@ inline std::size_t items_at(const std::string& path) {
   return 2;
 }
 
-// Values that follow from the path to a field.
+// Derives values from the path of a field.
 struct PathValues {
   template <typename Number>
   Number number(const Place& place) {
@@ -110,7 +114,7 @@ struct PathValues {
     if constexpr (std::is_enum_v<Number>) return value % 2 ? Number::MAX : static_cast<Number>(1);
     return static_cast<Number>(value);
   }
-  // Fit to be an agent's id, because some are.
+  // Valid as an agent id, because some fields are one.
   std::string text(const Place& place) {
     std::string path = place.text();
     for (char& c : path) {
@@ -121,7 +125,7 @@ struct PathValues {
   std::size_t items(const Place& place) { return items_at(place.text()); }
 };
 
-// Writes a table whose every field is from `values`.
+// Writes a table whose fields all have a value from `values`.
 template <typename Values>
 class TableFiller {
  public:
@@ -140,13 +144,14 @@ class TableFiller {
     return fields<Struct>(place, [](auto... values) { return Struct(values...); });
   }
 
-  // Calls make with a value for each field, in their order.
+  // Calls `make` with a value for each field, in the order of the fields.
   template <HasFields Object, typename Make>
   auto fields(const Place& place, Make&& make) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       using Fields =
           std::tuple<decltype(field<typename Object::Traits::template FieldType<I>>(place))...>;
-      // Braces: nested tables are written before their parents, in the order of the fields.
+      // Braces guarantee the order of evaluation: nested tables are written before their parents,
+      // field by field.
       return std::apply(make, Fields{field<typename Object::Traits::template FieldType<I>>(Place{
                                   .outer = &place, .name = Object::Traits::field_names[I]})...});
     }
@@ -194,7 +199,7 @@ class TableFiller {
     }
   }
 
-  // Create functions take structs by pointer.
+  // The generated Create functions take structs by pointer.
   template <typename Struct>
   const Struct* keep(const Struct& value) {
     static std::deque<Struct> kept;
@@ -206,7 +211,7 @@ class TableFiller {
   Values& values_;
 };
 
-// The finished frame, with message `Kind` in it.
+// Returns a finished frame with a message of type `Kind`.
 template <HasFields Kind>
 std::vector<std::uint8_t> filled_frame() {
   flatbuffers::FlatBufferBuilder builder;
@@ -224,12 +229,13 @@ std::vector<std::uint8_t> filled_frame() {
   return {bytes.begin(), bytes.end()};
 }
 
+// A frame and the name of its kind.
 struct FilledFrame {
   std::string kind;
   std::vector<std::uint8_t> bytes;
 };
 
-// One frame of every kind.
+// Returns one frame of every kind.
 inline std::vector<FilledFrame> filled_frames() {
   std::vector<FilledFrame> frames;
 #define TRIBUTARY_FILL(Kind) frames.push_back({#Kind, filled_frame<Kind>()});
@@ -238,7 +244,7 @@ inline std::vector<FilledFrame> filled_frames() {
   return frames;
 }
 
-// Everything that is in a frame, a line "path=value" each.
+// The contents of a frame as lines of the form "path=value".
 class Dump {
  public:
   static std::vector<std::string> of(const Frame& frame) {

@@ -12,6 +12,7 @@ namespace {
 
 using flatbuffers::Verifier;
 
+// A damaged frame that passed the transport's encryption points to a faulty sender.
 Status damaged(std::string expected, std::string got) {
   return Status(StatusCode::corrupt_data,
                 {.what = "frame",
@@ -43,6 +44,7 @@ bool is_aligned(ByteSpan bytes) {
   return reinterpret_cast<std::uintptr_t>(bytes.data()) % wire::kFrameAlignment == 0;
 }
 
+// The bounds limit the time of a verification.
 Verifier make_verifier(ByteSpan bytes) {
   Verifier::Options options;
   options.max_depth = wire::kFrameDepthMax;
@@ -50,8 +52,8 @@ Verifier make_verifier(ByteSpan bytes) {
   return Verifier(bytes.data(), bytes.size(), options);
 }
 
-// The kind decides the cap on the size, so it is read first, and nothing else before the verifier
-// has seen all of it.
+// Reads the kind, which determines the size cap. Everything else is read only after the verifier
+// has checked the whole frame.
 Result<wire::Message> read_kind(ByteSpan bytes) {
   Verifier verifier = make_verifier(bytes);
   const flatbuffers::uoffset_t root = verifier.VerifyOffset(0);
@@ -82,6 +84,8 @@ Status check_kind(wire::Message kind, std::size_t bytes) {
 
 }  // namespace
 
+// The order is from cheap to expensive checks, and no check reads what an earlier one has not
+// bounded.
 Result<const wire::Frame*> open_frame(ByteSpan bytes) {
   TRIBUTARY_TRY(check_size(bytes));
   if (!is_aligned(bytes)) {
@@ -104,6 +108,7 @@ Result<const wire::Frame*> open_frame(ByteSpan bytes) {
                    "offsets or lengths that lead out of it, or too many tables");
   }
   const wire::Frame* frame = wire::GetFrame(bytes.data());
+  // A union may have a kind without a message.
   if (frame->message() == nullptr) return damaged(fmt::format("a {}", wire::name(kind)), "nothing");
   TRIBUTARY_TRY(wire::check_all_fields(*frame, bytes.size()));
   TRIBUTARY_TRY(wire::check_envelope(*frame).at(wire::name(kind)));

@@ -1,5 +1,5 @@
-// Any bytes are refused with a reason, or are a frame that can be read to its last field, unpacked,
-// and built again to the same content.
+// Fuzz target: any bytes are refused with an error, or are a frame that can be read completely,
+// unpacked, and built again with the same content.
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -24,7 +24,7 @@ void use_all_of(const wire::Frame& frame) {
   const std::unique_ptr<wire::FrameT> unpacked(frame.UnPack());
   const auto rebuilt = build_frame(*unpacked);
   if (!rebuilt.ok()) {
-    // Tables that were used twice are built twice, and that may be too much.
+    // A table that was used twice is built twice, which may exceed a cap.
     require(rebuilt.status().code() == StatusCode::resource_exhausted);
     return;
   }
@@ -38,7 +38,7 @@ void use_all_of(const wire::Frame& frame) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // A block of exactly this size, so that the sanitizer sees a read beyond it.
+  // A block of exactly this size, so that the sanitizer detects a read past its end.
   const Bytes bytes(data, data + size);
   const auto frame = open_frame(bytes);
   if (frame.ok()) {

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-// The bytes alone, in a block of exactly their size: the sanitizer sees a read beyond them.
+// The bytes in a block of exactly their size, so that the sanitizer detects a read past their end.
 class ExactBlock {
  public:
   explicit ExactBlock(ByteSpan bytes)
@@ -23,11 +23,11 @@ class ExactBlock {
   ByteSpan span() const { return {bytes_.get(), size_}; }
 
  private:
-  std::unique_ptr<std::uint8_t[]> bytes_;  // aligned for any type, as new[] is
+  std::unique_ptr<std::uint8_t[]> bytes_;  // new[] aligns for any fundamental type
   std::size_t size_;
 };
 
-// Reads everything in a frame that was accepted, in place and unpacked.
+// Reads everything in an accepted frame, in place and unpacked.
 void use_all_of(const wire::Frame& frame) {
   EXPECT_FALSE(wire::Dump::of(frame).empty());
   const std::unique_ptr<wire::FrameT> unpacked(frame.UnPack());
@@ -61,7 +61,7 @@ TEST_P(EveryKind, IsRefusedWhenCutShort) {
   for (std::size_t size = 0; size < whole.size(); ++size) {
     const ExactBlock cut(ByteSpan(whole).first(size));
     const auto opened = open_frame(cut.span());
-    // The end may be padding, and then the frame is whole without it.
+    // The end may be padding; the frame is then complete without it.
     if (opened.ok()) {
       EXPECT_GE(size + wire::kFrameAlignment, whole.size());
       use_all_of(**opened);
@@ -86,7 +86,7 @@ TEST_P(EveryKind, IsRefusedOrSoundWithAnyBitFlipped) {
       ++refused;
     }
   }
-  EXPECT_GT(refused, 64u);  // at least the identifier's and the root's
+  EXPECT_GT(refused, 64u);  // at least the bytes of the identifier and the root offset
 }
 
 TEST_P(EveryKind, IsRefusedAboveItsCap) {
@@ -147,7 +147,7 @@ TEST(Frame, OfAnUnknownKindIsUnsupportedAndNamed) {
   ack.session = 1;
   ack.in_reply_to = 1;
   Bytes bytes = *build_frame(ack);
-  // The one byte of the frame that holds the kind.
+  // Finds the byte of the frame that holds the kind.
   const auto kind = static_cast<std::uint8_t>(wire::Message::Ack);
   const std::uint8_t unknown = 200;
   std::size_t found = 0;
@@ -163,7 +163,7 @@ TEST(Frame, OfAnUnknownKindIsUnsupportedAndNamed) {
   EXPECT_EQ(found, 1u);
 }
 
-// A list that names one large table many times would unpack into far more than was sent.
+// A list that refers to one large table many times would unpack into far more than was sent.
 TEST(Frame, ThatUsesItsBytesTwiceIsRefused) {
   flatbuffers::FlatBufferBuilder builder;
   const auto text = builder.CreateString(std::string(1000, 'a'));

@@ -1,7 +1,7 @@
-# tributary_generate_wire(SCHEMAS INCLUDE_DIR HEADERS SOURCE): makes #include "schemas/frame_generated.h"
-# and "schemas/message_kinds_generated.h" work for whoever has INCLUDE_DIR among its include folders,
-# from the schemas in the folder SCHEMAS. HEADERS is set to the paths of both, SOURCE to that of the file
-# that defines what the first one declares.
+# tributary_generate_wire(SCHEMAS INCLUDE_DIR HEADERS SOURCE) generates "schemas/frame_generated.h"
+# and "schemas/message_kinds_generated.h" below INCLUDE_DIR from the schemas in the folder SCHEMAS.
+# It sets HEADERS to the paths of both, and SOURCE to the file that defines what the first one
+# declares.
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(TRIBUTARY_SPLIT_HEADER_SCRIPT "${CMAKE_CURRENT_LIST_DIR}/split_header.py")
@@ -15,8 +15,8 @@ function(tributary_generate_wire schemas include_dir headers_out source_out)
   add_custom_command(
     OUTPUT ${headers} "${source}"
     COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}"
-    # One header for all files; the object API and the static reflection are what schemas/frame.h
-    # and schemas/walk.h are written against.
+    # One header for all schema files. schemas/frame.h requires the object API, and schemas/walk.h
+    # the static reflection.
     COMMAND "${FLATC}" --cpp --gen-all --cpp-std c++17 --cpp-static-reflection --scoped-enums
             --gen-object-api --gen-compare --warnings-as-errors
             -o "${folder}" "${schemas}/frame.fbs"
@@ -27,7 +27,7 @@ function(tributary_generate_wire schemas include_dir headers_out source_out)
     DEPENDS ${inputs} "${TRIBUTARY_MESSAGE_KINDS_SCRIPT}" "${TRIBUTARY_SPLIT_HEADER_SCRIPT}"
     COMMENT "Generating C++ from ${schemas}"
     VERBATIM)
-  # All that a tool needs that reads the code without building it.
+  # Everything that a tool needs that analyzes the code without building it.
   if(NOT TARGET generated_headers)
     add_custom_target(generated_headers)
   endif()
@@ -38,10 +38,10 @@ function(tributary_generate_wire schemas include_dir headers_out source_out)
   set(${source_out} "${source}" PARENT_SCOPE)
 endfunction()
 
-# tributary_generate_tables(LIBRARY NAME [INCLUDES headers...]): makes
-# #include "FOLDER/NAME_generated.h" work for LIBRARY and its users, from NAME.fbs in the folder at
-# hand. INCLUDES are the headers of what the schema includes, beside the messages'. For tables that are
-# no messages: records of a journal, the rows of a run, and the language of watchers.
+# tributary_generate_tables(LIBRARY NAME [INCLUDES headers...]) generates "FOLDER/NAME_generated.h"
+# for LIBRARY and its users, from NAME.fbs in the current folder. INCLUDES are the headers of the
+# schemas that it includes, except those of the messages. It is for tables that are not messages:
+# records of a journal, rows of a run, and the protocol of observers.
 function(tributary_generate_tables library name)
   cmake_parse_arguments(arg "" "" "INCLUDES" ${ARGN})
   file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")

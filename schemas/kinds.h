@@ -1,4 +1,4 @@
-// What holds for each kind of message as a whole.
+// The properties of each kind of message: its size limit and its role in a session.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,13 @@
 namespace tributary::wire {
 
 enum KindTrait : unsigned {
-  kBeforeSession = 1,  // may come before there is a session
-  kWantsAnswer = 2,    // has a message id; sent again under it until it is answered
+  kBeforeSession = 1,  // allowed before a session exists
+  kWantsAnswer = 2,    // has a message id; repeated with it until it is answered
   kIsAnswer = 4,       // names the message that it answers
   kHasPayload = 8,     // the next message part is its payload, which may be empty
 };
 
+// One row of the table below.
 struct KindRules {
   Message kind;
   std::size_t frame_bytes_max;
@@ -24,7 +25,7 @@ struct KindRules {
   constexpr bool has(KindTrait trait) const { return (traits & trait) != 0; }
 };
 
-// In the order of the union: a kind's number is its place.
+// In the order of the union, so that the number of a kind is its index.
 inline constexpr KindRules kKindRules[] = {
     {Message::NONE, 0, 0},
     {Message::Hello, kTextFrameBytesMax, kBeforeSession | kWantsAnswer},
@@ -56,7 +57,7 @@ inline constexpr KindRules kKindRules[] = {
 
 constexpr bool is_known(Message kind) { return kind >= Message::MIN && kind <= Message::MAX; }
 
-// Only for a kind that this build knows.
+// `kind` must be a kind that this build knows.
 constexpr const KindRules& rules_of(Message kind) {
   return kKindRules[static_cast<std::size_t>(kind)];
 }

@@ -1,5 +1,5 @@
-# Writes the members of the union Message as an X macro: flatc generates no list of types to loop
-# over. cmake -DFROM=frame.fbs -DTO=message_kinds_generated.h -P message_kinds.cmake
+# Writes the members of the union Message as an X macro, because flatc generates no list of types to
+# iterate over. cmake -DFROM=frame.fbs -DTO=message_kinds_generated.h -P message_kinds.cmake
 
 file(READ "${FROM}" schema)
 string(REGEX REPLACE "//[^\n]*" "" schema "${schema}")

@@ -1,5 +1,5 @@
-// Payloads: the bulk that follows a frame as the next message part, so that nobody has to copy it.
-// The frame says how long it is and what its checksum is.
+// Payloads: the bulk data that follows a frame as the next message part, so that it needs no copy.
+// The frame states the payload's length and checksum. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +10,22 @@
 
 namespace tributary {
 
+// The length and the XXH3 checksum that a frame states for its payload.
 struct PayloadClaim {
   std::uint32_t bytes = 0;
   std::uint64_t checksum = 0;
 };
 
-// What a frame is to say of this payload. The payload is within wire::kPayloadBytesMax, which
-// building the frame checks.
+// Returns the length and checksum that a frame must state for this payload. The payload should be
+// within wire::kPayloadBytesMax, which build_frame() checks.
 PayloadClaim claim_for(ByteSpan payload);
 
-// What an opened frame says of the payload behind it. An error if its kind has none.
+// Returns the length and checksum that an opened frame states. Returns an error if its kind has no
+// payload.
 Result<PayloadClaim> claim_of(const wire::Frame& frame);
 
-// Whether the payload is what the opened frame says it is.
+// Returns corrupt_data if the payload does not have the length and checksum that the opened frame
+// states.
 Status check_payload(const wire::Frame& frame, ByteSpan payload);
 
 }  // namespace tributary

@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 const Bytes kPayload(100, 7);
 
-// An update that claims `payload`, whole.
+// An update whose envelope states `payload` as its complete payload.
 wire::FrameT update_with(ByteSpan payload) {
   wire::UpdateT update;
   update.part = std::make_unique<wire::PartT>();
@@ -60,7 +60,7 @@ TEST(Payload, BehindAMessageThatHasNoneIsRefused) {
   EXPECT_THAT(status.text(), HasSubstr("message part behind a Ack"));
 }
 
-// The claim is found in every kind that is said to have one.
+// claim_of() must work for every kind with kHasPayload.
 TEST(Payload, EveryKindThatHasOneClaimsIt) {
   std::size_t with_payload = 0;
   for (const wire::FilledFrame& filled : wire::filled_frames()) {

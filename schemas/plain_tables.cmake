@@ -1,6 +1,6 @@
-# The structs of flatc's object API have an empty base class, on which GCC warns wherever one of them
-# is made with named members. Nothing uses that base: this takes it away, so that they are aggregates
-# like any other struct. cmake -DHEADER=run_rows_generated.h -P plain_tables.cmake
+# Removes the empty base class of the structs of flatc's object API. GCC warns about that base in
+# every initialization with named members. Nothing uses it, and without it the structs are ordinary
+# aggregates. cmake -DHEADER=run_rows_generated.h -P plain_tables.cmake
 
 file(READ "${HEADER}" text)
 string(REGEX REPLACE " : public (::)?flatbuffers::NativeTable" "" text "${text}")

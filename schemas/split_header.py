@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-# What the header declares before it defines it.
+# Matches the definitions that the header has declared before.
 MOVED = re.compile(
     r"^inline (?P<signature>(?:"
     r"bool operator[!=]=\(const (?P<compared>\w+)T |"

@@ -1,12 +1,11 @@
-// Walks through all fields of a verified frame, whatever they are, by what flatc generates about
-// them. Tests, fuzzers and the checks that hold for every field are visitors; a new field or table
-// is walked without a line of code here.
+// Visits all fields of a verified frame with flatc's static reflection.
 //
-// A visitor has these functions, each returning a Status, and an error ends the walk:
+// Tests, fuzzers and the checks of all fields are visitors. New fields and tables are visited
+// without new code here. A visitor has these functions; each returns a Status, and an error ends
+// the walk:
 //   number(place, value)           value: bool, integer, floating point or enum
 //   text(place, std::string_view)
-//   list(place, bytes, alignment)  a list begins: its items as bytes, and what they must be aligned
-//   to
+//   list(place, bytes, alignment)  start of a list: its items as bytes, and the alignment they need
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@
 
 namespace tributary::wire {
 
-// Where a field stands. Made on the stack while walking; becomes text only when somebody asks.
+// The path of a field. It is on the stack during the walk, and becomes text only on request.
 struct Place {
   static constexpr std::int64_t kNoItem = -1;
 
@@ -38,7 +37,7 @@ struct Place {
   }
 };
 
-// Calls f with the frame's message as its own type. The frame's kind must be a known one.
+// Calls f with the frame's message as its own type. The frame must be of a known kind.
 template <typename Function>
 auto visit_message(const Frame& frame, Function&& f) {
   using Returned = std::invoke_result_t<Function, const Hello&>;
@@ -102,7 +101,7 @@ Status walk_field(const Object& object, const Place& place, Visitor& visitor) {
   const auto field = object.template get_field<I>();
   const Place field_place{.outer = &place, .name = Object::Traits::field_names[I]};
   if constexpr (std::is_same_v<decltype(field), const void* const>) {
-    return {};  // the union of the frame: walk_frame knows what it holds
+    return {};  // the union of the frame, which walk_frame() visits
   } else if constexpr (std::is_pointer_v<decltype(field)>) {
     return field ? walk(*field, field_place, visitor) : Status();
   } else {
@@ -120,7 +119,7 @@ Status walk(const Object& object, const Place& place, Visitor& visitor) {
   (std::make_index_sequence<Object::Traits::fields_number>());
 }
 
-// The whole frame: its own fields, then those of its message.
+// Visits the fields of the frame and then those of its message.
 template <typename Visitor>
 Status walk_frame(const Frame& frame, Visitor& visitor) {
   const Place root{.name = "Frame"};

@@ -1,2 +1,2 @@
-// A program needs a file; what counts are the headers that are compiled with it.
+// A target of precompiled headers needs a source file; only the headers matter.
 int main() { return 0; }

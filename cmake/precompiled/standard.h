@@ -1,3 +1,6 @@
+// The headers of the standard library that most files include, precompiled for libraries.
+//
+// Files still include what they use, because ./dev lint reads them without precompiled headers.
 #pragma once
 
 #include <algorithm>

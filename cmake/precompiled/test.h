@@ -1,3 +1,4 @@
+// The precompiled headers of test programs, in addition to those of the libraries: GoogleTest.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,6 +1,7 @@
-// Which committed models are evaluated, and what becomes of the figures: log, metrics, journal.
+// Selects the committed models to evaluate, and publishes the results to log, metrics and journal.
 //
-// Threads: one at a time.
+// Threads: all methods belong to one thread at a time. Models are evaluated on a thread of the
+// Evaluator.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace tributary {
 
-// What they are told to; all must outlive whoever tells.
+// The receivers of the results. All must outlive the Evaluations.
 struct Audience {
   Log& log;
   Metrics& metrics;
@@ -24,17 +25,19 @@ struct Audience {
 
 class Evaluations {
  public:
-  // Null where the settings have no test set.
+  // Returns null if the settings name no test set. Returns the trainer's error if it cannot be
+  // made.
   static Result<std::unique_ptr<Evaluations>> open(const EvaluatorSettings& settings,
                                                    const Audience& audience);
   Evaluations(std::unique_ptr<Trainer> trainer, const Audience& audience);
 
-  // Every so many rounds as the job says, and the last model always.
+  // Starts an evaluation if the job's evaluate_every_rounds divides the version, or if it is the
+  // job's last version. Never blocks.
   void committed(ModelToEvaluate model);
-  // Tells what has come out since the last time.
+  // Publishes the results since the last call.
   void tell();
   bool idle() const { return evaluator_->idle(); }
-  // Drops what it is at; tell() has what was ready before.
+  // Drops models that wait. Results that are ready stay available to tell().
   void end() { evaluator_.reset(); }
 
  private:
@@ -45,7 +48,8 @@ class Evaluations {
   const Audience audience_;
   std::mutex mutex_;
   std::vector<ModelEvaluation> done_;
-  std::unique_ptr<Evaluator> evaluator_;  // its thread ends first
+  // Destroyed first, so that its thread ends before its results.
+  std::unique_ptr<Evaluator> evaluator_;
 };
 
 }  // namespace tributary

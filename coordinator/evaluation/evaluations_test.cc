@@ -18,7 +18,8 @@
 namespace tributary {
 namespace {
 
-// Says of a model what its only value is; without a part for testing, nothing.
+// A trainer whose evaluation returns the single value of the model. Without a test part it returns
+// nothing.
 class Echo final : public Trainer {
  public:
   explicit Echo(bool has_test_part) : has_test_part_(has_test_part) {}
@@ -39,7 +40,7 @@ class Echo final : public Trainer {
 
 class EvaluationsTest : public testing::Test {
  protected:
-  // Each is ready before the next, so that none is passed over.
+  // Waits for each evaluation, so that no model is skipped.
   void commit_all(Evaluations& evaluations, const evaluator_testing::EvaluatedJob& job) {
     const SharedBytes definition = evaluator_testing::definition(job);
     for (std::uint64_t version = 1; version <= job.rounds; ++version) {
@@ -75,6 +76,7 @@ class EvaluationsTest : public testing::Test {
 
 using Losses = std::vector<std::pair<std::uint64_t, double>>;
 
+// The last version is evaluated even if evaluate_every does not divide it.
 TEST_F(EvaluationsTest, AreOfEverySoManyRoundsAndTheLast) {
   Evaluations evaluations(std::make_unique<Echo>(true), audience_);
   commit_all(evaluations, {.rounds = 5, .evaluate_every = 2});
@@ -82,6 +84,7 @@ TEST_F(EvaluationsTest, AreOfEverySoManyRoundsAndTheLast) {
   EXPECT_EQ(logged(LogLevel::info), 3);
 }
 
+// With evaluate_every 0, only the last version is evaluated, and its result is published once.
 TEST_F(EvaluationsTest, AreOfTheLastAloneWhereTheJobWantsNone) {
   Evaluations evaluations(std::make_unique<Echo>(true), audience_);
   commit_all(evaluations, {.rounds = 3});
@@ -90,6 +93,7 @@ TEST_F(EvaluationsTest, AreOfTheLastAloneWhereTheJobWantsNone) {
   EXPECT_EQ(losses(), Losses{}) << "told once";
 }
 
+// A failed evaluation is logged as an error and stores no reading.
 TEST_F(EvaluationsTest, ThatFailAreSaidAndGiveNoFigure) {
   Evaluations evaluations(std::make_unique<Echo>(false), audience_);
   commit_all(evaluations, {.rounds = 2, .evaluate_every = 1});

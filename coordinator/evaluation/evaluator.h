@@ -1,8 +1,9 @@
-// Evaluates committed models on the coordinator's own test set, beside the rounds and never in
-// their way: while it is at one model the newest that comes waits, and those between are passed
-// over.
+// Evaluates committed models on the coordinator's own test set, without delaying rounds.
 //
-// Threads: one owns it; the trainer works on a thread of its own.
+// During an evaluation at most one model waits: a newer model replaces it, and the replaced one is
+// not evaluated.
+//
+// Threads: one thread owns it; the trainer runs on a thread of its own.
 #pragma once
 
 #include <cstdint>
@@ -19,34 +20,40 @@
 
 namespace tributary {
 
+// The trainer and the test set.
 struct EvaluatorSettings {
   std::string trainer = "torch";
   TrainerOptions training;  // its data is the test set; without a path nothing is evaluated
 };
 
+// A committed model.
 struct ModelToEvaluate {
   std::uint64_t job = 0;
   std::uint64_t version = 0;
-  SharedBytes definition;  // of the job, as JobRecord has it
+  SharedBytes definition;  // job definition, a wire message as JobRecord stores it
   SharedFloats model;
 };
 
+// The result of one evaluation.
 struct ModelEvaluation {
   std::uint64_t job = 0;
   std::uint64_t version = 0;
+  // Empty if the data has no test part.
   Result<std::optional<Evaluation>> outcome;
 };
 
 class Evaluator {
  public:
-  // `done` is called on the evaluator's thread.
+  // `done` is called on the evaluator's thread. Returns the error of make_trainer().
   static Result<std::unique_ptr<Evaluator>> make(const EvaluatorSettings& settings,
                                                  std::function<void(ModelEvaluation)> done);
   Evaluator(std::unique_ptr<Trainer> trainer, std::function<void(ModelEvaluation)> done);
+  // Cancels the trainer and waits for its thread.
   ~Evaluator();
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
 
+  // Queues the model and returns at once.
   void evaluate(ModelToEvaluate model);
   bool idle() const;
 
@@ -56,12 +63,12 @@ class Evaluator {
 
   std::unique_ptr<Trainer> trainer_;
   std::function<void(ModelEvaluation)> done_;
-  SharedBytes prepared_;  // the definition that the trainer knows; its thread's
+  SharedBytes prepared_;  // definition that the trainer is prepared for; belongs to its thread
 
   mutable std::mutex mutex_;
   std::optional<ModelToEvaluate> next_;
   bool working_ = false;
-  std::unique_ptr<Worker> thread_;  // ends first
+  std::unique_ptr<Worker> thread_;  // destroyed first
 };
 
 }  // namespace tributary

@@ -14,7 +14,8 @@
 namespace tributary {
 namespace {
 
-// Says of a model what its only value is, and is held up at the first.
+// A trainer whose evaluation returns the single value of the model, and which blocks at the first
+// model.
 class SlowTrainer final : public Trainer {
  public:
   SlowTrainer(std::latch& began, std::latch& go_on) : began_(began), go_on_(go_on) {}
@@ -67,6 +68,7 @@ class EvaluatorTest : public testing::Test {
   std::vector<ModelEvaluation> done_;
 };
 
+// During an evaluation only the newest model waits; older ones are skipped.
 TEST_F(EvaluatorTest, WhileItIsBusyTheNewestModelWaitsAndTheOthersArePassedOver) {
   auto trainer = std::make_unique<SlowTrainer>(began_, go_on_);
   const SlowTrainer& seen = *trainer;
@@ -87,6 +89,7 @@ TEST_F(EvaluatorTest, WhileItIsBusyTheNewestModelWaitsAndTheOthersArePassedOver)
   EXPECT_EQ(seen.prepared, 1);
 }
 
+// A job that the trainer refuses gives an error for each of its models.
 TEST_F(EvaluatorTest, AJobThatDoesNotFitIsAnErrorEachTime) {
   go_on_.count_down();
   Evaluator evaluator(std::make_unique<SlowTrainer>(began_, go_on_),

@@ -1,4 +1,4 @@
-// A job whose models can be evaluated, as the journal has it.
+// A job definition for tests of evaluations, in the form that the journal stores.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 
 namespace tributary::evaluator_testing {
 
+// The parts of the job that tests vary.
 struct EvaluatedJob {
   std::string loss = "cross_entropy";
   std::uint64_t rounds = 3;

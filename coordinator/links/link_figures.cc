@@ -12,8 +12,8 @@ namespace tributary {
 namespace {
 
 constexpr double kFigureUnknown = std::numeric_limits<double>::quiet_NaN();
-// Readings come without their sizes: heartbeats are small, and what a round's payloads took is
-// told for one byte, which a train of any length stands for.
+// Nominal sizes. A heartbeat is small, so its size does not matter. An uplink reading is a time per
+// byte, so a train of any length represents it.
 constexpr double kHeartbeatBytes = 1;
 constexpr double kTrainBytes = 1e6;
 
@@ -46,7 +46,8 @@ void LinkFigures::count_refusals(const LinkCounters& now) {
 
 double LinkFigures::now_s() const { return std::chrono::duration<double>(clock_.now()).count(); }
 
-// Whoever is forgotten to make room has its rate kept once more in that second.
+// At the bound all agents are forgotten. The only effect is that a rate may be stored twice within
+// kBetaEvery.
 LinkFigures::Agent& LinkFigures::agent(const std::string& agent_id) {
   if (agents_.size() >= kAgentsMax && !agents_.contains(agent_id)) agents_.clear();
   return agents_[agent_id];
@@ -90,6 +91,7 @@ void LinkFigures::take_uplink(const std::string& agent_id, double seconds_per_by
   if (from.beta_kept && clock_.now() - from.beta_at < kBetaEvery) return;
   const LinkQuantity beta = links_.measured(agent_id, now_s()).beta_s_per_byte;
   if (!beta.known()) return;
+  // At most one sample per kBetaEvery, because every payload part gives a reading.
   from.beta_at = clock_.now();
   from.beta_kept = true;
   chronicle_.link({.from = agent_id,
@@ -105,6 +107,7 @@ std::optional<double> LinkFigures::slower_now(const std::string& agent_id) const
   if (found == agents_.end() || !found->second.large_at) return std::nullopt;
   if (clock_.now() - *found->second.large_at >= kLargeTold) return std::nullopt;
   const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
+  // The smaller of the two readings, so that a single slow payload is not enough.
   const double now = std::ranges::min(found->second.last_s_per_byte);
   if (!known.known() || now < kMuchSlower * known.value) return std::nullopt;
   return now;
@@ -164,7 +167,8 @@ void LinkFigures::told(const LinksTold& told) {
   }
 }
 
-// Who has not been sent a train is known by its latency alone, which is that of both ways.
+// A downlink without a train has only a latency, which is half of the same round trip as the
+// uplink's.
 MeasuredWays LinkFigures::ways(const std::string& agent_id) const {
   MeasuredWays ways{.up = links_.measured(agent_id, now_s()),
                     .down = downlinks_.measured(agent_id, now_s())};
@@ -199,7 +203,8 @@ void LinkFigures::set_gauges() {
   count_known();
 }
 
-// How much is known, and how old the oldest of it is: one series for each figure, whoever is there.
+// Sets the number of known links and the age of the oldest one. One time series per quantity, so
+// their number does not grow with agents.
 void LinkFigures::count_known() {
   struct Known {
     double links = 0;

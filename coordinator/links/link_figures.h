@@ -1,7 +1,9 @@
-// What the coordinator's link has counted, as metrics and as readings of rounds, and what the ways
-// to and from each agent are like, and those between them.
+// Collects what the coordinator measures about links: the uplink and downlink of each agent, the
+// links between agents, and the byte counts of its own transport. Publishes them as metrics and as
+// telemetry.
 //
-// Threads: one at a time.
+// Memory is bounded by kAgentsMax agents and by PairFigures. Values are in seconds and seconds per
+// byte. Threads: all methods belong to one thread at a time.
 #pragma once
 
 #include <array>
@@ -24,61 +26,66 @@ namespace tributary {
 
 class LinkFigures {
  public:
-  // How often what is known is kept, of those who were heard meanwhile.
+  // Least time between two stored samples of a latency and of a rate.
   static constexpr std::chrono::seconds kAlphaEvery{10};
   static constexpr std::chrono::seconds kBetaEvery{1};
   static constexpr std::size_t kAgentsMax = 4096;
-  static constexpr double kTrusted = 0.5;  // the confidence from which metrics count a link
-  // Two rounds' payloads in a row that both took so many times as long as the line is known to
-  // take: so it is now, whether it has changed or others use it. An estimator wants more of them.
+  static constexpr double kTrusted = 0.5;  // least confidence of a link that the metrics count
+  // If the payloads of two consecutive rounds both take this many times as long as the link's known
+  // rate predicts, the link is slower now, because it changed or is shared. The estimator needs
+  // more readings than two to notice.
   static constexpr double kMuchSlower = 3;
-  // So long what large payloads have told holds, where none come any more: few bytes say nothing.
+  // Time for which readings from large payloads take precedence. Within it, readings of small
+  // payloads are ignored, because they carry less information.
   static constexpr std::chrono::seconds kLargeTold{60};
 
-  // All must outlive it.
+  // All arguments must outlive the object.
   LinkFigures(const Clock& clock, Metrics& metrics, Chronicle& chronicle);
 
-  // What all connections have carried since the round before, retries and other jobs included.
+  // Stores the bytes of all connections since the previous round, including repeats and other jobs.
   void round_published(const Reading& round, const LinkCounters& now);
-  // The link tells of a flood of refusals only so many; it counts all of them.
+  // Counts all refusals. The link itself reports only a limited number of events.
   void count_refusals(const LinkCounters& now);
 
-  // A round trip to an agent, as heartbeats show it.
+  // Adds a round trip measured with a heartbeat.
   void round_trip(const std::string& agent_id, double seconds);
-  // How long a byte took on the way from an agent, as its payloads of a round show it.
+  // Adds the time per byte of an agent's uplink, measured on the payloads of a round.
   void uplink(const std::string& agent_id, double seconds_per_byte);
-  // The same, of payloads so small that a line may carry them in the burst before its rate begins:
-  // says nothing where larger ones have told lately.
+  // The same for small payloads. A link may carry those in a burst above its rate, so they are
+  // ignored for kLargeTold after a large payload.
   void uplink_of_few(const std::string& agent_id, double seconds_per_byte);
-  // The same, of payloads that had to wait for more than the line: tells of one that is quicker
-  // than it is known to be, and of nothing else.
+  // The same for payloads that also waited for something other than the link. The value is an upper
+  // bound: it counts only if the link is faster than known.
   void uplink_at_most(const std::string& agent_id, double seconds_per_byte);
-  // What a probe says, and what came instead.
+  // Adds the result of a probe.
   void probed(const std::string& agent_id, const LinkProbes::Reading& reading);
+  // Counts an echo that could not be used.
   void echo_ignored(EchoFault fault);
+  // Counts sent probes. `given_up` is the total number of lost probes so far.
   void probes_sent(std::span<const ProbeLink> probes, std::uint64_t given_up);
-  // What an agent says of the ways from its peers.
+  // Adds an agent's measurements of the links from its peers.
   void told(const LinksTold& told);
-  // To be called now and then: what is due goes to the chronicle and to the metrics.
+  // Periodic task: stores samples and sets metrics if kAlphaEvery has passed.
   void look_around();
-  // The same with what is not due yet: nothing more will come.
+  // Stores all samples that are not due yet. Call it before the end.
   void close();
 
-  // From the agents.
+  // Links from the agents to the coordinator.
   const LinkTable& links() const { return links_; }
   MeasuredWays ways(const std::string& agent_id) const;
-  // Of the way from an agent, where that has become much slower a moment ago.
+  // Returns the current time per byte of an agent's uplink if it has recently become much slower
+  // (kMuchSlower).
   std::optional<double> slower_now(const std::string& agent_id) const;
   const PairFigures& pairs() const { return pairs_; }
 
  private:
   struct Agent {
-    bool heard = false;                  // since its latency was kept
-    bool by_heartbeat = false;           // of them, or by probes alone
-    std::chrono::nanoseconds beta_at{};  // when its rate was kept
+    bool heard = false;                  // since the last stored latency
+    bool by_heartbeat = false;           // whether a heartbeat, and not only a probe, measured it
+    std::chrono::nanoseconds beta_at{};  // time of the last stored rate
     bool beta_kept = false;
-    std::array<double, 2> last_s_per_byte = {};        // of large payloads
-    std::optional<std::chrono::nanoseconds> large_at;  // when the last of them came
+    std::array<double, 2> last_s_per_byte = {};        // of the last two large payloads
+    std::optional<std::chrono::nanoseconds> large_at;  // time of the last large payload
   };
 
   double now_s() const;
@@ -92,11 +99,12 @@ class LinkFigures {
   Metrics& metrics_;
   Chronicle& chronicle_;
   LinkCounters at_last_round_;
-  std::array<std::uint64_t, kRefusalReasons> refused_{};  // as counted so far
+  std::array<std::uint64_t, kRefusalReasons> refused_{};  // as last counted
   LinkTable links_{kAgentsMax};
   LinkTable downlinks_{kAgentsMax};
   PairFigures pairs_;
-  std::uint64_t pairs_ignored_ = 0;  // as counted so far
+  std::uint64_t pairs_ignored_ = 0;  // as last counted
+  // Lost probes, as last counted.
   std::uint64_t given_up_ = 0;
   std::map<std::string, Agent> agents_;
   std::chrono::nanoseconds interval_began_;

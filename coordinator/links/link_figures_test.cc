@@ -25,7 +25,7 @@ class CountedMetrics final : public Metrics {
   std::map<std::string, double> refused;
   std::map<std::string, double> counted;
   std::map<std::string, double> gauges;
-  std::map<std::string, double> labeled;  // by the metric and its figure
+  std::map<std::string, double> labeled;  // by metric and its label `figure`
 };
 
 struct LinkFiguresTest : testing::Test {
@@ -44,6 +44,7 @@ struct LinkFiguresTest : testing::Test {
   LinkFigures figures{clock, metrics, chronicle};
 };
 
+// Byte counters are totals; a reading is the difference to the previous round.
 TEST_F(LinkFiguresTest, ARoundHasWhatWasCarriedSinceTheOneBefore) {
   figures.round_published({.kind = ReadingKind::round_s, .job = 1, .round = 1},
                           {.wire_bytes_in = 10, .wire_bytes_out = 20});
@@ -55,6 +56,7 @@ TEST_F(LinkFiguresTest, ARoundHasWhatWasCarriedSinceTheOneBefore) {
             (std::map<std::string, double>{{"wire_bytes_up", 5}, {"wire_bytes_down", 0}}));
 }
 
+// Refusals are totals as well; each is counted once.
 TEST_F(LinkFiguresTest, ARefusalIsCountedOnce) {
   LinkCounters counters;
   counters.refused[static_cast<std::size_t>(RefusalReason::bad_parts)] = 3;
@@ -65,6 +67,7 @@ TEST_F(LinkFiguresTest, ARefusalIsCountedOnce) {
   EXPECT_EQ(metrics.refused, (std::map<std::string, double>{{"bad_parts", 3}, {"unknown_key", 1}}));
 }
 
+// A latency is stored at most once per kAlphaEvery.
 TEST_F(LinkFiguresTest, TheWayToAnAgentIsKeptOnceInAWhile) {
   for (const double seconds : {0.3, 0.1, 0.2}) {
     figures.round_trip("a", seconds);
@@ -94,6 +97,7 @@ TEST_F(LinkFiguresTest, TheWayToAnAgentIsKeptOnceInAWhile) {
   EXPECT_NEAR(metrics.counted.at("tributary_round_trip_s_total"), 1.6, 1e-9);
 }
 
+// An upper bound of the time per byte counts only if it shows a faster link.
 TEST_F(LinkFiguresTest, WhatWaitedForMoreThanTheLineTellsOnlyOfAQuickerOne) {
   figures.uplink_at_most("a", 1e-6);
   EXPECT_FALSE(figures.ways("a").up.beta_s_per_byte.known()) << "it may be any quicker one";
@@ -108,6 +112,7 @@ TEST_F(LinkFiguresTest, WhatWaitedForMoreThanTheLineTellsOnlyOfAQuickerOne) {
   EXPECT_LT(figures.ways("a").up.beta_s_per_byte.value, 0.7e-6);
 }
 
+// A small payload may pass in a burst, so it is ignored soon after a large one.
 TEST_F(LinkFiguresTest, FewBytesSayNothingWhereManyHaveToldLately) {
   for (int i = 0; i < 20; ++i) {
     clock.advance(std::chrono::seconds(1));
@@ -129,6 +134,7 @@ TEST_F(LinkFiguresTest, FewBytesSayNothingWhereManyHaveToldLately) {
   EXPECT_LT(figures.ways("a").up.beta_s_per_byte.value, 1e-7) << "that was long ago";
 }
 
+// Two consecutive slow rounds are needed; a single one may have another cause.
 TEST_F(LinkFiguresTest, TwoThatTakeMuchLongerTellHowItIsNow) {
   for (int i = 0; i < 20; ++i) {
     clock.advance(std::chrono::seconds(1));
@@ -151,6 +157,7 @@ TEST_F(LinkFiguresTest, TwoThatTakeMuchLongerTellHowItIsNow) {
   EXPECT_FALSE(figures.slower_now("nobody"));
 }
 
+// A rate is stored at most once per kBetaEvery.
 TEST_F(LinkFiguresTest, HowFastALineIsIsKeptOnceInASecond) {
   figures.uplink("a", 1e-6);
   figures.uplink("a", 1e-6);
@@ -177,6 +184,7 @@ TEST_F(LinkFiguresTest, WhatNoClockCanHaveMeasuredIsNotKept) {
   EXPECT_EQ(chronicle.take().size(), 0u);
 }
 
+// Links with little confidence do not count for the gauges.
 TEST_F(LinkFiguresTest, MetricsHaveTheSlowestOfTheLinksThatAreKnown) {
   figures.close();
   EXPECT_TRUE(std::isnan(metrics.gauges.at("tributary_slowest_link_alpha_s")));
@@ -193,6 +201,7 @@ TEST_F(LinkFiguresTest, MetricsHaveTheSlowestOfTheLinksThatAreKnown) {
   EXPECT_NEAR(metrics.gauges.at("tributary_slowest_link_beta_s_per_byte"), 1e-6, 1e-8);
 }
 
+// Samples from probes are stored with the method `active`.
 TEST_F(LinkFiguresTest, WhatProbesSayIsKeptAsSuch) {
   for (int i = 0; i < 10; ++i) {
     clock.advance(std::chrono::seconds(10));
@@ -228,6 +237,7 @@ TEST_F(LinkFiguresTest, WhatProbesSayIsKeptAsSuch) {
   EXPECT_EQ(metrics.labeled.at("tributary_links_known pair_beta"), 0);
 }
 
+// Valid reports are stored, and invalid ones are counted.
 TEST_F(LinkFiguresTest, WhatAgentsTellOfOneAnotherIsKept) {
   wire::LinkSampleT beta;
   beta.from = "a";

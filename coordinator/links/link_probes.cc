@@ -10,14 +10,16 @@ namespace tributary {
 namespace {
 
 constexpr double kNsPerS = 1e9;
-// A train that could not be timed is followed by one that is so many times as long.
+// Growth of the next train after one that was too short to time.
 constexpr double kLonger = 4;
-// A train says something of the line while sending it takes less than so much of its time.
+// Greatest share of a train's duration that the agent may spend on sending it. Above it the agent
+// and not the link was the bottleneck.
 constexpr double kSendingShareMax = 0.5;
 
 std::size_t place_of(ProbeWay way) { return way == ProbeWay::down ? 1 : 0; }
 
-// What was too short to be timed is as if something were known of the line: that it is quicker.
+// A train that was too short gives a lower bound on the rate. It stands in for an unknown rate, so
+// that the next train is longer.
 LinkQuantity wanted_rate(const LinkQuantity& measured, double train_bytes_min) {
   if (measured.known() || train_bytes_min == 0) return measured;
   LinkQuantity quick = measured;
@@ -38,7 +40,7 @@ std::string_view name(EchoFault fault) {
   return kNames[static_cast<std::size_t>(fault)];
 }
 
-// Null: all places are taken by agents that are here.
+// Returns null if all entries belong to connected agents.
 LinkProbes::Agent* LinkProbes::agent(double now_s, const Coordinator::AgentView& view) {
   auto found = agents_.find(view.agent_id);
   if (found == agents_.end()) {
@@ -53,7 +55,7 @@ LinkProbes::Agent* LinkProbes::agent(double now_s, const Coordinator::AgentView&
   }
   Agent& agent = found->second;
   agent.last_seen_s = now_s;
-  // A new session begins to count again.
+  // The counter starts again with a new session.
   const std::uint64_t before =
       agent.incarnation == view.incarnation && agent.payload_bytes <= view.payload_bytes
           ? agent.payload_bytes
@@ -82,7 +84,8 @@ std::size_t LinkProbes::trains_under_way() const {
       under_way_, [](const auto& each) { return each.second.way != ProbeWay::round_trip; }));
 }
 
-// When too little is known of both they take turns, the way up first: it is what plans reckon with.
+// If both directions need a train, they take turns. The uplink comes first, because plans depend on
+// it most.
 ProbeWay LinkProbes::way_of_train(const Agent& agent, const MeasuredWays& known) const {
   const auto wanted = [&](const LinkQuantity& beta) {
     return beta.confidence < options_.prober.confidence_min ||
@@ -118,8 +121,7 @@ std::optional<ProbeLink> LinkProbes::next(double now_s, const std::string& agent
                    .echo_padding_bytes = probe.way == ProbeWay::up ? wanted->padding_bytes : 0};
 }
 
-// In turn, from behind the agent that came last, so that nobody waits for those whose names are
-// earlier.
+// Starts after the agent that was probed last, so that agents late in the order are probed as well.
 std::vector<ProbeLink> LinkProbes::due(
     double now_s, std::span<const Coordinator::AgentView> agents,
     const std::function<MeasuredWays(const std::string&)>& known) {
@@ -133,7 +135,8 @@ std::vector<ProbeLink> LinkProbes::due(
       here, [&](const auto& each) { return each.first->agent_id > last_agent_; });
   std::rotate(here.begin(), first, here.end());
   for (const auto& [view, found] : here) {
-    // Which of the two it will be shows only when it is asked for.
+    // The prober decides only in next() whether the probe is a train, so both bounds must hold
+    // before.
     if (under_way_.size() >= options_.under_way_max || trains_under_way() >= options_.trains_max) {
       break;
     }
@@ -201,8 +204,8 @@ LinkProbes::Outcome LinkProbes::finished(double now_s, const std::string& agent_
   return Reading{.way = probe.way, .transfer = *transfer};
 }
 
-// Without what it was held there, where that is known: an echo that lay in a queue before it was
-// read only takes longer.
+// Subtracts the time that the agent held the message, if it is known. An echo that waited to be
+// read only makes the round trip longer.
 LinkProbes::Outcome LinkProbes::round_trip(const UnderWay& probe, const ProbeEchoed& echo) const {
   const double at_s = static_cast<double>(echo.at_ns) / kNsPerS;
   const double away_s = at_s - probe.sent_s;
@@ -212,7 +215,7 @@ LinkProbes::Outcome LinkProbes::round_trip(const UnderWay& probe, const ProbeEch
     held_s = static_cast<double>(echo.answered_at_ns - echo.received_at_ns) / kNsPerS;
   }
   if (held_s >= away_s) return EchoFault::no_time;
-  // Bytes as heartbeats have them: what is small is small.
+  // The nominal size of a heartbeat, so that both kinds of reading are comparable.
   return Reading{
       .way = ProbeWay::round_trip,
       .transfer = {

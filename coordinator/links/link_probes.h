@@ -1,9 +1,13 @@
-// Which agents are probed when, and what their echoes say. When a link is quiet and what a probe
-// may cost is the prober's to say (core/link_quality/link_prober.h); here there is one for each
-// agent, and never more than a few probes under way at once: trains that wait for one another on
-// the coordinator's own line would say that every agent's is slow. Pure: times are handed in.
+// Decides which agents are probed at which time, and evaluates the echoes.
 //
-// A probe is a round trip, or a train one way. A train down is made of padded messages with small
+// LinkProber (core/link_quality/link_prober.h) decides when one link is idle and how much probing
+// may cost. This class has one LinkProber per agent, and bounds the number of concurrent probes:
+// trains that share the coordinator's own link would make every agent's link look slow.
+//
+// A probe is a round trip, or a train in one direction. A downlink train consists of padded
+// messages with small echoes, an uplink train of small messages with padded echoes. The class does
+// no I/O; the caller passes times (seconds of one monotonic clock) and sends the probes. Not
+// thread-safe.
 // echoes, a train up of small messages with padded echoes.
 #pragma once
 
@@ -29,19 +33,19 @@ namespace tributary {
 enum class ProbeWay : std::uint8_t { round_trip, up, down };
 std::string_view name(ProbeWay way);
 
-// Why an echo says nothing of a link.
+// The reason why an echo is not used.
 enum class EchoFault : std::uint8_t {
-  unasked,      // no probe of this number is under way to this agent
-  late,         // it was, and was given up
-  repeated,     // this part has been echoed
-  other_train,  // not a part of it, or not as long as was asked for
-  no_time,      // its times are missing, go backwards, or are longer than it was away
-  bunched,      // of a train: too many parts lay in a queue to tell when they came
-  paused,       // of a train: the agent took longer to send it than a line that is worth a train
+  unasked,      // no probe of this number is in progress to this agent
+  late,         // the probe was given up before
+  repeated,     // this part was already echoed
+  other_train,  // wrong number of parts, index or length
+  no_time,      // times are missing, decrease, or exceed the round trip
+  bunched,      // train: too many parts waited in a queue to measure when they arrived
+  paused,       // train: the agent took too long to send it for the link to be measured
 };
 std::string_view name(EchoFault fault);
 
-// What is known of the ways to and from an agent.
+// The measured links from (`up`) and to (`down`) an agent.
 struct MeasuredWays {
   MeasuredLink up;
   MeasuredLink down;
@@ -51,30 +55,33 @@ class LinkProbes {
  public:
   struct Options {
     LinkProberOptions prober = {};
-    std::size_t agents_max = 4096;   // whose probers are kept, so long as they are there
-    std::size_t under_way_max = 16;  // probes
-    std::size_t trains_max = 2;      // of them
-    double patience_s = 30;          // for the last echo of a probe
+    std::size_t agents_max = 4096;   // bound on the number of agents with a prober
+    std::size_t under_way_max = 16;  // concurrent probes
+    std::size_t trains_max = 2;      // concurrent trains among them
+    double patience_s = 30;          // time in seconds to wait for the last echo of a probe
   };
-  // Numbers of probes follow the first one.
+  // Probes are numbered from first_probe + 1; 0 is not used.
   LinkProbes(std::uint64_t first_probe, const Options& options)
       : options_(options), last_probe_(first_probe) {}
 
-  // What is to be sent now, by the agents that there are; gives up what nobody has answered.
+  // Returns the probes to send now to the connected agents. Gives up probes without an answer.
+  // Agents take turns, so that all are probed. `known` returns the measured links of an agent.
   std::vector<ProbeLink> due(double now_s, std::span<const Coordinator::AgentView> agents,
                              const std::function<MeasuredWays(const std::string&)>& known);
 
+  // The result of a complete probe.
   struct Reading {
     ProbeWay way = ProbeWay::round_trip;
     LinkTransfer transfer;
   };
-  // Nothing yet, what the probe says, or what is wrong with it.
+  // Empty if more echoes are missing; the result of the probe; or why the echo is not used.
   using Outcome = std::variant<std::monostate, Reading, EchoFault>;
   Outcome take(double now_s, const ProbeEchoed& echo);
 
   std::size_t under_way() const { return under_way_.size(); }
   std::uint64_t given_up() const { return given_up_; }
-  // Of an agent: what its probes have cost so far, both ways; and what they may have.
+  // Bytes that an agent's probes have cost so far in both directions, and the bytes that they may
+  // cost.
   double probe_bytes(const std::string& agent_id) const;
   double budget_bytes(const std::string& agent_id, double now_s) const;
 
@@ -83,9 +90,10 @@ class LinkProbes {
     explicit Agent(double now_s, const LinkProberOptions& options) : prober(now_s, options) {}
     LinkProber prober;
     std::uint64_t incarnation = 0;
-    std::uint64_t payload_bytes = 0;   // as its session had counted
-    std::uint64_t given_up_probe = 0;  // the last one
-    // By way: trains were too short to be timed, so that the next one is this long.
+    std::uint64_t payload_bytes = 0;   // counter of the session at the last call
+    std::uint64_t given_up_probe = 0;  // number of the last one
+    // Least size of the next train in bytes, by direction, after a train that was too short to
+    // time.
     double train_bytes_min[2] = {0, 0};
     bool down_is_next = false;
     double last_seen_s = 0;
@@ -96,7 +104,7 @@ class LinkProbes {
     double sent_s = 0;
     std::uint32_t padding_bytes = 0;
     std::uint32_t answered = 0;
-    std::vector<ProbePart> parts;               // as they came
+    std::vector<ProbePart> parts;               // in the order of their index
     std::vector<std::uint64_t> answered_at_ns;  // by the agent's clock
   };
 
@@ -113,8 +121,8 @@ class LinkProbes {
   Options options_;
   std::uint64_t last_probe_;
   std::map<std::string, Agent> agents_;
-  std::map<std::string, UnderWay> under_way_;  // by agent
-  std::string last_agent_;                     // that was asked: the next one is behind it
+  std::map<std::string, UnderWay> under_way_;  // by agent id
+  std::string last_agent_;                     // last probed agent; the next turn starts after it
   std::uint64_t given_up_ = 0;
 };
 

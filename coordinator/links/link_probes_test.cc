@@ -10,9 +10,9 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint64_t kAgentClock = 7'000'000'000'000;  // it began at another time
+constexpr std::uint64_t kAgentClock = 7'000'000'000'000;  // the agent's clock has another epoch
 
-// A coordinator's side with agents whose lines are what the test makes them.
+// The coordinator's side, with agents whose links the test determines.
 struct LinkProbesTest : testing::Test {
   Coordinator::AgentView view(const std::string& id, std::uint64_t payload_bytes = 0) {
     return {.agent_id = id, .incarnation = 1, .payload_bytes = payload_bytes};
@@ -21,7 +21,7 @@ struct LinkProbesTest : testing::Test {
     now_s += after_s;
     return probes.due(now_s, agents, [&](const std::string&) { return known; });
   }
-  // Looks every second until there is something.
+  // Advances the time by seconds until a probe is due.
   std::optional<ProbeLink> next(double within_s = 100) {
     for (double waited = 0; waited < within_s; ++waited) {
       std::vector<ProbeLink> all = look(1);
@@ -51,7 +51,7 @@ struct LinkProbesTest : testing::Test {
             .at_ns = static_cast<TimeNs>(ns(now_s + after_s)),
             .waited_for = true};
   }
-  // On a line that takes `beta` for a byte of padding.
+  // Answers all parts as over a link that takes `beta` seconds per byte of padding.
   LinkProbes::Outcome answer_all(const ProbeLink& probe, double beta = 1e-6) {
     LinkProbes::Outcome outcome;
     const double padding = std::max(probe.padding_bytes, probe.echo_padding_bytes) + 150;
@@ -78,7 +78,7 @@ TEST_F(LinkProbesTest, AQuietAgentIsAskedAndItsEchoIsARoundTrip) {
   EXPECT_EQ(probe->agent_id, "a");
   EXPECT_EQ(probe->padding_bytes + probe->echo_padding_bytes, 0u);
   ProbeEchoed back = echo(*probe, 0, 0.05);
-  back.answered_at_ns += 10'000'000;  // held for a fifth of it
+  back.answered_at_ns += 10'000'000;  // held for a fifth of the round trip
   const auto outcome = probes.take(now_s, back);
   const auto* reading = std::get_if<LinkProbes::Reading>(&outcome);
   ASSERT_TRUE(reading);
@@ -120,6 +120,7 @@ TEST_F(LinkProbesTest, TrainsMeasureTheRateOfBothWaysInTurn) {
   }
 }
 
+// Rounds keep the link busy, so no probe is needed.
 TEST_F(LinkProbesTest, WhoIsAtWorkIsNotAsked) {
   for (int i = 0; i < 100; ++i) {
     agents[0].payload_bytes += 1000;
@@ -128,6 +129,7 @@ TEST_F(LinkProbesTest, WhoIsAtWorkIsNotAsked) {
   EXPECT_TRUE(next());
 }
 
+// A new session restarts the counter of payload bytes, which must not count as traffic.
 TEST_F(LinkProbesTest, KeepsToItsBudgetAndANewSessionIsNoTraffic) {
   agents[0].payload_bytes = 50'000'000;
   for (int i = 0; i < 5000; ++i) {
@@ -139,6 +141,7 @@ TEST_F(LinkProbesTest, KeepsToItsBudgetAndANewSessionIsNoTraffic) {
   EXPECT_LT(probes.budget_bytes("a", now_s), 0.005 * 50'000'000 + 2 * 256 * 1024 + 1);
 }
 
+// An echo with another agent or number belongs to no probe.
 TEST_F(LinkProbesTest, WhatNobodyAskedForSaysNothing) {
   EXPECT_EQ(fault(probes.take(now_s, {.agent_id = "a", .probe = 1, .count = 1})),
             EchoFault::unasked);
@@ -155,6 +158,7 @@ TEST_F(LinkProbesTest, WhatNobodyAskedForSaysNothing) {
   EXPECT_EQ(fault(answer_all(*probe)), EchoFault::unasked) << "twice";
 }
 
+// An echo after the timeout is ignored.
 TEST_F(LinkProbesTest, WhatIsLateSaysNothing) {
   const auto probe = next_of(false);
   ASSERT_TRUE(probe);
@@ -190,10 +194,11 @@ TEST_F(LinkProbesTest, TimesThatCannotBeSayNothing) {
   probe = next_of(false);
   ASSERT_TRUE(probe);
   back = echo(*probe, 0, 0.05);
-  back.answered_at_ns += 60'000'000;  // held for longer than it was away
+  back.answered_at_ns += 60'000'000;  // held for longer than the round trip
   EXPECT_EQ(fault(probes.take(now_s, back)), EchoFault::no_time);
 }
 
+// The agent's own pauses would look like a slow link, so such a train is discarded.
 TEST_F(LinkProbesTest, AnAgentThatTakesItsTimeToSendATrainDoesNotLookLikeASlowLine) {
   const auto probe = next_of(true);
   ASSERT_TRUE(probe);
@@ -204,6 +209,7 @@ TEST_F(LinkProbesTest, AnAgentThatTakesItsTimeToSendATrainDoesNotLookLikeASlowLi
   EXPECT_EQ(fault(outcome), EchoFault::paused);
 }
 
+// A train that arrives faster than it can be timed is repeated with a larger size.
 TEST_F(LinkProbesTest, ATrainThatLayInAQueueIsFollowedByALongerOne) {
   const auto probe = next_of(true);
   ASSERT_TRUE(probe);
@@ -227,6 +233,7 @@ TEST_F(LinkProbesTest, ATrainThatLayInAQueueIsFollowedByALongerOne) {
   FAIL() << "no train up came";
 }
 
+// The bounds on concurrent probes hold, and every agent is probed eventually.
 TEST_F(LinkProbesTest, AFewAtOnceAndEverybodyInTurn) {
   agents.clear();
   for (int i = 10; i < 50; ++i) agents.push_back(view("agent " + std::to_string(i)));
@@ -244,6 +251,7 @@ TEST_F(LinkProbesTest, AFewAtOnceAndEverybodyInTurn) {
   EXPECT_EQ(asked.size(), agents.size());
 }
 
+// An agent without answers is probed ever less often and does not block the others.
 TEST_F(LinkProbesTest, WhoDoesNotAnswerIsAskedLessAndLessAndKeepsNobodyFromBeingAsked) {
   agents = {view("mute"), view("other")};
   int mute = 0;

@@ -1,7 +1,7 @@
-// Measures the links of agents: from the traffic of rounds, from what agents report, and by probes
-// over links that have been idle for a while.
+// Measures the links of agents from the traffic of rounds, from agents' reports, and with probes of
+// idle links.
 //
-// Threads: one at a time, the machine's.
+// Threads: all methods belong to the thread of the state machine.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,16 @@ namespace tributary {
 
 class LinkWatch {
  public:
-  // Without `probes` no link is probed.
+  // Without `probes`, no link is probed.
   LinkWatch(std::unique_ptr<LinkFigures> figures, std::optional<LinkProbes> probes)
       : figures_(std::move(figures)), probes_(std::move(probes)) {}
 
   LinkFigures& figures() { return *figures_; }
-  // Takes the readings of an agent that are about its link, and ignores all others.
+  // Uses the readings that describe an agent's link and ignores all others.
   void take_reading(const Reading& reading);
+  // Evaluates the echo of a probe.
   void take_echo(double now_s, const ProbeEchoed& echo);
-  // The probes to send now.
+  // Returns the probes to send now.
   std::vector<ProbeLink> probes_due(double now_s, std::span<const Coordinator::AgentView> agents);
 
  private:

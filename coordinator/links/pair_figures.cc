@@ -6,11 +6,12 @@
 namespace tributary {
 namespace {
 
-// Longer than any way on earth and beyond, and slower than any line that carries a model.
+// Bounds of plausible values. No terrestrial or satellite link has a greater latency, and no link
+// that carries a model a lower rate.
 constexpr double kAlphaMax_s = 600;
 constexpr double kBetaMax_s_per_byte = 1;
 
-// Half of the confidence is gone after the estimator's half-life: nobody has measured since.
+// Confidence halves with the estimator's half-life, as in LinkEstimator without new readings.
 LinkQuantity aged(LinkQuantity quantity, double by_s) {
   if (!quantity.known()) return quantity;
   quantity.age_s += by_s;

@@ -1,5 +1,7 @@
-// What agents say of the ways from one to another: the last word of each, and how old it is. They
-// measure from the payloads that peers exchange, and nobody else can. Pure: times are handed in.
+// The links between agents, as the agents report them: the last report of each link and its age.
+//
+// Agents measure these links on the payloads that they exchange, because the coordinator cannot see
+// that traffic. Times are passed in seconds of one monotonic clock. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,29 +16,31 @@
 
 namespace tributary {
 
+// The measurements of one link between two agents, in one direction.
 struct PairFigure {
   std::string from;
-  std::string to;  // who has measured it
+  std::string to;  // the agent that measured it
   MeasuredLink measured;
 };
 
 class PairFigures {
  public:
-  // Another one takes the place of the one that was told longest ago.
+  // If `pairs_max` links are known, a new one replaces the one with the oldest report.
   explicit PairFigures(std::size_t pairs_max = 16 * 1024) : pairs_max_(pairs_max) {}
 
-  // What is a figure that a link can have. Those that are none are counted and dropped.
+  // Stores the valid values and returns them. Invalid values are dropped and counted.
   std::vector<PairFigure> take(double now_s, const LinksTold& told);
 
-  // Those with the lowest rate first; what is not known is last.
+  // Returns up to `count_max` links, the lowest rate first and unknown rates last.
   std::vector<PairFigure> slowest(double now_s, std::size_t count_max) const;
+  // Confidence decreases with the age of the report.
   MeasuredLink measured(const std::string& from, const std::string& to, double now_s) const;
   std::size_t size() const { return pairs_.size(); }
   std::uint64_t ignored() const { return ignored_; }
 
  private:
   struct Quantity {
-    LinkQuantity told;  // its age then
+    LinkQuantity told;  // value and age at the time of the report
     double told_at_s = 0;
     LinkQuantity at(double now_s) const;
   };

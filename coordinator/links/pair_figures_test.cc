@@ -37,6 +37,7 @@ TEST(PairFigures, KeepsTheLastWordOfEachFigure) {
   EXPECT_FALSE(pairs.measured("b", "a", 20).alpha_s.known()) << "the way back is another";
 }
 
+// Samples with neither or both quantities, or out of bounds, are invalid.
 TEST(PairFigures, WhatNoLinkCanBeIsCountedAndDropped) {
   PairFigures pairs;
   const double nan = std::nan("");
@@ -61,6 +62,7 @@ TEST(PairFigures, TheSlowestComeFirst) {
   EXPECT_EQ(pairs.slowest(1, 1).size(), 1u);
 }
 
+// A new link replaces the one with the oldest report.
 TEST(PairFigures, HoldsSoMany) {
   PairFigures pairs(3);
   for (int i = 0; i < 10; ++i) {

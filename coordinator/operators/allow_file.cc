@@ -45,7 +45,8 @@ Status AllowFile::allow(const AllowedAgent& agent) {
 Status AllowFile::revoke(std::string_view id) {
   TRIBUTARY_TRY(check_path());
   const std::lock_guard lock(mutex_);
-  // Also of somebody whose line was taken out since the file was read.
+  // Also reads the file again if the revocation failed, for example because the agent's line was
+  // removed by hand since the last reading.
   Status revoked = revoke_in_file(path_, id).status();
   TRIBUTARY_TRY(read_locked());
   return revoked;

@@ -1,6 +1,7 @@
-// An allow-list as a running daemon has it: of the file it was started with, read again when
-// somebody says so, and changed by operators. Without encryption there is none, and everybody is
-// who they say they are.
+// The allow-list of a running daemon and the file behind it.
+//
+// The file is read at the start and on request, and operators change it. A daemon without
+// encryption has no list; it cannot verify identities. All methods are thread-safe.
 #pragma once
 
 #include <memory>
@@ -14,17 +15,17 @@
 
 namespace tributary {
 
-// Any thread.
 class AllowFile {
  public:
   AllowFile(std::string path, std::string whose)
       : path_(std::move(path)), whose_(std::move(whose)) {}
 
-  // An empty path: nobody is on it.
+  // Reads the file. With an empty path the list stays empty. On an error the old list stays.
   Status read();
-  // The same, of a daemon that goes on with the list that it has if this fails.
+  // The same, but an error is logged and not returned.
   void read_again(Log& log);
-  // Into the file and then into the list, from where it counts for the next message.
+  // Both change the file and then the list. The change takes effect with the next message. Without
+  // a file they return unsupported.
   Status allow(const AllowedAgent& agent);
   Status revoke(std::string_view id);
 
@@ -36,7 +37,7 @@ class AllowFile {
 
   const std::string path_;
   const std::string whose_;
-  std::mutex mutex_;  // the list is of the file's newest state
+  std::mutex mutex_;  // held for a change of the file and the list together
   const std::shared_ptr<AllowList> list_ = std::make_shared<AllowList>();
 };
 

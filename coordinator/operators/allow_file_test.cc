@@ -37,6 +37,7 @@ TEST_F(AllowFileTest, WhatAnOperatorChangesIsInTheFileAndCountsAtOnce) {
   EXPECT_EQ(file_.revoke("roof").code(), StatusCode::not_found);
 }
 
+// The list in memory must follow the file even if the revocation itself fails.
 TEST_F(AllowFileTest, WhoseLineSomebodyElseTookOutIsRevokedToo) {
   const PublicKey key = new_key();
   ASSERT_TRUE(file_.allow({.id = "roof", .key = key}).ok());
@@ -46,6 +47,7 @@ TEST_F(AllowFileTest, WhoseLineSomebodyElseTookOutIsRevokedToo) {
   EXPECT_FALSE(file_.list()->allows(key));
 }
 
+// A damaged file changes nothing, and further changes are refused.
 TEST_F(AllowFileTest, AListThatCannotBeReadStaysAsItWas) {
   const PublicKey key = new_key();
   ASSERT_TRUE(file_.allow({.id = "roof", .key = key}).ok());

@@ -12,7 +12,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Longer than a full disk takes to say so, shorter than an operator waits.
+// Limit of the wait for an answer: longer than a full disk takes to be reported, shorter than an
+// operator's patience.
 constexpr std::chrono::seconds kPatience{20};
 
 std::string ok_text(Json data) { return Json{{"status", "ok"}, {"data", std::move(data)}}.dump(); }
@@ -75,7 +76,7 @@ std::string ControlDesk::answer(std::string_view text) {
                             .remedy = "list the jobs to see what became of it"}));
 }
 
-// The state machine need not know: a link takes nothing from a key that is not allowed.
+// The state machine is not involved: the link drops messages of a key that is not allowed.
 std::string ControlDesk::change_agents(const ControlQuestion& question) const {
   const Status changed = question.verb == ControlVerb::allow ? agents_.allow(question.agent)
                                                              : agents_.revoke(question.agent.id);
@@ -102,7 +103,8 @@ std::string ControlDesk::list() const {
   return ok_text({{"jobs", std::move(jobs)}, {"agents", std::move(agents)}});
 }
 
-// Several jobs may have had a name: the one that is not over is meant, or else the last.
+// Several jobs may have had the same name. Returns the one that is not over, otherwise the last
+// one.
 Result<std::uint64_t> ControlDesk::number_of(const std::string& job) const {
   std::optional<std::uint64_t> found;
   for (const Coordinator::JobView& view : machine_.jobs()) {

@@ -1,6 +1,7 @@
-// What operators ask of a coordinator, as JSON (docs/jobs.md), and how it comes to an answer: the
-// thread that asks, the control socket's or that of watchers, reads the question and waits; the
-// daemon's loop asks the state machine.
+// Answers operators' commands, which are JSON objects (docs/jobs.md).
+//
+// The thread of an endpoint calls answer() and waits. The loop of the daemon calls take(), which
+// passes the commands to the state machine, and done() with their results.
 #pragma once
 
 #include <condition_variable>
@@ -23,28 +24,33 @@ namespace tributary {
 
 class ControlDesk {
  public:
+  // Views of the state machine. Called on the loop's thread.
   struct Machine {
     std::function<std::vector<Coordinator::JobView>()> jobs;
     std::function<std::vector<Coordinator::AgentView>()> agents;
   };
-  // Who may come in. Any thread.
+  // Changes of the allow-list of agents. Called on any thread.
   struct Agents {
     std::function<Status(const AllowedAgent&)> allow;
     std::function<Status(const std::string& id)> revoke;
   };
 
-  // The first command has this number, and later ones are higher.
+  // `first_command` is the number of the first command; later ones count up from it.
   ControlDesk(Machine machine, Agents agents, Token first_command)
       : machine_(std::move(machine)), agents_(std::move(agents)), next_command_(first_command) {}
 
-  // Any thread. Waits until the loop has taken the question and the journal the command.
+  // Returns the answer to a command. Blocks until the loop has handled it and, if it changes a job,
+  // until the journal has stored the change; at most 20 s. Every failure is an answer with an
+  // error. Thread-safe.
   std::string answer(std::string_view question);
 
-  // The loop's thread: answers what can be answered at once, and hands out the commands to feed.
+  // Answers what needs no change of state, and returns the events for the state machine. Loop's
+  // thread.
   std::vector<Event> take();
-  // True if the command was one of ours.
+  // Answers the waiting command. Returns false if the command is not one of this object. Loop's
+  // thread.
   bool done(const CommandDone& done);
-  // Nobody waits any longer, now or later: the daemon ends.
+  // Wakes all waiters and refuses later commands; the daemon is shutting down. Thread-safe.
   void close();
 
  private:
@@ -63,7 +69,7 @@ class ControlDesk {
   Machine machine_;
   const Agents agents_;
   Token next_command_;
-  std::map<Token, std::shared_ptr<Pending>> commands_;  // the loop's
+  std::map<Token, std::shared_ptr<Pending>> commands_;  // belongs to the loop's thread
 
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A desk with one job, and somebody who asks while the loop looks.
+// A ControlDesk with one job, and an operator's thread that waits for answers.
 class ControlDeskTest : public testing::Test {
  protected:
   ControlDesk desk{
@@ -41,7 +41,7 @@ class ControlDeskTest : public testing::Test {
     return std::async(std::launch::async,
                       [this, text = question.dump()] { return Json::parse(desk.answer(text)); });
   }
-  // Looks until the desk has something to feed, or the answer is there.
+  // Calls take() until an event for the machine or the answer arrives.
   std::optional<Event> feed_for(std::future<Json>& answer) {
     while (answer.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
       std::vector<Event> events = desk.take();
@@ -51,6 +51,7 @@ class ControlDeskTest : public testing::Test {
   }
 };
 
+// A list needs no event of the state machine.
 TEST_F(ControlDeskTest, AListIsAnsweredAtOnce) {
   std::future<Json> answer = ask({{"verb", "list"}});
   EXPECT_FALSE(feed_for(answer));
@@ -60,6 +61,7 @@ TEST_F(ControlDeskTest, AListIsAnsweredAtOnce) {
   EXPECT_EQ(data["agents"][0]["agent_id"], "a");
 }
 
+// A command is answered only once the machine reports its result.
 TEST_F(ControlDeskTest, AChangeIsAnsweredWhenItIsDone) {
   std::future<Json> answer = ask({{"verb", "pause"}, {"job", "digits"}, {"reason", "lunch"}});
   const std::optional<Event> event = feed_for(answer);
@@ -85,6 +87,7 @@ TEST_F(ControlDeskTest, WhatTheMachineRefusesIsAnError) {
   EXPECT_EQ(error["what"], "job 7");
 }
 
+// The name of a job can be used again once the job is over.
 TEST_F(ControlDeskTest, ANameIsOneJobsUntilThatIsOver) {
   const Json submit = {{"verb", "submit"},
                        {"job", "name = \"digits\"\nrounds = 2\nparameters = 10\n"}};
@@ -110,6 +113,7 @@ TEST_F(ControlDeskTest, OfTwoJobsOfANameTheOneThatIsNotOverIsMeant) {
   answer.get();
 }
 
+// A change of the allow-list does not wait for the loop.
 TEST_F(ControlDeskTest, AgentsAreAllowedAndRevokedWithoutTheLoop) {
   const std::string key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7";
   std::future<Json> allow = ask({{"verb", "allow"}, {"agent", "roof"}, {"key", key}});

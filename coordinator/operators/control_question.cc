@@ -36,7 +36,7 @@ Result<std::string> text_in(const Json& question, const char* key, bool required
   return found->get<std::string>();
 }
 
-// Key and comment are not asked for where the agent is to be revoked.
+// A revocation needs only the id, not the key and comment.
 Result<AllowedAgent> agent_in(const Json& question, bool to_be_allowed) {
   AllowedAgent agent;
   TRIBUTARY_ASSIGN(agent.id, text_in(question, "agent"));
@@ -51,11 +51,13 @@ Result<AllowedAgent> agent_in(const Json& question, bool to_be_allowed) {
 }  // namespace
 
 Result<ControlQuestion> read_control_question(std::string_view text) {
+  // Parsing without exceptions: damaged text gives a value that is not an object.
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object()) return bad_question("a JSON object", "another text");
   TRIBUTARY_ASSIGN(const std::string verb, text_in(json, "verb"));
   const auto known = std::ranges::find(kVerbs, verb);
   if (known == kVerbs.end()) {
+    // Names a similar verb, because the tool and the coordinator may be of different versions.
     return bad_question("a verb that this version knows: " + did_you_mean(verb, kVerbs), verb);
   }
   ControlQuestion question;
@@ -72,7 +74,7 @@ Result<ControlQuestion> read_control_question(std::string_view text) {
     Settings settings;
     bind_job(job, settings, "");
     TRIBUTARY_TRY(settings.read_text(question.job, "the job's file"));
-    if (!job.model_file.empty()) {  // beside the job's own file
+    if (!job.model_file.empty()) {  // relative to the job's file
       TRIBUTARY_ASSIGN(const std::string folder, text_in(json, "folder", false));
       job.model_file = (std::filesystem::path(folder) / job.model_file).string();
     }

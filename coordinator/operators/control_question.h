@@ -1,5 +1,4 @@
-// What an operator's command asks a coordinator, as it comes over the control socket: a JSON object
-// with a verb (docs/jobs.md).
+// Parses an operator's command: a JSON object with a verb (docs/jobs.md).
 #pragma once
 
 #include <optional>
@@ -15,15 +14,18 @@ namespace tributary {
 
 enum class ControlVerb { list, submit, change, allow, revoke };
 
+// One command. Only the fields of its verb are set.
 struct ControlQuestion {
   ControlVerb verb = ControlVerb::list;
-  std::string job = {};  // name or number; of one to be submitted its name
+  std::string job = {};  // name or number; for `submit` the name
   std::optional<JobSettings> settings = {};
-  wire::JobState state = wire::JobState::running;  // that it is to change to
+  wire::JobState state = wire::JobState::running;  // new state, for `change`
   std::string reason = {};
-  AllowedAgent agent = {};  // that is to be allowed; of one to be revoked its id
+  AllowedAgent agent = {};  // agent for `allow`; for `revoke` only its id
 };
 
+// Returns the error of the first invalid field. A job's model file is resolved relative to the job
+// file's folder.
 Result<ControlQuestion> read_control_question(std::string_view text);
 
 }  // namespace tributary

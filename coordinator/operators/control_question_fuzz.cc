@@ -1,4 +1,4 @@
-// Whatever comes over the control socket is a question or an error.
+// Fuzz target: any bytes on the control socket give a command or an error.
 #include <cstdlib>
 
 #include "coordinator/operators/control_question.h"

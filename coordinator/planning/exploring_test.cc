@@ -1,5 +1,5 @@
-// Exploring from end to end: machines, codecs and the planner are the real ones, only network and
-// disks are not.
+// Tests exploration end to end with the production state machines, codecs and planner. Only network
+// and disks are simulated.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -20,11 +20,11 @@ using sim_testing::Federation;
 using sim_testing::Options;
 using testing::HasSubstr;
 
-// It drops most of what it is given here, where all values are about as large as one another, and
-// has come to few of them after twenty rounds.
+// A codec whose gain the planner overestimates. All values of these updates have similar
+// magnitudes, so it drops most of the update; after twenty rounds only a few values have been sent.
 const std::string kOverrated = "topk:cr=0.003";
 
-// A planner that believes of a codec what is not so, and what it has advised.
+// A planner with a wrong assumption about one codec, and a record of its decisions.
 class Misled {
  public:
   explicit Misled(std::uint64_t values)
@@ -79,6 +79,7 @@ class Misled {
   std::size_t heard_ = 0;
 };
 
+// Trials reveal the true gain, and the planner then chooses another codec.
 TEST(Exploring, ACodecThatWasOverratedGivesWayOnceAgentsHaveTriedIt) {
   Options options;
   options.rounds = 40;

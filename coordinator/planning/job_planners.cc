@@ -5,10 +5,10 @@
 namespace tributary {
 namespace {
 
-// Of what an agent's own places hold, one agent's places hold so much of another's; not measured.
+// Assumed PlanInputs::agreement; it is not measured.
 constexpr double kAgreementAssumed = 0.5;
-// Of a core at each end, for a bucket's payload, however small; not measured. Without it a plan
-// cuts models into ever smaller buckets.
+// Assumed CPU time per message at each end, regardless of its size; it is not measured. Without it
+// a plan divides models into ever smaller buckets.
 constexpr double kMessageAssumed_s = 50e-6;
 
 }  // namespace

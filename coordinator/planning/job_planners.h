@@ -1,6 +1,6 @@
-// One planner for each job, and what all of them choose from: codecs as measured on this machine.
+// The planners of all jobs, and the codec measurements of this machine that they share.
 //
-// Threads: one at a time, the planner's.
+// Threads: all methods belong to the planner's thread.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,7 @@ class JobPlanners {
       std::function<Result<std::vector<PlanCodec>>(std::uint32_t agents, const GoOn& go_on)>;
   using MeasureSpeeds = std::function<DeviceSpeeds(const GoOn& go_on)>;
 
+  // Bound on the number of planners. If it is reached, all are dropped and start anew.
   static constexpr std::size_t kJobsMax = 64;
 
   JobPlanners(MeasureCodecs codecs, MeasureSpeeds own_speeds, GoOn go_on)
@@ -26,11 +27,14 @@ class JobPlanners {
         measure_speeds_(std::move(own_speeds)),
         go_on_(std::move(go_on)) {}
 
-  // Measures once; after an error, again.
+  // Measures the codecs unless they are known. Returns the error of the measurement; the next call
+  // then repeats it.
   Status measure_codecs(std::uint32_t agents);
-  // The job's planner, once it is made, goes on from this decision of the process before.
+  // The job's planner will continue from this decision of an earlier process.
   void resume(std::uint64_t job, Planned planned);
-  // The planner of a job whose model has so many values, made now if there is none yet.
+  // Returns the job's planner. Makes it (which may measure the codecs) if the job has none.
+  // `values` is the number of values of the model. The pointer is valid until a call for another
+  // job.
   Result<Planner*> planner_of(std::uint64_t job, std::uint64_t values, std::uint32_t agents);
 
  private:
@@ -39,7 +43,7 @@ class JobPlanners {
   const GoOn go_on_;
   std::map<std::uint64_t, Planner> planners_;
   std::map<std::uint64_t, Planned> resumed_;
-  std::vector<PlanCodec> codecs_;  // empty: not measured yet
+  std::vector<PlanCodec> codecs_;  // empty until measured
   DeviceSpeeds own_speeds_;
 };
 

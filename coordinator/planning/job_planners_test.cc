@@ -31,6 +31,7 @@ TEST_F(JobPlannersTest, EachJobHasOnePlannerAndCodecsAreMeasuredOnce) {
   EXPECT_EQ(measured_, 1);
 }
 
+// A failed measurement is repeated by the next call.
 TEST_F(JobPlannersTest, AfterAnErrorCodecsAreMeasuredAgain) {
   fails_ = true;
   EXPECT_EQ(planners_.planner_of(1, 1000, 2).status().code(), StatusCode::cancelled);

@@ -10,9 +10,9 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint64_t kPage = 256;  // rounds that are read at a time
+constexpr std::uint64_t kPage = 256;  // rounds per read
 
-// Inputs stand with the plan of the round that a decision began with alone.
+// Only the first round of a decision stores the inputs.
 std::optional<PlanInputs> decided_from(const RoundRecord& record) {
   const wire::Plan* const plan = stored_plan(record.plan);
   const std::string_view text = plan ? stored_inputs(*plan) : std::string_view();

@@ -1,5 +1,5 @@
-// What a job's planner has decided last, from the coordinator's journal: with it a coordinator that
-// starts again goes on as before.
+// Reads the last planning decision of a job from the coordinator's journal, so that a restarted
+// coordinator continues with it.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,10 @@
 
 namespace tributary {
 
-// Nothing: no round of the last kDecisionRoundsMax was decided on, or what it was decided from
-// cannot be read by this release.
+// Number of recent rounds that are searched for a decision.
 inline constexpr std::uint64_t kDecisionRoundsMax = 4096;
+// Returns the inputs of the decision. Empty if the searched rounds contain none, or if this release
+// cannot parse them. Returns the journal's error if it cannot be read.
 Result<std::optional<PlanInputs>> last_decision(RunFile& run, std::uint64_t job);
 
 }  // namespace tributary

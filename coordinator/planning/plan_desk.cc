@@ -14,7 +14,7 @@ constexpr std::string_view kPlannerComponent = "planner";
 constexpr std::int64_t kDay_s = 86'400;
 
 struct Today {
-  std::uint64_t day = 0;  // since 1970, in UTC
+  std::uint64_t day = 0;  // days since 1970 in UTC
   double seconds_left = 0;
 };
 
@@ -25,7 +25,7 @@ Today today() {
           .seconds_left = static_cast<double>(kDay_s - seconds % kDay_s)};
 }
 
-// What an agent says may be anything: a curve that cannot be is as good as none.
+// Agents' reports are not trusted: an invalid curve counts as none.
 GainPoints gain_of(const AgentReported& report) {
   GainPoints gain = {.ratios = {report.ratios.begin(), report.ratios.end()},
                      .gains = {report.gains.begin(), report.gains.end()}};
@@ -94,7 +94,7 @@ std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
 
 }  // namespace
 
-// A round to think about.
+// A round that waits for the planner.
 struct PlanDesk::Thought {
   std::uint64_t job = 0;
   std::uint64_t values = 0;
@@ -108,6 +108,7 @@ struct PlanDesk::Thought {
 PlanDesk::PlanDesk(PlanDeskParts parts)
     : parts_(std::move(parts)),
       planners_(parts_.codecs, parts_.own_speeds, [this] { return !ending_; }) {}
+// A measurement in progress ends early, so that the daemon stops quickly.
 PlanDesk::~PlanDesk() { ending_ = true; }
 
 void PlanDesk::prepare(std::uint32_t agents) {
@@ -117,7 +118,7 @@ void PlanDesk::prepare(std::uint32_t agents) {
     parts_.log.warning(kPlannerComponent, "codecs are to be measured again",
                        {{"error", status.text()}});
   });
-  // They are measured when the job's first plan needs them.
+  // Not fatal: the job's first plan then measures them.
   if (!posted.ok()) log_full(posted);
 }
 
@@ -129,6 +130,7 @@ void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
   const Status posted = thread_.try_post([this, job, inputs = std::move(inputs)]() mutable {
     Planned planned = {.decision = {}, .inputs = std::move(inputs)};
     Result<PlanDecision> decision = decide(planned.inputs);
+    // Nothing to resume if this release derives no decision from the same inputs.
     if (!decision.ok() || decision->trigger == PlanTrigger::none) return;
     planned.decision = *std::move(decision);
     parts_.log.info(kPlannerComponent, "goes on as decided: " + planned.decision.reason,
@@ -140,8 +142,10 @@ void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
 }
 
 void PlanDesk::reported(const AgentReported& report) {
+  // At the bound all jobs are forgotten; their next reports make them known again.
   if (jobs_.size() >= kJobsMax && !jobs_.contains(report.job)) jobs_.clear();
   Job& job = jobs_[report.job];
+  // The time budget counts from the first report that this process has received.
   if (job.began.count() == 0) job.began = parts_.clock.now();
   if (job.agents.size() >= kAgentsMax && !job.agents.contains(report.agent_id)) return;
   Reported& agent = job.agents[report.agent_id];
@@ -153,7 +157,7 @@ void PlanDesk::reported(const AgentReported& report) {
   for (const wire::TrialT& trial : report.trials) take_trial(report, trial, agent);
 }
 
-// Of rounds that nobody thinks about the newest stays.
+// Keeps only the newest trial of a codec until the next planned round.
 void PlanDesk::take_trial(const AgentReported& report, const wire::TrialT& trial, Reported& agent) {
   if (agent.tried.size() >= wire::kTrialsMax && !agent.tried.contains(trial.codec)) return;
   agent.tried[trial.codec] = trial.gain;
@@ -200,7 +204,7 @@ RoundFacts PlanDesk::facts_of(Job& job, const RoundPlayed& round) const {
   facts.exchange_s = std::max(round.round_s - compute_s, 0.0);
   facts.codec = round.choice.codec;
   facts.collective = round.choice.collective;
-  // Among peers less comes here than they send.
+  // Among peers, the coordinator receives less than the agents send.
   if (facts.collective == wire::Collective::star && !round.participants.empty()) {
     facts.bytes_up =
         static_cast<double>(round.bytes_up) / static_cast<double>(round.participants.size());

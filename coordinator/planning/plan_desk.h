@@ -1,12 +1,13 @@
-// The planner at work: what the machine tells of rounds goes to one planner for each job, with what
-// is known of links, and its advice goes back. It thinks on a thread of its own, and no round waits
-// for it: until there is advice, rounds go on as they are.
+// Runs the planners: passes the results of rounds and the state of links to the job's planner, and
+// its decisions back to the state machine.
 //
-// What the thread has not come to yet is bounded: beyond kWaitingMax rounds, or Worker::kWaitingMax
-// pieces of work, a round has no plan of its own, and the log says that the planner is behind.
+// Planning runs on a thread of its own, and no round waits for it: until a decision arrives, rounds
+// continue with the current plan. The queue is bounded. Beyond kWaitingMax rounds or
+// Worker::kWaitingMax tasks, a round gets no plan of its own, and the log reports that the planner
+// is behind.
 //
-// Threads: resume(), told(), reported() and played() belong to the machine's; `advise` is called on
-// the desk's own.
+// Threads: resume(), told(), reported() and played() belong to the state machine's thread.
+// parts.advise is called on the planner's thread.
 #pragma once
 
 #include <atomic>
@@ -28,15 +29,18 @@
 
 namespace tributary {
 
+// The functions and objects that a PlanDesk works with.
 struct PlanDeskParts {
-  // What is known of these agents' links now; on the machine's thread.
+  // Returns the known links of these agents. Called on the state machine's thread.
   std::function<PlanLines(const std::vector<std::string>& agents)> lines;
+  // Receives each decision.
   std::function<void(PlanAdvised advised)> advise;
-  // Which codecs there are to choose from, measured on this machine; on the desk's thread, once.
-  // Takes seconds: asks often whether to go on, and ends soon where it is not to.
+  // Measures the available codecs on this machine. Called once on the planner's thread. It takes
+  // seconds, calls go_on() often, and returns early if that is false.
   JobPlanners::MeasureCodecs codecs;
-  // How quick this machine is at them, to compare devices with; likewise.
+  // Measures the codec speeds of this machine, to compare devices with. Same rules.
   JobPlanners::MeasureSpeeds own_speeds;
+  // Both must outlive the PlanDesk.
   const Clock& clock;
   Log& log;
 };
@@ -48,32 +52,35 @@ class PlanDesk {
   PlanDesk(const PlanDesk&) = delete;
   PlanDesk& operator=(const PlanDesk&) = delete;
 
-  // What was decided for a job before this process began is decided again, and advised at once.
+  // Repeats the decision of an earlier process from its inputs and publishes it at once.
   void resume(std::uint64_t job, PlanInputs inputs);
-  // There is a job to plan for, of about so many agents: codecs are measured before its first round
-  // is over. Any thread.
+  // Measures the codecs before the first round of a job with about this many agents ends.
+  // Thread-safe.
   void prepare(std::uint32_t agents);
+  // Adds an agent's report of a round.
   void reported(const AgentReported& report);
+  // Adds an agent's codec speeds.
   void told(const SpeedsTold& told);
+  // Plans the next round after this one. The last round of a job ends its planning.
   void played(const RoundPlayed& round);
 
  private:
   static constexpr std::size_t kJobsMax = JobPlanners::kJobsMax;
-  static constexpr std::size_t kAgentsMax = 4096;  // of a job
-  static constexpr std::size_t kWaitingMax = 64;   // rounds that a thought has not come to yet
+  static constexpr std::size_t kAgentsMax = 4096;  // per job
+  static constexpr std::size_t kWaitingMax = 64;   // rounds that wait for the planner
 
-  // What agents have said last.
+  // The last report of an agent.
   struct Reported {
     double compute_s = 0;
     GainPoints gain;
     std::uint64_t day = 0;
     std::uint64_t bytes_today = 0;
-    std::map<std::string, double> tried = {};  // since the last round that was played
+    std::map<std::string, double> tried = {};  // since the last planned round
   };
   struct Job {
     std::map<std::string, Reported> agents;
     std::chrono::nanoseconds began{};
-    // Of the round that was played last: those before it that still wait are not worth a plan.
+    // Number of the latest round. Older rounds that still wait are recorded but not planned.
     std::shared_ptr<std::atomic<std::uint64_t>> newest =
         std::make_shared<std::atomic<std::uint64_t>>(0);
   };
@@ -90,8 +97,8 @@ class PlanDesk {
   std::map<std::string, DeviceSpeeds> devices_;  // by agent
   std::atomic<std::size_t> waiting_ = 0;
   std::atomic<bool> ending_ = false;
-  JobPlanners planners_;  // the desk's thread
-  Worker thread_;         // ends first
+  JobPlanners planners_;  // belongs to the planner's thread
+  Worker thread_;         // destroyed first
 };
 
 }  // namespace tributary

@@ -20,7 +20,7 @@ using plan_testing::beta_of_mbit;
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-// What the desk advises, as a machine would get it.
+// Receives the decisions in place of a state machine.
 class Advised {
  public:
   void add(PlanAdvised advised) {
@@ -28,7 +28,7 @@ class Advised {
     all_.push_back(std::move(advised));
     changed_.notify_all();
   }
-  // Null: none within a long time.
+  // Returns null on a timeout.
   std::shared_ptr<const PlanAdvice> next(seconds patience = seconds(30)) {
     std::unique_lock lock(mutex_);
     if (!changed_.wait_for(lock, patience, [this] { return !all_.empty(); })) return nullptr;
@@ -100,9 +100,9 @@ class PlanDeskTest : public testing::Test {
   }
 
   double mbit = 1000;
-  double slow_up = 1;  // above 1: all ways down are quick, and b's way up is so much slower
-  std::vector<std::string> codecs;   // none: all
-  std::vector<wire::TrialT> trials;  // that every agent reports
+  double slow_up = 1;  // above 1: downlinks are fast, and b's uplink is this many times slower
+  std::vector<std::string> codecs;   // empty: all
+  std::vector<wire::TrialT> trials;  // reported by every agent
   RoundPlayed round = {.job = 7,
                        .round = 0,
                        .rounds_left = 100,
@@ -118,6 +118,7 @@ class PlanDeskTest : public testing::Test {
   std::unique_ptr<PlanDesk> desk;
 };
 
+// A restarted planner publishes the same decision again from its stored inputs.
 TEST_F(PlanDeskTest, GoesOnAsItWasDecidedBefore) {
   play();
   const auto first = advised_.next();
@@ -160,7 +161,7 @@ TEST_F(PlanDeskTest, AdvisesOnceAndAgainWhenTheLineChanges) {
   ASSERT_NE(second, nullptr);
   EXPECT_EQ(second->trigger, wire::Trigger::link_changed);
   EXPECT_FALSE(second->choice == first->choice);
-  // What it was made from comes back.
+  // The decision carries its inputs.
   const Result<PlanInputs> inputs = parse_plan_inputs(
       {reinterpret_cast<const char*>(second->inputs.data()), second->inputs.size()});
   ASSERT_TRUE(inputs.ok()) << inputs.status().text();
@@ -168,7 +169,8 @@ TEST_F(PlanDeskTest, AdvisesOnceAndAgainWhenTheLineChanges) {
   EXPECT_TRUE(inputs->agents[0].gain.known());
 }
 
-// Nobody has played a round yet; and who stops it does not wait until everything is measured.
+// Before any round, codecs are measured once. Stopping does not wait for the rest of the
+// measurement.
 TEST(PlanDeskPreparation, MeasuresOnceAndLetsItselfBeStopped) {
   SystemClock clock;
   MemoryLog log;
@@ -199,6 +201,7 @@ TEST(PlanDeskPreparation, MeasuresOnceAndLetsItselfBeStopped) {
   EXPECT_EQ(asked, 1);
 }
 
+// The policy contains the remaining bytes of the current day.
 TEST_F(PlanDeskTest, AByteBudgetIsWhatIsLeftOfToday) {
   round.planning = {.goal = wire::PlanGoal::byte_budget, .bytes_per_day = 1e9};
   play();
@@ -226,7 +229,7 @@ TEST_F(PlanDeskTest, AnAgentWithASlowLineIsToldToKeepLess) {
   EXPECT_EQ(advice->ratios.at("a"), ratio);
   EXPECT_LT(advice->ratios.at("b"), ratio / 2);
   EXPECT_THAT(advice->sentence, HasSubstr("; b keeps "));
-  // It is the plan that comes of the stored inputs.
+  // The same inputs give the same plan.
   const Result<PlanInputs> inputs = parse_plan_inputs(
       {reinterpret_cast<const char*>(advice->inputs.data()), advice->inputs.size()});
   ASSERT_TRUE(inputs.ok()) << inputs.status().text();
@@ -236,6 +239,7 @@ TEST_F(PlanDeskTest, AnAgentWithASlowLineIsToldToKeepLess) {
   EXPECT_EQ(again->reason, advice->sentence);
 }
 
+// Trials are requested after some rounds, and their results enter the next decision.
 TEST_F(PlanDeskTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
   round.planning.exploring_share = 0.02;
   mbit = 10;
@@ -270,6 +274,7 @@ TEST_F(PlanDeskTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
   EXPECT_EQ(inputs->agents[1].tried.size(), asked->trials.size());
 }
 
+// A report with an invalid curve must not reach the planner.
 TEST_F(PlanDeskTest, ACurveThatCannotBeIsAsGoodAsNone) {
   desk->reported(
       {.job = 7, .agent_id = "a", .compute_s = 0.05, .ratios = {0.5F, 0.1F}, .gains = {2, 3}});

@@ -9,9 +9,9 @@
 namespace tributary {
 namespace {
 
-// From which on a short latency is one.
+// Least confidence of a latency below the assumed one.
 constexpr double kShortConfidence = 0.05;
-// Of what two payloads agree in that is much more than was known.
+// Relative error of the current rate of a link that two payloads showed to be much slower.
 constexpr double kPresentError = 0.1;
 constexpr double kLineUnknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -19,14 +19,14 @@ double trusted(const LinkQuantity& quantity) {
   return quantity.confidence >= kPlannedConfidence ? quantity.value : kLineUnknown;
 }
 
-// Waiting only adds to it, so that what is less than would be assumed of a line is nearer, however
-// few readings tell of it.
+// Queues only increase a measured latency. A value below the assumed latency is therefore closer to
+// the truth, even with few readings.
 double trusted_latency(const LinkQuantity& quantity) {
   const bool less = quantity.confidence >= kShortConfidence && quantity.value < kAssumedAlpha_s;
   return less ? quantity.value : trusted(quantity);
 }
 
-// NaN where neither is known.
+// Returns the greater known value; NaN if neither is known.
 double greater(double one, double other) { return std::fmax(one, other); }
 
 }  // namespace

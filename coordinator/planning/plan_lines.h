@@ -1,4 +1,4 @@
-// What is measured of the links of some agents, as a planner takes it.
+// Converts the measured links of some agents to the inputs of a planner.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace tributary {
 
-// With more agents than this, pairs of them are too many to ask for each: their own lines stand for
-// them.
+// Bound on the number of agents whose links between each other are looked up, because pairs grow
+// with its square. With more agents, their links to the coordinator stand in.
 inline constexpr std::size_t kPairedAgentsMax = 64;
 
-// What is known of latencies, and of pairs, with less confidence than this is as good as not known:
-// probes of quick lines may be wrong by a lot, and say so. Of rates the planner judges itself.
+// Least confidence of a latency or of a link between agents. Below it the value counts as unknown,
+// because probes of fast links may be far off. The planner judges the confidence of rates itself.
 inline constexpr double kPlannedConfidence = 0.3;
 
+// NaN: unknown. `now_s` is the same clock as that of `figures`.
 PlanLines plan_lines(const LinkFigures& figures, const std::vector<std::string>& agents,
                      double now_s);
 

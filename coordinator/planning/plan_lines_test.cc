@@ -35,6 +35,7 @@ TEST_F(PlanLinesTest, WhatIsNotMeasuredIsNotKnown) {
   EXPECT_TRUE(std::isnan(none.peer_beta_s_per_byte));
 }
 
+// A single reading has a large error, which the planner takes into account.
 TEST_F(PlanLinesTest, WhatIsMeasuredOftenEnoughIs) {
   figures.uplink("a", 1e-6);
   EXPECT_GT(lines().agents.at("a").beta_error, 0.2) << "once is not often enough";
@@ -50,6 +51,7 @@ TEST_F(PlanLinesTest, WhatIsMeasuredOftenEnoughIs) {
   EXPECT_TRUE(std::isnan(known.agents.at("b").alpha_s));
 }
 
+// Queues only add to a latency, so a low value counts even with little confidence.
 TEST_F(PlanLinesTest, AShortLatencyCountsBeforeItIsKnownWell) {
   for (int i = 0; i < 6; ++i) {
     clock.advance(std::chrono::seconds(1));
@@ -62,6 +64,7 @@ TEST_F(PlanLinesTest, AShortLatencyCountsBeforeItIsKnownWell) {
   EXPECT_TRUE(std::isnan(known.agents.at("b").alpha_s)) << "it may be much less";
 }
 
+// The current slow rate replaces the long-term estimate.
 TEST_F(PlanLinesTest, ALineThatIsMuchSlowerNowIsPlannedWithAsItIs) {
   for (int i = 0; i < 20; ++i) {
     clock.advance(std::chrono::seconds(1));

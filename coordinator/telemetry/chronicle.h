@@ -1,6 +1,7 @@
-// What the journal keeps for people, gathered until it is handed over: events, readings, and what
-// links are like.
+// A buffer of telemetry (events, readings, link samples) that waits to be written to the journal.
 //
+// It is bounded by kTelemetryRowsMax rows. When it is full, new rows are dropped and counted.
+// Threads: all methods belong to one thread at a time.
 // Threads: one at a time.
 #pragma once
 
@@ -13,17 +14,18 @@ namespace tributary {
 
 class Chronicle {
  public:
-  // The clock must outlive it.
+  // `clock` must outlive the object.
   explicit Chronicle(const Clock& clock) : clock_(clock) {}
 
+  // Both add a row with the current wall time, unless the buffer is full.
   void event(const Note& note);
   void metric(const Reading& reading);
-  // Its date is set here.
+  // Sets the sample's time.
   void link(LinkSampleRecord sample);
 
-  // What has come since the last call, as many rows as the journal takes at once.
+  // Removes and returns all rows.
   TelemetryRows take();
-  // Rows for which there was no room.
+  // Number of rows dropped because the buffer was full.
   std::uint64_t dropped() const { return dropped_; }
 
  private:

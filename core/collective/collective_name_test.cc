@@ -15,7 +15,7 @@ TEST(CollectiveName, AllThatAJobCanHaveAreKnown) {
   }
 }
 
-// They are written into JSON, settings and journals: these spellings are for ever.
+// JSON, settings and journals contain these spellings, so they never change.
 TEST(CollectiveName, NamesAndTreesAreAsTheyWere) {
   const std::vector<std::string_view> names = {"star", "sharded_star",     "ring",
                                                "tree", "halving_doubling", "all_gather"};

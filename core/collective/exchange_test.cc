@@ -101,8 +101,8 @@ TEST_P(ExchangeCases, RepeatsAndDetoursChangeNothing) {
   }
 }
 
-// Whatever is lost, no member takes a part for the whole. A bucket that is whole at any member has
-// the right result, and the others stay open and say so.
+// If any payload is lost, no member takes a part for the whole. A bucket that is complete at a
+// member has the right result; the other buckets stay open and are reported as open.
 TEST_P(ExchangeCases, ALossLeavesBucketsOpenAndNoneWrong) {
   for (const wire::Collective collective : kCollectives) {
     const std::uint32_t n = 5;

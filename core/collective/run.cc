@@ -60,7 +60,7 @@ class ExchangeRunner::Play {
     TRIBUTARY_ASSIGN(std::optional<LinkEvent> event, mesh_.receive(deadline));
     if (!event) return false;
     if (auto* const lost = std::get_if<Disconnected>(&*event)) {
-      // Whoever has everything, and owes nothing, may go before the others have.
+      // A member that has everything and has sent everything may leave before the others are done.
       const std::vector<std::uint32_t> awaited = exchange_.waiting_for();
       if (lost->unsent_bytes == 0 && !std::ranges::count(awaited, lost->rank())) return true;
       return std::move(lost->why);

@@ -29,14 +29,14 @@ struct Traffic {
 struct StageTime {
   Traffic traffic;      // all buckets
   double lost_s = 0;    // idle time of the busiest port before and after its work
-  double alone_s = 0;   // one bucket, while nothing else is under way
+  double alone_s = 0;   // one bucket on an idle network
   double behind_s = 0;  // transmissions that remain when a single bucket has arrived
   // Per bucket: a root cannot complete buckets faster, however idle its ports are.
   double pace_s = 0;
   bool one_root = false;  // true: the idle time follows from alone_s
 };
 
-// The most that `rest` neighbours on the circle have together.
+// The largest sum of `rest` neighbours on the circle.
 double busiest_run(const std::vector<double>& bytes, std::size_t rest) {
   double run = 0;
   for (std::size_t i = 0; i < rest; ++i) run += bytes[i];
@@ -164,7 +164,7 @@ StageTime gathered(const ExchangeTree& way, const ExchangeWork& work, double byt
           .behind_s = (work.buckets - 1) * port_s};
 }
 
-// Everybody is left with everybody's payloads.
+// Whether every member receives the payloads of all members.
 bool gathers(wire::Collective kind, const StagePayload& stage) {
   if (kind == wire::Collective::star || stage.flow == StageFlow::from_root) return false;
   return kind == wire::Collective::all_gather || stage.flow == StageFlow::gathered;
@@ -208,9 +208,9 @@ double port_s(const Traffic& traffic, double root_s, double other_s) {
                   std::max(traffic.other_out, traffic.other_in) * other_s);
 }
 
-// Of a bucket, at each agent. Of payloads that nobody has combined the first is decoded, and the
-// others are added to it: those of codecs that gather as whoever combines them would; others are
-// decoded as well, and added over all values.
+// Decoding time of a bucket at each agent. If payloads are not combined, the first is decoded and
+// the others are added to it. Codecs that gather add at the cost of an aggregator; with other
+// codecs each payload is decoded and then added over all values.
 double decode_s(wire::Collective kind, const ExchangeWork& work) {
   const StagePayload& last = work.stages.back();
   if (!gathers(kind, last)) return work.decode_s;
@@ -236,8 +236,8 @@ struct Compute {
   }
 };
 
-// A direct owner adds one payload while the next arrives: of one bucket only the last is waited
-// for.
+// A direct owner adds one payload while the next arrives, so only the last addition of a bucket
+// delays it.
 Compute stage_compute(wire::Collective kind, const ExchangeWork& work, const StagePayload& stage) {
   const double n = work.agents;
   const double encode_s = stage.encode_s;
@@ -291,7 +291,7 @@ Compute stage_messages(wire::Collective kind, const ExchangeWork& work, const St
   return {.total_s = 2 * (n - 1) * both_s, .busiest_s = busiest_s, .way_s = ends * both_s};
 }
 
-// An agent works in one thread, so that more than one core is of no use to it.
+// An agent works in one thread, so more than one core does not help.
 Compute compute_of(wire::Collective kind, const ExchangeWork& work) {
   const double each_s = decode_s(kind, work);
   Compute all = {.total_s = work.agents * each_s, .busiest_s = each_s, .way_s = each_s};
@@ -333,7 +333,7 @@ ExchangeCost predict_exchange(wire::Collective kind, const ExchangeWork& work,
     behind_s += time.behind_s;
     pace_s += time.pace_s;
   }
-  // The port's work for a bucket is already counted as work, so it is not idle time.
+  // The port's work for a bucket is already part of the total work, so it is not idle time.
   lost_s -= std::max(port_s(of_one_root, root_s, other_s) / buckets, pace_s);
   if (kind == wire::Collective::ring) {
     lost_s = std::max(lost_s, lost_behind_places_s(work, network.agents));

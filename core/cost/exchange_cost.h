@@ -17,7 +17,8 @@
 
 namespace tributary {
 
-// Of one bucket: bytes with envelopes, and seconds of one core.
+// The size and CPU time of one stage of one bucket. Bytes include envelopes; times are seconds on
+// one core.
 struct StagePayload {
   StageFlow flow = StageFlow::reduced;
   double up_bytes = 0;

@@ -39,12 +39,13 @@ constexpr double kNear = 1e-9;
 TEST(ExchangeCost, OneBucketAloneByHand) {
   const ExchangeNetwork network = network_of(0.005);
   const ExchangeWork one = dense(4, 1);
-  // The hub's line carries four payloads each way, one after the other.
+  // The coordinator's link carries four payloads in each direction, one after the other.
   EXPECT_THAT(seconds(wire::Collective::star, one, network), DoubleNear(0.010 + 0.008, kNear));
   EXPECT_THAT(seconds(wire::Collective::sharded_star, one, network),
               DoubleNear(0.010 + 0.006, kNear));
   EXPECT_THAT(seconds(wire::Collective::ring, one, network), DoubleNear(6 * 0.006, kNear));
-  // Two levels up; down, the root sends to two at once, and the larger child then to its own.
+  // Two levels up. On the way down, the root sends to two members at once, and then the larger
+  // child to its own.
   EXPECT_THAT(seconds(wire::Collective::tree, one, network), DoubleNear(2 * 0.006 + 0.013, kNear));
   EXPECT_THAT(seconds(wire::Collective::all_gather, one, network), DoubleNear(0.008, kNear));
 }
@@ -73,7 +74,8 @@ TEST(ExchangeCost, BytesOfTheBusiest) {
   EXPECT_EQ(ring.bytes_received, 12'000);
   EXPECT_EQ(ring.hub_bytes_sent, 0);
   const ExchangeCost tree = predict_exchange(wire::Collective::tree, dense(4, 8), network);
-  EXPECT_EQ(tree.bytes_sent, 16'000);  // the root, to two; its larger child up and to one
+  // The root sends to two; its larger child sends up and to one.
+  EXPECT_EQ(tree.bytes_sent, 16'000);
   const ExchangeCost star = predict_exchange(wire::Collective::star, dense(4, 8), network);
   EXPECT_EQ(star.bytes_sent, 8'000);
   EXPECT_EQ(star.hub_bytes_received, 32'000);
@@ -123,7 +125,7 @@ TEST(ExchangeCost, CoresThatAgentsShareTakeAsMuchLonger) {
   work.cores = 0.5;
   const double shared = seconds(wire::Collective::ring, work, network);
   EXPECT_THAT(shared, DoubleNear(2 * own, kNear));
-  work.cores = 2;  // of no use to a single thread
+  work.cores = 2;  // a single thread cannot use it
   EXPECT_EQ(seconds(wire::Collective::ring, work, network), own);
 }
 
@@ -133,7 +135,7 @@ TEST(ExchangeCost, ARootThatEncodesAloneHasACoreToItself) {
       {{.flow = StageFlow::from_root, .up_bytes = 10, .encode_s = 0.01},
        {.flow = StageFlow::reduced, .up_bytes = 10, .down_bytes = 10}}};
   ExchangeWork work = {.agents = 4, .buckets = 64, .stages = stages, .cores = 0.5};
-  // All agents together have less to do than two cores can; the root has 64 times 10 ms.
+  // All agents together have less work than two cores can do; the root has 64 times 10 ms.
   EXPECT_NEAR(seconds(wire::Collective::ring, work, network_of(0)), 64 * 0.01, 0.03);
   stages[0].encode_s = 0;
   stages[1].encode_s = 0.01;
@@ -183,11 +185,12 @@ TEST(ExchangeCost, WhoeverGathersAddsEveryPayload) {
   const auto each_s = [&](wire::Collective kind) {
     return seconds(kind, work, network_of(0)) / 64;
   };
-  // What could have been combined is decoded four times and added three times, over all values.
+  // Payloads that could have been combined are decoded four times and added three times, over all
+  // values.
   EXPECT_NEAR(each_s(wire::Collective::all_gather), 0.07, 0.002);
   EXPECT_NEAR(each_s(wire::Collective::ring), 0.01, 0.002);
-  // Codecs that gather add while they decode, which may go over what was sent alone. Whoever
-  // combines for all does it once for each.
+  // Codecs that gather add while they decode, which may touch only the transmitted values. A
+  // combiner does this once per payload.
   stage.flow = StageFlow::gathered;
   EXPECT_NEAR(each_s(wire::Collective::all_gather), 0.01, 0.002);
   stage.aggregate_s = 0.002;
@@ -218,7 +221,7 @@ TEST(ExchangeCost, GrowsWithLatencyWithSlowerLinesAndWithMoreToSend) {
   }
 }
 
-// The cheapest first; of equals, the one that stands first in kCollectives.
+// Returns the costs, cheapest first. If several are equal, they keep the order of kCollectives.
 std::vector<ExchangeCost> rank_exchanges(const ExchangeWork& work, const ExchangeNetwork& network) {
   std::vector<ExchangeCost> costs;
   for (const wire::Collective kind : kCollectives) {
@@ -232,13 +235,13 @@ TEST(ExchangeCost, RankingIsInOrderAndFollowsTheNetwork) {
   const auto slow = rank_exchanges(dense(8, 8), network_of(0.05));
   ASSERT_EQ(slow.size(), std::size(kCollectives));
   for (std::size_t i = 1; i < slow.size(); ++i) EXPECT_LE(slow[i - 1].seconds, slow[i].seconds);
-  EXPECT_EQ(slow.front().kind, wire::Collective::all_gather);  // one way only
+  EXPECT_EQ(slow.front().kind, wire::Collective::all_gather);  // one direction only
   EXPECT_EQ(slow.back().kind, wire::Collective::ring);
   const auto narrow = rank_exchanges(dense(8, 64), network_of(0));
   EXPECT_EQ(narrow.front().kind, wire::Collective::ring);
 }
 
-// --- comparison with the simulation -------------------------------------------------------------
+// Comparison with the simulation.
 
 struct Bounds {
   double mean;
@@ -314,8 +317,8 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return wire::EnumNameCollective(std::get<0>(one.param)); });
 
 // AR-Topk: indices from one agent, then a sum of the values at those indices. With fewer buckets
-// than agents, the agent that sends the indices need not be the busiest one, and a sum that begins
-// at it is under way before others have the indices.
+// than agents, the agent that sends the indices need not be the busiest one, and a sum that starts
+// at it is in progress before the others have the indices.
 TEST_P(Against, ReplayOfIndicesAndThenSums) {
   const wire::Collective kind = std::get<0>(GetParam());
   hold(kind,

@@ -8,7 +8,8 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint64_t kValuesMax = 8u << 20;  // all agents together, but at least two buckets
+// Bound on the values of all agents together, with a minimum of two buckets.
+constexpr std::uint64_t kValuesMax = 8u << 20;
 // All rounds together, but at least kRoundsMin rounds.
 constexpr std::uint64_t kEncodedMax = 24u << 20;
 constexpr std::uint64_t kRoundsMin = 3;

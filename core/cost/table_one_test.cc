@@ -27,7 +27,7 @@ TEST(TableOne, ArTopKIsABroadcastAndAnAllReduce) {
 }
 
 // Eqns. (5a) to (5c) as printed: the alpha/beta below which the first is cheaper than the second,
-// for three workers and more.
+// for three or more workers.
 double ring_over_tree_below(std::uint32_t n, double kept_bytes) {
   return (std::log2(n) - (n - 1.0) / n) / (n - 1.0 - std::log2(n)) * kept_bytes;
 }
@@ -38,7 +38,8 @@ double tree_over_all_gather_below(std::uint32_t n, double kept_bytes) {
   return ((n - 1.0) / std::log2(n) - 1.5) * kept_bytes;
 }
 
-// What the paper solves its formulas for: on either side of the threshold the other is cheaper.
+// The paper derives thresholds from its formulas: on each side of a threshold, another collective
+// is cheaper.
 TEST(TableOne, ThresholdsAreWhereTheCostsAreEqual) {
   constexpr double kKept = 1e6;
   for (const std::uint32_t n : {3u, 4u, 8u, 16u, 100u}) {

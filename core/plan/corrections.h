@@ -1,5 +1,8 @@
-// The model learns from what it said: measured over predicted time, by collective and codec, as
-// factors for the predictions to come (PlanInputs::corrections).
+// Learned corrections of the cost model: the ratio of the measured to the predicted exchange time,
+// for each pair of collective and codec.
+//
+// The map is PlanInputs::corrections. learned_factor.h reads it. The functions have no state of
+// their own; the caller owns the map and serializes calls. Factors are ratios without a unit.
 #pragma once
 
 #include <map>
@@ -9,23 +12,32 @@
 
 namespace tributary {
 
-inline constexpr double kCorrectionShare = 0.3;  // of the way to what was measured last
-// One round that was much longer, because the link has just changed, is not to teach much.
+// Share by which a factor moves to the last ratio, on a log scale.
+inline constexpr double kCorrectionShare = 0.3;
+// Largest ratio, and inverse of the smallest, that one round may contribute. A single round that is
+// much longer because a link has just changed must not dominate.
 inline constexpr double kSurpriseMax = 2;
-// Of a choice that has just been taken less was known: what it takes counts for more, or it is left
-// before it is known to be worse, and taken again.
+// The same two values for a choice that was made a few rounds ago. Its own rounds are most of the
+// evidence, so they count for more. Otherwise the planner would leave the choice before it is known
+// to be worse, and then choose it again.
 inline constexpr double kYoungShare = 0.5;
 inline constexpr double kYoungSurpriseMax = 4;
-inline constexpr double kCorrectionMax = 10;  // and its inverse: beyond it something else is wrong
+// Bounds of a factor (and 1/10): beyond them the model is wrong elsewhere.
+inline constexpr double kCorrectionMax = 10;
+// Bound on the number of keys, and so on the size of the stored inputs.
 inline constexpr std::size_t kCorrectionsMax = 256;
 
-// What was learnt of choices that are not in force fades by so much in a round: their day was
-// another one, and by and by they are worth another try.
+// Share (on a log scale) by which the factor of a choice that is not in force moves to 1 in each
+// round. Old evidence loses value, so that such a choice becomes worth another try.
 inline constexpr double kFading = 0.02;
+// Moves all factors but the one with the key `in_force` towards 1 by kFading. Call it once per
+// round.
 void fade(std::map<std::string, double>& corrections, const std::string& in_force);
 
-// `predicted` is with the factors as they were. What cannot be (a time that is no number, or none
-// at all) teaches nothing. With too many keys no new one is learnt.
+// Updates the factor of `predicted`'s collective and `codec` with one measured exchange.
+// `predicted` must be the prediction with the factors as they were during that exchange. `young`
+// selects the limits for a recent choice. A measured time that is not finite or not above 0 is
+// ignored, and so is a new key if the map is full.
 void learn(std::map<std::string, double>& corrections, const PlanCodec& codec,
            const PlanOption& predicted, double measured_s, bool young = false);
 

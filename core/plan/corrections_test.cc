@@ -26,6 +26,7 @@ class Corrections : public testing::Test {
   PlanInputs inputs = federation(100, 1);
 };
 
+// Repeated corrections make the prediction converge to the measured time.
 TEST_F(Corrections, PredictionsComeToMeetWhatIsMeasured) {
   const double measured_s = 1.8 * predicted().cost.exchange_s;
   for (int round = 0; round < 20; ++round) {
@@ -34,6 +35,7 @@ TEST_F(Corrections, PredictionsComeToMeetWhatIsMeasured) {
   EXPECT_NEAR(predicted().cost.exchange_s, measured_s, 0.01 * measured_s);
 }
 
+// Neither a factor nor the number of keys grows without bound.
 TEST_F(Corrections, AreBounded) {
   for (int round = 0; round < 100; ++round) {
     learn(inputs.corrections, inputs.codecs[1], predicted(), 1e9);
@@ -47,6 +49,7 @@ TEST_F(Corrections, AreBounded) {
   EXPECT_EQ(inputs.corrections.size(), kCorrectionsMax);
 }
 
+// Evidence about a recent choice moves its factor farther.
 TEST_F(Corrections, OfAYoungChoiceTheFirstRoundsCountForMore) {
   std::map<std::string, double> young;
   std::map<std::string, double> old;
@@ -57,6 +60,8 @@ TEST_F(Corrections, OfAYoungChoiceTheFirstRoundsCountForMore) {
   EXPECT_LT(old.at("ring fp16"), 1.3);
 }
 
+// A choice without a correction gets the mean of the others, and an additional doubt if its
+// collective was never used.
 TEST_F(Corrections, ACollectiveThatNobodyHasTriedIsDoubtedMore) {
   const std::map<std::string, double> corrections = {{"star fp16", 1}};
   const PlanCodec& thc = inputs.codecs[2];
@@ -65,10 +70,11 @@ TEST_F(Corrections, ACollectiveThatNobodyHasTriedIsDoubtedMore) {
   EXPECT_GT(learned_factor(corrections, wire::Collective::ring, thc), 1.1);
 }
 
+// Only the factor of the choice in force stays; the others move to 1.
 TEST_F(Corrections, FadeWhereTheirChoiceIsNotInForce) {
   std::map<std::string, double> corrections = {
       {"ring fp16", 4}, {"star fp16", 4}, {"star thc", 0.25}};
-  for (int i = 0; i < 34; ++i) fade(corrections, "ring fp16");  // a half-life
+  for (int i = 0; i < 34; ++i) fade(corrections, "ring fp16");  // half-life in rounds
   EXPECT_EQ(corrections.at("ring fp16"), 4);
   EXPECT_NEAR(corrections.at("star fp16"), 2, 0.02);
   EXPECT_NEAR(corrections.at("star thc"), 0.5, 0.01);

@@ -11,9 +11,10 @@
 namespace tributary {
 namespace {
 
-constexpr double kGainFloor = 1e-9;  // so that its logarithm is a number
+constexpr double kGainFloor = 1e-9;  // the logarithm of the gain stays finite
 constexpr double kRoundFloor_s = 1e-9;
 
+// Symmetric relative change. A change to or from 0 always counts.
 bool changed(double now, double before, double share) {
   const double least = std::min(now, before);
   return least > 0 ? std::max(now, before) / least > 1 + share : now != before;
@@ -24,7 +25,7 @@ bool changed(const LinkEstimate& now, const LinkEstimate& before, double share) 
          changed(now.beta_s_per_byte, before.beta_s_per_byte, share);
 }
 
-// Whether an agent would be told to keep another share than it has been told.
+// Whether an agent's ratio would differ from the one in force by more than link_change.
 bool changed_ratios(const PlanInputs& inputs, const PlanPredictor& predictor) {
   const PlanBefore& before = *inputs.before;
   const PlanChoice& choice = before.choice;
@@ -39,7 +40,8 @@ bool changed_ratios(const PlanInputs& inputs, const PlanPredictor& predictor) {
   return false;
 }
 
-// The choice in force, as it is with what is known now. Nothing: it cannot be carried out any more.
+// The choice in force, with its cost according to the current inputs. Empty if it can no longer be
+// used.
 std::optional<PlanOption> standing(const PlanInputs& inputs, const PlanPredictor& predictor) {
   if (!inputs.before) return {};
   const PlanChoice& choice = inputs.before->choice;
@@ -50,8 +52,8 @@ std::optional<PlanOption> standing(const PlanInputs& inputs, const PlanPredictor
       .cost = predictor.cost(*codec, choice.collective, choice.ratio, choice.bucket_values)};
 }
 
-// How much of the updates gets through in a second; the knee of the Pareto set is where that is
-// most: beyond it time grows more than gain, before it gain falls more than time.
+// The logarithm of the update energy that is kept per second. Its maximum is the knee of the Pareto
+// set: beyond it time grows faster than gain, before it gain falls faster than time.
 double knee_score(const PlanOption& option, double gain_weight) {
   return gain_weight * std::log(std::max(option.cost.gain, kGainFloor)) -
          std::log(std::max(option.cost.round_s, kRoundFloor_s));
@@ -59,7 +61,7 @@ double knee_score(const PlanOption& option, double gain_weight) {
 
 double day_bytes(const PlanOption& option) { return option.cost.bytes_up + option.cost.bytes_down; }
 
-// The rounds that there are until midnight, if nothing waits.
+// The number of rounds that fit until midnight without pauses, at least 1.
 double rounds_today(const PlanPolicy& policy, const PlanOption& option) {
   const double rounds = policy.seconds_left_today / std::max(option.cost.round_s, kRoundFloor_s);
   return std::max(1.0, std::min(rounds, static_cast<double>(policy.rounds_left)));
@@ -80,7 +82,7 @@ bool within_budget(const PlanPolicy& policy, const PlanOption& option) {
   return true;
 }
 
-// The greater the better, among those that are within the budget; and among those that are not.
+// The rank of an option within the budget; greater is better.
 double score(const PlanPolicy& policy, const PlanOption& option) {
   if (policy.goal == wire::PlanGoal::time_budget)
     return std::log(std::max(option.cost.gain, kGainFloor));
@@ -90,7 +92,8 @@ double score_over_budget(const PlanPolicy& policy, const PlanOption& option) {
   return policy.goal == wire::PlanGoal::time_budget ? -option.cost.round_s : -day_bytes(option);
 }
 
-// In order of importance: the budget, the least gain, the score. Of equals the first.
+// Compares options, most important first: within the budget, least gain reached, score. Options
+// that are equal in all three keep their order.
 class Better {
  public:
   explicit Better(const PlanPolicy& policy) : policy_(policy) {}
@@ -104,7 +107,7 @@ class Better {
                     : score_over_budget(policy_, one) > score_over_budget(policy_, other);
   }
 
-  // By more than what chance and measuring might explain.
+  // Whether `one` is better by more than noise and measurement error may explain.
   bool clearly(const PlanOption& one, const PlanOption& other) const {
     if (!(*this)(one, other)) return false;
     const bool alike = within_budget(policy_, one) && within_budget(policy_, other) &&
@@ -117,15 +120,13 @@ class Better {
   const PlanPolicy& policy_;
 };
 
-// Bytes a day are kept by waiting, where no choice is small enough.
+// If no choice is small enough for the daily byte budget, a pause between rounds keeps it.
 double pause_for(const PlanPolicy& policy, const PlanOption& option) {
   if (policy.goal != wire::PlanGoal::byte_budget || within_budget(policy, option)) return 0;
   const double rounds = std::floor(std::max(policy.bytes_left_today, 0.0) / day_bytes(option));
   const double each_s = policy.seconds_left_today / std::max(rounds, 1.0);
   return rounds < 1 ? policy.seconds_left_today : std::max(each_s - option.cost.round_s, 0.0);
 }
-
-// --- the sentence ------------------------------------------------------------------------------
 
 std::string time_text(double seconds) {
   return seconds < 1 ? fmt::format("{:.3g} ms", seconds * 1e3) : fmt::format("{:.3g} s", seconds);
@@ -189,7 +190,7 @@ std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPre
   return {};
 }
 
-// Those that are told to keep less than the choice says; where they are many, how many.
+// Text about the agents that keep less than the choice's ratio. Only their number if they are many.
 std::string ratios_text(const PlanDecision& decision, const PlanInputs& inputs) {
   constexpr std::size_t kNamedMax = 4;
   std::vector<std::string> told;
@@ -286,7 +287,8 @@ Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& o
     decision.chosen = *now;
   } else {
     decision.options = pareto_set(inputs, predictor, options);
-    // max_element keeps the first of equals, which is the quickest.
+    // Options are ordered by round time, and max_element returns the first of equal ones: the
+    // fastest.
     const auto best = std::ranges::max_element(
         decision.options, [&](const PlanOption& a, const PlanOption& b) { return better(b, a); });
     const bool stays = now && !better.clearly(*best, *now);

@@ -1,6 +1,9 @@
-// The decision: whether there is a reason to think again, what there is to choose from, what is
-// chosen, and one sentence that says why. A pure function, so that a decision can be made again
-// from what was stored with it, and comes out the same.
+// Decides which codec, collective, ratio and bucket size a job's next rounds use.
+//
+// decide() checks whether the inputs give a reason to search again, searches, chooses, and states
+// the reason in one sentence. All functions are pure and thread-safe. The same inputs and options
+// give the same decision, so a stored decision can be reproduced from the inputs that are stored
+// with it.
 #pragma once
 
 #include <cstdint>
@@ -12,44 +15,52 @@
 
 namespace tributary {
 
+// The reason for a search, in the order in which the reasons are checked.
 enum class PlanTrigger : std::uint8_t {
-  none,        // nothing has changed enough, or not long enough ago
-  first,       // there is no choice yet
-  impossible,  // the one in force cannot be carried out any more
+  none,        // no input changed enough, or the choice is too recent
+  first,       // no choice is in force yet
+  impossible,  // the choice in force can no longer be used
+  // Another number of agents.
   membership,
+  // The slowest link, the slowest link between agents, or an agent's own ratio.
   link,
-  cost,  // rounds take another time than was predicted when it was chosen
+  cost,  // the predicted exchange time differs from the one at the choice
+  // The gain of the choice in force or of a codec that agents tried.
   gain,
-  exploring,  // nothing is chosen anew, but something is to be tried
+  exploring,  // no search, but agents are asked to try codecs
 };
 
 std::string_view name(PlanTrigger trigger);
 
-// Why the inputs are a reason to choose again. With PlanTrigger::none nothing needs to be searched.
+// Returns the reason to choose again. PlanTrigger::none means that no search is needed.
 PlanTrigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor);
 
+// The result of decide(): the choice for the next rounds and everything that is stored or shown
+// with it.
 struct PlanDecision {
   PlanTrigger trigger = PlanTrigger::none;
   PlanOption chosen = {};
-  bool switched = false;  // another choice than the one in force, or the first
-  // The budget cannot be kept: what is chosen comes nearest to it.
+  bool switched = false;  // whether the choice differs from the one in force, or is the first
+  // Whether no choice keeps the budget. `chosen` is then the one that exceeds it least.
   bool over_budget = false;
-  double pause_s = 0;       // after every round, so that a byte budget lasts
-  std::string reason = {};  // one sentence, for people
-  // The Pareto set that was chosen from, and the choice in force as it would be now; empty where
-  // nothing was searched.
+  double pause_s = 0;       // wait after every round that makes a byte budget last
+  std::string reason = {};  // one sentence for the operator
+  // The Pareto set that was searched. Empty if no search was needed.
   std::vector<PlanOption> options = {};
-  // By agent: the share that each keeps. Empty: all keep the choice's.
+  // Share of values that each agent keeps, by agent. Empty: all keep the ratio of the choice.
   std::vector<double> ratios = {};
-  // What agents are to try in the next round, and for how long at most (trials.h).
+  // Codecs (PlanCodec::spec) that agents try in the next round, and the time limit for it in
+  // seconds (trials.h).
   std::vector<std::string> trials = {};
   double trial_s = 0;
 };
 
+// Returns the error of check(inputs) if an input is invalid. A search runs on the caller's thread;
+// with PlanTrigger::none no search runs.
 Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& options = {});
 
-// Of a decision that is carried out now: what later inputs are compared with. One that only
-// explores leaves that as it is.
+// Returns the baseline for later inputs if `decision` takes effect now. A decision that only
+// explores keeps the baseline of the choice in force.
 PlanBefore in_force(const PlanDecision& decision, const PlanInputs& inputs,
                     const PlanPredictor& predictor);
 

@@ -23,7 +23,7 @@ PlanDecision decided(const PlanInputs& inputs) {
   return decision.ok() ? *decision : PlanDecision();
 }
 
-// As if the decision had been carried out for so many rounds.
+// Makes the decision the one in force for `rounds` rounds.
 void carry_out(PlanInputs& inputs, const PlanDecision& decision, std::uint64_t rounds) {
   inputs.before = in_force(decision, inputs, PlanPredictor(inputs));
   inputs.before->rounds = rounds;
@@ -39,6 +39,7 @@ void set_lines(PlanInputs& inputs, double mbit, double alpha_ms) {
   inputs.hub_beta_s_per_byte = beta_of_mbit(mbit);
 }
 
+// The first choice maximizes the gain per time, which is the knee of the Pareto set.
 TEST(Decide, TheFirstTimeTakesTheKnee) {
   const PlanDecision decision = decided(federation(100, 10));
   EXPECT_EQ(decision.trigger, PlanTrigger::first);
@@ -51,6 +52,7 @@ TEST(Decide, TheFirstTimeTakesTheKnee) {
   EXPECT_THAT(decision.reason, HasSubstr("100 Mbit/s"));
 }
 
+// A fast link favours lossless codecs, and a slow link small ratios.
 TEST(Decide, AFastLineNeedsNoCompressionAndASlowOneDoes) {
   PlanInputs fast = federation(100'000, 0.01);
   for (PlanCodec& codec : fast.codecs) codec.decode_s_per_value *= 10;
@@ -70,6 +72,7 @@ TEST(Decide, WithoutAReasonNothingIsSearchedAndNothingChanges) {
   EXPECT_TRUE(second.options.empty());
 }
 
+// A changed link triggers a new choice only after the dwell time of the current one.
 TEST(Decide, ALineThatChangesIsAReasonOnceTheChoiceHasHadItsTime) {
   PlanInputs inputs = federation(1000, 1);
   carry_out(inputs, decided(inputs), inputs.policy.dwell_rounds - 1);
@@ -83,6 +86,7 @@ TEST(Decide, ALineThatChangesIsAReasonOnceTheChoiceHasHadItsTime) {
   EXPECT_THAT(decision.reason, HasSubstr("2 Mbit/s and 25 ms where it had 1 Gbit/s and 1 ms"));
 }
 
+// Changes below link_change, in either direction, are noise.
 TEST(Decide, SmallChangesAreNone) {
   PlanInputs inputs = federation(100, 10);
   carry_out(inputs, decided(inputs), 100);
@@ -92,7 +96,7 @@ TEST(Decide, SmallChangesAreNone) {
   EXPECT_EQ(decided(inputs).trigger, PlanTrigger::link);
 }
 
-// By the star, with slow ways up, so that agents with the slowest ones are told to keep less.
+// A star with slow uplinks, in which the slowest agents get smaller ratios.
 PlanInputs unlike() {
   PlanInputs inputs = federation(20, 5);
   inputs.peers_reachable = false;
@@ -106,6 +110,7 @@ PlanInputs unlike() {
   return inputs;
 }
 
+// The reason names the agents with smaller ratios.
 TEST(Decide, SaysWhoKeepsLess) {
   PlanInputs inputs = unlike();
   const PlanDecision decision = decided(inputs);
@@ -120,6 +125,7 @@ TEST(Decide, SaysWhoKeepsLess) {
   EXPECT_THAT(decided(inputs).reason, HasSubstr("; agent 3 keeps "));
 }
 
+// With many such agents, the reason gives their number and the smallest ratio.
 TEST(Decide, OfManyWhoKeepLessItSaysHowManyAndTheLeast) {
   PlanInputs inputs = unlike();
   inputs.agents.resize(16, inputs.agents[0]);
@@ -132,13 +138,14 @@ TEST(Decide, OfManyWhoKeepLessItSaysHowManyAndTheLeast) {
                                     decision.ratios[3])));
 }
 
+// A change of any agent's link can require new ratios, even if the slowest link stays.
 TEST(Decide, WhereLinesDifferOtherwiseThanBeforeSharesAreSetAnew) {
   PlanInputs inputs = unlike();
   const PlanDecision first = decided(inputs);
   carry_out(inputs, first, 100);
   EXPECT_EQ(inputs.before->ratios, first.ratios);
   EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
-  // The slowest line is as slow as before; another agent's is not.
+  // The slowest link does not change; another agent's does.
   inputs.agents[1].beta_s_per_byte = beta_of_mbit(4);
   const PlanDecision second = decided(inputs);
   EXPECT_EQ(second.trigger, PlanTrigger::link);
@@ -149,6 +156,7 @@ TEST(Decide, WhereLinesDifferOtherwiseThanBeforeSharesAreSetAnew) {
   EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
 }
 
+// The learned factor makes the current choice too slow, so another one is chosen.
 TEST(Decide, RoundsThatTakeAnotherTimeThanPredictedAreAReason) {
   PlanInputs inputs = federation(100, 10);
   const PlanDecision first = decided(inputs);
@@ -161,6 +169,7 @@ TEST(Decide, RoundsThatTakeAnotherTimeThanPredictedAreAReason) {
   EXPECT_THAT(decision.reason, HasSubstr("another time"));
 }
 
+// Updates whose energy is spread over more values lose more at the same ratio.
 TEST(Decide, TheGainThatChangesIsAReason) {
   PlanInputs inputs = federation(5, 10);
   const PlanDecision first = decided(inputs);
@@ -174,6 +183,7 @@ TEST(Decide, TheGainThatChangesIsAReason) {
   EXPECT_THAT(decision.reason, HasSubstr("got through when it was chosen"));
 }
 
+// The hysteresis keeps the current choice if the best one is only slightly better.
 TEST(Decide, WhatIsBetterByLittleIsNotWorthASwitch) {
   PlanInputs inputs = federation(100, 10);
   const PlanDecision first = decided(inputs);
@@ -186,6 +196,7 @@ TEST(Decide, WhatIsBetterByLittleIsNotWorthASwitch) {
   EXPECT_THAT(decision.reason, HasSubstr("nothing beats clearly enough"));
 }
 
+// An impossible choice is replaced without waiting for the dwell time.
 TEST(Decide, AChoiceThatCannotBeCarriedOutIsLeftAtOnce) {
   PlanInputs inputs = federation(100, 1);
   PlanDecision first = decided(inputs);
@@ -197,6 +208,7 @@ TEST(Decide, AChoiceThatCannotBeCarriedOutIsLeftAtOnce) {
   EXPECT_EQ(decision.chosen.choice.collective, wire::Collective::star);
 }
 
+// A change of membership is a reason without the dwell time.
 TEST(Decide, AnotherNumberOfAgentsIsAReasonAtOnce) {
   PlanInputs inputs = federation(100, 1);
   carry_out(inputs, decided(inputs), 0);
@@ -206,6 +218,7 @@ TEST(Decide, AnotherNumberOfAgentsIsAReasonAtOnce) {
   EXPECT_THAT(decision.reason, HasSubstr("5 agents take part where 4 did"));
 }
 
+// A larger time budget buys more gain.
 TEST(Decide, WithATimeBudgetTakesTheMostGainThatFits) {
   PlanInputs inputs = federation(10, 10);
   inputs.policy.goal = wire::PlanGoal::time_budget;
@@ -222,6 +235,7 @@ TEST(Decide, WithATimeBudgetTakesTheMostGainThatFits) {
   EXPECT_EQ(gain, 1);
 }
 
+// If no choice keeps the time budget, the fastest one is taken and the reason says so.
 TEST(Decide, ATimeBudgetThatCannotBeKeptIsSaidAndTheQuickestTaken) {
   PlanInputs inputs = federation(10, 10);
   inputs.policy.goal = wire::PlanGoal::time_budget;
@@ -237,6 +251,7 @@ TEST(Decide, ATimeBudgetThatCannotBeKeptIsSaidAndTheQuickestTaken) {
   }
 }
 
+// The byte budget first selects smaller choices, and then adds pauses between rounds.
 TEST(Decide, KeepsAByteBudget) {
   PlanInputs inputs = federation(100, 10);
   inputs.policy.goal = wire::PlanGoal::byte_budget;
@@ -258,12 +273,14 @@ TEST(Decide, KeepsAByteBudget) {
   EXPECT_EQ(decided(inputs).pause_s, 3600);
 }
 
+// A choice below gain_min is only allowed if no other one exists.
 TEST(Decide, NothingThatLetsTooLittleThroughWhileThereIsAnythingElse) {
   PlanInputs inputs = federation(0.1, 100);
   inputs.policy.gain_min = 0.4;
   EXPECT_GE(decided(inputs).chosen.cost.gain, 0.4);
 }
 
+// The reason states that links were assumed.
 TEST(Decide, WhatHasNotBeenMeasuredIsAssumedAndSaid) {
   PlanInputs inputs = federation(100, 1);
   for (PlanAgent& agent : inputs.agents) {
@@ -275,6 +292,7 @@ TEST(Decide, WhatHasNotBeenMeasuredIsAssumedAndSaid) {
   EXPECT_THAT(decision.reason, HasSubstr("partly assumed"));
 }
 
+// A single agent has no peers.
 TEST(Decide, OneAgentExchangesWithTheCoordinator) {
   const PlanDecision decision = decided(federation(100, 1, 1));
   EXPECT_EQ(decision.chosen.choice.collective, wire::Collective::star);
@@ -313,6 +331,7 @@ TEST(Decide, NumbersThatCannotBeAreRefused) {
   }
 }
 
+// An empty federation, an empty list of codecs and an empty model are invalid inputs.
 TEST(Decide, NobodyAndNothingAreRefused) {
   PlanInputs nobody = federation(100, 1);
   nobody.agents.clear();

@@ -32,8 +32,7 @@ const std::vector<std::string_view>& goal_names() {
   return names;
 }
 
-// --- every field, once, for writing and for reading
-// --------------------------------------------------
+// The fields of each type. One list serves both Writer and Reader, so that they cannot differ.
 
 template <class Fields>
 void fields(Fields& f, LinkEstimate& link) {
@@ -149,16 +148,14 @@ void fields(Fields& f, PlanInputs& inputs) {
   f.count("asked_in_vain", inputs.asked_in_vain);
 }
 
-// --- writing
-// ---------------------------------------------------------------------------------------
-
 class Writer {
  public:
   template <class T>
   static Json written(const T& value) {
     Writer writer;
     fields(writer,
-           const_cast<T&>(value));  // one list of fields serves both ways; nothing is written
+           // The same list of fields reads and writes. Writer does not modify the value.
+           const_cast<T&>(value));
     return std::move(writer.json_);
   }
 
@@ -188,7 +185,7 @@ class Writer {
     for (T& value : values) array.push_back(written(value));
   }
   void map(const char* key, std::map<std::string, double>& values) { json_[key] = values; }
-  // Of what most runs have none of, for every agent.
+  // Omits an empty map. Most runs have none, and the entry would be repeated for every agent.
   void map_or_none(const char* key, std::map<std::string, double>& values) {
     if (!values.empty()) map(key, values);
   }
@@ -197,10 +194,7 @@ class Writer {
   Json json_ = Json::object();
 };
 
-// --- reading
-// ---------------------------------------------------------------------------------------
-
-// The first error wins, and says where it is.
+// Reads the fields of one object. Keeps the first error, with its location.
 class Reader {
  public:
   template <class T>
@@ -338,7 +332,8 @@ class Reader {
   Status status_;
 };
 
-// Parsers of nested values recurse: no text of ours is deeper than this.
+// The parser recurses into nested values, so the depth is bounded before it runs. Valid texts are
+// less deep.
 bool too_deep(std::string_view text) {
   constexpr int kDepthMax = 16;
   int depth = 0;

@@ -1,6 +1,8 @@
-// The inputs of a plan as text: JSON, as it is stored beside every plan and as `tributary plan
-// pareto` and `tributary plan replay` read it. Numbers come back exactly as they were; what is not
-// known is null.
+// The inputs of a plan as JSON text.
+//
+// This text is stored beside every plan, and `tributary plan pareto` and `tributary plan replay`
+// read it. Numbers are written so that they read back exactly. An unknown number is null. Both
+// functions are pure.
 #pragma once
 
 #include <string>
@@ -10,12 +12,14 @@
 
 namespace tributary {
 
+// Bound on the length of a text that parse_plan_inputs() accepts.
 inline constexpr std::size_t kPlanInputsBytesMax = 4u << 20;
 
+// Writes the inputs as JSON.
 std::string text_of(const PlanInputs& inputs);
 
-// What is left out is as in a PlanInputs that nobody has filled. Keys that nobody knows are
-// refused; what comes back has been checked.
+// Parses and checks the inputs. A missing key keeps its default. An unknown key, a wrong type or a
+// value out of bounds is an error.
 Result<PlanInputs> parse_plan_inputs(std::string_view text);
 
 }  // namespace tributary

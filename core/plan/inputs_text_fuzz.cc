@@ -1,5 +1,5 @@
-// The inputs of a plan as text: whatever comes is an error, or inputs that a plan can be made from
-// and that come back as they were.
+// Fuzz target: any text gives an error, or inputs that write back to an equal text and that
+// decide() accepts.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string text = text_of(*inputs);
   const Result<PlanInputs> again = parse_plan_inputs(text);
   if (!again.ok() || text_of(*again) != text) std::abort();
-  if (inputs->agents.size() * inputs->codecs.size() > 100) return 0;  // slow, and nothing new
+  if (inputs->agents.size() * inputs->codecs.size() > 100) return 0;  // slow without new coverage
   const Result<PlanDecision> decision =
       decide(*inputs, {.ratios = 3, .population = 8, .generations = 1});
   if (!decision.ok() || decision->reason.empty()) std::abort();

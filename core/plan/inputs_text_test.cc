@@ -42,6 +42,7 @@ PlanInputs with_everything() {
   return inputs;
 }
 
+// Writing, reading and writing again gives the same text.
 TEST(PlanInputsText, ComesBackAsItWas) {
   const PlanInputs inputs = with_everything();
   const std::string text = text_of(inputs);
@@ -63,6 +64,7 @@ TEST(PlanInputsText, ComesBackAsItWas) {
   EXPECT_TRUE(std::isnan(back->agents[1].alpha_s));
 }
 
+// A decision can be reproduced from the stored text.
 TEST(PlanInputsText, TheSameDecisionIsMadeFromIt) {
   const PlanInputs inputs = federation(30, 7);
   const Result<PlanDecision> one = decide(inputs);
@@ -73,6 +75,7 @@ TEST(PlanInputsText, TheSameDecisionIsMadeFromIt) {
   EXPECT_EQ(one->reason, other->reason);
 }
 
+// An error names the field and its path.
 TEST(PlanInputsText, ErrorsSayWhere) {
   const std::string good = text_of(federation(100, 1));
   const auto refused = [&](std::string_view from, std::string_view to) {

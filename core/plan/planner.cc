@@ -10,27 +10,32 @@
 namespace tributary {
 namespace {
 
-// A round was quicker than what all have in common: its exchange took some time all the same.
+// Least duration of an exchange after the overhead is subtracted, for a round faster than the
+// overhead.
 constexpr double kExchangeMin_s = 1e-4;
-// With a greater standard error a rate is known roughly; and it is another one than it was if that
-// lies so many standard errors away.
+// A rate with a greater relative standard error is only roughly known. It replaces the last known
+// rate if the two are at least kErrorsApart standard errors apart.
 constexpr double kRough = 0.16;
 constexpr double kErrorsApart = 4;
+// Relative change of a rate after which a link counts as measured again.
 constexpr double kMeasuredAnew = 0.2;
-constexpr std::uint64_t kYoungRounds = 5;  // of a choice: what they tell is most of what is known
-constexpr double kSizeShare = 0.3;         // of the way to what the last round's payloads weighed
-constexpr double kSizeMax = 64;            // times what was measured, and its inverse
+constexpr std::uint64_t kYoungRounds = 5;  // rounds for which a choice's own evidence dominates
+constexpr double kSizeShare = 0.3;  // share by which a size factor moves to that of the last round
+constexpr double kSizeMax = 64;     // bound on measured over expected size, and its inverse
 
-// Whether a rate as it is known now is one to plan with, where `last` was.
+// Whether the current rate replaces `last`, the rate that the plan uses.
 bool is_news(double now, double error, double last) {
   if (std::isnan(now)) return false;
+  // A rough rate replaces an unknown last rate only if it differs from the assumed rate, because
+  // the plan used that one.
   if (error <= kRough) return true;
   const double assumed = line_of({.beta_s_per_byte = last}).up;
   return std::abs(now - assumed) > kErrorsApart * error * now;
 }
 
-// What nobody has measured is slower than it would be assumed to be. Ways down are as ways up, and
-// lines of peers as agents' own, where they are not known.
+// Scales the time per byte of all links by `factor`. An unmeasured link is scaled from its assumed
+// rate. An unknown downlink takes the uplink's rate, and an unknown link between peers the agents'
+// own.
 void slow_down(PlanInputs& inputs, double factor) {
   if (factor <= 1) return;
   inputs.peer_beta_s_per_byte *= factor;
@@ -40,7 +45,7 @@ void slow_down(PlanInputs& inputs, double factor) {
   }
 }
 
-// Whether any agent's rate is known, and another one than it was by more than noise.
+// Whether the known rate of any agent differs from its previous one by more than noise.
 bool measured_anew(const PlanLines& now, const PlanLines& before) {
   return std::ranges::any_of(now.agents, [&](const auto& line) {
     const double beta = line.second.beta_s_per_byte;
@@ -51,7 +56,8 @@ bool measured_anew(const PlanLines& now, const PlanLines& before) {
   });
 }
 
-// In place of PlanTried::curve_gain, until what is known of the round is put together.
+// Marker in PlanTried::curve_gain for a codec tried in the current round; the value is set once the
+// inputs of the round are complete.
 constexpr double kTriedJustNow = -1;
 
 }  // namespace
@@ -72,7 +78,7 @@ void Planner::resume(const Planned& planned) {
 void Planner::asked(const PlanDecision& decision) {
   if (decision.trials.empty()) return;
   rounds_unasked_ = 0;
-  ++asked_in_vain_;  // until somebody answers
+  ++asked_in_vain_;  // take_trials() resets it when an agent answers
 }
 
 void Planner::take_trials(const RoundFacts& facts) {
@@ -116,8 +122,8 @@ void Planner::round_over(const RoundFacts& facts) {
   learn_size(facts);
 }
 
-// What the payloads of such a codec weigh depends on the values, which were made up when it was
-// measured.
+// The payload size of a codec without a ratio depends on the values. The measurement used synthetic
+// values, so the size is corrected from real rounds.
 void Planner::learn_size(const RoundFacts& facts) {
   const auto codec = std::ranges::find(config_.codecs, facts.codec, &PlanCodec::spec);
   if (codec == config_.codecs.end() || codec->family != PlanFamily::fixed) return;
@@ -130,9 +136,9 @@ void Planner::learn_size(const RoundFacts& facts) {
   if (!first) known->second += kSizeShare * (factor - known->second);
 }
 
-// By what would be predicted now: a line that has become another one since the decision teaches
-// nothing about a codec. What all rounds have in common is told from what one choice takes by its
-// being in the quick ones as well.
+// The measured time is compared with a prediction from the current links, so that a link that
+// changed since the decision is not attributed to the codec. Overhead of all rounds is
+// distinguished from the cost of one choice in that it also occurs in the fast rounds.
 void Planner::learn_from_last_round() {
   const double measured_s = std::exchange(exchange_s_, 0);
   if (!in_force_ || !(measured_s > 0)) return;
@@ -159,7 +165,7 @@ void Planner::learn_from_last_round() {
     if (beside_s_.size() > kOverheadRounds) beside_s_.pop_front();
   }
   fade(corrections_, correction_key(choice.collective, *codec));
-  // The first of all choices also bears what all have in common, until that is known.
+  // The factor of the first choice also contains the overhead, until the overhead is known.
   const bool first =
       corrections_.empty() || (corrections_.size() == 1 &&
                                corrections_.contains(correction_key(choice.collective, *codec)));
@@ -274,7 +280,7 @@ Result<std::optional<Planned>> Planner::think(const PlanLines& lines, const Plan
   const PlanPredictor predictor(planned.inputs);
   in_force_ = in_force(planned.decision, planned.inputs, predictor);
   asked(planned.decision);
-  // Beside a line that is assumed nothing that was learnt can be told from what the line does.
+  // With an assumed link, the learned factor cannot be separated from the link's own error.
   if (planned.decision.trigger != PlanTrigger::exploring && !predictor.assumed()) {
     corrections_before_ = corrections_;
   }

@@ -1,6 +1,9 @@
-// A job's planner: gathers what rounds and links tell, and thinks again after each round. What it
-// decides from is in the decision's inputs and nowhere else, so that a decision can be checked
-// later (inputs_text.h). Pure: lines, budgets and times are handed in.
+// The planner of one job: collects the results of rounds and the state of links, and decides after
+// each round whether the plan changes.
+//
+// A decision depends only on its inputs, which are returned with it, so that it can be checked
+// later (inputs_text.h). The planner does no I/O and reads no clock; the caller passes links,
+// budgets and times. Its memory is bounded by kAgentsMax. Not thread-safe: one call at a time.
 #pragma once
 
 #include <deque>
@@ -16,32 +19,32 @@
 
 namespace tributary {
 
-// What a round that is over has told.
+// The facts of a round that has ended.
 struct RoundFacts {
   struct Agent {
     std::string id;
     double weight = 1;
     double compute_s = 0;
-    GainPoints gain = {};  // as the agent has reported it; may be unknown
+    GainPoints gain = {};  // as the agent reported it; may be empty
     DeviceSpeeds speeds = {};
-    // By spec: what got through of its update where it has tried a codec since the round before.
+    // Gain of the codecs that the agent tried on its update since the previous round, by spec.
     std::map<std::string, double> tried = {};
   };
-  std::vector<Agent> agents;  // the participants
-  std::string codec;          // that it was carried out by, as it was chosen
+  std::vector<Agent> agents;  // the participants of the round
+  std::string codec;          // codec spec that the round used, as the plan chose it
   wire::Collective collective = wire::Collective::star;
-  double exchange_s = 0;  // that took; 0: not known
-  double bytes_up = 0;    // of an agent's payloads, in the mean; 0: not known
+  double exchange_s = 0;  // duration of the exchange; 0: unknown
+  double bytes_up = 0;    // mean payload bytes per agent; 0: unknown
 };
 
-// What is known of links at a moment. NaN: not measured.
+// The known state of all links at one time. NaN: not measured.
 struct PlanLines {
   struct Agent {
     double alpha_s = 0;
     double beta_s_per_byte = 0;
     double down_beta_s_per_byte = 0;
-    // Standard errors of both, as shares of them: of little that goes over a line its rate can be
-    // told only roughly.
+    // Standard errors of both rates, relative to the rate. The rate of a link with little traffic
+    // is only roughly known.
     double beta_error = 0;
     double down_beta_error = 0;
   };
@@ -52,19 +55,21 @@ struct PlanLines {
   bool peers_reachable = false;
 };
 
+// The constants of a job.
 struct PlannerConfig {
   std::uint64_t values = 0;
   std::vector<PlanCodec> codecs;
-  DeviceSpeeds measured_on = {};  // of the machine that measured the codecs
+  DeviceSpeeds measured_on = {};  // speeds of the machine that measured the codecs
   double agreement = 1;
   bool own_ratios = true;
   double message_s = 0;
   double cores = 1;
-  // Rounds are a coordinator's: what peers come to is settled with it, and what all rounds take
-  // beside that is learnt.
+  // Whether rounds end at a coordinator. Results of peers are then settled there, and the planner
+  // learns the overhead that all rounds have in common.
   bool settled = false;
 };
 
+// A decision and the inputs that it was made from.
 struct Planned {
   PlanDecision decision;
   PlanInputs inputs;
@@ -72,49 +77,60 @@ struct Planned {
 
 class Planner {
  public:
-  static constexpr double kGainShare = 0.3;   // of the way to what was reported last
-  static constexpr double kTrialShare = 0.5;  // likewise, of trials, which are rare
+  static constexpr double kGainShare = 0.3;  // weight of the newest reported gain
+  // Weight of the newest trial, larger because trials are rare.
+  static constexpr double kTrialShare = 0.5;
   static constexpr std::size_t kAgentsMax = 4096;
-  // What so many rounds have taken beside what was predicted; a fourth of them took less.
+  // Number of recent rounds whose time beside the predicted exchange is kept. Their lower quartile
+  // is the overhead, because a slow round has other causes as well.
   static constexpr std::size_t kOverheadRounds = 32;
+  // Below this number of rounds the overhead is taken as 0.
   static constexpr std::size_t kOverheadRoundsMin = 4;
 
   explicit Planner(PlannerConfig config);
 
-  // What was decided before this planner was, and is in force.
+  // Restores the state from a stored decision that is in force, after a restart.
   void resume(const Planned& planned);
+  // Records a round that has ended. A round with another codec or collective than the decision's
+  // does not count for learning.
   void round_over(const RoundFacts& facts);
-  // Nothing: there is no reason to change anything, or nobody has taken part yet. From then on the
-  // decision is in force.
+  // Decides for the next round. Returns nothing if no reason for a change exists or no agent has
+  // participated yet. A returned decision is in force from then on. Returns the error of
+  // check(PlanInputs) if an input is invalid.
   Result<std::optional<Planned>> think(const PlanLines& lines, const PlanPolicy& policy);
 
  private:
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   PlanInputs inputs(const PlanPolicy& policy) const;
   PlanInputs inputs_as_measured(const PlanPolicy& policy) const;
-  // What is not known any more is as it was known last: readings disagree while a line changes. So
-  // is what is known roughly, as long as that might be the same.
+  // Updates the links. An unknown value keeps its last known value, because readings disagree while
+  // a link changes. A roughly known rate keeps its last value as long as the two may be equal.
   void take(const PlanLines& lines);
+  // Corrects the model with the last round's exchange time, if the round followed the decision.
   void learn_from_last_round();
   void learn_size(const RoundFacts& facts);
   void take_trials(const RoundFacts& facts);
+  // Counts a decision that asks agents to try codecs.
   void asked(const PlanDecision& decision);
   double overhead_s() const;
 
   PlannerConfig config_;
-  std::vector<RoundFacts::Agent> agents_;  // of the last round, with smoothed gains
+  std::vector<RoundFacts::Agent> agents_;  // participants of the last round, with smoothed gains
   PlanLines lines_ = {.agents = {}, .peer_alpha_s = kUnknown, .peer_beta_s_per_byte = kUnknown};
   std::map<std::string, double> corrections_;
-  // As they were at the last decision: what a line has done by changing since is not a codec's.
+  // The corrections at the last decision. They are restored if a link changed, so that the effect
+  // of the change is not attributed to a codec.
   std::map<std::string, double> corrections_before_;
-  double exchange_s_ = 0;  // of the last round, if it went as decided; 0: nothing to learn from
+  // Exchange time of the last round, if it followed the decision; 0: nothing to learn from.
+  double exchange_s_ = 0;
   std::optional<PlanBefore> in_force_;
-  PlanChoice carried_out_;  // in the last round that went as decided
+  PlanChoice carried_out_;  // choice of the last round that followed the decision
   UnseenSlowdown slowdown_;
-  // By spec, of codecs without a ratio: what payloads weighed, over what they were measured to.
+  // Measured over expected payload size, by spec, for codecs without a ratio.
   std::map<std::string, double> sizes_;
-  std::deque<double> beside_s_;  // of the last rounds, the oldest first
-  // What trials have come to: by agent and spec, and when each codec was tried last.
+  // Seconds beside the predicted exchange, of recent rounds, oldest first.
+  std::deque<double> beside_s_;
+  // Results of trials by agent and spec, and the time of each codec's last trial.
   std::map<std::string, std::map<std::string, double>> tried_gains_;
   std::vector<PlanTried> tried_;
   std::uint64_t rounds_unasked_ = 0;

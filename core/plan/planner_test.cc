@@ -73,6 +73,7 @@ TEST_F(PlannerTest, PlansOnceAndThenOnlyWhenSomethingChanges) {
   EXPECT_NE(second->decision.chosen.choice, chosen.choice);
 }
 
+// The slowest participant's speeds replace the measured ones.
 TEST_F(PlannerTest, CodecsCostWhatTheyDoOnTheSlowestDevice) {
   const auto codecs = federation(100, 1).codecs;
   planner = Planner({.values = 1u << 20, .codecs = codecs, .measured_on = {{"thc", {1e9, 1e9}}}});
@@ -94,6 +95,7 @@ TEST_F(PlannerTest, CodecsCostWhatTheyDoOnTheSlowestDevice) {
   EXPECT_TRUE(seen) << "THC is not among the test's codecs";
 }
 
+// Rounds that take longer than predicted lead to a new choice and a correction.
 TEST_F(PlannerTest, LearnsFromWhatRoundsTake) {
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;
@@ -104,6 +106,7 @@ TEST_F(PlannerTest, LearnsFromWhatRoundsTake) {
   EXPECT_FALSE(second->inputs.corrections.empty());
 }
 
+// If a link explains the slow rounds, the learned factors are discarded.
 TEST_F(PlannerTest, ALineThatHasChangedTeachesNothingOfACodec) {
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;
@@ -112,14 +115,14 @@ TEST_F(PlannerTest, ALineThatHasChangedTeachesNothingOfACodec) {
     if (i == 4) break;
     EXPECT_FALSE(think().has_value()) << "it has not been in force for long";
   }
-  set_lines(3, 20);  // and now the reason is known
+  set_lines(3, 20);  // the link readings now show the reason
   const std::optional<Planned> second = think();
   ASSERT_TRUE(second.has_value());
   EXPECT_EQ(second->decision.trigger, PlanTrigger::link);
   EXPECT_TRUE(second->inputs.corrections.empty());
 }
 
-// Nothing measures the line, but rounds that took what was predicted take ten times as long.
+// No link was measured, but rounds that matched their prediction suddenly take ten times as long.
 TEST_F(PlannerTest, RoundsThatAllAtOnceTakeMuchLongerAreTheLines) {
   planner.round_over(round());
   PlanOption chosen = think()->decision.chosen;
@@ -149,7 +152,8 @@ TEST_F(PlannerTest, RoundsThatAllAtOnceTakeMuchLongerAreTheLines) {
       << "what is measured counts";
 }
 
-// Payloads that are too small to time: the line is assumed, and slower all the same.
+// Payloads are too small to measure the link: its rate is assumed, and the slowdown still scales
+// it.
 TEST_F(PlannerTest, SoTheyAreWhereNobodyHasMeasuredThem) {
   for (auto& [id, line] : lines.agents) {
     line.beta_s_per_byte = line.down_beta_s_per_byte = std::numeric_limits<double>::quiet_NaN();
@@ -173,6 +177,7 @@ TEST_F(PlannerTest, SoTheyAreWhereNobodyHasMeasuredThem) {
   }
 }
 
+// The payload size of a codec without a ratio is corrected from real rounds.
 TEST_F(PlannerTest, WhatPayloadsWeighIsLearntFromThoseThatCome) {
   planner.round_over(round());
   const std::optional<Planned> first = think();
@@ -202,6 +207,7 @@ TEST_F(PlannerTest, WhatPayloadsWeighIsLearntFromThoseThatCome) {
   }
 }
 
+// The overhead of all rounds is learned as such and not as a factor of a codec.
 TEST_F(PlannerTest, WhatAllRoundsHaveInCommonIsNoCodecsDoing) {
   constexpr double kBeside_s = 0.5;
   Planner settled({.values = 1u << 20, .codecs = federation(100, 1).codecs, .settled = true});
@@ -225,6 +231,7 @@ TEST_F(PlannerTest, WhatAllRoundsHaveInCommonIsNoCodecsDoing) {
   }
 }
 
+// An unknown reading does not overwrite a known value.
 TEST_F(PlannerTest, WhatIsNotKnownAnyMoreIsAsItWasKnownLast) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   set_lines(3, 20);
@@ -240,6 +247,7 @@ TEST_F(PlannerTest, WhatIsNotKnownAnyMoreIsAsItWasKnownLast) {
   EXPECT_FALSE(think().has_value());
 }
 
+// An uncertain rate replaces a certain one only if the two cannot be equal.
 TEST_F(PlannerTest, ARateThatIsKnownRoughlyCountsWhereItCannotBeTheSame) {
   set_lines(3, 20);
   lines.peers_reachable = false;
@@ -268,6 +276,7 @@ TEST_F(PlannerTest, ARateThatIsKnownRoughlyCountsWhereItCannotBeTheSame) {
   EXPECT_FALSE(think().has_value());
 }
 
+// A round with a fallback collective says nothing about the choice in force.
 TEST_F(PlannerTest, ARoundThatWentAnotherWayTeachesNothing) {
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;
@@ -278,6 +287,7 @@ TEST_F(PlannerTest, ARoundThatWentAnotherWayTeachesNothing) {
   EXPECT_FALSE(think().has_value());
 }
 
+// The stored inputs reproduce the planner's decision.
 TEST_F(PlannerTest, ADecisionIsMadeAgainFromItsStoredInputs) {
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;
@@ -294,6 +304,7 @@ TEST_F(PlannerTest, ADecisionIsMadeAgainFromItsStoredInputs) {
   EXPECT_EQ(again->reason, planned->decision.reason);
 }
 
+// Rounds that did not use the choice do not count for its dwell time.
 TEST_F(PlannerTest, AChoiceThatIsNotCarriedOutHasNotHadItsTime) {
   planner.round_over(round());
   ASSERT_TRUE(think().has_value());
@@ -302,6 +313,7 @@ TEST_F(PlannerTest, AChoiceThatIsNotCarriedOutHasNotHadItsTime) {
   EXPECT_FALSE(think().has_value());
 }
 
+// An agent without link readings is planned with assumed ones.
 TEST_F(PlannerTest, WhoIsNotMeasuredIsPlannedForAllTheSame) {
   lines.agents.erase("b");
   lines.peer_alpha_s = std::numeric_limits<double>::quiet_NaN();

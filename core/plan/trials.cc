@@ -12,11 +12,11 @@
 namespace tributary {
 namespace {
 
-// What is not spent on trials is not saved up for ever.
+// Bound on the rounds whose unused trial time accumulates.
 constexpr std::uint64_t kTrialCreditRoundsMax = 50;
-// Updates that keep changing are a reason so many times as often as time that has passed.
+// A change of the updates allows a trial this many times earlier than elapsed time alone does.
 constexpr std::uint64_t kTrialChangesEach = 5;
-// Agents that never answer are asked at ever longer intervals, up to so many doublings.
+// If agents never answer, the interval between requests doubles, up to this many times.
 constexpr std::uint64_t kTrialDoublingsMax = 6;
 
 enum class TrialReason : std::uint8_t { never, updates_changed, long_ago };
@@ -24,8 +24,8 @@ enum class TrialReason : std::uint8_t { never, updates_changed, long_ago };
 struct TrialCandidate {
   const PlanCodec* codec = nullptr;
   TrialReason reason = TrialReason::never;
-  std::uint64_t rounds = 0;  // since it was tried
-  double distance = 0;       // from the choice, in the time of a round
+  std::uint64_t rounds = 0;  // since the last trial
+  double distance = 0;       // from the choice: |ln| of the ratio of the round times
 };
 
 bool differs(double one, double other, double share) {
@@ -63,7 +63,7 @@ std::vector<TrialCandidate> candidates(const PlanInputs& inputs, const PlanPredi
                                        const std::function<bool(const PlanOption&)>& better) {
   std::vector<TrialCandidate> all;
   for (const PlanCodec& codec : inputs.codecs) {
-    // Nothing is to be learnt of a codec that loses nothing.
+    // A lossless codec needs no trial.
     if (codec.family != PlanFamily::fixed || codec.gain == 1) continue;
     const auto tried = std::ranges::find(inputs.tried, codec.spec, &PlanTried::spec);
     const PlanTried* const known = tried == inputs.tried.end() ? nullptr : &*tried;
@@ -78,7 +78,7 @@ std::vector<TrialCandidate> candidates(const PlanInputs& inputs, const PlanPredi
                    .distance = std::abs(std::log(std::max(hopeful.cost.round_s, 1e-9) /
                                                  std::max(chosen.cost.round_s, 1e-9)))});
   }
-  // Neighbours of the choice first: they are what it is most likely to give way to.
+  // Codecs near the choice come first, because they are the most likely to replace it.
   std::ranges::stable_sort(
       all, {}, [](const TrialCandidate& one) { return std::pair(one.reason, one.distance); });
   if (all.size() > kPlanTrialsMax) all.resize(kPlanTrialsMax);
@@ -133,7 +133,7 @@ const PlanCodec* codec_with_other_gain(const PlanInputs& inputs, const PlanPredi
   for (const PlanCodec& codec : inputs.codecs) {
     const auto before = inputs.before->gains.find(codec.spec);
     if (before == inputs.before->gains.end() || codec.family != PlanFamily::fixed) continue;
-    // What is too little to be chosen is too little, however much of it.
+    // A gain below the policy's minimum is not chosen, so differences below it do not matter.
     const double now = std::max(predictor.fixed_gain(codec), inputs.policy.gain_min);
     const double then = std::max(before->second, inputs.policy.gain_min);
     if (differs(now, then, inputs.policy.gain_change)) return &codec;

@@ -1,11 +1,12 @@
-// Exploring: which codecs agents are to try on their own updates, when, and for how long. Of codecs
-// with a ratio a histogram tells what gets through, for all ratios and in every round; of the
-// others only made-up values do, until agents have tried them
+// Exploration: decides which codecs agents try on their own updates, when, and for how long.
+//
+// For codecs with a ratio, a histogram gives the gain at all ratios in every round. For the other
+// codecs only the gain on synthetic values is known until agents have tried them
 // (core/round/common/plan/codec_trials.h).
 //
-// What is tried is what might be chosen: a codec that would not be even if it let everything
-// through is left alone. That errs on the hopeful side, as whoever explores should: a codec that is
-// believed to be worse than it is would otherwise stay so.
+// Only codecs that could be chosen are tried: a codec that would not be chosen even with a gain of
+// 1 is left out. This is optimistic on purpose. A codec with an underestimated gain would otherwise
+// never be measured. All functions are pure.
 #pragma once
 
 #include <cstddef>
@@ -17,27 +18,30 @@
 
 namespace tributary {
 
+// The trials to request; empty if none are due.
 struct PlanTrials {
-  std::vector<std::string> specs = {};  // PlanCodec::spec; what matters most comes first
-  double seconds = 0;                   // that an agent may take for them
-  std::string sentence = {};            // what is tried, and why now
+  std::vector<std::string> specs = {};  // PlanCodec::spec, the most important one first
+  double seconds = 0;                   // time limit for an agent
+  std::string sentence = {};            // for the operator: the codecs and the reason
 };
 
 inline constexpr std::size_t kPlanTrialsMax = 8;
 inline constexpr double kPlanTrialSecondsMax = 1;
 
-// `chosen` is how rounds go on; `better` says of an option whether it would clearly be chosen
-// instead. Nothing is tried where the policy gives no time for it, or has given it a moment ago.
+// Returns the trials for the next round. `chosen` is the choice of the next round. `better` returns
+// whether an option would clearly be chosen instead. Returns nothing if the policy grants no time
+// for trials or not enough time has passed since the last ones.
 PlanTrials trials_of(const PlanInputs& inputs, const PlanPredictor& predictor,
                      const PlanOption& chosen,
                      const std::function<bool(const PlanOption&)>& better);
 
-// By spec, of codecs without a ratio: PlanBefore::gains. Empty where nobody explores.
+// Returns PlanBefore::gains: the assumed gain of each codec without a ratio, by spec. Empty if
+// exploring is off.
 std::map<std::string, double> believed_gains(const PlanInputs& inputs,
                                              const PlanPredictor& predictor);
 
-// The first codec that lets another share through than was believed when the choice in force was
-// made. Null: none.
+// Returns the first codec whose gain differs from the one assumed when the choice in force was
+// made, or null.
 const PlanCodec* codec_with_other_gain(const PlanInputs& inputs, const PlanPredictor& predictor);
 
 }  // namespace tributary

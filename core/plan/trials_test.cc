@@ -1,4 +1,4 @@
-// Exploring: what is tried, when, for how long, and what a choice makes of it.
+// Tests exploration: the codecs, time and duration of trials, and their effect on the choice.
 #include "core/plan/trials.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +29,7 @@ PlanDecision decided_now(const PlanInputs& inputs) {
   return decision.ok() ? *decision : PlanDecision();
 }
 
-// A choice has been in force for so long that nothing but exploring is left to do.
+// A choice that has been in force for long enough that only exploration remains.
 PlanInputs long_in_force(std::uint64_t rounds = 20) {
   PlanInputs inputs = federation(10, 5);
   inputs.policy.exploring_share = kShareOfTime;
@@ -40,7 +40,7 @@ PlanInputs long_in_force(std::uint64_t rounds = 20) {
   return inputs;
 }
 
-// As if everything had been tried so many rounds ago, and let through what was believed.
+// Marks every codec as tried `rounds_ago` rounds ago, with the assumed gain as the result.
 void try_all(PlanInputs& inputs, std::uint64_t rounds_ago) {
   const double now = PlanPredictor(inputs).curve_gain();
   for (const PlanCodec& codec : inputs.codecs) {
@@ -50,6 +50,7 @@ void try_all(PlanInputs& inputs, std::uint64_t rounds_ago) {
   }
 }
 
+// An exploring_share of 0 turns trials off.
 TEST(PlanTrials, NothingIsTriedWhereNoTimeIsGivenForIt) {
   PlanInputs inputs = long_in_force();
   inputs.policy.exploring_share = 0;
@@ -59,6 +60,7 @@ TEST(PlanTrials, NothingIsTriedWhereNoTimeIsGivenForIt) {
   EXPECT_EQ(decision.trial_s, 0);
 }
 
+// Untried codecs are a reason for trials, but the choice stays.
 TEST(PlanTrials, WhatNobodyHasTriedIsTriedOnceNothingElseIsToBeDone) {
   const PlanInputs inputs = long_in_force();
   const PlanDecision decision = decided_now(inputs);
@@ -73,12 +75,13 @@ TEST(PlanTrials, WhatNobodyHasTriedIsTriedOnceNothingElseIsToBeDone) {
   for (const std::string& spec : decision.trials) EXPECT_THAT(decision.reason, HasSubstr(spec));
   EXPECT_THAT(decision.reason, HasSubstr(" stays: agents try "));
   EXPECT_THAT(decision.reason, HasSubstr("which they have not done yet"));
-  // What the choice in force is compared with stays what it was.
+  // An exploring decision does not change the baseline of the choice in force.
   const PlanBefore after = in_force(decision, inputs, PlanPredictor(inputs));
   EXPECT_EQ(after.rounds, inputs.before->rounds);
   EXPECT_EQ(after.exchange_s, inputs.before->exchange_s);
 }
 
+// The time limit is the policy's share of the time since the last trials, up to a fixed bound.
 TEST(PlanTrials, TakeNoMoreThanTheirShareOfTheTimeSinceTheLast) {
   for (const std::uint64_t rounds : {5u, 20u, 50u, 5000u}) {
     const PlanInputs inputs = long_in_force(rounds);
@@ -91,6 +94,7 @@ TEST(PlanTrials, TakeNoMoreThanTheirShareOfTheTimeSinceTheLast) {
   }
 }
 
+// The pause between requests doubles with each one that stays unanswered.
 TEST(PlanTrials, WhoDoesNotAnswerIsAskedEverLessOften) {
   PlanInputs inputs = long_in_force(5);
   EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::exploring);
@@ -105,6 +109,7 @@ TEST(PlanTrials, WhoDoesNotAnswerIsAskedEverLessOften) {
   EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::exploring);
 }
 
+// A codec is tried again after trial_rounds, or earlier if the updates have changed.
 TEST(PlanTrials, WhatWasTriedIsTriedAgainAfterALongTimeOrWhenUpdatesHaveChanged) {
   PlanInputs inputs = long_in_force();
   try_all(inputs, 20);
@@ -124,6 +129,7 @@ TEST(PlanTrials, WhatWasTriedIsTriedAgainAfterALongTimeOrWhenUpdatesHaveChanged)
   EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::none) << "it may change back";
 }
 
+// Codecs with a round time near that of the choice come first.
 TEST(PlanTrials, OnlyWhatMightBeChosenIsTriedAndTheNearestFirst) {
   PlanInputs inputs = long_in_force();
   const PlanPredictor predictor(inputs);
@@ -148,6 +154,7 @@ TEST(PlanTrials, OnlyWhatMightBeChosenIsTriedAndTheNearestFirst) {
   for (const std::string& spec : alone.specs) EXPECT_EQ(spec, chosen.choice.codec);
 }
 
+// The results of agents are averaged by their part of the joint energy.
 TEST(PlanTrials, ATriedGainStandsInPlaceOfTheAssumedOneByAgentsShares) {
   PlanInputs inputs = federation(10, 5, 3);
   inputs.agents[0].weight = 2;
@@ -161,11 +168,11 @@ TEST(PlanTrials, ATriedGainStandsInPlaceOfTheAssumedOneByAgentsShares) {
   EXPECT_EQ(predictor.fixed_gain(*fp16), fp16->gain);
 }
 
-// Through it all: a codec that is believed to lose nothing is chosen, tried, and given up.
+// The complete cycle: a codec with an overestimated gain is chosen, tried and abandoned.
 TEST(PlanTrials, AWrongBeliefIsFoundOutAndTheChoiceFollows) {
   std::vector<PlanCodec> codecs = federation(10, 5).codecs;
   const auto threelc = std::ranges::find(codecs, "threelc:s=1", &PlanCodec::spec);
-  threelc->gain = 0.99;  // in truth less than half
+  threelc->gain = 0.99;  // the true gain is less than half
   Planner planner({.values = 1u << 20, .codecs = codecs});
   PlanLines lines;
   lines.agents["a"] = lines.agents["b"] = {.alpha_s = 5e-3,
@@ -226,6 +233,7 @@ TEST(PlanTrials, AWrongBeliefIsFoundOutAndTheChoiceFollows) {
   }
 }
 
+// Differences between gains below gain_min cannot change the choice.
 TEST(PlanTrials, GainsThatAreTooSmallToBeChosenAreNoReasonToChooseAgain) {
   PlanInputs inputs = long_in_force();
   inputs.rounds_unasked = 0;
@@ -236,6 +244,7 @@ TEST(PlanTrials, GainsThatAreTooSmallToBeChosenAreNoReasonToChooseAgain) {
   EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::gain);
 }
 
+// A restarted planner continues with the stored results of trials.
 TEST(PlanTrials, WhatWasTriedIsKnownToWhoGoesOn) {
   const PlannerConfig config = {.values = 1u << 20, .codecs = federation(10, 5).codecs};
   PlanInputs inputs = long_in_force();

@@ -5,7 +5,7 @@
 namespace tributary {
 namespace {
 
-// A tenth of a second that no line has a part in, and one that takes a second as it is known.
+// A fixed 0.1 s that no link affects, plus 1 s of link time that scales with the factor.
 double exchange_s(double factor) { return 0.1 + factor; }
 
 UnseenSlowdown settled() {
@@ -16,6 +16,7 @@ UnseenSlowdown settled() {
   return slowdown;
 }
 
+// A single surprise may have any cause; two in a row change the factor.
 TEST(UnseenSlowdown, TwoSurprisesInARowAreTheLines) {
   UnseenSlowdown slowdown = settled();
   EXPECT_FALSE(slowdown.explains(2, exchange_s)) << "that may be chance";
@@ -28,6 +29,7 @@ TEST(UnseenSlowdown, TwoSurprisesInARowAreTheLines) {
   EXPECT_FALSE(slowdown.explains(10.1, exchange_s)) << "as predicted now";
 }
 
+// The factor also decreases when the link recovers.
 TEST(UnseenSlowdown, FollowsTheWayBack) {
   UnseenSlowdown slowdown = settled();
   for (int i = 0; i < 2; ++i) slowdown.explains(20.1, exchange_s);
@@ -39,6 +41,7 @@ TEST(UnseenSlowdown, FollowsTheWayBack) {
   EXPECT_EQ(slowdown.factor(), 1);
 }
 
+// A duration that no link rate explains counts against the choice.
 TEST(UnseenSlowdown, WhatNoLineExplainsIsLeftToBeLearnt) {
   UnseenSlowdown slowdown = settled();
   EXPECT_TRUE(slowdown.explains(100, exchange_s));
@@ -50,6 +53,7 @@ TEST(UnseenSlowdown, WhatNoLineExplainsIsLeftToBeLearnt) {
   EXPECT_EQ(slowdown.factor(), 1);
 }
 
+// Surprises count only for a choice that has matched its prediction before.
 TEST(UnseenSlowdown, AChoiceThatNeverKeptToItsPredictionIsToBlame) {
   UnseenSlowdown slowdown;
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(slowdown.explains(10, exchange_s));
@@ -58,6 +62,7 @@ TEST(UnseenSlowdown, AChoiceThatNeverKeptToItsPredictionIsToBlame) {
   for (int i = 0; i < 10; ++i) EXPECT_FALSE(slowdown.explains(10, exchange_s));
 }
 
+// New measurements of the link replace the factor.
 TEST(UnseenSlowdown, IsForgottenWhenLinesAreMeasured) {
   UnseenSlowdown slowdown = settled();
   for (int i = 0; i < 2; ++i) slowdown.explains(20.1, exchange_s);

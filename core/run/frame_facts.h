@@ -1,5 +1,5 @@
-// What follows from the frames of a journal alone, once for every reading of a run: that of a
-// follower, that of one round in detail, and that of a report.
+// Derives facts from single frames of a journal, for all readers of a run: the follower, the
+// details of one round, and reports.
 //
 // The functions are pure. They take frames as a file has them, so any part of a frame may be
 // missing.
@@ -14,7 +14,7 @@
 
 namespace tributary {
 
-// Empty and 0 where the definition cannot be read, or does not say.
+// Fields are empty or 0 if the definition cannot be read or does not state them.
 struct JobDefinition {
   std::string name = {};
   std::string model = {};
@@ -25,7 +25,8 @@ struct JobDefinition {
 JobDefinition job_definition(const SharedBytes& frame);
 std::uint64_t parameters_of(const wire::Job& job);
 
-// The values of the buckets that each exchange of the plan has, in the order of the exchanges.
+// Returns the number of values in the buckets of each exchange, in the order of the plan's
+// exchanges.
 std::vector<std::uint64_t> exchange_values(const wire::Plan& plan);
 
 }  // namespace tributary

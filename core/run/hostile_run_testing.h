@@ -7,7 +7,6 @@
 //          bytes, or a size byte with as many bytes
 //   frame  which frame (1), number of edits (1), and per edit an offset (2) and a value (1)
 //   file   offset (3), value (1)
-//   file   where (3), what (1)
 #pragma once
 
 #include <algorithm>

@@ -17,8 +17,8 @@ using AgentPart = rows::AgentPart;
 using AgentInRound = rows::AgentInRoundT;
 using RoundDetail = rows::RoundDetailT;
 
-// Fails with not_found if the round was not committed, or as RunFile does. The result is bounded
-// whatever the file claims.
+// Returns not_found if the round was not committed, and otherwise the errors of RunFile. The size
+// of the result is bounded, whatever the file contains.
 Result<RoundDetail> read_round_detail(RunFile& file, std::uint64_t job, std::uint64_t round);
 
 }  // namespace tributary

@@ -16,7 +16,7 @@
 
 namespace tributary {
 
-// What a run is looked at for first.
+// The metrics of the overview, which are read before all others.
 inline constexpr std::string_view kAccuracyMetric = reading_name(ReadingKind::evaluation_accuracy);
 inline constexpr std::string_view kLossMetric = reading_name(ReadingKind::evaluation_loss);
 
@@ -49,7 +49,7 @@ struct RunChanges {
   std::vector<NewLinkSample> links = {};
   std::vector<EventRow> events = {};
   // True once all jobs and committed rounds up to the time of opening have been read, with their
-  // accuracy and loss: enough for a first picture.
+  // accuracy and loss: enough for a first display.
   bool overview_read = false;
 
   bool empty() const {

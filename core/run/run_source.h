@@ -2,8 +2,8 @@
 // coordinator across the network.
 //
 // A problem is an error of step(), which retries by itself; the caller just continues to call it.
-// Used by one thread at a time, except wake(). Calls may block, so they must not come from a thread
-// that draws.
+// Used by one thread at a time, except wake(). Calls may block, so a thread that draws must not
+// make them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A view as its group knows it.
+// The interface of a view to its group.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@ namespace tributary::dashboard {
 
 class GroupedView {
  public:
-  // What its content covers along x; nothing without content.
+  // Returns the x range of the content; empty without content.
   virtual std::optional<Extent> data_extent() const = 0;
-  // Paints at once, if there is something new. The group calls it 30 times a second at most.
+  // Repaints if anything is new. The group calls it at most 30 times a second.
   virtual void refresh() = 0;
 
  protected:

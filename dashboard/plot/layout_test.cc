@@ -21,6 +21,7 @@ TEST(AxisMap, GoesThereAndBack) {
   EXPECT_TRUE(std::isnan(log.pixel(-1)));
 }
 
+// Wall times are large numbers; the map must still resolve milliseconds.
 TEST(AxisMap, TellsMillisecondsApartToday) {
   const AxisMap map({1795391400, 1795391401}, 0, 1000, false);
   EXPECT_NEAR(map.pixel(1795391400.25), 250, 1e-3);
@@ -33,7 +34,7 @@ TEST(LegendLayout, FillsRowsAndSaysHowManyAreLeft) {
   EXPECT_EQ(all.height, 40);
   EXPECT_TRUE(all.more.isNull());
   const LegendLayout some = lay_out_legend(widths, 20, {0, 5, 100, 0}, 10, 2);
-  EXPECT_EQ(some.entries.size(), 5U);  // three, two, and the note in the third one's place
+  EXPECT_EQ(some.entries.size(), 5U);  // three, then two and the note in place of the third
   EXPECT_EQ(some.more, QRectF(60, 15, 40, 10));
   EXPECT_EQ(some.height, 20);
 }
@@ -64,6 +65,7 @@ TEST(BandRects, AreClippedToTheStrip) {
   EXPECT_EQ(rects[1].rect, QRectF(120, 20, 80, 10));
 }
 
+// A hundred thousand stretches give at most one rectangle per pixel.
 TEST(BandRects, AreNoMoreThanPixelsAndKeepTheLongest) {
   std::vector<Stretch> stretches;
   for (int i = 0; i < 100000; ++i) stretches.push_back({i / 1e3, (i + 1) / 1e3, "short"});

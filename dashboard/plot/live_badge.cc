@@ -5,7 +5,7 @@ namespace tributary::dashboard {
 LiveBadge::LiveBadge(SharedXAxis& axis, QWidget* view) : QToolButton(view), axis_(axis) {
   setObjectName("live");
   setAutoRaise(true);
-  setFocusPolicy(Qt::NoFocus);  // End and Space do the same
+  setFocusPolicy(Qt::NoFocus);  // the keys End and Space do the same
   connect(this, &QToolButton::clicked, &axis_, &SharedXAxis::go_live);
   connect(&axis_, &SharedXAxis::live_changed, this, &LiveBadge::show_state);
   show_state();

@@ -1,5 +1,5 @@
-// The button at a view's upper right corner that shows whether the view follows new data, and leads
-// back to that. It is hidden where no new data can arrive.
+// The button at the upper right of a view that shows whether the view follows new data, and returns
+// to following on a click. It is hidden if no new data can arrive. Threads: the GUI thread.
 #pragma once
 
 #include <QColor>
@@ -15,7 +15,8 @@ class LiveBadge : public QToolButton {
   LiveBadge(SharedXAxis& axis, QWidget* view);
 
   void set_text_colour(const QColor& colour);
-  void show_state();  // and moves to its place, after the view's size or font has changed
+  // Updates text and position; call it after a change of the view's size or font.
+  void show_state();
 
  private:
   SharedXAxis& axis_;

@@ -17,6 +17,7 @@ Extent zoomed(Extent range, double at, double factor, bool log) {
   return {at - (at - range.low) * factor, at + (range.high - at) * factor};
 }
 
+// On a log axis, both ends move by the same factor.
 Extent moved(Extent range, double share, bool log) {
   if (log) {
     const double factor = std::pow(range.high / range.low, share);
@@ -40,7 +41,7 @@ void PlotAxes::set_log_y(bool on) {
   emit log_y_changed(on);
 }
 
-// Moments of a calendar have no logarithm.
+// Wall time has no logarithmic scale.
 bool PlotAxes::log_x() const {
   return shared_.is_log() && scene_.options.x.unit != Unit::wall_time && scene_.x.low > 0;
 }
@@ -49,6 +50,7 @@ void PlotAxes::set_log_x(bool on) {
   if (scene_.options.x.unit != Unit::wall_time) shared_.set_log(on);
 }
 
+// All zooms start from the current state, so that the y ranges of other views stay.
 void PlotAxes::zoom_to(Extent x, std::optional<Extent> y) {
   ZoomState state = shared_.zoom();
   state.x = x;
@@ -58,6 +60,7 @@ void PlotAxes::zoom_to(Extent x, std::optional<Extent> y) {
 
 void PlotAxes::zoom_to_frame(const DragFrame& frame) {
   if (frame.rect.isEmpty()) return;
+  // The frame is in pixels of the last painting, and so are the scene's maps.
   const QRectF rect = data_rect();
   const AxisMap x_map = scene_.x_map(rect);
   const AxisMap y_map = scene_.y_map(rect);
@@ -95,11 +98,12 @@ QPointF PlotAxes::pixel_of(double x, double y) const {
 
 double PlotAxes::x_at(double pixel) const { return scene_.x_map(data_rect()).value(pixel); }
 
+// The scene's range is a copy, so that a repaint uses one range throughout.
 void PlotAxes::update() {
   scene_.x = shared_.range();
   scene_.log_x = log_x();
   const auto zoom = shared_.zoom().y.find(view_);
-  // A log axis has nothing at 0 and below.
+  // A log axis cannot show 0 and less.
   if (zoom != shared_.zoom().y.end() && (!scene_.log_y || zoom->second.low > 0)) {
     scene_.y = zoom->second;
     return;

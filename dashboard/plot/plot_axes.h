@@ -1,12 +1,12 @@
-// The axes of one view: the ranges in sight, their scales, and which values lie at which pixels.
+// The axes of one view: visible ranges, scales, and the conversion between values and pixels.
 //
-// The x axis is the group's, and is linear where it has the time of a calendar. The y axis is the
-// view's own: its range fits what is shown, unless it was zoomed. The y axis of a Gantt chart has
-// rows; it is neither zoomed nor logarithmic. Every zoom is a step of the group's history and
-// leaves live; zooms with the same gesture, which is not 0, are one step.
+// The x axis belongs to the group, and is linear if it shows wall time. The y axis belongs to the
+// view: its range fits the visible content unless it was zoomed. The y axis of a Gantt chart has
+// rows; it can be neither zoomed nor logarithmic. Every zoom is a step in the group's history and
+// ends live mode; zooms with the same gesture number (other than 0) are one step.
 //
-// Pixels are those of the view. They belong to what was painted last, so a person who points at a
-// pixel means what is seen there. Threads: that of the widgets.
+// Pixels are those of the view as it was last painted, because a user points at what is visible.
+// Threads: the GUI thread.
 #pragma once
 
 #include <QObject>
@@ -28,29 +28,30 @@ class PlotAxes : public QObject {
   Q_OBJECT
 
  public:
-  // The axes write the scene's ranges and scales. `view` is the view's number in its group. All
-  // that is passed must outlive the axes.
+  // The axes write the scene's ranges and scales. `view` is the number of the view in its group.
+  // All arguments must outlive the axes.
   PlotAxes(Scene& scene, const PlotCanvas& canvas, SharedXAxis& shared, std::uint64_t view);
 
   Extent x_range() const { return shared_.range(); }
   Extent y_range() const;
   bool log_x() const;
-  void set_log_x(bool on);  // of the whole group
+  void set_log_x(bool on);  // for the whole group
   bool log_y() const;
   void set_log_y(bool on);
 
+  // Zooms to these ranges. Without y, the y range continues to fit the content.
   void zoom_to(Extent x, std::optional<Extent> y);
   void zoom_to_frame(const DragFrame& frame);
-  // A factor below 1 shows less of x, of y or of both; the value at `pixel` stays there.
+  // A factor below 1 zooms in along x, y or both. The value at `pixel` keeps its position.
   void zoom_about(QPointF pixel, double factor, bool x, bool y, std::uint64_t gesture = 0);
-  // By shares of the ranges in sight.
+  // Moves by shares of the visible ranges.
   void pan(double x_share, double y_share, std::uint64_t gesture = 0);
 
   QRect data_rect() const;
   QPointF pixel_of(double x, double y) const;
   double x_at(double pixel) const;
 
-  // Takes the group's range over and fits y, for the next painting.
+  // Applies the group's range and fits y, before painting.
   void update();
 
  signals:

@@ -65,6 +65,7 @@ TEST_F(PlotAxesTest, AZoomKeepsTheValueThatItIsAbout) {
   EXPECT_NEAR(axes_.x_range().high - axes_.x_range().low, 50, 1e-9);
 }
 
+// A pan by half the range is a constant factor on a log axis.
 TEST_F(PlotAxesTest, PanningOnALogAxisKeepsTheFactor) {
   axes_.set_log_x(true);
   update();
@@ -112,6 +113,7 @@ TEST_F(PlotAxesTest, RowsAreNeitherZoomedNorLogarithmic) {
   EXPECT_TRUE(shared_.zoom().y.empty());
 }
 
+// Wall time stays linear, even if another view of the group is logarithmic.
 TEST_F(PlotAxesTest, TimesOfACalendarHaveNoLogarithm) {
   scene_.options.x = {"Time", Unit::wall_time};
   axes_.set_log_x(true);
@@ -121,6 +123,7 @@ TEST_F(PlotAxesTest, TimesOfACalendarHaveNoLogarithm) {
   EXPECT_FALSE(axes_.log_x()) << "another view of the group may have it";
 }
 
+// The zoom is kept, and applies again on a linear axis.
 TEST_F(PlotAxesTest, AZoomToZeroAndBelowIsNotForALogAxis) {
   axes_.zoom_to({0, 100}, Extent{-5, 5});
   QSignalSpy changed(&axes_, &PlotAxes::log_y_changed);

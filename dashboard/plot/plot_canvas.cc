@@ -12,12 +12,13 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr std::size_t kLegendRowsMax = 2;
-constexpr double kLegendSwatchRoom = 22;  // swatch, and what stands between two entries
+constexpr double kLegendSwatchRoom = 22;  // width of the swatch and of the space between entries
 constexpr double kLegendInset = 8;
 constexpr int kNameWidthMax = 160;
 constexpr int kMarginGap = 6;
 
-// The scene's ticks, which have been chosen with more in view than QCustomPlot's own tickers have.
+// Shows the ticks of the scene, which are computed with more context than QCustomPlot's tickers
+// have.
 class SceneTicker : public QCPAxisTicker {
  public:
   explicit SceneTicker(const Ticks& ticks) : ticks_(ticks) {}
@@ -49,13 +50,13 @@ std::size_t strips_of(const Scene& scene) {
 PlotCanvas::PlotCanvas(Scene& scene, QWidget* parent) : QCustomPlot(parent), scene_(scene) {
   setMouseTracking(true);
   setPlottingHint(QCP::phCacheLabels);
-  // The room for a title and a legend is ours, so the layout has no gaps of its own.
+  // The scene places title and legend, so the layout needs no margins of its own.
   plotLayout()->setMargins(QMargins(0, 0, 0, 0));
   axisRect()->setAutoMargins(QCP::msLeft | QCP::msRight | QCP::msBottom);
   xAxis->setTicker(QSharedPointer<SceneTicker>::create(scene.x_ticks));
   yAxis->setTicker(QSharedPointer<SceneTicker>::create(scene.y_ticks));
   xAxis->setSubTicks(true);
-  // QCustomPlot owns them from here on.
+  // QCustomPlot owns the layers.
   new BandLayer(axisRect(), scene, "main");  // above the grid, below the curves
   new BarLayer(axisRect(), scene, "main");
   new GanttLayer(axisRect(), scene, "main");
@@ -90,6 +91,7 @@ void PlotCanvas::paint_all() {
 
 void PlotCanvas::paint_cross() { layer("overlay")->replot(); }
 
+// The header is first, because the axes get the remaining height.
 void PlotCanvas::lay_out(QSize size) {
   const double header = lay_out_header(size);
   lay_out_axes(size, header);
@@ -99,12 +101,14 @@ double PlotCanvas::lay_out_header(QSize size) {
   const QFontMetricsF metrics(font());
   scene_.title_height = std::ceil(metrics.height() * 1.5);
   scene_.strip_height = std::ceil(metrics.height() * 1.25) + 2;
-  // Room for the widest value there may be, so that nothing moves while somebody points.
+  // Reserves room for the widest value, so that the layout does not change while the crosshair
+  // moves.
   const QString widest = scene_.options.y.unit == Unit::one ? "-0.0000" : "88.8 Mbit/s  ";
   const double value_width = metrics.horizontalAdvance(widest);
   std::vector<double> widths;
   for (const LegendEntry& entry : scene_.legend.entries()) {
-    const bool has_value = widths.size() < scene_.content.curves.size();  // curves come first
+    // Curves come first in the legend.
+    const bool has_value = widths.size() < scene_.content.curves.size();
     widths.push_back(kLegendSwatchRoom + metrics.horizontalAdvance(entry.name) +
                      (has_value ? value_width : 0));
   }
@@ -118,7 +122,8 @@ double PlotCanvas::lay_out_header(QSize size) {
 
 double PlotCanvas::left_margin() const {
   const QFontMetricsF metrics(font());
-  // Pictures above one another begin at the same pixel as long as their numbers are not longer.
+  // A fixed width for the numbers aligns the left edges of stacked plots, as long as their numbers
+  // are not wider.
   double width = metrics.horizontalAdvance("00000.00") + metrics.height();
   const auto name = [&](const QString& text) {
     width = std::max(
@@ -135,10 +140,12 @@ void PlotCanvas::lay_out_axes(QSize size, double header_height) {
   const bool wall_time = scene_.options.x.unit == Unit::wall_time;
   const double label_width = metrics.horizontalAdvance(wall_time ? "00:00:00" : "00000.0");
   axisRect()->setMargins(QMargins(0, static_cast<int>(header_height), 0, 0));
+  // Half a label hangs over the right end of the axis.
   axisRect()->setMinimumMargins(
       QMargins(static_cast<int>(left), 0, static_cast<int>(label_width / 2) + kMarginGap, 0));
   const double data_width = std::max(1.0, size.width() - left - label_width / 2);
   const double data_height = std::max(1.0, size.height() - header_height - 3 * metrics.height());
+  // Labels need some space between them: 1.7 label widths per tick, 2.5 text heights in y.
   const int wanted_x = std::max(2, static_cast<int>(data_width / (label_width * 1.7)));
   const int wanted_y = std::max(2, static_cast<int>(data_height / (metrics.height() * 2.5)));
 
@@ -146,11 +153,12 @@ void PlotCanvas::lay_out_axes(QSize size, double header_height) {
                              wall_time ? utc_offset_at(scene_.x.high) : 0);
   scene_.y_ticks = ticks_for(scene_.options.y.unit, scene_.y, scene_.log_y, wanted_y);
   set_axis(xAxis, scene_.x, scene_.log_x, axis_label(scene_.options.x.name, scene_.x_ticks));
-  // In a low picture the title has to do: a name that is longer than its axis would stand in the
-  // legend.
+  // In a low plot the y axis has no name, because a name longer than its axis would overlap the
+  // legend; the title must suffice.
   QString y_name = axis_label(scene_.options.y.name, scene_.y_ticks);
   if (metrics.horizontalAdvance(y_name) > data_height) y_name = axis_label({}, scene_.y_ticks);
   set_axis(yAxis, scene_.y, scene_.log_y, y_name);
+  // The y axis of a Gantt chart has the names of its rows instead of ticks.
   const bool rows = !scene_.content.rows.empty();
   yAxis->setTicks(!rows);
   yAxis->setTickLabels(!rows);
@@ -169,6 +177,8 @@ void PlotCanvas::set_axis(QCPAxis* axis, Extent range, bool log, const QString& 
   axis->setLabel(label);
 }
 
+// An export uses the same scene with another size; the next repaint restores the layout of the
+// widget.
 QImage PlotCanvas::picture(QSize size, double scale) {
   scene_.exporting = true;
   lay_out(size);

@@ -26,6 +26,7 @@ Status check_size(QSize size, double scale) {
 }
 
 QByteArray csv_number(double value) {
+  // 15 digits are more than any displayed value has. A gap is an empty field.
   return std::isnan(value) ? QByteArray() : QByteArray::number(value, 'g', 15);
 }
 
@@ -39,6 +40,7 @@ void write_rows(QIODevice& file, const Scene& scene) {
   };
   for (const PlotCurve& curve : scene.content.curves) {
     if (!curve.series || !scene.shown(curve.key)) continue;
+    // The table has the curve's own values, not those of the stack that it is drawn on.
     const Series& told = *told_of(curve);
     for (std::size_t i = 0; i < told.size(); ++i) {
       const Sample sample = told.at(i);
@@ -87,15 +89,16 @@ Status PlotExport::svg(const QString& file, QSize size) {
 Status PlotExport::csv(const QString& file) const {
   const auto named = [](const AxisText& axis, const Ticks& ticks) {
     return axis.unit == Unit::wall_time ? "Unix time (s)" : axis_label(axis.name, ticks);
+    // Seconds since 1970 can be read by any program; a calendar text depends on the locale.
   };
-  // In the base unit: numbers of a table do not change with what is in sight.
+  // A table uses the base unit, so that its numbers do not depend on the visible range.
   Ticks unit;
   unit.unit = base_unit(scene_.options.y.unit);
   return write_file(file, [&](QIODevice& out) {
     out.write("Name," + csv_field(named(scene_.options.x, {})) + ",To," +
               csv_field(named(scene_.options.y, unit)) + "\r\n");
     write_rows(out, scene_);
-    return true;  // an error while writing makes the commit fail
+    return true;  // a write error makes the commit fail
   });
 }
 

@@ -1,9 +1,9 @@
-// What is in sight of a view, as files and as an image: pictures as PNG and SVG, and a table of the
-// samples in sight as CSV (RFC 4180).
+// Exports the visible part of a view: pictures as PNG and SVG, an image, and a table of the visible
+// samples as CSV (RFC 4180).
 //
-// An export shows the view as it was when PlotView::exporter() made it; use it at once, for it
-// refers to what the view shows. A size is 1 to 16384 pixels a side. Files are written whole or not
-// at all. Errors: invalid_argument for a size, io_error for a file.
+// An export refers to the state of the view when PlotView::exporter() created it; use it at once.
+// Each side of a picture must have 1 to 16384 pixels. Files are written completely or not at all.
+// Errors: invalid_argument for a size, io_error for a file.
 #pragma once
 
 #include <QImage>
@@ -21,7 +21,7 @@ class PlotExport {
  public:
   PlotExport(PlotCanvas& canvas, const Scene& scene) : canvas_(canvas), scene_(scene) {}
 
-  // `scale`: pixels of the image per pixel of `size`, as on a display with a high resolution.
+  // `scale` is the number of image pixels per pixel of `size`, as on a high-resolution display.
   QImage picture(QSize size, double scale = 1);
   Status png(const QString& file, QSize size, double scale = 1);
   Status svg(const QString& file, QSize size);

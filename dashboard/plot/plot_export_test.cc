@@ -43,6 +43,7 @@ TEST_F(PlotExport, PngHasItsSizeAndItsPalette) {
   EXPECT_TRUE(has_colour(light, slot_colour(0, false)));
 }
 
+// The SVG contains vector elements and no embedded image.
 TEST_F(PlotExport, SvgIsDrawnAndNotAPhotograph) {
   ASSERT_TRUE(view_.exporter().svg(file("a.svg"), {900, 500}).ok());
   const QByteArray svg = content(file("a.svg"));
@@ -51,6 +52,7 @@ TEST_F(PlotExport, SvgIsDrawnAndNotAPhotograph) {
   EXPECT_FALSE(svg.contains("<image"));
 }
 
+// The CSV contains only the visible samples, in the base unit.
 TEST_F(PlotExport, CsvHasWhatIsInSight) {
   view_.axes().zoom_to({5, 8}, std::nullopt);
   ASSERT_TRUE(view_.exporter().csv(file("a.csv")).ok());

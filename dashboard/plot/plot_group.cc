@@ -6,6 +6,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// 30 repaints a second.
 constexpr int kRepaintEveryMs = 33;
 
 std::optional<Extent> united(std::optional<Extent> a, std::optional<Extent> b) {
@@ -31,8 +32,9 @@ void PlotGroup::touch() {
 }
 
 void PlotGroup::refresh_now() {
+  // First the common range, then the views, so that all of them show the same range.
   x_axis_.follow();
-  timer_.stop();  // also what following has started
+  timer_.stop();  // following may have started it
   for (GroupedView* view : views_) view->refresh();
 }
 

@@ -1,7 +1,7 @@
-// The views that belong together: they share one x axis, one crosshair and the colours of their
-// keys, and one clock repaints them.
+// A group of views with one x axis, one crosshair, shared colours of keys, and one repaint timer.
 //
-// A view adds itself and removes itself before either goes. Whoever has appended to a series that a
+// A view adds itself, and removes itself before it or the group is destroyed. A producer that has
+// appended to a displayed series calls touch(). Threads: the GUI thread.
 // view shows calls touch(). Threads: that of the widgets.
 #pragma once
 
@@ -25,7 +25,7 @@ class PlotGroup : public QObject {
  public:
   explicit PlotGroup(QObject* parent = nullptr);
 
-  // Something may be new: the views look, once, within a thirtieth of a second.
+  // Announces possible changes. All views check once, within 1/30 s.
   void touch();
   void refresh_now();
 
@@ -36,10 +36,10 @@ class PlotGroup : public QObject {
   void point_at(std::optional<double> x);
 
   ColourSlots& colours() { return *colours_; }
-  // One key, one colour, in several groups.
+  // Shares the colours of keys with other groups.
   void share_colours(std::shared_ptr<ColourSlots> colours);
 
-  std::uint64_t add(GroupedView& view);  // the view's number, which no other view gets
+  std::uint64_t add(GroupedView& view);  // returns the view's number, which is never reused
   void remove(const GroupedView& view);
 
  signals:

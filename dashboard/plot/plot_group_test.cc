@@ -7,7 +7,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// Without a widget: what a group asks of its views.
+// A view without a widget that records the group's calls.
 class ViewForTests final : public GroupedView {
  public:
   ViewForTests(PlotGroup& group, std::optional<Extent> data)
@@ -36,6 +36,7 @@ class PlotGroupTest : public testing::Test {
   ViewForTests second_{group_, Extent{5, 20}};
 };
 
+// The common range is computed before any view repaints.
 TEST_F(PlotGroupTest, TheRangeCoversAllViewsBeforeTheyPaint) {
   ViewForTests without_data(group_, std::nullopt);
   group_.refresh_now();
@@ -59,6 +60,7 @@ TEST_F(PlotGroupTest, AViewThatHasGoneIsNotAskedAgain) {
   EXPECT_EQ(next.number(), 4U) << "no number is given twice";
 }
 
+// Repaints are coalesced by the timer.
 TEST_F(PlotGroupTest, ManyTouchesAreOneRefresh) {
   for (int i = 0; i < 100; ++i) group_.touch();
   EXPECT_EQ(first_.refreshes(), 0U);
@@ -66,6 +68,7 @@ TEST_F(PlotGroupTest, ManyTouchesAreOneRefresh) {
   EXPECT_EQ(first_.refreshes(), 1U);
 }
 
+// The change of the range during a refresh must not schedule another one.
 TEST_F(PlotGroupTest, ARangeThatFollowsDataAsksForNoFurtherRefresh) {
   group_.refresh_now();
   second_.set_data(Extent{5, 30});

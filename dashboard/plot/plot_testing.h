@@ -1,4 +1,4 @@
-// A QApplication for the tests of widgets, without a display, and what they all need.
+// A QApplication without a display for widget tests, and common helpers.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,8 @@
 
 namespace tributary::dashboard {
 
-// Made before the first case and gone after the last, so that listing the cases needs none.
+// Created before the first test and destroyed after the last, so that listing the tests needs no
+// application.
 class ApplicationForTests : public testing::Environment {
  public:
   void SetUp() override {
@@ -44,7 +45,7 @@ inline QPalette palette_for_tests(bool dark) {
   return palette;
 }
 
-// The share of pixels that are not the ground's.
+// Returns the share of pixels that differ from the background.
 inline double inked_share(const QImage& picture, QColor ground) {
   std::size_t found = 0;
   for (int y = 0; y < picture.height(); ++y) {
@@ -55,7 +56,7 @@ inline double inked_share(const QImage& picture, QColor ground) {
   return static_cast<double>(found) / picture.width() / picture.height();
 }
 
-// Smooth lines have hardly a pixel of exactly their colour, so it may be some way off.
+// Few pixels of a smooth line have exactly its colour, so each channel may differ by `tolerance`.
 inline bool has_colour(const QImage& picture, QColor colour, int tolerance = 0) {
   const auto near = [&](int a, int b) { return std::abs(a - b) <= tolerance; };
   for (int y = 0; y < picture.height(); ++y) {
@@ -70,7 +71,7 @@ inline bool has_colour(const QImage& picture, QColor colour, int tolerance = 0) 
   return false;
 }
 
-// y = f(x) for x = 0, 1, ..., count - 1.
+// Returns the series y = f(x) for x = 0, 1, ..., count - 1.
 template <typename Function>
 std::shared_ptr<Series> series_of_function(int count, Function f) {
   auto series = std::make_shared<Series>(std::size_t{1} << 20);

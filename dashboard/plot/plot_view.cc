@@ -15,9 +15,9 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr double kReachParts = 20;  // a value may be this part of the range beside the crosshair
+constexpr double kReachParts = 20;  // reach of the crosshair: this part of the x range
 
-// What is behind another tab is visible to Qt as well, beside the window.
+// For Qt, a widget behind another tab is visible, but outside the window's area.
 bool in_sight(const QWidget& widget) {
   const QWidget& window = *widget.window();
   const QRect place(widget.mapTo(&window, QPoint()), widget.size());
@@ -48,10 +48,12 @@ PlotView::PlotView(Options options, PlotGroup* group, QWidget* parent)
 
 PlotView::~PlotView() {
   group_->remove(*this);
-  // Before the scene that it reads.
+  // Destroyed before the scene that it reads.
   delete canvas_;
 }
 
+// A change of the shared axis or of the crosshair comes from the group, which repaints all views
+// itself. Other changes must request the repaint.
 void PlotView::connect_parts() {
   connect(&group_->x_axis(), &SharedXAxis::changed, this, [this] { dirty_ = true; });
   connect(group_, &PlotGroup::colours_changed, this, [this] { dirty_ = true; });
@@ -112,8 +114,10 @@ void PlotView::paint_cross_soon() {
 
 std::optional<Extent> PlotView::data_extent() const { return x_extent(scene_->content); }
 
+// A full repaint also draws the crosshair. Without one, only the layer of the crosshair is
+// repainted, which costs no curve.
 void PlotView::refresh() {
-  if (!in_sight(*this)) return;  // it stays dirty until then
+  if (!in_sight(*this)) return;  // it stays dirty until it is visible
   const std::uint64_t revision_now = revision(scene_->content);
   if (dirty_ || revision_now != revision_seen_) {
     revision_seen_ = revision_now;
@@ -136,6 +140,7 @@ void PlotView::bring_up_to_date() {
   update_values();
 }
 
+// Without a crosshair, the legend shows the last values, but the plot has no markers.
 void PlotView::update_values() {
   scene_->crosshair = group_->crosshair();
   scene_->values.clear();
@@ -161,17 +166,18 @@ void PlotView::update_values() {
 Legend& PlotView::legend() const { return scene_->legend; }
 std::vector<CrosshairValue> PlotView::crosshair_values() const { return scene_->values; }
 
+// The axis follows first, so that the export contains the newest data.
 PlotExport PlotView::exporter() {
   group_->x_axis().follow();
   bring_up_to_date();
-  paint_all_soon();  // an export lays the canvas out for its own size
+  paint_all_soon();  // an export computes the layout for its own size
   return {*canvas_, *scene_};
 }
 
 void PlotView::recolour() {
   scene_->colours = plot_colours(palette());
   canvas_->recolour();
-  badge_->set_text_colour(scene_->colours.text);  // it stands on the picture's ground
+  badge_->set_text_colour(scene_->colours.text);  // it lies on the plot's background
   badge_->show_state();
   paint_all_soon();
 }
@@ -197,7 +203,7 @@ void PlotView::showEvent(QShowEvent* event) {
 
 void PlotView::keyPressEvent(QKeyEvent* event) {
   if (input_->key_pressed(*event)) return;
-  QWidget::keyPressEvent(event);  // a parent may know the key
+  QWidget::keyPressEvent(event);  // a parent may handle the key
 }
 
 void PlotView::set_focused(bool focused) {

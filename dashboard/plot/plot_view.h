@@ -1,9 +1,9 @@
-// One picture: curves, bands, bars or a Gantt chart over the x axis of its group.
+// A widget that shows one plot: curves, bands, bars or a Gantt chart over the x axis of its group.
 //
-// A view does not know where its samples come from; whoever has appended to a series calls
-// PlotGroup::touch(). It paints only while it is in sight, and only what is new: a crosshair that
-// moves paints no curve. What a person can do with it is in axes() and legend(); the mouse and the
-// keys do the same (PlotInput). Threads: that of the widgets.
+// A view does not know the source of its samples; a producer that appends to a series calls
+// PlotGroup::touch(). It paints only while it is visible, and only what changed: moving the
+// crosshair does not repaint curves. axes() and legend() offer all user actions; mouse and keys use
+// the same functions (PlotInput). Threads: the GUI thread.
 #pragma once
 
 #include <QString>
@@ -34,11 +34,11 @@ class PlotView : public QWidget, public GroupedView {
  public:
   using Options = PlotOptions;
 
-  // Without a group the view makes one of its own. The group must outlive its views.
+  // Without a group, the view creates one. A given group must outlive its views.
   explicit PlotView(Options options, PlotGroup* group = nullptr, QWidget* parent = nullptr);
   ~PlotView() override;
 
-  // What is shown. What was hidden by its key stays hidden, and colours stay.
+  // Replace the content. Hidden keys stay hidden, and keys keep their colours.
   void set_curves(std::vector<PlotCurve> curves);
   void set_bands(std::vector<Band> bands);
   void set_bars(std::vector<Bars> bars);
@@ -50,9 +50,9 @@ class PlotView : public QWidget, public GroupedView {
   PlotGroup& group() const { return *group_; }
   PlotAxes& axes() const { return *axes_; }
   Legend& legend() const;
-  // The curves' values where the group's crosshair stands; empty without one.
+  // Returns the curves' values at the group's crosshair; empty without a crosshair.
   std::vector<CrosshairValue> crosshair_values() const;
-  // Of what is in sight now. Use it at once.
+  // Returns an export of the currently visible content. Use it at once.
   PlotExport exporter();
 
   std::optional<Extent> data_extent() const override;
@@ -60,9 +60,9 @@ class PlotView : public QWidget, public GroupedView {
   std::uint64_t paints() const { return paints_; }
 
  signals:
-  void x_clicked(double x);             // a click that was no drag
+  void x_clicked(double x);             // a click, not a drag
   void row_clicked(int row, double x);  // in a Gantt chart
-  void help_requested();                // "?"
+  void help_requested();                // the key "?"
 
  protected:
   void changeEvent(QEvent* event) override;

@@ -1,4 +1,4 @@
-// What a person does with a picture, by the mouse and by the keyboard.
+// Tests the actions of a user on a plot with the mouse and the keyboard.
 #include "dashboard/plot/plot_view.h"
 
 #include <QSignalSpy>
@@ -62,6 +62,7 @@ class PlotViewTest : public testing::Test {
   PlotView below_{{.title = "Loss", .y = {"Loss", Unit::one}}, &group_};
 };
 
+// Values that differ only by rounding are shown as equal.
 TEST_F(PlotViewTest, WhatIsTheSameButForRoundingIsNotLookedAtThroughAMicroscope) {
   auto flat = std::make_shared<Series>(10);
   flat->append({0, 0.098});
@@ -88,7 +89,7 @@ TEST_F(PlotViewTest, ADragZoomsItsRectangleAndTheRangeOfTheGroup) {
   EXPECT_NEAR(view_.axes().y_range().low, 0.5, 0.02);
   EXPECT_NEAR(view_.axes().y_range().high, 1.5, 0.02);
   EXPECT_EQ(below_.axes().x_range().low, view_.axes().x_range().low);
-  // Its y range is its own, and fits what is in sight.
+  // The y range is the view's own and fits the visible content.
   EXPECT_NEAR(below_.axes().y_range().high, 2 * std::exp(-20 / 30.0), 0.1);
 }
 
@@ -124,6 +125,7 @@ TEST_F(PlotViewTest, TheWheelZoomsAboutThePointer) {
               1e-6);
 }
 
+// Turns at one position are one undo step; a turn at another position is a new one.
 TEST_F(PlotViewTest, TurnsOfTheWheelAtOnePlaceAreOneStepBack) {
   const QPoint pointer = view_.axes().data_rect().center();
   for (int i = 0; i < 5; ++i) wheel(pointer, 120);
@@ -180,7 +182,7 @@ TEST_F(PlotViewTest, TheLegendIsolatesTogglesAndBringsBack) {
   click_legend("accuracy");
   EXPECT_FALSE(view_.legend().shown("loss"));
   EXPECT_TRUE(view_.legend().shown("accuracy"));
-  EXPECT_LT(view_.axes().y_range().high, 1.2);  // fits what is left
+  EXPECT_LT(view_.axes().y_range().high, 1.2);  // fits the remaining curve
   const auto in_sight = [&] { return view_.grab().toImage().copy(view_.axes().data_rect()); };
   EXPECT_FALSE(has_colour(in_sight(), slot_colour(0, false), 50));
   click_legend("accuracy");
@@ -218,9 +220,10 @@ TEST_F(PlotViewTest, TheCrosshairIsThatOfTheGroup) {
   QApplication::sendEvent(canvas(view_), &leave);
   group_.refresh_now();
   EXPECT_TRUE(below_.crosshair_values().empty());
-  EXPECT_EQ(view_.legend().value_of("accuracy").toStdString(), "1");  // the last one again
+  EXPECT_EQ(view_.legend().value_of("accuracy").toStdString(), "1");  // the last value again
 }
 
+// Moving the crosshair repaints only its layer.
 TEST_F(PlotViewTest, TheCrosshairAloneRepaintsNoCurve) {
   const auto before = view_.paints();
   QTest::mouseMove(canvas(view_), at(40, 1));
@@ -317,7 +320,7 @@ TEST_F(PlotViewTest, BothAxesCanBeLogarithmic) {
   EXPECT_TRUE(view_.axes().log_x());
   EXPECT_TRUE(below_.axes().log_x());
   EXPECT_GT(view_.axes().x_range().low, 0);
-  // Equal factors are equally wide.
+  // Equal factors have equal widths.
   const double first = view_.axes().pixel_of(10, 1).x() - view_.axes().pixel_of(1, 1).x();
   const double second = view_.axes().pixel_of(100, 1).x() - view_.axes().pixel_of(10, 1).x();
   EXPECT_NEAR(first, second, 1e-6);
@@ -336,6 +339,7 @@ TEST_F(PlotViewTest, PaintsOnlyWhatIsNew) {
   EXPECT_EQ(view_.paints(), before + 1);
 }
 
+// A thousand arrivals within one timer period cause one repaint.
 TEST_F(PlotViewTest, ManyArrivalsAreOneRepaint) {
   const auto before = view_.paints();
   for (int i = 0; i < 1000; ++i) {
@@ -347,6 +351,7 @@ TEST_F(PlotViewTest, ManyArrivalsAreOneRepaint) {
   EXPECT_EQ(view_.paints(), before + 1);
 }
 
+// A hidden view does not repaint until it is visible.
 TEST_F(PlotViewTest, WhatIsHiddenWaitsUntilItIsSeen) {
   view_.hide();
   const auto before = view_.paints();
@@ -382,7 +387,7 @@ TEST_F(PlotViewTest, WithoutSamplesItSaysWhatToDo) {
   const QImage unsaid = nothing.grab().toImage().copy(0, 100, 600, 100);
   EXPECT_GT(inked_share(said, Qt::white), 0.005);
   EXPECT_EQ(inked_share(unsaid, Qt::white), 0);
-  // Pointing at it and keys do no harm.
+  // The pointer and keys have no effect on an empty plot.
   QTest::mouseMove(nothing.childAt(300, 150), {300, 150});
   QTest::keyClick(&nothing, Qt::Key_Plus);
   QTest::keyClick(&nothing, Qt::Key_BracketRight);

@@ -1,5 +1,5 @@
-// tributary-agent for mpirun: the same agent, one to a rank, whose peers may be reached over MPI. A
-// program of its own, so that the other one needs no MPI (docs/mpi.md).
+// tributary-agent for mpirun: one agent per rank, which can reach its peers over MPI. It is a
+// separate program, so that the normal agent does not depend on MPI (docs/mpi.md).
 #include <cstdlib>
 #include <iostream>
 
@@ -25,9 +25,10 @@ int run(int argc, char** argv) {
   std::vector<char*> own;
   for (std::string& word : words) own.push_back(word.data());
   own.push_back(nullptr);
-  std::unique_ptr<MpiSession> session;  // outlives the agent
+  std::unique_ptr<MpiSession> session;  // must outlive the agent
   return agent_main(kProgram, argc, own.data(),
                     [&session](const Clock& clock) -> Result<std::unique_ptr<PeerPort>> {
+                      // A random number distinguishes this run from earlier ones on the same hosts.
                       TRIBUTARY_ASSIGN(const std::uint64_t run, draw_incarnation());
                       TRIBUTARY_ASSIGN(session, MpiSession::open());
                       return open_mpi_port(*session, {.run = run}, clock);
@@ -38,7 +39,8 @@ int run(int argc, char** argv) {
 }  // namespace tributary
 
 int main(int argc, char** argv) {
-  // Before there is a thread that could be hit by them: MPI's library starts some.
+  // Signals are blocked before any thread starts, so that no other thread receives them. MPI's
+  // library starts threads.
   tributary::StopSignals::block();
   return tributary::run(argc, argv);
 }

@@ -1,6 +1,7 @@
-// Are the current schemas an evolution of every release? `flatc --conform` finds what has changed
-// its place or type. It misses what is gone: fields at the end of a table, values of an
-// enum, a whole table, the identifier. Those are found here, in the binary form of both schemas.
+// Tests that the current schemas are an evolution of every release. `flatc --conform` finds fields
+// with another position or type. It does not find what was removed: fields at the end of a table,
+// enum values, whole tables, the identifier. This test finds those in the binary form of both
+// schemas.
 #include <flatbuffers/reflection_generated.h>
 #include <gmock/gmock.h>
 
@@ -37,7 +38,7 @@ std::string file_text(const path& name) {
   return bytes.ok() ? std::string(bytes->begin(), bytes->end()) : std::string();
 }
 
-// The binary form of the schemas in a folder.
+// The binary form (reflection) of the schemas in a folder.
 class Schema {
  public:
   explicit Schema(const path& folder) {
@@ -53,7 +54,8 @@ class Schema {
   bool sound() const { return sound_; }
   const reflection::Schema* operator->() const { return reflection::GetSchema(data()); }
 
-  // "[tributary.wire.Layer]", "ULong": a type, so that it can be compared between schemas.
+  // Returns a type name such as "[tributary.wire.Layer]" or "ULong", to compare types between
+  // schemas.
   std::string type_name(const reflection::Type& type) const {
     const bool list = type.base_type() == BaseType::Vector;
     const BaseType item = list ? type.element() : type.base_type();
@@ -140,7 +142,8 @@ void compare_enums(const Schema& old_schema, const Schema& new_schema, Complaint
   }
 }
 
-// What keeps the schemas in `now` from being an evolution of those in `before`; empty: nothing.
+// Returns the reasons why the schemas in `now` are not an evolution of those in `before`. Empty if
+// they are.
 Complaints complaints_about(const path& now, const path& before) {
   Complaints complaints;
   const Outcome outcome =
@@ -170,14 +173,14 @@ struct Change {
   std::string file;
   std::string from;
   std::string to;
-  std::string complaint;  // empty: a change that is allowed
+  std::string complaint;  // empty: the change is allowed
 };
 
 void PrintTo(const Change& change, std::ostream* out) { *out << change.name; }
 
 class ConformanceOfAChange : public ::testing::TestWithParam<Change> {
  protected:
-  // The release with the change made to it, wherever `from` stands in the file.
+  // Copies the release and replaces `from` by `to` in the file.
   path changed() const {
     path copy = temporary_.path() / "schemas";
     std::filesystem::copy(released(), copy);
@@ -241,8 +244,8 @@ const Change kChanges[] = {
 INSTANTIATE_TEST_SUITE_P(Changes, ConformanceOfAChange, ::testing::ValuesIn(kChanges),
                          [](const auto& change) { return change.param.name; });
 
-// Verifying a frame costs time by the table, and their number is capped; texts are not counted. A
-// list of texts in a table that is itself listed could name the same text a billion times.
+// Verification takes time per table, and the number of tables is capped; texts are not counted. A
+// list of texts in a table that is itself in a list could refer to the same text a billion times.
 TEST(SchemaRules, NoListOfTextsStandsInsideAList) {
   const Schema schema(kSchemas);
   ASSERT_TRUE(schema.sound());

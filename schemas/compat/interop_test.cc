@@ -1,4 +1,4 @@
-// Old, current and new builds as processes of their own: each reads what the others wrote.
+// Tests that old, current and next builds, as separate processes, read one another's frames.
 #include <gmock/gmock.h>
 
 #include <filesystem>
@@ -16,7 +16,7 @@ using std::filesystem::path;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// What a program reads in the frames of a folder: the value of each path.
+// The values that a program reads from the frames of a folder, by path.
 using Reading = std::map<std::string, std::string>;
 
 std::map<std::string, path> peers() {
@@ -47,7 +47,8 @@ Bytes file_bytes(const path& name) {
   return bytes.ok() ? *std::move(bytes) : Bytes();
 }
 
-// Every peer's frames, each in a folder of its own, and what it reads in them itself.
+// The frames that each peer wrote, each in its own folder, and the values that the same peer reads
+// from them.
 class Interop : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -82,7 +83,7 @@ TEST_F(Interop, FieldsThatBothKnowAreReadAsTheyWereWritten) {
       const Reading read = read_by(program, folder_of(writer));
       std::size_t compared = 0;
       for (const auto& [field, value] : own_[reader]) {
-        if (!written.contains(field)) continue;  // the writer is too old to know it
+        if (!written.contains(field)) continue;  // the writer is older than this field
         ASSERT_TRUE(read.contains(field)) << field;
         EXPECT_EQ(read.at(field), written.at(field)) << field;
         ++compared;
@@ -120,7 +121,7 @@ TEST_F(Interop, OpenFrameTakesWhatOldAndNewPeersWrite) {
   }
 }
 
-// The seeds are what `wire_peer_current write` wrote when they were last made.
+// The seeds are the output of `wire_peer_current write` when they were last created.
 TEST_F(Interop, TheFuzzerHasASeedOfEveryKind) {
   const path seeds = path(TRIBUTARY_SCHEMAS) / "frame_fuzz_corpus";
   for (int kind = 1; kind <= static_cast<int>(wire::Message::MAX); ++kind) {

@@ -1,6 +1,6 @@
-# tributary_next_schemas(FROM TO): writes to TO what the schemas in FROM might become: every table
-# has grown by a text, a list and a table, every enum by a value, the union by a message. Written
-# again whenever one of FROM changes.
+# tributary_next_schemas(FROM TO) writes possible next schemas to TO: every table of FROM gets a new
+# text, list and table, every enum a value, and the union a message. They are written again if a
+# file in FROM changes.
 
 function(tributary_next_schemas from to)
   file(GLOB files RELATIVE "${from}" CONFIGURE_DEPENDS "${from}/*.fbs")

@@ -1,8 +1,7 @@
-// One side of the wire, as some release would have it: compiled once for every set of schemas.
-//   peer write FOLDER    one frame of every kind it knows, every field filled: FOLDER/Hello.frame …
-//   peer read FOLDER     prints all it understands of the frames there, a line "kind path=value"
-//   each
-// It fails where it meets a frame that is not sound.
+// A program that writes and reads frames. It is compiled once for every set of schemas.
+//   peer write FOLDER    writes one completely filled frame of every kind: FOLDER/Hello.frame ...
+//   peer read FOLDER     prints all fields of the frames, each as a line "kind path=value"
+// It fails on an invalid frame.
 #include <filesystem>
 #include <fstream>
 #include <iostream>

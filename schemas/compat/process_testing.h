@@ -1,4 +1,4 @@
-// Programs run by tests, and the folders they work in.
+// Runs programs for tests and provides temporary folders.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,12 +11,13 @@
 
 namespace tributary {
 
+// The result of a program.
 struct Outcome {
   int exit_code = -1;
-  std::string output;  // of both streams
+  std::string output;  // stdout and stderr
 };
 
-// `command` is a shell's; its paths are quoted by the caller.
+// `command` is a shell command; the caller quotes its paths.
 inline Outcome run_command(const std::string& command) {
   Outcome outcome;
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
@@ -32,7 +33,7 @@ inline Outcome run_command(const std::string& command) {
 
 inline std::string quoted(const std::filesystem::path& path) { return "'" + path.string() + "'"; }
 
-// Gone, with all that is in it, when the test ends.
+// A folder that is deleted with its contents at the end of the test.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

@@ -7,20 +7,21 @@
 namespace tributary {
 namespace {
 
-// Without a part of any aggregate for so long, what is missing is asked for: as an agent of a
-// device does (missing_aggregates.h). Who asks sooner than a slow coordinator can send is sent it
-// twice.
+// Time without any part of an aggregate after which an agent asks for what is missing, as a
+// production agent does (missing_aggregates.h). With a shorter time, a slow coordinator would send
+// everything twice.
 constexpr TimeNs kAskAfterAckTimeouts = 8;
 constexpr TimeNs kAskPauseMaxNs = 30'000 * kNsPerMs;
 
 }  // namespace
 
+// A light agent never recovers from an error: the load test must report it and not hide it.
 void LightAgent::fail(std::string_view what, const Status& status) {
   context_.out.note(LogLevel::error, what, name(status.code()), status.text());
   connection_.finish(status);
 }
 
-// --- session -----------------------------------------------------------------------------------
+// Session
 
 Actions LightAgent::handle(TimeNs now, const Event& event) {
   context_.now = std::max(context_.now, now);
@@ -34,6 +35,7 @@ Actions LightAgent::handle(TimeNs now, const Event& event) {
   } else if (std::holds_alternative<PeerDisconnected>(event)) {
     follow(connection_.disconnected());
   }
+  // These run after every event, because each event may have made one of them due.
   look_after_connection();
   upload_.pump();
   ask_for_missing();
@@ -57,6 +59,8 @@ void LightAgent::receive(const FrameReceived& event) {
     if (!round_) return;
     const wire::Welcome& welcome = *received.frame->message_as_Welcome();
     upload_.session_opened(welcome.limits()->payloads_in_flight_max());
+    // The coordinator may have lost what was sent, so the missing aggregates are requested at once
+    // in the new session.
     round_->ask.set_due(context_.now);
   } else if (received.frame) {
     dispatch(*received.frame, event);
@@ -100,12 +104,15 @@ void LightAgent::dispatch(const wire::Frame& frame, const FrameReceived& event) 
   }
 }
 
+// A download and a waiting plan belong to the session. The round continues in the next session.
 void LightAgent::follow(AgentConnection::Change change) {
   if (change != AgentConnection::Change::session_lost) return;
   download_.reset();
   next_plan_.reset();
 }
 
+// The residual version equals the model version, because a light agent has no residual and so
+// nothing to settle.
 void LightAgent::look_after_connection() {
   if (connection_.hello_due()) {
     std::unique_ptr<wire::HoldingT> holding = replica_.holding();
@@ -119,7 +126,7 @@ void LightAgent::look_after_connection() {
   follow(connection_.look_after_session(activity, round_ ? round_->own.key() : RoundKey{}));
 }
 
-// --- job and model -----------------------------------------------------------------------------
+// Job and model
 
 void LightAgent::receive(const wire::Job& job) {
   Status status = shared_->take_job(job);
@@ -128,6 +135,8 @@ void LightAgent::receive(const wire::Job& job) {
 }
 
 void LightAgent::receive(const wire::TransferOffer& offer, std::uint64_t message_id) {
+  // The offer is answered only once the model is complete, so that the coordinator repeats it
+  // otherwise.
   session_.answer_later(message_id);
   download_.emplace(Download{.message_id = message_id, .offer = {}, .arriving = {}});
   offer.UnPackTo(&download_->offer);
@@ -150,6 +159,7 @@ void LightAgent::finish_download() {
   const Download download = *std::exchange(download_, std::nullopt);
   if (Status status = adopt(download); !status.ok()) return fail("transfer_differs", status);
   session_.answer(download.message_id);
+  // A round up to the version of the new model is over.
   if (round_ && round_->own.key().round <= replica_.version()) end_round();
   begin_next();
 }
@@ -162,10 +172,11 @@ Status LightAgent::adopt(const Download& download) {
                          .rule_state = ByteSpan(*bytes).subspan(replica_.model_bytes())});
 }
 
-// --- rounds ------------------------------------------------------------------------------------
+// Rounds
 
 void LightAgent::receive(const wire::Plan& plan) {
   const RoundKey key = key_of(*plan.id());
+  // The plan is too old for the replica, or it is a repeat or an earlier attempt.
   if (!replica_.job() || key.round <= replica_.version() || (round_ && key <= round_->own.key())) {
     return;
   }
@@ -180,6 +191,7 @@ void LightAgent::begin_next() {
 
 void LightAgent::begin(const std::shared_ptr<const RoundPlan>& plan) {
   if (plan->key().round <= replica_.version()) return;
+  // The plan waits for its model, which a commit or a transfer delivers.
   if (!replica_.model() || plan->wire().model_version != replica_.version()) {
     next_plan_ = plan;
     return;
@@ -196,6 +208,7 @@ void LightAgent::begin(const std::shared_ptr<const RoundPlan>& plan) {
       plan->participants().test(member)) {
     round_->own.take_part_as(member);
     round_->ask.start(context_.now, ask_after_ns(), ask_after_ns());
+    // Synthetic updates take no training time.
     reporter_.measured({.update = nullptr, .examples = 1}, 0);
     for (const PlannedBucket& bucket : plan->buckets()) contribute(bucket.index);
     report();
@@ -203,7 +216,7 @@ void LightAgent::begin(const std::shared_ptr<const RoundPlan>& plan) {
   try_commit();
 }
 
-// Gives the stage of the bucket that is open.
+// Sends this agent's payload of the bucket's open stage.
 void LightAgent::contribute(std::uint32_t bucket) {
   const PlannedBucket& planned = round_->own.plan().buckets()[bucket];
   BucketWork& work = round_->own.work()[bucket];
@@ -213,6 +226,8 @@ void LightAgent::contribute(std::uint32_t bucket) {
       .number = number_, .rank = *round_->own.rank(), .keep = planned.keep};
   Result<SharedBytes> payload = shared_->payload(*round_->shared, sender, bucket, work.combined);
   if (!payload.ok()) return fail("bucket_not_encoded", payload.status());
+  // A stage counts as encoded even if this agent sends nothing in it, as in a broadcast of another
+  // root.
   work.encoded = stage + 1;
   if (*payload) upload_.add(bucket, stage, std::move(*payload));
 }
@@ -246,6 +261,7 @@ void LightAgent::receive(const wire::Aggregate& aggregate, ByteSpan payload) {
   }
   arriving.received.add({part.offset(), payload.size()});
   round_->own.cost().bytes_down += payload.size();
+  // Every part that arrives shows that the coordinator is still sending.
   if (round_->ask.running()) round_->ask.postpone(context_.now, ask_after_ns());
   if (arriving.received.bytes() < bytes || arriving.whole) return;
   arriving.whole = arriving.payload->whole();
@@ -254,8 +270,8 @@ void LightAgent::receive(const wire::Aggregate& aggregate, ByteSpan payload) {
   try_commit();
 }
 
-// Closes the stages of the bucket that have come, up to the first that has not, and contributes to
-// the one after each.
+// Closes the complete stages of the bucket, up to the first incomplete one, and contributes to the
+// stage after each.
 void LightAgent::close_stages(std::uint32_t bucket) {
   std::vector<SharedBytes>& combined = round_->own.work()[bucket].combined;
   while (true) {
@@ -284,18 +300,20 @@ void LightAgent::ask_for_missing() {
   }
 }
 
-// --- commits -----------------------------------------------------------------------------------
+// Commits
 
 void LightAgent::receive(const wire::Commit& commit) {
   const std::uint64_t version = replica_.version();
+  // A commit beyond the next version cannot be applied yet.
   if (!replica_.job() || commit.model_version() > version + 1) return;
   if (commit.model_version() <= version) {
+    // The commit was applied, but its Applied message was lost.
     if (commit.model_version() == version) send_applied(key_of(*commit.id()));
     return;
   }
   commit_.hold(context_.now, commit);
   if (round_ && !round_->ask.running()) {
-    // To those that took part aggregates are on their way.
+    // Aggregates are still on the way to an agent that participated.
     round_->ask.start(context_.now, round_->own.member() ? ask_after_ns() : 0, ask_after_ns());
   }
   try_commit();
@@ -306,6 +324,7 @@ void LightAgent::try_commit() {
   if (!commit) return;
   const std::vector<BucketWork>& work = round_->own.work();
   const std::vector<PlannedBucket>& buckets = round_->own.plan().buckets();
+  // The commit may arrive before the aggregates that it refers to.
   for (const auto& outcome : commit->rounds[0]->outcomes) {
     const std::uint32_t bucket = outcome->bucket;
     if (bucket >= work.size() || work[bucket].combined.size() < buckets[bucket].stages()) return;
@@ -319,7 +338,7 @@ void LightAgent::try_commit() {
   begin_next();
 }
 
-// The replica takes the shared model, and verifies that it is the commit's.
+// Applies the commit: the replica takes the shared model and verifies its hash.
 Status LightAgent::apply(const wire::CommitT& commit) {
   TRIBUTARY_ASSIGN(const SharedModel after, shared_->apply(*round_->shared, commit, round_->own));
   TRIBUTARY_ASSIGN(ModelAhead ahead, replica_.go_ahead());

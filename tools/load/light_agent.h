@@ -1,12 +1,13 @@
-// An agent for a load generator: the production agent's connection, session, uploads and reports,
-// with large values that all agents of the process share (shared_replica.h). It has no residual, no
-// encoder and no journal.
+// An agent for the load generator: the connection, session, uploads and reports of the production
+// agent, with large values shared by all agents of the process (shared_replica.h). It has no
+// residual, no encoder and no journal.
 //
-// It differs from Agent in where payloads and models are: parts that arrive go to shared memory,
-// and payloads and models are made once for all. An agent that is sent something that differs from
-// what the others were sent ends with an error.
+// It differs from Agent in where payloads and models are: received parts go to shared memory, and
+// payloads and models are made once for all agents. An agent that receives other bytes than the
+// other agents ends with an error.
 //
-// Threads: one at a time; agents of several threads may share a replica.
+// Threads: an object belongs to one thread at a time; agents of several threads may share a
+// replica.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +37,7 @@ class LightAgent {
  public:
   struct Options {
     AgentConfig config;
-    std::uint32_t number = 0;  // among those who share
+    std::uint32_t number = 0;  // index among the agents that share the replica
     std::shared_ptr<SharedReplica> shared;
   };
   explicit LightAgent(Options options)
@@ -44,6 +45,7 @@ class LightAgent {
         shared_(std::move(options.shared)),
         context_(std::move(options.config)) {}
 
+  // Handles one event and returns the resulting actions, like Agent::handle().
   Actions handle(TimeNs now, const Event& event);
   TimeNs next_wakeup_ns() const;
   bool idle() const { return session_.idle(); }
@@ -51,11 +53,11 @@ class LightAgent {
   std::uint64_t model_hash() const { return replica_.id().hash; }
 
  private:
-  // A payload of which this agent has received these bytes.
+  // A payload, and the ranges of it that this agent has received.
   struct Arriving {
     std::shared_ptr<SharedPayload> payload;
     ByteRanges received;
-    SharedBytes whole;  // null until all of it has come
+    SharedBytes whole;  // null until the payload is complete
   };
   struct Round {
     Round(std::shared_ptr<const RoundPlan> plan, std::shared_ptr<SharedRound> shared_round)
@@ -64,7 +66,7 @@ class LightAgent {
     AgentRound own;
     std::shared_ptr<SharedRound> shared;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Arriving> arriving;  // by bucket and stage
-    RepeatTimer ask;  // for aggregates that do not come
+    RepeatTimer ask;  // asks again for missing aggregates
   };
   struct Download {
     std::uint64_t message_id = 0;  // of the offer
@@ -72,21 +74,21 @@ class LightAgent {
     Arriving arriving;
   };
 
-  // --- session ---
+  // Session
   void receive(const FrameReceived& event);
   void dispatch(const wire::Frame& frame, const FrameReceived& event);
   void follow(AgentConnection::Change change);
   void look_after_connection();
   void fail(std::string_view what, const Status& status);
 
-  // --- job and model ---
+  // Job and model
   void receive(const wire::Job& job);
   void receive(const wire::TransferOffer& offer, std::uint64_t message_id);
   void receive(const wire::TransferPart& part, ByteSpan payload);
   void finish_download();
   Status adopt(const Download& download);
 
-  // --- rounds ---
+  // Rounds
   void receive(const wire::Plan& plan);
   void begin(const std::shared_ptr<const RoundPlan>& plan);
   void begin_next();
@@ -95,7 +97,7 @@ class LightAgent {
   void report();
   void receive(const wire::Aggregate& aggregate, ByteSpan payload);
   void close_stages(std::uint32_t bucket);
-  TimeNs ask_after_ns() const;  // only while a session is open
+  TimeNs ask_after_ns() const;  // only valid during a session
   void ask_for_missing();
   void receive(const wire::Commit& commit);
   void try_commit();
@@ -114,7 +116,7 @@ class LightAgent {
   AgentReporter reporter_{context_, session_};
   std::optional<Download> download_;
   std::unique_ptr<Round> round_;
-  std::shared_ptr<const RoundPlan> next_plan_;  // its model is not here yet; null: none
+  std::shared_ptr<const RoundPlan> next_plan_;  // waits for its model version; null: none
   PendingCommit commit_;
 };
 

@@ -24,8 +24,8 @@ constexpr std::uint32_t kLightAgents = 3;
 constexpr std::uint64_t kLightRounds = 4;
 constexpr TimeNs kMessageNs = kNsPerMs / 10;
 
-// The coordinator's machine and light agents that share a replica; messages arrive in order, each a
-// moment after the one before. Records count as stored at once.
+// The coordinator's state machine and light agents that share a replica. Messages arrive in order,
+// each shortly after the previous one. Records count as stored at once.
 class LightRoom {
  public:
   LightRoom(const std::string& codec, std::uint64_t bucket_values)
@@ -58,7 +58,7 @@ class LightRoom {
   LightAgent& agent(std::uint32_t i) { return *seats_[i].agent; }
   Coordinator& coordinator() { return *coordinator_; }
   int sessions_lost(std::uint32_t i) const { return seats_[i].sessions_lost; }
-  // Another connection; what is on its way on the one before is lost.
+  // Opens a new connection; messages in flight on the old one are lost.
   void break_session(std::uint32_t i) {
     act(PeerDisconnected{.peer = seats_[i].peer});
     seats_[i].peer = 0;
@@ -67,10 +67,10 @@ class LightRoom {
   }
   // Changes a message to an agent.
   std::function<void(std::uint32_t agent, Send&)> twist;
-  // Called with the number of messages so far.
+  // Called with the number of delivered messages.
   std::function<void(int)> meanwhile;
 
-  // True when every agent has every round.
+  // Returns true once every agent has every round.
   bool run() {
     for (int i = 0; i < 100'000; ++i) {
       if (meanwhile) meanwhile(i);
@@ -96,7 +96,7 @@ class LightRoom {
   };
   struct Message {
     std::uint32_t agent = 0;
-    PeerId peer = 0;  // its connection
+    PeerId peer = 0;  // the agent's connection
     bool up = false;
     Send send;
   };
@@ -172,6 +172,7 @@ void expect_one_model(LightRoom& room) {
   }
 }
 
+// The light agents and the coordinator agree on every model, for codecs of each kind.
 TEST(LightAgent, PlaysEveryRoundOfAnyCodec) {
   for (const char* codec : {"fp32", "thc:bits=4", "topk:cr=0.1", "qsgd:bits=4", "onebit"}) {
     LightRoom room(codec, 64);
@@ -181,8 +182,7 @@ TEST(LightAgent, PlaysEveryRoundOfAnyCodec) {
   }
 }
 
-// Whatever was on its way when the session broke: the greeting, the model, a plan, a payload, an
-// aggregate or a commit.
+// The session breaks at any message: greeting, model, plan, payload, aggregate or commit.
 TEST(LightAgent, GoesOnInAnotherSession) {
   int lost = 0;
   bool reached = true;
@@ -202,7 +202,7 @@ TEST(LightAgent, GoesOnInAnotherSession) {
   EXPECT_GT(lost, 10);
 }
 
-// Its checksum fits, so that only the comparison with what others were sent tells.
+// Its checksum is valid, so only the comparison with other agents' bytes detects it.
 TEST(LightAgent, EndsWhenItIsSentAnotherAggregateThanTheOthers) {
   LightRoom room("fp32", 64);
   room.twist = [](std::uint32_t agent, Send& send) {

@@ -1,4 +1,4 @@
-// tributary load
+// The command `tributary load`.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,11 +33,12 @@ struct LoadCommand {
   std::uint64_t bucket_values = 1u << 20;
   std::uint32_t threads = 0;
   std::uint32_t deadline_s = 600;
-  std::size_t curve = 1;     // of kSwitch
-  std::size_t replicas = 0;  // of kReplicas
+  std::size_t curve = 1;     // index in kSwitch
+  std::size_t replicas = 0;  // index in kReplicas
   std::string program;
 };
 
+// The value at the nearest rank, without interpolation.
 double percentile(std::vector<double> values, double share) {
   if (values.empty()) return 0;
   std::ranges::sort(values);
@@ -45,6 +46,7 @@ double percentile(std::vector<double> values, double share) {
   return values[static_cast<std::size_t>(std::lround(place))];
 }
 
+// The quorum is 1: a round counts only with all agents, so that its time is that of the slowest.
 ChildCoordinatorOptions coordinator_options(const LoadCommand& command) {
   const std::uint32_t deadline_ms = command.deadline_s * 1000;
   return {
@@ -59,8 +61,8 @@ ChildCoordinatorOptions coordinator_options(const LoadCommand& command) {
           fmt::format("job.agents_min={}", command.agents), "job.quorum=1.0",
           fmt::format("job.deadline_ms={}", deadline_ms),
           fmt::format("job.preliminary_deadline_ms={}", deadline_ms),
-          // A thousand agents on the processors of one machine are not as quick to
-          // answer as a thousand machines.
+          // A thousand agents on one machine answer more slowly than a thousand machines, so the
+          // limits are long.
           "heartbeat.interval_ms=5000", "heartbeat.timeout_ms=120000", "retry.ack_timeout_ms=5000",
           fmt::format("limits.agents_max={}", std::max(command.agents, 16u)),
           fmt::format("link.connections_max={}", std::clamp(command.agents * 2, 64u, 65'000u))}};
@@ -113,6 +115,7 @@ Result<Answer> load(const LoadCommand& command, World& world) {
                                .threads = static_cast<std::uint32_t>(threads),
                                .share_replica = command.replicas == 0};
   std::uint64_t peak = 0;
+  // The peak is read during the run, because the process's statistics are gone once it has ended.
   const auto go_on = [&](std::uint64_t rounds) -> Status {
     peak = std::max(peak, coordinator->peak_memory_bytes());
     TRIBUTARY_TRY(coordinator->check());

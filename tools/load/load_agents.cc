@@ -27,7 +27,7 @@ constexpr std::chrono::microseconds kPause{200};
 constexpr std::chrono::milliseconds kLookEvery{50};
 constexpr std::size_t kUpdates = 4;
 
-// When which round came first, and with which model.
+// The time of the first arrival of each round's commit, and the model hash that it led to.
 class Arrivals {
  public:
   Arrivals(std::uint64_t rounds, const Clock& clock) : clock_(clock), first_(rounds + 1) {}
@@ -70,7 +70,7 @@ class Arrivals {
   bool identical_ = true;
 };
 
-// Counts how often sessions break, and keeps nothing else.
+// Records whether a session was lost, and nothing else.
 class LossLog final : public Log {
  public:
   bool enabled(LogLevel level) const override { return level >= LogLevel::info; }
@@ -83,13 +83,13 @@ class LossLog final : public Log {
   bool lost_ = false;
 };
 
-// What all agents of the process share.
+// The state that all agents of the process share.
 struct Shared {
   const LoadOptions& options;
   const Clock& clock;
   std::shared_ptr<LinkContext> context;
-  std::shared_ptr<SharedReplica> replica;                      // null: each has its own
-  std::array<std::shared_ptr<FloatVector>, kUpdates> updates;  // then
+  std::shared_ptr<SharedReplica> replica;                      // null: each agent has its own
+  std::array<std::shared_ptr<FloatVector>, kUpdates> updates;  // used without a shared replica
   Arrivals arrivals;
   std::unique_ptr<Metrics> metrics;
 };
@@ -102,7 +102,7 @@ class LoadAgent {
     return agent;
   }
 
-  // True when anything happened.
+  // Returns true if anything happened.
   Result<bool> turn(TimeNs deadline) {
     if (!status_.ok()) return status_;
     return loop_->turn(deadline);
@@ -134,7 +134,7 @@ class LoadAgent {
   LossLog log_;
   NoteLog notes_;
   std::unique_ptr<Transport> link_;
-  std::unique_ptr<Agent> machine_;  // or
+  std::unique_ptr<Agent> machine_;  // one of machine_ and light_ is set
   std::unique_ptr<LightAgent> light_;
   std::uint64_t version_told_ = 0;
   std::unique_ptr<MachineLoop> loop_;
@@ -154,7 +154,7 @@ Status LoadAgent::open() {
   config.incarnation = number_ + 1;
   if (shared_.replica) {
     config.build = "tributary load";
-    // Many agents on the processors of one machine wait long for their Welcome.
+    // Many agents on one machine wait long for their Welcome.
     config.hello_timeout_ms = config.hello_timeout_max_ms = 5'000;
     config.give_up_after_ms = 3'600'000;
     light_ = std::make_unique<LightAgent>(LightAgent::Options{
@@ -199,12 +199,13 @@ void LoadAgent::carry_out(Action& action) {
     loop_->post(UpdateReady{.token = wanted->token,
                             .update = shared_.updates[(number_ + wanted->id.round) % kUpdates],
                             .examples = 1});
+    // Training and storage cost nothing here: the load is that of connections, codecs and rounds.
   } else if (const auto* finished = std::get_if<Finished>(&action)) {
     status_ = finished->status;
   }
 }
 
-// The agents of one thread, one after the other: together they are as quick as the thread is.
+// The agents of one thread, handled one after the other.
 class LoadThread {
  public:
   LoadThread(std::vector<std::unique_ptr<LoadAgent>> agents, const std::atomic<bool>& stop)
@@ -213,6 +214,7 @@ class LoadThread {
   LoadThread(const LoadThread&) = delete;
   LoadThread& operator=(const LoadThread&) = delete;
 
+  // Safe to call repeatedly; the destructor calls it as well.
   void join() {
     if (thread_.joinable()) thread_.join();
   }
@@ -231,7 +233,7 @@ class LoadThread {
       bool anything = false;
       bool finished = true;
       for (const auto& agent : agents_) {
-        // One agent can wait for itself; many are looked after in turn.
+        // A single agent may block for its next event; several are polled in turn.
         const TimeNs patience = agents_.size() == 1 ? 20 * kNsPerMs : 0;
         while (true) {
           TRIBUTARY_ASSIGN(const bool happened, agent->turn(agent->now() + patience));
@@ -240,6 +242,7 @@ class LoadThread {
         }
         finished &= agent->finished();
       }
+      // The thread ends once all of its agents have every round.
       if (finished) return {};
       if (!anything && agents_.size() > 1) std::this_thread::sleep_for(kPause);
     }
@@ -249,9 +252,10 @@ class LoadThread {
   std::vector<std::unique_ptr<LoadAgent>> agents_;
   Status status_;
   std::atomic<bool> ended_ = false;
-  std::thread thread_;  // uses all that stands before it
+  std::thread thread_;  // uses the members above, so it is the last one
 };
 
+// Distributes the agents evenly over the threads.
 Result<std::vector<std::vector<std::unique_ptr<LoadAgent>>>> make_agents(Shared& shared,
                                                                          std::size_t threads) {
   std::vector<std::vector<std::unique_ptr<LoadAgent>>> shares(threads);
@@ -262,6 +266,7 @@ Result<std::vector<std::vector<std::unique_ptr<LoadAgent>>>> make_agents(Shared&
   return shares;
 }
 
+// Runs on the caller's thread, because `go_on` need not be thread-safe.
 Status watch(const std::vector<std::unique_ptr<LoadThread>>& threads, const Arrivals& arrivals,
              const std::function<Status(std::uint64_t rounds)>& go_on) {
   const auto ended = [](const auto& thread) { return thread->ended(); };
@@ -278,6 +283,7 @@ Result<LoadReport> run_load(const LoadOptions& options, const Clock& clock,
                             const std::function<Status(std::uint64_t rounds)>& go_on) {
   const auto agents = static_cast<std::uint32_t>(options.keys.size());
   TRIBUTARY_ASSIGN(std::shared_ptr<LinkContext> context,
+                   // Each agent needs up to three sockets; the rest are libzmq's own.
                    LinkContext::open({.sockets_max = 3 * agents + 64, .clock = &clock}));
   TRIBUTARY_ASSIGN(std::unique_ptr<Metrics> metrics, open_metrics({}));
   Shared shared{.options = options,
@@ -302,6 +308,7 @@ Result<LoadReport> run_load(const LoadOptions& options, const Clock& clock,
   for (auto& share : shares)
     running.push_back(std::make_unique<LoadThread>(std::move(share), stop));
   Status status = watch(running, shared.arrivals, go_on);
+  // An agent's error ends all threads; the first error is returned.
   stop = true;
   LoadReport report;
   for (const auto& thread : running) {

@@ -1,4 +1,5 @@
-// Many agents in one process: a real connection and session of each, made-up updates, no journal.
+// Runs many agents in one process: each has a real connection and session, with synthetic updates
+// and without a journal.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +14,24 @@
 
 namespace tributary {
 
+// The load: the coordinator to connect to, the agents and the model.
 struct LoadOptions {
   std::string endpoint;
   bool encrypted = true;
   PublicKey coordinator;
-  std::vector<KeyPair> keys;  // one for each agent
+  std::vector<KeyPair> keys;  // one per agent
   std::uint64_t parameters = 0;
   std::uint64_t rounds = 0;
   std::uint32_t threads = 1;
-  // The agents keep what is equal once for all of them (shared_replica.h). Off: each is the whole
-  // machine that a device runs, with a model, residual and encoder of its own.
+  // Whether the agents share their equal values (shared_replica.h). If not, each is a complete
+  // production agent with its own model, residual and encoder.
   bool share_replica = true;
 };
 
+// The measured result of a run.
 struct LoadReport {
-  std::vector<double> round_s;        // from a commit's first arrival to the next's
-  double seconds = 0;                 // from the first commit's to the last's
+  std::vector<double> round_s;        // time between the first arrivals of consecutive commits
+  double seconds = 0;                 // from the first commit to the last
   std::uint64_t agents_finished = 0;  // that have applied every commit
   std::uint64_t agents_lost = 0;      // whose connection or session broke at least once
   std::uint64_t bytes_up = 0;
@@ -36,8 +39,8 @@ struct LoadReport {
   bool replicas_identical = false;
 };
 
-// Until every agent has every round. `go_on` is asked now and then, with the rounds that have come
-// so far, and an error of it ends everything.
+// Runs until every agent has every round. Calls `go_on` periodically with the number of rounds so
+// far; an error from it ends the run and is returned. Blocks; uses options.threads threads.
 Result<LoadReport> run_load(const LoadOptions& options, const Clock& clock,
                             const std::function<Status(std::uint64_t rounds)>& go_on);
 

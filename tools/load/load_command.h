@@ -1,4 +1,4 @@
-// The one command of tributary-load.
+// The only command of tributary-load.
 #pragma once
 
 #include "cli/command.h"

@@ -1,4 +1,5 @@
-// tributary-load: many agents in one process against a coordinator. `tributary load` runs it.
+// tributary-load: runs many agents in one process against a coordinator. `tributary load` starts
+// it.
 #include <array>
 #include <string>
 #include <vector>

@@ -28,7 +28,7 @@ Status check_keep(const Codec& codec, double keep) {
 
 }  // namespace
 
-// --- a payload ---------------------------------------------------------------------------------
+// A payload
 
 Status SharedPayload::take(std::uint64_t payload_bytes, std::uint64_t offset, ByteSpan part) {
   const std::lock_guard lock(mutex_);
@@ -36,6 +36,8 @@ Status SharedPayload::take(std::uint64_t payload_bytes, std::uint64_t offset, By
       part.size() > payload_bytes - offset) {
     return differs("size of a payload", "the one that another agent was told");
   }
+  // Compares the overlap with the contiguous beginning that other agents have received. Bytes after
+  // a gap are not compared.
   if (const std::uint64_t known = whole_ ? payload_bytes : bytes_.from_start(); known > offset) {
     const std::size_t both = std::min<std::size_t>(part.size(), known - offset);
     const ByteSpan before = (whole_ ? ByteSpan(*whole_) : bytes_.bytes()).subspan(offset, both);
@@ -54,7 +56,7 @@ SharedBytes SharedPayload::whole() {
   return whole_;
 }
 
-// --- job and model -----------------------------------------------------------------------------
+// Job and model
 
 Status SharedReplica::take_job(const wire::Job& job) {
   const std::lock_guard lock(mutex_);
@@ -99,7 +101,7 @@ Result<SharedModel> SharedReplica::take_model(const wire::TransferOfferT& offer,
   return made;
 }
 
-// --- rounds ------------------------------------------------------------------------------------
+// Rounds
 
 Result<std::shared_ptr<const RoundPlan>> SharedReplica::plan_of(const wire::Plan& plan) {
   const std::lock_guard lock(mutex_);
@@ -126,7 +128,8 @@ std::shared_ptr<SharedPayload> SharedReplica::place_of(SharedRound& round, std::
   return place;
 }
 
-// How many different payloads there must be.
+// Returns the number of different updates that the codec needs. If a payload names its sender, each
+// agent needs its own.
 std::uint32_t SharedReplica::updates_of(const Codec& codec) const {
   const auto stages = codec.stages();
   for (std::size_t i = 0; i < stages.size(); ++i) {
@@ -155,7 +158,7 @@ Result<SharedBytes> SharedReplica::payload(SharedRound& round, const Sender& sen
   const SharedUpdate which = {.number = own ? sender.number : sender.number % updates,
                               .keep = sender.keep};
   const auto stage = static_cast<std::uint32_t>(combined.size());
-  const std::lock_guard lock(mutex_);  // also of the encoders
+  const std::lock_guard lock(mutex_);  // also protects the encoders
   if (const auto found = round.encoded.find({which, bucket, stage}); found != round.encoded.end()) {
     return found->second;
   }
@@ -175,7 +178,7 @@ Result<SharedBytes> SharedReplica::payload(SharedRound& round, const Sender& sen
   return payload;
 }
 
-// Shares may be others in every round, and encoders of those before would gather.
+// Ratios may differ in every round, so the encoders of earlier ratios are dropped.
 void SharedReplica::forget_shares(const SharedRound& round) {
   std::set<SharedUpdate> used;
   for (const auto& [place, payload] : round.encoded) used.insert(std::get<SharedUpdate>(place));

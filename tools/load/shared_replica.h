@@ -1,12 +1,13 @@
-// What all agents of a load generator have alike, kept once for all of them: the job, the model,
-// the aggregates that come back, and what is made of an update. A thousand replicas of a model are
-// a thousand times its size, and a thousand encoders a thousand times their work; the coordinator
-// can tell neither from here.
+// The values that are equal for all agents of a load generator, stored once: the job, the model,
+// the received aggregates, and the encoded updates.
 //
-// Every agent has received, and verified, every byte that it says it has: what another agent has
-// received before is compared with that.
+// A thousand replicas would take a thousand times the model's memory, and a thousand encoders a
+// thousand times the work. The coordinator cannot tell the difference.
 //
-// Threads: any.
+// Every agent still receives and verifies each byte that it reports: received bytes are compared
+// with those of other agents. A difference is an error (mismatch).
+//
+// Threads: all methods are thread-safe.
 #pragma once
 
 #include <compare>
@@ -24,14 +25,15 @@
 
 namespace tributary {
 
-// A payload that comes to every agent.
+// A payload that every agent receives.
 class SharedPayload {
  public:
   explicit SharedPayload(std::uint64_t bytes) : bytes_(bytes) {}
 
-  // An error if another agent was sent other bytes, or a payload of another size.
+  // Adds a part. Returns an error if another agent received other bytes or a payload of another
+  // size.
   Status take(std::uint64_t payload_bytes, std::uint64_t offset, ByteSpan part);
-  // Null until it is whole.
+  // Returns null until the payload is complete.
   SharedBytes whole();
 
  private:
@@ -40,61 +42,66 @@ class SharedPayload {
   SharedBytes whole_;
 };
 
-// Nobody changes the values in place.
+// The values are shared and must not be changed in place.
 struct SharedModel {
   ModelId id;
   std::shared_ptr<FloatVector> values;  // null: none
 };
 
-// What several agents send alike: one of the made-up updates, and how much of it they keep.
+// Identifies an update that several agents send: one of the synthetic updates, and the share that
+// they keep.
 struct SharedUpdate {
   std::uint32_t number = 0;
   double keep = 1;
   auto operator<=>(const SharedUpdate&) const = default;
 };
 
-// One attempt at a round.
+// One attempt of one round.
 struct SharedRound {
-  // As the first agent was sent it: the weight and the shares are that agent's own.
+  // The plan as the first agent received it. Its weight and ratios are those of that agent.
   std::shared_ptr<const RoundPlan> plan;
 
-  std::mutex mutex;  // of what follows
+  std::mutex mutex;  // protects the members below
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::shared_ptr<SharedPayload>> combined;
-  // By what is encoded, bucket and stage.
+  // By update, bucket and stage.
   std::map<std::tuple<SharedUpdate, std::uint32_t, std::uint32_t>, SharedBytes> encoded;
   std::optional<SharedModel> after;
 };
 
 class SharedReplica {
  public:
-  // Made-up updates, which agents take in turn: few enough to be encoded once in a while, and one
-  // for each agent where a payload depends on who sends it.
+  // Agents take the synthetic updates in turn. They are few, so that each is encoded only once; a
+  // codec whose payload depends on the sender gets one update per agent.
   SharedReplica(std::uint64_t parameters, std::uint32_t agents)
       : values_(parameters), agents_(agents) {}
 
+  // Takes the job's definition. A known revision is ignored.
   Status take_job(const wire::Job& job);
-  // A plan as one agent was sent it, with that agent's weight and shares. Codecs are shared.
+  // Unpacks a plan, with the weight and ratios of the agent that received it. Codecs are shared.
   Result<std::shared_ptr<const RoundPlan>> plan_of(const wire::Plan& plan);
+  // Returns the shared state of the plan's attempt.
   std::shared_ptr<SharedRound> round_of(const std::shared_ptr<const RoundPlan>& plan);
 
-  // The place of an offered model; and the model, once that is whole.
+  // Returns the memory of an offered model; and the model, once all bytes have arrived.
   std::shared_ptr<SharedPayload> place_of(const wire::TransferOfferT& offer);
   Result<SharedModel> take_model(const wire::TransferOfferT& offer, const SharedBytes& bytes);
 
+  // Returns the memory of a stage's combined payload, made on the first call.
   static std::shared_ptr<SharedPayload> place_of(SharedRound& round, std::uint32_t bucket,
                                                  std::uint32_t stage, std::uint64_t bytes);
 
   struct Sender {
-    std::uint32_t number = 0;  // among those who share
+    std::uint32_t number = 0;  // index among the agents that share the replica
     std::uint32_t rank = 0;
-    double keep = 1;  // of its own plan's bucket, which is not the others'
+    double keep = 1;  // of this agent's own plan
   };
-  // What it sends. `combined` are the stages before. Null: nothing.
+  // Returns the payload that the agent sends. `combined` holds the combined payloads of the earlier
+  // stages. Null: the agent sends nothing.
   Result<SharedBytes> payload(SharedRound& round, const Sender& sender, std::uint32_t bucket,
                               const std::vector<SharedBytes>& combined);
 
-  // The model after the commit: made once, by the code that every replica has, from the aggregates
-  // that the first agent has received. The later ones have received the same.
+  // Returns the model after the commit. It is computed once, by the code of every replica, from the
+  // aggregates of the first agent that asks. The aggregates of the others are known to be equal.
   Result<SharedModel> apply(SharedRound& round, const wire::CommitT& commit,
                             const AgentRound& received);
 
@@ -114,9 +121,9 @@ class SharedReplica {
   FloatVector scratch_;
   CodecCache codecs_;
   std::vector<FloatVector> made_up_;
-  std::map<SharedUpdate, EncoderCache> encoders_;  // of the newest round, or without shares
-  std::shared_ptr<SharedRound> round_;             // the newest
-  std::pair<std::uint64_t, std::shared_ptr<SharedPayload>> offered_;  // by the bytes' hash
+  std::map<SharedUpdate, EncoderCache> encoders_;  // of the newest round, or without a ratio
+  std::shared_ptr<SharedRound> round_;             // the newest round
+  std::pair<std::uint64_t, std::shared_ptr<SharedPayload>> offered_;  // by the hash of the bytes
 };
 
 }  // namespace tributary

@@ -43,7 +43,7 @@ class SharedReplicaTest : public testing::Test {
     ASSERT_TRUE(replica_.take_job(job_->wire()).ok());
   }
 
-  // The plan of a round as one agent is sent it.
+  // The plan of a round, as one agent receives it.
   Bytes plan_for(double share, std::uint64_t round = 1, const std::string& codec = "topk:cr=0.1") {
     CodecCache cache;
     auto plan = build_plan(*job_, {.codec = codec}, cache,
@@ -69,7 +69,7 @@ class SharedReplicaTest : public testing::Test {
     EXPECT_TRUE(plan.ok()) << plan.status().text();
     return plan.ok() ? replica_.round_of(*plan) : nullptr;
   }
-  // How many values there are in what this agent sends.
+  // Returns the number of values in this agent's payload.
   std::ptrdiff_t kept(SharedRound& round, std::uint32_t number, double share) {
     auto payload =
         replica_.payload(round, {.number = number, .rank = number, .keep = share}, 0, {});
@@ -85,7 +85,7 @@ class SharedReplicaTest : public testing::Test {
   SharedReplica replica_{kReplicaValues, kReplicaAgents};
 };
 
-// Of one plan, which is made once from what the first of them was sent.
+// The plan object is made only once, from the message of the first agent.
 TEST_F(SharedReplicaTest, EachAgentKeepsTheShareOfItsOwnPlan) {
   const auto round = round_of(plan_for(0.02));
   ASSERT_TRUE(round);
@@ -99,6 +99,7 @@ TEST_F(SharedReplicaTest, EachAgentKeepsTheShareOfItsOwnPlan) {
   EXPECT_EQ(round->encoded.size(), 3u) << "the same payload serves two";
 }
 
+// A ratio outside the codec's range is refused, and so is any ratio for a codec without ratios.
 TEST_F(SharedReplicaTest, AShareThatTheCodecDoesNotHaveIsRefused) {
   const auto round = round_of(plan_for(1));
   ASSERT_TRUE(round);

@@ -38,7 +38,7 @@ Result<void*> allocate_bytes(std::size_t bytes) {
   return memory;
 }
 
-// An error here is one that an earlier call has reported already.
+// An earlier call has already reported any error that occurs here.
 void free_bytes(void* memory) { static_cast<void>(cudaFree(memory)); }
 
 Status copy_to_device(const void* host, std::size_t bytes, void* device, Stream stream) {

@@ -1,4 +1,8 @@
-// What host code needs of the CUDA runtime, without its headers.
+// The functions of the CUDA runtime that host code uses, without CUDA's headers.
+//
+// All functions are thread-safe. They work on the current device of the calling thread. A Stream
+// that is null is the default stream. An operation on a stream may still be in progress when its
+// function returns; its errors are returned by wait().
 #pragma once
 
 #include <cstddef>
@@ -7,24 +11,28 @@
 
 #include "core/base/status.h"
 
-struct CUstream_st;  // cudaStream_t points to one
+struct CUstream_st;  // cudaStream_t is a pointer to it
 
 namespace tributary::cuda {
 
 using Stream = CUstream_st*;
 
-// An error that says why no GPU can be used: no driver, no device.
+// Returns an error with the reason if no GPU is usable: no driver or no device.
 Status device_available();
 
-// Memory on the GPU, freed with its owner.
+// An array on the GPU. The object owns the memory and frees it; it can be moved but not copied.
 template <typename T>
 class DeviceArray;
 
+// The caller owns the memory and passes it to free_bytes(). Returns an error if the GPU has too
+// little memory.
 Result<void*> allocate_bytes(std::size_t bytes);
 void free_bytes(void* memory);
+// Start a copy. The memory must stay valid until wait() has returned.
 Status copy_to_device(const void* host, std::size_t bytes, void* device, Stream stream);
 Status copy_to_host(const void* device, std::size_t bytes, void* host, Stream stream);
 Status copy_on_device(const void* from, std::size_t bytes, void* to, Stream stream);
+// Blocks until all work on the stream is done, and returns its error.
 Status wait(Stream stream);
 
 template <typename T>

@@ -10,6 +10,7 @@ using quantize::block_scale;
 using quantize::BlockScale;
 using quantize::magnitude_bits;
 
+// One thread handles several groups if the grid is at its limit.
 constexpr unsigned kThreads = 256;
 constexpr unsigned kPerThread = 4;  // one 16-byte load
 constexpr unsigned kBlocksMax = 8192;
@@ -29,7 +30,7 @@ unsigned grid_for(std::uint32_t n) {
   return static_cast<unsigned>(blocks < kBlocksMax ? blocks : kBlocksMax);
 }
 
-// The largest of all threads of a block, known to every one of them.
+// Returns the largest value of all threads of a block, to each of them.
 __device__ std::uint32_t block_max(std::uint32_t value) {
   __shared__ std::uint32_t warps[kThreads / 32];
   value = __reduce_max_sync(0xffffffffu, value);
@@ -41,7 +42,7 @@ __device__ std::uint32_t block_max(std::uint32_t value) {
   return value;
 }
 
-// Four neighbours at a time, then the rest one by one: visit4(index) and visit1(index).
+// Visits groups of four neighbours, then the rest one by one: visit4(index) and visit1(index).
 template <typename Visit4, typename Visit1>
 __device__ void for_each_quad(std::uint32_t begin, std::uint32_t end, std::uint32_t thread,
                               std::uint32_t threads, const Visit4& visit4, const Visit1& visit1) {
@@ -50,6 +51,7 @@ __device__ void for_each_quad(std::uint32_t begin, std::uint32_t end, std::uint3
   for (std::uint32_t i = begin + quads * kPerThread + thread; i < end; i += threads) visit1(i);
 }
 
+// The element functions are those of the scalar specification, compiled for the device.
 struct Half {
   static __device__ std::uint16_t encode(float x) { return quantize::half_of(x); }
   static __device__ float decode(std::uint16_t h) { return quantize::float_of_half(h); }
@@ -77,6 +79,7 @@ __global__ void to_16_bits(const float* x, std::uint32_t n, std::uint16_t* out,
         seen = max(seen, magnitude_bits(x[i]));
         out[i] = Format::encode(x[i]);
       });
+  // One atomic per block instead of one per value.
   seen = block_max(seen);
   if (threadIdx.x == 0) atomicMax(largest, seen);
 }
@@ -105,6 +108,8 @@ __global__ void from_16_bits(const std::uint16_t* in, std::uint32_t n, float* x,
   if (threadIdx.x == 0) atomicMax(largest, seen);
 }
 
+// A random draw depends only on the key and the element's index, so it does not depend on the
+// division into threads.
 __device__ std::int8_t level_of(float x, BlockScale scale, const LevelFormat& format,
                                 std::uint32_t element) {
   return format.random_rounding
@@ -139,10 +144,12 @@ __device__ void write_levels(const float* x, std::uint32_t begin, std::uint32_t 
       [&](std::uint32_t i) { levels[i] = level_of(x[i], scale, format, i); });
 }
 
+// The parts of the quantization that a kernel does. They are template arguments, so that no branch
+// on them remains in the kernel.
 enum class Work { find_scales, use_scales, both };
 
-// One CUDA block per block of values. With both kinds of work the second read of the values comes
-// from the first-level cache.
+// One CUDA block per block of values. If it does both kinds of work, the second read of the values
+// hits the first-level cache.
 template <Work kWork>
 __global__ void quantize_blocks(const float* x, std::uint32_t n, LevelFormat format, float* scales,
                                 std::int8_t* levels) {
@@ -163,6 +170,7 @@ __global__ void quantize_blocks(const float* x, std::uint32_t n, LevelFormat for
   }
 }
 
+// The vector type of four levels, for one load per group.
 template <typename Level>
 struct Quad;
 template <>
@@ -184,6 +192,7 @@ __global__ void dequantize_blocks(const Level* levels, std::uint32_t n, std::uin
   for_each_quad(
       0, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x,
       [&](std::uint32_t i) {
+        // Four neighbours share a scale, because a block has a multiple of 64 values.
         const float step = block_scale(scales[i / block_values]).step;
         const auto l = *reinterpret_cast<const typename Quad<Level>::Type*>(levels + i);
         *reinterpret_cast<float4*>(x + i) =
@@ -254,7 +263,7 @@ Status find_scales(const float* x, std::uint32_t n, const LevelFormat& format, f
 }
 Status to_levels(const float* x, std::uint32_t n, const LevelFormat& format, const float* scales,
                  std::int8_t* levels, Stream stream) {
-  // The kernel writes scales in its other modes only.
+  // The kernel writes scales only in its other modes.
   return launch_quantize<Work::use_scales>(x, n, format, const_cast<float*>(scales), levels,
                                            stream);
 }

@@ -1,5 +1,5 @@
-// The GPU's loops beside a copy on the device: both are bound by its memory, so the bytes that a
-// loop reads and writes, over the copy's, is the ratio to expect.
+// Benchmark: the GPU's loops compared with a copy on the device. Memory bandwidth limits both, so
+// the expected ratio is that of the bytes read and written.
 #include <memory>
 
 #include "bench/harness/harness.h"
@@ -13,10 +13,10 @@ namespace {
 
 using bench::Case;
 
-constexpr std::uint64_t kCopies = 16;  // of the bucket, so that no cache holds it
+constexpr std::uint64_t kCopies = 16;  // copies of the bucket, too many for any cache
 constexpr LevelFormat kFormat = {};
 
-// Everything that the cases work on; stays on the device while they do.
+// The data of all cases, which stays on the device.
 struct Arrays {
   std::uint32_t n;
   FloatVector update;

@@ -1,4 +1,5 @@
-// The GPU's bytes against the scalar specification's. Skipped, with the reason, where no GPU is.
+// Compares the GPU's bytes with those of the scalar specification. Skipped, with the reason,
+// without a GPU.
 #include "core/codec/cuda/device_quantize.h"
 
 #include <gtest/gtest.h>
@@ -44,7 +45,7 @@ DeviceArray<T> empty(std::size_t count) {
   return on_device<T>(RawVector<T>(count, T{}));
 }
 
-// for_each_update(body(update)): every pattern and size.
+// Calls body(update) for every pattern and size.
 template <typename Body>
 void for_each_update(const Body& body) {
   for (const Pattern pattern : kPatterns) {

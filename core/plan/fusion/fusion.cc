@@ -10,7 +10,7 @@
 namespace tributary {
 namespace {
 
-// The row's end is the whole iteration where nothing is decoded.
+// Without decoding, the end of the row is the end of the iteration.
 std::vector<std::uint32_t> groups_sent_first(const FusionTimes& times) {
   const std::uint32_t all = times.tensors();
   const double last_send_s = times.send_s(all - 1, all);
@@ -20,6 +20,7 @@ std::vector<std::uint32_t> groups_sent_first(const FusionTimes& times) {
   std::uint32_t best = 1;
   double best_s = rows.end_s();
   while (rows.rows() < all && !rows.settled()) {
+    // With one more group, the device alone would finish too late, and so would it with even more.
     if (times.compressed_s(rows.rows() + 1, all) + last_send_s >= best_s) break;
     rows.add_row();
     if (rows.end_s() >= best_s) continue;
@@ -29,8 +30,9 @@ std::vector<std::uint32_t> groups_sent_first(const FusionTimes& times) {
   return rows.groups(best);
 }
 
-// The search is the quicker the less a group costs the stage that is counted by deadlines, so that
-// stage is the last, or the first seen from behind.
+// The search is faster if the stage that is counted by deadlines has a low cost per group. The
+// deadlines count the last stage, so the problem is mirrored if compression has the lower start-up
+// cost.
 FusionPlan searched(const FusionTimes& times, const FusionLimits& limits, FusionPlan start) {
   const bool mirrored = times.compress_alpha_s() < times.decode_alpha_s();
   const FusionTimes seen = mirrored ? times.mirrored() : times;
@@ -39,6 +41,7 @@ FusionPlan searched(const FusionTimes& times, const FusionLimits& limits, Fusion
     return groups;
   };
   FusionSearch search(seen, limits, turn(std::move(start.groups)));
+  // The baselines are further start plans, so the result is never worse than one of them.
   for (const FusionBaseline& rule : fusion_baselines(times)) search.consider(turn(rule.groups));
   FusionPlan plan = search.run();
   plan.groups = turn(std::move(plan.groups));

@@ -1,6 +1,9 @@
-// Which tensors to compress and to send together: many small groups overlap well and pay the start
-// of every stage many times, few large ones wait for one another. docs/fusion.md has the model,
-// what was measured, and where this differs from Cupcake's search.
+// Plans which consecutive tensors are compressed and sent together as one group.
+//
+// Many small groups overlap well but pay the start-up cost of every stage many times. Few large
+// groups wait for one another. plan_fusion() finds the cut with the shortest iteration. It is a
+// pure, thread-safe function. docs/fusion.md has the model, the measurements, and the differences
+// from Cupcake's search.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +14,27 @@
 
 namespace tributary {
 
+// Groups of consecutive tensors, and the iteration time that they give.
 struct FusionPlan {
-  // Counts of consecutive tensors, in the order of the profile.
+  // Numbers of consecutive tensors, in the order of the profile.
   std::vector<std::uint32_t> groups;
-  double iteration_s = 0;  // from the start of the backward pass to the end of the last decoding
-  // No cut of the tensors into consecutive groups takes less time, and none that takes as long has
-  // fewer groups.
+  // Time from the start of the backward pass to the end of the last decoding.
+  double iteration_s = 0;
+  // Whether it is proven that no other cut takes less time, and none with the same time has fewer
+  // groups.
   bool optimal = false;
 };
 
+// Bounds on the effort of a search.
 struct FusionLimits {
-  // Cells of the recurrence that a search may compute where decoding takes time; a plan that is not
-  // proven by then says so. Without decoding there are never more than kFusionTensorsMax squared.
+  // Bound on the number of recurrence cells that a search with decoding may compute. A search that
+  // reaches it returns the best plan found, with `optimal` false. Without decoding, at most
+  // kFusionTensorsMax squared cells are computed.
   std::uint64_t steps_max = std::uint64_t{1} << 30;
 };
 
-// The same plan for the same profile on every machine, but for what rounding does to ties.
+// Returns the error of check_fusion_profile() if the profile is invalid. The plan is the same on
+// every machine, except where rounding decides between plans of equal time.
 Result<FusionPlan> plan_fusion(const FusionProfile& profile, const FusionLimits& limits = {});
 
 }  // namespace tributary

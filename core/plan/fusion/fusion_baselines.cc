@@ -11,7 +11,7 @@ FusionBaseline baseline(const FusionTimes& times, std::string_view name,
   return {.name = name, .groups = std::move(groups), .iteration_s = iteration_s};
 }
 
-// Of equals, the one with fewer groups.
+// Keeps the shorter plan, and of two equally short plans the one with fewer groups.
 void keep_better(FusionBaseline& best, FusionBaseline other) {
   const bool shorter = other.iteration_s < best.iteration_s;
   const bool simpler =

@@ -1,4 +1,5 @@
-// What others do: fixed rules, the best of each where it has a parameter.
+// Fusion rules of other systems, to compare plan_fusion() with. A rule with a parameter is
+// evaluated at its best value. All functions are pure.
 #pragma once
 
 #include <array>
@@ -9,20 +10,24 @@
 
 namespace tributary {
 
+// The best groups of one rule.
 struct FusionBaseline {
   std::string_view name;
   std::vector<std::uint32_t> groups;
   double iteration_s = 0;
 };
 
-// layer_wise       every tensor by itself
-// one_bucket       all at once
-// even_split       groups of as many tensors each; the best number of groups
-// size_threshold   a group is closed when it has so many bytes; the best power of two
+// Returns, in this order:
+//   layer_wise       every tensor is a group
+//   one_bucket       all tensors are one group
+//   even_split       groups of equally many tensors; the best number of groups
+//   size_threshold   a group ends once it has a given size; the best power of two, in bytes
 std::array<FusionBaseline, 4> fusion_baselines(const FusionTimes& times);
 
-// `groups` of nearly as many tensors, the larger ones first.
+// Divides the tensors into `groups` groups that differ by at most one tensor, the larger ones
+// first.
 std::vector<std::uint32_t> split_evenly(const FusionTimes& times, std::uint32_t groups);
+// Ends a group as soon as its tensors have `threshold_bytes` bytes or more.
 std::vector<std::uint32_t> split_by_size(const FusionTimes& times, double threshold_bytes);
 
 }  // namespace tributary

@@ -1,5 +1,5 @@
-// How long planning takes: with and without decoding, beside the ways that are tested against. The
-// peers are slow, and so have fewer tensors where they have to.
+// Benchmark: planning time with and without decoding, compared with other algorithms. The other
+// algorithms are slow and get fewer tensors where necessary.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -67,7 +67,7 @@ Case plan_case(const std::string& name, FusionProfile profile, std::string peer 
   return one;
 }
 
-// Another way to the same answer, which has to be the planner's.
+// Times another algorithm and checks that its result equals the planner's.
 Case peer_case(std::string name, FusionProfile profile, double (*other)(const FusionProfile&)) {
   const auto timed = std::make_shared<Timed>(std::move(profile));
   return {.name = std::move(name),
@@ -100,7 +100,7 @@ std::vector<Case> build(const bench::Settings&) {
   cases.push_back(plan_case("60 tensors, decoded", like_a_gather(60), "Pareto sets, 60 tensors"));
   cases.push_back(plan_case("314 tensors, decoded", like_a_gather(314)));
   cases.push_back(plan_case("2000 tensors, decoded", like_a_gather(2000)));
-  // All three stages have about as much to do, which is what the search takes longest for.
+  // All three stages take about equal time, which is the slowest case for the search.
   cases.push_back(plan_case("2000 drawn tensors, decoded",
                             ProfileDraws(41).rounded(2000, fusion_testing::Decode::some)));
   return cases;

@@ -1,4 +1,5 @@
-// Profiles for tests: drawn ones, whose sums are exact or not, and one that looks like a model's.
+// Fusion profiles for tests: random ones with exact or inexact sums, and one that resembles a
+// model.
 #pragma once
 
 #include <cmath>
@@ -11,8 +12,9 @@ namespace tributary::fusion_testing {
 
 enum class Decode { none, some };
 
-// Zeros and repeated values are common, so that ties are. Everything is a multiple of 1/16 s or
-// 1/16 s per byte and small: sums are exact in any order, and plans can be compared with ==.
+// Draws random profiles. Zeros and repeated values are frequent, so that ties occur. In exact
+// profiles every number is a small multiple of 1/16 s or 1/16 s per byte: sums are exact in any
+// order, and plans can be compared with ==.
 class ProfileDraws {
  public:
   explicit ProfileDraws(std::uint64_t seed) : random_(seed) {}
@@ -39,7 +41,7 @@ class ProfileDraws {
     return profile;
   }
 
-  // As measured numbers are: of unlike magnitudes, and nothing equal to anything.
+  // Values of different magnitudes without ties, as measured values are.
   FusionProfile rounded(std::size_t tensors, Decode decode) {
     FusionProfile profile;
     for (std::size_t i = 0; i < tensors; ++i) {
@@ -63,11 +65,11 @@ class ProfileDraws {
     return {.alpha_s = 1e-3 * uniform() * uniform(), .beta_s_per_byte = 1e-8 * uniform()};
   }
 
-  std::mt19937_64 random_;  // the standard says what it draws
+  std::mt19937_64 random_;  // std::mt19937_64 draws the same numbers with every standard library
 };
 
-// Tensors as a convolutional network has them, four to a block: a few large ones and many vectors,
-// the largest ready first. 4 bytes of gradient become 1 on the network.
+// Tensors of a convolutional network, four per block: a few large ones and many vectors, the
+// largest ready first. Compression leaves 1 of 4 bytes.
 inline FusionProfile like_a_model(std::size_t tensors) {
   ProfileDraws draws(tensors);
   FusionProfile profile;
@@ -84,7 +86,7 @@ inline FusionProfile like_a_model(std::size_t tensors) {
   return profile;
 }
 
-// The same among agents who gather one another's payloads.
+// The same profile for agents that gather all payloads.
 inline FusionProfile like_a_gather(std::size_t tensors) {
   FusionProfile profile = like_a_model(tensors);
   profile.decode = {.alpha_s = 5e-5, .beta_s_per_byte = 1.0 / 60e9};

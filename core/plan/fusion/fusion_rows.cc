@@ -24,7 +24,8 @@ void FusionRows::begin(const FusionDeadline& deadline) {
   row_[0] = 0;
 }
 
-// Candidates behind this one have waited less, have less to send, and leave the window earlier.
+// A candidate with a greater `begin` has less to send, and so replaces earlier candidates of no
+// smaller cost.
 void FusionRows::offer(std::uint32_t begin) {
   if (before_[begin] == kNever) return;
   const double cost_s = before_[begin] - times_.sent_s(begin);
@@ -33,6 +34,7 @@ void FusionRows::offer(std::uint32_t begin) {
 }
 
 void FusionRows::add_row() {
+  // Number of groups that are not decoded yet, this one included: max(J' - b + 1, 1) for row b.
   const std::uint32_t undecoded = deadline_.groups > rows_ ? deadline_.groups - rows_ : 1;
   row_deadline_s_ = deadline_.iteration_s - undecoded * times_.decode_alpha_s();
   ++rows_;
@@ -43,12 +45,16 @@ void FusionRows::add_row() {
   Choice* const choices = choices_.data() + (rows_ - 1) * row_size;
   head_ = tail_ = 0;
   repeats_ = true;
-  std::uint32_t device = 0;  // the last begin at which the device is waited for
+  std::uint32_t device = 0;  // last begin at which the device is the bottleneck
   for (std::uint32_t end = 1; end <= tensors_; ++end) {
     offer(end - 1);
     const double ready_s = times_.compressed_s(rows_, end);
+    // `device` is p of the header and only advances, because neither the row before nor ready_s
+    // decreases.
     while (device + 1 < end && before_[device + 1] <= ready_s) ++device;
     while (head_ < tail_ && queue_[head_].begin <= device) ++head_;
+    // A candidate that misses its deadline here misses it for all later ends, so it leaves the
+    // queue.
     while (head_ < tail_ &&
            !in_time(end_of(queue_[head_].begin, end, ready_s), queue_[head_].begin)) {
       ++head_;
@@ -64,13 +70,14 @@ void FusionRows::add_row() {
     };
     improve(device);
     if (head_ < tail_) improve(queue_[head_].begin);
-    if (row_[end] == kNever) {  // and so are all behind
+    if (row_[end] == kNever) {  // later cells miss the deadline as well
       std::fill(row_.begin() + end, row_.end(), kNever);
       break;
     }
   }
 }
 
+// Walks back from the last tensor. A cell that equals the one above it belongs to an empty group.
 std::vector<std::uint32_t> FusionRows::groups(std::uint32_t row) const {
   std::vector<std::uint32_t> groups;
   for (std::uint32_t end = tensors_; end > 0; --row) {

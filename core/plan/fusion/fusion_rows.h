@@ -1,38 +1,43 @@
-// The recurrence of fusion, a row at a time. A row is a number of groups j, a cell in it a number
-// of tensors k:
+// Computes the recurrence of fusion planning row by row. A row is a number of groups j; a cell in
+// it is a number of tensors k:
 //
 //   D[j][k] = min over i < k of  max(D[j-1][i], compressed(j, k)) + send(i, k)
-//   D[j][k] = D[j-1][k] where that is less
+//   D[j][k] = D[j-1][k] if that is less
 //
-// is the earliest end of communication of the first k tensors in j groups, of which some may be
-// empty: an empty group costs the device the start of a compression and sends nothing. No plan
-// gains by one, so the best of all rows is that of plans without. But with them a row never falls:
-// whoever sends k + 1 tensors can drop the last one and be no later. (Without them it may fall: two
-// groups of two tensors can take longer than two groups of three, where the second is large and
-// waits for a compression of its own.)
+// D[j][k] is the earliest end of communication of the first k tensors in j groups, some of which
+// may be empty. An empty group costs the device the start of a compression and sends nothing. No
+// plan gains from an empty group, so the best of all rows is also the best without empty groups.
+// With empty groups a row never decreases in k: a plan for k + 1 tensors can drop the last tensor
+// and end no later. (Without them it can decrease: two groups of two tensors can take longer than
+// two groups of three, if the second group is large and waits for its own compression.)
 //
-// Rows that do not fall make each one linear in the number of tensors. Let p be the last i with
-// D[j-1][i] <= compressed(j, k).
-//   - Up to p the device is what is waited for, all i start at the same time, and p has the least
-//     to send.
-//   - Behind p the network is what is waited for, and i costs D[j-1][i] - sent(i) and what depends
-//     on k alone: the least of a window.
-// compressed(j, k) does not fall either, so both ends of the window only move on, and a queue of
-// falling candidates holds its minimum.
+// Rows that do not decrease can each be computed in time linear in the number of tensors. Let p be
+// the last i with D[j-1][i] <= compressed(j, k).
+//   - Up to p the device is the bottleneck: all i start at the same time, and p has the least to
+//     send.
+//   - After p the network is the bottleneck: the cost of i is D[j-1][i] - sent(i) plus a term that
+//     depends on k alone, so the best i is the minimum of a window.
+// compressed(j, k) does not decrease either, so both ends of the window only advance, and a
+// monotonic queue of candidates holds its minimum.
 //
-// With deadlines, decoding is served too, without a second dimension. A plan of J groups takes more
+// Deadlines take decoding into account without a second dimension. A plan of J groups takes more
 // than T exactly if for some group b, whose first tensor is i + 1,
 //
 //   end of sending b  >  T - (J - b + 1) alpha_decode - beta_decode * bytes(i ..)
 //
-// as all of that is left to decode then. Row b knows the right side but for J. It is told a number
-// J' for it, and counts max(J' - b + 1, 1) groups: exact for J = J', too few where there are more,
-// so that plans of J' groups and more which take no longer than T meet all deadlines. Cells beyond
-// them are never (infinite). All shortcuts above still hold:
-//   - dropping the last tensor moves no deadline of the groups that are left;
-//   - up to p, who begins later has the later deadline as well as less to send;
-//   - in the queue, a candidate that gives way to a later one of no greater cost gives way to a
-//     later deadline too; and whoever misses its deadline for k misses it for all greater k.
+// because all of that remains to be decoded at that time. In row b, everything on the right side
+// except J is known. The caller supplies a number J', and the row counts max(J' - b + 1, 1) groups.
+// This is exact for J = J' and too few for larger J. Therefore plans of J' or more groups that take
+// no longer than T meet all deadlines. Cells that miss their deadline are infinite. The shortcuts
+// above still hold:
+//   - Dropping the last tensor moves no deadline of the remaining groups.
+//   - Up to p, a later begin has a later deadline and less to send.
+//   - In the queue, a candidate that is replaced by a later one of no greater cost is replaced by
+//     one with a later deadline. A candidate that misses its deadline for k misses it for all
+//     greater k.
+//
+// Cost: one row takes time linear in the number of tensors, and memory for one 16-bit choice per
+// cell. An object is not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -44,33 +49,35 @@
 
 namespace tributary {
 
+// The deadline that a sequence of rows must meet.
 struct FusionDeadline {
   double iteration_s = std::numeric_limits<double>::infinity();  // T
   std::uint32_t groups = 1;                                      // J'
-  bool strict = false;  // the iteration must be shorter, not as long
+  bool strict = false;  // true: the iteration must be shorter than T; false: at most T
 };
 
 class FusionRows {
  public:
-  // `times` must outlive this.
+  // `times` must outlive this object.
   explicit FusionRows(const FusionTimes& times);
 
-  // Back to no group at all.
+  // Resets to zero groups.
   void begin(const FusionDeadline& deadline);
-  // One more group.
+  // Adds one group.
   void add_row();
 
   std::uint32_t rows() const { return rows_; }
-  // When all tensors are sent, in at most rows() groups; infinity if no plan meets the deadline.
+  // Time at which all tensors are sent in at most rows() groups; infinity if no plan meets the
+  // deadline.
   double end_s() const { return row_.back(); }
-  // When the first tensors are, by their number.
+  // End of sending of the first k tensors, indexed by k.
   std::span<const double> ends_s() const { return row_; }
-  // The last row added is the same as the one before, and so will be all that follow: the device is
-  // later, and no deadline is.
+  // Whether all further rows equal the last one. The device is only later with more groups, and no
+  // deadline moves any more.
   bool settled() const { return repeats_ && rows_ >= deadline_.groups; }
 
-  // The plan that ends at end_s() of the given row: counts of tensors, none of them 0. That row's
-  // end must be finite.
+  // Returns the numbers of tensors of the plan that ends at end_s() of the given row. None is 0.
+  // The end of that row must be finite.
   std::vector<std::uint32_t> groups(std::uint32_t row) const;
 
  private:
@@ -78,7 +85,8 @@ class FusionRows {
     double cost_s;
     std::uint32_t begin;
   };
-  using Choice = std::uint16_t;  // where the last group begins
+  using Choice = std::uint16_t;  // index of the first tensor of the last group
+  // The cell has the value of the row before.
   static constexpr Choice kAsBefore = 0xffff;
   static_assert(kFusionTensorsMax < kAsBefore);
 
@@ -94,12 +102,14 @@ class FusionRows {
   const FusionTimes& times_;
   const std::uint32_t tensors_;
   FusionDeadline deadline_;
-  double row_deadline_s_ = 0;  // if all bytes were decoded
+  double row_deadline_s_ = 0;  // deadline of the row if no bytes remained to be decoded
   std::uint32_t rows_ = 0;
   bool repeats_ = false;
+  // D[j-1] and D[j].
   std::vector<double> before_;
   std::vector<double> row_;
-  std::vector<Choice> choices_;  // row by row
+  std::vector<Choice> choices_;  // all rows, one after another
+  // The monotonic queue: the live entries are [head_, tail_).
   std::vector<Candidate> queue_;
   std::size_t head_ = 0;
   std::size_t tail_ = 0;

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kSearchHalvings = 12;
 constexpr int kQuestions = 8;
-// Of an iteration: what is shorter by less is shorter by rounding.
+// Relative difference of two durations that rounding alone can cause.
 constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
 
 }  // namespace
@@ -43,8 +43,9 @@ FusionPlan FusionSearch::run() {
   return best_;
 }
 
-// A bound that no plan of so many groups falls below: each stage has to do all of its work between
-// the first group, or the last, which hold a tensor at least. Does not fall with the number.
+// A lower bound on the iteration time of any plan with `groups` groups. Each stage does all of its
+// work after the other stages' work on the first group and before that on the last, and each of
+// these holds one tensor or more. The bound does not decrease with the number of groups.
 double FusionSearch::least_s(std::uint32_t groups) const {
   const std::uint32_t all = times_.tensors();
   const double more_groups = groups - 1;
@@ -59,6 +60,8 @@ double FusionSearch::least_s(std::uint32_t groups) const {
   return std::max({by_device, by_network, by_decoder});
 }
 
+// With fewer groups than the best plan, an equally short plan would also be better, so the bound
+// must be strictly longer to exclude it.
 void FusionSearch::lower_groups_max() {
   const auto hopeless = [this](std::uint32_t groups) {
     const double least = least_s(groups);
@@ -67,6 +70,8 @@ void FusionSearch::lower_groups_max() {
   while (groups_max_ > 0 && hopeless(groups_max_)) --groups_max_;
 }
 
+// With as many groups as the best plan, only a really shorter plan is better. The margin keeps
+// rounding from making the best plan look shorter than itself.
 FusionDeadline FusionSearch::better_than_best(std::uint32_t groups) const {
   const bool strict = groups >= best_.groups.size();
   const double margin_s = strict ? kRounding * best_.iteration_s : 0;
@@ -79,7 +84,7 @@ void FusionSearch::add_row(FusionRows& rows) {
   exhausted_ = steps_ > limits_.steps_max;
 }
 
-// 0 where no number of groups up to the maximum will do.
+// Returns 0 if no number of groups up to the maximum meets the deadline.
 std::uint32_t FusionSearch::least_groups(const FusionDeadline& deadline) {
   rows_.begin(deadline);
   while (rows_.rows() < groups_max_ && !rows_.settled() && !exhausted_) {
@@ -89,7 +94,7 @@ std::uint32_t FusionSearch::least_groups(const FusionDeadline& deadline) {
   return 0;
 }
 
-// Whether a plan that takes no longer turns up in a few questions.
+// Whether a plan of at most `iteration_s` is found within a few questions.
 bool FusionSearch::seek(double iteration_s) {
   std::uint32_t groups = 1;
   for (int i = 0; i < kQuestions && groups > 0; ++i) {
@@ -100,6 +105,8 @@ bool FusionSearch::seek(double iteration_s) {
   return false;
 }
 
+// Bisection between the lower bound and the best plan. Each success shortens the best plan, which
+// tightens all later deadlines.
 void FusionSearch::halve() {
   double low = least_s(1);
   for (int i = 0; i < kSearchHalvings && low < best_.iteration_s; ++i) {
@@ -108,6 +115,8 @@ void FusionSearch::halve() {
   }
 }
 
+// Whether some number of tensors k satisfies front[h][k] + behind[J - h][N - k] <= T (see the
+// header).
 bool FusionSearch::halves_meet(const FusionDeadline& deadline) const {
   const std::span<const double> front = rows_.ends_s();
   const std::span<const double> behind = rows_behind_.ends_s();
@@ -119,8 +128,9 @@ bool FusionSearch::halves_meet(const FusionDeadline& deadline) const {
   return false;
 }
 
-// The first number of groups, from here on, that meeting in the middle does not rule out. Those far
-// behind `groups` seldom are: the rows count too little for them.
+// Returns the first number of groups, from `groups` on, that meeting in the middle does not
+// exclude. Numbers far above `groups` are rarely excluded, because the rows count too little for
+// them.
 std::uint32_t FusionSearch::first_open(std::uint32_t groups) {
   const FusionDeadline deadline = better_than_best(groups);
   const std::uint32_t half = groups / 2;
@@ -137,10 +147,11 @@ std::uint32_t FusionSearch::first_open(std::uint32_t groups) {
   return groups;
 }
 
-// Finds what is better with so many groups, and says with how many that is not known then.
+// Looks for a better plan with `groups` groups. Returns the next number of groups to ask about.
 //
-// Where sums are rounded, the best plan can seem better than itself, and hide one that is. Then the
-// question is asked again for a little less, until the answer is another plan or none.
+// Because sums are rounded, the best plan can seem better than itself and hide a plan that is
+// really better. The question is then repeated with a slightly earlier deadline, until the answer
+// is another plan or none.
 std::uint32_t FusionSearch::ask(std::uint32_t groups) {
   double margin_s = 0;
   while (!exhausted_) {
@@ -156,6 +167,8 @@ std::uint32_t FusionSearch::ask(std::uint32_t groups) {
   return groups;
 }
 
+// Numbers of groups are asked in ascending order, because each answer excludes a run of them from
+// below.
 void FusionSearch::prove() {
   for (std::uint32_t groups = 1; groups <= groups_max_ && !exhausted_;) {
     const std::uint32_t open = first_open(groups);

@@ -1,22 +1,22 @@
-// The best groups where decoding takes time, by FusionRows with deadlines.
+// Finds the best groups if decoding takes time, with FusionRows and deadlines.
 //
-// The search holds the best plan known, T in G groups, and asks for J = 1, 2, ... whether there is
-// a shorter one of J groups (or one as short, where J < G). The rows answer with the least number
-// of groups J' with which their deadlines for J and more are met. That rules out J to J' - 1; where
-// J' = J the plan is shorter indeed; and where there is no J', no number of groups will do any
-// more, and all is proven.
+// The search keeps the best known plan, T in G groups. For J = 1, 2, ... it asks for a shorter plan
+// of J groups (or an equally short one, if J < G). The rows answer with the least number of groups
+// J' that meets the deadlines for J and more groups. This excludes J to J' - 1. If J' = J, the plan
+// is indeed shorter. If no J' exists, no number of groups can improve the plan, and the proof is
+// complete.
 //
-// Many numbers of groups are ruled out at once, by meeting in the middle. Rows from the front are
-// exact about the device and count too few decodings where there are more than J groups; rows from
-// behind, the same problem mirrored, are exact about decoding and count too few compressions. If J
-// groups are sent within T, then after h of them so many tensors k are sent that
+// Meeting in the middle excludes many numbers of groups at once. Rows from the front are exact
+// about the device and count too few decodings for plans of more than J groups. Rows from behind,
+// the same problem mirrored, are exact about decoding and count too few compressions. If J groups
+// are sent within T, then some number of tensors k is sent after h groups with
 //
 //   front[h][k] + behind[J - h][N - k] <= T
 //
-// and J is asked about only if there is such a k.
+// and J is asked only if such a k exists.
 //
-// Short plans are sought first, by halving what lies between the best and a bound. That part
-// decides how long the search takes, and not what it finds.
+// Before the proof, the search looks for short plans by bisection between the best plan and a lower
+// bound. That phase affects the run time but not the result. An object is not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -29,16 +29,17 @@ namespace tributary {
 
 class FusionSearch {
  public:
-  // `start` is any valid plan. `times` must outlive this.
+  // `start` is any valid plan. `times` must outlive this object.
   FusionSearch(const FusionTimes& times, const FusionLimits& limits,
                std::vector<std::uint32_t> start);
   FusionSearch(const FusionSearch&) = delete;
   FusionSearch& operator=(const FusionSearch&) = delete;
 
-  // Takes the plan for the best if it is shorter, or as short with fewer groups; says whether.
+  // Makes `groups` the best plan if it is shorter, or equally short with fewer groups. Returns
+  // whether it did.
   bool consider(const std::vector<std::uint32_t>& groups);
 
-  // The best plan; `optimal` is false if the limit was reached before that was proven.
+  // Returns the best plan. `optimal` is false if limits.steps_max was reached before the proof.
   FusionPlan run();
 
  private:
@@ -60,7 +61,8 @@ class FusionSearch {
   FusionRows rows_;
   FusionRows rows_behind_;
   FusionPlan best_;
-  std::uint32_t groups_max_;  // more cannot be better
+  std::uint32_t groups_max_;  // more groups cannot be better
+  // Cells computed so far, for FusionLimits::steps_max.
   std::uint64_t steps_ = 0;
   bool exhausted_ = false;
 };

@@ -21,7 +21,7 @@ FusionPlan plan(const FusionProfile& profile, const FusionLimits& limits = {}) {
   return plan.ok() ? *plan : FusionPlan();
 }
 
-// The groups are a plan, and take as long as is said.
+// Checks that the groups are a valid plan whose iteration takes the stated time.
 void expect_consistent(const FusionProfile& profile, const FusionPlan& plan) {
   EXPECT_EQ(std::accumulate(plan.groups.begin(), plan.groups.end(), std::size_t{0}),
             profile.bytes.size());
@@ -31,7 +31,7 @@ void expect_consistent(const FusionProfile& profile, const FusionPlan& plan) {
 
 class AgainstBruteForce : public testing::TestWithParam<Decode> {};
 
-// The very same time, and no group more than it takes.
+// The plan must have exactly the same time and the least number of groups for it.
 TEST_P(AgainstBruteForce, ExactNumbers) {
   for (std::uint64_t seed = 0; seed < 6000; ++seed) {
     ProfileDraws draws(seed);
@@ -57,6 +57,7 @@ TEST_P(AgainstBruteForce, RoundedNumbers) {
   }
 }
 
+// 2^13 cuts are the most that brute force can try in a test.
 TEST_P(AgainstBruteForce, LargestThatIsTried) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const FusionProfile profile = ProfileDraws(seed).exact(14, GetParam());
@@ -69,6 +70,7 @@ TEST_P(AgainstBruteForce, LargestThatIsTried) {
 
 INSTANTIATE_TEST_SUITE_P(Fusion, AgainstBruteForce, testing::Values(Decode::none, Decode::some));
 
+// Without decoding, the plan equals the recurrence computed cell by cell.
 TEST(Fusion, AsThePlainRecurrence) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     ProfileDraws draws(seed);
@@ -77,6 +79,7 @@ TEST(Fusion, AsThePlainRecurrence) {
   }
 }
 
+// With decoding, the plan equals the exact search with Pareto sets.
 TEST(Fusion, AsParetoSets) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     ProfileDraws draws(seed);
@@ -93,8 +96,8 @@ TEST(Fusion, AsParetoSetsOfALongerModel) {
   EXPECT_NEAR(found.iteration_s, best_s, 1e-14 * best_s);
 }
 
-// The paper's search can be slow: those cases that it finishes in so many calls are compared, and
-// they are nearly all.
+// The paper's search can be slow. Only cases that it finishes within a bound of calls are compared,
+// which are nearly all.
 TEST(Fusion, AsThePapersSearch) {
   int compared = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
@@ -108,6 +111,7 @@ TEST(Fusion, AsThePapersSearch) {
   EXPECT_GT(compared, 200);
 }
 
+// Every rule is a special case of the planner's cuts.
 TEST(Fusion, NeverWorseThanARule) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     ProfileDraws draws(seed);
@@ -125,7 +129,7 @@ TEST(Fusion, ASecondTimeTheSame) {
   EXPECT_EQ(plan(profile).groups, plan(profile).groups);
 }
 
-// Without starts to pay for no cut does harm, and those that do not help are left out.
+// Without start-up costs no cut does harm; a cut without benefit must be left out.
 TEST(Fusion, TiesGoToFewerGroups) {
   FusionProfile profile;
   profile.backward_s = {1, 1, 1};
@@ -152,7 +156,7 @@ TEST(Fusion, OneTensor) {
   EXPECT_EQ(plan(profile).iteration_s, 2 + 3 + 14 + 202);
 }
 
-// What decoding is for in the model: the best groups for the network alone are not the best.
+// The best groups for the network alone are not the best with decoding.
 TEST(Fusion, DecodingChangesThePlan) {
   FusionProfile profile;
   profile.backward_s = {1, 1, 1, 1};
@@ -168,7 +172,8 @@ TEST(Fusion, DecodingChangesThePlan) {
 }
 
 TEST(Fusion, MoreGroupsCanMakeFewerTensorsTakeLonger) {
-  // Why rows admit empty groups (fusion_rows.h): a large tensor that waits for its own compression.
+  // The case for which rows admit empty groups (fusion_rows.h): a large tensor that waits for its
+  // own compression.
   FusionProfile profile;
   profile.backward_s = {0, 0, 0};
   profile.bytes = {0, 16, 0};
@@ -184,6 +189,7 @@ TEST(Fusion, MoreGroupsCanMakeFewerTensorsTakeLonger) {
   EXPECT_THAT(plan(profile).groups, ElementsAre(3));
 }
 
+// A search at its bound returns a valid plan without the claim that it is optimal.
 TEST(Fusion, ASearchThatIsCutShortSaysSo) {
   const FusionProfile profile = fusion_testing::like_a_gather(200);
   const FusionPlan cut_short = plan(profile, {.steps_max = 1000});

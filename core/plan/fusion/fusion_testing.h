@@ -1,5 +1,5 @@
-// Other ways to the best groups, slower and each simple in its own way: what the planner is tested
-// against and, where they can run, timed beside.
+// Reference algorithms for fusion planning. Each is slow and simple in a different way. The tests
+// compare the planner with them, and the benchmark times them.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +28,7 @@ inline FusionPlan no_plan() {
   return plan;
 }
 
-// All 2^(N-1) cuts.
+// Tries all 2^(N-1) cuts.
 inline FusionPlan brute_force(const FusionProfile& profile) {
   const FusionTimes times(profile);
   FusionPlan best = no_plan();
@@ -46,7 +46,7 @@ inline FusionPlan brute_force(const FusionProfile& profile) {
   return best;
 }
 
-// The recurrence as it is written, in O(N^3); without decoding. D is indexed by groups and tensors.
+// The recurrence as it is written, in O(N^3), without decoding. D is indexed by groups and tensors.
 inline double plain_recurrence_s(const FusionProfile& profile) {
   const FusionTimes times(profile);
   const std::uint32_t all = times.tensors();
@@ -68,8 +68,8 @@ inline double plain_recurrence_s(const FusionProfile& profile) {
   return best;
 }
 
-// With decoding a cell is the set of all (end of sending, end of decoding) that no other pair in it
-// beats in both.
+// The result of the recurrence with decoding. A cell holds all pairs (end of sending, end of
+// decoding) that no other pair of the cell beats in both.
 struct ParetoOutcome {
   double iteration_s = std::numeric_limits<double>::infinity();
   std::size_t largest_set = 0;
@@ -115,9 +115,9 @@ inline ParetoOutcome pareto_sets(const FusionProfile& profile) {
   return outcome;
 }
 
-// Cupcake's Algorithm 1 with both of its prunings, for profiles without decoding. Two slips of the
-// print are mended: it never compares the one group of all tensors with the best, and counts the
-// start of a compression for an empty rest.
+// Cupcake's Algorithm 1 with both of its prunings, for profiles without decoding. It corrects two
+// errors of the printed algorithm: that one never compares the single group of all tensors with the
+// best plan, and it counts the start of a compression for an empty rest.
 class PaperSearch {
  public:
   explicit PaperSearch(const FusionProfile& profile, std::uint64_t calls_max = ~std::uint64_t{0})
@@ -136,7 +136,7 @@ class PaperSearch {
  private:
   bool gave_up() const { return calls_ > calls_max_; }
 
-  // The groups so far are those of the tensors before `begin`, and sent at `sent_s`.
+  // Extends a partial plan of the tensors before `begin`, whose last group is sent at `sent_s`.
   void find(std::uint32_t begin, double sent_s) {
     if (++calls_ > calls_max_) return;
     const std::uint32_t all = times_.tensors();
@@ -145,13 +145,13 @@ class PaperSearch {
       return;
     }
     const auto made = static_cast<std::uint32_t>(groups_.size());
-    // The second pruning: up to here another tensor is compressed while the network is busy.
+    // Second pruning: up to `first`, another tensor is compressed while the network is busy.
     std::uint32_t first = begin + 1;
     while (first < all && times_.compressed_s(made + 1, first + 1) <= sent_s) ++first;
     for (std::uint32_t end = first; end <= all; ++end) {
       const double ready_s = times_.compressed_s(made + 1, end);
       const double now_s = std::max(ready_s, sent_s) + times_.send_s(begin, end);
-      // The first pruning: all of the rest in one more group, and nothing of it waited for.
+      // First pruning: all remaining tensors in one more group that does not wait for the network.
       const bool rest = end < all;
       const double by_device = times_.compressed_s(rest ? made + 2 : made + 1, all);
       const double by_network = now_s + (rest ? times_.send_s(end, all) : 0);

@@ -9,6 +9,7 @@ namespace tributary {
 FusionTimes::FusionTimes(const FusionProfile& profile)
     : compress_alpha_s_(profile.compress.alpha_s),
       send_alpha_s_(profile.network.alpha_s),
+      // A group's payloads of all agents are decoded one after another.
       decode_alpha_s_(profile.decode.alpha_s * profile.decode_agents) {
   const std::size_t tensors = profile.bytes.size();
   bytes_.resize(tensors + 1);
@@ -33,6 +34,7 @@ FusionTimes FusionTimes::mirrored() const {
       mirror[i] = sums.back() - sums[sums.size() - 1 - i];
     return mirror;
   };
+  // Compression and decoding exchange their roles, with times counted from the end.
   FusionTimes mirror = *this;
   std::swap(mirror.compress_alpha_s_, mirror.decode_alpha_s_);
   mirror.bytes_ = from_behind(bytes_);

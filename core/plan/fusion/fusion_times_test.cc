@@ -9,8 +9,8 @@
 namespace tributary {
 namespace {
 
-// Backward 1 + 2 + 3 s; compression 1 s and 1/2 s a byte; network 2 s and 1 s a byte; decoding, of
-// two agents, 2 s and 1/2 s a byte.
+// Backward 1, 2 and 3 s; compression 1 s + 1/2 s per byte; network 2 s + 1 s per byte; decoding of
+// two agents' payloads, each 2 s + 1/2 s per byte.
 FusionProfile by_hand() {
   FusionProfile profile;
   profile.backward_s = {1, 2, 3};
@@ -47,13 +47,14 @@ TEST(FusionTimes, IterationsByHand) {
   EXPECT_EQ(iteration_s(by_hand(), {1, 1, 1}), 22);
 }
 
+// A stage that is still busy delays the next group.
 TEST(FusionTimes, StagesWaitForTheGroupBefore) {
   FusionProfile profile = by_hand();
   profile.network.alpha_s = 10;
-  // Compressed at 3 and 11; the network has the first until 15, and the second until 29.
+  // Compressed at 3 and 11; the network sends the first until 15 and the second until 29.
   EXPECT_EQ(iteration_s(profile, {1, 2}), 29 + 4);
   profile.decode.alpha_s = 20;
-  // Decoding of the first takes from 15 to 56, and of the second 42.
+  // The first is decoded from 15 to 56, and the second takes 42.
   EXPECT_EQ(iteration_s(profile, {1, 2}), 56 + 42);
 }
 
@@ -67,6 +68,7 @@ TEST(FusionTimes, NothingIsDecodedWhereItCostsNothing) {
   EXPECT_FALSE(FusionTimes(profile).decodes());
 }
 
+// A plan read backwards takes the same time in the mirrored problem.
 TEST(FusionTimes, FromBehindTheSame) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     fusion_testing::ProfileDraws draws(seed);

@@ -11,7 +11,8 @@ CodecSpeed speed_at(const DeviceSpeeds& device, std::string_view spec) {
   return family != device.end() ? family->second : CodecSpeed();
 }
 
-// How many times longer the device takes. What cannot be, NaN too, is as good as not known.
+// Returns how many times longer the device takes. An invalid speed (not above 0, or NaN) counts as
+// unknown, which gives 1.
 double times_slower(double device_bytes_per_s, double here_bytes_per_s) {
   if (!(device_bytes_per_s > 0 && here_bytes_per_s > 0)) return 1;
   return std::clamp(here_bytes_per_s / device_bytes_per_s, 1 / kDeviceFactorMax, kDeviceFactorMax);

@@ -1,4 +1,4 @@
-// How quick devices are at codecs, beside the machine that has measured what a plan is made from.
+// Codec speeds of devices, and their effect on codec costs that another machine measured.
 #pragma once
 
 #include <functional>
@@ -11,19 +11,21 @@
 
 namespace tributary {
 
-// Both as core/cost/device_speed.h measures them; 0: not known.
+// Speeds as core/cost/device_speed.h measures them, in uncompressed bytes per second. 0: unknown.
 struct CodecSpeed {
   double encode_bytes_per_s = 0;
   double decode_bytes_per_s = 0;
 };
 
-// Of one device, by a family of codecs, which stands for all its specs.
+// The speeds of one device, by codec family (the spec up to ':'). An entry stands for all specs of
+// its family.
 using DeviceSpeeds = std::map<std::string, CodecSpeed, std::less<>>;
 
-// Codecs as the slowest of these devices encodes and decodes them; `here` is the machine that
-// measured `codecs`. A device of which nothing is known counts as one like it, and nobody is
-// believed to be more than kDeviceFactorMax times slower or quicker. Adding up is left as it is: by
-// the star the coordinator does it.
+// Returns `codecs` with the encoding and decoding times of the slowest of `devices`. `here` holds
+// the speeds of the machine that measured `codecs`. A device of unknown speed counts as equal to
+// that machine. Aggregation times stay, because the coordinator aggregates in a star.
+// Bound on the relative speed of two devices, in both directions. A larger ratio is a wrong
+// measurement.
 inline constexpr double kDeviceFactorMax = 100;
 std::vector<PlanCodec> on_slowest(std::vector<PlanCodec> codecs, const DeviceSpeeds& here,
                                   std::span<const DeviceSpeeds> devices);

@@ -22,6 +22,7 @@ PlanCodec on(const std::vector<DeviceSpeeds>& devices) {
   return on_slowest({codec("thc:bits=4")}, here, devices)[0];
 }
 
+// The slowest device determines encoding and decoding independently; aggregation stays.
 TEST(DeviceSpeedsTest, TheSlowestDeviceCounts) {
   const PlanCodec slowed = on({{{"thc", {0.5e9, 4e9}}}, {{"thc", {2e9, 0.5e9}}}});
   EXPECT_DOUBLE_EQ(slowed.stages[0].encode_s_per_value, 2e-9) << "both stages take twice as long";
@@ -36,6 +37,7 @@ TEST(DeviceSpeedsTest, QuickDevicesAreQuicker) {
   EXPECT_DOUBLE_EQ(quick.decode_s_per_value, 1e-9);
 }
 
+// A device without a valid speed counts as equal to the measuring machine.
 TEST(DeviceSpeedsTest, WhoSaysNothingIsLikeTheMachineThatMeasured) {
   for (const DeviceSpeeds& silent :
        {DeviceSpeeds(), DeviceSpeeds{{"int8", {1, 1}}}, DeviceSpeeds{{"thc", {kNoSpeed, -1}}}}) {
@@ -49,6 +51,7 @@ TEST(DeviceSpeedsTest, WhoSaysNothingIsLikeTheMachineThatMeasured) {
       << "with nothing to compare it with";
 }
 
+// The relative speed is bounded in both directions.
 TEST(DeviceSpeedsTest, NobodyIsBelievedToBeEndlesslySlow) {
   const PlanCodec slow = on({{{"thc", {1e-300, 1}}}});
   EXPECT_DOUBLE_EQ(slow.stages[0].encode_s_per_value, 1e-9 * kDeviceFactorMax);

@@ -23,6 +23,8 @@ Status wrong(std::string_view what, std::string_view expected, double got) {
 double GainPoints::at(double ratio) const {
   ratio = std::clamp(ratio, 0.0, 1.0);
   if (!known()) return ratio;
+  // Below the first point the curve is linear in the ratio itself, because the logarithm has no
+  // value at 0.
   if (ratio <= ratios.front()) return gains.front() * ratio / ratios.front();
   const auto above = std::ranges::upper_bound(ratios, ratio);
   const auto i = static_cast<std::size_t>(above - ratios.begin());
@@ -63,6 +65,7 @@ GainPoints joint_gain(std::span<const GainPoints> agents, std::span<const double
     if (!agents[i].known()) continue;
     ++known;
     energy += energies[i];
+    // The first agent's ratios are the joint ones; the others' curves are evaluated at them.
     if (joint.ratios.empty()) joint.ratios = agents[i].ratios;
   }
   if (known == 0) return joint;
@@ -74,7 +77,7 @@ GainPoints joint_gain(std::span<const GainPoints> agents, std::span<const double
       joint.gains[k] += share * agents[i].at(joint.ratios[k]);
     }
   }
-  for (double& gain : joint.gains) gain = std::min(gain, 1.0);  // sums of shares round
+  for (double& gain : joint.gains) gain = std::min(gain, 1.0);  // rounding may exceed 1
   return joint;
 }
 

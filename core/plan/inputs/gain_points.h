@@ -1,5 +1,7 @@
-// The gain ||C(g)||² / ||g||² of keeping a share of the values, at a few shares: what an agent
-// reports from its histogram (core/codec/sparse/gain.h), and what is made of many of them.
+// The gain ||C(g)||² / ||g||² of keeping a share of an update's values, at a few shares.
+//
+// An agent reports these points from its histogram (core/codec/sparse/gain.h). A plan uses one
+// curve for all agents. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +13,28 @@
 namespace tributary {
 
 struct GainPoints {
-  std::vector<double> ratios;  // ascending, above 0 and at most 1
-  std::vector<double> gains;   // as many; they do not fall
+  std::vector<double> ratios;  // shares of values, ascending, above 0 and at most 1
+  std::vector<double> gains;   // gain at each ratio; does not decrease
 
   bool known() const { return !ratios.empty(); }
-  // Between two shares as a line over the logarithm of the share, towards (0, 0) below the first
-  // and towards (1, 1) above the last. Nothing known: the share itself, as of values that are all
-  // alike.
+  // Returns the gain at `ratio`, interpolated linearly over the logarithm of the ratio. The curve
+  // leads to (0, 0) below the first point and to (1, 1) above the last. Without points it is the
+  // ratio itself, which is the gain of values of equal size.
   double at(double ratio) const;
 
   friend bool operator==(const GainPoints&, const GainPoints&) = default;
 };
 
-// Lengths, order and bounds; gains that fall are an error, too.
+// Returns invalid_argument if lengths, order or bounds are wrong, or if gains decrease.
 Status check(const GainPoints& points);
 
-// One curve for all: each agent's gain counts by its part in the sum's energy. `energies` are of
-// the updates, weights folded in; where none is above 0, all count alike.
+// Returns one curve for all agents. Each agent's gain is weighted by its part in the energy of the
+// sum. `energies` are those of the weighted updates; if none is above 0, all agents have equal
+// weight.
 GainPoints joint_gain(std::span<const GainPoints> agents, std::span<const double> energies);
 
-// Moves towards `fresh` by this share. At other ratios than before, or first: `fresh` alone.
+// Moves `known` by `share` of the distance to `fresh`. If `known` is empty or has other ratios, it
+// becomes `fresh`.
 void smooth(GainPoints& known, const GainPoints& fresh, double share);
 
 }  // namespace tributary

@@ -10,6 +10,7 @@ namespace {
 
 const GainPoints kCurve = {.ratios = {0.001, 0.01, 0.1}, .gains = {0.1, 0.3, 0.7}};
 
+// The interpolation passes through the points and never decreases.
 TEST(GainPoints, AreMetAndNeverFallInBetween) {
   for (std::size_t i = 0; i < kCurve.ratios.size(); ++i) {
     EXPECT_DOUBLE_EQ(kCurve.at(kCurve.ratios[i]), kCurve.gains[i]);
@@ -36,6 +37,7 @@ TEST(GainPoints, OfManyCountByEnergy) {
   EXPECT_TRUE(check(joint).ok());
 }
 
+// An agent without a curve does not affect the joint curve.
 TEST(GainPoints, WhoHasNoneHasNoSayInTheJointOnes) {
   const GainPoints joint =
       joint_gain(std::vector<GainPoints>{{}, kCurve}, std::vector<double>{5, 1});
@@ -43,6 +45,7 @@ TEST(GainPoints, WhoHasNoneHasNoSayInTheJointOnes) {
   EXPECT_FALSE(joint_gain(std::vector<GainPoints>{{}, {}}, std::vector<double>{1, 1}).known());
 }
 
+// Smoothing moves a fixed share; other ratios replace the curve.
 TEST(GainPoints, MoveTowardsWhatIsFresh) {
   GainPoints known = kCurve;
   smooth(known, {.ratios = kCurve.ratios, .gains = {0.2, 0.5, 0.7}}, 0.25);

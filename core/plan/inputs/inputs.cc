@@ -13,21 +13,21 @@ constexpr std::size_t kStagesMax = 8;
 constexpr double kSecondsMax = 1e9;
 constexpr double kBytesMax = 1e18;
 
-// The first that is wrong.
+// Collects the first failed check.
 class Checks {
  public:
   void range(std::string_view what, double value, double low, double high) {
     if (value >= low && value <= high) return;
     fail(what, fmt::format("from {} to {}", low, high), fmt::format("{}", value));
   }
-  // NaN says that it is not known.
+  // NaN means unknown and is valid here.
   void known_range(std::string_view what, double value, double low, double high) {
     if (!std::isnan(value)) range(what, value, low, high);
   }
   void count(std::string_view what, std::size_t value, std::size_t low, std::size_t high) {
     range(what, static_cast<double>(value), static_cast<double>(low), static_cast<double>(high));
   }
-  // By its number in the schemas.
+  // Checks the number of an enumerator of the schemas.
   template <typename Enum>
   void choice(std::string_view what, Enum value, Enum first, Enum last) {
     count(what, static_cast<std::size_t>(value), static_cast<std::size_t>(first),

@@ -1,5 +1,9 @@
-// Everything that a plan is made from, as plain numbers: what is stored with it, and what it can be
-// made from again (named_numbers.h). Nothing else goes in: no clock, no memory, no machine.
+// All inputs of a plan, as plain numbers.
+//
+// They are stored with the plan, and the plan can be computed again from them
+// (core/plan/inputs_text.h). A plan depends on nothing else: no clock, no memory of earlier plans,
+// no property of the machine. Times are in seconds, sizes in bytes, and link costs follow alpha +
+// beta * bytes.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +20,15 @@
 
 namespace tributary {
 
-// How the codecs of a family differ from one another.
+// How the specs of a codec family differ, as far as a plan may choose among them.
 enum class PlanFamily : std::uint8_t {
-  fixed,     // they do not: sizes and gain are as measured
-  top_k,     // by the share that is kept; every agent has places of its own
-  ar_top_k,  // by the share that is kept; all agents send the values at one agent's places
+  fixed,     // no parameter of the plan; size and gain are as measured
+  top_k,     // share of values that is kept; each agent selects its own positions
+  ar_top_k,  // share that is kept; all agents send the values at one agent's positions
 };
 
-// Of one stage of a codec. Bytes of a bucket are a sum of both, times grow with its values.
+// The costs of one stage of a codec. The size of a bucket is a constant plus a term per value;
+// times grow with the number of values.
 struct PlanStage {
   StageFlow flow = StageFlow::reduced;
   double up_bytes = 0;
@@ -34,39 +39,41 @@ struct PlanStage {
   double aggregate_s_per_value = 0;
 };
 
-// What a codec weighs and costs on one core of the slowest device.
+// The size and time of a codec on one core of the slowest device.
 struct PlanCodec {
-  std::string spec;  // without the share that is kept
+  std::string spec;  // without the ratio
   PlanFamily family = PlanFamily::fixed;
-  double gain = 1;  // of a fixed one: the share of the update's energy that gets through
+  double gain = 1;  // fixed family: share of the update's energy that is kept
   double decode_s_per_value = 0;
-  // Of a family with a ratio only the times count, the first stage's and the last one's: its sizes
-  // follow from the ratio.
+  // For a family with a ratio, only the times count, namely those of the first and the last stage.
+  // Its sizes follow from the ratio.
   std::vector<PlanStage> stages = {};
 };
 
-// What is known of one agent. NaN: not known.
+// The known properties of one agent. NaN: unknown.
 struct PlanAgent {
-  std::string name = {};       // for people; may be empty
-  double alpha_s = 0;          // to the coordinator, one way
-  double beta_s_per_byte = 0;  // on the way to it
-  double down_beta_s_per_byte = std::numeric_limits<double>::quiet_NaN();  // not known: as above
+  std::string name = {};       // for display; may be empty
+  double alpha_s = 0;          // one-way latency to the coordinator
+  double beta_s_per_byte = 0;  // uplink to the coordinator
+  // Downlink; NaN: as the uplink.
+  double down_beta_s_per_byte = std::numeric_limits<double>::quiet_NaN();
   double weight = 1;
-  double compute_s = 0;  // of a round's training
+  double compute_s = 0;  // training time per round
   GainPoints gain = {};
-  // What got through where it tried codecs on its own updates, by spec.
+  // Gain of the codecs that the agent tried on its own updates, by spec.
   std::map<std::string, double> tried = {};
 };
 
-// Of a codec that some agents have tried.
+// A codec that some agents have tried.
 struct PlanTried {
   std::string spec;
-  std::uint64_t rounds = 0;  // since then
-  double curve_gain = 0;     // PlanPredictor::curve_gain() at that time
+  std::uint64_t rounds = 0;  // rounds since the last trial
+  double curve_gain = 0;     // PlanPredictor::curve_gain() at the last trial
 };
 
+// The parameters that a plan chooses.
 struct PlanChoice {
-  std::string codec;  // with its ratio
+  std::string codec;  // spec with the ratio
   wire::Collective collective = wire::Collective::star;
   double ratio = 1;
   std::uint64_t bucket_values = 0;
@@ -74,70 +81,77 @@ struct PlanChoice {
   friend bool operator==(const PlanChoice&, const PlanChoice&) = default;
 };
 
-// The choice in force, and what it was made from: what changes are measured against.
+// The choice in force and the inputs behind it. Changes are measured against it.
 struct PlanBefore {
   PlanChoice choice = {};
-  std::uint64_t rounds = 0;  // that it has been in force for
+  std::uint64_t rounds = 0;  // number of rounds that the choice has been in force
   std::uint64_t agents = 0;
-  LinkEstimate line = {};  // the slowest agent's
+  LinkEstimate line = {};  // the slowest agent's link to the coordinator
   LinkEstimate peers = {};
-  double exchange_s = 0;  // as it was predicted
-  double gain = 1;        // likewise
-  // By agent: the share that each keeps. Empty: all keep the choice's.
+  double exchange_s = 0;  // as predicted at the choice
+  double gain = 1;        // as predicted at the choice
+  // Ratio of each agent, by agent. Empty: all have the ratio of the choice.
   std::vector<double> ratios = {};
-  // By spec: what codecs without a ratio were believed to let through. Empty: nobody explores.
+  // Assumed gain of codecs without a ratio, by spec. Empty: exploring is off.
   std::map<std::string, double> gains = {};
 };
 
-// Kept by whoever asks for plans: budgets are what is left of them.
+// The job's policy. The caller keeps the budgets up to date: they are the remainders.
 struct PlanPolicy {
   wire::PlanGoal goal = wire::PlanGoal::adaptive;  // never `fixed`
-  double gain_weight = 1;                          // how much the knee prefers gain, against time
-  double gain_min = 0.05;  // nothing that lets less through, unless there is nothing else
+  double gain_weight = 1;  // weight of the gain against time at the knee of the Pareto set
+  double gain_min = 0.05;  // least gain of a choice, unless no choice reaches it
   double ratio_min = 0.001;
   double ratio_max = 0.1;
-  double hysteresis = 0.1;  // by how much a new choice has to be better
+  double hysteresis = 0.1;  // relative score by which a new choice must be better
+  // Least number of rounds between two choices.
   std::uint32_t dwell_rounds = 5;
-  double link_change = 0.2;  // relative, from what the last choice was made from
+  double link_change = 0.2;  // relative change of a link or a time that is a reason to choose again
+  // The same for the gain.
   double gain_change = 0.1;
-  double budget_s = 0;          // left, for rounds_left
-  double bytes_left_today = 0;  // of the agent that has least
+  double budget_s = 0;          // remaining time in seconds, for rounds_left rounds
+  double bytes_left_today = 0;  // of the agent with the least remaining bytes
   double seconds_left_today = 86400;
   std::uint64_t rounds_left = 0;
-  // Of the rounds' time, how much an agent may take to try codecs; 0: none is tried.
+  // Share of the rounds' time that an agent may spend on codec trials. 0: no trials.
   double exploring_share = 0;
-  std::uint64_t trial_rounds = 100;  // a codec is tried again after so many
+  std::uint64_t trial_rounds = 100;  // rounds until a codec is tried again
 };
 
+// One job's inputs at one time.
 struct PlanInputs {
   std::uint64_t values = 0;
   std::vector<PlanAgent> agents = {};
-  double hub_beta_s_per_byte = 0;  // of the coordinator's line; 0: it is not what limits
-  // Between agents, the slowest pair's; NaN: not measured, and an agent's own line is taken.
+  double hub_beta_s_per_byte = 0;  // the coordinator's own link, shared by all agents; 0: no limit
+  // The slowest link between two agents. NaN: not measured; an agent's link to the coordinator
+  // stands in.
   double peer_alpha_s = 0;
   double peer_beta_s_per_byte = 0;
   bool peers_reachable = false;
-  double message_s = 0;  // of a core, at each end
-  // What peers come to goes to the coordinator as well, a share from each, and its word comes back:
-  // a round among them is not over before.
+  double message_s = 0;  // CPU time per message, at each end
+  // Whether a round among peers ends at the coordinator: each agent sends its share of the result
+  // there, and the coordinator's commit follows.
   bool settled = false;
-  double overhead_s = 0;  // of every round beside training and exchange, however it is carried out
-  double cores = 1;       // of an agent
+  double overhead_s = 0;  // time of each round beside training and exchange, for every choice
+  double cores = 1;       // cores of an agent
   std::vector<PlanCodec> codecs = {};
-  // How much more of the update's energy is lost where all agents use one agent's places: the share
-  // of what those places hold of another agent's energy that its own would.
+  // Share of another agent's energy (beyond that of random positions) that one agent's positions
+  // keep, relative to that other agent's own positions. It shows how much is lost if all agents use
+  // one agent's positions.
   double agreement = 1;
-  bool own_ratios = true;  // agents may keep different shares (agent_ratios.h)
-  // Measured over predicted time, by collective and by codec's spec. None: 1.
+  bool own_ratios = true;  // agents may keep different ratios (agent_ratios.h)
+  // Measured over predicted exchange time, by collective and codec (corrections.h). Absent: 1.
   std::map<std::string, double> corrections = {};
   PlanPolicy policy = {};
-  std::optional<PlanBefore> before = {};  // none yet
+  std::optional<PlanBefore> before = {};  // empty before the first plan
   std::vector<PlanTried> tried = {};
-  std::uint64_t rounds_unasked = 0;  // since agents were asked to try something, or since the start
-  std::uint64_t asked_in_vain = 0;   // how often, since any of them has answered
+  // Rounds since agents were last asked to try codecs, or since the start.
+  std::uint64_t rounds_unasked = 0;
+  std::uint64_t asked_in_vain = 0;  // number of requests since the last answer
 };
 
-// invalid_argument names the number and where it may lie. What is merely not known is no error.
+// Returns invalid_argument, with the name of the number and its bounds, if an input is invalid. An
+// unknown (NaN) input is valid where its comment allows NaN.
 Status check(const PlanInputs& inputs);
 
 }  // namespace tributary

@@ -1,5 +1,5 @@
-// Federations to plan for in tests: four agents on one kind of line, and the codecs that a
-// coordinator offers, with round numbers for what they weigh and cost.
+// Test inputs: four agents on equal links, and a coordinator's codecs with round numbers for size
+// and time.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 namespace tributary::plan_testing {
 
+// Seconds per byte of a link of `mbit` Mbit/s.
 constexpr double beta_of_mbit(double mbit) { return 8e-6 / mbit; }
 
 inline PlanCodec fixed_codec(std::string spec, double bytes_per_value, double s_per_value,
@@ -32,11 +33,13 @@ inline PlanCodec ratio_codec(std::string spec, PlanFamily family, double s_per_v
   return codec;
 }
 
+// A gain curve of an update in which few values hold most of the energy.
 inline GainPoints heavy_tailed() {
   return {.ratios = {0.001, 0.003, 0.01, 0.03, 0.1, 0.3},
           .gains = {0.12, 0.2, 0.34, 0.5, 0.72, 0.9}};
 }
 
+// `agents` equal agents that also reach one another at the same rate and latency.
 inline PlanInputs federation(double mbit, double alpha_ms, std::size_t agents = 4,
                              std::uint64_t values = 1u << 20) {
   PlanInputs inputs = {.values = values};

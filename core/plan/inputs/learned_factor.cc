@@ -10,11 +10,12 @@
 namespace tributary {
 namespace {
 
-// Of several predictions the best is more often too good than too bad, and of collectives that
-// nobody has tried here nothing else is known than those.
+// The factor for a collective that was never used. The best of several predictions is more often
+// too optimistic than too pessimistic, and for an unused collective nothing but predictions is
+// known.
 constexpr double kUntriedDoubt = 1.2;
 
-// The mean of the logarithms of factors. What is known beforehand counts as one more of them.
+// The mean of the logarithms of factors. The prior counts as one more of them.
 class MeanFactor {
  public:
   explicit MeanFactor(double beforehand) : sum_(beforehand) {}

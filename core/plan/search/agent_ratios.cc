@@ -6,10 +6,10 @@
 namespace tributary {
 namespace {
 
-// Of a line that nobody has measured yet: neither fast nor slow, so that neither extreme is chosen
-// on no grounds. 100 Mbit/s.
+// The assumed rate of an unmeasured link: 100 Mbit/s. It is neither fast nor slow, so that no
+// extreme choice is made without evidence.
 constexpr double kAssumedBeta = 8e-8;
-// Of one that says it carries nothing: 1 kbit/s, so that costs stay numbers.
+// The slowest rate: 1 kbit/s. It keeps costs finite for a link that reports no throughput.
 constexpr double kBetaMax = 8e-3;
 
 }  // namespace
@@ -23,6 +23,7 @@ AgentLine line_of(const PlanAgent& agent) {
 std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& bytes) {
   std::vector<double> ups;
   for (const PlanAgent& agent : inputs.agents) ups.push_back(line_of(agent).up);
+  // The lower median, so that with two agents the faster one sets the time.
   const auto middle = ups.begin() + static_cast<std::ptrdiff_t>((ups.size() - 1) / 2);
   std::ranges::nth_element(ups, middle);
   const double in_time_s = *middle * bytes.up;
@@ -31,8 +32,10 @@ std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& byt
   for (const PlanAgent& agent : inputs.agents) {
     const AgentLine line = line_of(agent);
     const double own_s = line.up * bytes.up;
+    // The upload may take as long as the median agent's or as this agent's own download, whichever
+    // is longer: a smaller ratio would not end the round earlier.
     const double allowed_s = std::max(in_time_s, line.down * bytes.down);
-    // Nobody keeps less for what measuring alone might explain, or where nothing was measured.
+    // A smaller ratio needs a measured link and a difference beyond measurement error.
     const bool slow =
         !std::isnan(agent.beta_s_per_byte) && own_s > allowed_s * (1 + inputs.policy.link_change);
     const double share = slow ? allowed_s / own_s : 1;
@@ -40,6 +43,7 @@ std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& byt
     ratios.push_back(std::max(bytes.ratio * share, least));
     alike &= ratios.back() == bytes.ratio;
   }
+  // An empty result is the common case, and the plan then needs no list of ratios.
   return alike ? std::vector<double>() : ratios;
 }
 

@@ -1,7 +1,9 @@
-// Where lines differ, who has a slow one keeps less, so that nobody is held back by it. Only for
-// payloads that everybody fills with places of its own and that go to the coordinator: sums along a
-// way have to agree on places. What a slow agent holds back stays its residual, and its weight is
-// what it was: less of its update gets through in a round, and none of it counts less.
+// Smaller ratios for agents with slow links, so that they do not delay the round.
+//
+// This applies only to payloads that contain positions of the agent's own choice and go to the
+// coordinator; in a sum along a route, all agents must use the same positions. A slow agent keeps
+// what it does not send in its residual. Its weight does not change: less of its update arrives in
+// each round, but none of it is lost.
 #pragma once
 
 #include <vector>
@@ -10,24 +12,26 @@
 
 namespace tributary {
 
-// What a share weighs: of a whole update, as it goes up, and of what comes down to everybody.
+// Bytes of a whole update at `ratio`: on the uplink, and on the downlink of the combined result.
 struct RatioBytes {
   double ratio = 1;
   double up = 0;
   double down = 0;
 };
 
-// By agent, at most the ratio that was given and at least the policy's least; who has a line that
-// is not slower than the middle one's by as much as a line has to change to count (link_change), or
-// has one that nobody has measured, keeps all of it. Nobody keeps so little that its way up would
-// be shorter than its way down, because that saves no time. Empty: all keep the ratio.
+// Returns the ratio of each agent, at most bytes.ratio and at least the policy's minimum. An agent
+// keeps the full ratio if its uplink has not been measured, or if its uplink is not slower than the
+// median by more than link_change. No agent gets a ratio so small that its upload is shorter than
+// its download, because that saves no time. Empty: all agents keep the full ratio.
 std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& bytes);
 
-// Seconds a byte takes on the way up and down, as far as they are known.
+// Seconds per byte of the uplink and the downlink of one agent.
 struct AgentLine {
   double up = 0;
   double down = 0;
 };
+// Returns the agent's known rates. An unknown uplink is taken as 100 Mbit/s and an unknown downlink
+// as the uplink; a rate is at least 1 kbit/s.
 AgentLine line_of(const PlanAgent& agent);
 
 }  // namespace tributary

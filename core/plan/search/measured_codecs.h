@@ -1,4 +1,4 @@
-// What codecs weigh and cost here, by trying them: the part of a plan's inputs that depends on the
+// Measures the size and time of codecs on this machine: the inputs of a plan that depend on the
 // machine and not on the network.
 #pragma once
 
@@ -13,31 +13,33 @@
 
 namespace tributary {
 
-// Among which a plan chooses where a job does not say otherwise. Of a codec with a ratio the plan
-// says the ratio.
+// The codecs that a plan may choose if the job does not name any. The plan adds the ratio.
 inline constexpr std::string_view kPlannedCodecs[] = {
     "fp32", "fp16", "gcomp", "thc:bits=4", "threelc", "threelc:s=1.75", "topk", "star_topk"};
 
-// Top-k and STAR-Topk have ratios that a plan may set; all others are taken as they are.
+// Returns top_k and ar_top_k for Top-k and STAR-Topk, whose ratio a plan sets; fixed for all
+// others.
 PlanFamily family_of(std::string_view spec);
 
+// The size of a measurement, and its cancellation.
 struct PlanMeasureOptions {
   std::uint32_t agents = 4;
   std::uint32_t bucket_values = 1u << 16;
-  double ratio = 0.01;  // at which codecs with a ratio are tried
-  // Asked often; false ends it with `cancelled`. Empty: nobody asks.
+  double ratio = 0.01;  // ratio of the measurement, for codecs with a ratio
+  // Called often; `false` ends the measurement with `cancelled`. Empty: no cancellation.
   std::function<bool()> go_on = {};
 };
 
-// On one core, with made-up gradients.
+// Encodes, combines and decodes synthetic gradients on the calling thread and returns the times and
+// sizes per value. Returns the codec's error if the spec is invalid. `clock` measures the times.
 Result<PlanCodec> measure_plan_codec(std::string_view spec, const PlanMeasureOptions& options,
                                      const Clock& clock);
 
-// At the shares that agents report: sparse::kGainRatios.
+// Returns the points of the curve at the ratios that agents report (sparse::kGainRatios).
 GainPoints gain_points_of(const sparse::GainCurve& curve);
 
-// How much of another agent's energy one agent's places hold, of what its own would: PlanInputs has
-// it as `agreement`. `gradients` are at least two, and of one length.
+// Returns PlanInputs::agreement for these gradients, with the first one's positions at `ratio`.
+// Requires two or more gradients of equal length.
 double agreement_of(std::span<const std::span<const float>> gradients, double ratio);
 
 }  // namespace tributary

@@ -13,11 +13,11 @@
 namespace tributary {
 namespace {
 
-constexpr int kRatioDigits = 3;  // that a spec has
+constexpr int kRatioDigits = 3;  // significant digits of the ratio in a spec
 
 double known_or(double value, double other) { return std::isnan(value) ? other : value; }
 
-// What a bucket of so many values weighs, and how long it takes.
+// Size and time of a bucket of `values` values.
 StagePayload payload_of(const PlanStage& stage, double values) {
   return {.flow = stage.flow,
           .up_bytes = stage.up_bytes + stage.up_bytes_per_value * values,
@@ -38,12 +38,15 @@ PlanPredictor::PlanPredictor(const PlanInputs& inputs) : inputs_(inputs) {
     line_.alpha_s = std::max(line_.alpha_s, known_or(agent.alpha_s, kAssumedAlpha_s));
     compute_s_ = std::max(compute_s_, known_or(agent.compute_s, 0));
     gains.push_back(agent.gain);
+    // Updates of equal norm are assumed, so an agent's part in the joint update's energy is the
+    // square of its weight.
     shares_.push_back(agent.weight * agent.weight);
   }
   const double energy = std::accumulate(shares_.begin(), shares_.end(), 0.0);
   const double alike = 1 / static_cast<double>(shares_.size());
   for (double& share : shares_) share = energy > 0 ? share / energy : alike;
   gain_ = joint_gain(gains, shares_);
+  // The star's model has one rate for both directions, so the slower one is taken.
   line_.beta_s_per_byte = std::max(slowest_.up, slowest_.down);
   peers_ = {.alpha_s = known_or(inputs.peer_alpha_s, line_.alpha_s),
             .beta_s_per_byte = known_or(inputs.peer_beta_s_per_byte, line_.beta_s_per_byte)};
@@ -65,6 +68,8 @@ PlanPredictor::Buckets PlanPredictor::buckets_of(const PlanCodec& codec, double 
                                                  std::uint64_t bucket_values) const {
   const auto all = static_cast<double>(inputs_.values);
   Buckets buckets = {.count = std::ceil(all / static_cast<double>(bucket_values)), .stages = {}};
+  // Buckets of equal size: the last one is not smaller, because the exchange's model takes a mean
+  // bucket.
   const double values = all / buckets.count;
   if (codec.family == PlanFamily::fixed) {
     for (const PlanStage& stage : codec.stages) {
@@ -76,6 +81,7 @@ PlanPredictor::Buckets PlanPredictor::buckets_of(const PlanCodec& codec, double 
       codec.family == PlanFamily::ar_top_k
           ? ar_top_k_stages(values, ratio)
           : top_k_stages(values, ratio, static_cast<std::uint32_t>(inputs_.agents.size()));
+  // For codecs with a ratio, sizes come from formulas and times from the measurement.
   buckets.stages.front().encode_s = codec.stages.front().encode_s_per_value * values;
   buckets.stages.back().aggregate_s = codec.stages.back().aggregate_s_per_value * values;
   return buckets;
@@ -93,11 +99,14 @@ RatioBytes PlanPredictor::bytes_of(const Buckets& buckets, double ratio) const {
 
 std::vector<double> PlanPredictor::ratios_of(const PlanCodec& codec,
                                              const RatioBytes& bytes) const {
+  // Positions differ between agents only with top_k; in ar_top_k all agents send the same
+  // positions, so they must keep equally many.
   if (codec.family != PlanFamily::top_k || !lines_differ_ || !inputs_.own_ratios) return {};
   return agent_ratios(inputs_, bytes);
 }
 
-// The exchange's model knows one rate for both ways: it is given that of the way that takes longer.
+// The cost model has one rate for both directions. It gets the rate of the direction that takes
+// longer.
 LinkEstimate PlanPredictor::star_line(const RatioBytes& bytes,
                                       const std::vector<double>& ratios) const {
   double up_s = slowest_.up * bytes.up;
@@ -111,13 +120,15 @@ LinkEstimate PlanPredictor::star_line(const RatioBytes& bytes,
   return {.alpha_s = line_.alpha_s, .beta_s_per_byte = longest_s / std::max(bytes.up, bytes.down)};
 }
 
-// Every agent brings its share of the result to the coordinator, whose word comes back.
+// Every agent uploads its share of the result to the coordinator, and receives the commit.
 double PlanPredictor::settle_s(const RatioBytes& bytes) const {
   if (!inputs_.settled) return 0;
   const auto agents = static_cast<double>(inputs_.agents.size());
   return 2 * line_.alpha_s + slowest_.up * bytes.down / agents;
 }
 
+// Agents that tried the codec represent the others; without any of them the gain on synthetic
+// values stays.
 double PlanPredictor::tried_gain(const PlanCodec& codec) const {
   double share = 0;
   double gain = 0;
@@ -137,8 +148,8 @@ double PlanPredictor::gain_of(const PlanCodec& codec, double ratio) const {
     case PlanFamily::top_k:
       return gain_.at(ratio);
     case PlanFamily::ar_top_k: {
-      // The root's places hold its own energy, and of every other agent's so much as they have in
-      // common with that agent's own; places drawn blindly would hold `ratio` of it.
+      // The root's positions hold the root's own energy, and of another agent's energy the share
+      // that both have in common. Random positions would hold `ratio` of it.
       const auto n = static_cast<double>(inputs_.agents.size());
       const double own = gain_.at(ratio);
       const double others = ratio + inputs_.agreement * (own - ratio);
@@ -152,6 +163,7 @@ double PlanPredictor::gain_of_each(const std::vector<double>& ratios) const {
   double gain = 0;
   for (std::size_t i = 0; i < ratios.size(); ++i) {
     const GainPoints& own = inputs_.agents[i].gain;
+    // An agent without a report of its own is represented by the joint curve.
     gain += shares_[i] * (own.known() ? own : gain_).at(ratios[i]);
   }
   return gain;
@@ -187,11 +199,15 @@ PlanCost PlanPredictor::cost(const PlanCodec& codec, wire::Collective collective
        .cores = inputs_.cores},
       {.agents = line,
        .hub = {.alpha_s = line_.alpha_s, .beta_s_per_byte = inputs_.hub_beta_s_per_byte}});
+  // compress_s is a sum over all buckets although encoding overlaps with sending: it is a criterion
+  // of its own, the load on the device.
   for (const StagePayload& stage : buckets.stages) {
     cost.compress_s += stage.encode_s * buckets.count;
   }
   cost.compress_s += decode_s * buckets.count;
   const double modelled_s = exchange.seconds + (star ? 0 : settle_s(bytes));
+  // The correction applies to the exchange only. The overhead is measured separately and is equal
+  // for all choices.
   cost.exchange_s =
       modelled_s * corrections_[place_of(codec)][static_cast<std::size_t>(collective)] +
       inputs_.overhead_s;
@@ -213,6 +229,8 @@ PlanChoice make_choice(const PlanCodec& codec, wire::Collective collective, doub
   PlanChoice choice = {
       .codec = codec.spec, .collective = collective, .bucket_values = bucket_values};
   if (codec.family == PlanFamily::fixed) return choice;
+  // The ratio is rounded to the digits of the spec, so that the prediction is for exactly the ratio
+  // that the codec will use.
   const std::string digits = fmt::format("{:.{}g}", ratio, kRatioDigits);
   choice.ratio = std::strtod(digits.c_str(), nullptr);
   const char separator = codec.spec.find(':') == std::string::npos ? ':' : ',';

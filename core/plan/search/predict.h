@@ -1,4 +1,4 @@
-// What a choice would cost, and how much of an update it would let through.
+// Predicts the time, bytes and gain of a round for each possible choice.
 #pragma once
 
 #include <array>
@@ -11,46 +11,50 @@
 
 namespace tributary {
 
-inline constexpr double kAssumedAlpha_s = 0.01;  // of a line that nobody has measured yet
+// Assumed latency of a link that has not been measured.
+inline constexpr double kAssumedAlpha_s = 0.01;
 
-// Of one round. Times are of what the slowest agent waits for.
+// The predicted cost of one round. Times are those of the slowest agent.
 struct PlanCost {
-  double compress_s = 0;  // to encode an agent's whole update, and to decode what comes back
-  double exchange_s = 0;  // from the first byte encoded until the round is over
-  double round_s = 0;     // with the training before it
-  double bytes_up = 0;    // over the line of the busiest agent
+  double compress_s = 0;  // encode an agent's whole update and decode the result
+  double exchange_s = 0;  // from the first encoded byte to the end of the round, with overhead
+  double round_s = 0;     // training and exchange
+  double bytes_up = 0;    // on the link of the busiest agent
   double bytes_down = 0;
-  double gain = 1;  // the share of the joint update's energy that gets through
+  double gain = 1;  // share of the joint update's energy that is kept
 
   friend bool operator==(const PlanCost&, const PlanCost&) = default;
 };
 
-// What all predictions of one plan have in common, made from the inputs once.
+// Everything that the predictions for one plan have in common, computed once from the inputs.
+// Immutable after construction, so all threads may share it.
 class PlanPredictor {
  public:
-  // `inputs` have been checked, and outlive it.
+  // `inputs` must have passed check() and must outlive this object.
   explicit PlanPredictor(const PlanInputs& inputs);
 
-  // Of one of the inputs' codecs. By the star, agents with slow lines keep less of what has a
-  // ratio.
+  // Returns the cost of a choice. `codec` must be an element of inputs.codecs. In a star, agents
+  // with slow links keep a smaller ratio.
   PlanCost cost(const PlanCodec& codec, wire::Collective collective, double ratio,
                 std::uint64_t bucket_values) const;
-  // By agent, where they are not all the ratio itself.
+  // Returns the ratio of each agent, or nothing if all keep `ratio`.
   std::vector<double> ratios(const PlanCodec& codec, wire::Collective collective, double ratio,
                              std::uint64_t bucket_values) const;
 
-  // Whether agents may do that here: among peers only where they reach one another, and never
-  // alone.
+  // Whether the agents can use this collective: one among peers requires two or more agents that
+  // can reach one another.
   bool possible(wire::Collective collective) const;
 
   const LinkEstimate& line() const { return line_; }    // of the slowest agent
-  const LinkEstimate& peers() const { return peers_; }  // between the two that are slowest
-  // What a codec without a ratio lets through: of agents that have tried it what they found, by
-  // their part in the joint update's energy, and otherwise as it was measured on made-up values.
+  const LinkEstimate& peers() const { return peers_; }  // between the two slowest agents
+  // Returns the gain of a codec without a ratio: the mean over the agents that have tried it,
+  // weighted by their part in the joint update's energy, or the gain on synthetic values if no
+  // agent has.
   double fixed_gain(const PlanCodec& codec) const { return fixed_gains_[place_of(codec)]; }
-  // What 1 % of the values hold: tells whether updates are what they were.
+  // Returns the energy share of the largest 1 % of the values. A change shows that the distribution
+  // of updates has changed.
   double curve_gain() const { return gain_.at(0.01); }
-  // Nothing was measured of some line, so that an assumed one stands for it.
+  // Whether a link has not been measured, so that an assumed one is used.
   bool assumed() const { return assumed_; }
 
  private:
@@ -74,20 +78,21 @@ class PlanPredictor {
   const PlanInputs& inputs_;
   LinkEstimate line_;
   LinkEstimate peers_;
-  AgentLine slowest_;  // in each direction, of any agent
+  AgentLine slowest_;  // lowest rate in each direction, over all agents
   bool lines_differ_ = false;
   bool assumed_ = false;
-  double compute_s_ = 0;  // of the slowest
+  double compute_s_ = 0;  // of the slowest agent
   GainPoints gain_;
   std::vector<double> shares_;       // of the joint update's energy, by agent
-  std::vector<double> fixed_gains_;  // by codec
+  std::vector<double> fixed_gains_;  // by index of the codec
   using ByCollective = std::array<double, static_cast<std::size_t>(wire::Collective::MAX) + 1>;
-  std::vector<ByCollective> corrections_;  // by codec
+  std::vector<ByCollective> corrections_;  // by index of the codec
 };
 
-// The codec that a choice names; null: none of these.
+// Returns the codec that `choice` names, or null if the inputs do not contain it.
 const PlanCodec* find_codec(const PlanInputs& inputs, const PlanChoice& choice);
-// The choice with its spec as a job's policy takes it, and the ratio as the spec says it.
+// Returns the choice with its spec as a job's policy takes it and with the ratio that the spec's
+// digits represent.
 PlanChoice make_choice(const PlanCodec& codec, wire::Collective collective, double ratio,
                        std::uint64_t bucket_values);
 

@@ -25,6 +25,7 @@ const PlanCodec& codec(const PlanInputs& inputs, std::string_view spec) {
   return inputs.codecs.front();
 }
 
+// The predictor adds training time to the cost model's exchange.
 TEST(PlanPredictor, IsTheExchangesCostWithTheTrainingBefore) {
   const PlanInputs inputs = federation(100, 1);
   const PlanPredictor predictor(inputs);
@@ -45,7 +46,7 @@ TEST(PlanPredictor, IsTheExchangesCostWithTheTrainingBefore) {
   EXPECT_EQ(cost.gain, 1);
 }
 
-// A quarter of 1 Mi values as float32 and their envelopes, at 100 Mbit/s; there and back.
+// A quarter of 1 Mi float32 values with envelopes is settled at 100 Mbit/s, plus both latencies.
 TEST(PlanPredictor, WhatPeersComeToIsSettledWithTheCoordinator) {
   const PlanInputs alone = federation(100, 1);
   PlanInputs settled = alone;
@@ -59,6 +60,7 @@ TEST(PlanPredictor, WhatPeersComeToIsSettledWithTheCoordinator) {
   EXPECT_EQ(cost(settled, wire::Collective::star), cost(alone, wire::Collective::star));
 }
 
+// The overhead shifts all predictions equally.
 TEST(PlanPredictor, WhatEveryRoundTakesChangesNoOrder) {
   PlanInputs inputs = federation(100, 1);
   inputs.overhead_s = 0.25;
@@ -72,6 +74,7 @@ TEST(PlanPredictor, WhatEveryRoundTakesChangesNoOrder) {
   }
 }
 
+// Predictions grow monotonically as links get slower.
 TEST(PlanPredictor, SlowerLinesAndMoreValuesNeverCostLess) {
   for (const wire::Collective kind : kCollectives) {
     double before = 0;
@@ -85,6 +88,7 @@ TEST(PlanPredictor, SlowerLinesAndMoreValuesNeverCostLess) {
   }
 }
 
+// The agreement interpolates between random positions (0) and the other agents' own positions (1).
 TEST(PlanPredictor, OneAgentsPlacesHoldLessOfTheOthersUpdates) {
   PlanInputs inputs = federation(100, 1);
   const auto gain = [&](std::string_view spec) {
@@ -100,6 +104,7 @@ TEST(PlanPredictor, OneAgentsPlacesHoldLessOfTheOthersUpdates) {
   EXPECT_DOUBLE_EQ(gain("star_topk"), (0.34 + 3 * 0.01) / 4);
 }
 
+// A smaller ratio removes the delay of a slow agent, at the cost of some gain.
 TEST(PlanPredictor, ASlowAgentSendsLessAndHoldsNobodyBack) {
   PlanInputs inputs = federation(100, 1);
   const auto cost = [&](double ratio_min) {
@@ -110,12 +115,12 @@ TEST(PlanPredictor, ASlowAgentSendsLessAndHoldsNobodyBack) {
   for (PlanAgent& agent : inputs.agents) agent.down_beta_s_per_byte = beta_of_mbit(1000);
   const PlanCost alike = cost(0.001);
   inputs.agents[2].beta_s_per_byte = beta_of_mbit(10);
-  const PlanCost held_back = cost(0.1);  // it may not send less
+  const PlanCost held_back = cost(0.1);  // ratio_min allows no smaller ratio
   const PlanCost sends_less = cost(0.001);
   EXPECT_GT(held_back.exchange_s, 5 * alike.exchange_s);
   EXPECT_NEAR(sends_less.exchange_s, alike.exchange_s, 0.05 * alike.exchange_s);
   EXPECT_LT(sends_less.gain, alike.gain);
-  EXPECT_GT(sends_less.gain, 0.75 * alike.gain);  // the other three lose nothing
+  EXPECT_GT(sends_less.gain, 0.75 * alike.gain);  // the other three agents keep the full ratio
   const std::vector<double> ratios =
       PlanPredictor(inputs).ratios(codec(inputs, "topk"), wire::Collective::star, 0.1, kBucket);
   ASSERT_EQ(ratios.size(), 4u);
@@ -123,6 +128,7 @@ TEST(PlanPredictor, ASlowAgentSendsLessAndHoldsNobodyBack) {
   EXPECT_NEAR(ratios[2], 0.01, 1e-3);
 }
 
+// A difference within link_change, or an unmeasured link, gives no agent a smaller ratio.
 TEST(PlanPredictor, NobodySendsLessForWhatMeasuringMayExplainOrForALineThatNobodyHasMeasured) {
   PlanInputs inputs = federation(1000, 1);
   for (PlanAgent& agent : inputs.agents) agent.down_beta_s_per_byte = beta_of_mbit(100'000);
@@ -132,7 +138,7 @@ TEST(PlanPredictor, NobodySendsLessForWhatMeasuringMayExplainOrForALineThatNobod
   };
   inputs.agents[0].beta_s_per_byte *= 1.15;
   EXPECT_TRUE(ratios().empty());
-  inputs.agents[1].beta_s_per_byte = kNan;  // is taken for a tenth as fast as the others'
+  inputs.agents[1].beta_s_per_byte = kNan;  // counts as a link of the assumed rate
   EXPECT_TRUE(ratios().empty());
   inputs.agents[0].beta_s_per_byte *= 2;
   ASSERT_EQ(ratios().size(), 4u);
@@ -140,14 +146,17 @@ TEST(PlanPredictor, NobodySendsLessForWhatMeasuringMayExplainOrForALineThatNobod
   EXPECT_EQ(ratios()[1], 0.1);
 }
 
+// The download takes as long as the upload would, so a smaller ratio saves no time.
 TEST(PlanPredictor, WhatComesDownAnywaySetsTheLeastThatIsWorthSending) {
   PlanInputs inputs = federation(100, 1);
-  inputs.agents[2].beta_s_per_byte = beta_of_mbit(10);  // and the same down: all agents' places
+  // The downlink carries all agents' positions and is as slow.
+  inputs.agents[2].beta_s_per_byte = beta_of_mbit(10);
   EXPECT_TRUE(PlanPredictor(inputs)
                   .ratios(codec(inputs, "topk"), wire::Collective::star, 0.01, kBucket)
                   .empty());
 }
 
+// One unmeasured link makes the whole prediction an assumption.
 TEST(PlanPredictor, KnowsWhatIsAssumed) {
   PlanInputs inputs = federation(100, 1);
   EXPECT_FALSE(PlanPredictor(inputs).assumed());
@@ -157,6 +166,7 @@ TEST(PlanPredictor, KnowsWhatIsAssumed) {
   EXPECT_DOUBLE_EQ(predictor.line().beta_s_per_byte, beta_of_mbit(100));
 }
 
+// A rate is bounded, so that the cost stays finite.
 TEST(PlanPredictor, ALineThatCarriesNothingStillHasACost) {
   PlanInputs inputs = federation(100, 1);
   inputs.agents[0].beta_s_per_byte = 1e6;
@@ -166,6 +176,7 @@ TEST(PlanPredictor, ALineThatCarriesNothingStillHasACost) {
   EXPECT_LT(cost.exchange_s, 1e6);
 }
 
+// A correction also affects choices of other codecs and collectives, to a smaller degree.
 TEST(PlanPredictor, WhatWasLearntOfAChoiceIsDoubtOfThoseThatWereNeverTaken) {
   PlanInputs inputs = federation(100, 1);
   const auto seconds = [&](const char* spec, wire::Collective kind) {
@@ -179,7 +190,7 @@ TEST(PlanPredictor, WhatWasLearntOfAChoiceIsDoubtOfThoseThatWereNeverTaken) {
   inputs.corrections[correction_key(wire::Collective::star, codec(inputs, "fp32"))] = 0.5;
   EXPECT_DOUBLE_EQ(seconds("fp16", wire::Collective::ring), 4 * ring);
   EXPECT_DOUBLE_EQ(seconds("fp32", wire::Collective::star), 0.5 * other_star);
-  // The mean of all, ln 2 / 3, counts as one more of those by the same collective.
+  // The mean of all factors, ln 2 / 3, counts as one more factor of the same collective.
   const double of_all = std::log(2.0) / 3;
   EXPECT_NEAR(seconds("fp32", wire::Collective::ring),
               std::exp((of_all + std::log(4.0)) / 2) * other_ring, 1e-9 * other_ring);
@@ -187,6 +198,7 @@ TEST(PlanPredictor, WhatWasLearntOfAChoiceIsDoubtOfThoseThatWereNeverTaken) {
               std::exp((of_all - std::log(2.0)) / 2) * star, 1e-9 * star);
 }
 
+// The ratio is rounded to the digits in the spec.
 TEST(PlanChoice, SaysTheRatioAsItsSpecDoes) {
   const PlanInputs inputs = federation(100, 1);
   const PlanChoice choice =

@@ -11,11 +11,11 @@ namespace {
 
 constexpr double kRefinedBucketMin = 1u << 12;
 constexpr double kRefinedBucketMax = 1u << 20;
-constexpr double kRoom = 1e-6;              // between two bounds that would be one
-constexpr double kRefinedGainFloor = 1e-9;  // so that 1 / gain is a number
+constexpr double kRoom = 1e-6;  // least distance of two bounds that would otherwise be equal
+constexpr double kRefinedGainFloor = 1e-9;  // 1 / gain stays finite
 
-// A choice as four numbers: the logarithms of ratio and bucket size, which codec, which collective.
-// The last two are whole numbers, which pagmo wants behind the others.
+// A choice as four numbers: the logarithms of ratio and bucket size, the index of the codec, the
+// index of the collective. pagmo requires integer variables to be the last ones.
 class Problem {
  public:
   Problem() = default;
@@ -34,10 +34,12 @@ class Problem {
   pagmo::vector_double fitness(const pagmo::vector_double& x) const {
     const Place at = place(x);
     const PlanCost cost = predictor_->cost(*at.codec, at.collective, at.ratio, at.bucket_values);
+    // All objectives are minimized, so the gain is inverted.
     return {cost.compress_s, cost.exchange_s, 1 / std::max(cost.gain, kRefinedGainFloor)};
   }
 
-  // pagmo wants a choice in every number; where there is none, place() makes one of what it draws.
+  // pagmo requires an interval for every variable. If only one value is possible, place() maps
+  // every draw to it.
   std::pair<pagmo::vector_double, pagmo::vector_double> get_bounds() const {
     const auto last = [](std::size_t count) {
       return std::max(static_cast<double>(count) - 1, 1.0);
@@ -72,6 +74,7 @@ class Problem {
   };
 
   Place place(const pagmo::vector_double& x) const {
+    // With a single entry the bounds still allow the value 1, which is out of range.
     const auto which = [](double number, std::size_t count) {
       return std::min(static_cast<std::size_t>(number), count - 1);
     };
@@ -80,6 +83,8 @@ class Problem {
     const double values = std::clamp(std::exp(x[1]), bucket_low_, bucket_high_);
     return {.codec = &codec,
             .collective = collectives_[which(x[3], collectives_.size())],
+            // A fixed codec has no ratio. The variable then has no effect, and no option may differ
+            // by it.
             .ratio = codec.family == PlanFamily::fixed ? 1 : ratio,
             .bucket_values = static_cast<std::uint64_t>(std::llround(values))};
   }
@@ -100,10 +105,13 @@ std::vector<PlanOption> refine(const PlanInputs& inputs, const PlanPredictor& pr
                                const PlanSearchOptions& options) {
   const Problem problem(inputs, predictor);
   const auto seed = static_cast<unsigned>(options.seed);
+  // The first generation repeats the grid's Pareto set until the population is full.
   pagmo::population population(pagmo::problem(problem), 0, seed);
   for (std::size_t i = 0; i < options.population; ++i) {
     population.push_back(problem.numbers(start[i % start.size()].choice));
   }
+  // Crossover probability 0.95, its index 10, mutation probability 0.25 (one of four variables),
+  // its index 20.
   const pagmo::nsga2 algorithm(options.generations, 0.95, 10, 0.25, 20, seed);
   population = algorithm.evolve(population);
   std::vector<PlanOption> found;

@@ -1,5 +1,7 @@
-// Choices between those of the grid, by NSGA-II. pagmo stays behind this header: including it costs
-// a translation unit half a minute.
+// Refines choices between the points of the search grid with NSGA-II.
+//
+// pagmo is included only by refine.cc, because including it costs a translation unit 30 s of
+// compile time.
 #pragma once
 
 #include <vector>
@@ -8,10 +10,12 @@
 
 namespace tributary {
 
+// Returns the choice and its predicted cost.
 PlanOption make_option(const PlanPredictor& predictor, const PlanCodec& codec,
                        wire::Collective collective, double ratio, std::uint64_t bucket_values);
 
-// What the last generation holds: begins with `start`, which is not empty.
+// Returns the last generation. `start` is the first generation and must not be empty. The result
+// depends only on the arguments; options.seed determines all random draws.
 std::vector<PlanOption> refine(const PlanInputs& inputs, const PlanPredictor& predictor,
                                const std::vector<PlanOption>& start,
                                const PlanSearchOptions& options);

@@ -9,11 +9,12 @@
 namespace tributary {
 namespace {
 
-// A message per bucket and agent is to be worth sending, and one bucket's encoding short beside the
-// rest.
+// Bounds of the bucket size: a message per bucket and agent must be worth its overhead, and the
+// encoding of one bucket must be short compared with the round.
 constexpr std::uint64_t kSearchedBucketMin = 1u << 12;
 constexpr std::uint64_t kSearchedBucketMax = 1u << 20;
 
+// Equidistant ratios on a log scale, because the gain is roughly a function of the logarithm.
 std::vector<double> ratio_grid(const PlanPolicy& policy, std::uint32_t count) {
   std::vector<double> ratios;
   const double step = count > 1 ? std::log(policy.ratio_max / policy.ratio_min) / (count - 1) : 0;
@@ -23,6 +24,7 @@ std::vector<double> ratio_grid(const PlanPolicy& policy, std::uint32_t count) {
   return ratios;
 }
 
+// A factor of 4 between sizes is sufficient: refine() finds the sizes between them.
 std::vector<std::uint64_t> bucket_grid(std::uint64_t values) {
   std::vector<std::uint64_t> sizes;
   for (std::uint64_t size = kSearchedBucketMin; size <= kSearchedBucketMax; size *= 4) {
@@ -32,7 +34,7 @@ std::vector<std::uint64_t> bucket_grid(std::uint64_t values) {
   return sizes;
 }
 
-// Every codec by every collective at every ratio, in buckets of the size that is quickest.
+// Every codec with every collective at every ratio, each with the fastest bucket size.
 class Grid {
  public:
   Grid(const PlanInputs& inputs, const PlanPredictor& predictor, std::uint32_t ratios)
@@ -73,9 +75,10 @@ class Grid {
 
 double bytes_of(const PlanOption& option) { return option.cost.bytes_up + option.cost.bytes_down; }
 
-// Of equals the first stays. Ascending by time, and what is left of too many is spread evenly.
-// Whoever has a budget of bytes needs the small ones too, which are no quicker where computing is
-// what takes the time.
+// Removes dominated options. If several options are equal, the first stays. The result is in
+// ascending order of time; if it is too large, evenly spaced options stay. With a byte budget,
+// bytes are a criterion as well: if computation takes most of the time, a smaller choice is not
+// faster, but it is needed.
 std::vector<PlanOption> not_dominated(std::vector<PlanOption> options, wire::PlanGoal goal) {
   const bool bytes_count = goal == wire::PlanGoal::byte_budget;
   const auto key = [](const PlanOption& option) {
@@ -85,7 +88,7 @@ std::vector<PlanOption> not_dominated(std::vector<PlanOption> options, wire::Pla
   std::ranges::stable_sort(options, {}, key);
   std::vector<PlanOption> kept;
   for (PlanOption& option : options) {
-    // Whoever dominates it stands before it.
+    // An option that dominates another precedes it in this order.
     const bool beaten = std::ranges::any_of(kept, [&](const PlanOption& other) {
       if (bytes_count && bytes_of(option) < bytes_of(other)) return false;
       return dominates(other.cost, option.cost) || key(other) == key(option);

@@ -1,9 +1,10 @@
-// What could be chosen, and of that the Pareto set: choices that no other one beats in time to
-// compress, time to exchange and gain at once.
+// Searches the possible choices for the Pareto set: the choices that no other one beats in
+// compression time, exchange time and gain at once.
 //
-// Codecs and collectives are few, so all of them are tried at a grid of ratios and bucket sizes,
-// and none is missed by chance. Ratios and sizes between the grid's are found by NSGA-II (pagmo),
-// which starts from the grid's Pareto set. Same inputs, same set: its draws come from a fixed seed.
+// Codecs and collectives are few, so a grid covers all of them with several ratios and bucket
+// sizes, and no pair is missed by chance. NSGA-II (pagmo) starts from the grid's Pareto set and
+// finds ratios and sizes between the grid points. The same inputs and options give the same set,
+// because all draws come from a fixed seed. The functions have no state.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +14,7 @@
 
 namespace tributary {
 
+// A choice and its predicted cost.
 struct PlanOption {
   PlanChoice choice;
   PlanCost cost;
@@ -20,21 +22,23 @@ struct PlanOption {
   friend bool operator==(const PlanOption&, const PlanOption&) = default;
 };
 
+// The effort of a search. Larger values find more options between the grid points and take longer.
 struct PlanSearchOptions {
-  std::uint32_t ratios = 9;        // of the grid, from ratio_min to ratio_max
-  std::uint32_t population = 48;   // a multiple of 4, as pagmo wants it
-  std::uint32_t generations = 20;  // 0: the grid alone
+  std::uint32_t ratios = 9;        // grid points between ratio_min and ratio_max
+  std::uint32_t population = 48;   // must be a multiple of 4 (pagmo's NSGA-II)
+  std::uint32_t generations = 20;  // 0: only the grid
   std::uint64_t seed = 1;
 };
 
-// Of at most this many, and never empty: ascending by time of a round.
+// Bound on the size of the returned set.
 inline constexpr std::size_t kParetoMax = 128;
 
-// `inputs` have been checked; `predictor` is of them.
+// Returns the set in ascending order of round time. It is never empty. `inputs` must have passed
+// check(), and `predictor` must belong to `inputs`.
 std::vector<PlanOption> pareto_set(const PlanInputs& inputs, const PlanPredictor& predictor,
                                    const PlanSearchOptions& options = {});
 
-// Whether one is at least as good in everything, and better in something.
+// Whether `one` is at least as good as `other` in every respect and better in one.
 bool dominates(const PlanCost& one, const PlanCost& other);
 
 }  // namespace tributary

@@ -15,6 +15,7 @@ std::vector<PlanOption> found(const PlanInputs& inputs, std::uint32_t generation
   return pareto_set(inputs, PlanPredictor(inputs), {.generations = generations});
 }
 
+// No element of the set dominates another one, and the set is sorted.
 TEST(ParetoSet, HoldsNoneThatAnotherBeats) {
   const std::vector<PlanOption> set = found(federation(100, 10), 20);
   ASSERT_FALSE(set.empty());
@@ -28,7 +29,7 @@ TEST(ParetoSet, HoldsNoneThatAnotherBeats) {
       set, {}, [](const PlanOption& option) { return option.cost.exchange_s; }));
 }
 
-// Whatever could be chosen by hand is in the set, or something in the set beats it.
+// Every choice by hand is in the set, or an option in the set dominates it.
 TEST(ParetoSet, NothingThatCouldBeChosenByHandBeatsAllOfIt) {
   for (const double mbit : {1.0, 50.0, 2000.0}) {
     const PlanInputs inputs = federation(mbit, 5);
@@ -52,6 +53,7 @@ TEST(ParetoSet, NothingThatCouldBeChosenByHandBeatsAllOfIt) {
   }
 }
 
+// NSGA-II adds options between the grid points.
 TEST(ParetoSet, FindsMoreBetweenTheGridsRatios) {
   const PlanInputs inputs = federation(20, 25);
   const std::vector<PlanOption> grid = found(inputs, 0);
@@ -63,11 +65,13 @@ TEST(ParetoSet, FindsMoreBetweenTheGridsRatios) {
   }
 }
 
+// All random draws are seeded.
 TEST(ParetoSet, IsTheSameForTheSameInputs) {
   const PlanInputs inputs = federation(20, 25);
   EXPECT_EQ(found(inputs, 20), found(inputs, 20));
 }
 
+// Without reachable peers only the star is possible.
 TEST(ParetoSet, AloneOrWithoutAWayToPeersThereIsTheStar) {
   PlanInputs alone = federation(100, 1, 1);
   PlanInputs apart = federation(100, 1);
@@ -81,6 +85,7 @@ TEST(ParetoSet, AloneOrWithoutAWayToPeersThereIsTheStar) {
   }
 }
 
+// A fine grid gives more options than kParetoMax.
 TEST(ParetoSet, IsBounded) {
   PlanInputs inputs = federation(20, 25);
   const std::vector<PlanOption> set =
@@ -89,6 +94,7 @@ TEST(ParetoSet, IsBounded) {
   EXPECT_GT(set.size(), kParetoMax / 2);
 }
 
+// A bucket is never larger than the model.
 TEST(ParetoSet, OfAModelOfOneValueHasBucketsOfOne) {
   for (const PlanOption& option : found(federation(100, 1, 4, 1), 4)) {
     EXPECT_EQ(option.choice.bucket_values, 1u);

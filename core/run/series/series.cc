@@ -8,7 +8,7 @@
 
 namespace tributary::dashboard {
 
-// Adds one sample. Of equal values the first one is kept.
+// Adds one sample. If several values are equal, the first one is kept.
 void Series::Summary::take(double y, std::uint64_t number) {
   if (std::isnan(y)) {
     if (first_gap_at == kNone) first_gap_at = number;

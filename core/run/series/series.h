@@ -46,7 +46,8 @@ class Series {
   // Range of the values that are no gaps, both ends of x included; empty if there is none.
   std::optional<Extent> y_extent(double x_low, double x_high) const;
   std::optional<Sample> last() const;
-  // The sample with the nearest x, gaps included. Of two equally near samples, the earlier one.
+  // Returns the sample with the nearest x, gaps included. If two are equally near, returns the
+  // earlier one.
   std::optional<Sample> nearest(double x) const;
   Sample at(std::size_t index) const;  // 0 is the oldest sample
 

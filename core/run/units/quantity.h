@@ -39,10 +39,11 @@ std::string base_unit_name(Unit unit);
 // is shown in a time zone `utc_offset_s` ahead of UTC.
 std::string quantity_text(Unit unit, double value, double utc_offset_s = 0);
 
-// The rate of a link on which a byte takes `s_per_byte` (β); NaN where that is not above 0, or NaN.
+// Returns the rate of a link that takes `s_per_byte` per byte; NaN unless that is above 0.
 double bits_per_second(double s_per_byte);
 
-// With so many decimals, without a unit, and with a minus sign only before what is not nothing.
+// Returns the number with this many decimals, without a unit. A value that rounds to 0 has no minus
+// sign.
 std::string number_text(double value, int decimals);
 
 }  // namespace tributary

@@ -93,8 +93,8 @@ struct LinkCurves {
 
 // An agent and its latest values, one row of the agents page.
 struct AgentRow {
-  AgentInfo info =
-      {};  // without an id where the file has reports of an agent that it does not name
+  // Without an id if the file contains reports of an agent that it does not name.
+  AgentInfo info = {};
   std::uint64_t reports = 0;
   NewReport last = {.loss = kUnknown,
                     .compute_s = kUnknown,

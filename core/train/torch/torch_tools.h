@@ -1,3 +1,7 @@
+// The libtorch implementation of ModelTools.
+//
+// It is part of the shared library that a process loads at run time, so a process that does not use
+// it needs no libtorch.
 #pragma once
 
 #include <memory>
@@ -6,7 +10,7 @@
 
 namespace tributary {
 
-// Creates the libtorch implementation of ModelTools; the shared library exports it.
+// Creates the tools; never null. The shared library exports a function that calls this one.
 std::unique_ptr<ModelTools> make_torch_tools(const ModelToolsOptions& options);
 
 }  // namespace tributary

@@ -1,4 +1,6 @@
-// From values to pixels and back, along one axis.
+// Converts values to pixels and back along one axis, linear or logarithmic.
+//
+// A pure value type: immutable, constant time.
 #pragma once
 
 #include <cmath>
@@ -9,13 +11,14 @@ namespace tributary::dashboard {
 
 class AxisMap {
  public:
-  // low lies at pixel_low and high at pixel_high; on a log axis both are above 0.
+  // `range.low` is at pixel_low and `range.high` at pixel_high. On a log axis, both values must be
+  // above 0, and the range must not be empty.
   AxisMap(Extent range, double pixel_low, double pixel_high, bool log)
       : log_(log), low_(turned(range.low)), pixel_low_(pixel_low) {
     per_value_ = (pixel_high - pixel_low) / (turned(range.high) - low_);
   }
 
-  // NaN for what a log axis does not have.
+  // Returns NaN for a value that a log axis cannot show.
   double pixel(double value) const { return pixel_low_ + (turned(value) - low_) * per_value_; }
   double value(double pixel) const {
     const double turned_back = low_ + (pixel - pixel_low_) / per_value_;

@@ -1,4 +1,4 @@
-// What the curves say at one x.
+// Finds the values of all curves near the crosshair.
 #pragma once
 
 #include <QString>
@@ -10,13 +10,15 @@
 
 namespace tributary::dashboard {
 
+// The value of one curve at the crosshair.
 struct CrosshairValue {
   QString key = {};
-  Sample sample = {};  // the nearest one; a gap has y = NaN
-  double told = 0;     // what it is said to be: of a curve that stands on others its own share
+  Sample sample = {};  // the nearest sample; a gap has y = NaN
+  double told = 0;     // value to display; for a stacked curve, its own share
 };
 
-// The nearest sample of every curve that has one no further from x than `reach`, in their order.
+// Returns, for every curve with a sample within `reach` of x, the nearest one, in the order of the
+// curves.
 std::vector<CrosshairValue> values_near(std::span<const PlotCurve> curves, double x, double reach);
 
 }  // namespace tributary::dashboard

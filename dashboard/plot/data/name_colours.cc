@@ -11,12 +11,12 @@
 namespace tributary::dashboard {
 namespace {
 
-// Those of the first eight slots (palette.cc), by name.
+// The hues of the first eight slots (palette.cc), by name.
 enum Hue : std::size_t { kBlue, kRed, kGreen, kOrange, kSky, kPurple, kYellow, kGrey };
 constexpr std::size_t kHuesOfNames = 8;
 
-// The codecs that are met most are in kPlain, where hues are furthest apart; their relatives have
-// the same hue in another tone.
+// The tones of a hue. The most frequent codecs have kPlain, where hues differ most; related codecs
+// have the same hue in another tone.
 enum Tone : std::size_t { kPlain, kPale, kDeep, kDeepest, kUnknownName, kRamp };
 
 struct NamedColour {
@@ -65,7 +65,7 @@ struct PartColour {
   std::size_t slot;
 };
 
-// Those that stand in one picture differ.
+// Parts of the same plot have different colours.
 constexpr std::array kPartColours = {
     PartColour{"measured", kBlue},
     PartColour{"predicted", kOrange},
@@ -87,7 +87,7 @@ constexpr std::array kPartColours = {
 };
 
 constexpr std::size_t kRampSteps = kHuesOfNames;
-constexpr double kRampFirst = 0.12;  // of the way from the ground to the text
+constexpr double kRampFirst = 0.12;  // share of the distance from the background to the text colour
 constexpr double kRampStep = 0.08;
 constexpr double kStepsPerDecade = 2;
 
@@ -95,7 +95,7 @@ std::size_t slot_in(Tone tone, std::size_t place) {
   return kNameSlotsBegin + std::size_t{tone} * kHuesOfNames + place;
 }
 
-// FNV-1a: the same in every process and build, which qHash does not promise.
+// FNV-1a gives the same value in every process and build; qHash does not guarantee that.
 std::uint32_t hash_of(const QString& name) {
   std::uint32_t hash = 2166136261u;
   for (const char byte : name.toUtf8()) {
@@ -104,7 +104,8 @@ std::uint32_t hash_of(const QString& name) {
   return hash;
 }
 
-// Ratios have an order, and so have their colours: the less is kept, the further from the ground.
+// The colours of ratios are ordered like the ratios: a smaller ratio has more contrast to the
+// background.
 std::size_t ramp_step(const QString& ratio) {
   bool is_number = false;
   const double low = ratio.section(' ', 1, 1).toDouble(&is_number);

@@ -1,5 +1,5 @@
-// Colours that go by a name: a codec, a collective or a ratio has the same one in every run, page
-// and picture, whichever came first.
+// Colours for names: a codec, a collective or a ratio has the same colour in every run, page and
+// plot, regardless of the order of appearance. All functions are pure.
 #pragma once
 
 #include <QColor>
@@ -9,21 +9,25 @@
 
 namespace tributary::dashboard {
 
-// From here on slots stand for names; those below are given in the order of arrival.
+// Slots from here on belong to names. Smaller slots are assigned in the order of appearance
+// (ColourSlots).
 inline constexpr std::size_t kNameSlotsBegin = std::size_t{1} << 16;
 
-// "topk:cr=0.01" and "topk, zstd" are topk: what is set of a codec does not change its colour.
+// Removes a codec's settings, which do not change its colour: "topk:cr=0.01" and "topk, zstd" give
+// "topk".
 QString name_without_settings(const QString& name);
 
-// A ratio's class ("ratio 0.01 to 0.03"), a codec or a collective, with its settings or without.
-// One that is not known here has the same slot always too, and never that of a known one.
+// Returns the slot of a class of ratios ("ratio 0.01 to 0.03"), a codec or a collective, with or
+// without settings. An unknown name also has a constant slot, which differs from those of all known
+// names.
 std::size_t slot_of_name(const QString& name);
 
-// Curves that a picture has in every run: what was measured, what was predicted, the parts of a
-// round. Theirs are slots as those of runs and agents are, but always the same.
+// Returns the slot of a curve that the plots of every run have: measured, predicted, and the parts
+// of a round. It is among the small slots, but constant. Empty for other keys.
 std::optional<std::size_t> slot_of_part(const QString& key);
 
-// Of a name's slot. Names fill areas that a text stands on, so that most are paler than lines.
+// Returns the colour of a name's slot. These colours fill areas with text on them, so most are
+// paler than the colours of lines.
 QColor name_colour(std::size_t slot, bool dark);
 
 }  // namespace tributary::dashboard

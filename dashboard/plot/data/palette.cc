@@ -13,8 +13,9 @@ namespace {
 constexpr std::size_t kHues = 8;
 constexpr std::size_t kShades = 3;
 
-// Okabe and Ito's colours: blue, vermilion, green, orange, sky blue, purple, yellow and, for their
-// black, what text is on the ground. Those that vanish on the ground are moved toward the text.
+// Okabe and Ito's colours: blue, vermilion, green, orange, sky blue, purple, yellow and, instead of
+// black, the text colour. Colours with too little contrast on the background are moved towards the
+// text colour.
 constexpr std::array<QRgb, kHues> kOnLight = {0xff0072b2, 0xffc24e00, 0xff00a87a, 0xffcc8400,
                                               0xff56b4e9, 0xffcc79a7, 0xffbfae00, 0xff404040};
 constexpr std::array<QRgb, kHues> kOnDark = {0xff4ba3dd, 0xfff07a2a, 0xff1fc79a, 0xffe69f00,

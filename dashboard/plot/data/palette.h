@@ -1,4 +1,5 @@
-// Colours that colour-blind people tell apart, on light and on dark ground, and who has which.
+// The colours of plots, which colour-blind people can distinguish on light and dark backgrounds,
+// and their assignment to keys.
 #pragma once
 
 #include <QColor>
@@ -9,34 +10,37 @@
 
 namespace tributary::dashboard {
 
+// The colours of everything that belongs to no key.
 struct PlotColours {
   bool dark = false;
-  QColor ground = {};   // behind everything
+  QColor ground = {};   // background of everything
   QColor text = {};     //
-  QColor faint = {};    // text that matters less: hidden curves, hints
+  QColor faint = {};    // less important text: hidden curves, hints
   QColor axis = {};     //
   QColor grid = {};     //
-  QColor cross = {};    // crosshair and the frame of a zoom
+  QColor cross = {};    // crosshair and zoom frame
   QColor warning = {};  // stragglers and retries
 };
 
+// Derives the colours from a palette; its base colour decides between light and dark.
 PlotColours plot_colours(const QPalette& palette);
 
-// The colour of a slot. The first eight are Okabe and Ito's, made readable on the ground; the next
-// eight are the same, lighter or darker, and so on in a circle of three. Slots of names are in
-// name_colours.h.
+// Returns the colour of a slot below kNameSlotsBegin. The first eight are those of Okabe and Ito,
+// adjusted to be readable on the background. The next eight are the same in a lighter or darker
+// variant, and so on in a cycle of three. name_colours.h has the slots of names.
 QColor slot_colour(std::size_t slot, bool dark);
 
+// Returns a linear mixture of two colours.
 QColor mixed(const QColor& a, const QColor& b, double share_of_b);
 
-// Contrast of two colours after WCAG 2: 1 for the same, 21 for black on white.
+// Returns the contrast ratio of WCAG 2: 1 for equal colours, 21 for black on white.
 double contrast(const QColor& a, const QColor& b);
 
-// Gives every key a slot, in the order of their first appearance, for good; but for those that have
-// theirs from the beginning (slot_of_part in name_colours.h).
+// Assigns a permanent slot to each key, in the order of first appearance. Keys with a constant slot
+// (slot_of_part in name_colours.h) keep that.
 class ColourSlots {
  public:
-  static constexpr std::size_t kKeysMax = 4096;  // those beyond get a slot from their hash
+  static constexpr std::size_t kKeysMax = 4096;  // further keys get a slot from their hash
   std::size_t slot_of(const QString& key);
 
  private:

@@ -8,8 +8,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// What a person without one kind of cone sees, after Viénot, Brettel and Mollon (1999), in linear
-// RGB.
+// Simulates the lack of one kind of cone, after Viénot, Brettel and Mollon (1999), in linear RGB.
 using Cones = std::array<std::array<double, 3>, 3>;
 constexpr Cones kProtan = {{{0.11238, 0.88762, 0}, {0.11238, 0.88762, 0}, {0.00401, -0.00401, 1}}};
 constexpr Cones kDeutan = {{{0.29275, 0.70725, 0}, {0.29275, 0.70725, 0}, {-0.02234, 0.02234, 1}}};
@@ -42,6 +41,7 @@ TEST_P(PlotPalette, ColoursAreReadOnTheGround) {
   }
 }
 
+// Two colours must differ for people without red or green cones.
 TEST_P(PlotPalette, TheFirstEightAreToldApartWithoutRedOrGreenCones) {
   for (std::size_t a = 0; a < 8; ++a) {
     for (std::size_t b = a + 1; b < 8; ++b) {

@@ -1,4 +1,5 @@
-// What a picture can show. Series are shared with those that fill them, in the same thread.
+// The content that a plot can show. A series is shared with its producer, which must be in the same
+// thread.
 #pragma once
 
 #include <QString>
@@ -12,26 +13,28 @@ namespace tributary::dashboard {
 
 using SharedSeries = std::shared_ptr<const Series>;
 
+// One curve, with its optional band and raw values.
 struct PlotCurve {
-  QString key = {};         // of one picture's curves no two have the same
-  QString name = {};        // in the legend
-  QString colour_key = {};  // what has one colour in a whole group; the key where it is empty
+  QString key = {};         // unique among the curves of a plot
+  QString name = {};        // for the legend
+  QString colour_key = {};  // key of the colour within a group; empty: `key`
   SharedSeries series = {};
-  SharedSeries raw = {};   // drawn faintly behind, where `series` is its moving average
-  SharedSeries low = {};   // with `high`: a band around the curve
+  // The values of which `series` is the moving average, drawn faintly behind it.
+  SharedSeries raw = {};
+  SharedSeries low = {};   // lower and upper bound of a band around the curve
   SharedSeries high = {};  //
-  // What is told of it in words and tables, where it is drawn on top of others.
+  // Values for texts and tables, if the curve is stacked on others. Null: `series`.
   SharedSeries own = {};
 };
 
-// A stretch of x in which something held: a codec, a ratio, a collective.
+// An interval of x in which a setting was in force: a codec, a ratio, a collective.
 struct Stretch {
   double x_low = 0;
   double x_high = 0;
   QString label = {};
-  QString colour_key = {};   // as of a curve; the label where it is empty
-  QString short_label = {};  // where the label has no room
-  bool named = false;        // its colour goes by its name: the same in every run (name_colours.h)
+  QString colour_key = {};   // key of the colour; empty: `label`
+  QString short_label = {};  // for too little room
+  bool named = false;        // whether the name determines the colour (name_colours.h)
 };
 
 inline const SharedSeries& told_of(const PlotCurve& curve) {
@@ -46,54 +49,57 @@ inline const QString& key_of(const Stretch& stretch) {
   return stretch.colour_key.isEmpty() ? stretch.label : stretch.colour_key;
 }
 
-// One strip of them, in order of x, above the curves; or the whole picture's background.
+// One strip of stretches above the curves, in ascending order of x; or the background of the whole
+// plot.
 struct Band {
   QString name = {};
   std::vector<Stretch> stretches = {};
   bool behind = false;
 };
 
+// One bar from x_low to x_high, with the height y.
 struct Bar {
   double x_low = 0;
   double x_high = 0;
   double y = 0;
 };
 
-// A histogram or a density. Several are drawn over one another, half transparent.
+// A histogram or a density. Several are drawn semi-transparently over one another.
 struct Bars {
   QString key = {};
   QString name = {};
   std::vector<Bar> bars = {};
 };
 
-// A moment at which something went wrong in a row: a retry, a fallback.
+// A time at which something failed in a row: a retry, a fallback.
 struct GanttMoment {
   double x = 0;
   QString text = {};
 };
 
-// One row of a Gantt chart; rows are numbered from the top.
+// One row of a Gantt chart. Rows are numbered from the top.
 struct GanttRow {
   QString name = {};
   std::vector<Stretch> spans = {};
-  std::vector<double> marks = {};  // a deadline
-  bool late = false;               // a straggler: its name is marked
+  std::vector<double> marks = {};  // x of deadlines
+  bool late = false;               // a straggler, whose name is highlighted
   std::vector<GanttMoment> moments = {};
 };
 
-// An axis's name without its unit, which follows from the numbers in sight.
+// The name of an axis without its unit, because the SI prefix depends on the visible values.
 struct AxisText {
   QString name = {};
   Unit unit = Unit::one;
 };
 
+// The texts and axes of a plot.
 struct PlotOptions {
   QString title = {};
   AxisText x = {"Round", Unit::count};
   AxisText y = {};
-  QString empty_text = {};  // what to do while there is nothing to show
+  QString empty_text = {};  // hint while the plot is empty
   bool y_from_zero = false;
-  bool spans_in_legend = true;  // false: the rows of a Gantt chart have their names already
+  bool spans_in_legend = true;  // false: the rows of a Gantt chart already show the names
 };
 
 }  // namespace tributary::dashboard

@@ -1,4 +1,4 @@
-// Quantities as Qt's text (core/run/units/quantity.h).
+// Quantities as Qt strings (core/run/units/quantity.h). All functions are pure.
 #pragma once
 
 #include <QString>
@@ -7,6 +7,7 @@
 
 namespace tributary::dashboard {
 
+// The divisor of a number and the unit after it, as UnitScale.
 struct Scale {
   double size = 1;
   QString name = {};
@@ -14,7 +15,7 @@ struct Scale {
 
 Scale scale_for(Unit unit, double largest);
 QString base_unit(Unit unit);
-// Wall time is that of this place.
+// Wall time is shown in the local time zone.
 QString text_of(Unit unit, double value);
 QString plain_number(double value, int decimals);
 

@@ -1,4 +1,4 @@
-// Ticks as Qt's text (core/run/units/axis_ticks.h).
+// Axis ticks with Qt strings (core/run/units/axis_ticks.h). All functions are pure.
 #pragma once
 
 #include <QString>
@@ -8,16 +8,18 @@
 
 namespace tributary::dashboard {
 
+// The ticks of one axis.
 struct Ticks {
   std::vector<double> at;
-  std::vector<QString> labels;  // as many
-  std::vector<double> minor;    // without labels, between them
-  QString unit;  // of the labels, for the axis's name; empty where each label has its own
+  std::vector<QString> labels;  // one per tick
+  std::vector<double> minor;    // positions between them, without labels
+  QString unit;  // unit of the labels, for the axis's name; empty if each label has its own
 };
 
+// Returns about `wanted` ticks at round values of the range.
 Ticks ticks_for(Unit unit, Extent range, bool log, int wanted, double utc_offset_seconds = 0);
 
-// "Bytes up (MB)".
+// Returns the name with the unit: "Bytes up (MB)".
 QString axis_label(const QString& name, const Ticks& ticks);
 
 }  // namespace tributary::dashboard

@@ -1,5 +1,5 @@
-// Files that a user asks for. A file is written whole or not at all: what was there before stays
-// until all of the new content is on the disk.
+// Writes files that a user exports. A file is written completely or not at all: the previous
+// content stays until the new content is on disk.
 #pragma once
 
 #include <QByteArray>
@@ -12,11 +12,13 @@
 
 namespace tributary::dashboard {
 
-// `write` returns false if it could not write all. Errors: io_error.
+// `write` returns false if it could not write everything. Returns io_error if the file cannot be
+// written.
 Status write_file(const QString& file, FunctionRef<bool(QIODevice&)> write);
 Status write_png(const QImage& image, const QString& file);
 
-// A field of a table as text: by RFC 4180, in UTF-8, or with another separator than a comma.
+// Returns one field of a table according to RFC 4180, in UTF-8. The separator may be another
+// character than a comma.
 QByteArray csv_field(const QString& text, char separator = ',');
 
 }  // namespace tributary::dashboard

@@ -5,7 +5,7 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr double kAlongPixels = 12;  // less than this across: along one axis only
+constexpr double kAlongPixels = 12;  // a smaller distance across selects one axis only
 
 }  // namespace
 

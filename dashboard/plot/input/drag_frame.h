@@ -1,4 +1,4 @@
-// What the way of a dragged pointer means.
+// Interprets the path of a dragged pointer as a zoom frame.
 #pragma once
 
 #include <QPointF>
@@ -6,14 +6,15 @@
 
 namespace tributary::dashboard {
 
-// The frame between two points: of the whole height when the pointer went along x only, of the
-// whole width when it went along y only.
+// The frame between two points. It covers the full height if the pointer moved along x only, and
+// the full width if it moved along y only. `x` and `y` state which axes it zooms.
 struct DragFrame {
   QRectF rect = {};
   bool x = false;
   bool y = false;
 };
 
+// `data` is the rectangle of the plot's data; the frame is clipped to it.
 DragFrame drag_frame(QPointF from, QPointF to, const QRectF& data);
 
 }  // namespace tributary::dashboard

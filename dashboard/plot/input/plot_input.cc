@@ -16,14 +16,16 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr double kClickPixels = 4;    // what a hand moves while it clicks
+constexpr double kClickPixels = 4;    // greatest movement of the pointer during a click
 constexpr double kWheelFactor = 0.8;  // per notch
+// units of QWheelEvent::angleDelta() per notch
 constexpr double kWheelNotch = 120;
 constexpr double kPanShare = 0.1;
 constexpr double kKeyZoom = 0.7;
 
+// A new number makes the next zoom a step of its own in the history.
 std::uint64_t next_gesture() {
-  static std::uint64_t last = 0;  // of this thread, which is the only one with widgets
+  static std::uint64_t last = 0;  // only the GUI thread uses it
   return ++last;
 }
 
@@ -49,6 +51,8 @@ bool PlotInput::eventFilter(QObject* watched, QEvent* event) {
       return mouse_double_clicked(*static_cast<QMouseEvent*>(event));
     case QEvent::Wheel:
       return wheel_turned(*static_cast<QWheelEvent*>(event));
+    // Hovering pauses live mode, but only while new data may arrive; otherwise the badge would
+    // change for a finished run.
     case QEvent::Enter:
       group_.x_axis().hover(group_.x_axis().following());
       return false;
@@ -61,7 +65,7 @@ bool PlotInput::eventFilter(QObject* watched, QEvent* event) {
 }
 
 bool PlotInput::mouse_pressed(const QMouseEvent& event) {
-  canvas_.setFocus(Qt::MouseFocusReason);  // its proxy, the view, takes the keys
+  canvas_.setFocus(Qt::MouseFocusReason);  // its focus proxy, the view, receives the keys
   const bool left = event.button() == Qt::LeftButton;
   const bool pans =
       event.button() == Qt::MiddleButton || (left && event.modifiers().testFlag(Qt::ShiftModifier));
@@ -76,6 +80,7 @@ bool PlotInput::mouse_pressed(const QMouseEvent& event) {
 bool PlotInput::mouse_moved(const QMouseEvent& event) {
   const QPointF at = event.position();
   const QRectF rect = axes_.data_rect();
+  // During a drag the crosshair stays, although the pointer may leave the data.
   if (rect.contains(at) && !scene_.nothing) {
     group_.point_at(axes_.x_at(at.x()));
   } else if (drag_.kind == Drag::Kind::none) {
@@ -95,6 +100,7 @@ bool PlotInput::mouse_moved(const QMouseEvent& event) {
   return true;
 }
 
+// The frame is evaluated at the release, so that a drag ends where the button was released.
 bool PlotInput::mouse_released(const QMouseEvent& event) {
   const Drag drag = drag_;
   end_drag();
@@ -107,6 +113,7 @@ bool PlotInput::mouse_released(const QMouseEvent& event) {
   return true;
 }
 
+// A double click is preceded by a press, which has started a drag.
 bool PlotInput::mouse_double_clicked(const QMouseEvent& event) {
   drag_.kind = Drag::Kind::none;
   if (axes_.data_rect().contains(event.position().toPoint())) group_.x_axis().fit();
@@ -119,6 +126,7 @@ void PlotInput::end_drag() {
   emit frame_changed();
 }
 
+// With Ctrl, one more entry is hidden or shown; without it, the entry is isolated.
 void PlotInput::clicked(QPointF pixel, bool one_more) {
   if (const LegendEntry* entry = scene_.legend.entry_at(pixel)) {
     const QString key = entry->key;
@@ -127,6 +135,7 @@ void PlotInput::clicked(QPointF pixel, bool one_more) {
   }
   const QRectF rect = axes_.data_rect();
   if (!rect.contains(pixel) || scene_.nothing) return;
+  // A click locks the range, so that the clicked point does not move away with new data.
   group_.x_axis().lock();
   const double x = axes_.x_at(pixel.x());
   emit x_clicked(x);
@@ -138,10 +147,11 @@ void PlotInput::clicked(QPointF pixel, bool one_more) {
 
 bool PlotInput::wheel_turned(const QWheelEvent& event) {
   if (scene_.nothing || !QRectF(axes_.data_rect()).contains(event.position())) return false;
-  // With Alt some platforms report the wheel as one that turns sideways.
+  // With Alt pressed, some platforms report a horizontal turn of the wheel.
   const QPoint turn = event.angleDelta();
   const double notches = (turn.y() != 0 ? turn.y() : turn.x()) / kWheelNotch;
   if (notches == 0) return true;
+  // Turns at another position start a new step, because they zoom about another value.
   if (wheel_.gesture == 0 || distance(event.position(), wheel_.at) > kClickPixels) {
     wheel_ = {.gesture = next_gesture(), .at = event.position()};
   }
@@ -151,6 +161,7 @@ bool PlotInput::wheel_turned(const QWheelEvent& event) {
   return true;
 }
 
+// A drag continues outside the widget, because Qt sends its moves here until the release.
 void PlotInput::pointer_left() {
   group_.x_axis().hover(false);
   if (drag_.kind == Drag::Kind::none) group_.point_at(std::nullopt);
@@ -210,7 +221,7 @@ bool PlotInput::zoom_key(const QKeyEvent& event) {
   }
 }
 
-// About the crosshair where there is one, as a wheel would.
+// Zooms about the crosshair if it is set, as a wheel would.
 void PlotInput::zoom_by_key(double factor, bool along_y) {
   const QRectF rect = axes_.data_rect();
   QPointF about = rect.center();
@@ -248,8 +259,7 @@ bool PlotInput::crosshair_key(const QKeyEvent& event) {
   }
 }
 
-// To the next sample of the first curve that is shown, from where the crosshair stands or the
-// middle.
+// Moves to the next sample of the first visible curve, starting at the crosshair or in the middle.
 void PlotInput::step_crosshair(int steps) {
   const Extent x = axes_.x_range();
   const auto curve = std::ranges::find_if(scene_.content.curves, [this](const PlotCurve& one) {
@@ -259,7 +269,7 @@ void PlotInput::step_crosshair(int steps) {
   const QRectF rect = axes_.data_rect();
   const AxisMap map = scene_.x_map(rect);
   const double from = group_.crosshair().value_or(map.value(rect.center().x()));
-  // A sample that lies in another pixel; of dense ones that is the next pixel's.
+  // Searches a sample in another pixel. For dense samples that is the next pixel.
   for (double pixel = map.pixel(from) + steps;; pixel += steps) {
     const double at = map.value(pixel);
     if (!(at >= x.low && at <= x.high)) return;

@@ -1,8 +1,8 @@
-// What the mouse, the wheel and the keys do to a view: they zoom and pan its axes, move the group's
-// crosshair, choose from the legend and report clicks. All that the mouse does has a key
+// Handles mouse, wheel and keys of a view: zooming and panning its axes, moving the group's
+// crosshair, selecting in the legend, and clicks. Every mouse action also has a key
 // (docs/dashboard.md).
 //
-// It filters the events of the canvas; the view passes its keys on. Threads: that of the widgets.
+// It filters the events of the canvas; the view passes on its keys. Threads: the GUI thread.
 #pragma once
 
 #include <QObject>
@@ -24,14 +24,14 @@ class PlotInput : public QObject {
   Q_OBJECT
 
  public:
-  // Of the scene, it writes the frame of a drag and asks the legend to hide and show. All that is
-  // passed must outlive it.
+  // It writes only the drag frame of the scene, and hides and shows legend entries. All arguments
+  // must outlive the object.
   PlotInput(PlotCanvas& canvas, Scene& scene, PlotAxes& axes, PlotGroup& group);
 
-  bool key_pressed(const QKeyEvent& event);  // false: the key means nothing here
+  bool key_pressed(const QKeyEvent& event);  // returns false for a key without a meaning here
 
  signals:
-  void x_clicked(double x);             // a click that was no drag
+  void x_clicked(double x);             // a click, not a drag
   void row_clicked(int row, double x);  // in a Gantt chart
   void help_requested();
   void frame_changed();
@@ -46,11 +46,11 @@ class PlotInput : public QObject {
     Kind kind = Kind::none;
     QPointF from = {};
     QPointF last = {};
-    bool moved = false;         // far enough to be no click
-    std::uint64_t gesture = 0;  // a pan is one step of the history
+    bool moved = false;         // farther than a click allows
+    std::uint64_t gesture = 0;  // a whole pan is one step of the history
   };
   struct Wheel {
-    std::uint64_t gesture = 0;  // turns at one place are one step of the history
+    std::uint64_t gesture = 0;  // wheel turns at one position are one step of the history
     QPointF at = {};
   };
 

@@ -12,7 +12,7 @@
 namespace tributary::dashboard {
 namespace {
 
-// Without a view: events go to the canvas, keys to the input.
+// Tests without a view: events go to the canvas, and keys to the input.
 class PlotInputTest : public testing::Test {
  protected:
   PlotInputTest() {
@@ -62,6 +62,7 @@ TEST_F(PlotInputTest, ADragShowsItsFrameAndZoomsAtItsEnd) {
   EXPECT_NEAR(axes_.x_range().high, 60, 0.3);
 }
 
+// The release after Escape must not zoom.
 TEST_F(PlotInputTest, EscapeEndsADragWithoutAZoom) {
   mouse(QEvent::MouseButtonPress, at(20, 50));
   mouse(QEvent::MouseMove, at(60, 50));
@@ -73,6 +74,7 @@ TEST_F(PlotInputTest, EscapeEndsADragWithoutAZoom) {
   EXPECT_FALSE(key(Qt::Key_Escape)) << "there is nothing more to end";
 }
 
+// A small movement between press and release is still a click.
 TEST_F(PlotInputTest, AClickLocksAndSaysWhere) {
   QSignalSpy clicked(&input_, &PlotInput::x_clicked);
   QSignalSpy rows(&input_, &PlotInput::row_clicked);
@@ -96,6 +98,7 @@ TEST_F(PlotInputTest, ARowOfAGanttChartIsClicked) {
   EXPECT_EQ(rows[0][0].toInt(), 1);
 }
 
+// A click on a legend entry is not a click on the plot.
 TEST_F(PlotInputTest, AClickOnTheLegendIsNoneOnThePicture) {
   QSignalSpy clicked(&input_, &PlotInput::x_clicked);
   const QPoint entry = scene_.legend.rect_of("b").center();
@@ -108,6 +111,7 @@ TEST_F(PlotInputTest, AClickOnTheLegendIsNoneOnThePicture) {
   EXPECT_FALSE(scene_.shown("b"));
 }
 
+// Steps follow the samples of the first visible curve and end at its last sample.
 TEST_F(PlotInputTest, TheCrosshairStepsOverSamplesOfTheFirstCurveShown) {
   scene_.legend.toggle("a");
   group_.point_at(4);
@@ -126,6 +130,7 @@ TEST_F(PlotInputTest, KeysZoomAboutTheCrosshair) {
   EXPECT_NEAR(axes_.pixel_of(20, 0).x(), pixel, 0.5);
 }
 
+// The widget's parent receives keys without a meaning here.
 TEST_F(PlotInputTest, AKeyWithoutAMeaningIsLeftToOthers) {
   for (const int none : {Qt::Key_Z, Qt::Key_Y, Qt::Key_A, Qt::Key_9, Qt::Key_Return}) {
     EXPECT_FALSE(key(none)) << none;

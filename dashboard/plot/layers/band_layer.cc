@@ -7,11 +7,11 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr double kStripGap = 2;
-constexpr double kStretchGap = 1;   // two that follow one another may have one colour
-constexpr double kGapWidthMin = 4;  // narrower ones need all of their width
+constexpr double kStretchGap = 1;   // separates neighbours of equal colour
+constexpr double kGapWidthMin = 4;  // a narrower stretch has no gap
 constexpr double kBehindAlpha = 0.12;
 constexpr int kLabelInset = 4;
-constexpr double kLabelWidthMin = 24;  // less than this says nothing
+constexpr double kLabelWidthMin = 24;  // a narrower label is unreadable
 
 }  // namespace
 

@@ -11,7 +11,7 @@ std::vector<BandRect> band_rects(std::span<const Stretch> stretches, const AxisM
   for (std::size_t i = 0; i < stretches.size(); ++i) {
     double left = x.pixel(stretches[i].x_low);
     double right = x.pixel(stretches[i].x_high);
-    // A log axis has no place for what begins at 0 or before; it comes in from the left.
+    // A log axis has no position for 0 or less: such a stretch starts at the left edge.
     if (std::isnan(left)) left = strip.left();
     if (!(right > strip.left())) continue;
     if (left >= strip.right()) break;

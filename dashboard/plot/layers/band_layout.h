@@ -1,4 +1,4 @@
-// From stretches of x to rectangles of a strip.
+// Converts stretches of x to rectangles in a strip.
 #pragma once
 
 #include <QRectF>
@@ -11,13 +11,14 @@
 
 namespace tributary::dashboard {
 
+// The visible rectangle of one stretch.
 struct BandRect {
   QRectF rect;
-  std::size_t stretch = 0;  // which one
+  std::size_t stretch = 0;  // index of the stretch
 };
 
-// What of the stretches, which are in order of x, lies in the strip. No more rectangles than
-// pixels: of those that begin in the same pixel the longest is drawn.
+// Returns the rectangles of the stretches (in ascending order of x) that lie in the strip. It
+// returns at most one per pixel: of stretches that start in the same pixel, the longest one.
 std::vector<BandRect> band_rects(std::span<const Stretch> stretches, const AxisMap& x,
                                  const QRectF& strip);
 

@@ -6,21 +6,23 @@
 namespace tributary::dashboard {
 namespace {
 
-// Few points are joined by smooth lines, a little wider. The cost of those grows with what overlaps
-// in one path, so they are painted piece by piece, and where points are dense or many, by lines of
-// one pixel, which the fast way of painting keeps up with.
+// Few points are joined by smooth lines that are slightly wider. Their cost grows with the overlap
+// within a path, so they are painted in pieces. Dense or numerous points are joined by lines of one
+// pixel, which Qt paints on its fast path.
 constexpr std::size_t kFinePointsMax = 4000;  // of all curves together
-constexpr double kFinePixelsPerPoint = 2;     // at least, of each
+constexpr double kFinePixelsPerPoint = 2;     // least distance of points, for each curve
 constexpr int kFinePiece = 32;
 constexpr double kRawGroundShare = 0.6;
 constexpr double kFineWidth = 1.6;
-// How far beyond the picture a line's end may lie, so that its slope is right and its pixels few.
+// Greatest distance of a line's end from the plot. It keeps the slope correct and the number of
+// pixels small.
 constexpr double kOutsidePixels = 64;
 constexpr double kPixelsMax = 30000;
 constexpr double kDotRadius = 2;
 constexpr float kBandAlpha = 0.18F;
-constexpr float kStackAlpha = 0.5F;  // of a band that is the thing itself
+constexpr float kStackAlpha = 0.5F;  // of a band that is the content itself
 
+// One column per device pixel, so that a curve is drawn at the full resolution of the display.
 std::vector<double> column_borders(const AxisMap& x, const QRectF& rect, double scale) {
   const auto columns = static_cast<std::size_t>(std::max(1.0, std::round(rect.width() * scale)));
   std::vector<double> borders(columns + 1);
@@ -31,7 +33,7 @@ std::vector<double> column_borders(const AxisMap& x, const QRectF& rect, double 
   return borders;
 }
 
-// Moves `end` along the line to `inner` until it is near the picture.
+// Moves `end` along the line towards `inner` until it is near the plot.
 QPointF near_picture(QPointF end, QPointF inner, const QRectF& rect) {
   const double limit =
       end.x() < rect.left() ? rect.left() - kOutsidePixels : rect.right() + kOutsidePixels;
@@ -55,6 +57,7 @@ void CurveLayer::draw(QCPPainter* painter) {
   const double scale = device_scale(*painter);
   const std::vector<double> borders = column_borders(scene_.x_map(rect), rect, scale);
 
+  // All curves are reduced first, because the total number of points decides how they are painted.
   std::vector<std::vector<Sample>> lines(scene_.content.curves.size());
   std::size_t points = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -68,6 +71,7 @@ void CurveLayer::draw(QCPPainter* painter) {
            static_cast<double>(line.size()) * kFinePixelsPerPoint <= rect.width();
   };
 
+  // Bands and raw values are painted before all lines, so that they hide none.
   std::vector<Sample> raw;
   for (const PlotCurve& curve : scene_.content.curves) {
     if (!scene_.shown(curve.key)) continue;
@@ -82,7 +86,7 @@ void CurveLayer::draw(QCPPainter* painter) {
   }
 }
 
-// Cuts the line at its gaps. What a log axis does not have is a gap too.
+// Splits the line at gaps. A value that a log axis cannot show is a gap.
 void CurveLayer::draw_line(QCPPainter* painter, const std::vector<Sample>& samples,
                            const QColor& colour, bool fine) {
   run_.clear();
@@ -105,7 +109,7 @@ std::vector<QPointF> CurveLayer::to_pixels(const std::vector<Sample>& samples) c
   points.reserve(samples.size());
   for (const Sample& sample : samples) {
     double height = y.pixel(sample.y);
-    // An endless value leaves through the edge; a gap stays NaN.
+    // An infinite value leaves the plot at its edge; a gap stays NaN.
     if (height < -kPixelsMax) height = -kPixelsMax;
     if (height > kPixelsMax) height = kPixelsMax;
     points.emplace_back(x.pixel(sample.x), height);
@@ -116,13 +120,14 @@ std::vector<QPointF> CurveLayer::to_pixels(const std::vector<Sample>& samples) c
 void CurveLayer::draw_run(QCPPainter* painter, const QColor& colour, bool fine) {
   if (run_.empty()) return;
   const bool vectors = painter->modes().testFlag(QCPPainter::pmVectorized);
-  if (run_.size() == 1) {  // a sample between two gaps has no line but is there
+  if (run_.size() == 1) {  // a single sample between two gaps is drawn as a dot
     painter->setAntialiasing(true);
     painter->setPen(Qt::NoPen);
     painter->setBrush(colour);
     painter->drawEllipse(run_.front(), kDotRadius, kDotRadius);
     return;
   }
+  // Only the ends of a run can lie outside the visible range in x.
   const QRectF rect = data_rect();
   run_.front() = near_picture(run_.front(), run_[1], rect);
   run_.back() = near_picture(run_.back(), run_[run_.size() - 2], rect);
@@ -132,6 +137,7 @@ void CurveLayer::draw_run(QCPPainter* painter, const QColor& colour, bool fine) 
     painter->setAntialiasing(true);
     painter->setPen(
         QPen(colour, fine ? kFineWidth : 1, Qt::SolidLine, Qt::RoundCap, Qt::RoundJoin));
+    // A vector file must have each line as one path; on the screen, short pieces are faster.
     const int piece = vectors ? count : kFinePiece;
     for (int begin = 0; begin + 1 < count; begin += piece) {
       painter->drawPolyline(run_.data() + begin, std::min(piece + 1, count - begin));
@@ -146,9 +152,9 @@ void CurveLayer::draw_run(QCPPainter* painter, const QColor& colour, bool fine) 
   }
 }
 
-// Of points that are denser than pixels a column is one rectangle, from its lowest point to its
-// highest and half way to its neighbours: the same pixels as the line's, in a quarter of the
-// strokes.
+// If points are denser than pixels, a column is one rectangle from its lowest to its highest point,
+// extended half way to its neighbours. This covers the same pixels as the line with a quarter of
+// the strokes.
 void CurveLayer::draw_columns(QCPPainter* painter, const QColor& colour) {
   const QRectF rect = data_rect();
   columns_.clear();
@@ -164,7 +170,7 @@ void CurveLayer::draw_columns(QCPPainter* painter, const QColor& colour) {
     const QPointF& point = run_[i];
     double x = std::floor(last.x());
     const double end = std::floor(point.x());
-    // Where the line crosses columns without a point it has its own height in each.
+    // Columns without a point: the line has its own height in each.
     for (; x < end; ++x) {
       const double share = (x + 1 - last.x()) / (point.x() - last.x());
       const double y = last.y() + share * (point.y() - last.y());
@@ -182,14 +188,15 @@ void CurveLayer::draw_columns(QCPPainter* painter, const QColor& colour) {
   painter->drawRects(columns_.data(), static_cast<int>(columns_.size()));
 }
 
-// A cosmetic line is one pixel of the device, whatever the display's scale: as many as it takes,
-// side by side, are still far quicker than one that is wider.
+// A cosmetic line is one device pixel wide, whatever the scale of the display. Several of them side
+// by side are much faster than one wider line.
 void CurveLayer::draw_thin(QCPPainter* painter, const QColor& colour) {
   painter->setPen(QPen(colour, 0));
   const double scale = device_scale(*painter);
   const int copies = std::max(1, static_cast<int>(std::lround(scale)));
   for (int copy = 0; copy < copies; ++copy) {
     painter->drawPolyline(run_.data(), static_cast<int>(run_.size()));
+    // The copies are shifted by one device pixel each, diagonally, which widens lines of any slope.
     for (QPointF& point : run_) point += QPointF(1 / scale, 1 / scale);
   }
 }
@@ -206,7 +213,8 @@ void CurveLayer::draw_area(QCPPainter* painter, const PlotCurve& curve,
   painter->setBrush(colour);
   painter->setAntialiasing(false);
 
-  // Both have their gaps at the same x, so that one stretch of the band ends where either's does.
+  // Both bounds have their gaps at the same x, so a piece of the band ends where either bound has a
+  // gap.
   const auto gap = [](const QPointF& p) { return std::isnan(p.y()) || std::isnan(p.x()); };
   const std::vector<QPointF> lower = to_pixels(low);
   const std::vector<QPointF> upper = to_pixels(high);

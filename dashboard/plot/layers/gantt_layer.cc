@@ -7,12 +7,12 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr double kRowShare = 0.8;  // of its place; the rest tells rows apart
+constexpr double kRowShare = 0.8;  // of a row's height; the rest separates rows
 constexpr double kNameInset = 6;
 constexpr double kLineShare =
     0.85;  // of a font's height: what its letters take, without its leading
 constexpr double kMarkWidth = 2;
-constexpr double kMomentSide = 9;  // of the triangle that hangs from a row's upper edge
+constexpr double kMomentSide = 9;  // of the triangle at a row's upper edge
 
 }  // namespace
 
@@ -20,10 +20,10 @@ void GanttLayer::draw(QCPPainter* painter) {
   if (scene_.content.rows.empty()) return;
   painter->setFont(mParentPlot->font());
   const QRectF rect = data_rect();
-  if (rect.height() <= 0) return;  // of a panel that is being laid out
+  if (rect.height() <= 0) return;  // the layout is not complete yet
   const double text_height = QFontMetricsF(painter->font()).height();
   const double height = rect.height() / static_cast<double>(scene_.content.rows.size());
-  // Names of rows that are too low to have one each: of every so many.
+  // If rows are too low for a name each, only every n-th row gets one.
   const auto every =
       static_cast<std::size_t>(std::max(1.0, std::ceil(text_height * kLineShare / height)));
   for (std::size_t i = 0; i < scene_.content.rows.size(); ++i) {
@@ -34,6 +34,7 @@ void GanttLayer::draw(QCPPainter* painter) {
     if (i % every != 0) continue;
     painter->setPen(row.late ? scene_.colours.warning : scene_.colours.text);
     const QRectF name(0, top + height / 2 - text_height / 2, rect.left() - kNameInset, text_height);
+    // The sign marks a straggler also for people who do not see its colour.
     const QString text = row.late ? "▸ " + row.name : row.name;
     painter->drawText(
         name, Qt::AlignRight | Qt::AlignVCenter | Qt::TextSingleLine,
@@ -43,6 +44,7 @@ void GanttLayer::draw(QCPPainter* painter) {
 
 void GanttLayer::draw_row(QCPPainter* painter, const GanttRow& row, const QRectF& place) {
   const AxisMap x = scene_.x_map(place);
+  // Too low rows have no labels.
   const bool labels = place.height() >= QFontMetricsF(painter->font()).height();
   for (const BandRect& one : band_rects(row.spans, x, place)) {
     const Stretch& span = row.spans[one.stretch];
@@ -51,6 +53,7 @@ void GanttLayer::draw_row(QCPPainter* painter, const GanttRow& row, const QRectF
     painter->fillRect(one.rect, colour);
     if (labels) draw_stretch_label(painter, span, one.rect, colour);
   }
+  // Deadlines are drawn over the spans.
   for (const double mark : row.marks) {
     const double at = x.pixel(mark);
     if (at < place.left() || at > place.right() || std::isnan(at)) continue;

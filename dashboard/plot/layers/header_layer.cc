@@ -22,7 +22,7 @@ void HeaderLayer::draw(QCPPainter* painter) {
       QFontMetricsF(bold).elidedText(scene_.options.title, Qt::ElideRight, title.width()));
   painter->setFont(mParentPlot->font());
   for (const LegendEntry& entry : scene_.legend.entries()) {
-    if (!entry.rect.isEmpty()) draw_entry(painter, entry);  // there was room for it
+    if (!entry.rect.isEmpty()) draw_entry(painter, entry);  // no room otherwise
   }
   if (scene_.legend.left_out() > 0) {
     painter->setPen(scene_.colours.faint);

@@ -5,6 +5,7 @@
 
 namespace tributary::dashboard {
 
+// The set of hidden keys is kept, because entries may return.
 void Legend::list(std::vector<LegendEntry> entries) { entries_ = std::move(entries); }
 
 void Legend::isolate(const QString& key) {

@@ -1,7 +1,8 @@
-// The legend of one view: its entries with their values and places, and which of them are hidden.
+// The legend of one view: its entries with their values and positions, and which of them are
+// hidden.
 //
-// An entry stands for all content with its key. What is hidden stays hidden while the entries are
-// listed anew, also while none of them has the key. Threads: that of the widgets.
+// An entry stands for all content with its key. A hidden key stays hidden when the entries change,
+// even while no entry has it. Threads: the GUI thread.
 #pragma once
 
 #include <QObject>
@@ -16,40 +17,42 @@
 
 namespace tributary::dashboard {
 
+// One entry. Its key also identifies the curves, bars and stretches that it hides and shows.
 struct LegendEntry {
   QString key = {};
   QString name = {};
-  QString value = {};  // stands beside the name
-  QRectF rect = {};    // empty: there was no room for it
+  QString value = {};  // shown beside the name
+  QRectF rect = {};    // empty: no room for the entry
 };
 
 class Legend : public QObject {
   Q_OBJECT
 
  public:
+  // Replaces all entries.
   void list(std::vector<LegendEntry> entries);
   const std::vector<LegendEntry>& entries() const { return entries_; }
 
-  // Hides all other entries; shows them again, if they are hidden already.
+  // Hides all other entries. If they are already hidden, shows them again.
   void isolate(const QString& key);
   void toggle(const QString& key);
   void show_all();
   bool shown(const QString& key) const { return !hidden_.contains(key); }
 
   void clear_values();
-  void set_value(const QString& key, const QString& value);  // nothing happens without the entry
+  void set_value(const QString& key, const QString& value);  // ignored if no entry has the key
   QString value_of(const QString& key) const;
 
-  // `layout` was made for as many entries as there are.
+  // `layout` must have been made for the current number of entries.
   void place(const LegendLayout& layout);
   QRect rect_of(const QString& key) const;
-  const LegendEntry* entry_at(QPointF pixel) const;  // null: none
-  // The note about the entries without room.
+  const LegendEntry* entry_at(QPointF pixel) const;  // null: no entry is there
+  // The rectangle of the note about entries without room.
   const QRectF& more_rect() const { return more_; }
   std::size_t left_out() const { return left_out_; }
 
  signals:
-  void changed();  // another entry is hidden or shown
+  void changed();  // an entry was hidden or shown
 
  private:
   const LegendEntry* find(const QString& key) const;

@@ -21,8 +21,7 @@ LegendLayout lay_out_legend(std::span<const double> widths, double more_width, Q
     x += width;
   }
   if (layout.entries.size() < widths.size()) {
-    // The note takes the place of as many of the last row's entries as it needs, but not of the
-    // row.
+    // The note replaces as many entries of the last row as it needs, but stays in that row.
     const auto too_far = [&] {
       const QRectF& last = layout.entries.back();
       return last.right() + more_width > room.right() && last.left() > room.left();

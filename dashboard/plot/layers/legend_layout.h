@@ -1,4 +1,4 @@
-// Where the entries of a legend stand: in rows above the picture, as many as there is room for.
+// Positions the entries of a legend in rows above the plot, as many as fit. Pure.
 #pragma once
 
 #include <QRectF>
@@ -8,13 +8,14 @@
 
 namespace tributary::dashboard {
 
+// The positions of the entries, in pixels of the view.
 struct LegendLayout {
-  std::vector<QRectF> entries;  // of those that fit, from the first on
-  QRectF more;                  // where "+12 more" stands; null when all fit
+  std::vector<QRectF> entries;  // entries that fit, starting with the first
+  QRectF more;                  // rectangle of the note "+12 more"; null if all entries fit
   double height = 0;
 };
 
-// `widths` of the entries, `more_width` of the note about those left out.
+// `widths` are those of the entries, `more_width` is that of the note about omitted entries.
 LegendLayout lay_out_legend(std::span<const double> widths, double more_width, QRectF room,
                             double row_height, std::size_t rows_max);
 

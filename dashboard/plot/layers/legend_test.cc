@@ -22,6 +22,7 @@ class LegendTest : public testing::Test {
   Legend legend_;
 };
 
+// Isolating the only visible entry shows all entries.
 TEST_F(LegendTest, IsolatingTwiceBringsAllBack) {
   QSignalSpy changed(&legend_, &Legend::changed);
   legend_.isolate("b");
@@ -47,6 +48,7 @@ TEST_F(LegendTest, ToggledEntriesAreHiddenOneByOne) {
   EXPECT_EQ(shown(), "abc");
 }
 
+// A hidden key stays hidden even while no entry has it.
 TEST_F(LegendTest, WhatIsHiddenStaysHiddenWhenEntriesAreListedAnew) {
   legend_.toggle("a");
   legend_.list({{.key = "b"}});

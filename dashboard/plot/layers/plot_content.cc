@@ -9,8 +9,9 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr double kSameShare = 1e-9;       // values that differ by less are one
-constexpr double kRoomAboveShare = 0.05;  // between the highest value and the edge
+constexpr double kSameShare = 1e-9;       // relative difference below which values are equal
+constexpr double kRoomAboveShare = 0.05;  // margin above the highest value
+// With more kinds, the legend would hide the plot.
 constexpr std::size_t kStretchLegendMax = 12;
 
 void unite(std::optional<Extent>& all, std::optional<Extent> one) {
@@ -26,8 +27,10 @@ std::vector<SharedSeries> series_of(const PlotCurve& curve) {
   return found;
 }
 
-// The lowest value above 0, which is where a log axis can begin.
+// Returns the lowest value above 0, the lower end of a log axis.
 std::optional<double> lowest_positive(const Series& series, Extent x) {
+  // The series has no query for this. Drawing it with 512 columns gives the minimum of each column,
+  // which is exact enough for an axis.
   constexpr int kColumns = 512;
   std::vector<double> borders(kColumns + 1);
   for (int i = 0; i <= kColumns; ++i) {
@@ -49,7 +52,7 @@ Extent with_room(Extent range, bool log, bool from_zero) {
   }
   if (from_zero && range.low > 0) range.low = 0;
   double room = (range.high - range.low) * kRoomAboveShare;
-  // A mean of values that are all the same differs from them by what rounding leaves.
+  // Rounding makes the mean of equal values differ slightly from them.
   const double size = std::max(std::fabs(range.low), std::fabs(range.high));
   if (range.high - range.low <= size * kSameShare) room = size > 0 ? size * kRoomAboveShare : 1;
   return {from_zero && range.low == 0 ? 0 : range.low - room, range.high + room};
@@ -74,6 +77,7 @@ std::optional<Extent> x_extent(const PlotContent& content) {
   return all;
 }
 
+// A sum of counters that only increase changes with every change of any of them.
 std::uint64_t revision(const PlotContent& content) {
   std::uint64_t sum = 0;
   for (const PlotCurve& curve : content.curves) {
@@ -103,6 +107,7 @@ Extent fitted_y(const PlotContent& content, const YFit& fit,
       if (bar.y > 0) positive = std::min(positive.value_or(bar.y), bar.y);
     }
   }
+  // Without a finite value the axis shows 0 to 1.
   if (!all || !std::isfinite(all->low) || !std::isfinite(all->high)) all = Extent{0, 1};
   if (fit.log) {
     if (!positive) positive = 1;
@@ -136,6 +141,7 @@ void look_up_colours(const PlotContent& content, ColourSlots& colours,
     slots_of_keys[key_of(one)] = slot_of_name(key_of(one));
   };
   for (const PlotCurve& curve : content.curves) {
+    // Curves of the same run share a colour in all plots, whatever their keys.
     slots_of_keys[curve.key] = colours.slot_of(colour_key_of(curve));
   }
   for (const Bars& bars : content.bars) give(bars.key);

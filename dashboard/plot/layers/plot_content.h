@@ -1,8 +1,9 @@
-// The content of one view, and what follows from it alone: the ranges that it covers, the entries
-// of its legend, the keys that have colours.
+// The content of one view, and what is derived from it: the covered ranges, the legend entries, and
+// the keys with colours.
 //
-// The functions cost what there are of curves, bars and stretches, and of a curve's samples no more
-// than a look at its pyramid (Series). Threads: that of whoever appends to the series.
+// The functions take time proportional to the number of curves, bars and stretches. They do not
+// read a curve's samples one by one, only its pyramid (Series). Threads: the thread that appends to
+// the series.
 #pragma once
 
 #include <QString>
@@ -19,6 +20,7 @@
 
 namespace tributary::dashboard {
 
+// Everything that a view shows. Kinds that a view does not use stay empty.
 struct PlotContent {
   std::vector<PlotCurve> curves = {};
   std::vector<Band> bands = {};
@@ -26,28 +28,29 @@ struct PlotContent {
   std::vector<GanttRow> rows = {};
 };
 
-// What the content covers; nothing if it has no sample, bar, stretch or moment.
+// Returns the x range of the content; empty if it has no sample, bar, stretch or moment.
 std::optional<Extent> x_extent(const PlotContent& content);
 
-// Grows with every change of a series.
+// Increases with every change of a series.
 std::uint64_t revision(const PlotContent& content);
 
+// The conditions for the y range.
 struct YFit {
-  Extent x = {};           // what is in sight
-  bool log = false;        // the range lies above 0
-  bool from_zero = false;  // the range begins at 0, if no value is below it; bars do so always
+  Extent x = {};           // visible x range
+  bool log = false;        // the range must be above 0
+  bool from_zero = false;  // start at 0 unless a value is below it; always the case for bars
 };
 
-// The y range with all that is shown in `fit.x`, and some room around it. Rows of a Gantt chart
-// have 1 each, from 0.
+// Returns a y range with a margin that contains everything shown in `fit.x`. Each row of a Gantt
+// chart has height 1, starting at 0.
 Extent fitted_y(const PlotContent& content, const YFit& fit,
                 FunctionRef<bool(const QString& key)> shown);
 
-// An entry for each curve, then for each set of bars, then for each kind of stretch; kinds have
-// none if they are too many. `spans`: the rows of a Gantt chart are among the stretches.
+// Returns an entry for each curve, then for each set of bars, then for each kind of stretch. Too
+// many kinds of stretch get no entries. `spans`: include the rows of a Gantt chart.
 std::vector<LegendEntry> legend_entries(const PlotContent& content, bool spans);
 
-// Takes the slot of every key of the content into `slots_of_keys`.
+// Stores the colour slot of every key of the content in `slots_of_keys`.
 void look_up_colours(const PlotContent& content, ColourSlots& colours,
                      std::map<QString, std::size_t>& slots_of_keys);
 

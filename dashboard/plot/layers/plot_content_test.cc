@@ -49,6 +49,7 @@ TEST(PlotContent, RevisionGrowsWithEverySeries) {
   EXPECT_GT(revision(content), second);
 }
 
+// Only visible curves within the visible x range determine the y range.
 TEST(FittedY, HasRoomAroundWhatIsInSightAndShown) {
   const PlotContent content = {
       .curves = {{.key = "a", .series = series_with({{0, 0}, {1, 10}, {2, 90}})},
@@ -61,6 +62,7 @@ TEST(FittedY, HasRoomAroundWhatIsInSightAndShown) {
   EXPECT_EQ(fitted_y(content, {.x = {0, 1}, .from_zero = true}, only_a).low, 0);
 }
 
+// A range of equal values gets a height.
 TEST(FittedY, EqualValuesHaveRoomToo) {
   const PlotContent zeros = {.curves = {{.key = "a", .series = series_with({{0, 0}, {1, 0}})}}};
   EXPECT_EQ(fitted_y(zeros, {.x = {0, 1}}, kAll).high, 1);
@@ -79,6 +81,7 @@ TEST(FittedY, ALogRangeBeginsAtTheLowestValueAboveZero) {
   EXPECT_GT(fitted_y(below, {.x = {0, 1}, .log = true}, kAll).low, 0);
 }
 
+// Bars start at 0, and each Gantt row has height 1.
 TEST(FittedY, BarsStandOnZeroAndRowsHaveOneEach) {
   const PlotContent bars = {.bars = {{.key = "a", .bars = {{0, 1, 0.25}, {1, 2, 0.75}}}}};
   EXPECT_EQ(fitted_y(bars, {.x = {0, 2}}, kAll).low, 0);

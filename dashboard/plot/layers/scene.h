@@ -1,6 +1,8 @@
-// All that one picture consists of, as its layers read it. Each part has one writer: the view has
-// the content, the colours and the crosshair, PlotAxes the ranges, PlotInput the frame, and the
-// canvas the layout. It belongs to a view and outlives all that refer to it.
+// The complete state of one plot, which its layers read.
+//
+// Each part has one writer: the view writes content, colours and crosshair; PlotAxes the ranges;
+// PlotInput the frame; the canvas the layout. A view owns the scene, which outlives all objects
+// that refer to it. Threads: the GUI thread.
 #pragma once
 
 #include <QRectF>
@@ -33,12 +35,12 @@ struct Scene {
 
   std::optional<double> crosshair = {};
   std::vector<CrosshairValue> values = {};
-  std::optional<QRectF> frame = {};  // of a zoom that is being dragged
+  std::optional<QRectF> frame = {};  // of a zoom in progress
   bool focused = false;
-  bool exporting = false;  // a picture that goes into a file has no keyboard
-  bool nothing = true;     // no sample anywhere: the sentence instead of axes
+  bool exporting = false;  // an export shows no keyboard focus
+  bool nothing = true;     // no content: a text instead of axes
 
-  // Filled by the canvas when it lays itself out; so are the places of the legend's entries.
+  // Computed by the canvas in its layout, like the positions of the legend's entries.
   Ticks x_ticks = {};
   Ticks y_ticks = {};
   double title_height = 0;

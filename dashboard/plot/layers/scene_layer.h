@@ -1,5 +1,8 @@
-// What QCustomPlot paints for us: it has the axes, the buffers and the exports, and each kind of
-// content is one layerable that reads the scene. No item or legend of its own, which keep copies.
+// Layers that draw a scene. QCustomPlot provides axes, buffers and exports; each kind of content is
+// one layerable that reads the scene. QCustomPlot's own items and legend are not used, because they
+// copy the data.
+//
+// Threads: the GUI thread. The scene must outlive its layers; QCustomPlot owns the layers.
 #pragma once
 
 #include <qcustomplot.h>
@@ -10,6 +13,7 @@
 
 namespace tributary::dashboard {
 
+// The base of all layers: access to the scene and to the rectangles of the plot.
 class SceneLayer : public QCPLayerable {
  public:
   SceneLayer(QCPAxisRect* axes, const Scene& scene, const QString& layer)
@@ -20,7 +24,7 @@ class SceneLayer : public QCPLayerable {
     painter->setAntialiasing(false);
   }
   QRectF data_rect() const { return axes_->rect(); }
-  // The place above the data for strip `index`, counted upward.
+  // Returns the rectangle of strip `index` above the data, counted upwards.
   QRectF strip_rect(std::size_t index) const;
   QRect whole() const { return mParentPlot->viewport(); }
 
@@ -28,9 +32,10 @@ class SceneLayer : public QCPLayerable {
   const Scene& scene_;
 };
 
-// Pixels of the device per pixel of the widget.
+// Returns the device pixels per widget pixel.
 double device_scale(const QCPPainter& painter);
 
+// Draws the curves, their bands and their raw values.
 class CurveLayer : public SceneLayer {
  public:
   using SceneLayer::SceneLayer;
@@ -48,11 +53,11 @@ class CurveLayer : public SceneLayer {
   void draw_area(QCPPainter* painter, const PlotCurve& curve, const std::vector<double>& borders);
   std::vector<QPointF> to_pixels(const std::vector<Sample>& samples) const;
 
-  std::vector<QPointF> run_;  // without a gap, in pixels
+  std::vector<QPointF> run_;  // the current run of points without a gap, in pixels
   std::vector<QRect> columns_;
 };
 
-// Strips above the data, and what lies behind it.
+// Draws the strips above the data and the bands behind it.
 class BandLayer : public SceneLayer {
  public:
   using SceneLayer::SceneLayer;
@@ -65,6 +70,7 @@ class BandLayer : public SceneLayer {
   void draw_behind(QCPPainter* painter, const Band& band);
 };
 
+// Draws histograms and densities.
 class BarLayer : public SceneLayer {
  public:
   using SceneLayer::SceneLayer;
@@ -74,6 +80,7 @@ class BarLayer : public SceneLayer {
   void draw(QCPPainter* painter) override;
 };
 
+// Draws the rows of a Gantt chart with their spans, deadlines and failures.
 class GanttLayer : public SceneLayer {
  public:
   using SceneLayer::SceneLayer;
@@ -85,7 +92,7 @@ class GanttLayer : public SceneLayer {
   void draw_row(QCPPainter* painter, const GanttRow& row, const QRectF& place);
 };
 
-// Title and legend above the picture, and the sentence instead of it when there is nothing to show.
+// Draws the title and the legend above the plot, or the empty-state text.
 class HeaderLayer : public SceneLayer {
  public:
   using SceneLayer::SceneLayer;
@@ -98,7 +105,7 @@ class HeaderLayer : public SceneLayer {
   void draw_empty_text(QCPPainter* painter);
 };
 
-// Crosshair, the frame of a zoom, and who has the keyboard.
+// Draws the crosshair, the zoom frame and the keyboard focus.
 class CrossLayer : public SceneLayer {
  public:
   using SceneLayer::SceneLayer;
@@ -110,7 +117,7 @@ class CrossLayer : public SceneLayer {
   void draw_crosshair(QCPPainter* painter, double x);
 };
 
-// In the colour of whichever of the ground and the text is read better on it.
+// Returns the background or text colour, whichever has the better contrast on `ground`.
 QColor text_on(const QColor& ground);
 void draw_stretch_label(QCPPainter* painter, const Stretch& stretch, const QRectF& rect,
                         const QColor& ground);

@@ -7,8 +7,10 @@
 namespace tributary::dashboard {
 namespace {
 
-// A range with a width; on a log axis only what is above 0.
+// Returns a range that is not empty, and above 0 on a log axis.
 Extent shown_range(Extent all, bool log) {
+  // A log axis cannot start at 0. The lower end is then 1 or a tenth of the upper end, whichever is
+  // smaller; it is a thousandth of an upper end that is at most 1.
   if (log && all.high > 0 && all.low <= 0) {
     all.low = all.high > 1 ? std::min(1.0, all.high / 10) : all.high / 1000;
   }
@@ -26,6 +28,7 @@ bool is_range(const Extent& one) {
 SharedXAxis::SharedXAxis(DataExtent data, QObject* parent)
     : QObject(parent), data_(std::move(data)) {}
 
+// Without any data so far, the axis takes the first data even if it is locked.
 void SharedXAxis::follow() {
   if (zoom().x || (has_data_ && !live())) return;
   show_all_data();
@@ -39,6 +42,7 @@ void SharedXAxis::show_all_data() {
   set_range(shown_range(*all, log_));
 }
 
+// Emits changed() only for another range, so that a repaint is not requested in vain.
 void SharedXAxis::set_range(Extent range) {
   if (range.low == range_.low && range.high == range_.high) return;
   range_ = range;
@@ -51,7 +55,7 @@ void SharedXAxis::apply_zoom() {
   } else {
     show_all_data();
   }
-  emit changed();  // also where only a y range has changed
+  emit changed();  // also emitted if only a y range has changed
 }
 
 void SharedXAxis::zoom_to(ZoomState state, std::uint64_t gesture) {
@@ -59,6 +63,7 @@ void SharedXAxis::zoom_to(ZoomState state, std::uint64_t gesture) {
   if (!std::ranges::all_of(state.y, [](const auto& one) { return is_range(one.second); })) return;
   history_.push(std::move(state), gesture);
   apply_zoom();
+  // A zoom ends live mode, because the user looks at one part of the data.
   lock();
 }
 
@@ -74,6 +79,7 @@ bool SharedXAxis::redo() {
   return true;
 }
 
+// An empty state shows all data and is a step of its own, so that undo returns to the zoom.
 void SharedXAxis::fit() {
   history_.push({});
   apply_zoom();
@@ -82,7 +88,7 @@ void SharedXAxis::fit() {
 void SharedXAxis::set_log(bool on) {
   if (on == log_) return;
   log_ = on;
-  // A zoom that a log axis cannot show is left, and can be had back.
+  // A zoom that a log axis cannot show is left; undo restores it.
   if (on && zoom().x && zoom().x->low <= 0) {
     ZoomState state = zoom();
     state.x.reset();
@@ -111,6 +117,7 @@ void SharedXAxis::lock() {
   if (before) emit live_changed(false);
 }
 
+// go_live() also ends hovering, because the pointer is on the badge at this time.
 void SharedXAxis::go_live() {
   locked_ = false;
   hovered_ = false;

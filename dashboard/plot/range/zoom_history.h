@@ -1,4 +1,4 @@
-// The zooms that a person can take back, newest last.
+// The undo history of zooms. Pure; the newest step is the last one.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,13 @@
 
 namespace tributary::dashboard {
 
-// Without an x range the picture shows all there is; a view that is not in `y` fits its own.
+// Without an x range, all data are shown. A view without an entry in `y` fits its own range.
 struct ZoomState {
   std::optional<Extent> x = {};
-  std::map<std::uint64_t, Extent> y = {};  // by the view's number
+  std::map<std::uint64_t, Extent> y = {};  // by the number of the view
 };
 
+// Whether two states have equal ranges.
 bool same(const ZoomState& a, const ZoomState& b);
 
 class ZoomHistory {
@@ -24,8 +25,8 @@ class ZoomHistory {
   static constexpr std::size_t kStepsMax = 200;
 
   const ZoomState& current() const { return steps_[at_]; }
-  // Forgets what was undone. A step of the same gesture as the last one replaces it; gesture 0 is
-  // always a step of its own.
+  // Adds a step and forgets the undone ones. A step with the gesture number of the last one
+  // replaces it; gesture 0 always is a new step.
   void push(ZoomState state, std::uint64_t gesture = 0);
   bool undo();
   bool redo();

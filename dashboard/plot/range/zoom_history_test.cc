@@ -40,7 +40,7 @@ TEST(ZoomHistory, OneGestureIsOneStep) {
   EXPECT_EQ(history.current().x->low, 3);
   history.undo();
   EXPECT_FALSE(history.current().x.has_value());
-  // What comes after an undo is another gesture, even with its number.
+  // A step after an undo is a new gesture, even with the same number.
   history.push(zoom_at(4), 7);
   history.undo();
   EXPECT_FALSE(history.current().x.has_value());
