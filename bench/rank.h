@@ -13,7 +13,7 @@
 
 namespace tributary::bench {
 
-// What one rank exchanges, and how often.
+// Size and number of the exchanges of one rank.
 struct RankSettings {
   std::uint32_t rank = 0;
   std::uint32_t size = 0;

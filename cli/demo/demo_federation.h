@@ -23,7 +23,7 @@ namespace tributary {
 // planner.
 enum class DemoPlanning : std::uint8_t { fixed, adaptive };
 
-// What the user requested. Values that were not given have defaults that depend on the planning.
+// The user's request. Values that were not given have defaults that depend on the planning.
 struct DemoPlan {
   std::string folder = "tributary-demo";
   std::uint32_t agents = 4;

@@ -30,27 +30,26 @@ Result<Answer> revoke(const RevokeOptions& options) {
 
 Command keys_revoke_command() {
   const auto options = std::make_shared<RevokeOptions>();
-  return {
-      .noun = "keys",
-      .verb = "revoke",
-      .summary = "remove an agent from an allow-list",
-      .details =
-          "Takes effect when the coordinator has read the list again: the coordinator\n"
-          "exchanges no more data with the agent, and the agent cannot connect.\n\n"
-          "examples:\n"
-          "  tributary keys revoke --list agents.allow --id garage-01\n"
-          "  tributary keys revoke --list agents.allow --id roof --json",
-      .options = {{.name = "--list",
-                   .value_name = "FILE",
-                   .help = "allow-list",
-                   .accept = accept_file(options->list),
-                   .required = true},
-                  {.name = "--id",
-                   .value_name = "ID",
-                   .help = "identifier of the agent",
-                   .accept = accept_text(options->id),
-                   .required = true}},
-      .run = [options](World&) { return revoke(*options); }};
+  return {.noun = "keys",
+          .verb = "revoke",
+          .summary = "remove an agent from an allow-list",
+          .details =
+              "Takes effect when the coordinator has read the list again: the coordinator\n"
+              "exchanges no more data with the agent, and the agent cannot connect.\n\n"
+              "examples:\n"
+              "  tributary keys revoke --list agents.allow --id garage-01\n"
+              "  tributary keys revoke --list agents.allow --id roof --json",
+          .options = {{.name = "--list",
+                       .value_name = "FILE",
+                       .help = "allow-list",
+                       .accept = accept_file(options->list),
+                       .required = true},
+                      {.name = "--id",
+                       .value_name = "ID",
+                       .help = "identifier of the agent",
+                       .accept = accept_text(options->id),
+                       .required = true}},
+          .run = [options](World&) { return revoke(*options); }};
 }
 
 }  // namespace tributary

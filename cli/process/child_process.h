@@ -17,7 +17,7 @@
 
 namespace tributary {
 
-// What happens to the child if the parent ends unexpectedly: it is killed too, or it continues,
+// The fate of the child if the parent ends unexpectedly: it is killed too, or it continues,
 // like a window that the user is looking at.
 enum class Orphan : std::uint8_t { ends, goes_on };
 

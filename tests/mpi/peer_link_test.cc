@@ -26,8 +26,8 @@ using Ranks = std::vector<std::uint32_t>;
 constexpr std::uint64_t kRun = 0xc0ffee;  // as rank 0 says
 constexpr std::string_view kDone = "done";
 
-// All ranks run each case, and leave it together: a port's end waits for the others'. What is in
-// MPI is the link's thread, so that ranks of a case wait for one another by messages of the link.
+// All ranks run each case and leave it together, because closing a port waits for the others. Only
+// the link's thread calls MPI, so the ranks of a case wait for each other by messages of the link.
 class PeerLinkOverMpi : public testing::Test {
  protected:
   void make(PeerLinkOptions options = {.endpoint = {}}) {
@@ -66,7 +66,7 @@ class PeerLinkOverMpi : public testing::Test {
                  .frame = {bytes.begin(), bytes.end()},
                  .payload = SharedSlice(std::move(payload))});
   }
-  // What is left of sessions before may come first, and the word of somebody who is done already.
+  // Messages of earlier sessions and of ranks that have finished may arrive first.
   Heard next_of(std::uint64_t session) {
     for (;;) {
       Heard heard = inbox_.next();

@@ -52,7 +52,7 @@ struct Band {
   std::string why = {};  // shown when the pointer rests on the band
 };
 
-// What was in use over time. Bands do not overlap; between bands the state is unknown.
+// The choices in use over time. Bands do not overlap; between bands the state is unknown.
 struct Strip {
   std::string title = {};
   std::vector<Band> bands = {};  // ascending

@@ -37,7 +37,7 @@ class MemoryLog final : public Log {
   }
 
  private:
-  // What a line has behind " key=". Keys are plain words.
+  // The value after " key=" in a line. Keys are plain words.
   static std::string text_of(const LogField& field) {
     const auto line_of = [](std::span<const LogField> fields) {
       return text_line({.level = LogLevel::info, .component = {}, .message = {}, .fields = fields},

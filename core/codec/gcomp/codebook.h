@@ -38,7 +38,8 @@ struct Codebook {
   std::uint32_t version = 0;
   std::array<std::uint8_t, kExponents + 1> bits = {};  // code lengths; 0: the exponent is escaped
 
-  // Indexed by exponent. An escaped exponent has the code of the escape, and the flag in bits_or_escape.
+  // Indexed by exponent. An escaped exponent has the code of the escape, and the flag in
+  // bits_or_escape.
   alignas(64) std::array<std::uint8_t, kExponents> code = {};
   alignas(64) std::array<std::uint8_t, kExponents> bits_or_escape = {};
 

@@ -348,7 +348,7 @@ TEST(StarTopk, ANaNOfAnAgentThatIsNotTheRootIsRefusedToo) {
 }
 
 // The energy covers the values that would be sent, not the whole gradient. An agent with much noise
-// and no peak loses against one with a peak. Of equal energies, the first agent's wins.
+// and no peak loses against one with a peak. With equal energies, the first agent's wins.
 TEST(VarTopk, TheRootHasTheMostSelectedEnergy) {
   const auto codec = codec_of("var_topk:cr=0.01");
   const auto root_of = [&](const std::vector<FloatVector>& all) {

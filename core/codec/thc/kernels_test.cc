@@ -246,7 +246,7 @@ TEST(Kernels, LookUpsAddAndCentresAgree) {
   }
 }
 
-// Whatever the shared draw is, each interval of the circle contains the draw of one agent.
+// For every shared draw, each interval of the circle contains the draw of one agent.
 TEST(CorrelatedRounding, PutsOneDrawIntoEveryShare) {
   for (const std::uint32_t agents : {1u, 2u, 3u, 4u, 8u, 16u}) {
     for (std::uint32_t element = 0; element < 1000; ++element) {

@@ -1,4 +1,4 @@
-// Measures 3LC on one core and on two, compared with memcpy and zstd. Of normal values, almost none
+// Measures 3LC on one core and on two, compared with memcpy and zstd. Almost no normal value
 // is sent at s = 1.75. The other inputs are those that error feedback produces from normal and from
 // log-normal values after some rounds; of the latter, one value in a hundred is sent.
 #include <algorithm>

@@ -43,7 +43,7 @@ class RoundPage : public RunPage {
   void step(int rounds);
   bool follows_newest() const { return !choice_.chosen; }
 
-  // Access for tests. What is shown follows wanted() after the round has been read.
+  // Access for tests. The shown round follows wanted() after the round has been read.
   const RoundDetail* detail() const { return detail_.get(); }
   const RoundRows& rows() const { return rows_; }
   QString message() const;
