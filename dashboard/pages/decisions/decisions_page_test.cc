@@ -217,8 +217,8 @@ TEST_F(DecisionsPageTest, AFixedPolicyIsSaidToBeOne) {
   open_run();
   page_ = std::make_unique<DecisionsPage>(context_);
   show(*page_);
-  EXPECT_TRUE(
-      page_->decision().sentence().startsWith("as the job's policy says. There was nothing"));
+  EXPECT_TRUE(page_->decision().sentence().startsWith(
+      "as the job's policy says. This plan has no alternatives"));
   EXPECT_TRUE(page_->decision().picture().empty());
   EXPECT_EQ(page_->table().proxy().rowCount(), 1);
 }

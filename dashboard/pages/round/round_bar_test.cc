@@ -16,7 +16,7 @@ class RoundBarTest : public testing::Test {
  protected:
   QPushButton* button(const char* text) {
     for (QPushButton* one : bar_.findChildren<QPushButton*>()) {
-      if (one->text().contains(text)) return one;
+      if (one->text().contains(text, Qt::CaseInsensitive)) return one;
     }
     ADD_FAILURE() << "no button " << text;
     return nullptr;

@@ -226,7 +226,7 @@ TEST_F(RoundPageTest, SaysWhatWentWrongAsSoonAsItsEventsCome) {
     page_->refresh();
     return !page_->rows().rows[0].moments.empty();
   }));
-  EXPECT_TRUE(page_->rows().note.contains("given up, the next begins (no quorum)"))
+  EXPECT_TRUE(page_->rows().note.contains("attempt aborted, the next one starts (no quorum)"))
       << page_->rows().note.toStdString();
 }
 

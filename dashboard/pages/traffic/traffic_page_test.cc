@@ -91,7 +91,7 @@ TEST_F(TrafficPageTest, ComparesTwoRuns) {
   EXPECT_FALSE(page_.up_plot().legend().rect_of(runs_[1]->key()).isEmpty());
   const auto labels = page_.findChildren<QLabel*>();
   EXPECT_TRUE(std::ranges::any_of(labels, [](const QLabel* label) {
-    return label->text().contains("those of run.db");
+    return label->text().contains("Agents and links of run.db");
   })) << "whose agents they are";
 }
 
