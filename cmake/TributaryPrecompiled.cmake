@@ -11,8 +11,9 @@ set(TRIBUTARY_HOT_OPTIONS "" CACHE STRING
     "Compiler options of the libraries in which tests spend their time")
 
 # tributary_precompile(TARGET headers...): makes the precompiled header of TARGET, without ccache. ccache
-# hashes what the preprocessor prints, and GCC's preprocessor prints a reference to the precompiled header
-# of the build before instead of the headers. So ccache would hand out an old one.
+# hashes what the preprocessor prints. If a precompiled header exists already, GCC prints a reference to it
+# in place of the headers, so two different changes of one state have one hash, and ccache returns the
+# result of the first for the second.
 function(tributary_precompile target)
   target_precompile_headers(${target} PRIVATE ${ARGN})
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
