@@ -186,8 +186,8 @@ Status TcpMesh::watch(Connection& connection, std::uint32_t events) {
 
 // Queues the message and connects to the member at the first one.
 Status TcpMesh::accept(std::uint32_t to, SharedSlice frame, SharedSlice payload) {
-  MeshOutgoing message{.head = mesh_head(frame.view(), payload.size()),
-                       .payload = std::move(payload)};
+  Bytes head = mesh_head(frame.view(), payload.size());
+  MeshOutgoing message{.head = std::move(head), .payload = std::move(payload)};
   const std::size_t bytes = message.bytes();
   Peer& peer = peers_[to];
   peer.queue.push(std::move(message), bytes);
