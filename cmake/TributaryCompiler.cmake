@@ -32,7 +32,7 @@ endif()
 # (its bugs 105329 and 105651). The preset dev keeps these warnings.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND (TRIBUTARY_SANITIZE OR NOT TRIBUTARY_ASSERTIONS))
   target_compile_options(tributary_flags INTERFACE
-    -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict)
+    -Wno-stringop-overflow -Wno-stringop-overread -Wno-restrict -Wno-array-bounds)
 endif()
 option(TRIBUTARY_WARNINGS_ARE_ERRORS "For the compilers of Debian 12, whose warnings are known" OFF)
 if(TRIBUTARY_WARNINGS_ARE_ERRORS)
