@@ -9,7 +9,7 @@
 #include <functional>
 #include <memory>
 
-#include "coordinator/telemetry/chronicle.h"
+#include "coordinator/telemetry/telemetry_buffer.h"
 #include "core/base/clock.h"
 #include "core/base/log/log.h"
 #include "core/round/common/machine/actions.h"

@@ -10,7 +10,7 @@
 
 #include "coordinator/config.h"
 #include "coordinator/operators/allow_file.h"
-#include "coordinator/operators/control_desk.h"
+#include "coordinator/operators/operator_service.h"
 #include "core/base/clock.h"
 #include "core/base/log/log.h"
 #include "core/net/zmq/control.h"

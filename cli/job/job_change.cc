@@ -13,7 +13,7 @@
 #include "cli/text.h"
 #include "core/base/files/file.h"
 #include "core/net/zmq/control.h"
-#include "core/service/operator_talk.h"
+#include "core/service/operator_messages.h"
 
 namespace tributary {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "cli/accept.h"
 #include "core/net/zmq/control.h"
-#include "core/service/operator_talk.h"
+#include "core/service/operator_messages.h"
 
 namespace tributary {
 namespace {

@@ -47,8 +47,8 @@ Result<double> newest_metric(RunFile& run, std::string_view name, std::uint64_t 
 // Returns the sum of such a series, over the rows that the journal still has.
 Result<double> sum_of_metric(RunFile& run, std::string_view name, std::uint64_t job);
 
-// Sends a request and returns the answer without its envelope (core/service/operator_talk.h). Waits
-// up to 30 s; fails with the coordinator's error or if it does not run.
+// Sends a request and returns the answer without its envelope (core/service/operator_messages.h).
+// Waits up to 30 s; fails with the coordinator's error or if it does not run.
 Result<nlohmann::ordered_json> ask_coordinator(const std::string& run_file,
                                                std::string_view question);
 

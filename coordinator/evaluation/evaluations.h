@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "coordinator/evaluation/evaluator.h"
-#include "coordinator/telemetry/chronicle.h"
+#include "coordinator/telemetry/telemetry_buffer.h"
 #include "core/base/log/log.h"
 #include "core/service/metrics/metrics.h"
 

@@ -16,7 +16,7 @@
 
 #include "coordinator/links/link_probes.h"
 #include "coordinator/links/pair_figures.h"
-#include "coordinator/telemetry/chronicle.h"
+#include "coordinator/telemetry/telemetry_buffer.h"
 #include "core/base/clock.h"
 #include "core/link_quality/link_table.h"
 #include "core/net/transport.h"

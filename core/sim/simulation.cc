@@ -9,7 +9,7 @@
 #include "core/sim/machines/coordinator_host.h"
 #include "core/sim/machines/incidents.h"
 #include "core/sim/machines/network.h"
-#include "core/sim/machines/room.h"
+#include "core/sim/machines/simulation_context.h"
 
 namespace tributary {
 namespace {

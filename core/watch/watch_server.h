@@ -19,8 +19,8 @@
 #include "core/base/log/log.h"
 #include "core/net/zmq/hub.h"
 #include "core/watch/unsent_answers.h"
-#include "core/watch/watch_desk.h"
 #include "core/watch/watch_operators.h"
+#include "core/watch/watch_sessions.h"
 
 namespace tributary {
 

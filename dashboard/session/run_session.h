@@ -18,7 +18,7 @@
 #include "core/base/status.h"
 #include "core/run/round_detail.h"
 #include "core/run/view/run_view.h"
-#include "dashboard/session/operator_line.h"
+#include "dashboard/session/operator_channel.h"
 #include "dashboard/session/run_origin.h"
 
 namespace tributary::dashboard {
@@ -60,8 +60,8 @@ class RunSession : public QObject {
   // Requests the details of a round. The answer is round_read or round_not_read. A newer request
   // replaces one that is still waiting.
   void ask_round(std::uint64_t job, std::uint64_t round);
-  // Sends a request to the coordinator (core/service/operator_talk.h) and returns its number. Every
-  // request is answered by operator_answered with this number.
+  // Sends a request to the coordinator (core/service/operator_messages.h) and returns its number.
+  // Every request is answered by operator_answered with this number.
   std::uint64_t ask_operator(std::string question);
 
  signals:

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/lab/packet_line.h"
+#include "core/lab/packet_link.h"
 
 namespace tributary {
 

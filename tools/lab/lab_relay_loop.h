@@ -8,7 +8,7 @@
 
 #include "core/base/status.h"
 #include "core/lab/link_settings.h"
-#include "core/lab/packet_line.h"
+#include "core/lab/packet_link.h"
 #include "core/net/shaped/trace.h"
 #include "tools/lab/lab_counts.h"
 

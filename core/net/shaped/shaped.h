@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "core/base/clock.h"
-#include "core/net/shaped/shaped_line.h"
+#include "core/net/shaped/shaped_link.h"
 #include "core/net/transport.h"
 
 namespace tributary {

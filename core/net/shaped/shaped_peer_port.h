@@ -7,7 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/net/mesh/peer_port.h"
-#include "core/net/shaped/shaped_line.h"
+#include "core/net/shaped/shaped_link.h"
 
 namespace tributary {
 

@@ -10,7 +10,7 @@
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/machine/events.h"
 #include "core/sim/disk/virtual_disk.h"
-#include "core/sim/machines/room.h"
+#include "core/sim/machines/simulation_context.h"
 #include "core/sim/scenario/draws.h"
 #include "core/store/database/journal.h"
 

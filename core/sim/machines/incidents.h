@@ -12,7 +12,7 @@
 #include "core/sim/machines/coordinator_host.h"
 #include "core/sim/machines/network.h"
 #include "core/sim/machines/peer_network.h"
-#include "core/sim/machines/room.h"
+#include "core/sim/machines/simulation_context.h"
 
 namespace tributary {
 

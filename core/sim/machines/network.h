@@ -12,7 +12,7 @@
 
 #include "core/sim/link/hostile.h"
 #include "core/sim/link/link.h"
-#include "core/sim/machines/room.h"
+#include "core/sim/machines/simulation_context.h"
 
 namespace tributary {
 

@@ -16,7 +16,7 @@
 
 #include "core/round/common/machine/actions.h"
 #include "core/sim/link/link.h"
-#include "core/sim/machines/room.h"
+#include "core/sim/machines/simulation_context.h"
 
 namespace tributary {
 

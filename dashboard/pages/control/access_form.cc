@@ -7,7 +7,7 @@
 #include <QPushButton>
 
 #include "core/net/access/allow_list.h"
-#include "core/service/operator_talk.h"
+#include "core/service/operator_messages.h"
 #include "dashboard/pages/common/texts.h"
 #include "dashboard/tables/cells/shown_text.h"
 

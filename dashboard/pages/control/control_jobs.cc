@@ -7,7 +7,7 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include "core/service/operator_talk.h"
+#include "core/service/operator_messages.h"
 #include "dashboard/tables/cells/shown_text.h"
 
 namespace tributary::dashboard {

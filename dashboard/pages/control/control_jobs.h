@@ -5,7 +5,7 @@
 #include <QWidget>
 #include <cstdint>
 
-#include "core/service/operator_talk.h"
+#include "core/service/operator_messages.h"
 #include "dashboard/pages/control/control_jobs_model.h"
 #include "dashboard/pages/control/control_request.h"
 #include "dashboard/tables/table_view.h"

@@ -8,7 +8,7 @@ namespace tributary::dashboard {
 
 struct ControlRequest {
   QString what = {};          // label of the answer: "pause digits"
-  std::string question = {};  // JSON, built by core/service/operator_talk.h
+  std::string question = {};  // JSON, built by core/service/operator_messages.h
   // Set for actions that cannot be undone: the question to confirm, and the text of its button.
   QString warning = {};
   QString verb = {};

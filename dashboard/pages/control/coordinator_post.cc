@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/service/operator_talk.h"
+#include "core/service/operator_messages.h"
 #include "dashboard/pages/common/texts.h"
 #include "dashboard/tables/cells/shown_text.h"
 

@@ -8,7 +8,7 @@
 #include <QVBoxLayout>
 #include <utility>
 
-#include "core/service/operator_talk.h"
+#include "core/service/operator_messages.h"
 #include "dashboard/pages/common/texts.h"
 #include "dashboard/tables/cells/shown_text.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/run/view/run_view.h"
-#include "dashboard/pages/decisions/way_curves.h"
+#include "dashboard/pages/decisions/slow_link_curves.h"
 #include "dashboard/pages/plan/choices.h"
 #include "dashboard/plot/plot_view.h"
 

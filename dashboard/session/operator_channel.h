@@ -3,7 +3,7 @@
 //
 // The thread creates its own source for the first request and closes it after a minute without
 // requests. The connection only sends requests and therefore does not count as a watcher
-// (core/watch/watch_desk.h).
+// (core/watch/watch_sessions.h).
 //
 // Thread safety: all members except the constructor may be called from any thread. `ready` is
 // called on the object's thread or on the thread that called ask(), and must only wake the
@@ -30,7 +30,7 @@ namespace tributary::dashboard {
 struct OperatorAnswer {
   std::uint64_t number = 0;  // number of the request
   Status status = {};        // whether there is an answer; its content may still be a refusal
-  std::string text = {};     // format: core/service/operator_talk.h
+  std::string text = {};     // format: core/service/operator_messages.h
 };
 
 class OperatorLine {

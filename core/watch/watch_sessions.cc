@@ -1,4 +1,4 @@
-#include "core/watch/watch_desk.h"
+#include "core/watch/watch_sessions.h"
 
 #include <fmt/format.h>
 

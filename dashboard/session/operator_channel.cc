@@ -1,4 +1,4 @@
-#include "dashboard/session/operator_line.h"
+#include "dashboard/session/operator_channel.h"
 
 #include <chrono>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "coordinator/operators/control_desk.h"
+#include "coordinator/operators/operator_service.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "core/service/operator_talk.h"
+#include "core/service/operator_messages.h"
 
 #include <nlohmann/json.hpp>
 #include <utility>

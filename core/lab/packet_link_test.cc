@@ -1,4 +1,4 @@
-#include "core/lab/packet_line.h"
+#include "core/lab/packet_link.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "dashboard/pages/decisions/way_curves.h"
+#include "dashboard/pages/decisions/slow_link_curves.h"
 
 #include <gmock/gmock.h>
 

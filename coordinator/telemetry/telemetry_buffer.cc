@@ -1,4 +1,4 @@
-#include "coordinator/telemetry/chronicle.h"
+#include "coordinator/telemetry/telemetry_buffer.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "coordinator/planning/plan_desk.h"
+#include "coordinator/planning/plan_service.h"
 
 #include <algorithm>
 #include <optional>

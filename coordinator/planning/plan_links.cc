@@ -1,4 +1,4 @@
-#include "coordinator/planning/plan_lines.h"
+#include "coordinator/planning/plan_links.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "edge_agent/told_links.h"
+#include "edge_agent/reported_links.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "coordinator/planning/plan_desk.h"
+#include "coordinator/planning/plan_service.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Requests to a daemon that answers over the real socket: at once, late or not at all.
-#include "dashboard/session/operator_line.h"
+#include "dashboard/session/operator_channel.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Tests of the answers to observers, without sockets: portions, operators' questions, bounds and
 // turns.
-#include "core/watch/watch_desk.h"
+#include "core/watch/watch_sessions.h"
 
 #include <gmock/gmock.h>
 
