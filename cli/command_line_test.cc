@@ -126,7 +126,7 @@ TEST_F(CommandLineTest, HelpsOnEveryLevel) {
                     HasSubstr("examples:\n  tributary boat build"), HasSubstr("--json")));
 }
 
-TEST_F(CommandLineTest, TellsItsVersion) {
+TEST_F(CommandLineTest, PrintsItsVersion) {
   const Result<CommandLine> line = parse({"--version"});
   EXPECT_EQ(line.value().command, nullptr);
   EXPECT_THAT(line.value().text, testing::MatchesRegex("tributary [0-9.]+\n"));

@@ -20,7 +20,7 @@ TEST(ProgressLine, ShowsThePart) {
   EXPECT_EQ(progress_line("at it", 0, 0), "at it [##############################] 100 %");
 }
 
-TEST(Progress, IsSilentWhereNobodyWatches) {
+TEST(Progress, IsSilentWithoutATerminal) {
   std::array<int, 2> pipe{};
   ASSERT_EQ(::pipe2(pipe.data(), O_NONBLOCK), 0);
   {

@@ -19,7 +19,7 @@ Result<CoordinatorSettings> read_with(std::vector<std::string> assignments) {
   return read_coordinator_settings(flags);
 }
 
-TEST(CoordinatorConfig, NobodyWatchesUnlessAPortIsNamed) {
+TEST(CoordinatorConfig, NoObserverIsAllowedWithoutAPort) {
   const auto settings = read_with({});
   ASSERT_TRUE(settings.ok()) << settings.status().text();
   EXPECT_TRUE(settings->watch_endpoint.empty());

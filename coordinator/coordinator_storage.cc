@@ -77,9 +77,9 @@ void CoordinatorStorage::log_stored(const CoordinatorRecord& record) {
                    {"checkpoint", commit->checkpoint.has_value()}});
 }
 
-void CoordinatorStorage::keep_chronicle() {
+void CoordinatorStorage::store_telemetry() {
   if (keeping_) return;
-  under_way_ = chronicle_.take();
+  under_way_ = telemetry_.take();
   if (under_way_.size() == 0) return;
   keeping_ = true;
   thread_->post([this] {
@@ -105,6 +105,6 @@ void CoordinatorStorage::end() {
   if (keeping_) keep(under_way_);  // the thread ended before it wrote this batch
 }
 
-void CoordinatorStorage::keep_rest() { keep(chronicle_.take()); }
+void CoordinatorStorage::keep_rest() { keep(telemetry_.take()); }
 
 }  // namespace tributary

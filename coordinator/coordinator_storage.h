@@ -1,7 +1,7 @@
 // Writes the coordinator's journal on a thread of its own, and buffers telemetry for it.
 //
 // Telemetry goes to the journal one batch at a time. While the disk is slow, rows stay in the
-// bounded chronicle(), which drops new rows when it is full. All methods belong to the thread of
+// bounded telemetry(), which drops new rows when it is full. All methods belong to the thread of
 // the state machine. parts.post is also called on the journal's thread.
 #pragma once
 
@@ -42,9 +42,9 @@ class CoordinatorStorage {
   // Reads a round and then posts RoundLoaded. On an error (which is logged) the round is empty.
   void load(const LoadRound& wanted);
 
-  Chronicle& chronicle() { return chronicle_; }
+  TelemetryBuffer& telemetry() { return telemetry_; }
   // Passes the buffered telemetry to the journal, unless the previous batch is still being written.
-  void keep_chronicle();
+  void store_telemetry();
 
   // Waits for the task in progress and drops all waiting ones. Nothing is stored afterwards.
   void end();
@@ -54,7 +54,7 @@ class CoordinatorStorage {
  private:
   CoordinatorStorage(std::unique_ptr<CoordinatorJournal> journal, Parts parts)
       : parts_(std::move(parts)),
-        chronicle_(parts_.clock),
+        telemetry_(parts_.clock),
         journal_(std::move(journal)),
         thread_(std::make_unique<Worker>()) {}
 
@@ -62,7 +62,7 @@ class CoordinatorStorage {
   void keep(const TelemetryRows& rows);
 
   const Parts parts_;
-  Chronicle chronicle_;
+  TelemetryBuffer telemetry_;
   const std::unique_ptr<CoordinatorJournal> journal_;
   std::atomic<bool> keeping_ = false;  // whether under_way_ belongs to the journal's thread
   TelemetryRows under_way_;            // batch that is being written

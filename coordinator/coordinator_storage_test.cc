@@ -35,16 +35,16 @@ TEST_F(CoordinatorStorageTest, ARoundThatIsNotThereIsAnsweredAllTheSame) {
 }
 
 // A batch in progress and the buffered rows are both written at the end.
-TEST_F(CoordinatorStorageTest, WhatTheChronicleHasIsKeptWhenTheStorageEnds) {
+TEST_F(CoordinatorStorageTest, BufferedTelemetryIsStoredWhenTheStorageEnds) {
   ASSERT_TRUE(storage_->restore().ok());
-  storage_->chronicle().metric({.kind = ReadingKind::agents, .value = 1});
-  storage_->keep_chronicle();
-  storage_->chronicle().metric({.kind = ReadingKind::model_version, .value = 2});
-  storage_->keep_chronicle();
+  storage_->telemetry().metric({.kind = ReadingKind::agents, .value = 1});
+  storage_->store_telemetry();
+  storage_->telemetry().metric({.kind = ReadingKind::model_version, .value = 2});
+  storage_->store_telemetry();
   storage_->end();
   storage_->keep_rest();
-  EXPECT_EQ(storage_->chronicle().take().size(), 0u);
-  EXPECT_EQ(storage_->chronicle().dropped(), 0u);
+  EXPECT_EQ(storage_->telemetry().take().size(), 0u);
+  EXPECT_EQ(storage_->telemetry().dropped(), 0u);
   storage_.reset();
   const auto run = RunFile::open(folder_ / "run.db");
   ASSERT_TRUE(run.ok()) << run.status().text();

@@ -75,7 +75,7 @@ class CoordinatorDaemon {
   Status open_operator_ports();
   void open_planner(const CoordinatorState& restored);
   Status submit_job(const CoordinatorState& state);
-  void carry_out(Action& action);
+  void execute(Action& action);
   void take_reading(const Reading& reading);
   void take_round_published(const Reading& reading);
   void take_done(const CommandDone& done);
@@ -92,7 +92,7 @@ class CoordinatorDaemon {
   Actions handle(TimeNs now, const Event& event);
 
   Log& log() { return outlets_->log(); }
-  Chronicle& chronicle() { return storage_->chronicle(); }
+  TelemetryBuffer& telemetry() { return storage_->telemetry(); }
 
   const CoordinatorSettings& settings_;
   std::unique_ptr<DaemonOutlets> outlets_;
@@ -103,7 +103,7 @@ class CoordinatorDaemon {
   std::unique_ptr<CoordinatorStorage> storage_;  // destroyed before the loop that it posts to
   std::unique_ptr<Evaluations> evaluations_;     // null: no test set
   std::unique_ptr<LinkWatch> links_;
-  std::unique_ptr<PlanDesk> planner_;
+  std::unique_ptr<PlanService> planner_;
   std::unique_ptr<OperatorPorts> operators_;
   std::unique_ptr<StopSignals> signals_;
   DaemonEnd end_;
@@ -116,7 +116,7 @@ class CoordinatorDaemon {
 Status CoordinatorDaemon::open() {
   TRIBUTARY_ASSIGN(outlets_,
                    DaemonOutlets::open(settings_.common, kComponent, [this](const Note& note) {
-                     if (storage_) chronicle().event(note);
+                     if (storage_) telemetry().event(note);
                    }));
   TRIBUTARY_ASSIGN(storage_,
                    CoordinatorStorage::open(
@@ -136,7 +136,7 @@ Status CoordinatorDaemon::open() {
   loop_ = std::make_unique<MachineLoop>(
       LoopParts{.handle = [this](TimeNs now, const Event& event) { return handle(now, event); },
                 .next_wakeup_ns = [this] { return machine_->next_wakeup_ns(); },
-                .carry_out = [this](Action& action) { carry_out(action); },
+                .execute = [this](Action& action) { execute(action); },
                 .id_of = [this](const PublicKey& key) -> std::string {
                   return settings_.encrypted ? allowed_.list()->id_of(key) : std::string();
                 },
@@ -146,7 +146,7 @@ Status CoordinatorDaemon::open() {
   TRIBUTARY_TRY(open_links_watch());
   open_planner(restored);
   TRIBUTARY_ASSIGN(evaluations_, Evaluations::open(settings_.evaluation,
-                                                   {log(), outlets_->metrics(), chronicle()}));
+                                                   {log(), outlets_->metrics(), telemetry()}));
   TRIBUTARY_TRY(open_operator_ports());
   TRIBUTARY_ASSIGN(signals_, StopSignals::open([this](int signal) { on_signal(signal); }));
   return submit_job(restored);
@@ -163,7 +163,7 @@ Status CoordinatorDaemon::open_links_watch() {
                                                   .spacing_s = settings_.probes_spacing_ms / 1e3}});
   }
   links_ = std::make_unique<LinkWatch>(
-      std::make_unique<LinkFigures>(outlets_->clock(), outlets_->metrics(), chronicle()),
+      std::make_unique<LinkFigures>(outlets_->clock(), outlets_->metrics(), telemetry()),
       std::move(probes));
   return {};
 }
@@ -171,10 +171,10 @@ Status CoordinatorDaemon::open_links_watch() {
 // Plans of restored jobs are resumed before the loop handles the first message of an agent. The
 // codecs are measured meanwhile.
 void CoordinatorDaemon::open_planner(const CoordinatorState& restored) {
-  planner_ = std::make_unique<PlanDesk>(PlanDeskParts{
-      .lines =
+  planner_ = std::make_unique<PlanService>(PlanServiceParts{
+      .links =
           [this](const std::vector<std::string>& agents) {
-            return plan_lines(links_->figures(), agents, seconds_of(loop_->now()));
+            return plan_links(links_->figures(), agents, seconds_of(loop_->now()));
           },
       .advise = [this](PlanAdvised advised) { loop_->post(std::move(advised)); },
       .codecs = [this](
@@ -231,7 +231,7 @@ Actions CoordinatorDaemon::handle(TimeNs now, const Event& event) {
   if (const auto* shutdown = std::get_if<Shutdown>(&event)) {
     end_.stop(now);
     log().info(kComponent, "stopping", {{"reason", shutdown->reason}});
-    ignore_error(tell_service_manager("STOPPING=1"));
+    ignore_error(notify_service_manager("STOPPING=1"));
   }
   return machine_->handle(now, event);
 }
@@ -250,7 +250,7 @@ Status CoordinatorDaemon::submit_job(const CoordinatorState& state) {
   return {};
 }
 
-void CoordinatorDaemon::carry_out(Action& action) {
+void CoordinatorDaemon::execute(Action& action) {
   std::visit(
       Overloaded{
           [this](StoreCoordinator& wanted) {
@@ -262,8 +262,8 @@ void CoordinatorDaemon::carry_out(Action& action) {
           [this](const LoadRound& wanted) { storage_->load(wanted); },
           [this](const Reading& reading) { take_reading(reading); },
           [this](const ProbeEchoed& echo) { links_->take_echo(seconds_of(loop_->now()), echo); },
-          [this](const LinksTold& told) { links_->figures().told(told); },
-          [this](const SpeedsTold& told) { planner_->told(told); },
+          [this](const LinksReported& reported) { links_->figures().reported(reported); },
+          [this](const SpeedsReported& reported) { planner_->reported(reported); },
           [this](const AgentReported& report) { planner_->reported(report); },
           [this](const RoundPlayed& round) { planner_->played(round); },
           [this](const CommandDone& done) { take_done(done); },
@@ -307,7 +307,7 @@ void CoordinatorDaemon::resume_plan(const JobRecord& job) {
 void CoordinatorDaemon::take_reading(const Reading& reading) {
   const ReadingGroup group = facts_of(reading.kind).group;
   if (group == ReadingGroup::link) return links_->take_reading(reading);
-  chronicle().metric(reading);
+  telemetry().metric(reading);
   if (group == ReadingGroup::agent) return;
   publish(reading, outlets_->metrics());
   if (reading.kind == ReadingKind::round_s) take_round_published(reading);
@@ -373,7 +373,7 @@ void CoordinatorDaemon::export_metrics() {
   const auto gauge = [&](ReadingKind kind, auto value) {
     const Reading reading = {.kind = kind, .value = static_cast<double>(value)};
     publish(reading, outlets_->metrics());
-    if (keep) chronicle().metric(reading);
+    if (keep) telemetry().metric(reading);
   };
   const LinkCounters counters = hub_->counters();
   gauge(ReadingKind::agents, machine_->agents().size());
@@ -384,7 +384,7 @@ void CoordinatorDaemon::export_metrics() {
   gauge(ReadingKind::link_in_messages, counters.messages_in);
   gauge(ReadingKind::link_out_messages, counters.messages_out);
   gauge(ReadingKind::sends_dropped, loop_->sends_dropped());
-  gauge(ReadingKind::telemetry_rows_dropped, chronicle().dropped());
+  gauge(ReadingKind::telemetry_rows_dropped, telemetry().dropped());
   links_->figures().count_refusals(counters);
   operators_->export_metrics(outlets_->metrics());
 }
@@ -414,7 +414,7 @@ void CoordinatorDaemon::run_periodic_tasks() {
   const TimeNs now = loop_->now();
   if (now < next_.look_at_ns) return;
   next_.look_at_ns = now + kLookEveryNs;
-  if (evaluations_) evaluations_->tell();
+  if (evaluations_) evaluations_->report();
   for (const Event& event : operators_->take()) loop_->feed(event);
   if (settings_.exit_when_done && !end_.stopping() && everything_done()) {
     loop_->feed(Shutdown{.reason = "every job is done"});
@@ -423,9 +423,9 @@ void CoordinatorDaemon::run_periodic_tasks() {
   if (now < next_.metrics_at_ns) return;
   next_.metrics_at_ns = now + kMetricsEveryNs;
   export_metrics();
-  links_->figures().look_around();
+  links_->figures().run_periodic_tasks();
   probe_links();
-  storage_->keep_chronicle();
+  storage_->store_telemetry();
 }
 
 // The order at the end matters: operators' waiting commands are answered, the evaluations' results
@@ -434,7 +434,7 @@ void CoordinatorDaemon::run_periodic_tasks() {
 Status CoordinatorDaemon::run() {
   log().info(kComponent, "listening",
              {{"endpoint", hub_->endpoint()}, {"encrypted", settings_.encrypted}});
-  if (Status status = tell_service_manager("READY=1"); !status.ok()) {
+  if (Status status = notify_service_manager("READY=1"); !status.ok()) {
     log().warning(kComponent, "service manager", {{"error", status.text()}});
   }
   while (!end_.ended()) {
@@ -445,7 +445,7 @@ Status CoordinatorDaemon::run() {
   if (evaluations_) evaluations_->end();
   next_.until_gauges_kept = 0;  // stores the final byte totals in any case
   export_metrics();
-  if (evaluations_) evaluations_->tell();
+  if (evaluations_) evaluations_->report();
   storage_->end();
   links_->figures().close();
   storage_->keep_rest();

@@ -7,23 +7,23 @@
 
 namespace tributary {
 
-OperatorPorts::OperatorPorts(const CoordinatorSettings& settings, ControlDesk::Machine machine,
-                             ControlDesk::Agents agents, Token first_command)
+OperatorPorts::OperatorPorts(const CoordinatorSettings& settings, OperatorService::Machine machine,
+                             OperatorService::Agents agents, Token first_command)
     : watchers_(settings.encrypted ? settings.watch_allow_file : "", "watchers"),
-      desk_(std::move(machine), std::move(agents), first_command) {}
+      service_(std::move(machine), std::move(agents), first_command) {}
 
-// The servers' threads may wait in ControlDesk::answer(), so close() must wake them first.
-OperatorPorts::~OperatorPorts() { desk_.close(); }
+// The servers' threads may wait in OperatorService::answer(), so close() must wake them first.
+OperatorPorts::~OperatorPorts() { service_.close(); }
 
 Result<std::unique_ptr<OperatorPorts>> OperatorPorts::open(const CoordinatorSettings& settings,
-                                                           ControlDesk::Machine machine,
-                                                           ControlDesk::Agents agents,
+                                                           OperatorService::Machine machine,
+                                                           OperatorService::Agents agents,
                                                            Token first_command, const Clock& clock,
                                                            Log& log) {
   std::unique_ptr<OperatorPorts> ports(
       new OperatorPorts(settings, std::move(machine), std::move(agents), first_command));
-  const auto ask = [desk = &ports->desk_](std::string_view question) {
-    return desk->answer(question);
+  const auto ask = [service = &ports->service_](std::string_view question) {
+    return service->answer(question);
   };
   if (settings.control) {
     TRIBUTARY_ASSIGN(ports->control_, ControlServer::open(control_path(settings.journal), ask));
@@ -34,7 +34,7 @@ Result<std::unique_ptr<OperatorPorts>> OperatorPorts::open(const CoordinatorSett
 
 // The local socket closes, so that an operator's tool fails at once instead of waiting.
 void OperatorPorts::close_operators() {
-  desk_.close();
+  service_.close();
   control_.reset();
 }
 

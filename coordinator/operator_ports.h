@@ -1,5 +1,5 @@
 // The endpoints for operators and observers: a Unix socket on this machine, and a TCP port for
-// observers. One ControlDesk answers operators' commands from both.
+// observers. One OperatorService answers operators' commands from both.
 //
 // Threads: the endpoints have their own threads. All methods belong to the thread of the state
 // machine.
@@ -24,8 +24,8 @@ class OperatorPorts {
   // `clock`, `log` and the functions in `machine` and `agents` must outlive the object. Returns an
   // error if an endpoint cannot be opened.
   static Result<std::unique_ptr<OperatorPorts>> open(const CoordinatorSettings& settings,
-                                                     ControlDesk::Machine machine,
-                                                     ControlDesk::Agents agents,
+                                                     OperatorService::Machine machine,
+                                                     OperatorService::Agents agents,
                                                      Token first_command, const Clock& clock,
                                                      Log& log);
   // Answers all waiting commands with an error.
@@ -33,9 +33,9 @@ class OperatorPorts {
   OperatorPorts(const OperatorPorts&) = delete;
   OperatorPorts& operator=(const OperatorPorts&) = delete;
 
-  // See ControlDesk.
-  std::vector<Event> take() { return desk_.take(); }
-  bool done(const CommandDone& done) { return desk_.done(done); }
+  // See OperatorService.
+  std::vector<Event> take() { return service_.take(); }
+  bool done(const CommandDone& done) { return service_.done(done); }
   // Refuses operators' commands from now on. Observers are still served.
   void close_operators();
 
@@ -45,11 +45,11 @@ class OperatorPorts {
   void export_metrics(Metrics& metrics) const;
 
  private:
-  OperatorPorts(const CoordinatorSettings& settings, ControlDesk::Machine machine,
-                ControlDesk::Agents agents, Token first_command);
+  OperatorPorts(const CoordinatorSettings& settings, OperatorService::Machine machine,
+                OperatorService::Agents agents, Token first_command);
 
   AllowFile watchers_;
-  ControlDesk desk_;
+  OperatorService service_;
   std::unique_ptr<ControlServer> control_;  // the servers are destroyed before the desk
   std::unique_ptr<WatchServer> watch_;      // null if the settings name no port for observers
 };

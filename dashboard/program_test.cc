@@ -146,19 +146,19 @@ TEST_F(DashboardProgram, RefusesWhatItDoesNotHave) {
 }
 
 TEST_F(DashboardProgram, SaysHowToConnect) {
-  const auto told = [](const QStringList& arguments, int code) {
+  const auto error_of = [](const QStringList& arguments, int code) {
     const Outcome outcome = run_program(arguments);
     EXPECT_EQ(outcome.code, code) << outcome.err;
     return outcome.err;
   };
   using testing::HasSubstr;
-  EXPECT_THAT(told({"--connect", "tcp://host:4641"}, kExitUsage), HasSubstr("--key FILE"));
-  EXPECT_THAT(told({"--connect", "host:4641"}, kExitUsage), HasSubstr("tcp://host:4641"));
-  EXPECT_THAT(told({"--key", q("anna.join")}, kExitUsage), HasSubstr("--connect"));
-  EXPECT_THAT(told({"--connect", q("anna.join")}, exit_code(StatusCode::not_found)),
+  EXPECT_THAT(error_of({"--connect", "tcp://host:4641"}, kExitUsage), HasSubstr("--key FILE"));
+  EXPECT_THAT(error_of({"--connect", "host:4641"}, kExitUsage), HasSubstr("tcp://host:4641"));
+  EXPECT_THAT(error_of({"--key", q("anna.join")}, kExitUsage), HasSubstr("--connect"));
+  EXPECT_THAT(error_of({"--connect", q("anna.join")}, exit_code(StatusCode::not_found)),
               HasSubstr("tributary keys join"));
-  EXPECT_THAT(told({"--connect", "http://host:4641", "--key", q("anna.join")},
-                   exit_code(StatusCode::invalid_argument)),
+  EXPECT_THAT(error_of({"--connect", "http://host:4641", "--key", q("anna.join")},
+                       exit_code(StatusCode::invalid_argument)),
               HasSubstr("tcp://HOST:PORT"));
 }
 
@@ -184,7 +184,7 @@ TEST_F(DashboardProgram, WithoutADisplayItSaysWhatWorks) {
   EXPECT_NE(outcome.err.find("--export-png"), std::string::npos) << outcome.err;
 }
 
-TEST_F(DashboardProgram, TellsOfItself) {
+TEST_F(DashboardProgram, PrintsItsVersionAndHelp) {
   const Outcome help = run_program({"--help"});
   EXPECT_EQ(help.code, kExitOk);
   EXPECT_NE(help.out.find("overview, traffic, decisions, agents, round, events, control"),

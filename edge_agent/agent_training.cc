@@ -130,17 +130,17 @@ void AgentTraining::measure_device() {
   if (measuring_.exchange(true)) return;
   const Status posted = thread_.try_post([this] {
     measuring_ = false;
-    TellSpeeds told;
+    ReportSpeeds report;
     for (DeviceSpeed& speed :
          tributary::measure_device(parts_.clock, [this] { return !ending_; })) {
-      wire::CodecOfferT& offer = told.codecs.emplace_back();
+      wire::CodecOfferT& offer = report.codecs.emplace_back();
       offer.spec = std::move(speed.family);
       offer.encode_bytes_per_s = speed.encode_bytes_per_s;
       offer.aggregate_bytes_per_s = speed.aggregate_bytes_per_s;
       offer.decode_bytes_per_s = speed.decode_bytes_per_s;
     }
-    parts_.log.debug(kTrainingComponent, "device measured", {{"codecs", told.codecs.size()}});
-    parts_.post(std::move(told));
+    parts_.log.debug(kTrainingComponent, "device measured", {{"codecs", report.codecs.size()}});
+    parts_.post(std::move(report));
   });
   if (!posted.ok()) measuring_ = false;
 }

@@ -51,7 +51,7 @@ class AgentTraining {
   // evaluates the last one.
   void evaluate_last(SharedFloats model, std::uint64_t version);
   bool evaluating() const { return evaluating_; }
-  // Posts TellSpeeds. Does nothing if an earlier measurement still waits.
+  // Posts ReportSpeeds. Does nothing if an earlier measurement still waits.
   void measure_device();
 
  private:

@@ -26,7 +26,7 @@ void Auditor::before(const Event& event) {
           [this](const UpdateReady& ready) { offer(ready.token, ready.update, 0); },
           // These events contain no model, plan or update.
           Ignored<PeerConnected, PeerDisconnected, PeerAlive, Tick, Stored, UpdateFailed,
-                  PeerFrameReceived, PeerLost, TellLinks, TellSpeeds, ProbeLink, Shutdown>(),
+                  PeerFrameReceived, PeerLost, ReportLinks, ReportSpeeds, ProbeLink, Shutdown>(),
           // Only coordinators receive these events.
           Ignored<RoundLoaded, SubmitJob, ChangeJob, PlanAdvised>(),
       },
@@ -227,7 +227,7 @@ Status Auditor::take_action(const Action& action) {
                  // Nothing of an update goes out with these; what goes to peers is in the record.
                  Ignored<ClosePeer, OpenPeers, ClosePeers, SendToPeer, Note, Reading, Finished>(),
                  // Only coordinators perform these actions.
-                 Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksTold, SpeedsTold,
+                 Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksReported, SpeedsReported,
                          AgentReported, RoundPlayed, CommandDone>(),
              },
              action);

@@ -70,7 +70,7 @@ class AgentDaemon {
   Result<AgentState> open_storage();
   Status open_training();
   Actions handle(TimeNs now, Event event);
-  void carry_out(Action& action);
+  void execute(Action& action);
   void log_audit();
   void run_periodic_tasks();
   void export_metrics();
@@ -118,7 +118,7 @@ Status AgentDaemon::open() {
   loop_ = std::make_unique<MachineLoop>(
       LoopParts{.handle = [this](TimeNs now, Event event) { return handle(now, std::move(event)); },
                 .next_wakeup_ns = [this] { return machine_->next_wakeup_ns(); },
-                .carry_out = [this](Action& action) { carry_out(action); },
+                .execute = [this](Action& action) { execute(action); },
                 .one_peer = true,
                 .link = *link_,
                 .clock = outlets_->clock(),
@@ -224,7 +224,7 @@ Actions AgentDaemon::handle(TimeNs now, Event event) {
   if (const auto* shutdown = std::get_if<Shutdown>(&event)) {
     end_.stop(now);
     log().info(kComponent, "stopping", {{"reason", shutdown->reason}});
-    ignore_error(tell_service_manager("STOPPING=1"));
+    ignore_error(notify_service_manager("STOPPING=1"));
   }
   if (!auditor_) return machine_->handle(now, std::move(event));
   auditor_->before(event);
@@ -246,7 +246,7 @@ void AgentDaemon::log_audit() {
   }
 }
 
-void AgentDaemon::carry_out(Action& action) {
+void AgentDaemon::execute(Action& action) {
   std::visit(Overloaded{
                  [this](StoreAgent& record) { storage_->store(record); },
                  [this](const Train& wanted) { training_->train(wanted); },
@@ -264,7 +264,7 @@ void AgentDaemon::carry_out(Action& action) {
                  // The loop has already performed these actions.
                  Ignored<Send, ClosePeer, Note>(),
                  // Only coordinators perform these actions.
-                 Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksTold, SpeedsTold,
+                 Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksReported, SpeedsReported,
                          AgentReported, RoundPlayed, CommandDone>(),
              },
              action);
@@ -307,8 +307,8 @@ void AgentDaemon::run_periodic_tasks() {
   export_metrics();
   if (peers_) {
     peers_->export_metrics(outlets_->notes());
-    if (TellLinks told = peers_->links_to_tell(now); !told.links.empty()) {
-      loop_->feed(std::move(told));
+    if (ReportLinks report = peers_->links_to_report(now); !report.links.empty()) {
+      loop_->feed(std::move(report));
     }
   }
   if (now < next_.measure_device_at_ns) return;
@@ -321,7 +321,7 @@ Status AgentDaemon::run() {
              {{"agent_id", settings_.machine.agent_id},
               {"coordinator", settings_.coordinator},
               {"encrypted", settings_.encrypted}});
-  if (Status status = tell_service_manager("READY=1"); !status.ok()) {
+  if (Status status = notify_service_manager("READY=1"); !status.ok()) {
     log().warning(kComponent, "service manager", {{"error", status.text()}});
   }
   while (!end_.ended()) {

@@ -26,14 +26,14 @@ void PeerService::export_metrics(NoteLog& notes) {
   }
 }
 
-TellLinks PeerService::links_to_tell(TimeNs now) {
-  TellLinks told;
+ReportLinks PeerService::links_to_report(TimeNs now) {
+  ReportLinks report;
   // Each peer gives up to two samples.
-  for (const PeerMeasured& peer : link_->take_measured(kLinksToldMax / 2)) {
-    if (!told_.due(now, peer)) continue;
+  for (const PeerMeasured& peer : link_->take_measured(kLinksReportedMax / 2)) {
+    if (!reported_links_.due(now, peer)) continue;
     const auto add = [&](const LinkQuantity& quantity, double wire::LinkSampleT::*figure) {
       if (!quantity.known()) return;
-      wire::LinkSampleT& sample = told.links.emplace_back();
+      wire::LinkSampleT& sample = report.links.emplace_back();
       sample.from = peer.agent_id;
       sample.method = wire::LinkMethod::passive;
       sample.*figure = quantity.value;
@@ -43,10 +43,10 @@ TellLinks PeerService::links_to_tell(TimeNs now) {
     add(peer.link.alpha_s, &wire::LinkSampleT::alpha_s);
     add(peer.link.beta_s_per_byte, &wire::LinkSampleT::beta_s_per_byte);
   }
-  if (!told.links.empty()) {
-    metrics_.set("tributary_peer_link_figures_told", static_cast<double>(told.links.size()));
+  if (!report.links.empty()) {
+    metrics_.set("tributary_peer_link_figures_told", static_cast<double>(report.links.size()));
   }
-  return told;
+  return report;
 }
 
 }  // namespace tributary

@@ -32,13 +32,13 @@ class PeerService {
   void export_metrics(NoteLog& notes);
   // Returns the measurements of links from peers that are due. Latency and rate are two samples,
   // because they come from different readings.
-  TellLinks links_to_tell(TimeNs now);
+  ReportLinks links_to_report(TimeNs now);
 
  private:
   const std::unique_ptr<PeerLink> link_;
   Log& log_;
   Metrics& metrics_;
-  ToldLinks told_;
+  ReportedLinks reported_links_;
 };
 
 }  // namespace tributary

@@ -14,7 +14,7 @@
 
 namespace tributary {
 
-class ToldLinks {
+class ReportedLinks {
  public:
   // Relative change that a planner treats as a different value.
   static constexpr double kChange = 0.2;
@@ -28,11 +28,11 @@ class ToldLinks {
   bool due(std::int64_t now_ns, const PeerMeasured& peer);
 
  private:
-  struct Told {
+  struct Reported {
     MeasuredLink link;
     std::int64_t at_ns = 0;
   };
-  std::map<std::string, Told> told_;
+  std::map<std::string, Reported> reported_;
 };
 
 }  // namespace tributary

@@ -18,47 +18,47 @@ PeerMeasured peer(const LinkQuantity& alpha_s, const LinkQuantity& beta, std::st
 }
 
 // Small differences are reported only at intervals.
-TEST(ToldLinks, WhatStaysAsItWasIsToldNowAndThen) {
-  ToldLinks told;
-  EXPECT_TRUE(told.due(0, peer(figure(1), figure(1e-6))));
-  EXPECT_FALSE(told.due(kSecond, peer(figure(1.1), figure(1.1e-6))));
-  EXPECT_FALSE(told.due(9 * kSecond, peer(figure(0.9), figure(1e-6))));
-  EXPECT_TRUE(told.due(10 * kSecond, peer(figure(1), figure(1e-6))));
-  EXPECT_FALSE(told.due(11 * kSecond, peer(figure(1), figure(1e-6))));
+TEST(ReportedLinks, AnUnchangedLinkIsReportedPeriodically) {
+  ReportedLinks reported;
+  EXPECT_TRUE(reported.due(0, peer(figure(1), figure(1e-6))));
+  EXPECT_FALSE(reported.due(kSecond, peer(figure(1.1), figure(1.1e-6))));
+  EXPECT_FALSE(reported.due(9 * kSecond, peer(figure(0.9), figure(1e-6))));
+  EXPECT_TRUE(reported.due(10 * kSecond, peer(figure(1), figure(1e-6))));
+  EXPECT_FALSE(reported.due(11 * kSecond, peer(figure(1), figure(1e-6))));
 }
 
 // A change is reported at once and then counts as reported.
-TEST(ToldLinks, AChangeIsToldAtOnceAndOnce) {
-  ToldLinks told;
-  EXPECT_TRUE(told.due(0, peer(figure(1), {})));
-  EXPECT_TRUE(told.due(1, peer(figure(1), figure(1e-6)))) << "now it is known";
-  EXPECT_TRUE(told.due(2, peer(figure(1), figure(2e-6)))) << "slower";
-  EXPECT_FALSE(told.due(3, peer(figure(1), figure(2e-6))));
-  EXPECT_TRUE(told.due(4, peer(figure(0.5), figure(2e-6)))) << "nearer";
-  EXPECT_FALSE(told.due(5, peer(figure(0.5), {}))) << "to know less is no news";
+TEST(ReportedLinks, AChangeIsReportedAtOnceAndOnce) {
+  ReportedLinks reported;
+  EXPECT_TRUE(reported.due(0, peer(figure(1), {})));
+  EXPECT_TRUE(reported.due(1, peer(figure(1), figure(1e-6)))) << "now it is known";
+  EXPECT_TRUE(reported.due(2, peer(figure(1), figure(2e-6)))) << "slower";
+  EXPECT_FALSE(reported.due(3, peer(figure(1), figure(2e-6))));
+  EXPECT_TRUE(reported.due(4, peer(figure(0.5), figure(2e-6)))) << "nearer";
+  EXPECT_FALSE(reported.due(5, peer(figure(0.5), {}))) << "to know less is no news";
 }
 
 // Only an increase of the confidence is a reason to report.
-TEST(ToldLinks, WhatIsKnownBetterIsNewsToo) {
-  ToldLinks told;
-  EXPECT_TRUE(told.due(0, peer({}, figure(1e-6, 0.14))));
-  EXPECT_FALSE(told.due(1, peer({}, figure(1e-6, 0.2))));
-  EXPECT_TRUE(told.due(2, peer({}, figure(1e-6, 0.31))));
-  EXPECT_FALSE(told.due(3, peer({}, figure(1e-6, 0.1)))) << "and less is none";
+TEST(ReportedLinks, WhatIsKnownBetterIsNewsToo) {
+  ReportedLinks reported;
+  EXPECT_TRUE(reported.due(0, peer({}, figure(1e-6, 0.14))));
+  EXPECT_FALSE(reported.due(1, peer({}, figure(1e-6, 0.2))));
+  EXPECT_TRUE(reported.due(2, peer({}, figure(1e-6, 0.31))));
+  EXPECT_FALSE(reported.due(3, peer({}, figure(1e-6, 0.1)))) << "and less is none";
 }
 
-TEST(ToldLinks, EachPeerForItself) {
-  ToldLinks told;
-  EXPECT_TRUE(told.due(0, peer(figure(1), {})));
-  EXPECT_TRUE(told.due(0, peer(figure(1), {}, "b")));
-  EXPECT_FALSE(told.due(1, peer(figure(1), {}, "b")));
+TEST(ReportedLinks, EachPeerForItself) {
+  ReportedLinks reported;
+  EXPECT_TRUE(reported.due(0, peer(figure(1), {})));
+  EXPECT_TRUE(reported.due(0, peer(figure(1), {}, "b")));
+  EXPECT_FALSE(reported.due(1, peer(figure(1), {}, "b")));
 }
 
 // At the bound of peers, everything is reported anew.
-TEST(ToldLinks, RemembersSoMany) {
-  ToldLinks told;
-  for (std::size_t i = 0; i <= 2 * ToldLinks::kPeersMax; ++i) {
-    EXPECT_TRUE(told.due(0, peer(figure(1), {}, std::to_string(i))));
+TEST(ReportedLinks, RemembersSoMany) {
+  ReportedLinks reported;
+  for (std::size_t i = 0; i <= 2 * ReportedLinks::kPeersMax; ++i) {
+    EXPECT_TRUE(reported.due(0, peer(figure(1), {}, std::to_string(i))));
   }
 }
 

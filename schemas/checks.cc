@@ -103,7 +103,7 @@ Status check_all_fields(const Frame& frame, std::size_t frame_bytes) {
 Status check_envelope(const Frame& frame) {
   const KindRules& rules = rules_of(frame.message_type());
   if (!rules.has(kBeforeSession)) TRIBUTARY_TRY(given("session", frame.session()));
-  if (rules.has(kWantsAnswer)) TRIBUTARY_TRY(given("message_id", frame.message_id()));
+  if (rules.has(kRequiresAnswer)) TRIBUTARY_TRY(given("message_id", frame.message_id()));
   // An Ack may also only report which bulk frames have arrived.
   const bool counts_bulk = frame.message_type() == Message::Ack &&
                            (frame.bulk_received() > 0 || frame.bulk_number() > 0);

@@ -494,7 +494,7 @@ TEST(ChecksAllow, AnEmptyPayload) {
   EXPECT_TRUE(build_frame(update).ok()) << build_frame(update).status().text();
 }
 
-TEST(ChecksAllow, AMembershipThatNamesNobody) {
+TEST(ChecksAllow, AMembershipWithoutMembers) {
   FrameT membership = filled(wire::Message::Membership);
   wire::MembershipT& star = *membership.message.AsMembership();
   star.members.clear();

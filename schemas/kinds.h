@@ -10,10 +10,10 @@
 namespace tributary::wire {
 
 enum KindTrait : unsigned {
-  kBeforeSession = 1,  // allowed before a session exists
-  kWantsAnswer = 2,    // has a message id; repeated with it until it is answered
-  kIsAnswer = 4,       // names the message that it answers
-  kHasPayload = 8,     // the next message part is its payload, which may be empty
+  kBeforeSession = 1,   // allowed before a session exists
+  kRequiresAnswer = 2,  // has a message id; repeated with it until it is answered
+  kIsAnswer = 4,        // names the message that it answers
+  kHasPayload = 8,      // the next message part is its payload, which may be empty
 };
 
 // One row of the table below.
@@ -28,31 +28,31 @@ struct KindRules {
 // In the order of the union, so that the number of a kind is its index.
 inline constexpr KindRules kKindRules[] = {
     {Message::NONE, 0, 0},
-    {Message::Hello, kTextFrameBytesMax, kBeforeSession | kWantsAnswer},
+    {Message::Hello, kTextFrameBytesMax, kBeforeSession | kRequiresAnswer},
     {Message::Welcome, kTextFrameBytesMax, kIsAnswer},
     {Message::Refusal, kSmallFrameBytesMax, kBeforeSession},
     {Message::Ack, kFixedFrameBytesMax, kIsAnswer},
     {Message::Heartbeat, kFixedFrameBytesMax, 0},
-    {Message::Job, kFrameBytesMax, kWantsAnswer},
-    {Message::JobChange, kSmallFrameBytesMax, kWantsAnswer},
-    {Message::Membership, kLongFrameBytesMax, kWantsAnswer},
-    {Message::PeerHello, kFixedFrameBytesMax, kWantsAnswer},
-    {Message::Plan, kLongFrameBytesMax, kWantsAnswer},
+    {Message::Job, kFrameBytesMax, kRequiresAnswer},
+    {Message::JobChange, kSmallFrameBytesMax, kRequiresAnswer},
+    {Message::Membership, kLongFrameBytesMax, kRequiresAnswer},
+    {Message::PeerHello, kFixedFrameBytesMax, kRequiresAnswer},
+    {Message::Plan, kLongFrameBytesMax, kRequiresAnswer},
     {Message::Preliminary, kFixedFrameBytesMax, kHasPayload},
     {Message::Update, kSmallFrameBytesMax, kHasPayload},
     {Message::Aggregate, kSmallFrameBytesMax, kHasPayload},
     {Message::Receipt, kTextFrameBytesMax, 0},
-    {Message::Report, kTextFrameBytesMax, kWantsAnswer},
-    {Message::Commit, kLongFrameBytesMax, kWantsAnswer},
-    {Message::Applied, kFixedFrameBytesMax, kWantsAnswer},
-    {Message::Abort, kSmallFrameBytesMax, kWantsAnswer},
-    {Message::TransferRequest, kSmallFrameBytesMax, kWantsAnswer},
-    {Message::TransferOffer, kListFrameBytesMax, kWantsAnswer},
+    {Message::Report, kTextFrameBytesMax, kRequiresAnswer},
+    {Message::Commit, kLongFrameBytesMax, kRequiresAnswer},
+    {Message::Applied, kFixedFrameBytesMax, kRequiresAnswer},
+    {Message::Abort, kSmallFrameBytesMax, kRequiresAnswer},
+    {Message::TransferRequest, kSmallFrameBytesMax, kRequiresAnswer},
+    {Message::TransferOffer, kListFrameBytesMax, kRequiresAnswer},
     {Message::TransferFetch, kFixedFrameBytesMax, 0},
     {Message::TransferPart, kFixedFrameBytesMax, kHasPayload},
     {Message::LinkProbe, kSmallFrameBytesMax, kHasPayload},
     {Message::Telemetry, kListFrameBytesMax, 0},
-    {Message::Leave, kSmallFrameBytesMax, kWantsAnswer},
+    {Message::Leave, kSmallFrameBytesMax, kRequiresAnswer},
 };
 
 constexpr bool is_known(Message kind) { return kind >= Message::MIN && kind <= Message::MAX; }

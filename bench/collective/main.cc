@@ -55,7 +55,7 @@ class Meeting {
         clock_(clock),
         deadline_(clock.now() + std::chrono::seconds(arguments.timeout_s)) {}
 
-  Status tell(std::uint32_t rank, const std::string& endpoint, const PublicKey& key) const {
+  Status publish(std::uint32_t rank, const std::string& endpoint, const PublicKey& key) const {
     const std::string path = (folder_ / fmt::format("{}", rank)).string();
     const std::string text = endpoint + " " + key_text(key);
     return write_file_atomically(path, bytes_of(std::string_view(text)));
@@ -88,7 +88,7 @@ Result<std::unique_ptr<Transport>> meet(const Arguments& arguments, const MeshPo
                                         const Clock& clock) {
   TRIBUTARY_ASSIGN(const KeyPair keys, make_key_pair());
   const Meeting meeting(arguments, clock);
-  TRIBUTARY_TRY(meeting.tell(arguments.settings.rank, port.endpoint(), keys.public_key));
+  TRIBUTARY_TRY(meeting.publish(arguments.settings.rank, port.endpoint(), keys.public_key));
   MeshOptions options;
   options.rank = arguments.settings.rank;
   options.session = 1;

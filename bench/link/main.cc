@@ -80,9 +80,9 @@ class End {
           }
           if (message.frame[0] == kPart) break;
           const double figures[] = {bytes, seconds(clock_.now() - first)};
-          Bytes told(sizeof(figures) + 1, kLastPart);
-          std::memcpy(told.data() + 1, figures, sizeof(figures));
-          TRIBUTARY_TRY(send(kFirst, std::move(told)));
+          Bytes figures_frame(sizeof(figures) + 1, kLastPart);
+          std::memcpy(figures_frame.data() + 1, figures, sizeof(figures));
+          TRIBUTARY_TRY(send(kFirst, std::move(figures_frame)));
           first = std::chrono::nanoseconds(0);
           bytes = 0;
           break;
@@ -144,10 +144,10 @@ class End {
     for (std::uint64_t i = 1; i <= parts; ++i) {
       TRIBUTARY_TRY(send(kSecond, {i == parts ? kLastPart : kPart}, part_));
     }
-    TRIBUTARY_ASSIGN(const Received told, next());
+    TRIBUTARY_ASSIGN(const Received figures_frame, next());
     double figures[2];
-    if (told.frame.size() != sizeof(figures) + 1) return failed("a train's figures");
-    std::memcpy(figures, told.frame.data() + 1, sizeof(figures));
+    if (figures_frame.frame.size() != sizeof(figures) + 1) return failed("a train's figures");
+    std::memcpy(figures, figures_frame.frame.data() + 1, sizeof(figures));
     take(TransferKind::train, figures[0], figures[1]);
     return {};
   }

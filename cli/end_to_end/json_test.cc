@@ -62,7 +62,7 @@ TEST_F(JsonTest, ListHasEveryFamily) {
   }
 }
 
-TEST_F(JsonTest, ListTellsStagesAndParameters) {
+TEST_F(JsonTest, ListShowsStagesAndParameters) {
   const Json data = this->data({"codec", "list"});
   const auto codec = std::find_if(data["codecs"].begin(), data["codecs"].end(),
                                   [](const Json& each) { return each["name"] == "int8_shared"; });
@@ -190,7 +190,7 @@ TEST_F(JsonTest, ErrorsOfTheInputToo) {
   EXPECT_EQ(Json::parse(outcome.out)["error"]["code"], "not_found");
 }
 
-TEST_F(JsonTest, PlanTableTellsWhatItChose) {
+TEST_F(JsonTest, PlanTableShowsItsChoice) {
   const Json data =
       this->data({"plan", "table", "--bits", "4", "--agents", "4", "--down-bits", "8"});
   EXPECT_THAT(keys(data), UnorderedElementsAreArray({"bits", "agents", "table", "granularity", "p",

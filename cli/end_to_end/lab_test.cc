@@ -293,11 +293,11 @@ TEST_F(Lab, StoppedOrKilledWhileItIsMade) {
 
 TEST_F(Lab, RunsProgramsWithTheirOwnExitCodes) {
   ASSERT_EQ(up({"--nodes", "3"}).code, 0);
-  const Outcome told = exec("2",
+  const Outcome rank = exec("2",
                             "echo $TRIBUTARY_NODE/$TRIBUTARY_NODES $TRIBUTARY_ADDRESS;"
                             "grep -c node- /etc/hosts; exit 7");
-  EXPECT_EQ(told.code, 7);
-  EXPECT_EQ(told.out, "2/3 10.77.0.3\n3\n");
+  EXPECT_EQ(rank.code, 7);
+  EXPECT_EQ(rank.out, "2/3 10.77.0.3\n3\n");
   EXPECT_EQ(exec("0", "kill -TERM $$").code, -SIGTERM);
   EXPECT_EQ(run({"lab", "exec", "--name", lab(), "--node", "0", "--", "no-such-program"}).code,
             127);
@@ -330,11 +330,11 @@ TEST(LabUsage, SaysWhatToDo) {
   EXPECT_EQ(run({"lab", "up", "--node", "9:rate=1mbit"}).code, 10);
   EXPECT_EQ(run({"lab", "up", "--reorder", "1%"}).code, 10);
   EXPECT_THAT(run({"lab", "up", "--node", "0:dealy=1ms"}).err, HasSubstr("'delay'"));
-  const auto as_nobody = [] {
-    constexpr uid_t kNobody = 65'534;
-    if (::geteuid() == 0) ::setresuid(kNobody, kNobody, kNobody);
+  const auto as_unprivileged = [] {
+    constexpr uid_t kUnprivilegedUser = 65'534;
+    if (::geteuid() == 0) ::setresuid(kUnprivilegedUser, kUnprivilegedUser, kUnprivilegedUser);
   };
-  const Outcome refused = run({"lab", "up"}, as_nobody);
+  const Outcome refused = run({"lab", "up"}, as_unprivileged);
   if (refused.code == 127) GTEST_SKIP() << "the program is not where everybody may run it";
   EXPECT_EQ(refused.code, 41);
   EXPECT_THAT(refused.err, HasSubstr("as root"));

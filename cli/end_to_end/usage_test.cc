@@ -76,7 +76,7 @@ TEST(Usage, HelpsEverywhereWithExamples) {
   EXPECT_THAT(run({"codec", "--help"}).out, HasSubstr("measure"));
 }
 
-TEST(Usage, TellsItsVersion) {
+TEST(Usage, PrintsItsVersion) {
   const Outcome outcome = run({"--version"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.out, testing::MatchesRegex("tributary [0-9]+\\.[0-9]+\\.[0-9]+\n"));

@@ -48,9 +48,10 @@ struct Replayed {
 // did not know keeps the codec's own ratio. So only the set of values is compared.
 bool same_ratios(const wire::Plan& plan, const PlanDecision& decision) {
   const auto* exchanges = plan.exchanges();
-  const auto* told = exchanges && exchanges->size() > 0 ? exchanges->Get(0)->ratios() : nullptr;
-  if (!told || told->size() == 0) return decision.ratios.empty();
-  return std::ranges::all_of(*told, [&](double ratio) {
+  const auto* planned_ratios =
+      exchanges && exchanges->size() > 0 ? exchanges->Get(0)->ratios() : nullptr;
+  if (!planned_ratios || planned_ratios->size() == 0) return decision.ratios.empty();
+  return std::ranges::all_of(*planned_ratios, [&](double ratio) {
     return ratio == decision.chosen.choice.ratio ||
            std::ranges::find(decision.ratios, ratio) != decision.ratios.end();
   });

@@ -124,10 +124,10 @@ void set_x_axis(Figure& figure, const RunData& data, Over over) {
   const bool strips = std::ranges::any_of(
       figure.panels, [](const auto& panel) { return std::holds_alternative<StripPanel>(panel); });
   // Bands extend half a round beyond the first and the last round.
-  const double room = strips ? 0.5 : 0;
-  figure.x_first = over == Over::rounds ? plain(data.rounds.front().round) - room : 0;
+  const double margin = strips ? 0.5 : 0;
+  figure.x_first = over == Over::rounds ? plain(data.rounds.front().round) - margin : 0;
   figure.x_last =
-      over == Over::rounds ? plain(data.rounds.back().round) + room : data.rounds.back().ended_s;
+      over == Over::rounds ? plain(data.rounds.back().round) + margin : data.rounds.back().ended_s;
 }
 
 // --- the sections
@@ -206,8 +206,8 @@ LinePanel traffic_panel(const RunData& data, std::string title, std::uint64_t Ro
   panel.series.push_back(
       {.label = "dense float32", .points = line_of(data, dense_value), .reference = true});
   // Beyond this ratio the smaller curve would be flat on a linear axis.
-  constexpr double kTooFarApart = 8;
-  panel.log = high > kTooFarApart * low;
+  constexpr double kLogScaleRatio = 8;
+  panel.log = high > kLogScaleRatio * low;
   panel.from_zero = !panel.log;
   if (panel.log) panel.title += ", logarithmic";
   return panel;

@@ -44,16 +44,16 @@ void Evaluations::committed(ModelToEvaluate model) {
   evaluator_->evaluate(std::move(model));
 }
 
-void Evaluations::tell() {
+void Evaluations::report() {
   std::vector<ModelEvaluation> evaluations;
   {
     const std::lock_guard lock(mutex_);
     evaluations.swap(done_);
   }
-  for (const ModelEvaluation& done : evaluations) tell(done);
+  for (const ModelEvaluation& done : evaluations) report(done);
 }
 
-void Evaluations::tell(const ModelEvaluation& done) {
+void Evaluations::report(const ModelEvaluation& done) {
   if (!done.outcome.ok() || !*done.outcome) {
     audience_.log.error(kEvaluationsComponent, "evaluation failed",
                         {{"error", done.outcome.ok() ? "evaluation.path has no part for testing"
@@ -70,7 +70,7 @@ void Evaluations::tell(const ModelEvaluation& done) {
     const Reading reading = {
         .kind = metric.kind, .value = metric.value, .job = done.job, .round = done.version};
     publish(reading, audience_.metrics);
-    audience_.chronicle.metric(reading);
+    audience_.telemetry.metric(reading);
   }
 }
 

@@ -20,7 +20,7 @@ namespace tributary {
 struct Audience {
   Log& log;
   Metrics& metrics;
-  Chronicle& chronicle;
+  TelemetryBuffer& telemetry;
 };
 
 class Evaluations {
@@ -35,15 +35,15 @@ class Evaluations {
   // job's last version. Never blocks.
   void committed(ModelToEvaluate model);
   // Publishes the results since the last call.
-  void tell();
+  void report();
   bool idle() const { return evaluator_->idle(); }
-  // Drops models that wait. Results that are ready stay available to tell().
+  // Drops models that wait. Results that are ready stay available to report().
   void end() { evaluator_.reset(); }
 
  private:
   explicit Evaluations(const Audience& audience) : audience_(audience) {}
   std::function<void(ModelEvaluation)> keep();
-  void tell(const ModelEvaluation& done);
+  void report(const ModelEvaluation& done);
 
   const Audience audience_;
   std::mutex mutex_;

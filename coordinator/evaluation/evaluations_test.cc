@@ -51,11 +51,11 @@ class EvaluationsTest : public testing::Test {
            .model = std::make_shared<const FloatVector>(1, static_cast<float>(version))});
       while (!evaluations.idle()) std::this_thread::yield();
     }
-    evaluations.tell();
+    evaluations.report();
   }
   std::vector<std::pair<std::uint64_t, double>> losses() {
     std::vector<std::pair<std::uint64_t, double>> losses;
-    for (const DatedReading& row : chronicle_.take().metrics) {
+    for (const DatedReading& row : telemetry_.take().metrics) {
       EXPECT_EQ(row.reading.job, 5u);
       if (row.reading.name == "evaluation_loss") {
         losses.emplace_back(row.reading.round, row.reading.value);
@@ -70,8 +70,8 @@ class EvaluationsTest : public testing::Test {
   ManualClock clock_;
   MemoryLog log_;
   std::unique_ptr<Metrics> metrics_ = open_metrics("").value();
-  Chronicle chronicle_{clock_};
-  Audience audience_{log_, *metrics_, chronicle_};
+  TelemetryBuffer telemetry_{clock_};
+  Audience audience_{log_, *metrics_, telemetry_};
 };
 
 using Losses = std::vector<std::pair<std::uint64_t, double>>;
@@ -85,11 +85,11 @@ TEST_F(EvaluationsTest, AreOfEverySoManyRoundsAndTheLast) {
 }
 
 // With evaluate_every 0, only the last version is evaluated, and its result is published once.
-TEST_F(EvaluationsTest, AreOfTheLastAloneWhereTheJobWantsNone) {
+TEST_F(EvaluationsTest, AreOfTheLastAloneWhereTheJobRequestsNone) {
   Evaluations evaluations(std::make_unique<Echo>(true), audience_);
   commit_all(evaluations, {.rounds = 3});
   EXPECT_EQ(losses(), (Losses{{3, 3}}));
-  evaluations.tell();
+  evaluations.report();
   EXPECT_EQ(losses(), Losses{}) << "told once";
 }
 

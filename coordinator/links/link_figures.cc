@@ -19,13 +19,13 @@ constexpr double kTrainBytes = 1e6;
 
 }  // namespace
 
-LinkFigures::LinkFigures(const Clock& clock, Metrics& metrics, Chronicle& chronicle)
-    : clock_(clock), metrics_(metrics), chronicle_(chronicle), interval_began_(clock.now()) {}
+LinkFigures::LinkFigures(const Clock& clock, Metrics& metrics, TelemetryBuffer& telemetry)
+    : clock_(clock), metrics_(metrics), telemetry_(telemetry), interval_began_(clock.now()) {}
 
 void LinkFigures::round_published(const Reading& round, const LinkCounters& now) {
   const LinkCounters before = std::exchange(at_last_round_, now);
   const auto keep = [&](ReadingKind kind, std::uint64_t bytes) {
-    chronicle_.metric({.kind = kind,
+    telemetry_.metric({.kind = kind,
                        .value = static_cast<double>(bytes),
                        .job = round.job,
                        .round = round.round});
@@ -73,7 +73,7 @@ void LinkFigures::uplink(const std::string& agent_id, double seconds_per_byte) {
 
 void LinkFigures::uplink_of_few(const std::string& agent_id, double seconds_per_byte) {
   const std::optional<std::chrono::nanoseconds> large_at = agent(agent_id).large_at;
-  if (large_at && clock_.now() - *large_at < kLargeTold) return;
+  if (large_at && clock_.now() - *large_at < kLargeValidTime) return;
   take_uplink(agent_id, seconds_per_byte);
 }
 
@@ -94,7 +94,7 @@ void LinkFigures::take_uplink(const std::string& agent_id, double seconds_per_by
   // At most one sample per kBetaEvery, because every payload part gives a reading.
   from.beta_at = clock_.now();
   from.beta_kept = true;
-  chronicle_.link({.from = agent_id,
+  telemetry_.link({.from = agent_id,
                    .to = {},
                    .method = wire::LinkMethod::passive,
                    .alpha_s = kFigureUnknown,
@@ -105,7 +105,7 @@ void LinkFigures::take_uplink(const std::string& agent_id, double seconds_per_by
 std::optional<double> LinkFigures::slower_now(const std::string& agent_id) const {
   const auto found = agents_.find(agent_id);
   if (found == agents_.end() || !found->second.large_at) return std::nullopt;
-  if (clock_.now() - *found->second.large_at >= kLargeTold) return std::nullopt;
+  if (clock_.now() - *found->second.large_at >= kLargeValidTime) return std::nullopt;
   const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
   // The smaller of the two readings, so that a single slow payload is not enough.
   const double now = std::ranges::min(found->second.last_s_per_byte);
@@ -123,7 +123,7 @@ void LinkFigures::probed(const std::string& agent_id, const LinkProbes::Reading&
   }
   const LinkQuantity beta = links.measured(agent_id, now_s()).beta_s_per_byte;
   if (!beta.known()) return;
-  chronicle_.link({.from = down ? "" : agent_id,
+  telemetry_.link({.from = down ? "" : agent_id,
                    .to = down ? agent_id : "",
                    .method = wire::LinkMethod::active,
                    .alpha_s = kFigureUnknown,
@@ -150,11 +150,11 @@ void LinkFigures::probes_sent(std::span<const ProbeLink> probes, std::uint64_t g
   }
 }
 
-void LinkFigures::told(const LinksTold& told) {
-  for (const PairFigure& pair : pairs_.take(now_s(), told)) {
+void LinkFigures::reported(const LinksReported& reported) {
+  for (const PairFigure& pair : pairs_.take(now_s(), reported)) {
     const MeasuredLink& link = pair.measured;
     const LinkQuantity& known = link.alpha_s.known() ? link.alpha_s : link.beta_s_per_byte;
-    chronicle_.link({.from = pair.from,
+    telemetry_.link({.from = pair.from,
                      .to = pair.to,
                      .method = wire::LinkMethod::passive,
                      .alpha_s = link.alpha_s.value,
@@ -183,7 +183,7 @@ void LinkFigures::keep_alphas() {
     const bool by_heartbeat = std::exchange(agent.by_heartbeat, false);
     const LinkQuantity alpha = links_.measured(agent_id, now_s()).alpha_s;
     if (!alpha.known()) continue;
-    chronicle_.link({.from = {},
+    telemetry_.link({.from = {},
                      .to = agent_id,
                      .method = by_heartbeat ? wire::LinkMethod::passive : wire::LinkMethod::active,
                      .alpha_s = alpha.value,
@@ -233,7 +233,7 @@ void LinkFigures::count_known() {
   }
 }
 
-void LinkFigures::look_around() {
+void LinkFigures::run_periodic_tasks() {
   if (clock_.now() - interval_began_ < kAlphaEvery) return;
   close();
 }

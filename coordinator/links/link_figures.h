@@ -37,10 +37,10 @@ class LinkFigures {
   static constexpr double kMuchSlower = 3;
   // Time for which readings from large payloads take precedence. Within it, readings of small
   // payloads are ignored, because they carry less information.
-  static constexpr std::chrono::seconds kLargeTold{60};
+  static constexpr std::chrono::seconds kLargeValidTime{60};
 
   // All arguments must outlive the object.
-  LinkFigures(const Clock& clock, Metrics& metrics, Chronicle& chronicle);
+  LinkFigures(const Clock& clock, Metrics& metrics, TelemetryBuffer& telemetry);
 
   // Stores the bytes of all connections since the previous round, including repeats and other jobs.
   void round_published(const Reading& round, const LinkCounters& now);
@@ -52,7 +52,7 @@ class LinkFigures {
   // Adds the time per byte of an agent's uplink, measured on the payloads of a round.
   void uplink(const std::string& agent_id, double seconds_per_byte);
   // The same for small payloads. A link may carry those in a burst above its rate, so they are
-  // ignored for kLargeTold after a large payload.
+  // ignored for kLargeValidTime after a large payload.
   void uplink_of_few(const std::string& agent_id, double seconds_per_byte);
   // The same for payloads that also waited for something other than the link. The value is an upper
   // bound: it counts only if the link is faster than known.
@@ -64,9 +64,9 @@ class LinkFigures {
   // Counts sent probes. `given_up` is the total number of lost probes so far.
   void probes_sent(std::span<const ProbeLink> probes, std::uint64_t given_up);
   // Adds an agent's measurements of the links from its peers.
-  void told(const LinksTold& told);
+  void reported(const LinksReported& reported);
   // Periodic task: stores samples and sets metrics if kAlphaEvery has passed.
-  void look_around();
+  void run_periodic_tasks();
   // Stores all samples that are not due yet. Call it before the end.
   void close();
 
@@ -97,7 +97,7 @@ class LinkFigures {
 
   const Clock& clock_;
   Metrics& metrics_;
-  Chronicle& chronicle_;
+  TelemetryBuffer& telemetry_;
   LinkCounters at_last_round_;
   std::array<std::uint64_t, kRefusalReasons> refused_{};  // as last counted
   LinkTable links_{kAgentsMax};

@@ -31,7 +31,7 @@ class CountedMetrics final : public Metrics {
 struct LinkFiguresTest : testing::Test {
   std::map<std::string, double> readings(std::uint64_t round) {
     std::map<std::string, double> out;
-    for (const DatedReading& row : chronicle.take().metrics) {
+    for (const DatedReading& row : telemetry.take().metrics) {
       EXPECT_EQ(row.reading.round, round);
       out[std::string(row.reading.name)] = row.reading.value;
     }
@@ -39,9 +39,9 @@ struct LinkFiguresTest : testing::Test {
   }
 
   ManualClock clock;
-  Chronicle chronicle{clock};
+  TelemetryBuffer telemetry{clock};
   CountedMetrics metrics;
-  LinkFigures figures{clock, metrics, chronicle};
+  LinkFigures figures{clock, metrics, telemetry};
 };
 
 // Byte counters are totals; a reading is the difference to the previous round.
@@ -74,11 +74,11 @@ TEST_F(LinkFiguresTest, TheWayToAnAgentIsKeptOnceInAWhile) {
     clock.advance(std::chrono::seconds(1));
   }
   figures.round_trip("b", 0.5);
-  figures.look_around();
-  EXPECT_EQ(chronicle.take().size(), 0u) << "too early";
+  figures.run_periodic_tasks();
+  EXPECT_EQ(telemetry.take().size(), 0u) << "too early";
   clock.advance(LinkFigures::kAlphaEvery);
-  figures.look_around();
-  const TelemetryRows rows = chronicle.take();
+  figures.run_periodic_tasks();
+  const TelemetryRows rows = telemetry.take();
   ASSERT_EQ(rows.link_samples.size(), 2u);
   EXPECT_EQ(rows.link_samples[0].from, "");
   EXPECT_EQ(rows.link_samples[0].to, "a");
@@ -88,17 +88,17 @@ TEST_F(LinkFiguresTest, TheWayToAnAgentIsKeptOnceInAWhile) {
   EXPECT_LT(rows.link_samples[0].confidence, 0.5) << "three that do not agree";
   EXPECT_NEAR(rows.link_samples[1].alpha_s, 0.25, 1e-6);
   clock.advance(LinkFigures::kAlphaEvery);
-  figures.look_around();
-  EXPECT_EQ(chronicle.take().size(), 0u) << "nothing was heard since";
+  figures.run_periodic_tasks();
+  EXPECT_EQ(telemetry.take().size(), 0u) << "nothing was heard since";
   figures.round_trip("a", 0.5);
   figures.close();
-  EXPECT_EQ(chronicle.take().link_samples.size(), 1u) << "early, at the end";
+  EXPECT_EQ(telemetry.take().link_samples.size(), 1u) << "early, at the end";
   EXPECT_EQ(metrics.counted.at("tributary_round_trips_total"), 5);
   EXPECT_NEAR(metrics.counted.at("tributary_round_trip_s_total"), 1.6, 1e-9);
 }
 
 // An upper bound of the time per byte counts only if it shows a faster link.
-TEST_F(LinkFiguresTest, WhatWaitedForMoreThanTheLineTellsOnlyOfAQuickerOne) {
+TEST_F(LinkFiguresTest, AnUpperBoundOnlyCountsIfTheLinkIsFaster) {
   figures.uplink_at_most("a", 1e-6);
   EXPECT_FALSE(figures.ways("a").up.beta_s_per_byte.known()) << "it may be any quicker one";
   figures.uplink("a", 1e-6);
@@ -113,7 +113,7 @@ TEST_F(LinkFiguresTest, WhatWaitedForMoreThanTheLineTellsOnlyOfAQuickerOne) {
 }
 
 // A small payload may pass in a burst, so it is ignored soon after a large one.
-TEST_F(LinkFiguresTest, FewBytesSayNothingWhereManyHaveToldLately) {
+TEST_F(LinkFiguresTest, FewBytesAreIgnoredAfterARecentLargePayload) {
   for (int i = 0; i < 20; ++i) {
     clock.advance(std::chrono::seconds(1));
     figures.uplink("a", 1e-6);
@@ -126,7 +126,7 @@ TEST_F(LinkFiguresTest, FewBytesSayNothingWhereManyHaveToldLately) {
   }
   EXPECT_NEAR(figures.ways("a").up.beta_s_per_byte.value, 1e-6, 1e-8) << "it was a burst";
   EXPECT_NEAR(figures.ways("b").up.beta_s_per_byte.value, 1e-8, 1e-10) << "nothing else tells";
-  clock.advance(LinkFigures::kLargeTold);
+  clock.advance(LinkFigures::kLargeValidTime);
   for (int i = 0; i < 3; ++i) {
     clock.advance(std::chrono::seconds(1));
     figures.uplink_of_few("a", 1e-8);
@@ -135,7 +135,7 @@ TEST_F(LinkFiguresTest, FewBytesSayNothingWhereManyHaveToldLately) {
 }
 
 // Two consecutive slow rounds are needed; a single one may have another cause.
-TEST_F(LinkFiguresTest, TwoThatTakeMuchLongerTellHowItIsNow) {
+TEST_F(LinkFiguresTest, TwoThatTakeMuchLongerReplaceTheRate) {
   for (int i = 0; i < 20; ++i) {
     clock.advance(std::chrono::seconds(1));
     figures.uplink("a", 1e-7);
@@ -152,7 +152,7 @@ TEST_F(LinkFiguresTest, TwoThatTakeMuchLongerTellHowItIsNow) {
   EXPECT_FALSE(figures.slower_now("a")) << "it is as it was";
   figures.uplink("a", 3e-6);
   figures.uplink("a", 3e-6);
-  clock.advance(LinkFigures::kLargeTold);
+  clock.advance(LinkFigures::kLargeValidTime);
   EXPECT_FALSE(figures.slower_now("a")) << "that was long ago";
   EXPECT_FALSE(figures.slower_now("nobody"));
 }
@@ -164,7 +164,7 @@ TEST_F(LinkFiguresTest, HowFastALineIsIsKeptOnceInASecond) {
   figures.uplink("b", 3e-6);
   clock.advance(LinkFigures::kBetaEvery);
   figures.uplink("a", 1e-6);
-  const TelemetryRows rows = chronicle.take();
+  const TelemetryRows rows = telemetry.take();
   ASSERT_EQ(rows.link_samples.size(), 3u);
   EXPECT_EQ(rows.link_samples[0].from, "a");
   EXPECT_EQ(rows.link_samples[0].to, "");
@@ -181,7 +181,7 @@ TEST_F(LinkFiguresTest, WhatNoClockCanHaveMeasuredIsNotKept) {
     figures.round_trip("a", value);
   }
   figures.close();
-  EXPECT_EQ(chronicle.take().size(), 0u);
+  EXPECT_EQ(telemetry.take().size(), 0u);
 }
 
 // Links with little confidence do not count for the gauges.
@@ -196,7 +196,7 @@ TEST_F(LinkFiguresTest, MetricsHaveTheSlowestOfTheLinksThatAreKnown) {
     figures.uplink("narrow", 1e-6);
   }
   figures.round_trip("new", 10);
-  figures.look_around();
+  figures.run_periodic_tasks();
   EXPECT_NEAR(metrics.gauges.at("tributary_slowest_link_alpha_s"), 0.05, 1e-4);
   EXPECT_NEAR(metrics.gauges.at("tributary_slowest_link_beta_s_per_byte"), 1e-6, 1e-8);
 }
@@ -225,7 +225,7 @@ TEST_F(LinkFiguresTest, WhatProbesSayIsKeptAsSuch) {
   EXPECT_EQ(ways.down.alpha_s.value, ways.up.alpha_s.value);
   figures.close();
   std::map<std::pair<std::string, std::string>, LinkSampleRecord> last;
-  for (const LinkSampleRecord& row : chronicle.take().link_samples) {
+  for (const LinkSampleRecord& row : telemetry.take().link_samples) {
     EXPECT_EQ(row.method, wire::LinkMethod::active);
     last[{row.from, row.to}] = row;
   }
@@ -238,7 +238,7 @@ TEST_F(LinkFiguresTest, WhatProbesSayIsKeptAsSuch) {
 }
 
 // Valid reports are stored, and invalid ones are counted.
-TEST_F(LinkFiguresTest, WhatAgentsTellOfOneAnotherIsKept) {
+TEST_F(LinkFiguresTest, LinksThatAgentsReportAreKept) {
   wire::LinkSampleT beta;
   beta.from = "a";
   beta.beta_s_per_byte = 1e-6;
@@ -246,8 +246,8 @@ TEST_F(LinkFiguresTest, WhatAgentsTellOfOneAnotherIsKept) {
   beta.age_ms = 5'000;
   wire::LinkSampleT nonsense;
   nonsense.from = "a";
-  figures.told({.agent_id = "b", .links = {beta, nonsense}});
-  const TelemetryRows rows = chronicle.take();
+  figures.reported({.agent_id = "b", .links = {beta, nonsense}});
+  const TelemetryRows rows = telemetry.take();
   ASSERT_EQ(rows.link_samples.size(), 1u);
   EXPECT_EQ(rows.link_samples[0].from, "a");
   EXPECT_EQ(rows.link_samples[0].to, "b");
@@ -281,7 +281,7 @@ TEST_F(LinkFiguresTest, HoldsSoManyAgents) {
   }
   EXPECT_EQ(figures.links().size(), LinkFigures::kAgentsMax);
   figures.close();
-  EXPECT_LE(chronicle.take().link_samples.size(), LinkFigures::kAgentsMax);
+  EXPECT_LE(telemetry.take().link_samples.size(), LinkFigures::kAgentsMax);
 }
 
 }  // namespace

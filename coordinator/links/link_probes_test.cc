@@ -142,7 +142,7 @@ TEST_F(LinkProbesTest, KeepsToItsBudgetAndANewSessionIsNoTraffic) {
 }
 
 // An echo with another agent or number belongs to no probe.
-TEST_F(LinkProbesTest, WhatNobodyAskedForSaysNothing) {
+TEST_F(LinkProbesTest, AnUnrequestedEchoIsIgnored) {
   EXPECT_EQ(fault(probes.take(now_s, {.agent_id = "a", .probe = 1, .count = 1})),
             EchoFault::unasked);
   const auto probe = next_of(false);
@@ -252,7 +252,7 @@ TEST_F(LinkProbesTest, AFewAtOnceAndEverybodyInTurn) {
 }
 
 // An agent without answers is probed ever less often and does not block the others.
-TEST_F(LinkProbesTest, WhoDoesNotAnswerIsAskedLessAndLessAndKeepsNobodyFromBeingAsked) {
+TEST_F(LinkProbesTest, ASilentAgentIsProbedLessOftenAndDelaysNoOther) {
   agents = {view("mute"), view("other")};
   int mute = 0;
   int other = 0;

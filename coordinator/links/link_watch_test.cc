@@ -21,7 +21,7 @@ class GaugesAndCounts final : public Metrics {
 
 struct LinkWatchTest : testing::Test {
   LinkWatch watch_of(std::optional<LinkProbes> probes) {
-    return {std::make_unique<LinkFigures>(clock, metrics, chronicle), std::move(probes)};
+    return {std::make_unique<LinkFigures>(clock, metrics, telemetry), std::move(probes)};
   }
   static LinkProbes probing() { return {1, {.prober = {.quiet_s = 2, .spacing_s = 1}}}; }
   static std::vector<Coordinator::AgentView> one_agent() {
@@ -29,7 +29,7 @@ struct LinkWatchTest : testing::Test {
   }
 
   ManualClock clock;
-  Chronicle chronicle{clock};
+  TelemetryBuffer telemetry{clock};
   GaugesAndCounts metrics;
 };
 

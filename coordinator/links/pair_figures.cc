@@ -26,7 +26,7 @@ bool can_be(double value, double most) {
 }  // namespace
 
 LinkQuantity PairFigures::Quantity::at(double now_s) const {
-  return aged(told, std::max(now_s - told_at_s, 0.0));
+  return aged(reported, std::max(now_s - reported_at_s, 0.0));
 }
 
 MeasuredLink PairFigures::measured(const Pair& pair, double now_s) {
@@ -43,9 +43,9 @@ PairFigures::Pair& PairFigures::pair(const std::string& from, const std::string&
   return pairs_[{from, to}];
 }
 
-std::vector<PairFigure> PairFigures::take(double now_s, const LinksTold& told) {
+std::vector<PairFigure> PairFigures::take(double now_s, const LinksReported& reported) {
   std::vector<PairFigure> fresh;
-  for (const wire::LinkSampleT& link : told.links) {
+  for (const wire::LinkSampleT& link : reported.links) {
     const bool alpha = link.alpha_s != 0;
     const bool beta = link.beta_s_per_byte != 0;
     if (alpha == beta || !can_be(link.alpha_s, kAlphaMax_s) ||
@@ -54,17 +54,17 @@ std::vector<PairFigure> PairFigures::take(double now_s, const LinksTold& told) {
       ++ignored_;
       continue;
     }
-    Pair& of = pair(link.from, told.agent_id);
+    Pair& of = pair(link.from, reported.agent_id);
     of.heard = ++heard_;
     Quantity& quantity = alpha ? of.alpha_s : of.beta_s_per_byte;
-    quantity = {.told = {.value = alpha ? link.alpha_s : link.beta_s_per_byte,
-                         .confidence = link.confidence,
-                         .age_s = link.age_ms / 1e3},
-                .told_at_s = now_s};
+    quantity = {.reported = {.value = alpha ? link.alpha_s : link.beta_s_per_byte,
+                             .confidence = link.confidence,
+                             .age_s = link.age_ms / 1e3},
+                .reported_at_s = now_s};
     PairFigure& figure = fresh.emplace_back();
     figure.from = link.from;
-    figure.to = told.agent_id;
-    (alpha ? figure.measured.alpha_s : figure.measured.beta_s_per_byte) = quantity.told;
+    figure.to = reported.agent_id;
+    (alpha ? figure.measured.alpha_s : figure.measured.beta_s_per_byte) = quantity.reported;
   }
   return fresh;
 }

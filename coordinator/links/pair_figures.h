@@ -29,7 +29,7 @@ class PairFigures {
   explicit PairFigures(std::size_t pairs_max = 16 * 1024) : pairs_max_(pairs_max) {}
 
   // Stores the valid values and returns them. Invalid values are dropped and counted.
-  std::vector<PairFigure> take(double now_s, const LinksTold& told);
+  std::vector<PairFigure> take(double now_s, const LinksReported& reported);
 
   // Returns up to `count_max` links, the lowest rate first and unknown rates last.
   std::vector<PairFigure> slowest(double now_s, std::size_t count_max) const;
@@ -40,8 +40,8 @@ class PairFigures {
 
  private:
   struct Quantity {
-    LinkQuantity told;  // value and age at the time of the report
-    double told_at_s = 0;
+    LinkQuantity reported;  // value and age at the time of the report
+    double reported_at_s = 0;
     LinkQuantity at(double now_s) const;
   };
   struct Pair {

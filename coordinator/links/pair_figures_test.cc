@@ -41,12 +41,13 @@ TEST(PairFigures, KeepsTheLastWordOfEachFigure) {
 TEST(PairFigures, WhatNoLinkCanBeIsCountedAndDropped) {
   PairFigures pairs;
   const double nan = std::nan("");
-  const LinksTold told{.agent_id = "b",
-                       .links = {sample("a", 0, 0), sample("a", 0.1, 1e-6), sample("a", nan, 0),
-                                 sample("a", -1, 0), sample("a", 1e9, 0), sample("a", 0, 10),
-                                 sample("a", 0.1, 0, 2.0f), sample("a", 0.1, 0, -1.0f)}};
-  EXPECT_TRUE(pairs.take(1, told).empty());
-  EXPECT_EQ(pairs.ignored(), told.links.size());
+  const LinksReported reported{
+      .agent_id = "b",
+      .links = {sample("a", 0, 0), sample("a", 0.1, 1e-6), sample("a", nan, 0), sample("a", -1, 0),
+                sample("a", 1e9, 0), sample("a", 0, 10), sample("a", 0.1, 0, 2.0f),
+                sample("a", 0.1, 0, -1.0f)}};
+  EXPECT_TRUE(pairs.take(1, reported).empty());
+  EXPECT_EQ(pairs.ignored(), reported.links.size());
   EXPECT_EQ(pairs.size(), 0u);
 }
 

@@ -38,7 +38,7 @@ TEST_F(AllowFileTest, WhatAnOperatorChangesIsInTheFileAndCountsAtOnce) {
 }
 
 // The list in memory must follow the file even if the revocation itself fails.
-TEST_F(AllowFileTest, WhoseLineSomebodyElseTookOutIsRevokedToo) {
+TEST_F(AllowFileTest, AnEntryThatAnotherProcessRemovedIsRevokedToo) {
   const PublicKey key = new_key();
   ASSERT_TRUE(file_.allow({.id = "roof", .key = key}).ok());
   ASSERT_TRUE(revoke_in_file(path_, "roof").ok());

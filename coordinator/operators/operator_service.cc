@@ -51,7 +51,7 @@ bool over(const Coordinator::JobView& job) {
 
 }  // namespace
 
-std::string ControlDesk::answer(std::string_view text) {
+std::string OperatorService::answer(std::string_view text) {
   Result<ControlQuestion> question = read_control_question(text);
   if (!question.ok()) return error_text(question.status());
   if (question->verb == ControlVerb::allow || question->verb == ControlVerb::revoke) {
@@ -77,25 +77,25 @@ std::string ControlDesk::answer(std::string_view text) {
 }
 
 // The state machine is not involved: the link drops messages of a key that is not allowed.
-std::string ControlDesk::change_agents(const ControlQuestion& question) const {
+std::string OperatorService::change_agents(const ControlQuestion& question) const {
   const Status changed = question.verb == ControlVerb::allow ? agents_.allow(question.agent)
                                                              : agents_.revoke(question.agent.id);
   return changed.ok() ? ok_text({{"agent", question.agent.id}}) : error_text(changed);
 }
 
-void ControlDesk::resolve(Pending& pending, std::string answer) {
+void OperatorService::resolve(Pending& pending, std::string answer) {
   const std::lock_guard lock(mutex_);
   pending.answer = std::move(answer);
   changed_.notify_all();
 }
 
-void ControlDesk::close() {
+void OperatorService::close() {
   const std::lock_guard lock(mutex_);
   closed_ = true;
   changed_.notify_all();
 }
 
-std::string ControlDesk::list() const {
+std::string OperatorService::list() const {
   Json jobs = Json::array();
   for (const Coordinator::JobView& job : machine_.jobs()) jobs.push_back(json_of(job));
   Json agents = Json::array();
@@ -105,7 +105,7 @@ std::string ControlDesk::list() const {
 
 // Several jobs may have had the same name. Returns the one that is not over, otherwise the last
 // one.
-Result<std::uint64_t> ControlDesk::number_of(const std::string& job) const {
+Result<std::uint64_t> OperatorService::number_of(const std::string& job) const {
   std::optional<std::uint64_t> found;
   for (const Coordinator::JobView& view : machine_.jobs()) {
     if (view.name != job && fmt::format("{}", view.job) != job) continue;
@@ -119,7 +119,7 @@ Result<std::uint64_t> ControlDesk::number_of(const std::string& job) const {
                                         .remedy = "list the jobs"});
 }
 
-Result<Event> ControlDesk::command(Pending& pending) {
+Result<Event> OperatorService::command(Pending& pending) {
   const ControlQuestion& question = pending.question;
   if (question.verb == ControlVerb::change) {
     TRIBUTARY_ASSIGN(const std::uint64_t job, number_of(question.job));
@@ -140,7 +140,7 @@ Result<Event> ControlDesk::command(Pending& pending) {
   return Event(std::move(pending.submit));
 }
 
-std::vector<Event> ControlDesk::take() {
+std::vector<Event> OperatorService::take() {
   std::deque<std::shared_ptr<Pending>> asked;
   {
     const std::lock_guard lock(mutex_);
@@ -163,7 +163,7 @@ std::vector<Event> ControlDesk::take() {
   return events;
 }
 
-bool ControlDesk::done(const CommandDone& done) {
+bool OperatorService::done(const CommandDone& done) {
   const auto found = commands_.find(done.command);
   if (found == commands_.end()) return false;
   const std::shared_ptr<Pending> pending = std::move(found->second);

@@ -22,7 +22,7 @@
 
 namespace tributary {
 
-class ControlDesk {
+class OperatorService {
  public:
   // Views of the state machine. Called on the loop's thread.
   struct Machine {
@@ -36,7 +36,7 @@ class ControlDesk {
   };
 
   // `first_command` is the number of the first command; later ones count up from it.
-  ControlDesk(Machine machine, Agents agents, Token first_command)
+  OperatorService(Machine machine, Agents agents, Token first_command)
       : machine_(std::move(machine)), agents_(std::move(agents)), next_command_(first_command) {}
 
   // Returns the answer to a command. Blocks until the loop has handled it and, if it changes a job,

@@ -14,10 +14,10 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A ControlDesk with one job, and an operator's thread that waits for answers.
-class ControlDeskTest : public testing::Test {
+// A OperatorService with one job, and an operator's thread that waits for answers.
+class OperatorServiceTest : public testing::Test {
  protected:
-  ControlDesk desk{
+  OperatorService service{
       {.jobs = [this] { return jobs_; },
        .agents = [] { return std::vector<Coordinator::AgentView>{{.agent_id = "a"}}; }},
       {.allow =
@@ -39,12 +39,12 @@ class ControlDeskTest : public testing::Test {
 
   std::future<Json> ask(const Json& question) {
     return std::async(std::launch::async,
-                      [this, text = question.dump()] { return Json::parse(desk.answer(text)); });
+                      [this, text = question.dump()] { return Json::parse(service.answer(text)); });
   }
   // Calls take() until an event for the machine or the answer arrives.
   std::optional<Event> feed_for(std::future<Json>& answer) {
     while (answer.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
-      std::vector<Event> events = desk.take();
+      std::vector<Event> events = service.take();
       if (!events.empty()) return events.front();
     }
     return std::nullopt;
@@ -52,7 +52,7 @@ class ControlDeskTest : public testing::Test {
 };
 
 // A list needs no event of the state machine.
-TEST_F(ControlDeskTest, AListIsAnsweredAtOnce) {
+TEST_F(OperatorServiceTest, AListIsAnsweredAtOnce) {
   std::future<Json> answer = ask({{"verb", "list"}});
   EXPECT_FALSE(feed_for(answer));
   const Json data = answer.get()["data"];
@@ -62,7 +62,7 @@ TEST_F(ControlDeskTest, AListIsAnsweredAtOnce) {
 }
 
 // A command is answered only once the machine reports its result.
-TEST_F(ControlDeskTest, AChangeIsAnsweredWhenItIsDone) {
+TEST_F(OperatorServiceTest, AChangeIsAnsweredWhenItIsDone) {
   std::future<Json> answer = ask({{"verb", "pause"}, {"job", "digits"}, {"reason", "lunch"}});
   const std::optional<Event> event = feed_for(answer);
   ASSERT_TRUE(event);
@@ -71,24 +71,24 @@ TEST_F(ControlDeskTest, AChangeIsAnsweredWhenItIsDone) {
   EXPECT_EQ(change.command, 10u);
   EXPECT_EQ(change.state, wire::JobState::paused);
   EXPECT_EQ(change.reason, "lunch");
-  EXPECT_FALSE(desk.done({.command = 9, .status = {}, .job = 7})) << "somebody else's";
-  EXPECT_TRUE(desk.done({.command = 10, .status = {}, .job = 7}));
+  EXPECT_FALSE(service.done({.command = 9, .status = {}, .job = 7})) << "somebody else's";
+  EXPECT_TRUE(service.done({.command = 10, .status = {}, .job = 7}));
   EXPECT_EQ(answer.get()["data"]["job"], 7);
 }
 
-TEST_F(ControlDeskTest, WhatTheMachineRefusesIsAnError) {
+TEST_F(OperatorServiceTest, WhatTheMachineRefusesIsAnError) {
   std::future<Json> answer = ask({{"verb", "stop"}, {"job", "7"}});
   ASSERT_TRUE(feed_for(answer));
-  desk.done({.command = 10,
-             .status = Status(StatusCode::not_found, {.what = "job 7", .got = "none"}),
-             .job = 7});
+  service.done({.command = 10,
+                .status = Status(StatusCode::not_found, {.what = "job 7", .got = "none"}),
+                .job = 7});
   const Json error = answer.get()["error"];
   EXPECT_EQ(error["code"], "not_found");
   EXPECT_EQ(error["what"], "job 7");
 }
 
 // The name of a job can be used again once the job is over.
-TEST_F(ControlDeskTest, ANameIsOneJobsUntilThatIsOver) {
+TEST_F(OperatorServiceTest, ANameIsOneJobsUntilThatIsOver) {
   const Json submit = {{"verb", "submit"},
                        {"job", "name = \"digits\"\nrounds = 2\nparameters = 10\n"}};
   std::future<Json> refused = ask(submit);
@@ -99,35 +99,35 @@ TEST_F(ControlDeskTest, ANameIsOneJobsUntilThatIsOver) {
   const std::optional<Event> event = feed_for(taken);
   ASSERT_TRUE(event);
   EXPECT_EQ(std::get<SubmitJob>(*event).definition.rounds, 2u);
-  desk.done({.command = std::get<SubmitJob>(*event).command, .status = {}, .job = 8});
+  service.done({.command = std::get<SubmitJob>(*event).command, .status = {}, .job = 8});
   EXPECT_EQ(taken.get()["data"]["job"], 8);
 }
 
-TEST_F(ControlDeskTest, OfTwoJobsOfANameTheOneThatIsNotOverIsMeant) {
+TEST_F(OperatorServiceTest, OfTwoJobsOfANameTheOneThatIsNotOverIsMeant) {
   jobs_.push_back({.job = 8, .name = "digits", .state = wire::JobState::finished});
   std::future<Json> answer = ask({{"verb", "stop"}, {"job", "digits"}});
   const std::optional<Event> event = feed_for(answer);
   ASSERT_TRUE(event);
   EXPECT_EQ(std::get<ChangeJob>(*event).job, 7u);
-  desk.done({.command = 10, .status = {}, .job = 7});
+  service.done({.command = 10, .status = {}, .job = 7});
   answer.get();
 }
 
 // A change of the allow-list does not wait for the loop.
-TEST_F(ControlDeskTest, AgentsAreAllowedAndRevokedWithoutTheLoop) {
+TEST_F(OperatorServiceTest, AgentsAreAllowedAndRevokedWithoutTheLoop) {
   const std::string key = "rq:rM>}U?@Lns47E1%kR.o@n%FcmmsL/@{H8]yf7";
   std::future<Json> allow = ask({{"verb", "allow"}, {"agent", "roof"}, {"key", key}});
   EXPECT_EQ(allow.get()["data"]["agent"], "roof");
   EXPECT_EQ(allowed_, std::vector<std::string>{"roof " + key});
   std::future<Json> revoke = ask({{"verb", "revoke"}, {"agent", "nobody"}});
   EXPECT_EQ(revoke.get()["error"]["code"], "not_found");
-  EXPECT_TRUE(desk.take().empty());
+  EXPECT_TRUE(service.take().empty());
 }
 
-TEST_F(ControlDeskTest, NobodyWaitsForADaemonThatEnds) {
+TEST_F(OperatorServiceTest, ADaemonThatEndsReleasesItsWaiters) {
   std::future<Json> answer = ask({{"verb", "pause"}, {"job", "digits"}});
   ASSERT_TRUE(feed_for(answer));
-  desk.close();
+  service.close();
   EXPECT_EQ(answer.get()["error"]["code"], "unavailable");
   EXPECT_EQ(ask({{"verb", "list"}}).get()["error"]["code"], "unavailable");
 }

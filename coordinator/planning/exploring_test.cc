@@ -37,10 +37,10 @@ class Misled {
                                           const std::vector<AgentReported>& reports) {
     RoundFacts facts = {
         .agents = {}, .codec = round.choice.codec, .collective = round.choice.collective};
-    PlanLines lines;
+    PlanLinks links;
     for (const RoundPlayed::Participant& participant : round.participants) {
       facts.agents.push_back({.id = participant.agent_id, .compute_s = 0.005});
-      lines.agents[participant.agent_id] = {
+      links.agents[participant.agent_id] = {
           .alpha_s = 1e-3,
           .beta_s_per_byte = plan_testing::beta_of_mbit(0.1),
           .down_beta_s_per_byte = plan_testing::beta_of_mbit(0.1)};
@@ -54,7 +54,7 @@ class Misled {
     }
     planner_.round_over(facts);
     Result<std::optional<Planned>> planned = planner_.think(
-        lines,
+        links,
         {.rounds_left = round.rounds_left, .exploring_share = round.planning.exploring_share});
     EXPECT_TRUE(planned.ok()) << planned.status().text();
     if (!planned.ok() || !*planned) return nullptr;

@@ -31,34 +31,34 @@ double greater(double one, double other) { return std::fmax(one, other); }
 
 }  // namespace
 
-PlanLines plan_lines(const LinkFigures& figures, const std::vector<std::string>& agents,
+PlanLinks plan_links(const LinkFigures& figures, const std::vector<std::string>& agents,
                      double now_s) {
-  PlanLines lines = {
+  PlanLinks links = {
       .agents = {}, .peer_alpha_s = kLineUnknown, .peer_beta_s_per_byte = kLineUnknown};
   for (const std::string& id : agents) {
     const MeasuredWays ways = figures.ways(id);
-    lines.agents[id] = {
+    links.agents[id] = {
         .alpha_s = greater(trusted_latency(ways.up.alpha_s), trusted_latency(ways.down.alpha_s)),
         .beta_s_per_byte = ways.up.beta_s_per_byte.value,
         .down_beta_s_per_byte = ways.down.beta_s_per_byte.value,
         .beta_error = relative_error(ways.up.beta_s_per_byte.confidence),
         .down_beta_error = relative_error(ways.down.beta_s_per_byte.confidence)};
     if (const std::optional<double> now = figures.slower_now(id)) {
-      lines.agents[id].beta_s_per_byte = *now;
-      lines.agents[id].beta_error = kPresentError;
+      links.agents[id].beta_s_per_byte = *now;
+      links.agents[id].beta_error = kPresentError;
     }
   }
-  if (agents.size() > kPairedAgentsMax) return lines;
+  if (agents.size() > kPairedAgentsMax) return links;
   for (const std::string& from : agents) {
     for (const std::string& to : agents) {
       if (from == to) continue;
       const MeasuredLink pair = figures.pairs().measured(from, to, now_s);
-      lines.peer_alpha_s = greater(lines.peer_alpha_s, trusted(pair.alpha_s));
-      lines.peer_beta_s_per_byte =
-          greater(lines.peer_beta_s_per_byte, trusted(pair.beta_s_per_byte));
+      links.peer_alpha_s = greater(links.peer_alpha_s, trusted(pair.alpha_s));
+      links.peer_beta_s_per_byte =
+          greater(links.peer_beta_s_per_byte, trusted(pair.beta_s_per_byte));
     }
   }
-  return lines;
+  return links;
 }
 
 }  // namespace tributary

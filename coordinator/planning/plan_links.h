@@ -18,7 +18,7 @@ inline constexpr std::size_t kPairedAgentsMax = 64;
 inline constexpr double kPlannedConfidence = 0.3;
 
 // NaN: unknown. `now_s` is the same clock as that of `figures`.
-PlanLines plan_lines(const LinkFigures& figures, const std::vector<std::string>& agents,
+PlanLinks plan_links(const LinkFigures& figures, const std::vector<std::string>& agents,
                      double now_s);
 
 }  // namespace tributary

@@ -14,20 +14,20 @@ class NoMetrics final : public Metrics {
   void set(std::string_view, double, const Labels&) override {}
 };
 
-class PlanLinesTest : public testing::Test {
+class PlanLinksTest : public testing::Test {
  protected:
-  PlanLines lines() {
-    return plan_lines(figures, {"a", "b"}, std::chrono::duration<double>(clock.now()).count());
+  PlanLinks links() {
+    return plan_links(figures, {"a", "b"}, std::chrono::duration<double>(clock.now()).count());
   }
 
   ManualClock clock;
-  Chronicle chronicle{clock};
+  TelemetryBuffer telemetry{clock};
   NoMetrics metrics;
-  LinkFigures figures{clock, metrics, chronicle};
+  LinkFigures figures{clock, metrics, telemetry};
 };
 
-TEST_F(PlanLinesTest, WhatIsNotMeasuredIsNotKnown) {
-  const PlanLines none = lines();
+TEST_F(PlanLinksTest, WhatIsNotMeasuredIsNotKnown) {
+  const PlanLinks none = links();
   ASSERT_EQ(none.agents.size(), 2u);
   EXPECT_TRUE(std::isnan(none.agents.at("a").alpha_s));
   EXPECT_TRUE(std::isnan(none.agents.at("a").beta_s_per_byte));
@@ -36,15 +36,15 @@ TEST_F(PlanLinesTest, WhatIsNotMeasuredIsNotKnown) {
 }
 
 // A single reading has a large error, which the planner takes into account.
-TEST_F(PlanLinesTest, WhatIsMeasuredOftenEnoughIs) {
+TEST_F(PlanLinksTest, WhatIsMeasuredOftenEnoughIs) {
   figures.uplink("a", 1e-6);
-  EXPECT_GT(lines().agents.at("a").beta_error, 0.2) << "once is not often enough";
+  EXPECT_GT(links().agents.at("a").beta_error, 0.2) << "once is not often enough";
   for (int i = 0; i < 20; ++i) {
     clock.advance(std::chrono::seconds(1));
     figures.uplink("a", 1e-6);
     figures.round_trip("a", 0.02);
   }
-  const PlanLines known = lines();
+  const PlanLinks known = links();
   EXPECT_NEAR(known.agents.at("a").beta_s_per_byte, 1e-6, 1e-7);
   EXPECT_LT(known.agents.at("a").beta_error, 0.1);
   EXPECT_NEAR(known.agents.at("a").alpha_s, 0.01, 1e-3);
@@ -52,20 +52,20 @@ TEST_F(PlanLinesTest, WhatIsMeasuredOftenEnoughIs) {
 }
 
 // Queues only add to a latency, so a low value counts even with little confidence.
-TEST_F(PlanLinesTest, AShortLatencyCountsBeforeItIsKnownWell) {
+TEST_F(PlanLinksTest, AShortLatencyCountsBeforeItIsKnownWell) {
   for (int i = 0; i < 6; ++i) {
     clock.advance(std::chrono::seconds(1));
     figures.round_trip("a", i % 2 == 0 ? 0.002 : 0.02);
     figures.round_trip("b", i % 2 == 0 ? 0.08 : 0.8);
   }
   ASSERT_LT(figures.ways("a").up.alpha_s.confidence, kPlannedConfidence);
-  const PlanLines known = lines();
+  const PlanLinks known = links();
   EXPECT_LT(known.agents.at("a").alpha_s, 0.003) << "nearer than what would be assumed";
   EXPECT_TRUE(std::isnan(known.agents.at("b").alpha_s)) << "it may be much less";
 }
 
 // The current slow rate replaces the long-term estimate.
-TEST_F(PlanLinesTest, ALineThatIsMuchSlowerNowIsPlannedWithAsItIs) {
+TEST_F(PlanLinksTest, ALineThatIsMuchSlowerNowIsPlannedWithAsItIs) {
   for (int i = 0; i < 20; ++i) {
     clock.advance(std::chrono::seconds(1));
     figures.uplink("a", 1e-7);
@@ -74,7 +74,7 @@ TEST_F(PlanLinesTest, ALineThatIsMuchSlowerNowIsPlannedWithAsItIs) {
     clock.advance(std::chrono::seconds(1));
     figures.uplink("a", 2e-6);
   }
-  const PlanLines known = lines();
+  const PlanLinks known = links();
   EXPECT_DOUBLE_EQ(known.agents.at("a").beta_s_per_byte, 2e-6);
   EXPECT_LT(known.agents.at("a").beta_error, 0.16) << "or nobody would believe it";
 }

@@ -95,23 +95,23 @@ std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
 }  // namespace
 
 // A round that waits for the planner.
-struct PlanDesk::Thought {
+struct PlanService::Thought {
   std::uint64_t job = 0;
   std::uint64_t values = 0;
   RoundFacts facts;
-  PlanLines lines;
+  PlanLinks links;
   PlanPolicy policy;
   std::uint64_t round = 0;
   std::shared_ptr<const std::atomic<std::uint64_t>> newest;
 };
 
-PlanDesk::PlanDesk(PlanDeskParts parts)
+PlanService::PlanService(PlanServiceParts parts)
     : parts_(std::move(parts)),
       planners_(parts_.codecs, parts_.own_speeds, [this] { return !ending_; }) {}
 // A measurement in progress ends early, so that the daemon stops quickly.
-PlanDesk::~PlanDesk() { ending_ = true; }
+PlanService::~PlanService() { ending_ = true; }
 
-void PlanDesk::prepare(std::uint32_t agents) {
+void PlanService::prepare(std::uint32_t agents) {
   const Status posted = thread_.try_post([this, agents] {
     const Status status = planners_.measure_codecs(agents);
     if (status.ok() || ending_) return;
@@ -122,11 +122,11 @@ void PlanDesk::prepare(std::uint32_t agents) {
   if (!posted.ok()) log_full(posted);
 }
 
-void PlanDesk::log_full(const Status& posted) const {
+void PlanService::log_full(const Status& posted) const {
   parts_.log.warning(kPlannerComponent, "the planner is behind", {{"error", posted.text()}});
 }
 
-void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
+void PlanService::resume(std::uint64_t job, PlanInputs inputs) {
   const Status posted = thread_.try_post([this, job, inputs = std::move(inputs)]() mutable {
     Planned planned = {.decision = {}, .inputs = std::move(inputs)};
     Result<PlanDecision> decision = decide(planned.inputs);
@@ -141,7 +141,7 @@ void PlanDesk::resume(std::uint64_t job, PlanInputs inputs) {
   if (!posted.ok()) log_full(posted);
 }
 
-void PlanDesk::reported(const AgentReported& report) {
+void PlanService::reported(const AgentReported& report) {
   // At the bound all jobs are forgotten; their next reports make them known again.
   if (jobs_.size() >= kJobsMax && !jobs_.contains(report.job)) jobs_.clear();
   Job& job = jobs_[report.job];
@@ -158,7 +158,8 @@ void PlanDesk::reported(const AgentReported& report) {
 }
 
 // Keeps only the newest trial of a codec until the next planned round.
-void PlanDesk::take_trial(const AgentReported& report, const wire::TrialT& trial, Reported& agent) {
+void PlanService::take_trial(const AgentReported& report, const wire::TrialT& trial,
+                             Reported& agent) {
   if (agent.tried.size() >= wire::kTrialsMax && !agent.tried.contains(trial.codec)) return;
   agent.tried[trial.codec] = trial.gain;
   const auto values = static_cast<double>(std::max<std::uint64_t>(trial.values, 1));
@@ -174,18 +175,18 @@ void PlanDesk::take_trial(const AgentReported& report, const wire::TrialT& trial
                    {"seconds", trial.encode_s + trial.decode_s}});
 }
 
-void PlanDesk::told(const SpeedsTold& told) {
-  if (devices_.size() >= kAgentsMax && !devices_.contains(told.agent_id)) return;
-  DeviceSpeeds& device = devices_[told.agent_id];
+void PlanService::reported(const SpeedsReported& reported) {
+  if (devices_.size() >= kAgentsMax && !devices_.contains(reported.agent_id)) return;
+  DeviceSpeeds& device = devices_[reported.agent_id];
   device.clear();
-  for (const wire::CodecOfferT& offer : told.codecs) {
+  for (const wire::CodecOfferT& offer : reported.codecs) {
     device[offer.spec] = {offer.encode_bytes_per_s, offer.decode_bytes_per_s};
   }
   parts_.log.debug(kPlannerComponent, "device measured",
-                   {{"agent_id", told.agent_id}, {"codecs", device.size()}});
+                   {{"agent_id", reported.agent_id}, {"codecs", device.size()}});
 }
 
-RoundFacts PlanDesk::facts_of(Job& job, const RoundPlayed& round) const {
+RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
   RoundFacts facts;
   double compute_s = 0;
   for (const RoundPlayed::Participant& participant : round.participants) {
@@ -212,7 +213,7 @@ RoundFacts PlanDesk::facts_of(Job& job, const RoundPlayed& round) const {
   return facts;
 }
 
-PlanPolicy PlanDesk::policy_of(const Job& job, const RoundPlayed& round) const {
+PlanPolicy PlanService::policy_of(const Job& job, const RoundPlayed& round) const {
   const Planning& planning = round.planning;
   PlanPolicy policy = {.gain_weight = planning.gain_weight,
                        .gain_min = planning.gain_min,
@@ -235,7 +236,7 @@ PlanPolicy PlanDesk::policy_of(const Job& job, const RoundPlayed& round) const {
   return policy;
 }
 
-void PlanDesk::played(const RoundPlayed& round) {
+void PlanService::played(const RoundPlayed& round) {
   if (round.rounds_left == 0) {
     jobs_.erase(round.job);
     return;
@@ -248,8 +249,8 @@ void PlanDesk::played(const RoundPlayed& round) {
   thought->facts = facts_of(job, round);
   std::vector<std::string> agents;
   for (const RoundFacts::Agent& agent : thought->facts.agents) agents.push_back(agent.id);
-  thought->lines = parts_.lines(agents);
-  thought->lines.peers_reachable = round.peers_reachable;
+  thought->links = parts_.links(agents);
+  thought->links.peers_reachable = round.peers_reachable;
   thought->policy = policy_of(job, round);
   thought->round = round.round;
   job.newest->store(round.round);
@@ -264,7 +265,7 @@ void PlanDesk::played(const RoundPlayed& round) {
   log_full(posted);
 }
 
-void PlanDesk::think(const Thought& thought) {
+void PlanService::think(const Thought& thought) {
   const Result<Planner*> planner = planners_.planner_of(
       thought.job, thought.values, static_cast<std::uint32_t>(thought.facts.agents.size()));
   if (!planner.ok()) {
@@ -274,7 +275,7 @@ void PlanDesk::think(const Thought& thought) {
   }
   (*planner)->round_over(thought.facts);
   if (thought.round != *thought.newest) return;
-  const Result<std::optional<Planned>> planned = (*planner)->think(thought.lines, thought.policy);
+  const Result<std::optional<Planned>> planned = (*planner)->think(thought.links, thought.policy);
   if (!planned.ok()) {
     return parts_.log.warning(kPlannerComponent, "no plan: " + planned.status().text(),
                               {{"job", thought.job}});

@@ -6,7 +6,7 @@
 // Worker::kWaitingMax tasks, a round gets no plan of its own, and the log reports that the planner
 // is behind.
 //
-// Threads: resume(), told(), reported() and played() belong to the state machine's thread.
+// Threads: resume(), reported(), reported() and played() belong to the state machine's thread.
 // parts.advise is called on the planner's thread.
 #pragma once
 
@@ -29,10 +29,10 @@
 
 namespace tributary {
 
-// The functions and objects that a PlanDesk works with.
-struct PlanDeskParts {
+// The functions and objects that a PlanService works with.
+struct PlanServiceParts {
   // Returns the known links of these agents. Called on the state machine's thread.
-  std::function<PlanLines(const std::vector<std::string>& agents)> lines;
+  std::function<PlanLinks(const std::vector<std::string>& agents)> links;
   // Receives each decision.
   std::function<void(PlanAdvised advised)> advise;
   // Measures the available codecs on this machine. Called once on the planner's thread. It takes
@@ -40,17 +40,17 @@ struct PlanDeskParts {
   JobPlanners::MeasureCodecs codecs;
   // Measures the codec speeds of this machine, to compare devices with. Same rules.
   JobPlanners::MeasureSpeeds own_speeds;
-  // Both must outlive the PlanDesk.
+  // Both must outlive the PlanService.
   const Clock& clock;
   Log& log;
 };
 
-class PlanDesk {
+class PlanService {
  public:
-  explicit PlanDesk(PlanDeskParts parts);
-  ~PlanDesk();
-  PlanDesk(const PlanDesk&) = delete;
-  PlanDesk& operator=(const PlanDesk&) = delete;
+  explicit PlanService(PlanServiceParts parts);
+  ~PlanService();
+  PlanService(const PlanService&) = delete;
+  PlanService& operator=(const PlanService&) = delete;
 
   // Repeats the decision of an earlier process from its inputs and publishes it at once.
   void resume(std::uint64_t job, PlanInputs inputs);
@@ -60,7 +60,7 @@ class PlanDesk {
   // Adds an agent's report of a round.
   void reported(const AgentReported& report);
   // Adds an agent's codec speeds.
-  void told(const SpeedsTold& told);
+  void reported(const SpeedsReported& reported);
   // Plans the next round after this one. The last round of a job ends its planning.
   void played(const RoundPlayed& round);
 
@@ -92,7 +92,7 @@ class PlanDesk {
   void think(const Thought& thought);
   void log_full(const Status& posted) const;
 
-  const PlanDeskParts parts_;
+  const PlanServiceParts parts_;
   std::map<std::uint64_t, Job> jobs_;
   std::map<std::string, DeviceSpeeds> devices_;  // by agent
   std::atomic<std::size_t> waiting_ = 0;

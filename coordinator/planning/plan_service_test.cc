@@ -44,13 +44,13 @@ class Advised {
   std::deque<PlanAdvised> all_;
 };
 
-class PlanDeskTest : public testing::Test {
+class PlanServiceTest : public testing::Test {
  protected:
-  PlanDeskTest() { make_desk(); }
+  PlanServiceTest() { make_service(); }
 
-  void make_desk() {
-    desk = std::make_unique<PlanDesk>(PlanDeskParts{
-        .lines = [this](const std::vector<std::string>& agents) { return lines_of(agents); },
+  void make_service() {
+    service = std::make_unique<PlanService>(PlanServiceParts{
+        .links = [this](const std::vector<std::string>& agents) { return links_of(agents); },
         .advise = [this](PlanAdvised advised) { advised_.add(std::move(advised)); },
         .codecs = [this](std::uint32_t, const auto&) -> Result<std::vector<PlanCodec>> {
           std::vector<PlanCodec> all = plan_testing::federation(100, 1).codecs;
@@ -67,36 +67,36 @@ class PlanDeskTest : public testing::Test {
         .log = log});
   }
 
-  PlanLines lines_of(const std::vector<std::string>& agents) const {
-    PlanLines lines;
+  PlanLinks links_of(const std::vector<std::string>& agents) const {
+    PlanLinks links;
     const double beta = beta_of_mbit(mbit);
     for (const std::string& id : agents) {
-      lines.agents[id] = {.alpha_s = 1e-3, .beta_s_per_byte = beta, .down_beta_s_per_byte = beta};
+      links.agents[id] = {.alpha_s = 1e-3, .beta_s_per_byte = beta, .down_beta_s_per_byte = beta};
     }
     if (slow_up > 1) {
-      for (auto& [id, line] : lines.agents) line.down_beta_s_per_byte = beta / 1000;
-      lines.agents["b"].beta_s_per_byte = beta * slow_up;
+      for (auto& [id, link] : links.agents) link.down_beta_s_per_byte = beta / 1000;
+      links.agents["b"].beta_s_per_byte = beta * slow_up;
     }
-    lines.peer_alpha_s = 1e-3;
-    lines.peer_beta_s_per_byte = beta;
-    return lines;
+    links.peer_alpha_s = 1e-3;
+    links.peer_beta_s_per_byte = beta;
+    return links;
   }
 
   void report(const std::string& id) {
-    desk->reported({.job = 7,
-                    .round = round.round,
-                    .agent_id = id,
-                    .compute_s = 0.05,
-                    .ratios = {0.001F, 0.01F, 0.1F},
-                    .gains = {0.1F, 0.3F, 0.7F},
-                    .bytes = 1000,
-                    .trials = trials});
+    service->reported({.job = 7,
+                       .round = round.round,
+                       .agent_id = id,
+                       .compute_s = 0.05,
+                       .ratios = {0.001F, 0.01F, 0.1F},
+                       .gains = {0.1F, 0.3F, 0.7F},
+                       .bytes = 1000,
+                       .trials = trials});
   }
 
   void play() {
     ++round.round;
     for (const char* id : {"a", "b"}) report(id);
-    desk->played(round);
+    service->played(round);
   }
 
   double mbit = 1000;
@@ -115,19 +115,19 @@ class PlanDeskTest : public testing::Test {
   SystemClock clock;
   MemoryLog log;
   Advised advised_;
-  std::unique_ptr<PlanDesk> desk;
+  std::unique_ptr<PlanService> service;
 };
 
 // A restarted planner publishes the same decision again from its stored inputs.
-TEST_F(PlanDeskTest, GoesOnAsItWasDecidedBefore) {
+TEST_F(PlanServiceTest, GoesOnAsItWasDecidedBefore) {
   play();
   const auto first = advised_.next();
   ASSERT_NE(first, nullptr);
   Result<PlanInputs> inputs = parse_plan_inputs(
       {reinterpret_cast<const char*>(first->inputs.data()), first->inputs.size()});
   ASSERT_TRUE(inputs.ok()) << inputs.status().text();
-  make_desk();
-  desk->resume(7, *std::move(inputs));
+  make_service();
+  service->resume(7, *std::move(inputs));
   const auto again = advised_.next();
   ASSERT_NE(again, nullptr);
   EXPECT_EQ(again->choice, first->choice);
@@ -143,7 +143,7 @@ TEST_F(PlanDeskTest, GoesOnAsItWasDecidedBefore) {
   EXPECT_EQ(next->trigger, wire::Trigger::link_changed) << "and not another first one";
 }
 
-TEST_F(PlanDeskTest, AdvisesOnceAndAgainWhenTheLineChanges) {
+TEST_F(PlanServiceTest, AdvisesOnceAndAgainWhenTheLineChanges) {
   play();
   const auto first = advised_.next();
   ASSERT_NE(first, nullptr);
@@ -171,7 +171,7 @@ TEST_F(PlanDeskTest, AdvisesOnceAndAgainWhenTheLineChanges) {
 
 // Before any round, codecs are measured once. Stopping does not wait for the rest of the
 // measurement.
-TEST(PlanDeskPreparation, MeasuresOnceAndLetsItselfBeStopped) {
+TEST(PlanServicePreparation, MeasuresOnceAndLetsItselfBeStopped) {
   SystemClock clock;
   MemoryLog log;
   std::promise<void> begun;
@@ -187,14 +187,14 @@ TEST(PlanDeskPreparation, MeasuresOnceAndLetsItselfBeStopped) {
     return Status(StatusCode::cancelled, {.what = "measurement"});
   };
   {
-    PlanDesk desk({.lines = [](const std::vector<std::string>&) { return PlanLines(); },
-                   .advise = [](const PlanAdvised&) {},
-                   .codecs = codecs,
-                   .own_speeds = [](const auto&) { return DeviceSpeeds(); },
-                   .clock = clock,
-                   .log = log});
-    desk.prepare(3);
-    desk.prepare(3);
+    PlanService service({.links = [](const std::vector<std::string>&) { return PlanLinks(); },
+                         .advise = [](const PlanAdvised&) {},
+                         .codecs = codecs,
+                         .own_speeds = [](const auto&) { return DeviceSpeeds(); },
+                         .clock = clock,
+                         .log = log});
+    service.prepare(3);
+    service.prepare(3);
     begun.get_future().wait();
   }
   EXPECT_TRUE(stopped);
@@ -202,7 +202,7 @@ TEST(PlanDeskPreparation, MeasuresOnceAndLetsItselfBeStopped) {
 }
 
 // The policy contains the remaining bytes of the current day.
-TEST_F(PlanDeskTest, AByteBudgetIsWhatIsLeftOfToday) {
+TEST_F(PlanServiceTest, AByteBudgetIsWhatIsLeftOfToday) {
   round.planning = {.goal = wire::PlanGoal::byte_budget, .bytes_per_day = 1e9};
   play();
   const auto advice = advised_.next();
@@ -215,7 +215,7 @@ TEST_F(PlanDeskTest, AByteBudgetIsWhatIsLeftOfToday) {
   EXPECT_LE(inputs->policy.seconds_left_today, 86'400);
 }
 
-TEST_F(PlanDeskTest, AnAgentWithASlowLineIsToldToKeepLess) {
+TEST_F(PlanServiceTest, AnAgentWithASlowLinkGetsALowerRatio) {
   codecs = {"topk"};
   round.peers_reachable = false;
   mbit = 20;
@@ -240,7 +240,7 @@ TEST_F(PlanDeskTest, AnAgentWithASlowLineIsToldToKeepLess) {
 }
 
 // Trials are requested after some rounds, and their results enter the next decision.
-TEST_F(PlanDeskTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
+TEST_F(PlanServiceTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
   round.planning.exploring_share = 0.02;
   mbit = 10;
   play();
@@ -275,10 +275,10 @@ TEST_F(PlanDeskTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
 }
 
 // A report with an invalid curve must not reach the planner.
-TEST_F(PlanDeskTest, ACurveThatCannotBeIsAsGoodAsNone) {
-  desk->reported(
+TEST_F(PlanServiceTest, ACurveThatCannotBeIsAsGoodAsNone) {
+  service->reported(
       {.job = 7, .agent_id = "a", .compute_s = 0.05, .ratios = {0.5F, 0.1F}, .gains = {2, 3}});
-  desk->played(round);
+  service->played(round);
   const auto advice = advised_.next();
   ASSERT_NE(advice, nullptr);
   const Result<PlanInputs> inputs = parse_plan_inputs(

@@ -6,18 +6,18 @@
 
 namespace tributary {
 
-bool Chronicle::room() {
+bool TelemetryBuffer::has_space() {
   if (rows_.size() < kTelemetryRowsMax) return true;
   ++dropped_;
   return false;
 }
 
-void Chronicle::event(const Note& note) {
-  if (room()) rows_.events.push_back({.at_wall_ns = wall_time_ns(clock_), .note = note});
+void TelemetryBuffer::event(const Note& note) {
+  if (has_space()) rows_.events.push_back({.at_wall_ns = wall_time_ns(clock_), .note = note});
 }
 
-void Chronicle::metric(const Reading& reading) {
-  if (!room()) return;
+void TelemetryBuffer::metric(const Reading& reading) {
+  if (!has_space()) return;
   rows_.metrics.push_back({.at_wall_ns = wall_time_ns(clock_),
                            .reading = {.name = reading_name(reading.kind),
                                        .value = reading.value,
@@ -26,12 +26,12 @@ void Chronicle::metric(const Reading& reading) {
                                        .agent_id = reading.agent_id}});
 }
 
-void Chronicle::link(LinkSampleRecord sample) {
-  if (!room()) return;
+void TelemetryBuffer::link(LinkSampleRecord sample) {
+  if (!has_space()) return;
   sample.at_wall_ns = wall_time_ns(clock_);
   rows_.link_samples.push_back(std::move(sample));
 }
 
-TelemetryRows Chronicle::take() { return std::exchange(rows_, {}); }
+TelemetryRows TelemetryBuffer::take() { return std::exchange(rows_, {}); }
 
 }  // namespace tributary

@@ -12,10 +12,10 @@
 
 namespace tributary {
 
-class Chronicle {
+class TelemetryBuffer {
  public:
   // `clock` must outlive the object.
-  explicit Chronicle(const Clock& clock) : clock_(clock) {}
+  explicit TelemetryBuffer(const Clock& clock) : clock_(clock) {}
 
   // Both add a row with the current wall time, unless the buffer is full.
   void event(const Note& note);
@@ -29,7 +29,7 @@ class Chronicle {
   std::uint64_t dropped() const { return dropped_; }
 
  private:
-  bool room();
+  bool has_space();
 
   const Clock& clock_;
   TelemetryRows rows_;

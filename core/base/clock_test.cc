@@ -40,12 +40,12 @@ TEST(SystemClock, NeverGoesBackwards) {
   }
 }
 
-TEST(SystemClock, TellsTheSystemsDate) {
+TEST(SystemClock, ReturnsTheSystemsDate) {
   const SystemClock clock;
   const auto before = std::chrono::system_clock::now();
-  const auto told = clock.wall_time();
-  EXPECT_GE(told, before);
-  EXPECT_LE(told, std::chrono::system_clock::now());
+  const auto date = clock.wall_time();
+  EXPECT_GE(date, before);
+  EXPECT_LE(date, std::chrono::system_clock::now());
 }
 
 }  // namespace

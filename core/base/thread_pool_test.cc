@@ -99,7 +99,7 @@ TEST(ThreadPool, NestsLoops) {
 }
 
 // Every caller must see the writes of its own bodies before its loop returns.
-TEST(ThreadPool, ServesSeveralCallersAtOnce) {
+TEST(ThreadPool, AcceptsSeveralCallersAtOnce) {
   ThreadPool pool(3);
   constexpr std::size_t kCallers = 4;
   constexpr std::size_t kLoops = 200;

@@ -36,7 +36,7 @@ TEST(PieceFrame, ComesBackAsItWent) {
 }
 
 // Late and early pieces have their own status codes, because their senders did nothing wrong.
-TEST(PieceFrame, TellsLateFromEarlyFromForeign) {
+TEST(PieceFrame, DistinguishesLateEarlyAndForeign) {
   const auto code_of = [](wire::RoundId round, std::uint64_t session) {
     const ExchangeId other = {.round = round, .session = session};
     return read_piece(kId, 0, frame_of(other, {}), payload()).status().code();

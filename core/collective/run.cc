@@ -18,7 +18,7 @@ class ExchangeRunner::Play {
         clock_(runner.clock_),
         exchange_(exchange),
         run_(run),
-        told_(exchange.buckets()) {}
+        reported_(exchange.buckets()) {}
 
   Status play() {
     TRIBUTARY_TRY(take_early());
@@ -93,8 +93,8 @@ class ExchangeRunner::Play {
                                    send.payload.view()));
       TRIBUTARY_TRY(mesh_.send(send.to, std::move(frame), std::move(send.payload)));
     }
-    if (told_[bucket] || !exchange_.whole(bucket)) return {};
-    told_[bucket] = true;
+    if (reported_[bucket] || !exchange_.whole(bucket)) return {};
+    reported_[bucket] = true;
     return run_.whole ? run_.whole(bucket) : Status();
   }
 
@@ -113,7 +113,7 @@ class ExchangeRunner::Play {
   const Clock& clock_;
   PeerExchange& exchange_;
   const ExchangeRun& run_;
-  std::vector<bool> told_;
+  std::vector<bool> reported_;
   PeerSends sends_;
 };
 

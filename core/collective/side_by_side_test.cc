@@ -8,15 +8,15 @@ namespace {
 
 using ::testing::ElementsAreArray;
 
-TEST(SideBySide, WhatWasJoinedComesApart) {
+TEST(SideBySide, JoinedPayloadsAreSplitAgain) {
   const std::vector<Bytes> payloads = {Bytes(3, 1), Bytes(8, 2), Bytes(), Bytes(17, 4)};
   const std::vector<ByteSpan> spans(payloads.begin(), payloads.end());
   const Bytes joined = join_payloads(spans);
-  const auto apart = split_payloads(joined, 4);
-  ASSERT_TRUE(apart.ok()) << apart.status().text();
+  const auto parts = split_payloads(joined, 4);
+  ASSERT_TRUE(parts.ok()) << parts.status().text();
   for (std::size_t i = 0; i < payloads.size(); ++i) {
-    EXPECT_THAT((*apart)[i], ElementsAreArray(payloads[i]));
-    EXPECT_EQ(((*apart)[i].data() - joined.data()) % 8, 0);
+    EXPECT_THAT((*parts)[i], ElementsAreArray(payloads[i]));
+    EXPECT_EQ(((*parts)[i].data() - joined.data()) % 8, 0);
   }
 }
 

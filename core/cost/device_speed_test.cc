@@ -21,7 +21,7 @@ TEST(DeviceSpeedTest, EveryFamilyHasASpeed) {
   }
 }
 
-TEST(DeviceSpeedTest, EndsWhenItIsTold) {
+TEST(DeviceSpeedTest, EndsOnRequest) {
   const SystemClock clock;
   int left = 2;
   EXPECT_EQ(measure_device(clock, [&] { return left-- > 0; }).size(), 2u);

@@ -90,7 +90,7 @@ TEST(ExchangeCost, OwnersThatDoNotComeOutEven) {
   EXPECT_EQ(direct.bytes_received, 15'000);
 }
 
-TEST(ExchangeCost, OneAgentHasNobodyToExchangeWith) {
+TEST(ExchangeCost, OneAgentExchangesNothing) {
   for (const wire::Collective kind : kCollectives) {
     const double alone = seconds(kind, dense(1, 4), network_of(0.001));
     if (kind == wire::Collective::star) {
@@ -345,7 +345,7 @@ TEST(ExchangeCost, ARingThatWaitsForPlaces) {
   }
 }
 
-TEST_P(Against, ReplayOfWhatNobodyCombines) {
+TEST_P(Against, ReplayOfAnUncombinedExchange) {
   const wire::Collective kind = std::get<0>(GetParam());
   hold(kind, {{.flow = StageFlow::gathered, .up_bytes = 1000, .down_bytes = 3000}},
        {.mean = 0.02, .worst = 0.2});

@@ -28,9 +28,10 @@ Result<MeasuredStages> measure_stages(const Codec& codec, std::uint32_t agents,
                                       std::uint32_t bucket_values, const Clock& clock,
                                       const std::function<bool()>& go_on, std::uint64_t buckets) {
   // Reduces agents first, then buckets, to stay within kValuesMax.
-  const std::uint64_t room = std::max<std::uint64_t>(kValuesMax / bucket_values, 2);
-  agents = static_cast<std::uint32_t>(std::min<std::uint64_t>({agents, kMeasuredAgentsMax, room}));
-  buckets = std::clamp<std::uint64_t>(room / agents, 1, buckets);
+  const std::uint64_t buckets_of_all_max = std::max<std::uint64_t>(kValuesMax / bucket_values, 2);
+  agents = static_cast<std::uint32_t>(
+      std::min<std::uint64_t>({agents, kMeasuredAgentsMax, buckets_of_all_max}));
+  buckets = std::clamp<std::uint64_t>(buckets_of_all_max / agents, 1, buckets);
   const std::uint64_t in_a_round = agents * buckets * bucket_values;
   const auto rounds = static_cast<std::uint32_t>(
       std::clamp<std::uint64_t>(kEncodedMax / in_a_round, kRoundsMin, kMeasuredRounds));

@@ -82,12 +82,12 @@ Result<Bytes> inflate_gzip(ByteSpan compressed, std::uint64_t size_max) {
     // allocate much, whatever its content claims.
     if (size == out.size())
       out.resize(size + std::max(size / 2, std::min(kPiece, rest.size() + 64)));
-    const std::size_t room = std::min(out.size() - size, kPiece);
+    const std::size_t available = std::min(out.size() - size, kPiece);
     stream.next_out = out.data() + size;
-    stream.avail_out = static_cast<uInt>(room);
+    stream.avail_out = static_cast<uInt>(available);
     const int answer = ::inflate(&stream, Z_NO_FLUSH);
     rest = rest.subspan(given - stream.avail_in);
-    size += room - stream.avail_out;
+    size += available - stream.avail_out;
     const std::uint64_t place = compressed.size() - rest.size();
     if (size > size_max) {
       return Status(StatusCode::resource_exhausted,

@@ -19,7 +19,7 @@ constexpr std::uint32_t kLoss = 3;
 
 }  // namespace
 
-Result<PacketLine> PacketLine::make(const PacketLineOptions& options) {
+Result<PacketLink> PacketLink::make(const PacketLinkOptions& options) {
   for (const double share : {options.loss, options.reorder}) {
     if (share >= 0 && share <= 1) continue;
     return Status(StatusCode::invalid_argument, {.what = "a line's loss and reordering",
@@ -34,13 +34,13 @@ Result<PacketLine> PacketLine::make(const PacketLineOptions& options) {
                                                       .loss = 0,
                                                       .seed = options.seed,
                                                       .stream = options.stream}));
-  return PacketLine(options, shaper);
+  return PacketLink(options, shaper);
 }
 
-PacketLine::PacketLine(const PacketLineOptions& options, const Shaper& shaper)
+PacketLink::PacketLink(const PacketLinkOptions& options, const Shaper& shaper)
     : options_(options), shaper_(shaper) {}
 
-void PacketLine::change(Time delay, std::uint64_t bytes_per_s, double loss,
+void PacketLink::change(Time delay, std::uint64_t bytes_per_s, double loss,
                         std::uint64_t queue_bytes) {
   options_.delay = delay;
   options_.bytes_per_s = bytes_per_s;
@@ -51,7 +51,7 @@ void PacketLine::change(Time delay, std::uint64_t bytes_per_s, double loss,
 
 // The bytes that wait are the time until the link is free, times the rate. Without a rate only the
 // memory bound counts.
-bool PacketLine::queue_is_full(Time now) const {
+bool PacketLink::queue_is_full(Time now) const {
   if (held_bytes_ >= kHeldBytesMax) return true;
   if (options_.bytes_per_s == 0 || shaper_.line_free_at() <= now) return false;
   const double wait_s = std::chrono::duration<double>(shaper_.line_free_at() - now).count();
@@ -59,7 +59,7 @@ bool PacketLine::queue_is_full(Time now) const {
          static_cast<double>(options_.queue_bytes);
 }
 
-bool PacketLine::happens(double share, std::uint32_t purpose, std::uint64_t number) const {
+bool PacketLink::happens(double share, std::uint32_t purpose, std::uint64_t number) const {
   const StreamKey key = stream_key({.job_seed = options_.seed,
                                     .round = number >> 32,
                                     .bucket = purpose,
@@ -70,7 +70,7 @@ bool PacketLine::happens(double share, std::uint32_t purpose, std::uint64_t numb
 }
 
 // Every segment has a number, so a loss does not depend on how segments are grouped in packets.
-std::vector<bool> PacketLine::draw_losses(std::uint32_t segments) {
+std::vector<bool> PacketLink::draw_losses(std::uint32_t segments) {
   std::vector<bool> lost;
   for (std::uint32_t i = 0; i < segments; ++i) {
     if (!happens(options_.loss, kLoss, segments_put_ + i)) continue;
@@ -82,7 +82,7 @@ std::vector<bool> PacketLine::draw_losses(std::uint32_t segments) {
   return lost;
 }
 
-void PacketLine::put(Time now, LinePacket packet) {
+void PacketLink::put(Time now, LinkPacket packet) {
   if (queue_is_full(now)) {
     ++counts_.overflowed;
     return;
@@ -105,18 +105,18 @@ void PacketLine::put(Time now, LinePacket packet) {
   }
 }
 
-void PacketLine::hold(Time due, LinePacket packet) {
+void PacketLink::hold(Time due, LinkPacket packet) {
   held_bytes_ += packet.bytes.size();
   held_.push_back({.due = due, .number = packets_held_++, .packet = std::move(packet)});
   std::ranges::push_heap(held_, Later{});
 }
 
-std::optional<PacketLine::Time> PacketLine::next_due() const {
+std::optional<PacketLink::Time> PacketLink::next_due() const {
   if (held_.empty()) return std::nullopt;
   return held_.front().due;
 }
 
-std::optional<PacketLine::Out> PacketLine::take(Time now) {
+std::optional<PacketLink::Out> PacketLink::take(Time now) {
   if (held_.empty() || held_.front().due > now) return std::nullopt;
   std::ranges::pop_heap(held_, Later{});
   Out out = {.due = held_.back().due, .packet = std::move(held_.back().packet)};

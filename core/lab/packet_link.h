@@ -19,7 +19,7 @@
 namespace tributary {
 
 // Properties of the link in this direction.
-struct PacketLineOptions {
+struct PacketLinkOptions {
   std::chrono::nanoseconds delay{0};
   std::chrono::nanoseconds jitter{0};
   std::uint64_t bytes_per_s = 0;  // 0: unlimited
@@ -32,14 +32,14 @@ struct PacketLineOptions {
 };
 
 // A packet and its size on the wire.
-struct LinePacket {
+struct LinkPacket {
   Bytes bytes;
   std::size_t wire_bytes = 0;  // bytes that count against the rate, including repeated headers
   std::uint32_t segments = 1;  // single segments of a packet with several may be lost
 };
 
 // Statistics since the object was created.
-struct LineCounts {
+struct PacketLinkCounts {
   std::uint64_t packets = 0;  // packets that came out
   std::uint64_t wire_bytes = 0;
   std::uint64_t lost = 0;        // segments lost at random
@@ -47,7 +47,7 @@ struct LineCounts {
   std::uint64_t reordered = 0;
 };
 
-class PacketLine {
+class PacketLink {
  public:
   using Time = std::chrono::nanoseconds;
 
@@ -56,31 +56,31 @@ class PacketLine {
 
   // Fails with invalid_argument if loss or reordering is not a share from 0 to 1, or as
   // Shaper::make() does.
-  static Result<PacketLine> make(const PacketLineOptions& options);
+  static Result<PacketLink> make(const PacketLinkOptions& options);
 
   // Changes the link from now on. Packets that are already on it arrive as before.
   void change(Time delay, std::uint64_t bytes_per_s, double loss, std::uint64_t queue_bytes);
 
   // Adds a packet with tail drop: it is accepted completely if the queue is not full. A lost packet
   // still uses its time on the link.
-  void put(Time now, LinePacket packet);
+  void put(Time now, LinkPacket packet);
 
   // The time at which the next packet comes out; empty if the link holds none.
   std::optional<Time> next_due() const;
   // A packet that came out, with the exact time at which it was due.
   struct Out {
     Time due{0};
-    LinePacket packet;
+    LinkPacket packet;
   };
   std::optional<Out> take(Time now);
 
-  const LineCounts& counts() const { return counts_; }
+  const PacketLinkCounts& counts() const { return counts_; }
 
  private:
   struct Held {
     Time due;
     std::uint64_t number;  // order of packets with equal due times
-    LinePacket packet;
+    LinkPacket packet;
   };
   struct Later {
     bool operator()(const Held& a, const Held& b) const {
@@ -88,22 +88,22 @@ class PacketLine {
     }
   };
 
-  PacketLine(const PacketLineOptions& options, const Shaper& shaper);
+  PacketLink(const PacketLinkOptions& options, const Shaper& shaper);
   bool queue_is_full(Time now) const;
   // True for the share `share` of all draws, which are numbered.
   bool happens(double share, std::uint32_t purpose, std::uint64_t number) const;
   // Marks the lost segments of a packet; empty if none is lost.
   std::vector<bool> draw_losses(std::uint32_t segments);
-  void hold(Time due, LinePacket packet);
+  void hold(Time due, LinkPacket packet);
 
-  PacketLineOptions options_;
+  PacketLinkOptions options_;
   Shaper shaper_;
   std::vector<Held> held_;  // a heap, earliest first
   std::size_t held_bytes_ = 0;
   std::uint64_t packets_put_ = 0;
   std::uint64_t segments_put_ = 0;
   std::uint64_t packets_held_ = 0;
-  LineCounts counts_;
+  PacketLinkCounts counts_;
 };
 
 }  // namespace tributary

@@ -13,10 +13,10 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-PacketLine line(const PacketLineOptions& options) { return *PacketLine::make(options); }
+PacketLink line(const PacketLinkOptions& options) { return *PacketLink::make(options); }
 
 // A packet that is identified by its first byte.
-LinePacket line_packet(std::uint8_t name, std::size_t bytes) {
+LinkPacket line_packet(std::uint8_t name, std::size_t bytes) {
   return {.bytes = Bytes(bytes, name), .wire_bytes = bytes};
 }
 
@@ -27,7 +27,7 @@ struct Arrival {
 };
 
 // Takes all packets at the times at which they are due.
-std::vector<Arrival> all_of(PacketLine& line) {
+std::vector<Arrival> all_of(PacketLink& line) {
   std::vector<Arrival> arrivals;
   while (const auto due = line.next_due()) {
     EXPECT_FALSE(line.take(*due - nanoseconds(1)));
@@ -38,8 +38,8 @@ std::vector<Arrival> all_of(PacketLine& line) {
   return arrivals;
 }
 
-TEST(PacketLine, APacketTakesItsTimeAndThenTheDelay) {
-  PacketLine slow = line({.delay = milliseconds(10), .bytes_per_s = 1'000'000});
+TEST(PacketLink, APacketTakesItsTimeAndThenTheDelay) {
+  PacketLink slow = line({.delay = milliseconds(10), .bytes_per_s = 1'000'000});
   slow.put(seconds(1), line_packet(1, 1000));
   slow.put(seconds(1), line_packet(2, 500));
   slow.put(seconds(2), line_packet(3, 1000));
@@ -50,17 +50,17 @@ TEST(PacketLine, APacketTakesItsTimeAndThenTheDelay) {
   EXPECT_EQ(slow.counts().wire_bytes, 2500u);
 }
 
-TEST(PacketLine, WithoutARateThereIsOnlyTheDelay) {
-  PacketLine fast = line({.delay = milliseconds(5)});
+TEST(PacketLink, WithoutARateThereIsOnlyTheDelay) {
+  PacketLink fast = line({.delay = milliseconds(5)});
   for (std::uint8_t i = 1; i <= 3; ++i) fast.put(microseconds(i), line_packet(i, 60'000));
   EXPECT_THAT(all_of(fast),
               testing::ElementsAre(Arrival{1, microseconds(5001)}, Arrival{2, microseconds(5002)},
                                    Arrival{3, microseconds(5003)}));
 }
 
-TEST(PacketLine, HoldsItsRateOverManyPackets) {
+TEST(PacketLink, HoldsItsRateOverManyPackets) {
   constexpr std::uint64_t kBytesPerS = 12'500'000;
-  PacketLine shaped = line({.bytes_per_s = kBytesPerS, .queue_bytes = 1u << 30});
+  PacketLink shaped = line({.bytes_per_s = kBytesPerS, .queue_bytes = 1u << 30});
   constexpr int kPackets = 20'000;
   for (int i = 0; i < kPackets; ++i) shaped.put(seconds(0), line_packet(1, 1514));
   nanoseconds last{0};
@@ -73,8 +73,8 @@ TEST(PacketLine, HoldsItsRateOverManyPackets) {
   EXPECT_NEAR(std::chrono::duration<double>(last).count(), exact_s, 1e-5 * exact_s);
 }
 
-TEST(PacketLine, AFullQueueDropsTheNewest) {
-  PacketLine small = line({.bytes_per_s = 1'000'000, .queue_bytes = 3000});
+TEST(PacketLink, AFullQueueDropsTheNewest) {
+  PacketLink small = line({.bytes_per_s = 1'000'000, .queue_bytes = 3000});
   for (std::uint8_t i = 1; i <= 9; ++i) small.put(seconds(1), line_packet(i, 1000));
   EXPECT_EQ(small.counts().overflowed, 6u);
   small.put(seconds(1) + milliseconds(1),
@@ -88,22 +88,22 @@ TEST(PacketLine, AFullQueueDropsTheNewest) {
 }
 
 // Without a rate the queue is unlimited, so the memory bound applies.
-TEST(PacketLine, HoldsNoMoreThanItsShareOfMemory) {
-  PacketLine endless = line({.delay = seconds(10)});
+TEST(PacketLink, HoldsNoMoreThanItsShareOfMemory) {
+  PacketLink endless = line({.delay = seconds(10)});
   const std::size_t size = 1u << 20;
   for (std::size_t i = 0; i < 100; ++i) endless.put(seconds(0), line_packet(1, size));
-  EXPECT_EQ(endless.counts().overflowed, 100 - PacketLine::kHeldBytesMax / size);
+  EXPECT_EQ(endless.counts().overflowed, 100 - PacketLink::kHeldBytesMax / size);
   while (endless.take(seconds(10))) {
   }
-  EXPECT_EQ(endless.counts().packets, PacketLine::kHeldBytesMax / size);
+  EXPECT_EQ(endless.counts().packets, PacketLink::kHeldBytesMax / size);
   endless.put(seconds(11), line_packet(1, size));
   EXPECT_EQ(endless.next_due(), seconds(21)) << "there is room again";
 }
 
 // Losses depend only on seed, stream and number.
-TEST(PacketLine, LosesItsShareAndTheSameOnesAgain) {
+TEST(PacketLink, LosesItsShareAndTheSameOnesAgain) {
   const auto arrived = [](std::uint64_t seed, std::uint32_t stream) {
-    PacketLine lossy = line({.loss = 0.05, .seed = seed, .stream = stream});
+    PacketLink lossy = line({.loss = 0.05, .seed = seed, .stream = stream});
     std::vector<nanoseconds> times;
     for (int i = 0; i < 20'000; ++i) lossy.put(microseconds(i), line_packet(1, 100));
     while (const auto due = lossy.next_due()) times.push_back(lossy.take(*due)->due);
@@ -116,8 +116,8 @@ TEST(PacketLine, LosesItsShareAndTheSameOnesAgain) {
   EXPECT_NE(arrived(7, 0), arrived(7, 1));
 }
 
-TEST(PacketLine, EverySegmentIsLostByItself) {
-  PacketLine lossy = line({.loss = 0.01, .seed = 5});
+TEST(PacketLink, EverySegmentIsLostByItself) {
+  PacketLink lossy = line({.loss = 0.01, .seed = 5});
   for (int i = 0; i < 5000; ++i) {
     lossy.put(microseconds(i), {.bytes = Bytes(100, 0), .wire_bytes = 1000, .segments = 10});
   }
@@ -126,8 +126,8 @@ TEST(PacketLine, EverySegmentIsLostByItself) {
   EXPECT_NEAR(static_cast<double>(all_of(lossy).size()), 4522, 100);
 }
 
-TEST(PacketLine, JitterKeepsTheOrder) {
-  PacketLine uneven = line({.delay = milliseconds(5), .jitter = milliseconds(5), .seed = 2});
+TEST(PacketLink, JitterKeepsTheOrder) {
+  PacketLink uneven = line({.delay = milliseconds(5), .jitter = milliseconds(5), .seed = 2});
   for (int i = 0; i < 1000; ++i) {
     uneven.put(microseconds(i * 100), line_packet(static_cast<std::uint8_t>(i % 251), 100));
   }
@@ -139,8 +139,8 @@ TEST(PacketLine, JitterKeepsTheOrder) {
   }
 }
 
-TEST(PacketLine, SomePacketsOvertake) {
-  PacketLine mixed =
+TEST(PacketLink, SomePacketsOvertake) {
+  PacketLink mixed =
       line({.delay = milliseconds(10), .bytes_per_s = 1'000'000, .reorder = 0.1, .seed = 4});
   for (int i = 0; i < 5000; ++i) {
     mixed.put(milliseconds(i), line_packet(static_cast<std::uint8_t>(i % 251), 1000));
@@ -158,8 +158,8 @@ TEST(PacketLine, SomePacketsOvertake) {
   EXPECT_NEAR(static_cast<double>(early), 500, 100);
 }
 
-TEST(PacketLine, AChangeHoldsForWhatComesLater) {
-  PacketLine changing = line({.delay = milliseconds(10), .bytes_per_s = 1'000'000});
+TEST(PacketLink, AChangeHoldsForWhatComesLater) {
+  PacketLink changing = line({.delay = milliseconds(10), .bytes_per_s = 1'000'000});
   changing.put(seconds(0), line_packet(1, 1000));
   changing.change(milliseconds(1), 2'000'000, 0, 1u << 20);
   changing.put(milliseconds(20), line_packet(2, 1000));
@@ -170,12 +170,12 @@ TEST(PacketLine, AChangeHoldsForWhatComesLater) {
   EXPECT_EQ(changing.counts().lost, 1u);
 }
 
-TEST(PacketLine, RefusesWhatMakesNoSense) {
-  for (const PacketLineOptions& bad :
-       {PacketLineOptions{.delay = seconds(-1)}, PacketLineOptions{.loss = 2},
-        PacketLineOptions{.reorder = -0.1},
-        PacketLineOptions{.reorder = std::numeric_limits<double>::quiet_NaN()}}) {
-    EXPECT_EQ(PacketLine::make(bad).status().code(), StatusCode::invalid_argument);
+TEST(PacketLink, RefusesWhatMakesNoSense) {
+  for (const PacketLinkOptions& bad :
+       {PacketLinkOptions{.delay = seconds(-1)}, PacketLinkOptions{.loss = 2},
+        PacketLinkOptions{.reorder = -0.1},
+        PacketLinkOptions{.reorder = std::numeric_limits<double>::quiet_NaN()}}) {
+    EXPECT_EQ(PacketLink::make(bad).status().code(), StatusCode::invalid_argument);
   }
 }
 

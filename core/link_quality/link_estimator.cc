@@ -67,7 +67,7 @@ double LinkEstimator::latencies(TransferKind kind) {
 }
 
 // A reading belongs to the window of the quantity that makes up the larger part of its time.
-bool LinkEstimator::tells_of_latency(const LinkTransfer& transfer) const {
+bool LinkEstimator::measures_latency(const LinkTransfer& transfer) const {
   if (transfer.kind == TransferKind::round_trip) return true;
   if (transfer.kind == TransferKind::train) return false;
   if (!fit_.alpha_known || !fit_.beta_known) return transfer.bytes < kSmallBytes;
@@ -121,8 +121,8 @@ std::size_t LinkEstimator::older_than_change(std::span<const Reading> window) co
 // After a change of one quantity, subtracts its old share from the other window's earlier readings.
 // Those readings remain valid for the quantity that has not changed.
 void LinkEstimator::take_out_changed(bool latency, double changed_at_s) {
-  Readings room;
-  const LinkFit before = fit_link(weighed(changed_at_s, room, changed_at_s));
+  Readings buffer;
+  const LinkFit before = fit_link(weighed(changed_at_s, buffer, changed_at_s));
   for (Reading& reading : (latency ? rate_ : latency_).all()) {
     if (reading.at_s >= changed_at_s) continue;
     const double part_s =
@@ -138,7 +138,7 @@ void LinkEstimator::take_out_changed(bool latency, double changed_at_s) {
 
 // The readings with their weights at now_s. If only small messages have been sent, bytes are set to
 // 0: the time of their bytes then counts as latency.
-std::span<const LinkReading> LinkEstimator::weighed(double now_s, Readings& room,
+std::span<const LinkReading> LinkEstimator::weighed(double now_s, Readings& buffer,
                                                     double before_s) const {
   const bool bytes_count =
       !rate_.all().empty() || std::ranges::any_of(latency_.all(), [](const Reading& reading) {
@@ -149,13 +149,13 @@ std::span<const LinkReading> LinkEstimator::weighed(double now_s, Readings& room
     for (const Reading& reading : window->all()) {
       if (reading.at_s >= before_s) break;
       const double age_s = std::max(now_s - reading.at_s, 0.0);
-      room[count++] = {.latencies = latencies(reading.kind),
-                       .bytes = bytes_count ? reading.bytes : 0,
-                       .seconds = reading.seconds,
-                       .weight = std::exp2(-std::min(age_s / kHalfLife_s, kHalvesMax))};
+      buffer[count++] = {.latencies = latencies(reading.kind),
+                         .bytes = bytes_count ? reading.bytes : 0,
+                         .seconds = reading.seconds,
+                         .weight = std::exp2(-std::min(age_s / kHalfLife_s, kHalvesMax))};
     }
   }
-  return {room.data(), count};
+  return {buffer.data(), count};
 }
 
 // Adds the reading to its window, then looks for a change in that window, then fits again.
@@ -168,7 +168,7 @@ void LinkEstimator::add(const LinkTransfer& transfer) {
   }
   ++taken_;
   newest_at_s_ = transfer.at_s;
-  const bool of_latency = tells_of_latency(transfer);
+  const bool of_latency = measures_latency(transfer);
   Window& window = of_latency ? latency_ : rate_;
   const Reading reading = {.at_s = transfer.at_s,
                            .bytes = transfer.bytes,
@@ -181,8 +181,8 @@ void LinkEstimator::add(const LinkTransfer& transfer) {
     take_out_changed(of_latency, window.all()[older].at_s);
     window.drop_oldest(older);
   }
-  Readings room;
-  fit_ = fit_link(weighed(transfer.at_s, room));
+  Readings buffer;
+  fit_ = fit_link(weighed(transfer.at_s, buffer));
 }
 
 // Age of the newest reading in which the quantity has at least half of its largest share.
@@ -208,8 +208,8 @@ double LinkEstimator::age_of(const LinkFit& fit, bool of_alpha, double now_s) co
 
 // The weights depend on the time of the question, so the fit is computed anew.
 MeasuredLink LinkEstimator::measured(double now_s) const {
-  Readings room;
-  const LinkFit fit = fit_link(weighed(now_s, room));
+  Readings buffer;
+  const LinkFit fit = fit_link(weighed(now_s, buffer));
   MeasuredLink link;
   if (fit.alpha_known) {
     link.alpha_s = {.value = fit.alpha_s,

@@ -104,13 +104,13 @@ class LinkEstimator {
   using Readings = std::array<LinkReading, 2 * kWindow>;
 
   static double latencies(TransferKind kind);
-  bool tells_of_latency(const LinkTransfer& transfer) const;
+  bool measures_latency(const LinkTransfer& transfer) const;
   double slowness(const Reading& reading) const;
   bool merge(std::span<Reading> window, const Reading& reading) const;
   void take_out_changed(bool latency, double changed_at_s);
   std::size_t older_than_change(std::span<const Reading> window) const;
   std::span<const LinkReading> weighed(
-      double now_s, Readings& room,
+      double now_s, Readings& buffer,
       double before_s = std::numeric_limits<double>::infinity()) const;
   double age_of(const LinkFit& fit, bool of_alpha, double now_s) const;
 

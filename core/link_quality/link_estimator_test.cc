@@ -33,7 +33,7 @@ void expect_near(const LinkEstimator& estimator, const NoisyLink& link, double n
 
 constexpr double per_byte(double mbit_per_s) { return 8 / (mbit_per_s * 1e6); }
 
-TEST(LinkEstimator, NothingIsKnownOfALinkThatNobodyHasUsed) {
+TEST(LinkEstimator, NothingIsKnownOfAnUnusedLink) {
   const MeasuredLink measured = LinkEstimator().measured(5);
   EXPECT_FALSE(measured.known());
   EXPECT_FALSE(measured.alpha_s.known());
@@ -73,7 +73,7 @@ TEST(LinkEstimator, FindsRateAndLatencyBehindQueues) {
 }
 
 // Only whole transfers of many sizes: the fit separates both quantities.
-TEST(LinkEstimator, TellsLatencyAndRateApartBySizes) {
+TEST(LinkEstimator, SeparatesLatencyAndRateBySizes) {
   for (const TransferKind kind : {TransferKind::one_way, TransferKind::acknowledged}) {
     for (const double ms : {1.0, 10.0, 50.0}) {
       for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -110,7 +110,7 @@ TEST(LinkEstimator, EqualSizesAreNotTrustedUntilThereAreRoundTrips) {
   EXPECT_GT(estimator.measured(90).confidence(), 0.5);
 }
 
-TEST(LinkEstimator, HeartbeatsAloneTellOfLatencyAlone) {
+TEST(LinkEstimator, HeartbeatsAloneMeasureLatencyAlone) {
   NoisyLink link(0.02, per_byte(100), 1);
   LinkEstimator estimator;
   for (double now_s = 0; now_s < 30; ++now_s) {

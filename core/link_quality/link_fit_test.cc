@@ -32,7 +32,7 @@ TEST(LinkFit, FindsTheLineThatAllReadingsLieOn) {
   EXPECT_GT(fit.beta_confidence, 0.7);
 }
 
-TEST(LinkFit, TwoReadingsAreALineThatNobodyRelesOn) {
+TEST(LinkFit, TwoReadingsAreAnUnreliableFit) {
   const LinkFit fit = fit_link(std::vector{exact(2, 100), exact(0, 1e6)});
   EXPECT_NEAR(fit.alpha_s, kAlpha_s, 1e-6 * kAlpha_s);
   EXPECT_NEAR(fit.beta_s_per_byte, kFittedBeta, 1e-6 * kFittedBeta);
@@ -57,7 +57,7 @@ TEST(LinkFit, OneReadingThatIsTooShortDoesNotCount) {
   EXPECT_NEAR(fit_link(readings).beta_s_per_byte, kFittedBeta, 0.02 * kFittedBeta);
 }
 
-TEST(LinkFit, EqualSizesTellNothingApart) {
+TEST(LinkFit, EqualSizesSeparateNothing) {
   const std::vector<LinkReading> readings(20, exact(1, 1e5));
   const LinkFit fit = fit_link(readings);
   EXPECT_EQ(fit.alpha_confidence, 0);
@@ -69,7 +69,7 @@ TEST(LinkFit, EqualSizesTellNothingApart) {
   EXPECT_LT(fit_link(rounded).alpha_confidence, 1e-6) << "nor do sizes that are nearly equal";
 }
 
-TEST(LinkFit, WhatNoReadingTellsOfIsUnknown) {
+TEST(LinkFit, WhatNoReadingMeasuresIsUnknown) {
   EXPECT_FALSE(fit_link({}).alpha_known);
   EXPECT_FALSE(fit_link({}).beta_known);
   const LinkFit trains = fit_link(std::vector(20, exact(0, 1e5)));

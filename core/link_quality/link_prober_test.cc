@@ -128,7 +128,7 @@ TEST(LinkProber, ALinkWithoutTrafficSpendsItsAllowanceAndWaitsForTheNext) {
 }
 
 // The budget is smaller than a train, but round trips fit.
-TEST(LinkProber, ATrainForWhichThereIsNoRoomLetsRoundTripsPass) {
+TEST(LinkProber, ATrainThatDoesNotFitLetsRoundTripsPass) {
   LinkProber prober(0, {.allowance_bytes_per_hour = 8 * 1024});
   double now_s = 0;
   const std::vector<LinkProbe> probes = probes_of(prober, now_s, 60, {});
@@ -164,7 +164,7 @@ TEST(LinkProber, TimesAndSizesThatCannotBeChangeNothing) {
 }
 
 // Probes alone are sufficient to know a quiet link within the allowance of its first hour.
-TEST(LinkProber, WhatProbesTellIsEnough) {
+TEST(LinkProber, ResultsOfProbesAreEnough) {
   for (const double mbit : {1.0, 10.0, 100.0}) {
     SCOPED_TRACE(mbit);
     NoisyLink link(0.02, 8 / (mbit * 1e6), 5);

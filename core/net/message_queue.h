@@ -1,6 +1,6 @@
 // A queue of messages that also counts their bytes: messages that wait to be sent to a peer, or
-// messages on a shaped link. The owner checks the bound (check_room) before it adds a message. Not
-// thread-safe.
+// messages on a shaped link. The owner checks the bound (check_queue_bound) before it adds a
+// message. Not thread-safe.
 //
 // ZeroMQ links do not use it. libzmq has a queue of its own and frees messages on its own thread,
 // so only their bytes can be counted (queue_count.h).

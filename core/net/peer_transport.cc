@@ -10,10 +10,10 @@ Status PeerTransport::check(ConnectionId to, std::size_t frame_bytes,
                             std::size_t payload_bytes) const {
   TRIBUTARY_TRY(check_send(*this, to, frame_bytes, payload_bytes));
   if (lost_[to]) return member_lost(to);
-  return check_room({.queue = fmt::format("what waits for member {}", to),
-                     .waiting_bytes = waiting_bytes_for(to),
-                     .bytes_max = limits_.send_queue_bytes},
-                    frame_bytes + payload_bytes + overhead_bytes_);
+  return check_queue_bound({.queue = fmt::format("what waits for member {}", to),
+                            .waiting_bytes = waiting_bytes_for(to),
+                            .bytes_max = limits_.send_queue_bytes},
+                           frame_bytes + payload_bytes + overhead_bytes_);
 }
 
 Status PeerTransport::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
@@ -34,14 +34,14 @@ std::size_t PeerTransport::waiting_bytes() const {
   return bytes;
 }
 
-void PeerTransport::tell(Received received) {
+void PeerTransport::report(Received received) {
   ++counters_.messages_in;
   counters_.bytes_in += received.frame.size() + received.payload.size();
   events_.emplace_back(std::move(received));
 }
 
-void PeerTransport::tell_lost(std::uint32_t member, const PublicKey& key, Status why,
-                              std::size_t unsent_bytes) {
+void PeerTransport::report_lost(std::uint32_t member, const PublicKey& key, Status why,
+                                std::size_t unsent_bytes) {
   lost_[member] = true;
   events_.emplace_back(Disconnected{.connection = member,
                                     .peer = key,
@@ -49,7 +49,7 @@ void PeerTransport::tell_lost(std::uint32_t member, const PublicKey& key, Status
                                     .unsent_bytes = unsent_bytes});
 }
 
-void PeerTransport::tell_refused(std::string source, Status why) {
+void PeerTransport::report_refused(std::string source, Status why) {
   constexpr RefusalReason kReason = RefusalReason::failed_handshake;
   counters_.refuse(kReason);
   events_.emplace_back(

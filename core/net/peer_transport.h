@@ -38,12 +38,13 @@ class PeerTransport : public Transport {
 
   bool lost(ConnectionId member) const { return lost_[member]; }
   // Queues the event of a received message and counts it.
-  void tell(Received received);
+  void report(Received received);
   // Marks the member as lost and queues its Disconnected. Call it once for each member, after
   // forget().
-  void tell_lost(std::uint32_t member, const PublicKey& key, Status why, std::size_t unsent_bytes);
+  void report_lost(std::uint32_t member, const PublicKey& key, Status why,
+                   std::size_t unsent_bytes);
   // Queues a refusal of a connection that ended before its member was known.
-  void tell_refused(std::string source, Status why);
+  void report_refused(std::string source, Status why);
   bool has_event() const { return !events_.empty(); }
   LinkEvent next_event();
 

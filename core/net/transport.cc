@@ -57,12 +57,12 @@ Status check_send(const Transport& transport, ConnectionId to, std::size_t frame
   return check_caps(transport.limits(), frame_bytes, payload_bytes);
 }
 
-Status check_room(const SendRoom& room, std::size_t bytes) {
-  if (room.waiting_bytes + bytes <= room.bytes_max) return {};
+Status check_queue_bound(const QueueLevel& level, std::size_t bytes) {
+  if (level.waiting_bytes + bytes <= level.bytes_max) return {};
   return Status(StatusCode::resource_exhausted,
-                {.what = std::string(room.queue),
-                 .expected = fmt::format("at most {} bytes", room.bytes_max),
-                 .got = fmt::format("{} more than {}", bytes, room.waiting_bytes),
+                {.what = std::string(level.queue),
+                 .expected = fmt::format("at most {} bytes", level.bytes_max),
+                 .got = fmt::format("{} more than {}", bytes, level.waiting_bytes),
                  .remedy = "try again after the next event"});
 }
 

@@ -208,12 +208,12 @@ Status check_send(const Transport& transport, ConnectionId to, std::size_t frame
                   std::size_t payload_bytes);
 
 // The error of send() if `bytes` more bytes exceed the bound. `queue` is its name in the error.
-struct SendRoom {
+struct QueueLevel {
   std::string_view queue;
   std::size_t waiting_bytes = 0;
   std::size_t bytes_max = 0;
 };
-Status check_room(const SendRoom& room, std::size_t bytes);
+Status check_queue_bound(const QueueLevel& level, std::size_t bytes);
 
 // The errors of send() for a connection that does not exist and for a fixed member that is lost.
 Status no_connection();

@@ -62,7 +62,7 @@ TEST_F(Corrections, OfAYoungChoiceTheFirstRoundsCountForMore) {
 
 // A choice without a correction gets the mean of the others, and an additional doubt if its
 // collective was never used.
-TEST_F(Corrections, ACollectiveThatNobodyHasTriedIsDoubtedMore) {
+TEST_F(Corrections, AnUntriedCollectiveIsDoubtedMore) {
   const std::map<std::string, double> corrections = {{"star fp16", 1}};
   const PlanCodec& thc = inputs.codecs[2];
   EXPECT_DOUBLE_EQ(learned_factor({}, wire::Collective::ring, thc), 1) << "as all others";

@@ -193,19 +193,19 @@ std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPre
 // Text about the agents that keep less than the choice's ratio. Only their number if they are many.
 std::string ratios_text(const PlanDecision& decision, const PlanInputs& inputs) {
   constexpr std::size_t kNamedMax = 4;
-  std::vector<std::string> told;
+  std::vector<std::string> texts;
   std::size_t least = 0;
   for (std::size_t i = 0; i < decision.ratios.size(); ++i) {
     if (decision.ratios[i] >= decision.chosen.choice.ratio) continue;
-    if (told.empty() || decision.ratios[i] < decision.ratios[least]) least = i;
+    if (texts.empty() || decision.ratios[i] < decision.ratios[least]) least = i;
     const std::string& name = inputs.agents[i].name;
-    told.push_back(fmt::format("{} keeps {:.2g}", name.empty() ? fmt::format("agent {}", i) : name,
-                               decision.ratios[i]));
+    texts.push_back(fmt::format("{} keeps {:.2g}", name.empty() ? fmt::format("agent {}", i) : name,
+                                decision.ratios[i]));
   }
-  if (told.empty()) return {};
-  if (told.size() <= kNamedMax) return fmt::format("; {}", fmt::join(told, ", "));
+  if (texts.empty()) return {};
+  if (texts.size() <= kNamedMax) return fmt::format("; {}", fmt::join(texts, ", "));
   return fmt::format("; {} of {} agents keep less, and the one with the slowest line {:.2g}",
-                     told.size(), decision.ratios.size(), decision.ratios[least]);
+                     texts.size(), decision.ratios.size(), decision.ratios[least]);
 }
 
 std::string sentence(const PlanDecision& decision, const std::optional<PlanOption>& standing,

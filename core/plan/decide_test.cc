@@ -24,7 +24,7 @@ PlanDecision decided(const PlanInputs& inputs) {
 }
 
 // Makes the decision the one in force for `rounds` rounds.
-void carry_out(PlanInputs& inputs, const PlanDecision& decision, std::uint64_t rounds) {
+void put_in_force(PlanInputs& inputs, const PlanDecision& decision, std::uint64_t rounds) {
   inputs.before = in_force(decision, inputs, PlanPredictor(inputs));
   inputs.before->rounds = rounds;
 }
@@ -64,7 +64,7 @@ TEST(Decide, AFastLineNeedsNoCompressionAndASlowOneDoes) {
 TEST(Decide, WithoutAReasonNothingIsSearchedAndNothingChanges) {
   PlanInputs inputs = federation(100, 10);
   const PlanDecision first = decided(inputs);
-  carry_out(inputs, first, 100);
+  put_in_force(inputs, first, 100);
   const PlanDecision second = decided(inputs);
   EXPECT_EQ(second.trigger, PlanTrigger::none);
   EXPECT_FALSE(second.switched);
@@ -75,7 +75,7 @@ TEST(Decide, WithoutAReasonNothingIsSearchedAndNothingChanges) {
 // A changed link triggers a new choice only after the dwell time of the current one.
 TEST(Decide, ALineThatChangesIsAReasonOnceTheChoiceHasHadItsTime) {
   PlanInputs inputs = federation(1000, 1);
-  carry_out(inputs, decided(inputs), inputs.policy.dwell_rounds - 1);
+  put_in_force(inputs, decided(inputs), inputs.policy.dwell_rounds - 1);
   set_lines(inputs, 2, 25);
   EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
   ++inputs.before->rounds;
@@ -89,7 +89,7 @@ TEST(Decide, ALineThatChangesIsAReasonOnceTheChoiceHasHadItsTime) {
 // Changes below link_change, in either direction, are noise.
 TEST(Decide, SmallChangesAreNone) {
   PlanInputs inputs = federation(100, 10);
-  carry_out(inputs, decided(inputs), 100);
+  put_in_force(inputs, decided(inputs), 100);
   set_lines(inputs, 100 * 1.15, 10 / 1.15);
   EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
   set_lines(inputs, 100 * 1.25, 10);
@@ -142,7 +142,7 @@ TEST(Decide, OfManyWhoKeepLessItSaysHowManyAndTheLeast) {
 TEST(Decide, WhereLinesDifferOtherwiseThanBeforeSharesAreSetAnew) {
   PlanInputs inputs = unlike();
   const PlanDecision first = decided(inputs);
-  carry_out(inputs, first, 100);
+  put_in_force(inputs, first, 100);
   EXPECT_EQ(inputs.before->ratios, first.ratios);
   EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
   // The slowest link does not change; another agent's does.
@@ -151,7 +151,7 @@ TEST(Decide, WhereLinesDifferOtherwiseThanBeforeSharesAreSetAnew) {
   EXPECT_EQ(second.trigger, PlanTrigger::link);
   EXPECT_THAT(second.reason, HasSubstr("lines differ from one another otherwise than they did"));
   EXPECT_THAT(second.reason, HasSubstr("agent-1 keeps"));
-  carry_out(inputs, second, 100);
+  put_in_force(inputs, second, 100);
   inputs.agents[1].beta_s_per_byte = beta_of_mbit(4.1);
   EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
 }
@@ -160,7 +160,7 @@ TEST(Decide, WhereLinesDifferOtherwiseThanBeforeSharesAreSetAnew) {
 TEST(Decide, RoundsThatTakeAnotherTimeThanPredictedAreAReason) {
   PlanInputs inputs = federation(100, 10);
   const PlanDecision first = decided(inputs);
-  carry_out(inputs, first, 100);
+  put_in_force(inputs, first, 100);
   const PlanCodec& codec = *find_codec(inputs, first.chosen.choice);
   inputs.corrections[correction_key(first.chosen.choice.collective, codec)] = 5;
   const PlanDecision decision = decided(inputs);
@@ -174,7 +174,7 @@ TEST(Decide, TheGainThatChangesIsAReason) {
   PlanInputs inputs = federation(5, 10);
   const PlanDecision first = decided(inputs);
   ASSERT_LT(first.chosen.choice.ratio, 1);
-  carry_out(inputs, first, 100);
+  put_in_force(inputs, first, 100);
   for (PlanAgent& agent : inputs.agents) {
     for (double& gain : agent.gain.gains) gain *= 0.7;
   }
@@ -187,7 +187,7 @@ TEST(Decide, TheGainThatChangesIsAReason) {
 TEST(Decide, WhatIsBetterByLittleIsNotWorthASwitch) {
   PlanInputs inputs = federation(100, 10);
   const PlanDecision first = decided(inputs);
-  carry_out(inputs, first, 100);
+  put_in_force(inputs, first, 100);
   set_lines(inputs, 70, 10);
   inputs.policy.hysteresis = 10;
   const PlanDecision decision = decided(inputs);
@@ -201,7 +201,7 @@ TEST(Decide, AChoiceThatCannotBeCarriedOutIsLeftAtOnce) {
   PlanInputs inputs = federation(100, 1);
   PlanDecision first = decided(inputs);
   first.chosen.choice.collective = wire::Collective::ring;
-  carry_out(inputs, first, 0);
+  put_in_force(inputs, first, 0);
   inputs.peers_reachable = false;
   const PlanDecision decision = decided(inputs);
   EXPECT_EQ(decision.trigger, PlanTrigger::impossible);
@@ -211,7 +211,7 @@ TEST(Decide, AChoiceThatCannotBeCarriedOutIsLeftAtOnce) {
 // A change of membership is a reason without the dwell time.
 TEST(Decide, AnotherNumberOfAgentsIsAReasonAtOnce) {
   PlanInputs inputs = federation(100, 1);
-  carry_out(inputs, decided(inputs), 0);
+  put_in_force(inputs, decided(inputs), 0);
   inputs.agents.push_back(inputs.agents.front());
   const PlanDecision decision = decided(inputs);
   EXPECT_EQ(decision.trigger, PlanTrigger::membership);
@@ -332,10 +332,10 @@ TEST(Decide, NumbersThatCannotBeAreRefused) {
 }
 
 // An empty federation, an empty list of codecs and an empty model are invalid inputs.
-TEST(Decide, NobodyAndNothingAreRefused) {
-  PlanInputs nobody = federation(100, 1);
-  nobody.agents.clear();
-  EXPECT_EQ(decide(nobody).status().code(), StatusCode::invalid_argument);
+TEST(Decide, NoAgentsAndNoValuesAreRefused) {
+  PlanInputs no_agents = federation(100, 1);
+  no_agents.agents.clear();
+  EXPECT_EQ(decide(no_agents).status().code(), StatusCode::invalid_argument);
   PlanInputs nothing = federation(100, 1);
   nothing.codecs.clear();
   EXPECT_EQ(decide(nothing).status().code(), StatusCode::invalid_argument);

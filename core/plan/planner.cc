@@ -14,9 +14,9 @@ namespace {
 // overhead.
 constexpr double kExchangeMin_s = 1e-4;
 // A rate with a greater relative standard error is only roughly known. It replaces the last known
-// rate if the two are at least kErrorsApart standard errors apart.
+// rate if the two are at least kErrorsBetweenRates standard errors apart.
 constexpr double kRough = 0.16;
-constexpr double kErrorsApart = 4;
+constexpr double kErrorsBetweenRates = 4;
 // Relative change of a rate after which a link counts as measured again.
 constexpr double kMeasuredAnew = 0.2;
 constexpr std::uint64_t kYoungRounds = 5;  // rounds for which a choice's own evidence dominates
@@ -30,7 +30,7 @@ bool is_news(double now, double error, double last) {
   // the plan used that one.
   if (error <= kRough) return true;
   const double assumed = line_of({.beta_s_per_byte = last}).up;
-  return std::abs(now - assumed) > kErrorsApart * error * now;
+  return std::abs(now - assumed) > kErrorsBetweenRates * error * now;
 }
 
 // Scales the time per byte of all links by `factor`. An unmeasured link is scaled from its assumed
@@ -46,11 +46,11 @@ void slow_down(PlanInputs& inputs, double factor) {
 }
 
 // Whether the known rate of any agent differs from its previous one by more than noise.
-bool measured_anew(const PlanLines& now, const PlanLines& before) {
-  return std::ranges::any_of(now.agents, [&](const auto& line) {
-    const double beta = line.second.beta_s_per_byte;
+bool measured_anew(const PlanLinks& now, const PlanLinks& before) {
+  return std::ranges::any_of(now.agents, [&](const auto& link) {
+    const double beta = link.second.beta_s_per_byte;
     if (std::isnan(beta)) return false;
-    const auto last = before.agents.find(line.first);
+    const auto last = before.agents.find(link.first);
     if (last == before.agents.end() || std::isnan(last->second.beta_s_per_byte)) return true;
     return std::abs(std::log(beta / last->second.beta_s_per_byte)) > kMeasuredAnew;
   });
@@ -87,10 +87,10 @@ void Planner::take_trials(const RoundFacts& facts) {
   if (tried_gains_.size() >= kAgentsMax) tried_gains_.clear();
   for (const RoundFacts::Agent& agent : facts.agents) {
     for (const PlanCodec& codec : config_.codecs) {
-      const auto told = agent.tried.find(codec.spec);
-      if (told == agent.tried.end()) continue;
-      const auto [known, first] = tried_gains_[agent.id].try_emplace(codec.spec, told->second);
-      if (!first) known->second += kTrialShare * (told->second - known->second);
+      const auto trial = agent.tried.find(codec.spec);
+      if (trial == agent.tried.end()) continue;
+      const auto [known, first] = tried_gains_[agent.id].try_emplace(codec.spec, trial->second);
+      if (!first) known->second += kTrialShare * (trial->second - known->second);
       std::erase_if(tried_, [&](const PlanTried& tried) { return tried.spec == codec.spec; });
       tried_.push_back({.spec = codec.spec, .rounds = 0, .curve_gain = kTriedJustNow});
       asked_in_vain_ = 0;
@@ -180,29 +180,29 @@ double Planner::overhead_s() const {
   return std::max(*quarter, 0.0);
 }
 
-void Planner::take(const PlanLines& lines) {
-  const PlanLines before = std::exchange(lines_, lines);
+void Planner::take(const PlanLinks& links) {
+  const PlanLinks before = std::exchange(links_, links);
   const auto keep = [](double& now, double last) {
     if (std::isnan(now)) now = last;
   };
-  keep(lines_.peer_alpha_s, before.peer_alpha_s);
-  keep(lines_.peer_beta_s_per_byte, before.peer_beta_s_per_byte);
+  keep(links_.peer_alpha_s, before.peer_alpha_s);
+  keep(links_.peer_beta_s_per_byte, before.peer_beta_s_per_byte);
   const auto keep_rate = [](double& now, double error, double last) {
     if (!is_news(now, error, last)) now = last;
   };
-  constexpr PlanLines::Agent kNeverSeen = {
+  constexpr PlanLinks::Agent kNeverSeen = {
       .alpha_s = kUnknown, .beta_s_per_byte = kUnknown, .down_beta_s_per_byte = kUnknown};
   for (const RoundFacts::Agent& agent : agents_) {
     const auto seen = before.agents.find(agent.id);
-    const PlanLines::Agent& last = seen == before.agents.end() ? kNeverSeen : seen->second;
-    const auto [line, gone] = lines_.agents.try_emplace(agent.id, last);
+    const PlanLinks::Agent& last = seen == before.agents.end() ? kNeverSeen : seen->second;
+    const auto [link, gone] = links_.agents.try_emplace(agent.id, last);
     if (gone) continue;
-    keep(line->second.alpha_s, last.alpha_s);
-    keep_rate(line->second.beta_s_per_byte, line->second.beta_error, last.beta_s_per_byte);
-    keep_rate(line->second.down_beta_s_per_byte, line->second.down_beta_error,
+    keep(link->second.alpha_s, last.alpha_s);
+    keep_rate(link->second.beta_s_per_byte, link->second.beta_error, last.beta_s_per_byte);
+    keep_rate(link->second.down_beta_s_per_byte, link->second.down_beta_error,
               last.down_beta_s_per_byte);
   }
-  if (measured_anew(lines_, before)) slowdown_.forget();
+  if (measured_anew(links_, before)) slowdown_.forget();
 }
 
 PlanInputs Planner::inputs(const PlanPolicy& policy) const {
@@ -213,10 +213,10 @@ PlanInputs Planner::inputs(const PlanPolicy& policy) const {
 
 PlanInputs Planner::inputs_as_measured(const PlanPolicy& policy) const {
   PlanInputs inputs = {.values = config_.values,
-                       .hub_beta_s_per_byte = lines_.hub_beta_s_per_byte,
-                       .peer_alpha_s = lines_.peer_alpha_s,
-                       .peer_beta_s_per_byte = lines_.peer_beta_s_per_byte,
-                       .peers_reachable = lines_.peers_reachable,
+                       .hub_beta_s_per_byte = links_.hub_beta_s_per_byte,
+                       .peer_alpha_s = links_.peer_alpha_s,
+                       .peer_beta_s_per_byte = links_.peer_beta_s_per_byte,
+                       .peers_reachable = links_.peers_reachable,
                        .message_s = config_.message_s,
                        .settled = config_.settled,
                        .overhead_s = overhead_s(),
@@ -241,17 +241,17 @@ PlanInputs Planner::inputs_as_measured(const PlanPolicy& policy) const {
     }
   }
   for (const RoundFacts::Agent& agent : agents_) {
-    const auto line = lines_.agents.find(agent.id);
+    const auto link = links_.agents.find(agent.id);
     PlanAgent one = {.name = agent.id,
                      .alpha_s = kUnknown,
                      .beta_s_per_byte = kUnknown,
                      .weight = agent.weight,
                      .compute_s = agent.compute_s,
                      .gain = agent.gain};
-    if (line != lines_.agents.end()) {
-      one.alpha_s = line->second.alpha_s;
-      one.beta_s_per_byte = line->second.beta_s_per_byte;
-      one.down_beta_s_per_byte = line->second.down_beta_s_per_byte;
+    if (link != links_.agents.end()) {
+      one.alpha_s = link->second.alpha_s;
+      one.beta_s_per_byte = link->second.beta_s_per_byte;
+      one.down_beta_s_per_byte = link->second.down_beta_s_per_byte;
     }
     const auto tried = tried_gains_.find(agent.id);
     if (tried != tried_gains_.end()) one.tried = tried->second;
@@ -264,10 +264,10 @@ PlanInputs Planner::inputs_as_measured(const PlanPolicy& policy) const {
   return inputs;
 }
 
-Result<std::optional<Planned>> Planner::think(const PlanLines& lines, const PlanPolicy& policy) {
+Result<std::optional<Planned>> Planner::think(const PlanLinks& links, const PlanPolicy& policy) {
   if (agents_.empty()) return std::optional<Planned>();
   Planned planned;
-  take(lines);
+  take(links);
   learn_from_last_round();
   planned.inputs = inputs(policy);
   TRIBUTARY_TRY(check(planned.inputs));

@@ -38,7 +38,7 @@ struct RoundFacts {
 };
 
 // The known state of all links at one time. NaN: not measured.
-struct PlanLines {
+struct PlanLinks {
   struct Agent {
     double alpha_s = 0;
     double beta_s_per_byte = 0;
@@ -97,7 +97,7 @@ class Planner {
   // Decides for the next round. Returns nothing if no reason for a change exists or no agent has
   // participated yet. A returned decision is in force from then on. Returns the error of
   // check(PlanInputs) if an input is invalid.
-  Result<std::optional<Planned>> think(const PlanLines& lines, const PlanPolicy& policy);
+  Result<std::optional<Planned>> think(const PlanLinks& links, const PlanPolicy& policy);
 
  private:
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -105,7 +105,7 @@ class Planner {
   PlanInputs inputs_as_measured(const PlanPolicy& policy) const;
   // Updates the links. An unknown value keeps its last known value, because readings disagree while
   // a link changes. A roughly known rate keeps its last value as long as the two may be equal.
-  void take(const PlanLines& lines);
+  void take(const PlanLinks& links);
   // Corrects the model with the last round's exchange time, if the round followed the decision.
   void learn_from_last_round();
   void learn_size(const RoundFacts& facts);
@@ -116,7 +116,7 @@ class Planner {
 
   PlannerConfig config_;
   std::vector<RoundFacts::Agent> agents_;  // participants of the last round, with smoothed gains
-  PlanLines lines_ = {.agents = {}, .peer_alpha_s = kUnknown, .peer_beta_s_per_byte = kUnknown};
+  PlanLinks links_ = {.agents = {}, .peer_alpha_s = kUnknown, .peer_beta_s_per_byte = kUnknown};
   std::map<std::string, double> corrections_;
   // The corrections at the last decision. They are restored if a link changed, so that the effect
   // of the change is not attributed to a codec.

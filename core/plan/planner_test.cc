@@ -23,13 +23,13 @@ class PlannerTest : public testing::Test {
   void set_lines(double mbit, double alpha_ms) {
     const double beta = beta_of_mbit(mbit);
     for (const char* id : {"a", "b", "c"}) {
-      lines.agents[id] = {
+      links.agents[id] = {
           .alpha_s = alpha_ms * 1e-3, .beta_s_per_byte = beta, .down_beta_s_per_byte = beta};
     }
-    lines.hub_beta_s_per_byte = beta;
-    lines.peer_alpha_s = alpha_ms * 1e-3;
-    lines.peer_beta_s_per_byte = beta;
-    lines.peers_reachable = true;
+    links.hub_beta_s_per_byte = beta;
+    links.peer_alpha_s = alpha_ms * 1e-3;
+    links.peer_beta_s_per_byte = beta;
+    links.peers_reachable = true;
   }
 
   RoundFacts round(const PlanChoice& choice = {}, double exchange_s = 0) const {
@@ -44,12 +44,12 @@ class PlannerTest : public testing::Test {
   }
 
   std::optional<Planned> think() {
-    Result<std::optional<Planned>> planned = planner.think(lines, policy);
+    Result<std::optional<Planned>> planned = planner.think(links, policy);
     EXPECT_TRUE(planned.ok()) << planned.status().text();
     return planned.ok() ? *std::move(planned) : std::nullopt;
   }
 
-  PlanLines lines;
+  PlanLinks links;
   PlanPolicy policy = {.rounds_left = 1000};
   Planner planner;
 };
@@ -154,9 +154,9 @@ TEST_F(PlannerTest, RoundsThatAllAtOnceTakeMuchLongerAreTheLines) {
 
 // Payloads are too small to measure the link: its rate is assumed, and the slowdown still scales
 // it.
-TEST_F(PlannerTest, SoTheyAreWhereNobodyHasMeasuredThem) {
-  for (auto& [id, line] : lines.agents) {
-    line.beta_s_per_byte = line.down_beta_s_per_byte = std::numeric_limits<double>::quiet_NaN();
+TEST_F(PlannerTest, SoTheyAreWithoutMeasurements) {
+  for (auto& [id, link] : links.agents) {
+    link.beta_s_per_byte = link.down_beta_s_per_byte = std::numeric_limits<double>::quiet_NaN();
   }
   planner.round_over(round());
   const PlanOption chosen = think()->decision.chosen;
@@ -168,8 +168,8 @@ TEST_F(PlannerTest, SoTheyAreWhereNobodyHasMeasuredThem) {
   }
   ASSERT_TRUE(slow.has_value());
   EXPECT_EQ(slow->decision.trigger, PlanTrigger::link) << slow->decision.reason;
-  const double told = slow->inputs.agents[0].beta_s_per_byte;
-  EXPECT_GT(told, 3 * beta_of_mbit(100));
+  const double planned_beta = slow->inputs.agents[0].beta_s_per_byte;
+  EXPECT_GT(planned_beta, 3 * beta_of_mbit(100));
   const PlanOption next = slow->decision.chosen;
   for (int i = 0; i < 8; ++i) {
     planner.round_over(round(next.choice, next.cost.exchange_s));
@@ -212,12 +212,12 @@ TEST_F(PlannerTest, WhatAllRoundsHaveInCommonIsNoCodecsDoing) {
   constexpr double kBeside_s = 0.5;
   Planner settled({.values = 1u << 20, .codecs = federation(100, 1).codecs, .settled = true});
   settled.round_over(round());
-  PlanOption chosen = (*settled.think(lines, policy))->decision.chosen;
+  PlanOption chosen = (*settled.think(links, policy))->decision.chosen;
   std::optional<Planned> last;
   for (int i = 0; i < 40; ++i) {
     PlanInputs now = last ? last->inputs : PlanInputs();
     settled.round_over(round(chosen.choice, chosen.cost.exchange_s - now.overhead_s + kBeside_s));
-    const Result<std::optional<Planned>> planned = settled.think(lines, policy);
+    const Result<std::optional<Planned>> planned = settled.think(links, policy);
     ASSERT_TRUE(planned.ok());
     if (!*planned) continue;
     last = **planned;
@@ -237,28 +237,28 @@ TEST_F(PlannerTest, WhatIsNotKnownAnyMoreIsAsItWasKnownLast) {
   set_lines(3, 20);
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;
-  for (auto& [id, line] : lines.agents) {
-    line = {.alpha_s = kUnknown, .beta_s_per_byte = kUnknown, .down_beta_s_per_byte = kUnknown};
+  for (auto& [id, link] : links.agents) {
+    link = {.alpha_s = kUnknown, .beta_s_per_byte = kUnknown, .down_beta_s_per_byte = kUnknown};
   }
-  lines.peer_alpha_s = lines.peer_beta_s_per_byte = kUnknown;
+  links.peer_alpha_s = links.peer_beta_s_per_byte = kUnknown;
   for (int i = 0; i < 10; ++i) planner.round_over(round(first.choice, first.cost.exchange_s));
   EXPECT_FALSE(think().has_value());
-  lines.agents.clear();
+  links.agents.clear();
   EXPECT_FALSE(think().has_value());
 }
 
 // An uncertain rate replaces a certain one only if the two cannot be equal.
 TEST_F(PlannerTest, ARateThatIsKnownRoughlyCountsWhereItCannotBeTheSame) {
   set_lines(3, 20);
-  lines.peers_reachable = false;
+  links.peers_reachable = false;
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;
   for (int i = 0; i < 10; ++i) planner.round_over(round(first.choice, first.cost.exchange_s));
   const auto set_rough = [this](double mbit, double error) {
-    lines.hub_beta_s_per_byte = beta_of_mbit(mbit);
-    for (auto& [id, line] : lines.agents) {
-      line.beta_s_per_byte = line.down_beta_s_per_byte = beta_of_mbit(mbit);
-      line.beta_error = line.down_beta_error = error;
+    links.hub_beta_s_per_byte = beta_of_mbit(mbit);
+    for (auto& [id, link] : links.agents) {
+      link.beta_s_per_byte = link.down_beta_s_per_byte = beta_of_mbit(mbit);
+      link.beta_error = link.down_beta_error = error;
     }
   };
   set_rough(4.5, 0.2);
@@ -315,16 +315,16 @@ TEST_F(PlannerTest, AChoiceThatIsNotCarriedOutHasNotHadItsTime) {
 
 // An agent without link readings is planned with assumed ones.
 TEST_F(PlannerTest, WhoIsNotMeasuredIsPlannedForAllTheSame) {
-  lines.agents.erase("b");
-  lines.peer_alpha_s = std::numeric_limits<double>::quiet_NaN();
+  links.agents.erase("b");
+  links.peer_alpha_s = std::numeric_limits<double>::quiet_NaN();
   planner.round_over(round());
   ASSERT_TRUE(think().has_value());
 }
 
 TEST_F(PlannerTest, LinesThatCannotBeAreAnError) {
-  lines.hub_beta_s_per_byte = -1;
+  links.hub_beta_s_per_byte = -1;
   planner.round_over(round());
-  EXPECT_EQ(planner.think(lines, policy).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(planner.think(links, policy).status().code(), StatusCode::invalid_argument);
 }
 
 }  // namespace

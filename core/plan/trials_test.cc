@@ -61,7 +61,7 @@ TEST(PlanTrials, NothingIsTriedWhereNoTimeIsGivenForIt) {
 }
 
 // Untried codecs are a reason for trials, but the choice stays.
-TEST(PlanTrials, WhatNobodyHasTriedIsTriedOnceNothingElseIsToBeDone) {
+TEST(PlanTrials, AnUntriedCodecIsTriedOnceNothingElseIsToBeDone) {
   const PlanInputs inputs = long_in_force();
   const PlanDecision decision = decided_now(inputs);
   EXPECT_EQ(decision.trigger, PlanTrigger::exploring);
@@ -174,8 +174,8 @@ TEST(PlanTrials, AWrongBeliefIsFoundOutAndTheChoiceFollows) {
   const auto threelc = std::ranges::find(codecs, "threelc:s=1", &PlanCodec::spec);
   threelc->gain = 0.99;  // the true gain is less than half
   Planner planner({.values = 1u << 20, .codecs = codecs});
-  PlanLines lines;
-  lines.agents["a"] = lines.agents["b"] = {.alpha_s = 5e-3,
+  PlanLinks links;
+  links.agents["a"] = links.agents["b"] = {.alpha_s = 5e-3,
                                            .beta_s_per_byte = plan_testing::beta_of_mbit(10),
                                            .down_beta_s_per_byte = plan_testing::beta_of_mbit(10)};
   const PlanPolicy policy = {.rounds_left = 1000, .exploring_share = kShareOfTime};
@@ -199,7 +199,7 @@ TEST(PlanTrials, AWrongBeliefIsFoundOutAndTheChoiceFollows) {
     asked.clear();
     played_s += cost.round_s;
     planner.round_over(facts);
-    Result<std::optional<Planned>> planned = planner.think(lines, policy);
+    Result<std::optional<Planned>> planned = planner.think(links, policy);
     ASSERT_TRUE(planned.ok()) << planned.status().text();
     if (!*planned) continue;
     choice = (*planned)->decision.chosen.choice;
@@ -263,12 +263,12 @@ TEST(PlanTrials, WhatWasTriedIsKnownToWhoGoesOn) {
     facts.agents.push_back({.id = id, .compute_s = 0.05, .gain = plan_testing::heavy_tailed()});
   }
   planner.round_over(facts);
-  PlanLines lines;
-  lines.agents["a"] =
-      lines.agents["b"] = {.alpha_s = 0.5, .beta_s_per_byte = 1e-5, .down_beta_s_per_byte = 1e-5};
+  PlanLinks links;
+  links.agents["a"] =
+      links.agents["b"] = {.alpha_s = 0.5, .beta_s_per_byte = 1e-5, .down_beta_s_per_byte = 1e-5};
   for (int i = 0; i < 10; ++i) {
     const Result<std::optional<Planned>> planned =
-        planner.think(lines, {.dwell_rounds = 0, .exploring_share = kShareOfTime});
+        planner.think(links, {.dwell_rounds = 0, .exploring_share = kShareOfTime});
     ASSERT_TRUE(planned.ok());
     if (!*planned) continue;
     EXPECT_EQ((*planned)->inputs.agents[0].tried, inputs.agents[0].tried);

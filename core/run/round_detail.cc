@@ -59,7 +59,7 @@ class RoundDetailReading {
   void name_members(const std::optional<EpochRecord>& epoch) {
     asked_ = Bitmap(detail_.members, true);
     for (std::uint32_t index = 0; index < detail_.members; ++index) {
-      AgentInRound& agent = detail_.agents.emplace_back(nobody());
+      AgentInRound& agent = detail_.agents.emplace_back(unknown_agent());
       agent.agent_id = fmt::format("#{}", index);
       if (!epoch || index >= epoch->members.size()) continue;
       agent.agent_id = short_id(epoch->members[index].agent_id);
@@ -68,7 +68,7 @@ class RoundDetailReading {
   }
 
   // An agent without a report: all measured values are NaN.
-  static AgentInRound nobody() {
+  static AgentInRound unknown_agent() {
     return {.part = AgentPart::not_asked,
             .ratio = kNotReported,
             .compute_s = kNotReported,
@@ -210,7 +210,7 @@ class RoundDetailReading {
     }
     const auto [place, is_new] = places_.emplace(agent_id, detail_.agents.size());
     if (!is_new) return detail_.agents[place->second];
-    AgentInRound& agent = detail_.agents.emplace_back(nobody());
+    AgentInRound& agent = detail_.agents.emplace_back(unknown_agent());
     agent.agent_id = agent_id;
     return agent;
   }

@@ -97,7 +97,7 @@ class RunReader {
   Result<bool> read_events(RunChanges& changes);
   Result<bool> read_plans(RunChanges& changes);
   Status read_plan(Rows& row, RunChanges& changes);
-  void read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan& told);
+  void read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan& new_plan);
   Status read_metric(Rows& row, std::int64_t& last, RunChanges& changes);
   Status read_ratios(RunChanges& changes);
 
@@ -114,12 +114,12 @@ class RunReader {
   Mark mark_;
   std::map<std::uint64_t, KnownJob> jobs_;
   // The newest ratios of a plan, and the epoch to whose members they belong.
-  struct ToldRatios {
+  struct PlannedRatios {
     std::uint64_t job = 0;
     std::uint32_t epoch = 0;
     std::vector<double> ratios = {};
   };
-  ToldRatios told_ratios_;
+  PlannedRatios planned_ratios_;
   Bytes aligned_;  // buffer for a frame that is not aligned
   Position position_;
   Headline headline_;

@@ -190,7 +190,7 @@ Result<bool> RunReader::read_plans(RunChanges& changes) {
     ++rows;
     return read_plan(row, changes);
   };
-  told_ratios_ = {};
+  planned_ratios_ = {};
   TRIBUTARY_TRY(file_->database().each(
       "SELECT round_row, job, round, epoch, substr(codecs, 1, 256), substr(collectives, 1, 256), "
       "substr(trigger_name, 1, 64), frame FROM plans JOIN rounds USING (round_row) "
@@ -201,30 +201,31 @@ Result<bool> RunReader::read_plans(RunChanges& changes) {
 }
 
 Status RunReader::read_plan(Rows& row, RunChanges& changes) {
-  NewPlan told;
+  NewPlan new_plan;
   std::int64_t number = 0;
   std::uint32_t epoch = 0;
   std::optional<std::string> codecs;
   std::optional<std::string> collectives;
   std::optional<std::string> trigger;
   std::optional<ByteSpan> frame;
-  TRIBUTARY_TRY(row.read(number, told.job, told.round, epoch, codecs, collectives, trigger, frame));
-  told.codecs = codecs.value_or("");
-  told.collectives = collectives.value_or("");
-  told.trigger = trigger.value_or("");
-  told.ratio = told.predicted_s = kUnknown;
+  TRIBUTARY_TRY(
+      row.read(number, new_plan.job, new_plan.round, epoch, codecs, collectives, trigger, frame));
+  new_plan.codecs = codecs.value_or("");
+  new_plan.collectives = collectives.value_or("");
+  new_plan.trigger = trigger.value_or("");
+  new_plan.ratio = new_plan.predicted_s = kUnknown;
   if (const wire::Plan* const plan = frame ? stored_plan(*frame, aligned_) : nullptr) {
-    read_frame(*plan, epoch, told);
+    read_frame(*plan, epoch, new_plan);
   }
-  changes.plans.push_back(std::move(told));
+  changes.plans.push_back(std::move(new_plan));
   position_.plan = number;
   return {};
 }
 
 // A round may have several exchanges; the one with the most values represents it.
-void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan& told) {
+void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan& new_plan) {
   const wire::Alternative* const chosen = stored_choice(plan);
-  if (chosen) told.predicted_s = chosen->round_s();
+  if (chosen) new_plan.predicted_s = chosen->round_s();
   if (!plan.exchanges() || plan.exchanges()->size() == 0) return;
   const std::vector<std::uint64_t> values = exchange_values(plan);
   const auto most = std::ranges::max_element(values) - values.begin();
@@ -232,28 +233,28 @@ void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan&
       *plan.exchanges()->Get(static_cast<flatbuffers::uoffset_t>(most));
   // The planner leaves the exchange's ratio at 1, because the codec's spec contains it; the
   // alternative states it.
-  told.ratio = chosen && exchange.ratio() == 1 ? chosen->ratio() : exchange.ratio();
+  new_plan.ratio = chosen && exchange.ratio() == 1 ? chosen->ratio() : exchange.ratio();
   if (!exchange.ratios() || exchange.ratios()->size() == 0) return;
-  told_ratios_ = {.job = told.job,
-                  .epoch = epoch,
-                  .ratios = {exchange.ratios()->begin(), exchange.ratios()->end()}};
+  planned_ratios_ = {.job = new_plan.job,
+                     .epoch = epoch,
+                     .ratios = {exchange.ratios()->begin(), exchange.ratios()->end()}};
 }
 
 // Resolves the newest ratios to agent ids. An epoch that is no longer stored has none.
 Status RunReader::read_ratios(RunChanges& changes) {
-  if (told_ratios_.ratios.empty()) return {};
+  if (planned_ratios_.ratios.empty()) return {};
   Bytes packed;
   TRIBUTARY_ASSIGN(
       const bool there,
       file_->database().first("SELECT member_list FROM epochs WHERE job = ? AND epoch = ?",
-                              std::tie(packed), told_ratios_.job, told_ratios_.epoch));
+                              std::tie(packed), planned_ratios_.job, planned_ratios_.epoch));
   if (!there) return {};
   TRIBUTARY_ASSIGN(const std::vector<MemberRecord> members,
                    unpack_members(packed, file_->database().path()));
-  for (std::size_t i = 0; i < std::min(members.size(), told_ratios_.ratios.size()); ++i) {
-    changes.ratios.push_back({.job = told_ratios_.job,
+  for (std::size_t i = 0; i < std::min(members.size(), planned_ratios_.ratios.size()); ++i) {
+    changes.ratios.push_back({.job = planned_ratios_.job,
                               .agent_id = members[i].agent_id.substr(0, wire::kAgentIdBytesMax),
-                              .ratio = told_ratios_.ratios[i]});
+                              .ratio = planned_ratios_.ratios[i]});
   }
   return {};
 }

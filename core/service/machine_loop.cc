@@ -39,7 +39,7 @@ Result<bool> MachineLoop::turn(TimeNs deadline) {
 }
 
 void MachineLoop::feed(Event event) {
-  for (Action& action : parts_.handle(now(), std::move(event))) carry_out(action);
+  for (Action& action : parts_.handle(now(), std::move(event))) execute(action);
 }
 
 void MachineLoop::post(Event event, std::shared_ptr<const void> owner) {
@@ -133,7 +133,7 @@ void MachineLoop::take(LinkEvent& event, bool waited_for) {
 }
 
 // The daemon has a handler for each other action.
-void MachineLoop::carry_out(Action& action) {
+void MachineLoop::execute(Action& action) {
   std::visit(Overloaded{
                  [this](Send& message) { send(message); },
                  [this](Note& note) { parts_.notes.note(note); },
@@ -143,7 +143,7 @@ void MachineLoop::carry_out(Action& action) {
                    arrivals_.erase(peer);
                    parts_.link.give_up(peer);
                  },
-                 [&](auto&) { parts_.carry_out(action); },
+                 [&](auto&) { parts_.execute(action); },
              },
              action);
 }

@@ -40,7 +40,7 @@ struct LoopParts {
   std::function<Actions(TimeNs now, Event event)> handle;
   std::function<TimeNs()> next_wakeup_ns;
   // Receives every action except Send, ClosePeer and Note. Must not call the loop.
-  std::function<void(Action& action)> carry_out;
+  std::function<void(Action& action)> execute;
   // Returns the agent id of a key; null if the machine does not need ids.
   std::function<std::string(const PublicKey& key)> id_of = nullptr;
   // For an agent: everything is sent to the newest connection.
@@ -91,7 +91,7 @@ class MachineLoop {
   void take(LinkEvent& event, bool waited_for);
   bool look_at_arrivals();
   bool take_posted();
-  void carry_out(Action& action);
+  void execute(Action& action);
   void send(Send& message);
   bool send_now(Send& message);
   void send_waiting();

@@ -20,8 +20,8 @@ class FakeLink final : public Transport {
  public:
   Status send(ConnectionId to, SharedSlice frame, SharedSlice) override {
     if (to == 0) return no_connection();
-    if (room == 0) return Status(StatusCode::resource_exhausted, {.what = "queue"});
-    --room;
+    if (free_places == 0) return Status(StatusCode::resource_exhausted, {.what = "queue"});
+    --free_places;
     sent.emplace_back(to, std::string(frame.view().begin(), frame.view().end()));
     return {};
   }
@@ -45,7 +45,7 @@ class FakeLink final : public Transport {
     return found == arrived.end() ? 0 : found->second;
   }
 
-  std::size_t room = 100;
+  std::size_t free_places = 100;
   bool encrypts = false;
   std::vector<std::pair<ConnectionId, std::string>> sent;
   std::vector<ConnectionId> given_up;
@@ -76,7 +76,7 @@ struct MachineLoopTest : ::testing::Test {
   MachineLoop make(bool one_peer = false) {
     return MachineLoop({.handle = [this](TimeNs, const Event& event) { return handle(event); },
                         .next_wakeup_ns = [this] { return wakeup; },
-                        .carry_out = [this](Action& action) { others.push_back(action.index()); },
+                        .execute = [this](Action& action) { others.push_back(action.index()); },
                         .one_peer = one_peer,
                         .link = link,
                         .clock = clock,
@@ -182,7 +182,7 @@ TEST_F(MachineLoopTest, AKeyIsProvenWhereTheLinkEncrypts) {
   EXPECT_EQ(proven, Bytes(32, 5));
 }
 
-TEST_F(MachineLoopTest, TellsWhatItHasWaitedForFromWhatLayInTheQueue) {
+TEST_F(MachineLoopTest, DistinguishesAwaitedEventsFromQueuedOnes) {
   MachineLoop loop = make();
   const Received received{.connection = 1, .peer = {}, .frame = {7}, .payload = {}};
   link.later = {received, received};
@@ -201,19 +201,19 @@ TEST_F(MachineLoopTest, DoesNotWaitWhenItIsTimeForSomethingElse) {
   EXPECT_TRUE(handled.empty());
 }
 
-TEST_F(MachineLoopTest, WhatFindsNoRoomWaitsInItsOrderAndHoldsNobodyElseUp) {
+TEST_F(MachineLoopTest, AMessageForAFullQueueWaitsInOrderAndDelaysNoOther) {
   MachineLoop loop = make();
-  link.room = 1;
+  link.free_places = 1;
   answer.emplace_back(message(1, "a"));
   answer.emplace_back(message(1, "b"));
   answer.emplace_back(message(1, "c"));
   loop.feed(Tick{});
   EXPECT_EQ(texts(), "1a ");
-  link.room = 1;
+  link.free_places = 1;
   answer.emplace_back(message(2, "d"));
   loop.feed(Tick{});
   EXPECT_EQ(texts(), "1a 2d ");
-  link.room = 100;
+  link.free_places = 100;
   answer.emplace_back(message(1, "e"));
   loop.feed(Tick{});
   EXPECT_EQ(texts(), "1a 2d ") << "e must not overtake";
@@ -223,13 +223,13 @@ TEST_F(MachineLoopTest, WhatFindsNoRoomWaitsInItsOrderAndHoldsNobodyElseUp) {
 
 TEST_F(MachineLoopTest, WhatWaitsForAConnectionGoesWithIt) {
   MachineLoop loop = make();
-  link.room = 0;
+  link.free_places = 0;
   answer.emplace_back(message(1, "a"));
   loop.feed(Tick{});
   link.events.emplace_back(Disconnected{.connection = 1, .peer = {}, .why = no_connection()});
-  link.room = 0;
+  link.free_places = 0;
   ASSERT_TRUE(*loop.turn(1'000));
-  link.room = 100;
+  link.free_places = 100;
   ASSERT_TRUE(loop.turn(1'000).ok());
   EXPECT_EQ(texts(), "");
 }

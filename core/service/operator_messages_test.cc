@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-TEST(OperatorTalk, QuestionsAreOfTheFormThatTheDocumentsTell) {
+TEST(OperatorMessages, QuestionsHaveTheDocumentedForm) {
   EXPECT_EQ(list_question(), R"({"verb":"list"})");
   EXPECT_EQ(submit_question("name = \"a\"", "/jobs"),
             R"({"verb":"submit","job":"name = \"a\"","folder":"/jobs"})");
@@ -24,11 +24,11 @@ TEST(OperatorTalk, QuestionsAreOfTheFormThatTheDocumentsTell) {
   EXPECT_EQ(parse_public_key(allow["key"].get<std::string>()).value(), keys.public_key);
 }
 
-TEST(OperatorTalk, WhatIsNoTextOfAnySortIsAQuestionAllTheSame) {
+TEST(OperatorMessages, WhatIsNoTextOfAnySortIsAQuestionAllTheSame) {
   EXPECT_TRUE(Json::accept(change_question(JobChange::stop, "7", "\xff\xfe\x01")));
 }
 
-TEST(OperatorTalk, AnErrorIsReadWithAllItsParts) {
+TEST(OperatorMessages, AnErrorIsReadWithAllItsParts) {
   const Status status = read_operator_answer(R"({"status":"error","error":{"code":"not_found",
       "what":"job '9'","expected":"one that is here","got":"none","remedy":"list the jobs"}})")
                             .status();
@@ -36,7 +36,7 @@ TEST(OperatorTalk, AnErrorIsReadWithAllItsParts) {
             "not_found: job '9': expected one that is here, got none; list the jobs");
 }
 
-TEST(OperatorTalk, AnAnswerIsItsData) {
+TEST(OperatorMessages, AnAnswerIsItsData) {
   EXPECT_EQ((*read_operator_answer(R"({"status":"ok","data":{"job":7}})"))["job"], 7);
   EXPECT_FALSE(read_operator_answer("").ok());
   EXPECT_FALSE(read_operator_answer("[]").ok());

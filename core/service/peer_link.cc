@@ -7,10 +7,10 @@ namespace tributary {
 
 Status check_peer_addresses(const std::string& endpoint, const std::string& advertise) {
   if (advertise.empty()) {
-    return check_mesh_address(endpoint, MeshAddressUse::listen_and_tell).at("peers.endpoint");
+    return check_mesh_address(endpoint, MeshAddressUse::listen_and_advertise).at("peers.endpoint");
   }
   TRIBUTARY_TRY(check_mesh_address(endpoint, MeshAddressUse::listen).at("peers.endpoint"));
-  return check_mesh_address(advertise, MeshAddressUse::tell).at("peers.advertise");
+  return check_mesh_address(advertise, MeshAddressUse::advertise).at("peers.advertise");
 }
 
 Result<std::unique_ptr<PeerLink>> PeerLink::make(PeerLinkOptions options, const Clock& clock,

@@ -184,7 +184,7 @@ TEST_P(PeerLinkTest, AMemberThatEndsIsLostAtTheOthers) {
   EXPECT_EQ(inboxes_[0]->size(), 0u) << "once is enough";
 }
 
-TEST_P(PeerLinkTest, NobodyThereIsLost) {
+TEST_P(PeerLinkTest, AnAbsentMemberIsLost) {
   make(2, {.endpoint = {}, .refused_max = milliseconds(100)});
   for (const auto& link : links_) endpoints_.push_back(link->endpoint());
   links_[1].reset();

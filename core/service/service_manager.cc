@@ -23,7 +23,7 @@ Status failed(std::string expected, std::string got) {
 
 }  // namespace
 
-Status tell_service_manager(std::string_view state) {
+Status notify_service_manager(std::string_view state) {
   const char* const path = std::getenv("NOTIFY_SOCKET");
   if (path == nullptr || *path == '\0') return {};
   sockaddr_un address{};

@@ -10,6 +10,6 @@ namespace tributary {
 
 // `state` is "READY=1", "STOPPING=1" or "STATUS=...". Returns ok without doing anything if the
 // environment has no NOTIFY_SOCKET, and io_error if the datagram cannot be sent.
-Status tell_service_manager(std::string_view state);
+Status notify_service_manager(std::string_view state);
 
 }  // namespace tributary

@@ -59,8 +59,8 @@ TEST_F(ServiceManager, HearsEveryStateOverItsSocket) {
   const std::string name = folder / "socket";
   const Listener listener(name);
   notify_at(name);
-  ASSERT_TRUE(tell_service_manager("READY=1").ok());
-  ASSERT_TRUE(tell_service_manager("STOPPING=1").ok());
+  ASSERT_TRUE(notify_service_manager("READY=1").ok());
+  ASSERT_TRUE(notify_service_manager("STOPPING=1").ok());
   EXPECT_EQ(listener.next(), "READY=1");
   EXPECT_EQ(listener.next(), "STOPPING=1");
   EXPECT_EQ(listener.next(), "");
@@ -70,23 +70,23 @@ TEST_F(ServiceManager, HearsOverASocketThatIsInNoFileSystem) {
   const std::string name = "@tributary-test-" + std::to_string(::getpid());
   const Listener listener(name);
   notify_at(name);
-  const Status status = tell_service_manager("READY=1");
+  const Status status = notify_service_manager("READY=1");
   ASSERT_TRUE(status.ok()) << status.text();
   EXPECT_EQ(listener.next(), "READY=1");
 }
 
 TEST_F(ServiceManager, IsNotMissedWhereThereIsNone) {
   ::unsetenv("NOTIFY_SOCKET");
-  EXPECT_TRUE(tell_service_manager("READY=1").ok());
+  EXPECT_TRUE(notify_service_manager("READY=1").ok());
   notify_at("");
-  EXPECT_TRUE(tell_service_manager("READY=1").ok());
+  EXPECT_TRUE(notify_service_manager("READY=1").ok());
 }
 
 TEST_F(ServiceManager, ThatCannotBeReachedIsAnError) {
   for (const std::string& socket :
        {(folder / "nobody").string(), std::string("relative"), "/" + std::string(200, 'x')}) {
     notify_at(socket);
-    EXPECT_EQ(tell_service_manager("READY=1").code(), StatusCode::io_error) << socket;
+    EXPECT_EQ(notify_service_manager("READY=1").code(), StatusCode::io_error) << socket;
   }
 }
 

@@ -12,7 +12,7 @@ namespace tributary {
 namespace {
 
 // The signals that were reported, in order.
-class Told {
+class ReceivedSignals {
  public:
   void take(int signal) {
     const std::lock_guard lock(mutex_);
@@ -44,16 +44,16 @@ void in_a_process(Case run, const ::testing::ExitedWithCode& end) {
       end, "");
 }
 
-TEST(StopSignals, TheFirstIsToldAndHangupsAreToldEveryTime) {
+TEST(StopSignals, TheFirstIsReportedAndHangupsEveryTime) {
   in_a_process(
       [] {
-        Told told;
-        auto signals = StopSignals::open([&](int signal) { told.take(signal); });
+        ReceivedSignals received;
+        auto signals = StopSignals::open([&](int signal) { received.take(signal); });
         if (!signals.ok()) ::_exit(1);
         const std::vector<int> sent = {SIGHUP, SIGHUP, SIGTERM, SIGHUP};
         for (std::size_t i = 0; i < sent.size(); ++i) {
           ::kill(::getpid(), sent[i]);
-          if (told.first(i + 1) !=
+          if (received.first(i + 1) !=
               std::vector<int>(sent.begin(), sent.begin() + 1 + static_cast<long>(i))) {
             ::_exit(2);
           }
@@ -68,10 +68,10 @@ TEST(StopSignals, ASecondOneEndsTheProcessAtOnce) {
   for (const int second : {SIGTERM, SIGINT}) {
     in_a_process(
         [second] {
-          Told told;
-          const auto signals = StopSignals::open([&](int signal) { told.take(signal); });
+          ReceivedSignals received;
+          const auto signals = StopSignals::open([&](int signal) { received.take(signal); });
           ::kill(::getpid(), SIGTERM);
-          told.first(1);
+          received.first(1);
           ::kill(::getpid(), second);
           while (true) ::pause();
         },

@@ -18,7 +18,7 @@ Worker::~Worker() {
 void Worker::post(std::function<void()> work) {
   {
     std::unique_lock lock(mutex_);
-    room_.wait(lock, [&] { return waiting_.size() < waiting_max_; });
+    place_free_.wait(lock, [&] { return waiting_.size() < waiting_max_; });
     waiting_.push_back(std::move(work));
   }
   changed_.notify_one();
@@ -48,7 +48,7 @@ void Worker::work() {
     const std::function<void()> next = std::move(waiting_.front());
     waiting_.pop_front();
     lock.unlock();
-    room_.notify_one();  // one place is free, so one waiting post() can continue
+    place_free_.notify_one();  // one place is free, so one waiting post() can continue
     next();
   }
 }

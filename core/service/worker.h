@@ -39,7 +39,7 @@ class Worker {
   const std::size_t waiting_max_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::condition_variable room_;
+  std::condition_variable place_free_;
   std::deque<std::function<void()>> waiting_;
   bool ending_ = false;
   std::thread thread_;

@@ -53,7 +53,7 @@ TEST(Worker, ThreadRefusesWorkAboveItsBound) {
   EXPECT_EQ(done, 1);
 }
 
-TEST(Worker, ThreadThatPostsAboveTheBoundWaitsForRoom) {
+TEST(Worker, ThreadThatPostsAboveTheBoundWaits) {
   std::vector<int> done;
   std::promise<void> all;
   Blocker blocker;

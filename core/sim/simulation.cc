@@ -26,22 +26,22 @@ class Simulation {
  public:
   Simulation(const Scenario& scenario, const SimOptions& options)
       : options_(options),
-        room_(scenario, options.seed, options.mutation),
-        network_(room_),
-        peers_(room_),
-        coordinator_(room_, network_),
-        incidents_(room_, network_, peers_, coordinator_, agents_) {
-    room_.notes.on_note(options.on_note);
+        sim_(scenario, options.seed, options.mutation),
+        network_(sim_),
+        peers_(sim_),
+        coordinator_(sim_, network_),
+        incidents_(sim_, network_, peers_, coordinator_, agents_) {
+    sim_.notes.on_note(options.on_note);
     std::vector<Receiver*> receivers;
-    std::vector<PeerNetwork::Tell> tell_peers;
+    std::vector<PeerNetwork::Handler> peer_handlers;
     for (std::uint32_t i = 0; i < scenario.agents; ++i) {
-      agents_.push_back(std::make_unique<AgentHost>(room_, network_, peers_, i));
+      agents_.push_back(std::make_unique<AgentHost>(sim_, network_, peers_, i));
       AgentHost& agent = *agents_.back();
       receivers.push_back(&agent);
-      tell_peers.emplace_back([&agent](const Event& event) { agent.handle(event); });
+      peer_handlers.emplace_back([&agent](const Event& event) { agent.handle(event); });
     }
     network_.attach(coordinator_, std::move(receivers));
-    peers_.attach(std::move(tell_peers));
+    peers_.attach(std::move(peer_handlers));
   }
 
   // Runs until everything is done or the first violation. `path` hashes the times of all events, so
@@ -49,10 +49,10 @@ class Simulation {
   Result<SimReport> run() {
     incidents_.begin();
     look_again();
-    while (!room_.queue.empty() && !over_ && room_.watch.count() == 0) {
-      room_.queue.run_next();
-      room_.path = room_.path * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(room_.now());
-      if (room_.ledger.rounds_committed() != rounds_) TRIBUTARY_TRY(round_committed());
+    while (!sim_.queue.empty() && !over_ && sim_.watch.count() == 0) {
+      sim_.queue.run_next();
+      sim_.path = sim_.path * 0x9e3779b97f4a7c15u + static_cast<std::uint64_t>(sim_.now());
+      if (sim_.ledger.rounds_committed() != rounds_) TRIBUTARY_TRY(round_committed());
     }
     return report();
   }
@@ -60,9 +60,9 @@ class Simulation {
  private:
   // A committed round is progress and starts the incidents of the next round.
   Status round_committed() {
-    rounds_ = room_.ledger.rounds_committed();
-    progress_at_ns_ = room_.now();
-    room_.budget.committed(rounds_, room_.now());
+    rounds_ = sim_.ledger.rounds_committed();
+    progress_at_ns_ = sim_.now();
+    sim_.budget.committed(rounds_, sim_.now());
     incidents_.round_begins(rounds_ + 1);
     if (options_.progress && !options_.progress(rounds_)) {
       return Status(StatusCode::cancelled, {.what = "simulation"});
@@ -72,30 +72,30 @@ class Simulation {
 
   void look_again() {
     look();
-    room_.queue.after(kLookEveryNs, [this] { look_again(); });
+    sim_.queue.after(kLookEveryNs, [this] { look_again(); });
   }
 
   // Ends the faults when their time is over, and checks bounds, completion and progress.
   void look() {
-    const Scenario& scenario = room_.scenario;
-    if (room_.faulty && (rounds_ >= std::min(scenario.faults_until_round, scenario.rounds) ||
-                         room_.now() >= ns_of(scenario.faults_until_s))) {
+    const Scenario& scenario = sim_.scenario;
+    if (sim_.faulty && (rounds_ >= std::min(scenario.faults_until_round, scenario.rounds) ||
+                        sim_.now() >= ns_of(scenario.faults_until_s))) {
       calm_down();
     }
     const std::uint64_t under_way = std::max(network_.under_way_max(), peers_.under_way_max());
     if (under_way > kUnderWayMax) {
-      room_.watch.report(room_.now(), "bounds",
-                         fmt::format("{} messages under way on one link", under_way));
+      sim_.watch.report(sim_.now(), "bounds",
+                        fmt::format("{} messages under way on one link", under_way));
     }
-    if (room_.faulty) return;
+    if (sim_.faulty) return;
     if (rounds_ == scenario.rounds && all_are_there()) return finish();
-    if (room_.now() - progress_at_ns_ > ns_of(scenario.progress_s)) complain_of_no_progress();
+    if (sim_.now() - progress_at_ns_ > ns_of(scenario.progress_s)) complain_of_no_progress();
   }
 
   // Ends all faults. From now on rounds must be committed in time.
   void calm_down() {
-    room_.faulty = false;
-    progress_at_ns_ = room_.now();
+    sim_.faulty = false;
+    progress_at_ns_ = sim_.now();
     incidents_.stop();
   }
 
@@ -117,8 +117,8 @@ class Simulation {
       return;
     }
     last_restart_ = true;
-    room_.budget.finish(room_.now());
-    progress_at_ns_ = room_.now();
+    sim_.budget.finish(sim_.now());
+    progress_at_ns_ = sim_.now();
     const Ending ending = {.fault = {}, .power_cut = true, .down_ns = 100 * kMs};
     coordinator_.kill(ending);
     for (const auto& agent : agents_) agent->kill(ending);
@@ -140,11 +140,11 @@ class Simulation {
                         as_the_coordinator_sees(Ledger::agent_name(i)));
       }
     }
-    room_.watch.report(
-        room_.now(), "progress",
+    sim_.watch.report(
+        sim_.now(), "progress",
         fmt::format("{} s without faults and without progress after round {} of {}; coordinator "
                     "{}{}",
-                    room_.scenario.progress_s, rounds_, room_.scenario.rounds,
+                    sim_.scenario.progress_s, rounds_, sim_.scenario.rounds,
                     coordinator_.running() ? "runs" : "is down", who));
   }
 
@@ -160,52 +160,52 @@ class Simulation {
 
   SimReport report() {
     SimReport report;
-    report.seed = room_.seed;
+    report.seed = sim_.seed;
     count_faults();
-    report.violations = room_.watch.count();
-    report.found = room_.watch.violations();
+    report.violations = sim_.watch.count();
+    report.found = sim_.watch.violations();
     report.rounds_committed = rounds_;
-    report.collectives = room_.ledger.collectives();
-    report.faults = room_.tally.counts();
-    for (const auto& [note, count] : room_.notes.counts()) {
+    report.collectives = sim_.ledger.collectives();
+    report.faults = sim_.tally.counts();
+    for (const auto& [note, count] : sim_.notes.counts()) {
       report.notes.emplace(fmt::format("{}.{}", note.first, note.second), count);
     }
-    report.virtual_s = static_cast<double>(room_.now()) * 1e-9;
-    report.events = room_.queue.done();
-    report.messages = room_.sent.links.messages;
-    report.bytes = room_.sent.links.bytes;
-    for (std::size_t kind = 0; kind < room_.sent.message_bytes.size(); ++kind) {
-      if (room_.sent.message_bytes[kind] == 0) continue;
+    report.virtual_s = static_cast<double>(sim_.now()) * 1e-9;
+    report.events = sim_.queue.done();
+    report.messages = sim_.sent.links.messages;
+    report.bytes = sim_.sent.links.bytes;
+    for (std::size_t kind = 0; kind < sim_.sent.message_bytes.size(); ++kind) {
+      if (sim_.sent.message_bytes[kind] == 0) continue;
       report.bytes_by_message[wire::EnumNameMessage(static_cast<wire::Message>(kind))] =
-          room_.sent.message_bytes[kind];
+          sim_.sent.message_bytes[kind];
     }
-    if (room_.sent.peer_bytes != 0) report.bytes_by_message["peers"] = room_.sent.peer_bytes;
-    report.conservation_error_max = room_.ledger.conservation_error_max();
-    report.budget = room_.budget.tally();
-    report.queue_s_max = static_cast<double>(room_.sent.links.queue_ns_max) * 1e-9;
+    if (sim_.sent.peer_bytes != 0) report.bytes_by_message["peers"] = sim_.sent.peer_bytes;
+    report.conservation_error_max = sim_.ledger.conservation_error_max();
+    report.budget = sim_.budget.tally();
+    report.queue_s_max = static_cast<double>(sim_.sent.links.queue_ns_max) * 1e-9;
     report.state_hash = state_hash();
     return report;
   }
 
   void count_faults() {
-    const LinkTally& traffic = room_.sent.links;
-    room_.tally.add("loss", traffic.lost);
-    room_.tally.add("duplication", traffic.duplicated);
-    room_.tally.add("reordering", traffic.reordered);
-    room_.tally.add("bit_flip", traffic.flipped);
-    room_.tally.add("cut_off", traffic.cut_off);
-    room_.tally.add("held_up", traffic.held_up);
-    room_.tally.add("delay", traffic.slowed);
+    const LinkTally& traffic = sim_.sent.links;
+    sim_.tally.add("loss", traffic.lost);
+    sim_.tally.add("duplication", traffic.duplicated);
+    sim_.tally.add("reordering", traffic.reordered);
+    sim_.tally.add("bit_flip", traffic.flipped);
+    sim_.tally.add("cut_off", traffic.cut_off);
+    sim_.tally.add("held_up", traffic.held_up);
+    sim_.tally.add("delay", traffic.slowed);
     count_disk(coordinator_.disk().tally());
     for (const auto& agent : agents_) count_disk(agent->disk().tally());
   }
 
   void count_disk(const DiskTally& disk) {
-    room_.tally.add("failed_write", disk.failed_writes);
-    room_.tally.add("failed_sync", disk.failed_syncs);
-    room_.tally.add("no_space", disk.full);
-    room_.tally.add("lost_write", disk.lost_writes);
-    room_.tally.add("torn_write", disk.torn_writes);
+    sim_.tally.add("failed_write", disk.failed_writes);
+    sim_.tally.add("failed_sync", disk.failed_syncs);
+    sim_.tally.add("no_space", disk.full);
+    sim_.tally.add("lost_write", disk.lost_writes);
+    sim_.tally.add("torn_write", disk.torn_writes);
   }
 
   // Depends on everything that must be equal in a repeated run.
@@ -214,17 +214,17 @@ class Simulation {
     const auto add = [&](std::uint64_t value) {
       sum.update({reinterpret_cast<const std::uint8_t*>(&value), sizeof(value)});
     };
-    add(room_.path);
-    add(room_.queue.done());
+    add(sim_.path);
+    add(sim_.queue.done());
     add(rounds_);
-    for (const auto& [kind, count] : room_.tally.counts()) add(count);
+    for (const auto& [kind, count] : sim_.tally.counts()) add(count);
     add(coordinator_.running() ? coordinator_.machine().state_hash() : 0);
     for (const auto& agent : agents_) add(agent->running() ? agent->machine().state_hash() : 0);
     return sum.finish64();
   }
 
   const SimOptions& options_;
-  Room room_;
+  SimulationContext sim_;
   SimulatedNetwork network_;
   PeerNetwork peers_;
   CoordinatorHost coordinator_;

@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"collapsing", {"agent_kill", "partition", "held_up"}, false, true}),
     [](const testing::TestParamInfo<Case>& one) { return one.param.scenario; });
 
-TEST(Simulation, AgentsThatAreToldToKeepLessSendLess) {
+TEST(Simulation, AgentsWithALowerRatioSendLess) {
   Scenario scenario = scenario_named("own_ratios");
   scenario.incidents = {};
   scenario.network.loss = scenario.network.duplication = 0;

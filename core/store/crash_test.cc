@@ -194,7 +194,7 @@ TEST(CrashOfADownload, LosesNoRunThatWasAcknowledged) {
   EXPECT_GT(stored, 5u) << "too few runs were stored for the test to mean anything";
 }
 
-TYPED_TEST(Crash, ASecondProcessIsToldWhoHasTheJournal) {
+TYPED_TEST(Crash, ASecondProcessLearnsWhichProcessHasTheJournal) {
   Child child([&](const auto& report) { this->store_from(0, report); });
   ASSERT_TRUE(child.wait_for_report());
   const auto second = TypeParam::open(this->folder_);

@@ -87,7 +87,7 @@ TEST_F(Migration, ANewerVersionIsRefusedWithAWayOut) {
   EXPECT_EQ(number("SELECT sum(legs) FROM pets"), 6);
 }
 
-TEST_F(Migration, SomebodyElsesDatabaseIsRefused) {
+TEST_F(Migration, AForeignDatabaseIsRefused) {
   Schema other = schema(3);
   other.application_id = 1;
   ASSERT_EQ(migrated(other).text(), "ok");
@@ -95,7 +95,7 @@ TEST_F(Migration, SomebodyElsesDatabaseIsRefused) {
 }
 
 // A file with tables but without an application id belongs to another program.
-TEST_F(Migration, TablesWithoutAMarkAreSomebodyElses) {
+TEST_F(Migration, TablesWithoutAMarkAreForeign) {
   {
     auto database = Database::open(path_, {.sync = false});
     ASSERT_TRUE(database.ok());

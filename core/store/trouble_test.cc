@@ -77,7 +77,7 @@ class FullDisk : public testing::Test {
 };
 
 // A full disk is reported as resource_exhausted, and the stored state does not change.
-TEST_F(FullDisk, IsToldApartAndLeavesEverythingAsItWas) {
+TEST_F(FullDisk, HasAnErrorOfItsOwnAndChangesNothing) {
   Status full;
   {
     const FileSizeLimit limit(50'000);
@@ -118,7 +118,7 @@ TEST_F(FullDisk, OfSqlitesOwnMaking) {
 }
 
 // The log itself fills the disk; the next transaction copies it and gives its space back.
-TEST(DiskFullOfLog, IsMadeRoomOnByTheNextTry) {
+TEST(DiskFullOfLog, IsFreedByTheNextTry) {
   const Folder folder;
   auto journal = AgentJournal::open({.path = folder / "agent.db", .sync = false});
   ASSERT_TRUE(journal.ok()) << journal.status().text();

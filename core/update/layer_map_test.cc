@@ -87,7 +87,7 @@ TEST(LayerMap, StaysWholeWhenCopied) {
   EXPECT_EQ(copy.hash(), original->hash());
 }
 
-TEST(LayerMap, RefusesNamesThatDoNotTellLayersApart) {
+TEST(LayerMap, RefusesNamesThatDoNotDistinguishLayers) {
   const Status twice = LayerMap::make({{"a", {1}}, {"b", {1}}, {"a", {2}}}).status();
   EXPECT_EQ(twice.text(),
             "invalid_argument: layer 2 'a': expected a name that no other layer has, "
@@ -200,7 +200,7 @@ TEST(LayerMapDecode, DoesNotTrustTheNumberOfLayers) {
             "corrupt_data: layer map: number of layers: expected at most 0, got 4294967295");
 }
 
-TEST(LayerMapDecode, TellsAnotherVersionFromDamage) {
+TEST(LayerMapDecode, DistinguishesAnotherVersionFromDamage) {
   Bytes bytes = small_net().encode();
   bytes[4] = 2;
   EXPECT_EQ(LayerMap::decode(bytes).status().code(), StatusCode::unsupported);

@@ -95,9 +95,9 @@ class RemoteRun::Line {
   std::chrono::nanoseconds ask_at_{0};  // after an error: no question before this time
   std::uint64_t last_number_ = 0;
   Pull pull_;
-  bool has_told_ = false;    // a portion of the run was returned since construction
-  bool at_end_ = false;      // whether the last step() reached the end
-  std::uint64_t asked_ = 0;  // number of the other question in flight; 0: none
+  bool has_returned_ = false;  // a portion of the run was returned since construction
+  bool at_end_ = false;        // whether the last step() reached the end
+  std::uint64_t asked_ = 0;    // number of the other question in flight; 0: none
   std::optional<WatchAnswer> answer_;
 };
 
@@ -286,8 +286,8 @@ Result<bool> RemoteRun::Line::step(RunChanges& changes) {
 Result<bool> RemoteRun::Line::hand_over(RunChanges& changes) {
   WatchPortion portion = *std::move(pull_.portion);
   pull_.portion.reset();
-  portion.changes.begins_anew |= portion.first && has_told_;
-  has_told_ = true;
+  portion.changes.begins_anew |= portion.first && has_returned_;
+  has_returned_ = true;
   add_changes(std::move(portion.changes), changes);
   if (!portion.trouble.ok()) {
     fail(std::move(portion.trouble));

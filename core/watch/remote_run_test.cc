@@ -100,8 +100,8 @@ class RemoteRunTest : public testing::Test {
   }
   // Steps until this many events and plans have been read.
   bool read_events(RemoteRun& run, RunChanges& all, std::size_t count) {
-    return read_until(run, all, [&](const RunChanges& told, const Status&) {
-      return told.events.size() >= count && told.plans.size() >= count;
+    return read_until(run, all, [&](const RunChanges& received, const Status&) {
+      return received.events.size() >= count && received.plans.size() >= count;
     });
   }
   // Steps until the last status has this code.
@@ -145,7 +145,7 @@ class RemoteRunTest : public testing::Test {
   std::unique_ptr<WatchServer> server_;
 };
 
-TEST_F(RemoteRunTest, ARunThatIsBeingWrittenIsToldAsItsFileTellsIt) {
+TEST_F(RemoteRunTest, AGrowingRunIsReportedAsItsFileHasIt) {
   serve();
   const auto run = watcher();
   RunChanges all;
@@ -178,17 +178,19 @@ TEST_F(RemoteRunTest, WhileItIsReadOthersWriteIt) {
   std::vector<RunChanges> all(3);
   for (std::size_t i = 0; i < all.size(); ++i) runs.push_back(watcher());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    EXPECT_TRUE(read_until(*runs[i], all[i], [](const RunChanges& told, const Status&) {
-      return told.rounds.size() >= 130 && told.events.size() >= 130 && told.reports.size() >= 260;
+    EXPECT_TRUE(read_until(*runs[i], all[i], [](const RunChanges& received, const Status&) {
+      return received.rounds.size() >= 130 && received.events.size() >= 130 &&
+             received.reports.size() >= 260;
     }));
   }
   coordinator.join();
-  for (const RunChanges& told : all) {
-    ASSERT_EQ(told.rounds.size(), 130u);
-    EXPECT_EQ(told.reports.size(), 260u);
-    for (std::size_t i = 0; i < told.rounds.size(); ++i) EXPECT_EQ(told.rounds[i].round, i + 1);
-    for (std::size_t i = 1; i < told.events.size(); ++i) {
-      EXPECT_GT(told.events[i].number, told.events[i - 1].number);
+  for (const RunChanges& received : all) {
+    ASSERT_EQ(received.rounds.size(), 130u);
+    EXPECT_EQ(received.reports.size(), 260u);
+    for (std::size_t i = 0; i < received.rounds.size(); ++i)
+      EXPECT_EQ(received.rounds[i].round, i + 1);
+    for (std::size_t i = 1; i < received.events.size(); ++i) {
+      EXPECT_GT(received.events[i].number, received.events[i - 1].number);
     }
   }
 }
@@ -211,7 +213,7 @@ TEST_F(RemoteRunTest, ACoordinatorThatGoesAwayIsReadOnWhenItIsBack) {
   EXPECT_EQ(rows_of(all), rows_of(from_file()));
 }
 
-TEST_F(RemoteRunTest, AKeyThatIsNotAllowedIsToldWhatToDo) {
+TEST_F(RemoteRunTest, AKeyThatIsNotAllowedGetsARemedy) {
   serve();
   const KeyPair keys = new_keys();
   RemoteRun run(options(keys), clock_);
@@ -244,7 +246,7 @@ TEST_F(RemoteRunTest, AnEndpointThatMakesNoSenseIsAnError) {
   EXPECT_THAT(status.text(), HasSubstr("carrier pigeon"));
 }
 
-TEST_F(RemoteRunTest, ARoundIsToldInDetail) {
+TEST_F(RemoteRunTest, ARoundIsReportedInDetail) {
   serve();
   const auto run = watcher();
   RunChanges all;
@@ -272,7 +274,7 @@ TEST_F(RemoteRunTest, OperatorsAskAndOthersMayNot) {
   EXPECT_THAT(refused.text(), HasSubstr("'desk-1'"));
 }
 
-TEST_F(RemoteRunTest, NobodyWaitsForACoordinatorThatThinksAboutAnOperatorsQuestion) {
+TEST_F(RemoteRunTest, ASlowOperatorsAnswerDelaysNoObserver) {
   std::mutex mutex;
   std::condition_variable changed;
   bool asked = false;
@@ -305,7 +307,7 @@ TEST_F(RemoteRunTest, NobodyWaitsForACoordinatorThatThinksAboutAnOperatorsQuesti
   EXPECT_EQ(*answer, "done");
 }
 
-TEST_F(RemoteRunTest, OneMoreThanThereIsRoomForIsToldSoAndComesInLater) {
+TEST_F(RemoteRunTest, OneObserverTooManyIsRefusedAndAcceptedLater) {
   serve({}, 2);
   auto first = watcher();
   const auto second = allowed_watcher("desk-2");
@@ -325,7 +327,7 @@ TEST_F(RemoteRunTest, OneMoreThanThereIsRoomForIsToldSoAndComesInLater) {
 
 // An observer that requests the whole run repeatedly and reads nothing from its socket. The memory
 // for its answers is bounded, and other observers are served as usual.
-TEST_F(RemoteRunTest, WhoNeverReadsHoldsUpNobody) {
+TEST_F(RemoteRunTest, AnObserverThatNeverReadsDelaysNoOther) {
   for (int i = 0; i < 2000; ++i) writer_.event("filler", std::string(1000, 'x'));
   serve();
   const KeyPair keys = new_keys();
@@ -377,8 +379,8 @@ TEST_F(RemoteRunTest, WhoOnlyAsksGetsOverALostConnection) {
   const auto run = watcher();
   ASSERT_EQ(run->ask_operator("{}").value(), "[{}]");
   server_.reset();
-  const Status nobody = run->ask_operator("{}").status();
-  EXPECT_EQ(nobody.code(), StatusCode::unavailable) << nobody.text();
+  const Status unanswered = run->ask_operator("{}").status();
+  EXPECT_EQ(unanswered.code(), StatusCode::unavailable) << unanswered.text();
   serve({"desk-1"});
   Result<std::string> answer = std::string();
   for (int tries = 0; tries < 3; ++tries) {
@@ -414,7 +416,7 @@ TEST_F(RemoteRunTest, AQuestionWithoutAnAnswerGivesTheConnectionUp) {
   asks.join();
 }
 
-TEST_F(RemoteRunTest, ACoordinatorThatTellsNothingIsDialledAnew) {
+TEST_F(RemoteRunTest, ASilentCoordinatorIsDialledAgain) {
   link_testing::Federation coordinator;
   coordinator.allowed->allow(keys_.public_key, "desk-1");
   link_testing::Side deaf = coordinator.hub();

@@ -8,12 +8,12 @@ namespace {
 // A link whose queues have room if the test says so.
 class NarrowLink final : public Transport {
  public:
-  bool has_room = true;
+  bool has_space = true;
   std::vector<std::pair<ConnectionId, std::size_t>> sent;
 
   Status send(ConnectionId to, SharedSlice frame, SharedSlice) override {
     if (to == kGone) return Status(StatusCode::unavailable, {.what = "connection"});
-    if (!has_room) return Status(StatusCode::resource_exhausted, {.what = "queue"});
+    if (!has_space) return Status(StatusCode::resource_exhausted, {.what = "queue"});
     sent.emplace_back(to, frame.size());
     return {};
   }
@@ -34,17 +34,17 @@ class NarrowLink final : public Transport {
 
 SharedSlice answer(std::size_t bytes) { return SharedSlice(Bytes(bytes)); }
 
-TEST(UnsentAnswers, WhatHasNoRoomWaitsUntilThereIsSome) {
+TEST(UnsentAnswers, AnAnswerForAFullQueueWaits) {
   NarrowLink link;
   UnsentAnswers unsent(link);
-  link.has_room = false;
+  link.has_space = false;
   unsent.send(1, answer(10));
   EXPECT_TRUE(unsent.waits(1));
   EXPECT_FALSE(unsent.waits(2));
   unsent.send_again();
   EXPECT_TRUE(unsent.waits(1));
   EXPECT_EQ(unsent.bytes_sent(), 0u);
-  link.has_room = true;
+  link.has_space = true;
   unsent.send_again();
   EXPECT_TRUE(unsent.empty());
   EXPECT_EQ(unsent.bytes_sent(), 10u);
@@ -55,10 +55,10 @@ TEST(UnsentAnswers, WhatHasNoRoomWaitsUntilThereIsSome) {
 TEST(UnsentAnswers, OneOfAConnectionWaitsAndNoMore) {
   NarrowLink link;
   UnsentAnswers unsent(link);
-  link.has_room = false;
+  link.has_space = false;
   unsent.send(1, answer(10));
   unsent.send(1, answer(20));
-  link.has_room = true;
+  link.has_space = true;
   unsent.send_again();
   ASSERT_EQ(link.sent.size(), 1u);
   EXPECT_EQ(link.sent[0].second, 10u) << "the first";
@@ -69,7 +69,7 @@ TEST(UnsentAnswers, NothingWaitsForAConnectionThatIsGone) {
   UnsentAnswers unsent(link);
   unsent.send(NarrowLink::kGone, answer(10));
   EXPECT_TRUE(unsent.empty());
-  link.has_room = false;
+  link.has_space = false;
   unsent.send(1, answer(10));
   unsent.forget(1);
   EXPECT_TRUE(unsent.empty());

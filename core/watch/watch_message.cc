@@ -140,7 +140,7 @@ Status walk_body(const watch::Message& message, Visitor& visitor) {
 
 // --- troubles
 
-watch::TroubleT told(const Status& status) {
+watch::TroubleT trouble_of(const Status& status) {
   const Fault& fault = status.fault();
   watch::TroubleT trouble;
   trouble.code = static_cast<std::uint8_t>(status.code());
@@ -253,29 +253,29 @@ Result<std::unique_ptr<watch::MessageT>> unpack(ByteSpan bytes, std::size_t byte
   return std::unique_ptr<watch::MessageT>(message.UnPack());
 }
 
-watch::BodyUnion body_told(const WatchPortion& portion) {
+watch::BodyUnion body_for(const WatchPortion& portion) {
   watch::PortionT wire = portion_of(portion.changes);
   wire.first = portion.first;
   wire.more = portion.more;
   if (!portion.trouble.ok()) {
-    wire.trouble = std::make_unique<watch::TroubleT>(told(portion.trouble));
+    wire.trouble = std::make_unique<watch::TroubleT>(trouble_of(portion.trouble));
   }
   return body_of(std::move(wire));
 }
 
-watch::BodyUnion body_told(RoundDetail detail) {
+watch::BodyUnion body_for(RoundDetail detail) {
   // Inputs that are too long are left out, because the other columns are still useful.
   if (detail.inputs.size() > kWatchInputsBytesMax) detail.inputs.clear();
   return body_of(std::move(detail));
 }
 
-watch::BodyUnion body_told(const OperatorAnswer& answer) {
+watch::BodyUnion body_for(const OperatorAnswer& answer) {
   watch::OperatorAnswerT wire;
   wire.answer.assign(answer.json.begin(), answer.json.end());
   return body_of(std::move(wire));
 }
 
-watch::BodyUnion body_told(const Status& status) { return body_of(told(status)); }
+watch::BodyUnion body_for(const Status& status) { return body_of(trouble_of(status)); }
 
 watch::BodyUnion body_asked(const PullQuestion& pull) {
   watch::PullT wire;
@@ -361,7 +361,7 @@ Result<Bytes> pack_question(const WatchQuestion& question) {
 }
 
 Result<Bytes> pack_answer(const WatchAnswer& answer) {
-  watch::BodyUnion body = std::visit([](const auto& says) { return body_told(says); }, answer.says);
+  watch::BodyUnion body = std::visit([](const auto& says) { return body_for(says); }, answer.says);
   return pack(answer.number, std::move(body), kWatchAnswerBytesMax);
 }
 
@@ -391,9 +391,10 @@ Result<WatchAnswer> unpack_answer(ByteSpan bytes) {
   if (RoundDetail* const round = message->body.AsRoundDetail()) {
     return WatchAnswer{.number = number, .says = std::move(*round)};
   }
-  if (const watch::OperatorAnswerT* const told = message->body.AsOperatorAnswer()) {
-    return WatchAnswer{.number = number,
-                       .says = OperatorAnswer{{told->answer.begin(), told->answer.end()}}};
+  if (const watch::OperatorAnswerT* const trouble_of = message->body.AsOperatorAnswer()) {
+    return WatchAnswer{
+        .number = number,
+        .says = OperatorAnswer{{trouble_of->answer.begin(), trouble_of->answer.end()}}};
   }
   if (watch::TroubleT* const trouble = message->body.AsTrouble()) {
     return WatchAnswer{.number = number, .says = read_trouble(*trouble)};

@@ -36,11 +36,11 @@ TEST(WatchMessage, WhatIsPackedComesOutToTheLastBit) {
     const Result<WatchAnswer> answer = unpack_answer(bytes);
     ASSERT_TRUE(answer.ok()) << seed << ": " << answer.status().text();
     EXPECT_EQ(answer->number, seed);
-    const auto& told = std::get<WatchPortion>(answer->says);
-    EXPECT_EQ(dump(told.changes), before) << seed;
-    EXPECT_EQ(told.first, first);
-    EXPECT_EQ(told.more, more);
-    EXPECT_EQ(told.trouble.text(), trouble);
+    const auto& received = std::get<WatchPortion>(answer->says);
+    EXPECT_EQ(dump(received.changes), before) << seed;
+    EXPECT_EQ(received.first, first);
+    EXPECT_EQ(received.more, more);
+    EXPECT_EQ(received.trouble.text(), trouble);
   }
 }
 
@@ -68,8 +68,8 @@ TEST(WatchMessage, QuestionsAndOtherAnswersComeOut) {
   EXPECT_EQ(std::get<OperatorQuestion>(asked({4, OperatorQuestion{"{\"verb\":1}"}})).json,
             "{\"verb\":1}");
 
-  const auto told = unpack_answer(packed({.number = 5, .says = OperatorAnswer{"[]"}}));
-  EXPECT_EQ(std::get<OperatorAnswer>(told->says).json, "[]");
+  const auto received = unpack_answer(packed({.number = 5, .says = OperatorAnswer{"[]"}}));
+  EXPECT_EQ(std::get<OperatorAnswer>(received->says).json, "[]");
   const Status trouble(StatusCode::unavailable,
                        {.what = "a", .expected = "b", .got = "c", .remedy = "d"});
   const auto why = unpack_answer(packed({.number = 6, .says = trouble}));
@@ -83,9 +83,9 @@ TEST(WatchMessage, ATextIsCutBetweenCharacters) {
   const auto answer =
       unpack_answer(packed({.number = 1, .says = WatchPortion{.changes = changes}}));
   ASSERT_TRUE(answer.ok()) << answer.status().text();
-  const RunChanges& told = std::get<WatchPortion>(answer->says).changes;
-  EXPECT_EQ(told.metrics[0].name, std::string(63, 'a'));
-  EXPECT_EQ(told.events[0].text, std::string(1024, 'b'));
+  const RunChanges& received = std::get<WatchPortion>(answer->says).changes;
+  EXPECT_EQ(received.metrics[0].name, std::string(63, 'a'));
+  EXPECT_EQ(received.events[0].text, std::string(1024, 'b'));
 }
 
 // Sixteen Ki agents, as many previous agents, all with the longest names, and as many rows as one
@@ -140,7 +140,7 @@ TEST(WatchMessage, MoreThanAMessageHoldsIsAnError) {
             StatusCode::resource_exhausted);
 }
 
-TEST(WatchMessage, AnotherVersionIsToldSo) {
+TEST(WatchMessage, AnotherVersionIsNamedInTheError) {
   Bytes bytes = *pack_question({1, PullQuestion{}});
   EXPECT_EQ(bytes[7], kWatchVersion) << "as the identifier of watch.fbs";
   bytes[7] = kWatchVersion + 1;
@@ -186,7 +186,7 @@ TEST(WatchMessage, ItNeedNotBeginAtAnyMultiple) {
   EXPECT_EQ(dump(std::get<RoundDetail>(answer->says)), dump(random_round(3)));
 }
 
-TEST(WatchMessage, AJobsStateThatNobodyKnowsIsRefused) {
+TEST(WatchMessage, AnUnknownStateOfAJobIsRefused) {
   watch::PortionT portion;
   portion.has_jobs = true;
   portion.jobs.push_back({.state = static_cast<wire::JobState>(200)});

@@ -51,20 +51,20 @@ WatchServer::WatchServer(WatchServerOptions options, const Clock& clock, Log& lo
       hub_(std::move(hub)),
       endpoint_(hub_->endpoint()),
       // Each session has a reader of its own, which opens the journal when it is first used.
-      desk_({.open_run =
-                 [this] {
-                   return std::make_unique<RunFollower>(
-                       RunFollowerOptions{.path = options_.journal,
-                                          .rows_max = kWatchRowsMax,
-                                          .own_journal = true},
-                       clock_);
-                 },
-             .ask_operator =
-                 [this](ConnectionId from, std::uint64_t number, std::string json) {
-                   return options_.ask_operator && operators_->ask(from, number, std::move(json));
-                 },
-             .operators = options_.operators,
-             .sessions_max = options_.sessions_max}),
+      watch_sessions_(
+          {.open_run =
+               [this] {
+                 return std::make_unique<RunFollower>(
+                     RunFollowerOptions{
+                         .path = options_.journal, .rows_max = kWatchRowsMax, .own_journal = true},
+                     clock_);
+               },
+           .ask_operator =
+               [this](ConnectionId from, std::uint64_t number, std::string json) {
+                 return options_.ask_operator && operators_->ask(from, number, std::move(json));
+               },
+           .operators = options_.operators,
+           .sessions_max = options_.sessions_max}),
       unsent_(*hub_),
       // The members above are used by the threads, so these start last.
       operators_(std::make_unique<WatchOperators>(options_.ask_operator, [this] { hub_->wake(); })),
@@ -97,12 +97,12 @@ void WatchServer::serve() {
 bool WatchServer::look() {
   const auto may_send = [this](ConnectionId to) { return !unsent_.waits(to); };
   for (WatchOperators::Answered& one : operators_->take()) {
-    desk_.operator_answered(one.connection, one.number, std::move(one.json));
+    watch_sessions_.operator_answered(one.connection, one.number, std::move(one.json));
   }
   const std::chrono::nanoseconds now = clock_.now();
-  std::chrono::nanoseconds deadline = desk_.has_work(may_send) ? now
-                                      : unsent_.empty()        ? now + kUntilSomethingComes
-                                                               : now + kSendAgainAfter;
+  std::chrono::nanoseconds deadline = watch_sessions_.has_work(may_send) ? now
+                                      : unsent_.empty() ? now + kUntilSomethingComes
+                                                        : now + kSendAgainAfter;
   for (std::size_t events = 0; events < kEventsAtOnceMax; ++events) {
     // Only the first receive() waits; the others take what has already arrived.
     Result<std::optional<LinkEvent>> event = hub_->receive(std::exchange(deadline, now));
@@ -115,7 +115,7 @@ bool WatchServer::look() {
     take(**event);
   }
   unsent_.send_again();
-  if (std::optional<WatchDesk::Answer> answer = desk_.next(may_send)) {
+  if (std::optional<WatchSessions::Answer> answer = watch_sessions_.next(may_send)) {
     unsent_.send(answer->to, SharedSlice(std::move(answer->bytes)));
   }
   return true;
@@ -126,16 +126,16 @@ void WatchServer::take(const LinkEvent& event) {
   if (const auto* received = std::get_if<Received>(&event)) {
     const std::string id =
         options_.watchers ? options_.watchers->id_of(received->peer) : std::string();
-    desk_.take(received->connection, id, received->frame, clock_.now());
+    watch_sessions_.take(received->connection, id, received->frame, clock_.now());
   } else if (const auto* gone = std::get_if<Disconnected>(&event)) {
-    desk_.gone(gone->connection);
+    watch_sessions_.gone(gone->connection);
     unsent_.forget(gone->connection);
   } else if (const auto* refused = std::get_if<Refused>(&event)) {
-    tell_refused(*refused);
+    log_refused(*refused);
   }
 }
 
-void WatchServer::tell_refused(const Refused& refused) {
+void WatchServer::log_refused(const Refused& refused) {
   if (clock_.now() < next_word_at_) return;
   next_word_at_ = clock_.now() + kWordsEvery;
   log_.warning(kWatchComponent, "a watcher was refused",
@@ -144,9 +144,9 @@ void WatchServer::tell_refused(const Refused& refused) {
 
 // The counters are atomic copies for other threads.
 void WatchServer::count() {
-  sessions_ = desk_.sessions();
-  questions_ = desk_.counts().questions;
-  refused_ = desk_.counts().refused;
+  sessions_ = watch_sessions_.sessions();
+  questions_ = watch_sessions_.counts().questions;
+  refused_ = watch_sessions_.counts().refused;
   const LinkCounters counters = hub_->counters();
   turned_away_ =
       std::accumulate(counters.refused.begin(), counters.refused.end(), std::uint64_t{0});

@@ -65,7 +65,7 @@ class WatchServer {
   void serve();
   bool look();
   void take(const LinkEvent& event);
-  void tell_refused(const Refused& refused);
+  void log_refused(const Refused& refused);
   void count();
 
   const WatchServerOptions options_;
@@ -73,7 +73,7 @@ class WatchServer {
   Log& log_;
   const std::unique_ptr<Hub> hub_;
   const std::string endpoint_;
-  WatchDesk desk_;
+  WatchSessions watch_sessions_;
   UnsentAnswers unsent_;
   // Time of the next log entry about refused connections.
   std::chrono::nanoseconds next_word_at_{0};

@@ -37,25 +37,25 @@ Status operators_busy() {
 
 // Queues a refusal unless too many wait. It must not need a session, because it may be the reason
 // why none exists.
-void WatchDesk::refuse(ConnectionId to, std::uint64_t number, Status why) {
+void WatchSessions::refuse(ConnectionId to, std::uint64_t number, Status why) {
   ++counts_.refused;
   if (refusals_.size() >= kRefusalsMax) return;
   Result<Bytes> bytes = pack_answer({.number = number, .says = std::move(why)});
   if (bytes.ok()) refusals_.push_back({.to = to, .bytes = *std::move(bytes)});
 }
 
-bool WatchDesk::may_operate(const std::string& id) const {
+bool WatchSessions::may_operate(const std::string& id) const {
   return !id.empty() && std::ranges::find(parts_.operators, id) != parts_.operators.end();
 }
 
-std::size_t WatchDesk::sessions_of(Place place) const {
+std::size_t WatchSessions::sessions_of(Place place) const {
   return static_cast<std::size_t>(std::ranges::count_if(
       sessions_, [place](const auto& one) { return one.second.place == place; }));
 }
 
 // Returns true if a place is free, or if one becomes free because its session has been silent for
 // too long.
-bool WatchDesk::make_room(Place place, std::chrono::nanoseconds now) {
+bool WatchSessions::free_place(Place place, std::chrono::nanoseconds now) {
   if (sessions_of(place) < parts_.sessions_max) return true;
   auto silent = sessions_.end();
   for (auto one = sessions_.begin(); one != sessions_.end(); ++one) {
@@ -70,9 +70,9 @@ bool WatchDesk::make_room(Place place, std::chrono::nanoseconds now) {
 // Returns the session of the connection, with the kind of place that the question needs. A sender
 // that is not an operator gets no operator's place, so that it cannot take the places away from
 // operators.
-Result<WatchDesk::Session*> WatchDesk::session_of(ConnectionId from, const std::string& id,
-                                                  const WatchQuestion& question,
-                                                  std::chrono::nanoseconds now) {
+Result<WatchSessions::Session*> WatchSessions::session_of(ConnectionId from, const std::string& id,
+                                                          const WatchQuestion& question,
+                                                          std::chrono::nanoseconds now) {
   const Place place =
       std::holds_alternative<OperatorQuestion>(question.asks) ? Place::operators : Place::watcher;
   auto found = sessions_.find(from);
@@ -81,7 +81,7 @@ Result<WatchDesk::Session*> WatchDesk::session_of(ConnectionId from, const std::
     return &found->second;
   }
   if (place == Place::operators && !may_operate(id)) return no_operator(id);
-  if (!make_room(place, now)) {
+  if (!free_place(place, now)) {
     return too_many(place == Place::watcher ? "watching" : "operating", parts_.sessions_max);
   }
   Session& session = sessions_[from];
@@ -90,8 +90,8 @@ Result<WatchDesk::Session*> WatchDesk::session_of(ConnectionId from, const std::
 }
 
 // Question 0 in an answer refers to a question whose number could not be read.
-void WatchDesk::take(ConnectionId from, const std::string& id, ByteSpan bytes,
-                     std::chrono::nanoseconds now) {
+void WatchSessions::take(ConnectionId from, const std::string& id, ByteSpan bytes,
+                         std::chrono::nanoseconds now) {
   Result<WatchQuestion> question = unpack_question(bytes);
   if (!question.ok()) return refuse(from, 0, question.status());
   Result<Session*> found = session_of(from, id, *question, now);
@@ -108,7 +108,8 @@ void WatchDesk::take(ConnectionId from, const std::string& id, ByteSpan bytes,
   session.questions.push_back(*std::move(question));
 }
 
-void WatchDesk::operator_answered(ConnectionId connection, std::uint64_t number, std::string json) {
+void WatchSessions::operator_answered(ConnectionId connection, std::uint64_t number,
+                                      std::string json) {
   const auto found = sessions_.find(connection);
   if (found == sessions_.end()) return;
   Session& session = found->second;
@@ -118,7 +119,7 @@ void WatchDesk::operator_answered(ConnectionId connection, std::uint64_t number,
   session.answered = WatchAnswer{.number = number, .says = OperatorAnswer{std::move(json)}};
 }
 
-bool WatchDesk::has_work(const MaySend& may_send) const {
+bool WatchSessions::has_work(const MaySend& may_send) const {
   return !refusals_.empty() || std::ranges::any_of(sessions_, [&](const auto& one) {
     return is_ready(one.second) && may_send(one.first);
   });
@@ -126,14 +127,14 @@ bool WatchDesk::has_work(const MaySend& may_send) const {
 
 // Refusals and sessions take turns, so that a client which is refused repeatedly does not delay
 // others.
-std::optional<WatchDesk::Answer> WatchDesk::next(const MaySend& may_send) {
+std::optional<WatchSessions::Answer> WatchSessions::next(const MaySend& may_send) {
   refusals_turn_ = !refusals_turn_;
   std::optional<Answer> answer = refusals_turn_ ? next_refusal() : next_of_sessions(may_send);
   if (answer) return answer;
   return refusals_turn_ ? next_of_sessions(may_send) : next_refusal();
 }
 
-std::optional<WatchDesk::Answer> WatchDesk::next_refusal() {
+std::optional<WatchSessions::Answer> WatchSessions::next_refusal() {
   if (refusals_.empty()) return std::nullopt;
   Answer refusal = std::move(refusals_.front());
   refusals_.pop_front();
@@ -141,7 +142,7 @@ std::optional<WatchDesk::Answer> WatchDesk::next_refusal() {
 }
 
 // Continues after the session that was served last, so that each gets its turn.
-std::optional<WatchDesk::Answer> WatchDesk::next_of_sessions(const MaySend& may_send) {
+std::optional<WatchSessions::Answer> WatchSessions::next_of_sessions(const MaySend& may_send) {
   const auto can_go_on = [&](const auto& one) {
     return is_ready(one.second) && may_send(one.first);
   };
@@ -163,7 +164,7 @@ std::optional<WatchDesk::Answer> WatchDesk::next_of_sessions(const MaySend& may_
 }
 
 // The answer to an operator's question is sent before the next question is processed.
-std::optional<WatchAnswer> WatchDesk::answer(ConnectionId from, Session& session) {
+std::optional<WatchAnswer> WatchSessions::answer(ConnectionId from, Session& session) {
   if (session.answered) return std::exchange(session.answered, std::nullopt);
   WatchQuestion question = std::move(session.questions.front());
   session.questions.pop_front();
@@ -178,7 +179,7 @@ std::optional<WatchAnswer> WatchDesk::answer(ConnectionId from, Session& session
 
 // One step of the session's reader. An error of the reader is part of the portion and does not end
 // the session.
-WatchAnswer WatchDesk::pull(Session& session, std::uint64_t number, const PullQuestion& asked) {
+WatchAnswer WatchSessions::pull(Session& session, std::uint64_t number, const PullQuestion& asked) {
   if (asked.afresh) session.run.reset();
   if (!session.run) {
     session.run = parts_.open_run();
@@ -192,7 +193,8 @@ WatchAnswer WatchDesk::pull(Session& session, std::uint64_t number, const PullQu
   return {.number = number, .says = std::move(portion)};
 }
 
-WatchAnswer WatchDesk::round(Session& session, std::uint64_t number, const RoundQuestion& asked) {
+WatchAnswer WatchSessions::round(Session& session, std::uint64_t number,
+                                 const RoundQuestion& asked) {
   Result<RoundDetail> detail =
       session.run ? session.run->round_detail(asked.job, asked.round)
                   : Status(StatusCode::unavailable, {.what = fmt::format("round {}", asked.round),
@@ -204,8 +206,8 @@ WatchAnswer WatchDesk::round(Session& session, std::uint64_t number, const Round
 }
 
 // A session may have one operator's question in progress.
-std::optional<WatchAnswer> WatchDesk::ask(ConnectionId from, Session& session, std::uint64_t number,
-                                          OperatorQuestion& asked) {
+std::optional<WatchAnswer> WatchSessions::ask(ConnectionId from, Session& session,
+                                              std::uint64_t number, OperatorQuestion& asked) {
   if (!may_operate(session.id)) {
     return WatchAnswer{.number = number, .says = no_operator(session.id)};
   }

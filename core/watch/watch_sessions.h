@@ -24,8 +24,8 @@
 
 namespace tributary {
 
-// The functions and limits that a WatchDesk works with.
-struct WatchDeskParts {
+// The functions and limits that a WatchSessions works with.
+struct WatchSessionsParts {
   // Opens the run from its beginning, for one session.
   std::function<std::unique_ptr<RunSource>()> open_run;
   // Passes on an operator's question, whose answer is passed to operator_answered(). Returns false
@@ -36,7 +36,7 @@ struct WatchDeskParts {
   std::uint32_t sessions_max = 8;
 };
 
-class WatchDesk {
+class WatchSessions {
  public:
   // Bound on waiting questions of one session. A correct observer has at most one question of each
   // kind in flight. Further questions are counted and dropped without an answer.
@@ -58,7 +58,7 @@ class WatchDesk {
     std::uint64_t refused = 0;  // malformed questions and questions without a place
   };
 
-  explicit WatchDesk(WatchDeskParts parts) : parts_(std::move(parts)) {}
+  explicit WatchSessions(WatchSessionsParts parts) : parts_(std::move(parts)) {}
 
   // Takes a question. `id` is the id under which the sender's key is allowed now.
   void take(ConnectionId from, const std::string& id, ByteSpan question,
@@ -93,7 +93,7 @@ class WatchDesk {
 
   bool may_operate(const std::string& id) const;
   std::size_t sessions_of(Place place) const;
-  bool make_room(Place place, std::chrono::nanoseconds now);
+  bool free_place(Place place, std::chrono::nanoseconds now);
   Result<Session*> session_of(ConnectionId from, const std::string& id,
                               const WatchQuestion& question, std::chrono::nanoseconds now);
   static bool is_ready(const Session& session) {
@@ -108,7 +108,7 @@ class WatchDesk {
   std::optional<WatchAnswer> ask(ConnectionId from, Session& session, std::uint64_t number,
                                  OperatorQuestion& asked);
 
-  WatchDeskParts parts_;
+  WatchSessionsParts parts_;
   std::map<ConnectionId, Session> sessions_;
   ConnectionId last_served_ = 0;
   bool refusals_turn_ = false;

@@ -23,8 +23,8 @@ using testing::HasSubstr;
 
 bool everybody_may(ConnectionId /*to*/) { return true; }
 
-// A WatchDesk with a run of twenty rounds, of which a portion has four.
-class WatchDeskTest : public testing::Test {
+// A WatchSessions with a run of twenty rounds, of which a portion has four.
+class WatchSessionsTest : public testing::Test {
  protected:
   void SetUp() override {
     writer_.job();
@@ -41,33 +41,34 @@ class WatchDeskTest : public testing::Test {
   void ask(ConnectionId from, const WatchQuestion& question, const std::string& id = "desk-1") {
     const Result<Bytes> bytes = pack_question(question);
     ASSERT_TRUE(bytes.ok()) << bytes.status().text();
-    desk_.take(from, id, *bytes, clock_.now());
+    watch_sessions_.take(from, id, *bytes, clock_.now());
   }
   void pull(ConnectionId from, std::uint64_t number, bool afresh = false) {
     ask(from, {number, PullQuestion{afresh}});
   }
   // An answer and its receiver.
-  struct Told {
+  struct AnswerSent {
     ConnectionId to = 0;
     WatchAnswer answer = {};
   };
   // Processes one question and returns its answer, if any.
-  std::optional<Told> next(const WatchDesk::MaySend& may_send = everybody_may) {
-    const std::optional<WatchDesk::Answer> answer = desk_.next(may_send);
+  std::optional<AnswerSent> next(const WatchSessions::MaySend& may_send = everybody_may) {
+    const std::optional<WatchSessions::Answer> answer = watch_sessions_.next(may_send);
     if (!answer) return std::nullopt;
     Result<WatchAnswer> opened = unpack_answer(answer->bytes);
     EXPECT_TRUE(opened.ok()) << opened.status().text();
-    std::optional<Told> told(std::in_place);
-    told->to = answer->to;
-    if (opened.ok()) told->answer = *opened;
-    return told;
+    std::optional<AnswerSent> answer_sent(std::in_place);
+    answer_sent->to = answer->to;
+    if (opened.ok()) answer_sent->answer = *opened;
+    return answer_sent;
   }
   // Requests one portion for this connection, which must be the only one that asks.
   WatchPortion portion(ConnectionId from, bool afresh = false) {
     pull(from, 1, afresh);
-    std::optional<Told> told = next();
-    EXPECT_TRUE(told && std::holds_alternative<WatchPortion>(told->answer.says));
-    return told ? std::get<WatchPortion>(std::move(told->answer.says)) : WatchPortion();
+    std::optional<AnswerSent> answer_sent = next();
+    EXPECT_TRUE(answer_sent && std::holds_alternative<WatchPortion>(answer_sent->answer.says));
+    return answer_sent ? std::get<WatchPortion>(std::move(answer_sent->answer.says))
+                       : WatchPortion();
   }
   // Requests portions until the end of the run.
   RunChanges all_of(ConnectionId from, bool afresh = false) {
@@ -80,17 +81,17 @@ class WatchDeskTest : public testing::Test {
     return all;
   }
   // The error of an answer; ok if it has none.
-  static Status trouble(const std::optional<Told>& told) {
-    if (!told || !std::holds_alternative<Status>(told->answer.says)) return {};
-    return std::get<Status>(told->answer.says);
+  static Status trouble(const std::optional<AnswerSent>& answer_sent) {
+    if (!answer_sent || !std::holds_alternative<Status>(answer_sent->answer.says)) return {};
+    return std::get<Status>(answer_sent->answer.says);
   }
 
   store_testing::Folder folder_;
   ManualClock clock_;
   RunWriter writer_{folder_ / "run.db"};
   std::vector<Asked> asked_;
-  bool operators_have_room_ = true;
-  WatchDesk desk_{
+  bool operators_accept_ = true;
+  WatchSessions watch_sessions_{
       {.open_run =
            [this] {
              return std::make_unique<RunFollower>(
@@ -99,14 +100,14 @@ class WatchDeskTest : public testing::Test {
            },
        .ask_operator =
            [this](ConnectionId from, std::uint64_t number, std::string json) {
-             if (operators_have_room_) asked_.push_back({from, number, std::move(json)});
-             return operators_have_room_;
+             if (operators_accept_) asked_.push_back({from, number, std::move(json)});
+             return operators_accept_;
            },
        .operators = {"chief"},
        .sessions_max = 3}};
 };
 
-TEST_F(WatchDeskTest, EachSessionReadsTheWholeRunOnce) {
+TEST_F(WatchSessionsTest, EachSessionReadsTheWholeRunOnce) {
   const WatchPortion first = portion(1);
   EXPECT_TRUE(first.first);
   EXPECT_TRUE(first.more);
@@ -120,51 +121,52 @@ TEST_F(WatchDeskTest, EachSessionReadsTheWholeRunOnce) {
   EXPECT_EQ(all_of(2).reports.size(), 2u);
 }
 
-TEST_F(WatchDeskTest, AfreshIsFromTheBeginning) {
+TEST_F(WatchSessionsTest, AfreshIsFromTheBeginning) {
   EXPECT_EQ(all_of(1).rounds.size(), 20u);
   const WatchPortion again = portion(1, true);
   EXPECT_TRUE(again.first);
   EXPECT_EQ(again.changes.rounds.size() + all_of(1).rounds.size(), 20u);
 }
 
-TEST_F(WatchDeskTest, SessionsTakeTurns) {
+TEST_F(WatchSessionsTest, SessionsTakeTurns) {
   for (const std::uint64_t number : {1u, 2u, 3u}) {
     for (const ConnectionId from : {7u, 8u, 9u}) pull(from, number);
   }
   std::vector<std::pair<ConnectionId, std::uint64_t>> order;
-  while (const std::optional<Told> told = next()) order.emplace_back(told->to, told->answer.number);
+  while (const std::optional<AnswerSent> answer_sent = next())
+    order.emplace_back(answer_sent->to, answer_sent->answer.number);
   EXPECT_THAT(order,
               testing::ElementsAre(testing::Pair(7, 1), testing::Pair(8, 1), testing::Pair(9, 1),
                                    testing::Pair(7, 2), testing::Pair(8, 2), testing::Pair(9, 2),
                                    testing::Pair(7, 3), testing::Pair(8, 3), testing::Pair(9, 3)));
-  EXPECT_FALSE(desk_.has_work(everybody_may));
+  EXPECT_FALSE(watch_sessions_.has_work(everybody_may));
 }
 
-TEST_F(WatchDeskTest, WhoCannotBeSentToIsNotReadFor) {
+TEST_F(WatchSessionsTest, WhoCannotBeSentToIsNotReadFor) {
   pull(1, 1);
   pull(2, 1);
   const auto not_to_the_first = [](ConnectionId to) { return to != 1; };
   EXPECT_EQ(next(not_to_the_first)->to, 2u);
-  EXPECT_FALSE(desk_.has_work(not_to_the_first));
+  EXPECT_FALSE(watch_sessions_.has_work(not_to_the_first));
   EXPECT_FALSE(next(not_to_the_first));
   EXPECT_EQ(next()->to, 1u);
 }
 
-TEST_F(WatchDeskTest, AsManyWatchAsThereIsRoomFor) {
+TEST_F(WatchSessionsTest, ThePlacesOfObserversAreLimited) {
   for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_TRUE(portion(from).first);
   pull(4, 17);
-  const std::optional<Told> told = next();
-  EXPECT_EQ(trouble(told).code(), StatusCode::resource_exhausted);
-  EXPECT_THAT(trouble(told).text(), HasSubstr("at most 3"));
-  EXPECT_EQ(told->answer.number, 17u);
-  desk_.gone(2);
+  const std::optional<AnswerSent> answer_sent = next();
+  EXPECT_EQ(trouble(answer_sent).code(), StatusCode::resource_exhausted);
+  EXPECT_THAT(trouble(answer_sent).text(), HasSubstr("at most 3"));
+  EXPECT_EQ(answer_sent->answer.number, 17u);
+  watch_sessions_.gone(2);
   EXPECT_TRUE(portion(4).first) << "there is room again";
-  EXPECT_EQ(desk_.sessions(), 3u);
+  EXPECT_EQ(watch_sessions_.sessions(), 3u);
 }
 
-TEST_F(WatchDeskTest, WhoIsSilentGivesItsPlaceToSomebodyWhoComes) {
+TEST_F(WatchSessionsTest, ASilentObserverGivesItsPlaceToANewOne) {
   for (const ConnectionId from : {1u, 2u, 3u}) all_of(from);
-  clock_.advance(WatchDesk::kSilentMax);
+  clock_.advance(WatchSessions::kSilentMax);
   all_of(1);
   EXPECT_TRUE(portion(4).first);
   EXPECT_TRUE(portion(2).first) << "the place was the second's, who now has the third's";
@@ -173,30 +175,30 @@ TEST_F(WatchDeskTest, WhoIsSilentGivesItsPlaceToSomebodyWhoComes) {
   EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "nobody else is silent";
 }
 
-TEST_F(WatchDeskTest, WhoOnlyOperatesTakesNoWatchersPlace) {
+TEST_F(WatchSessionsTest, WhoOnlyOperatesTakesNoWatchersPlace) {
   for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_TRUE(portion(from).first);
   for (const ConnectionId from : {4u, 5u, 6u}) {
     ask(from, {1, OperatorQuestion{"{}"}}, "chief");
     EXPECT_FALSE(next()) << "it is on its way";
   }
   EXPECT_EQ(asked_.size(), 3u);
-  EXPECT_EQ(desk_.sessions(), 3u) << "that watch";
+  EXPECT_EQ(watch_sessions_.sessions(), 3u) << "that watch";
   ask(7, {2, OperatorQuestion{"{}"}}, "chief");
   EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "of these too";
   pull(4, 3);
   EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "no way to a fourth place";
-  desk_.gone(2);
+  watch_sessions_.gone(2);
   EXPECT_TRUE(portion(4).first) << "an operator that begins to watch";
   ask(7, {4, OperatorQuestion{"{}"}}, "chief");
   EXPECT_FALSE(next());
   EXPECT_EQ(asked_.size(), 4u) << "whose place is free again";
-  desk_.operator_answered(4, 1, "[4]");
-  const std::optional<Told> told = next();
-  ASSERT_TRUE(told && std::holds_alternative<OperatorAnswer>(told->answer.says));
-  EXPECT_EQ(told->to, 4u) << "it was asked before it watched";
+  watch_sessions_.operator_answered(4, 1, "[4]");
+  const std::optional<AnswerSent> answer_sent = next();
+  ASSERT_TRUE(answer_sent && std::holds_alternative<OperatorAnswer>(answer_sent->answer.says));
+  EXPECT_EQ(answer_sent->to, 4u) << "it was asked before it watched";
 }
 
-TEST_F(WatchDeskTest, WhoMayNotOperateTakesNoPlaceByAsking) {
+TEST_F(WatchSessionsTest, WhoMayNotOperateTakesNoPlaceByAsking) {
   for (ConnectionId from = 1; from <= 3; ++from) {
     ask(from, {1, OperatorQuestion{"{}"}}, "desk-1");
     EXPECT_EQ(trouble(next()).code(), StatusCode::permission_denied);
@@ -206,52 +208,52 @@ TEST_F(WatchDeskTest, WhoMayNotOperateTakesNoPlaceByAsking) {
   EXPECT_EQ(asked_.size(), 1u);
 }
 
-TEST_F(WatchDeskTest, WhoIsSilentMakesRoomForItsOwnKindAlone) {
+TEST_F(WatchSessionsTest, ASilentSessionGivesItsPlaceToItsOwnKindOnly) {
   for (const ConnectionId from : {1u, 2u, 3u}) all_of(from);
-  clock_.advance(WatchDesk::kSilentMax);
+  clock_.advance(WatchSessions::kSilentMax);
   ask(4, {1, OperatorQuestion{"{}"}}, "chief");
   EXPECT_FALSE(next());
   for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_FALSE(portion(from).first);
 }
 
-TEST_F(WatchDeskTest, WhoAsksWithoutWaitingIsNotHeardBeyondABound) {
+TEST_F(WatchSessionsTest, WhoAsksWithoutWaitingIsNotHeardBeyondABound) {
   for (std::uint64_t number = 1; number <= 100; ++number) pull(1, number);
   std::size_t answers = 0;
   while (next()) ++answers;
-  EXPECT_EQ(answers, WatchDesk::kQuestionsMax);
-  EXPECT_EQ(desk_.counts().refused, 100 - WatchDesk::kQuestionsMax);
-  EXPECT_EQ(desk_.counts().questions, WatchDesk::kQuestionsMax);
+  EXPECT_EQ(answers, WatchSessions::kQuestionsMax);
+  EXPECT_EQ(watch_sessions_.counts().refused, 100 - WatchSessions::kQuestionsMax);
+  EXPECT_EQ(watch_sessions_.counts().questions, WatchSessions::kQuestionsMax);
 }
 
-TEST_F(WatchDeskTest, WhoIsRefusedKeepsNobodyWaiting) {
+TEST_F(WatchSessionsTest, ARefusedObserverDelaysNoOther) {
   for (int i = 0; i < 1000; ++i)
-    desk_.take(99, "stranger", bytes_of(std::string_view("noise")), clock_.now());
+    watch_sessions_.take(99, "stranger", bytes_of(std::string_view("noise")), clock_.now());
   pull(1, 1);
   bool served = false;
   std::size_t answers = 0;
-  for (; const std::optional<Told> told = next(); ++answers) {
-    served |= told->to == 1;
+  for (; const std::optional<AnswerSent> answer_sent = next(); ++answers) {
+    served |= answer_sent->to == 1;
     EXPECT_TRUE(served || answers < 1);
-    EXPECT_TRUE(told->to == 1 || trouble(told).code() == StatusCode::corrupt_data);
+    EXPECT_TRUE(answer_sent->to == 1 || trouble(answer_sent).code() == StatusCode::corrupt_data);
   }
-  EXPECT_EQ(answers, WatchDesk::kRefusalsMax + 1);
-  EXPECT_EQ(desk_.counts().refused, 1000u);
+  EXPECT_EQ(answers, WatchSessions::kRefusalsMax + 1);
+  EXPECT_EQ(watch_sessions_.counts().refused, 1000u);
 }
 
-TEST_F(WatchDeskTest, ARoundIsToldInDetail) {
+TEST_F(WatchSessionsTest, ARoundIsReportedInDetail) {
   all_of(1);
   ask(1, {5, RoundQuestion{kJob, 3}});
-  const std::optional<Told> told = next();
-  ASSERT_TRUE(told && std::holds_alternative<RoundDetail>(told->answer.says));
-  EXPECT_EQ(std::get<RoundDetail>(told->answer.says).round, 3u);
-  EXPECT_EQ(std::get<RoundDetail>(told->answer.says).agents.size(), 3u);
+  const std::optional<AnswerSent> answer_sent = next();
+  ASSERT_TRUE(answer_sent && std::holds_alternative<RoundDetail>(answer_sent->answer.says));
+  EXPECT_EQ(std::get<RoundDetail>(answer_sent->answer.says).round, 3u);
+  EXPECT_EQ(std::get<RoundDetail>(answer_sent->answer.says).agents.size(), 3u);
   ask(1, {6, RoundQuestion{kJob, 300}});
   EXPECT_EQ(trouble(next()).code(), StatusCode::not_found);
   ask(2, {7, RoundQuestion{kJob, 3}});
   EXPECT_EQ(trouble(next()).code(), StatusCode::unavailable) << "nothing was read yet";
 }
 
-TEST_F(WatchDeskTest, OperatorsAreAnsweredWhenTheCoordinatorHas) {
+TEST_F(WatchSessionsTest, OperatorsAreAnsweredWhenTheCoordinatorHas) {
   ask(1, {5, OperatorQuestion{"{\"verb\":\"list\"}"}}, "chief");
   ask(1, {6, PullQuestion{}}, "chief");
   EXPECT_FALSE(next()) << "it is on its way";
@@ -260,19 +262,19 @@ TEST_F(WatchDeskTest, OperatorsAreAnsweredWhenTheCoordinatorHas) {
   EXPECT_EQ(next()->answer.number, 6u) << "nothing else waits for it";
   ask(1, {7, OperatorQuestion{"{}"}}, "chief");
   EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "one at a time";
-  desk_.operator_answered(1, 4, "of another question");
-  desk_.operator_answered(2, 5, "of another session");
+  watch_sessions_.operator_answered(1, 4, "of another question");
+  watch_sessions_.operator_answered(2, 5, "of another session");
   EXPECT_FALSE(next());
-  desk_.operator_answered(1, 5, "[1]");
-  const std::optional<Told> told = next();
-  ASSERT_TRUE(told && std::holds_alternative<OperatorAnswer>(told->answer.says));
-  EXPECT_EQ(std::get<OperatorAnswer>(told->answer.says).json, "[1]");
-  operators_have_room_ = false;
+  watch_sessions_.operator_answered(1, 5, "[1]");
+  const std::optional<AnswerSent> answer_sent = next();
+  ASSERT_TRUE(answer_sent && std::holds_alternative<OperatorAnswer>(answer_sent->answer.says));
+  EXPECT_EQ(std::get<OperatorAnswer>(answer_sent->answer.says).json, "[1]");
+  operators_accept_ = false;
   ask(1, {8, OperatorQuestion{"{}"}}, "chief");
   EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted);
 }
 
-TEST_F(WatchDeskTest, WhoIsNoOperatorIsToldSo) {
+TEST_F(WatchSessionsTest, AnObserverThatIsNoOperatorGetsAnError) {
   ask(1, {5, OperatorQuestion{"{\"verb\":\"stop\"}"}}, "desk-1");
   const Status status = trouble(next());
   EXPECT_EQ(status.code(), StatusCode::permission_denied);
@@ -283,16 +285,16 @@ TEST_F(WatchDeskTest, WhoIsNoOperatorIsToldSo) {
   EXPECT_TRUE(asked_.empty());
 }
 
-TEST_F(WatchDeskTest, TroubleWithTheFileIsToldWithWhatWasRead) {
-  WatchDesk desk(
+TEST_F(WatchSessionsTest, AnErrorOfTheFileIsReportedWithWhatWasRead) {
+  WatchSessions watch_sessions(
       {.open_run =
            [this] {
              return std::make_unique<RunFollower>(RunFollowerOptions{.path = folder_ / "none.db"},
                                                   clock_);
            },
        .ask_operator = [](ConnectionId, std::uint64_t, const std::string&) { return false; }});
-  desk.take(1, "desk-1", *pack_question({1, PullQuestion{}}), clock_.now());
-  const std::optional<WatchDesk::Answer> answer = desk.next(everybody_may);
+  watch_sessions.take(1, "desk-1", *pack_question({1, PullQuestion{}}), clock_.now());
+  const std::optional<WatchSessions::Answer> answer = watch_sessions.next(everybody_may);
   ASSERT_TRUE(answer);
   const Result<WatchAnswer> opened = unpack_answer(answer->bytes);
   ASSERT_TRUE(opened.ok());

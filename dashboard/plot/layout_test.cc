@@ -22,7 +22,7 @@ TEST(AxisMap, GoesThereAndBack) {
 }
 
 // Wall times are large numbers; the map must still resolve milliseconds.
-TEST(AxisMap, TellsMillisecondsApartToday) {
+TEST(AxisMap, DistinguishesMillisecondsOfToday) {
   const AxisMap map({1795391400, 1795391401}, 0, 1000, false);
   EXPECT_NEAR(map.pixel(1795391400.25), 250, 1e-3);
 }
@@ -39,15 +39,15 @@ TEST(LegendLayout, FillsRowsAndSaysHowManyAreLeft) {
   EXPECT_EQ(some.height, 20);
 }
 
-TEST(LegendLayout, NothingOverlapsOrLeavesTheRoom) {
+TEST(LegendLayout, NothingOverlapsOrLeavesTheArea) {
   const std::vector<double> widths = {40, 300, 10, 55, 70, 20, 99, 1};
   for (const double width : {15.0, 60.0, 100.0, 500.0}) {
-    const QRectF room(8, 0, width, 0);
-    const LegendLayout layout = lay_out_legend(widths, 12, room, 10, 3);
+    const QRectF area(8, 0, width, 0);
+    const LegendLayout layout = lay_out_legend(widths, 12, area, 10, 3);
     std::vector<QRectF> rects = layout.entries;
     if (!layout.more.isNull()) rects.push_back(layout.more);
     for (std::size_t i = 0; i < rects.size(); ++i) {
-      EXPECT_LE(rects[i].right(), room.right() + 1e-9);
+      EXPECT_LE(rects[i].right(), area.right() + 1e-9);
       EXPECT_LE(rects[i].bottom(), layout.height);
       for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(rects[i].intersects(rects[j]));
     }
@@ -101,11 +101,11 @@ TEST(Crosshair, FindsTheNearestOfEveryCurveWithinReach) {
   const auto values = values_near(curves, 10.4, 2);
   ASSERT_EQ(values.size(), 3U);
   EXPECT_EQ(values[0].sample.y, 100);
-  EXPECT_EQ(values[0].told, 100);
+  EXPECT_EQ(values[0].displayed, 100);
   EXPECT_EQ(values[1].key, "gap");
   EXPECT_TRUE(std::isnan(values[1].sample.y));
   EXPECT_EQ(values[2].sample.y, 100) << "where it is drawn";
-  EXPECT_EQ(values[2].told, 7) << "what it is";
+  EXPECT_EQ(values[2].displayed, 7) << "what it is";
 }
 
 TEST(DragFrame, GoesAlongOneAxisWhenTheHandDoes) {

@@ -12,7 +12,7 @@ namespace tributary::dashboard {
 namespace {
 
 constexpr std::size_t kLegendRowsMax = 2;
-constexpr double kLegendSwatchRoom = 22;  // width of the swatch and of the space between entries
+constexpr double kLegendSwatchWidth = 22;  // width of the swatch and of the space between entries
 constexpr double kLegendInset = 8;
 constexpr int kNameWidthMax = 160;
 constexpr int kMarginGap = 6;
@@ -109,11 +109,11 @@ double PlotCanvas::lay_out_header(QSize size) {
   for (const LegendEntry& entry : scene_.legend.entries()) {
     // Curves come first in the legend.
     const bool has_value = widths.size() < scene_.content.curves.size();
-    widths.push_back(kLegendSwatchRoom + metrics.horizontalAdvance(entry.name) +
+    widths.push_back(kLegendSwatchWidth + metrics.horizontalAdvance(entry.name) +
                      (has_value ? value_width : 0));
   }
-  const QRectF room(kLegendInset, scene_.title_height, size.width() - 2 * kLegendInset, 0);
-  const LegendLayout layout = lay_out_legend(widths, metrics.horizontalAdvance("+99 more"), room,
+  const QRectF area(kLegendInset, scene_.title_height, size.width() - 2 * kLegendInset, 0);
+  const LegendLayout layout = lay_out_legend(widths, metrics.horizontalAdvance("+99 more"), area,
                                              std::ceil(metrics.height() * 1.2), kLegendRowsMax);
   scene_.legend.place(layout);
   return scene_.title_height + layout.height +

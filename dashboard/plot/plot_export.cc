@@ -41,9 +41,9 @@ void write_rows(QIODevice& file, const Scene& scene) {
   for (const PlotCurve& curve : scene.content.curves) {
     if (!curve.series || !scene.shown(curve.key)) continue;
     // The table has the curve's own values, not those of the stack that it is drawn on.
-    const Series& told = *told_of(curve);
-    for (std::size_t i = 0; i < told.size(); ++i) {
-      const Sample sample = told.at(i);
+    const Series& shown = *displayed_series(curve);
+    for (std::size_t i = 0; i < shown.size(); ++i) {
+      const Sample sample = shown.at(i);
       if (in_sight(sample.x, sample.x)) row(curve.name, sample.x, {}, sample.y);
     }
   }

@@ -77,7 +77,7 @@ TEST_F(PlotExport, SaysWhyItCannot) {
             StatusCode::invalid_argument);
 }
 
-TEST_F(PlotExport, ALabelWithoutRoomGivesWayToItsShortOne) {
+TEST_F(PlotExport, ALabelThatDoesNotFitIsReplacedByItsShortForm) {
   const auto picture_with = [](const Stretch& narrow) {
     PlotView view({.title = "Choices"});
     view.setPalette(palette_for_tests(false));

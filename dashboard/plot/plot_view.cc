@@ -150,15 +150,15 @@ void PlotView::update_values() {
     scene_->values = values_near(scene_->content.curves, *scene_->crosshair, reach);
   } else {
     for (const PlotCurve& curve : scene_->content.curves) {
-      const auto last = curve.series ? told_of(curve)->last() : std::nullopt;
+      const auto last = curve.series ? displayed_series(curve)->last() : std::nullopt;
       if (last) scene_->values.push_back({curve.key, *last, last->y});
     }
   }
   const char* const unknown = scene_->crosshair ? "gap" : "–";
   for (const CrosshairValue& value : scene_->values) {
-    const bool gap = std::isnan(value.told);
+    const bool gap = std::isnan(value.displayed);
     scene_->legend.set_value(value.key,
-                             gap ? unknown : text_of(scene_->options.y.unit, value.told));
+                             gap ? unknown : text_of(scene_->options.y.unit, value.displayed));
   }
   if (!scene_->crosshair) scene_->values.clear();
 }

@@ -11,10 +11,10 @@ constexpr std::chrono::seconds kOperatorIdle{60};
 
 }  // namespace
 
-OperatorLine::OperatorLine(MakeSource make, std::function<void()> ready)
+OperatorChannel::OperatorChannel(MakeSource make, std::function<void()> ready)
     : make_(std::move(make)), ready_(std::move(ready)) {}
 
-OperatorLine::~OperatorLine() {
+OperatorChannel::~OperatorChannel() {
   {
     const std::lock_guard lock(mutex_);
     ending_ = true;
@@ -25,7 +25,7 @@ OperatorLine::~OperatorLine() {
   if (thread_.joinable()) thread_.join();
 }
 
-void OperatorLine::ask(std::uint64_t number, std::string question) {
+void OperatorChannel::ask(std::uint64_t number, std::string question) {
   bool refused = false;
   {
     const std::lock_guard lock(mutex_);
@@ -46,12 +46,12 @@ void OperatorLine::ask(std::uint64_t number, std::string question) {
   refused ? ready_() : wake_.notify_all();
 }
 
-std::vector<OperatorAnswer> OperatorLine::take() {
+std::vector<OperatorAnswer> OperatorChannel::take() {
   const std::lock_guard lock(mutex_);
   return std::exchange(answers_, {});
 }
 
-void OperatorLine::work() {
+void OperatorChannel::work() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
     if (questions_.empty()) {
@@ -77,14 +77,14 @@ void OperatorLine::work() {
 }
 
 // Closing the connection may take a moment, so the lock is released meanwhile.
-void OperatorLine::give_up_source(std::unique_lock<std::mutex>& lock) {
+void OperatorChannel::give_up_source(std::unique_lock<std::mutex>& lock) {
   std::shared_ptr<RunSource> gone = std::move(source_);
   lock.unlock();
   gone.reset();
   lock.lock();
 }
 
-OperatorAnswer OperatorLine::answered(const Question& question) {
+OperatorAnswer OperatorChannel::answered(const Question& question) {
   OperatorAnswer answer = {.number = question.number};
   Result<std::string> text = source_->ask_operator(question.text);
   answer.status = text.status();

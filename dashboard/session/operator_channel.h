@@ -33,15 +33,15 @@ struct OperatorAnswer {
   std::string text = {};     // format: core/service/operator_messages.h
 };
 
-class OperatorLine {
+class OperatorChannel {
  public:
   using MakeSource = std::function<std::unique_ptr<RunSource>(const Clock& clock)>;
   static constexpr std::size_t kQuestionsMax = 16;  // waiting requests
 
-  OperatorLine(MakeSource make, std::function<void()> ready);
-  ~OperatorLine();
-  OperatorLine(const OperatorLine&) = delete;
-  OperatorLine& operator=(const OperatorLine&) = delete;
+  OperatorChannel(MakeSource make, std::function<void()> ready);
+  ~OperatorChannel();
+  OperatorChannel(const OperatorChannel&) = delete;
+  OperatorChannel& operator=(const OperatorChannel&) = delete;
 
   // Queues a request. Every request is answered, in this order; beyond kQuestionsMax waiting
   // requests with resource_exhausted.

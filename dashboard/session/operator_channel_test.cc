@@ -18,7 +18,7 @@ namespace {
 
 using run_testing::RunWriter;
 
-class OperatorLineTest : public testing::Test {
+class OperatorChannelTest : public testing::Test {
  protected:
   std::string run_db() { return folder_ / "run.db"; }
   void open() {
@@ -53,7 +53,7 @@ class OperatorLineTest : public testing::Test {
   std::vector<OperatorAnswer> answers_;
 };
 
-TEST_F(OperatorLineTest, AnswersComeInTheOrderOfTheQuestions) {
+TEST_F(OperatorChannelTest, AnswersComeInTheOrderOfTheQuestions) {
   serve([](std::string_view question) { return std::string(question) + "!"; });
   open();
   EXPECT_EQ(session_->ask_operator("a"), 1u);
@@ -65,7 +65,7 @@ TEST_F(OperatorLineTest, AnswersComeInTheOrderOfTheQuestions) {
   EXPECT_TRUE(answers_[1].status.ok());
 }
 
-TEST_F(OperatorLineTest, WhereNobodyListensThatIsTheAnswer) {
+TEST_F(OperatorChannelTest, AnAddressWithoutAListenerIsTheAnswer) {
   open();
   session_->ask_operator("a");
   ASSERT_TRUE(happens([&] { return answers_.size() == 1; }));
@@ -76,7 +76,7 @@ TEST_F(OperatorLineTest, WhereNobodyListensThatIsTheAnswer) {
   EXPECT_EQ(answers_[1].text, "here");
 }
 
-TEST_F(OperatorLineTest, AnAnswerThatTakesItsTimeHoldsNoPictureUp) {
+TEST_F(OperatorChannelTest, AnAnswerThatTakesItsTimeHoldsNoPictureUp) {
   serve_late("at last");
   RunWriter writer(run_db());
   writer.job();
@@ -93,19 +93,19 @@ TEST_F(OperatorLineTest, AnAnswerThatTakesItsTimeHoldsNoPictureUp) {
   EXPECT_TRUE(happens([&] { return answers_.size() == 1; }));
 }
 
-TEST_F(OperatorLineTest, TooManyQuestionsAreRefusedAndNoneIsForgotten) {
+TEST_F(OperatorChannelTest, TooManyQuestionsAreRefusedAndNoneIsForgotten) {
   serve_late("");
   open();
   session_->ask_operator("first");
   ASSERT_TRUE(happens([&] { return asked_.load(); }));
-  for (std::size_t i = 0; i <= OperatorLine::kQuestionsMax; ++i) session_->ask_operator("more");
+  for (std::size_t i = 0; i <= OperatorChannel::kQuestionsMax; ++i) session_->ask_operator("more");
   ASSERT_TRUE(happens([&] { return answers_.size() == 1; }));
   EXPECT_EQ(answers_[0].status.code(), StatusCode::resource_exhausted);
   over_ = true;
-  EXPECT_TRUE(happens([&] { return answers_.size() == OperatorLine::kQuestionsMax + 2; }));
+  EXPECT_TRUE(happens([&] { return answers_.size() == OperatorChannel::kQuestionsMax + 2; }));
 }
 
-TEST_F(OperatorLineTest, ASessionThatIsClosedWaitsForNoAnswer) {
+TEST_F(OperatorChannelTest, ASessionThatIsClosedWaitsForNoAnswer) {
   serve_late("");
   open();
   session_->ask_operator("a");

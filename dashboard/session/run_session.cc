@@ -10,7 +10,7 @@ namespace tributary::dashboard {
 namespace {
 
 // At most 30 updates per second, because a file may change much more often.
-constexpr int kTellEveryMs = 33;
+constexpr int kReportEveryMs = 33;
 
 }  // namespace
 
@@ -20,14 +20,14 @@ RunSession::RunSession(const RunSessionOptions& options, QObject* parent)
       origin_(options.origin),
       name_(options.origin.name) {
   change_timer_.setSingleShot(true);
-  change_timer_.setInterval(kTellEveryMs);
+  change_timer_.setInterval(kReportEveryMs);
   connect(&change_timer_, &QTimer::timeout, this, &RunSession::changed);
   // Qt drops queued calls to a session that has been destroyed.
   reader_ = std::make_unique<RunSessionReader>(options, [this] {
     QMetaObject::invokeMethod(
         this, [this] { take_portion(); }, Qt::QueuedConnection);
   });
-  operator_line_ = std::make_unique<OperatorLine>(origin_.make, [this] {
+  operator_channel_ = std::make_unique<OperatorChannel>(origin_.make, [this] {
     QMetaObject::invokeMethod(
         this, [this] { take_answers(); }, Qt::QueuedConnection);
   });
@@ -35,14 +35,14 @@ RunSession::RunSession(const RunSessionOptions& options, QObject* parent)
 
 RunSession::~RunSession() {
   // Both threads call back into this object, so they are stopped before its members are destroyed.
-  operator_line_.reset();
+  operator_channel_.reset();
   reader_.reset();
 }
 
 void RunSession::set_name(const QString& name) {
   if (name == name_) return;
   name_ = name;
-  tell_of_change();
+  report_change();
 }
 
 std::uint64_t RunSession::job() const {
@@ -60,7 +60,7 @@ const JobInfo* RunSession::job_info() const {
 void RunSession::choose_job(std::uint64_t job) {
   if (job == chosen_job_) return;
   chosen_job_ = job;
-  tell_of_change();
+  report_change();
 }
 
 void RunSession::ask_round(std::uint64_t job, std::uint64_t round) {
@@ -68,12 +68,12 @@ void RunSession::ask_round(std::uint64_t job, std::uint64_t round) {
 }
 
 std::uint64_t RunSession::ask_operator(std::string question) {
-  operator_line_->ask(++questions_, std::move(question));
+  operator_channel_->ask(++questions_, std::move(question));
   return questions_;
 }
 
 void RunSession::take_answers() {
-  for (const OperatorAnswer& answer : operator_line_->take()) emit operator_answered(answer);
+  for (const OperatorAnswer& answer : operator_channel_->take()) emit operator_answered(answer);
 }
 
 void RunSession::take_portion() {
@@ -83,7 +83,7 @@ void RunSession::take_portion() {
   if (portion->changes.begins_anew) caught_up_ = false;
   view_->apply(std::move(portion->changes));
   caught_up_ = caught_up_ || portion->at_end;
-  if (news) tell_of_change();
+  if (news) report_change();
   note_trouble(portion->trouble);
   if (!portion->answer) return;
   if (portion->answer->detail) {
@@ -102,7 +102,7 @@ void RunSession::note_trouble(const Status& trouble) {
   emit trouble_changed();
 }
 
-void RunSession::tell_of_change() {
+void RunSession::report_change() {
   if (!change_timer_.isActive()) change_timer_.start();
 }
 

@@ -77,7 +77,7 @@ class RunSession : public QObject {
   void take_portion();
   void take_answers();
   void note_trouble(const Status& trouble);
-  void tell_of_change();
+  void report_change();
 
   std::unique_ptr<RunView> view_;
   RunOrigin origin_;
@@ -88,7 +88,7 @@ class RunSession : public QObject {
   QTimer change_timer_;
   std::unique_ptr<RunSessionReader> reader_;
   std::uint64_t questions_ = 0;
-  std::unique_ptr<OperatorLine> operator_line_;
+  std::unique_ptr<OperatorChannel> operator_channel_;
 };
 
 }  // namespace tributary::dashboard

@@ -84,12 +84,12 @@ RunPortion RunSessionReader::read() {
 // A portion without any news is dropped, so that the receiver is not woken in vain.
 void RunSessionReader::hand_over(RunPortion&& portion) {
   std::string trouble = portion.trouble.ok() ? std::string() : portion.trouble.text();
-  if (portion.changes.empty() && !portion.answer && trouble == told_ &&
-      portion.at_end == told_end_) {
+  if (portion.changes.empty() && !portion.answer && trouble == reported_trouble_ &&
+      portion.at_end == reported_end_) {
     return;
   }
-  told_ = std::move(trouble);
-  told_end_ = portion.at_end;
+  reported_trouble_ = std::move(trouble);
+  reported_end_ = portion.at_end;
   {
     const std::lock_guard lock(mutex_);
     portion_ = std::move(portion);

@@ -67,8 +67,8 @@ class RunSessionReader {
   std::function<void()> ready_;
   SystemClock clock_;
   std::unique_ptr<RunSource> source_;  // used by the thread; other threads only wake it
-  std::string told_;                   // the last trouble handed over
-  bool told_end_ = false;              // the last at_end handed over
+  std::string reported_trouble_;       // the last trouble handed over
+  bool reported_end_ = false;          // the last at_end handed over
 
   std::mutex mutex_;
   std::condition_variable wake_;

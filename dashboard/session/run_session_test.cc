@@ -57,7 +57,7 @@ TEST_F(RunSessionTest, ReadsWhatIsThereAndThenWhatIsAdded) {
   EXPECT_TRUE(session_->trouble().ok());
 }
 
-TEST_F(RunSessionTest, TellsOfManyPortionsTogether) {
+TEST_F(RunSessionTest, ReportsManyPortionsTogether) {
   RunWriter writer(run_db());
   writer.job();
   for (std::uint64_t round = 1; round <= 200; ++round) writer.round(round);

@@ -34,7 +34,7 @@ FilterBar::FilterBar(TableView& table, QWidget& owner)
 
   connect(line_, &QLineEdit::textChanged, this, [this](const QString& text) {
     table_.proxy().set_filter(text);
-    tell_count();
+    show_count();
   });
   connect(out, &QToolButton::clicked, &table_, &TableView::ask_export);
   connect(&table_, &TableView::escaped, this, &FilterBar::clear);
@@ -47,13 +47,13 @@ FilterBar::FilterBar(TableView& table, QWidget& owner)
     line_->selectAll();
   });
   const TableProxy& proxy = table_.proxy();
-  connect(&proxy, &QAbstractItemModel::rowsInserted, this, &FilterBar::tell_count);
-  connect(&proxy, &QAbstractItemModel::rowsRemoved, this, &FilterBar::tell_count);
-  connect(&proxy, &QAbstractItemModel::modelReset, this, &FilterBar::tell_count);
+  connect(&proxy, &QAbstractItemModel::rowsInserted, this, &FilterBar::show_count);
+  connect(&proxy, &QAbstractItemModel::rowsRemoved, this, &FilterBar::show_count);
+  connect(&proxy, &QAbstractItemModel::modelReset, this, &FilterBar::show_count);
   // The bar also shows the total, so it follows rows that the filter hides.
-  connect(proxy.sourceModel(), &QAbstractItemModel::rowsInserted, this, &FilterBar::tell_count);
-  connect(proxy.sourceModel(), &QAbstractItemModel::rowsRemoved, this, &FilterBar::tell_count);
-  tell_count();
+  connect(proxy.sourceModel(), &QAbstractItemModel::rowsInserted, this, &FilterBar::show_count);
+  connect(proxy.sourceModel(), &QAbstractItemModel::rowsRemoved, this, &FilterBar::show_count);
+  show_count();
 }
 
 void FilterBar::add_levels(int column) {
@@ -68,7 +68,7 @@ void FilterBar::add_levels(int column) {
   connect(levels_, &QComboBox::currentIndexChanged, this, [this, column] {
     const int least = levels_->currentData().toInt();
     table_.proxy().set_least(least < 0 ? -1 : column, least);
-    tell_count();
+    show_count();
   });
 }
 
@@ -76,14 +76,14 @@ void FilterBar::set_line(const QString& line) { line_->setText(line); }
 
 QString FilterBar::line() const { return line_->text(); }
 
-QString FilterBar::told() const { return count_->text(); }
+QString FilterBar::count_text() const { return count_->text(); }
 
 void FilterBar::clear() {
   line_->clear();
   if (levels_) levels_->setCurrentIndex(0);
 }
 
-void FilterBar::tell_count() {
+void FilterBar::show_count() {
   const int all = table_.proxy().sourceModel()->rowCount();
   const int shown = table_.proxy().rowCount();
   count_->setText(table_.proxy().filtered() ? QString("%1 of %2").arg(shown).arg(all)

@@ -27,7 +27,7 @@ class FilterBar : public QWidget {
   // Sets the filter as if the user had typed it.
   void set_line(const QString& line);
   QString line() const;
-  QString told() const;  // the count, as "12 of 340"
+  QString count_text() const;  // the count, as "12 of 340"
 
  protected:
   // Handles Esc, Down and Enter in the filter field.
@@ -35,7 +35,7 @@ class FilterBar : public QWidget {
 
  private:
   void clear();
-  void tell_count();
+  void show_count();
 
   TableView& table_;
   QLineEdit* line_;

@@ -200,15 +200,15 @@ TEST(AgentsModel, TenThousandAgentsTakeFewSignals) {
   report(view, 2, every_third);
   model.update(view, kTestJob);
   EXPECT_LE(changed.size(), static_cast<qsizetype>(ChangedRows::kStretchesMax));
-  std::vector<bool> told(kAgents);
+  std::vector<bool> seen(kAgents);
   for (const auto& arguments : changed) {
     const int last = arguments[1].toModelIndex().row();
     for (int row = arguments[0].toModelIndex().row(); row <= last; ++row) {
-      told[static_cast<std::size_t>(row)] = true;
+      seen[static_cast<std::size_t>(row)] = true;
     }
   }
   for (const std::int64_t agent : every_third) {
-    ASSERT_TRUE(told[static_cast<std::size_t>(agent - 1)]) << agent;
+    ASSERT_TRUE(seen[static_cast<std::size_t>(agent - 1)]) << agent;
   }
   EXPECT_EQ(reset.size() + inserted.size(), 1);
 }

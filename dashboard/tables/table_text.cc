@@ -43,16 +43,16 @@ QString cell_of(const TableModel& model, int row, int column) {
 QByteArray table_text(const TableProxy& table, const std::vector<int>& rows,
                       const std::vector<int>& columns, char separator) {
   const TableModel& model = table.table();
-  std::vector<int> told;  // curves have no text form
+  std::vector<int> written;  // curves have no text form
   for (const int column : columns) {
     const TableColumn& of = model.columns()[static_cast<std::size_t>(column)];
-    if (of.kind != CellKind::curve) told.push_back(column);
+    if (of.kind != CellKind::curve) written.push_back(column);
   }
   QByteArray out;
   const auto write_line = [&](const auto& field_of) {
-    for (std::size_t i = 0; i < told.size(); ++i) {
+    for (std::size_t i = 0; i < written.size(); ++i) {
       if (i > 0) out += separator;
-      out += csv_field(field_of(told[i]), separator);
+      out += csv_field(field_of(written[i]), separator);
     }
     out += "\r\n";
   };

@@ -49,7 +49,7 @@ class TableView : public QTableView {
   void row_chosen(int row);   // the current row has changed
   void row_entered(int row);  // Enter or double click
   // The result of ask_export() in words: the file, or the error.
-  void exported(const QString& told);
+  void exported(const QString& notice);
   // Esc was pressed in the table; the filter bar clears its filter.
   void escaped();
 

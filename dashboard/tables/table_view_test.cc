@@ -139,21 +139,21 @@ TEST_F(AgentsTableTest, WhatChangesIsSortedAnewAndTheChoiceStays) {
 
 TEST_F(AgentsTableTest, FiltersAsOneTypesAndCounts) {
   feed(12);
-  EXPECT_EQ(under_test_.bar.told(), "12");
+  EXPECT_EQ(under_test_.bar.count_text(), "12");
   QTest::keyClick(&table(), Qt::Key_F, Qt::ControlModifier);
   EXPECT_TRUE(line().hasFocus());
   QTest::keyClicks(&line(), "nano");
-  EXPECT_EQ(under_test_.bar.told(), "6 of 12");
+  EXPECT_EQ(under_test_.bar.count_text(), "6 of 12");
   QTest::keyClicks(&line(), " agent:1");
   EXPECT_EQ(order(), (Names{"agent-10", "agent-12"}));
-  EXPECT_EQ(under_test_.bar.told(), "2 of 12");
+  EXPECT_EQ(under_test_.bar.count_text(), "2 of 12");
   feed(14);
-  EXPECT_EQ(under_test_.bar.told(), "3 of 14") << "new rows pass the filter as well";
+  EXPECT_EQ(under_test_.bar.count_text(), "3 of 14") << "new rows pass the filter as well";
   QTest::keyClick(&line(), Qt::Key_Down);
   EXPECT_TRUE(table().hasFocus());
   EXPECT_EQ(table().current_row(), 9);
   QTest::keyClick(&table(), Qt::Key_Escape);
-  EXPECT_EQ(under_test_.bar.told(), "14");
+  EXPECT_EQ(under_test_.bar.count_text(), "14");
   QTest::keyClick(&table(), Qt::Key_F, Qt::ControlModifier);
   QTest::keyClicks(&line(), "x");
   QTest::keyClick(&line(), Qt::Key_Escape);
@@ -334,16 +334,16 @@ class EventsTableTest : public testing::Test {
 
 TEST_F(EventsTableTest, ALevelLeavesWhatIsAsGrave) {
   feed(1, 30);
-  EXPECT_EQ(under_test_.bar.told(), "30");
+  EXPECT_EQ(under_test_.bar.count_text(), "30");
   levels().setFocus();
   QTest::keyClick(&levels(), Qt::Key_End);
-  EXPECT_EQ(under_test_.bar.told(), "10 of 30");
+  EXPECT_EQ(under_test_.bar.count_text(), "10 of 30");
   QTest::keyClick(&levels(), Qt::Key_Up);
-  EXPECT_EQ(under_test_.bar.told(), "20 of 30");
+  EXPECT_EQ(under_test_.bar.count_text(), "20 of 30");
   under_test_.bar.set_line("level:error");
-  EXPECT_EQ(under_test_.bar.told(), "10 of 30");
+  EXPECT_EQ(under_test_.bar.count_text(), "10 of 30");
   QTest::keyClick(&under_test_.table, Qt::Key_Escape);
-  EXPECT_EQ(under_test_.bar.told(), "30");
+  EXPECT_EQ(under_test_.bar.count_text(), "30");
   EXPECT_EQ(levels().currentIndex(), 0);
 }
 
@@ -365,7 +365,7 @@ TEST_F(EventsTableTest, FiftyThousandPassAFilterInOneGo) {
   QSignalSpy inserted(&under_test_.table.proxy(), &QAbstractItemModel::rowsInserted);
   feed(1, 50'000);
   EXPECT_EQ(inserted.size(), 1);
-  EXPECT_EQ(under_test_.bar.told(), "50000 of 50000");
+  EXPECT_EQ(under_test_.bar.count_text(), "50000 of 50000");
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ TEST_F(ConnectDialogTest, WhatIsTypedIsChecked) {
   EXPECT_EQ(typed.verdict(), "✓ tcp://127.0.0.1:2");
 }
 
-TEST_F(ConnectDialogTest, NobodyWhoAnswersIsSaidInTheWindowAndTheChoiceRemembered) {
+TEST_F(ConnectDialogTest, ACoordinatorThatDoesNotAnswerIsShownAndTheChoiceRemembered) {
   const QString file = write_join("anna");
   ConnectDialog& typed = dialog();
   typed.key_file().setText(file);

@@ -104,7 +104,7 @@ TEST_F(MainWindowTest, APageIsPaintedWhileItIsInSightAndWhenItComesBack) {
   EXPECT_TRUE(happens([&] { return paints("traffic") > traffic; }));
 }
 
-TEST_F(MainWindowTest, RunsOfOneNameAreToldApartByTheirFolders) {
+TEST_F(MainWindowTest, RunsOfOneNameAreDistinguishedByTheirFolders) {
   for (const char* day : {"monday", "today"}) {
     std::filesystem::create_directory(path(day));
     write_run(std::string(day) + "/run.db");

@@ -60,7 +60,7 @@ class ControlFederation : public testing::Test {
     return happens([this] { return page_->post().known() && !page_->post().ready(); });
   }
   // Waits until the answers contain the text.
-  bool told(const char* text) {
+  bool answers_contain(const char* text) {
     return happens([&] { return page_->answers().contains(text); });
   }
   wire::JobState state_of(const std::string& job) const {

@@ -119,7 +119,7 @@ TEST_F(Watching, AnOperatorSendsAnAgentAwayAndLetsItIn) {
   form.agent().setEditText("agent-1");
   press(form.revoke());
   press(page_->confirm_bar().yes());
-  ASSERT_TRUE(told("revoke agent-1: done")) << page_->answers().toStdString();
+  ASSERT_TRUE(answers_contain("revoke agent-1: done")) << page_->answers().toStdString();
   ASSERT_TRUE(agent_is("agent-1", false));
 
   const Result<KeyPair> keys = read_key_pair(federation_.path("agent-1.key"));
@@ -127,7 +127,7 @@ TEST_F(Watching, AnOperatorSendsAnAgentAwayAndLetsItIn) {
   form.id().setText("agent-1");
   form.key().setText(QString::fromStdString(key_text(keys->public_key)));
   press(form.allow());
-  ASSERT_TRUE(told("allow agent-1: done")) << page_->answers().toStdString();
+  ASSERT_TRUE(answers_contain("allow agent-1: done")) << page_->answers().toStdString();
   EXPECT_TRUE(agent_is("agent-1", true));
 }
 
@@ -145,7 +145,7 @@ TEST_F(Watching, WhoIsNoOperatorLooksAndChangesNothing) {
   EXPECT_FALSE(page_->submit_form().submit().isEnabled());
 }
 
-TEST_F(Watching, AKeyThatIsNotOnTheListIsToldSo) {
+TEST_F(Watching, AKeyThatIsNotOnTheListGetsThatAnswer) {
   federation_.start_coordinator();
   const Result<JoinFile> anna = read_join_file(join_file("anna"));
   ASSERT_TRUE(anna.ok());

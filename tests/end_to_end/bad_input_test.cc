@@ -12,7 +12,7 @@
 namespace tributary::end_to_end {
 namespace {
 
-TEST(BadInput, AKeyThatIsNotAllowedIsRefusedAndToldOnce) {
+TEST(BadInput, AKeyThatIsNotAllowedIsRefusedAndLoggedOnce) {
   Federation federation({.rounds = 30,
                          .coordinator_settings = {"metrics.listen=127.0.0.1:0"},
                          .agent_settings = {"trainer.train_ms=20"}});
@@ -39,7 +39,7 @@ TEST(BadInput, AKeyThatIsNotAllowedIsRefusedAndToldOnce) {
   federation.expect_sound();
 }
 
-TEST(BadInput, AnAgentThatExpectsAnotherCoordinatorDoesNotTalkToThisOne) {
+TEST(BadInput, AnAgentThatExpectsAnotherCoordinatorOpensNoSessionWithThisOne) {
   Federation federation({.rounds = 30, .agent_settings = {"trainer.train_ms=20"}});
   federation.start_all();
   ASSERT_TRUE(federation.committed(1));

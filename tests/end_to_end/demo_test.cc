@@ -260,7 +260,7 @@ TEST_F(Demo, KilledItTakesItsProcessesAlong) {
   EXPECT_TRUE(eventually([&] { return living().empty(); }));
 }
 
-TEST_F(Demo, AFolderOfSomebodyElseIsLeftAlone) {
+TEST_F(Demo, AForeignFolderIsLeftAlone) {
   fs::create_directories(out());
   std::ofstream(fs::path(out()) / "thesis.txt") << "irreplaceable";
   Process demo = start("1");

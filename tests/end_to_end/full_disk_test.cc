@@ -9,7 +9,7 @@
 namespace tributary::end_to_end {
 namespace {
 
-TEST(FullDisk, OfTheCoordinatorHoldsTheJobUntilThereIsRoom) {
+TEST(FullDisk, OfTheCoordinatorHoldsTheJobUntilThereIsSpace) {
   const SmallDisk disk;
   if (!disk.mounted()) return run_again_in_a_namespace(disk.why_not());
   Federation federation({.rounds = 30,
@@ -22,13 +22,13 @@ TEST(FullDisk, OfTheCoordinatorHoldsTheJobUntilThereIsRoom) {
   EXPECT_TRUE(federation.coordinator().logs({"store_failed"}));
   EXPECT_TRUE(federation.coordinator().running());
   EXPECT_TRUE(federation.coordinator().lines_with({"agent_gone"}).empty());
-  disk.make_room();
+  disk.free_space();
   federation.expect_everybody_ends();
   EXPECT_EQ(federation.coordinator().lines_with({"store_failed"}).size(), 1u);
   federation.expect_sound();
 }
 
-TEST(FullDisk, OfAnAgentLeavesItOutUntilThereIsRoom) {
+TEST(FullDisk, OfAnAgentLeavesItOutUntilThereIsSpace) {
   const SmallDisk disk;
   if (!disk.mounted()) return run_again_in_a_namespace(disk.why_not());
   Federation federation({.rounds = 60,
@@ -41,7 +41,7 @@ TEST(FullDisk, OfAnAgentLeavesItOutUntilThereIsRoom) {
   disk.fill();
   EXPECT_TRUE(federation.agent(2).logs({"store_failed"}));
   EXPECT_TRUE(coordinator.logs({"round committed", "contributors=2"}, 2)) << "without it";
-  disk.make_room();
+  disk.free_space();
   const std::size_t before = coordinator.lines_with({"round committed", "contributors=3"}).size();
   EXPECT_TRUE(coordinator.logs({"round committed", "contributors=3"}, before + 1)) << "with it";
   federation.expect_everybody_ends();
@@ -59,7 +59,7 @@ TEST(FullDisk, AKillWhileItIsFullLosesNothingEither) {
   disk.fill();
   EXPECT_TRUE(federation.coordinator().logs({"store_failed"}));
   federation.coordinator().kill();
-  disk.make_room();
+  disk.free_space();
   federation.start_coordinator();
   federation.expect_everybody_ends();
   federation.expect_sound();

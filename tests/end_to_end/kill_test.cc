@@ -44,7 +44,7 @@ TEST(Kill, TheCoordinatorBetweenJournalAndPublication) {
 
 // The commit is in the journal, but no agent has received any of it: everything that the
 // coordinator sends is dropped from the moment at which the agents train.
-TEST(Kill, TheCoordinatorWithACommitThatNobodyHasHeardOf) {
+TEST(Kill, TheCoordinatorWithAnUnpublishedCommit) {
   constexpr std::uint64_t kRounds = 30;
   Federation federation({.rounds = kRounds, .agent_settings = {"trainer.train_ms=300"}});
   federation.start_coordinator();

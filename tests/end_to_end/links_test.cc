@@ -61,7 +61,7 @@ TEST(Links, AQuietAgentBehindASlowLineIsProbedWithinTheBudget) {
   EXPECT_LT(rates.back(), kShapedBytesPerS * 1.2) << "and not quicker";
 }
 
-TEST(Links, NobodyIsProbedWhereThatIsOff) {
+TEST(Links, NoAgentIsProbedWhereThatIsOff) {
   FederationOptions options = one_that_waits();
   options.coordinator_settings.emplace_back("probes.on=false");
   Federation federation(options);
@@ -73,7 +73,7 @@ TEST(Links, NobodyIsProbedWhereThatIsOff) {
 
 // Every agent receives payloads from another one. They are long, so that they do not arrive in a
 // single read.
-TEST(Links, PeersTellWhatTheWaysBetweenThemAreLike) {
+TEST(Links, PeersReportTheLinksBetweenThem) {
   Federation federation(
       {.rounds = 6,
        .parameters = 2'000'000,

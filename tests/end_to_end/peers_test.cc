@@ -41,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Collectives, Peers,
                                          "all_gather"),
                          [](const auto& collective) { return std::string(collective.param); });
 
-TEST(PeersOnTheirOwn, NeedNoEncryptionWhereNobodyElseHasIt) {
+TEST(PeersOnTheirOwn, NeedNoEncryptionWhereNoOtherHasIt) {
   FederationOptions options = options_for("ring", 6);
   options.encrypted = false;
   Federation federation(options);

@@ -33,7 +33,7 @@ void wait_for_rounds(Federation& federation, std::size_t count) {
 }
 
 // Waits until rounds have used a decision, however long measuring codecs takes on this machine.
-void start_and_carry_out(Federation& federation) {
+void start_and_use_plan(Federation& federation) {
   federation.start_all();
   ASSERT_TRUE(eventually([&] {
     return !federation.coordinator().lines_with({"planner: ", "first plan"}).empty();
@@ -52,8 +52,8 @@ void end_all(Federation& federation) {
   EXPECT_EQ(federation.coordinator().wait(), 0);
 }
 
-void run_until_carried_out(Federation& federation) {
-  ASSERT_NO_FATAL_FAILURE(start_and_carry_out(federation));
+void run_until_plan_used(Federation& federation) {
+  ASSERT_NO_FATAL_FAILURE(start_and_use_plan(federation));
   end_all(federation);
 }
 
@@ -96,7 +96,7 @@ void expect_made_again(const wire::PlanT& plan) {
 
 TEST(Planner, AdvisesRoundsAndWhatItDecidedIsDecidedAgain) {
   Federation federation(planned("adaptive"));
-  ASSERT_NO_FATAL_FAILURE(run_until_carried_out(federation));
+  ASSERT_NO_FATAL_FAILURE(run_until_plan_used(federation));
   EXPECT_TRUE(federation.coordinator().lines_with({"diverged"}).empty());
   std::size_t decided = 0;
   std::set<std::string> codecs;
@@ -113,7 +113,7 @@ TEST(Planner, AdvisesRoundsAndWhatItDecidedIsDecidedAgain) {
 
 TEST(Planner, ACoordinatorThatWasKilledGoesOnAsItHadDecided) {
   Federation federation(planned("adaptive"));
-  ASSERT_NO_FATAL_FAILURE(start_and_carry_out(federation));
+  ASSERT_NO_FATAL_FAILURE(start_and_use_plan(federation));
   federation.coordinator().signal(SIGKILL);
   federation.coordinator().wait();
   const std::vector<PlanOfRound> before = plans_in(federation.coordinator_journal());
@@ -135,7 +135,7 @@ TEST(Planner, ATimeBudgetThatIsLargeLetsEverythingThrough) {
   FederationOptions options = planned("time_budget");
   options.coordinator_settings.emplace_back("job.time_budget_s=1000000000");
   Federation federation(options);
-  ASSERT_NO_FATAL_FAILURE(run_until_carried_out(federation));
+  ASSERT_NO_FATAL_FAILURE(run_until_plan_used(federation));
   std::size_t chosen = 0;
   for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
     for (const auto& choice : one.plan.reason->alternatives) {

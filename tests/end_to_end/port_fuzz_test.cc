@@ -184,7 +184,7 @@ constexpr std::uint64_t kMoreBytesMax = 64u << 20;
 
 class PortFuzz : public ::testing::TestWithParam<bool> {};
 
-TEST_P(PortFuzz, TheCoordinatorServesItsAgentsOn) {
+TEST_P(PortFuzz, TheCoordinatorContinuesToServeItsAgents) {
   const bool encrypted = GetParam();
   const auto seconds = static_cast<std::uint64_t>(fuzz_for().count());
   // The job must outlast the fuzzing, but must not have more rounds than a journal keeps.

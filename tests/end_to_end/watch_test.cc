@@ -47,7 +47,7 @@ class Watching : public testing::Test {
             .coordinator = federation_.keys_of_coordinator().public_key};
   }
   bool reads(RemoteRun& run, const std::function<bool(const Status&)>& condition) {
-    return eventually([&] { return condition(run.step(told_).status()); });
+    return eventually([&] { return condition(run.step(changes_).status()); });
   }
   static Json ask(RemoteRun& run, const Json& question) {
     const Result<std::string> answer = run.ask_operator(question.dump());
@@ -64,37 +64,37 @@ class Watching : public testing::Test {
   KeyPair watcher_ = make_key_pair().value();
   KeyPair chief_ = watcher_;
   std::string endpoint_;
-  RunChanges told_;
+  RunChanges changes_;
 };
 
 TEST_F(Watching, AKilledCoordinatorIsWatchedOnWhenItIsBack) {
   RemoteRun run(options(watcher_), clock_);
-  ASSERT_TRUE(reads(run, [&](const Status&) { return told_.rounds.size() >= 5; }));
-  ASSERT_TRUE(told_.jobs && told_.jobs->size() == 1);
-  EXPECT_EQ(told_.jobs->front().name, "test");
-  EXPECT_EQ(told_.jobs->front().parameters, 2'000u);
+  ASSERT_TRUE(reads(run, [&](const Status&) { return changes_.rounds.size() >= 5; }));
+  ASSERT_TRUE(changes_.jobs && changes_.jobs->size() == 1);
+  EXPECT_EQ(changes_.jobs->front().name, "test");
+  EXPECT_EQ(changes_.jobs->front().parameters, 2'000u);
 
   federation_.coordinator().kill();
   ASSERT_TRUE(
       reads(run, [](const Status& status) { return status.code() == StatusCode::unavailable; }));
-  const std::uint64_t before = told_.rounds.back().round;
+  const std::uint64_t before = changes_.rounds.back().round;
   federation_.start_coordinator();
   ASSERT_TRUE(reads(run, [&](const Status& status) {
-    return status.ok() && !told_.rounds.empty() && told_.rounds.back().round >= before + 5;
+    return status.ok() && !changes_.rounds.empty() && changes_.rounds.back().round >= before + 5;
   }));
   // The observer reads the run from its beginning again after the restart.
-  EXPECT_TRUE(told_.begins_anew);
-  for (std::size_t i = 0; i < told_.rounds.size(); ++i) {
-    ASSERT_EQ(told_.rounds[i].round, i + 1) << "each once";
+  EXPECT_TRUE(changes_.begins_anew);
+  for (std::size_t i = 0; i < changes_.rounds.size(); ++i) {
+    ASSERT_EQ(changes_.rounds[i].round, i + 1) << "each once";
   }
-  const Result<RoundDetail> detail = run.round_detail(told_.rounds[2].job, 3);
+  const Result<RoundDetail> detail = run.round_detail(changes_.rounds[2].job, 3);
   ASSERT_TRUE(detail.ok()) << detail.status().text();
   EXPECT_EQ(detail->agents.size(), 2u);
 }
 
 TEST_F(Watching, WhoMayAsksWhatOperatorsAsk) {
   RemoteRun run(options(watcher_), clock_);
-  ASSERT_TRUE(reads(run, [&](const Status&) { return told_.rounds.size() >= 2; }));
+  ASSERT_TRUE(reads(run, [&](const Status&) { return changes_.rounds.size() >= 2; }));
   const Status refused = run.ask_operator("{\"verb\":\"stop\",\"job\":\"test\"}").status();
   // The error names the key's identifier, so that the operator knows whom to allow.
   EXPECT_EQ(refused.code(), StatusCode::permission_denied);
@@ -106,7 +106,7 @@ TEST_F(Watching, WhoMayAsksWhatOperatorsAsk) {
   EXPECT_EQ(listed["data"]["jobs"][0]["state"], "paused") << listed;
   EXPECT_EQ(ask(chief, {{"verb", "resume"}, {"job", "nobody"}})["error"]["code"], "not_found");
   EXPECT_TRUE(reads(run, [&](const Status&) {
-    return told_.jobs && told_.jobs->front().reason == "lunch";
+    return changes_.jobs && changes_.jobs->front().reason == "lunch";
   })) << "what one has done the other sees";
 }
 

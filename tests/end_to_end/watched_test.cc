@@ -88,7 +88,7 @@ TEST(Watched, AFullDiskIsNoTroubleForWhoLooksOn) {
   // A dashboard is opened at this moment.
   RunWatcher newcomer(federation.coordinator_journal());
   EXPECT_TRUE(newcomer.saw(2));
-  disk.make_room();
+  disk.free_space();
   federation.expect_everybody_ends();
   expect_each_round_once(watcher, 30);
   expect_each_round_once(newcomer, 30);

@@ -226,8 +226,8 @@ namespace {
 void end_processes(const std::vector<std::string>& namespaces) {
   constexpr std::chrono::milliseconds kStep{10};
   constexpr int kStepsAsked = 100;
-  constexpr int kStepsTold = 300;
-  for (int step = 0; step < kStepsAsked + kStepsTold; ++step) {
+  constexpr int kStepsKilled = 300;
+  for (int step = 0; step < kStepsAsked + kStepsKilled; ++step) {
     const std::vector<pid_t> processes = processes_in(namespaces);
     if (processes.empty()) return;
     for (const pid_t process : processes) {

@@ -65,11 +65,11 @@ Result<int> open_tap(const std::string& in_namespace, std::string_view name, boo
 }
 
 // Each direction has its own random stream.
-Result<PacketLine> make_line(const LabPlan& plan, const RelayTaps::Link& link, bool up,
+Result<PacketLink> make_line(const LabPlan& plan, const RelayTaps::Link& link, bool up,
                              std::uint64_t seed) {
   const LinkSettings& settings = plan.links[link.node];
   const std::uint64_t bits_per_s = up ? settings.up_bits_per_s : settings.down_bits_per_s;
-  return PacketLine::make({.delay = settings.delay,
+  return PacketLink::make({.delay = settings.delay,
                            .jitter = settings.jitter,
                            .bytes_per_s = bits_per_s / 8,
                            .loss = settings.loss,
@@ -84,7 +84,7 @@ Result<std::vector<RelayDirection>> make_directions(const LabPlan& plan, const R
   std::vector<RelayDirection> directions;
   for (const RelayTaps::Link& link : taps.links()) {
     for (const bool up : {true, false}) {
-      TRIBUTARY_ASSIGN(PacketLine line, make_line(plan, link, up, seed));
+      TRIBUTARY_ASSIGN(PacketLink line, make_line(plan, link, up, seed));
       NodeCounts& node = counts.node(link.node);
       directions.push_back({.from = up ? link.node_tap : link.hub_tap,
                             .to = up ? link.hub_tap : link.node_tap,

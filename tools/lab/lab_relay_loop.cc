@@ -17,7 +17,7 @@
 namespace tributary {
 namespace {
 
-using Time = PacketLine::Time;
+using Time = PacketLink::Time;
 
 constexpr std::size_t kPacketBytesMax = (64u << 10) + 256;  // a GSO packet with its headers
 // Shorter packets are copied to a buffer of their size.
@@ -111,7 +111,7 @@ class Relay {
   // Writes all packets that are due, and records how late they are.
   void deliver(RelayDirection& direction) {
     const Time time = now();
-    while (std::optional<PacketLine::Out> out = direction.line.take(time)) {
+    while (std::optional<PacketLink::Out> out = direction.line.take(time)) {
       // If the other end is down or has no memory, the packet is dropped, as in a network.
       [[maybe_unused]] const ssize_t written =
           ::write(direction.to, out->packet.bytes.data(), out->packet.bytes.size());

@@ -1,5 +1,5 @@
 // The relay's loop: it carries packets between pairs of TAPs, each direction through its own
-// PacketLine. It runs in one thread.
+// PacketLink. It runs in one thread.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ namespace tributary {
 struct RelayDirection {
   int from = -1;
   int to = -1;
-  PacketLine line;
+  PacketLink line;
   const LinkTrace* trace = nullptr;  // changes the link over time; null: constant
   const TraceStep* step = nullptr;   // the step in force
   std::uint32_t mtu_bytes = 1500;

@@ -42,7 +42,7 @@ Status take_down(const std::string& name) {
 }
 
 // Removes the remains of a crashed lab; a lab that works is an error.
-Status make_room(const std::string& name) {
+Status remove_remains(const std::string& name) {
   const auto labs = find_labs();
   const auto found = labs.find(name);
   const std::optional<LabState> state = read_lab_state(name);
@@ -127,7 +127,7 @@ Result<Answer> up(const LabUp& command) {
                                                 command.everywhere, command.own));
   TRIBUTARY_TRY(check_lab_is_possible());
   TRIBUTARY_ASSIGN(const LabLock lock, LabLock::take());
-  TRIBUTARY_TRY(make_room(plan.name));
+  TRIBUTARY_TRY(remove_remains(plan.name));
   Result<LabState> state = make_lab(plan, command);
   if (!state.ok()) {
     ignore_error(take_down(plan.name));  // the first error is the one to report

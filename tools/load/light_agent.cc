@@ -36,11 +36,11 @@ Actions LightAgent::handle(TimeNs now, const Event& event) {
     follow(connection_.disconnected());
   }
   // These run after every event, because each event may have made one of them due.
-  look_after_connection();
+  maintain_connection();
   upload_.pump();
   ask_for_missing();
-  if (Conversation* talk = session_.conversation()) {
-    talk->acknowledge_bulk(context_.now, context_.out.all());
+  if (Conversation* conversation = session_.conversation()) {
+    conversation->acknowledge_bulk(context_.now, context_.out.all());
   }
   return context_.out.take();
 }
@@ -113,7 +113,7 @@ void LightAgent::follow(AgentConnection::Change change) {
 
 // The residual version equals the model version, because a light agent has no residual and so
 // nothing to settle.
-void LightAgent::look_after_connection() {
+void LightAgent::maintain_connection() {
   if (connection_.hello_due()) {
     std::unique_ptr<wire::HoldingT> holding = replica_.holding();
     if (holding) {
@@ -123,7 +123,7 @@ void LightAgent::look_after_connection() {
     return connection_.send_hello(telemetry_.capabilities_to_send(), std::move(holding));
   }
   const auto activity = round_ ? wire::Activity::waiting : wire::Activity::idle;
-  follow(connection_.look_after_session(activity, round_ ? round_->own.key() : RoundKey{}));
+  follow(connection_.maintain_session(activity, round_ ? round_->own.key() : RoundKey{}));
 }
 
 // Job and model

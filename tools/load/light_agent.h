@@ -78,7 +78,7 @@ class LightAgent {
   void receive(const FrameReceived& event);
   void dispatch(const wire::Frame& frame, const FrameReceived& event);
   void follow(AgentConnection::Change change);
-  void look_after_connection();
+  void maintain_connection();
   void fail(std::string_view what, const Status& status);
 
   // Job and model

@@ -26,9 +26,9 @@ constexpr TimeNs kMessageNs = kNsPerMs / 10;
 
 // The coordinator's state machine and light agents that share a replica. Messages arrive in order,
 // each shortly after the previous one. Records count as stored at once.
-class LightRoom {
+class LightFederation {
  public:
-  LightRoom(const std::string& codec, std::uint64_t bucket_values)
+  LightFederation(const std::string& codec, std::uint64_t bucket_values)
       : shared_(std::make_shared<SharedReplica>(round_testing::kSmallValues, kLightAgents)) {
     auto made = Coordinator::make({}, {});
     EXPECT_TRUE(made.ok()) << made.status().text();
@@ -165,20 +165,22 @@ class LightRoom {
   std::deque<Message> messages_;
 };
 
-void expect_one_model(LightRoom& room) {
-  EXPECT_EQ(room.coordinator().model_version(), kLightRounds);
+void expect_one_model(LightFederation& federation) {
+  EXPECT_EQ(federation.coordinator().model_version(), kLightRounds);
   for (std::uint32_t i = 0; i < kLightAgents; ++i) {
-    EXPECT_EQ(room.agent(i).model_hash(), room.coordinator().model_hash()) << "agent " << i;
+    EXPECT_EQ(federation.agent(i).model_hash(), federation.coordinator().model_hash())
+        << "agent " << i;
   }
 }
 
 // The light agents and the coordinator agree on every model, for codecs of each kind.
 TEST(LightAgent, PlaysEveryRoundOfAnyCodec) {
   for (const char* codec : {"fp32", "thc:bits=4", "topk:cr=0.1", "qsgd:bits=4", "onebit"}) {
-    LightRoom room(codec, 64);
-    ASSERT_TRUE(room.run()) << codec;
-    expect_one_model(room);
-    for (std::uint32_t i = 0; i < kLightAgents; ++i) EXPECT_EQ(room.sessions_lost(i), 0) << codec;
+    LightFederation federation(codec, 64);
+    ASSERT_TRUE(federation.run()) << codec;
+    expect_one_model(federation);
+    for (std::uint32_t i = 0; i < kLightAgents; ++i)
+      EXPECT_EQ(federation.sessions_lost(i), 0) << codec;
   }
 }
 
@@ -187,25 +189,25 @@ TEST(LightAgent, GoesOnInAnotherSession) {
   int lost = 0;
   bool reached = true;
   for (int at = 1; reached; at += 7) {
-    LightRoom room("thc:bits=4", 64);
+    LightFederation federation("thc:bits=4", 64);
     reached = false;
-    room.meanwhile = [&](int messages) {
+    federation.meanwhile = [&](int messages) {
       if (messages != at) return;
       reached = true;
-      room.break_session(1);
+      federation.break_session(1);
     };
-    ASSERT_TRUE(room.run()) << "after " << at << " messages";
-    expect_one_model(room);
-    lost += room.sessions_lost(1);
-    EXPECT_EQ(room.sessions_lost(0), 0);
+    ASSERT_TRUE(federation.run()) << "after " << at << " messages";
+    expect_one_model(federation);
+    lost += federation.sessions_lost(1);
+    EXPECT_EQ(federation.sessions_lost(0), 0);
   }
   EXPECT_GT(lost, 10);
 }
 
 // Its checksum is valid, so only the comparison with other agents' bytes detects it.
 TEST(LightAgent, EndsWhenItIsSentAnotherAggregateThanTheOthers) {
-  LightRoom room("fp32", 64);
-  room.twist = [](std::uint32_t agent, Send& send) {
+  LightFederation federation("fp32", 64);
+  federation.twist = [](std::uint32_t agent, Send& send) {
     if (agent != 2) return;
     const Result<const wire::Frame*> opened = open_frame(send.frame);
     if (!opened.ok() || !(*opened)->message_as_Aggregate()) return;
@@ -220,8 +222,8 @@ TEST(LightAgent, EndsWhenItIsSentAnotherAggregateThanTheOthers) {
     send.frame = *std::move(frame);
     send.payload = {.owner = other, .bytes = *other};
   };
-  EXPECT_FALSE(room.run());
-  EXPECT_EQ(room.end_of(2).code(), StatusCode::mismatch);
+  EXPECT_FALSE(federation.run());
+  EXPECT_EQ(federation.end_of(2).code(), StatusCode::mismatch);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class Arrivals {
     const std::lock_guard lock(mutex_);
     return newest_;
   }
-  void tell(LoadReport& report) const {
+  void write_to(LoadReport& report) const {
     const std::lock_guard lock(mutex_);
     std::chrono::nanoseconds before{0};
     for (const First& first : first_) {
@@ -127,7 +127,7 @@ class LoadAgent {
   Status open();
   LoopParts wiring();
   Actions handle_light(TimeNs now, const Event& event);
-  void carry_out(Action& action);
+  void execute(Action& action);
 
   Shared& shared_;
   const std::uint32_t number_;
@@ -136,7 +136,7 @@ class LoadAgent {
   std::unique_ptr<Transport> link_;
   std::unique_ptr<Agent> machine_;  // one of machine_ and light_ is set
   std::unique_ptr<LightAgent> light_;
-  std::uint64_t version_told_ = 0;
+  std::uint64_t version_reported_ = 0;
   std::unique_ptr<MachineLoop> loop_;
   Status status_;
 };
@@ -173,7 +173,7 @@ LoopParts LoadAgent::wiring() {
               },
           .next_wakeup_ns =
               [this] { return light_ ? light_->next_wakeup_ns() : machine_->next_wakeup_ns(); },
-          .carry_out = [this](Action& action) { carry_out(action); },
+          .execute = [this](Action& action) { execute(action); },
           .one_peer = true,
           .link = *link_,
           .clock = shared_.clock,
@@ -182,14 +182,14 @@ LoopParts LoadAgent::wiring() {
 
 Actions LoadAgent::handle_light(TimeNs now, const Event& event) {
   Actions actions = light_->handle(now, event);
-  if (light_->model_version() > version_told_) {
-    version_told_ = light_->model_version();
-    shared_.arrivals.applied(version_told_, light_->model_hash());
+  if (light_->model_version() > version_reported_) {
+    version_reported_ = light_->model_version();
+    shared_.arrivals.applied(version_reported_, light_->model_hash());
   }
   return actions;
 }
 
-void LoadAgent::carry_out(Action& action) {
+void LoadAgent::execute(Action& action) {
   if (const auto* record = std::get_if<StoreAgent>(&action)) {
     if (const auto* replica = std::get_if<ReplicaRecord>(&record->record)) {
       shared_.arrivals.applied(replica->model_version, replica->model_hash);
@@ -317,7 +317,7 @@ Result<LoadReport> run_load(const LoadOptions& options, const Clock& clock,
     for (const auto& agent : thread->agents()) agent->add_to(report);
   }
   TRIBUTARY_TRY(std::move(status));
-  shared.arrivals.tell(report);
+  shared.arrivals.write_to(report);
   return report;
 }
 

@@ -281,8 +281,8 @@ TEST_P(AtomicFileTest, NeedsTheRightToWriteIntoTheFolder) {
   fs::permissions(folder_, fs::perms::others_all, fs::perm_options::add);
   fs::permissions(path("closed"), fs::perms(0555));
   const int result = in_child([&] {
-    constexpr uid_t kNobody = 65'534;  // root may write to any folder
-    if (::geteuid() == 0 && ::setuid(kNobody) != 0) return 1;
+    constexpr uid_t kUnprivilegedUser = 65'534;  // root may write to any folder
+    if (::geteuid() == 0 && ::setuid(kUnprivilegedUser) != 0) return 1;
     const Status status = write(path("closed/x"), "x", options());
     if (status.code() != StatusCode::io_error) return 2;
     return status.fault().remedy == "check the permissions of the file and of its folder" ? 0 : 3;

@@ -238,10 +238,11 @@ class RecordReader {
                    fmt::format("one of bucket {}", stated_bucket));
     }
     // Bounds the allocation by the rest of the file.
-    const std::uint64_t room =
+    const std::uint64_t available =
         std::min<std::uint64_t>(remaining() - sizeof(record), kPayloadBytesMax);
-    if (padded(bytes) > room) {
-      return fault(fmt::format("a payload of at most {} bytes", room), fmt::format("{}", bytes));
+    if (padded(bytes) > available) {
+      return fault(fmt::format("a payload of at most {} bytes", available),
+                   fmt::format("{}", bytes));
     }
     payload.resize(padded(bytes));
     TRIBUTARY_TRY(source_.read(position_ + sizeof(record), payload));
@@ -309,12 +310,12 @@ Status corrupt_bucket(const BucketInWork& bucket) {
 
 // Refuses a number of buckets that cannot fit in a file of this size, before any memory is
 // allocated for it.
-Status check_claim(const EncodedFileHeader& header, std::size_t stages, std::uint64_t room) {
-  const std::uint64_t payloads_max = room / kRecordBytesMin;
+Status check_claim(const EncodedFileHeader& header, std::size_t stages, std::uint64_t available) {
+  const std::uint64_t payloads_max = available / kRecordBytesMin;
   if (header.buckets() * stages <= payloads_max) return {};
-  return corrupt_encoded_file(16,
-                              fmt::format("at most {} payloads in {} bytes", payloads_max, room),
-                              fmt::format("{} buckets with {}", header.buckets(), stages));
+  return corrupt_encoded_file(
+      16, fmt::format("at most {} payloads in {} bytes", payloads_max, available),
+      fmt::format("{} buckets with {}", header.buckets(), stages));
 }
 
 }  // namespace

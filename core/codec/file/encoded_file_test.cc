@@ -196,7 +196,7 @@ TEST(EncodedFile, RefusesBucketSizesOutOfRange) {
   }
 }
 
-TEST(EncodedFile, StopsWhenTold) {
+TEST(EncodedFile, StopsOnRequest) {
   const FloatVector values(100'000, 1.0f);
   std::uint64_t calls = 0;
   const EncodedFileWork stop_at_second = {.execution = {},

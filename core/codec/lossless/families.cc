@@ -58,26 +58,27 @@ class PieceEncoder final : public Encoder {
   Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
     const std::size_t pieces = pieces_of(values.size());
     const std::size_t table_bytes = pieces * sizeof(std::uint32_t);
-    const std::size_t room = options_.compressor->bound(kPieceBytes);
+    const std::size_t piece_bound = options_.compressor->bound(kPieceBytes);
     const MutableByteSpan body =
         start_payload({.spec = codec_.spec(),
                        .contributors = call.contributors,
                        .values = static_cast<std::uint32_t>(values.size())},
-                      table_bytes + pieces * room, payload);
+                      table_bytes + pieces * piece_bound, payload);
     std::vector<std::uint32_t> sizes(pieces);
     FirstError error;
     for_each_chunk(call.execution, values.size(), kPieceValues,
                    [&](std::size_t piece, std::size_t begin, std::size_t end) {
                      Result<std::size_t> size =
                          encode_piece(values.subspan(begin, end - begin),
-                                      body.subspan(table_bytes + piece * room, room));
+                                      body.subspan(table_bytes + piece * piece_bound, piece_bound));
                      if (size.ok()) sizes[piece] = static_cast<std::uint32_t>(*size);
                      error.note(std::move(size).status());
                    });
     TRIBUTARY_TRY(error.take());
     std::size_t end = table_bytes;
     for (std::size_t piece = 0; piece < pieces; ++piece) {
-      std::memmove(body.data() + end, body.data() + table_bytes + piece * room, sizes[piece]);
+      std::memmove(body.data() + end, body.data() + table_bytes + piece * piece_bound,
+                   sizes[piece]);
       end += sizes[piece];
     }
     if (pieces > 0) std::memcpy(body.data(), sizes.data(), table_bytes);

@@ -105,8 +105,8 @@ class QsgdEncoder final : public Encoder {
     const float levels_per_unit = level_scale(norm, options_.bits).levels_per_unit;
     const auto most = static_cast<std::int8_t>(level_max(options_.bits));
     for_each_stretch(begin, end, [&](std::size_t from, std::size_t to) {
-      std::array<std::int8_t, kStretch> room;
-      const auto levels = std::span(room).first(to - from);
+      std::array<std::int8_t, kStretch> buffer;
+      const auto levels = std::span(buffer).first(to - from);
       loops.to_random_levels(values.data() + from, to - from, levels_per_unit, key,
                              static_cast<std::uint32_t>(from), levels.data());
       for (std::int8_t& level : levels) {
@@ -185,8 +185,8 @@ class QsgdCodec final : public Codec {
                    std::size_t end, float norm, std::span<float> sum) const {
     const float step = level_scale(norm, options_.bits).step;
     for_each_stretch(begin, end, [&](std::size_t from, std::size_t to) {
-      std::array<std::int8_t, kStretch> room;
-      const auto levels = std::span(room).first(to - from);
+      std::array<std::int8_t, kStretch> buffer;
+      const auto levels = std::span(buffer).first(to - from);
       unpack_levels(packed + packed_bytes(from, options_.bits), options_.bits, levels);
       loops.from_levels8(levels.data(), to - from, step, sum.data() + from);
     });

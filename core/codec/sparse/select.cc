@@ -307,9 +307,9 @@ std::uint32_t sampled_threshold(const Execution& execution, std::span<const floa
                  [&](std::size_t, std::size_t first, std::size_t last) {
                    for (std::size_t part = first; part < last; ++part) {
                      const std::uint64_t begin = part_begin(part);
-                     const std::uint64_t room = part_begin(part + 1) - begin;
+                     const std::uint64_t part_values = part_begin(part + 1) - begin;
                      const std::uint32_t bits = random_bits(key, static_cast<std::uint32_t>(part));
-                     sample[part] = magnitude_bits(values[begin + (room * bits >> 32)]);
+                     sample[part] = magnitude_bits(values[begin + (part_values * bits >> 32)]);
                    }
                  });
   const double rank = std::clamp(std::ceil(ratio * static_cast<double>(samples)), 1.0,

@@ -239,8 +239,8 @@ void unpack_nibbles(const std::uint8_t* HWY_RESTRICT in, std::size_t n,
   const hn::Rebind<std::uint8_t, Words> half;
   for (std::size_t i = 0; i < n; i += hn::Lanes(db)) {
     const auto pair = hn::PromoteTo(dw, hn::LoadU(half, in + i / 2));
-    const auto apart = hn::Or(pair, hn::ShiftLeft<4>(pair));
-    hn::StoreU(hn::And(hn::BitCast(db, apart), hn::Set(db, 0x0f)), db, fields + i);
+    const auto split = hn::Or(pair, hn::ShiftLeft<4>(pair));
+    hn::StoreU(hn::And(hn::BitCast(db, split), hn::Set(db, 0x0f)), db, fields + i);
   }
 }
 

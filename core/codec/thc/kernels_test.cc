@@ -256,8 +256,8 @@ TEST(CorrelatedRounding, PutsOneDrawIntoEveryShare) {
       for (std::uint32_t agent = 0; agent < agents; ++agent) {
         const std::uint32_t draw = rounding_draw(correlated_rounding(kKey, agent, agents), element);
         if (agents % 2 != 0) {  // evenly spaced on the circle
-          const auto apart = static_cast<std::int16_t>(draw * agents - anchor);
-          EXPECT_LE(std::abs(apart), static_cast<int>(agents));
+          const auto distance = static_cast<std::int16_t>(draw * agents - anchor);
+          EXPECT_LE(std::abs(distance), static_cast<int>(agents));
         } else {
           const std::uint32_t share = draw * agents / 65536;
           EXPECT_FALSE(taken[share]) << agents << " agents";

@@ -95,9 +95,9 @@ void paint_shape(Draws& draws, Outline outline, const Colour& colour, Picture& p
   const float size = draws.between(6.5f, 12.5f);
   const float stretch = draws.between(0.85f, 1.18f);
   // The shape stays within the picture.
-  const float room = kShapeSide / 2 - size;
-  const Point at = {kShapeSide / 2 + draws.between(-room, room),
-                    kShapeSide / 2 + draws.between(-room, room)};
+  const float margin = kShapeSide / 2 - size;
+  const Point at = {kShapeSide / 2 + draws.between(-margin, margin),
+                    kShapeSide / 2 + draws.between(-margin, margin)};
   for (std::uint32_t i = 0; i < kPixels; ++i) {
     const Point p = middle_of(i);
     const float x = (p.x - at.x) / size;

@@ -36,14 +36,14 @@ class Narrator {
   explicit Narrator(Draws draws) : draws_(draws) {}
 
   // Produces one sentence with the bits of its choices.
-  Story tell() {
+  Story narrate() {
     story_ = {};
     switch (choose(4)) {
       case 0:
-        tell_of_one();
+        narrate_one();
         break;
       case 1:
-        tell_of_two();
+        narrate_two();
         break;
       case 2:
         ask();
@@ -68,7 +68,7 @@ class Narrator {
   }
 
   // Example: "Ada finds the red stone in the garden."
-  void tell_of_one() {
+  void narrate_one() {
     const std::string_view name = choose(kStoryNames);
     const std::string_view verb = choose(kVerbsOfOne);
     const std::string_view colour = choose(kStoryColours);
@@ -78,7 +78,7 @@ class Narrator {
   }
 
   // Example: "Ada and Ben carry two lamps to the mill." The second name differs from the first.
-  void tell_of_two() {
+  void narrate_two() {
     const std::uint32_t first = choose(std::size(kStoryNames));
     const std::uint32_t step = choose(std::size(kStoryNames) - 1);
     const std::string_view second = kStoryNames[(first + 1 + step) % std::size(kStoryNames)];
@@ -125,7 +125,7 @@ Story draw_story(std::uint64_t seed, DataPart part, std::uint64_t characters) {
   for (std::uint32_t chapter = 0; story.text.size() < characters; ++chapter) {
     Narrator narrator(Draws(drawn_address(seed, DrawnKind::text, part, chapter)));
     for (std::uint32_t i = 0; i < kSentencesPerAddress && story.text.size() < characters; ++i) {
-      const Story sentence = narrator.tell();
+      const Story sentence = narrator.narrate();
       story.text += sentence.text;
       story.bits += sentence.bits;
     }

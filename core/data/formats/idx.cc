@@ -54,19 +54,19 @@ Status check_prefix(const std::uint8_t* prefix) {
 // The product of the dimensions must equal the bytes after the header.
 Status check_size(const IdxHeader& header, std::uint64_t size) {
   // The check divides and does not multiply, so it cannot be deceived by a product that overflows.
-  std::uint64_t room = size - header.bytes;
+  std::uint64_t data_bytes = size - header.bytes;
   bool fits = true;
   std::uint64_t values = 1;
   for (const std::uint32_t dim : header.dims) {
-    if (dim != 0 && values > room / dim) fits = false;
+    if (dim != 0 && values > data_bytes / dim) fits = false;
     values *= dim;
   }
-  if (fits && values == room) return {};
+  if (fits && values == data_bytes) return {};
   return Status(StatusCode::corrupt_data,
                 {.what = "IDX file",
                  .expected = fmt::format("{} values, one byte each, behind the header",
                                          fmt::join(header.dims, " x ")),
-                 .got = fmt::format("{} bytes", room),
+                 .got = fmt::format("{} bytes", data_bytes),
                  .remedy = "the file is damaged or was not copied whole: fetch it again"});
 }
 

@@ -48,13 +48,13 @@ TEST(Idx, GathersScaledPixels) {
   EXPECT_EQ(batch.features[4], -2.0f);
 }
 
-TEST(Idx, CountsClassesByTheHighestLabelUnlessTold) {
+TEST(Idx, CountsClassesByTheHighestLabelUnlessTheyAreGiven) {
   const auto many = make(images(), idx_file({3}, counting(3, 45)));
   ASSERT_TRUE(many.ok());
   EXPECT_EQ((*many)->shape().classes, 48u);
-  const auto told = make(images(), labels(), {.classes = 7});
-  ASSERT_TRUE(told.ok());
-  EXPECT_EQ((*told)->shape().classes, 7u);
+  const auto with_classes = make(images(), labels(), {.classes = 7});
+  ASSERT_TRUE(with_classes.ok());
+  EXPECT_EQ((*with_classes)->shape().classes, 7u);
   const Status status = make(images(), labels(), {.classes = 6}).status();
   EXPECT_EQ(status.code(), StatusCode::mismatch);
   EXPECT_THAT(status.text(), AllOf(HasSubstr("label of example 2"), HasSubstr("below 6")));

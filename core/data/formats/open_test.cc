@@ -120,7 +120,7 @@ TEST(OpenData, SaysWhichFileIsWrong) {
 }
 
 // A folder with files of two formats is refused until the format is stated.
-TEST(OpenData, AsksWhereItCannotTell) {
+TEST(OpenData, AsksWhereTheFormatIsUnclear) {
   const Folder folder;
   folder.write("train.txt", "some text");
   folder.write("train.csv", "1,2\n");

@@ -137,7 +137,7 @@ TEST_F(AllowFile, MustNotBeWritableByOthers) {
             StatusCode::invalid_argument);
 }
 
-TEST_F(AllowFile, ManyAtOnceLoseNobody) {
+TEST_F(AllowFile, ManyAtOnceLoseNoEntry) {
   constexpr std::uint8_t kThreads = 8;
   std::vector<std::thread> threads;
   for (std::uint8_t i = 1; i <= kThreads; ++i) {
@@ -149,7 +149,7 @@ TEST_F(AllowFile, ManyAtOnceLoseNobody) {
   EXPECT_EQ(read_allow_file(path())->size(), std::size_t{kThreads});
 }
 
-TEST(AllowList, ChangesAsItIsTold) {
+TEST(AllowList, ChangesAsRequested) {
   AllowList list({{.id = "a", .key = key_of(1)}});
   EXPECT_TRUE(list.allows(key_of(1)));
   EXPECT_EQ(list.id_of(key_of(1)), "a");

@@ -39,7 +39,7 @@ TEST_F(GateTest, LetsInWhoIsOnTheList) {
   EXPECT_TRUE(gate_.take_refusals("agents").empty());
 }
 
-TEST_F(GateTest, RefusesAndTellsWhom) {
+TEST_F(GateTest, RefusesAndReportsTheSource) {
   const GateAnswer answer = knock(agent_key(2));
   EXPECT_EQ(answer.status, 400);
   EXPECT_EQ(answer.user_id, "");

@@ -211,10 +211,10 @@ void HubIntake::end(ConnectionId connection, Status why) {
 
 void HubIntake::refused(RefusalReason reason, std::string source) {
   ++refusals_[static_cast<std::size_t>(reason)];
-  tell({.reason = reason, .source = std::move(source)});
+  report({.reason = reason, .source = std::move(source)});
 }
 
-void HubIntake::tell(Refused refusal) {
+void HubIntake::report(Refused refusal) {
   if (events_.size() < kWaitingRefusalsMax) events_.emplace_back(std::move(refusal));
 }
 

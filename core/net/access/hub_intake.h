@@ -88,7 +88,7 @@ class HubIntake {
   void refused(RefusalReason reason, std::string source);
   // Queues an event for a refusal that is already counted elsewhere. Drops it if 64 events wait, so
   // that a flood of refusals cannot use up the memory.
-  void tell(Refused refusal);
+  void report(Refused refusal);
   // A send found that the connection does not exist any more.
   void lost(ConnectionId connection);
 

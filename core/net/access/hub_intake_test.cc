@@ -55,18 +55,18 @@ class Intake : public testing::Test {
   }
   // The events as texts: "+1" connected, "-1" disconnected, "!bad_parts" refused.
   std::vector<std::string> events() {
-    std::vector<std::string> told;
+    std::vector<std::string> reported;
     while (intake().has_event()) {
       const LinkEvent event = intake().next_event();
       if (const auto* made = std::get_if<Connected>(&event)) {
-        told.push_back("+" + std::to_string(made->connection));
+        reported.push_back("+" + std::to_string(made->connection));
       } else if (const auto* ended = std::get_if<Disconnected>(&event)) {
-        told.push_back("-" + std::to_string(ended->connection));
+        reported.push_back("-" + std::to_string(ended->connection));
       } else if (const auto* refused = std::get_if<Refused>(&event)) {
-        told.push_back("!" + std::string(name(refused->reason)));
+        reported.push_back("!" + std::string(name(refused->reason)));
       }
     }
-    return told;
+    return reported;
   }
 
   bool encrypted_ = true;
@@ -116,7 +116,7 @@ TEST_F(Intake, RefusesBadParts) {
   EXPECT_EQ(intake().refusals()[static_cast<std::size_t>(RefusalReason::bad_parts)], 5u);
 }
 
-TEST_F(Intake, NobodyWithoutAnIdentity) {
+TEST_F(Intake, NoPeerWithoutAnIdentity) {
   for (const std::string& user_id : {std::string(), std::string("me"), std::string(40, '~')}) {
     const Bytes route{0, 1, 2, 3, 4};
     const ByteSpan frame = bytes_of("frame");
@@ -158,7 +158,7 @@ TEST_F(Intake, NothingIsSentToARevokedKey) {
   EXPECT_THAT(events(), ElementsAre("-1"));
 }
 
-TEST_F(Intake, WhatCameBeforeTheEndIsToldBeforeIt) {
+TEST_F(Intake, MessagesBeforeTheEndAreReportedBeforeIt) {
   intake().accepted(7);
   take({});
   intake().closed(7);
@@ -169,7 +169,7 @@ TEST_F(Intake, WhatCameBeforeTheEndIsToldBeforeIt) {
   EXPECT_EQ(intake().route_of(1), "");
 }
 
-TEST_F(Intake, EndsAreToldWhileOthersGoOn) {
+TEST_F(Intake, EndsAreReportedWhileOthersGoOn) {
   intake().accepted(7);
   intake().accepted(8);
   take({});
@@ -232,7 +232,7 @@ TEST_F(Intake, ARouteOfAnotherKeyIsAnotherConnection) {
   EXPECT_THAT(events(), ElementsAre("+1", "-1", "+2"));
 }
 
-TEST_F(Intake, ASendThatFoundNobodyIsAnEnd) {
+TEST_F(Intake, ASendWithoutAReceiverIsAnEnd) {
   intake().accepted(7);
   take({});
   intake().lost(1);

@@ -141,7 +141,7 @@ TEST(JoinFile, RefusesWhatIsMissingDoubledOrNoTextInQuotes) {
   }
 }
 
-TEST(JoinFile, HalvesMustFitAndNoErrorTellsTheSecret) {
+TEST(JoinFile, HalvesMustFitAndNoErrorContainsTheSecret) {
   const JoinFile join = example();
   const std::string good = text_of(join);
   const std::string secret(secret_key_text(join.keys.secret_key).view());

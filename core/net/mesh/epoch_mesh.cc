@@ -224,17 +224,18 @@ void EpochMeshes::EpochMesh::take_of_session(std::uint32_t number, Kind kind, Re
   arrived(number);
   if (lost(number)) return;
   if (kind == Kind::hello) {
-    if (Status told = say(number, Kind::welcome); !told.ok()) lose(number, std::move(told));
+    if (Status welcomed = say(number, Kind::welcome); !welcomed.ok())
+      lose(number, std::move(welcomed));
   } else if (kind == Kind::piece) {
     message.connection = number;
-    tell(std::move(message));
+    report(std::move(message));
   }
 }
 
 void EpochMeshes::EpochMesh::lose(std::uint32_t number, Status why) {
   if (lost(number)) return;
   members_[number].give_up_at = Time::max();
-  tell_lost(number, {}, std::move(why), forget(number));
+  report_lost(number, {}, std::move(why), forget(number));
 }
 
 void EpochMeshes::EpochMesh::look_at_time() {

@@ -198,7 +198,7 @@ TEST_F(EpochMesh, WhoDoesNotComeIsLostAtTheDeadline) {
   EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
 }
 
-TEST_F(EpochMesh, WhatIsOfAnotherEpochGoesToNobody) {
+TEST_F(EpochMesh, MessagesOfAnotherEpochAreDropped) {
   for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "hello").ok());
   EXPECT_EQ(heard(1), "nothing");

@@ -276,7 +276,7 @@ Status TcpMesh::flush(Peer& peer) {
     if (queue.front().done()) queue.pop();
   }
   const bool more = connection.greeting || (connection.welcomed && !queue.empty()) ||
-                    connection.channel->wants_to_write();
+                    connection.channel->has_to_write();
   return watch(connection, more ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
@@ -290,7 +290,7 @@ void TcpMesh::answer() {
     if (!file) return;
     const std::string source = text_of(address);
     if (Status status = admit(std::move(file), source); !status.ok()) {
-      tell_refused(source, std::move(status));
+      report_refused(source, std::move(status));
     }
   }
 }
@@ -342,17 +342,17 @@ Result<bool> TcpMesh::read_message(Connection& connection) {
     TRIBUTARY_ASSIGN(const MeshReader::Came came, reader.came(bytes));
     if (came == MeshReader::Came::greeting) TRIBUTARY_TRY(greet(connection));
     if (came != MeshReader::Came::message) continue;
-    tell({.connection = *connection.from,
-          .peer = options_.members[*connection.from].key,
-          .frame = reader.take_frame(),
-          .payload = reader.take_payload(),
-          .arrival = connection.timer.whole(clock_.now(), connection.channel->bytes_in)});
+    report({.connection = *connection.from,
+            .peer = options_.members[*connection.from].key,
+            .frame = reader.take_frame(),
+            .payload = reader.take_payload(),
+            .arrival = connection.timer.whole(clock_.now(), connection.channel->bytes_in)});
     // The socket does not report bytes inside TLS, so epoll would not wake this thread for them.
     if (!connection.channel->holds_bytes()) break;
   }
   set_wake_bytes(connection);
   TRIBUTARY_TRY(
-      watch(connection, connection.channel->wants_to_write() ? EPOLLIN | EPOLLOUT : EPOLLIN));
+      watch(connection, connection.channel->has_to_write() ? EPOLLIN | EPOLLOUT : EPOLLIN));
   return true;
 }
 
@@ -470,7 +470,7 @@ void TcpMesh::lose(std::uint32_t member, Status why) {
   if (lost(member)) return;
   bury(std::move(peer.out));
   peer.redial_at = Time::max();
-  tell_lost(member, options_.members[member].key, std::move(why), forget(member));
+  report_lost(member, options_.members[member].key, std::move(why), forget(member));
 }
 
 // Ends an accepted connection. If its member is known, the member is lost; otherwise the connection
@@ -483,7 +483,7 @@ void TcpMesh::drop(Connection& connection, Status why) {
     peers_[*from].in = nullptr;
     return lose(*from, std::move(why));
   }
-  tell_refused(source, std::move(why));
+  report_refused(source, std::move(why));
 }
 
 Time TcpMesh::next_due() const {

@@ -54,7 +54,7 @@ class MeshPort {
 
 // The use of an endpoint. An address to listen on may be the wildcard (0.0.0.0, [::]) and its port
 // may be 0; an address that is sent to others may be neither.
-enum class MeshAddressUse : std::uint8_t { listen, listen_and_tell, tell };
+enum class MeshAddressUse : std::uint8_t { listen, listen_and_advertise, advertise };
 Status check_mesh_address(const std::string& endpoint, MeshAddressUse use);
 
 // One member of an epoch, as the coordinator reports it.

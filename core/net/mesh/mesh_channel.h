@@ -27,7 +27,7 @@ class MeshChannel {
   virtual Result<std::size_t> write(std::span<const iovec> from) = 0;
   // Whether a read waits until the socket is writable. A TLS handshake may have to write before it
   // can read.
-  virtual bool wants_to_write() const { return false; }
+  virtual bool has_to_write() const { return false; }
   // Whether the channel holds received bytes that the socket does not report any more.
   virtual bool holds_bytes() const { return false; }
 

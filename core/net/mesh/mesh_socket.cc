@@ -90,7 +90,7 @@ Status check_mesh_address(const std::string& endpoint, MeshAddressUse use) {
     return useless("one address of a machine",
                    "name this machine's address on the LAN, as tcp://192.0.2.7:4650");
   }
-  if (use == MeshAddressUse::tell && text_of(address).ends_with(":0")) {
+  if (use == MeshAddressUse::advertise && text_of(address).ends_with(":0")) {
     return useless("a port", "name the one that leads to this machine");
   }
   return {};

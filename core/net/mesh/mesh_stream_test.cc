@@ -72,7 +72,7 @@ TEST(MeshStream, NothingIsAllocatedForALie) {
   EXPECT_FALSE(read_all(magic, 64, pool).ok());
 }
 
-TEST(BufferPool, BuffersComeBackWhenNobodyHoldsThem) {
+TEST(BufferPool, BuffersComeBackWhenTheyAreUnused) {
   BufferPool pool(1u << 20);
   Bytes buffer = pool.take(100'000);
   const std::uint8_t* const place = buffer.data();

@@ -172,7 +172,7 @@ TEST_P(Meshes, AMemberThatComesLaterIsFound) {
   ASSERT_TRUE(turn_until([&] { return first<Received>(1) != nullptr; }));
 }
 
-TEST_P(Meshes, NobodyThereIsLostInTheEnd) {
+TEST_P(Meshes, AnAbsentMemberIsLostInTheEnd) {
   give_up_soon();
   open(0);
   ports_[1].reset();
@@ -184,7 +184,7 @@ TEST_P(Meshes, NobodyThereIsLostInTheEnd) {
   EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
 }
 
-TEST_P(Meshes, WhereNobodyListensIsGivenUpEarlier) {
+TEST_P(Meshes, AnAddressWithoutAListenerIsGivenUpEarlier) {
   give_up_soon();
   options_[0].connect_max = std::chrono::hours(1);
   options_[0].refused_max = milliseconds(100);
@@ -337,20 +337,20 @@ INSTANTIATE_TEST_SUITE_P(Ways, MeshStrangers, testing::Bool(),
 INSTANTIATE_TEST_SUITE_P(Ways, MeshKeys, testing::Values(true),
                          [](const auto&) { return "Encrypted"; });
 
-TEST(MeshPort, OthersAreToldWhatTheyCanUse) {
+TEST(MeshPort, OthersReceiveAnAddressTheyCanUse) {
   for (const char* const good :
        {"tcp://192.0.2.7:4650", "tcp://[2001:db8::7]:4650", "tcp://127.0.0.1:1"}) {
-    EXPECT_TRUE(check_mesh_address(good, MeshAddressUse::tell).ok()) << good;
+    EXPECT_TRUE(check_mesh_address(good, MeshAddressUse::advertise).ok()) << good;
   }
   for (const char* const bad : {"tcp://0.0.0.0:4650", "tcp://[::]:4650", "tcp://0:4650",
                                 "tcp://[::ffff:0.0.0.0]:4650", "tcp://lan:4650", ""}) {
-    EXPECT_EQ(check_mesh_address(bad, MeshAddressUse::listen_and_tell).code(),
+    EXPECT_EQ(check_mesh_address(bad, MeshAddressUse::listen_and_advertise).code(),
               StatusCode::invalid_argument)
         << bad;
   }
   const std::string later = "tcp://192.0.2.7:0";
-  EXPECT_TRUE(check_mesh_address(later, MeshAddressUse::listen_and_tell).ok());
-  EXPECT_FALSE(check_mesh_address(later, MeshAddressUse::tell).ok());
+  EXPECT_TRUE(check_mesh_address(later, MeshAddressUse::listen_and_advertise).ok());
+  EXPECT_FALSE(check_mesh_address(later, MeshAddressUse::advertise).ok());
   EXPECT_TRUE(check_mesh_address("tcp://0.0.0.0:0", MeshAddressUse::listen).ok());
   EXPECT_FALSE(check_mesh_address("tcp://lan:4650", MeshAddressUse::listen).ok());
 }

@@ -242,7 +242,7 @@ class TlsChannel final : public MeshChannel {
     return all;
   }
 
-  bool wants_to_write() const override { return SSL_want_write(ssl_.get()) != 0; }
+  bool has_to_write() const override { return SSL_want_write(ssl_.get()) != 0; }
   bool holds_bytes() const override { return SSL_has_pending(ssl_.get()) != 0; }
 
  private:

@@ -27,7 +27,7 @@ TEST(MpiAddress, HasOneWayToBeWritten) {
   }
 }
 
-TEST(MpiAddress, IsToldFromOthersByHowItBegins) {
+TEST(MpiAddress, IsRecognizedByItsPrefix) {
   EXPECT_TRUE(is_mpi_address("mpi://anything"));
   EXPECT_FALSE(is_mpi_address("tcp://192.0.2.7:4650"));
   EXPECT_FALSE(is_mpi_address(""));

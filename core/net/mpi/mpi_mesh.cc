@@ -348,7 +348,7 @@ void MpiMesh::deliver(std::uint32_t member, Incoming& message) {
   Received whole = {
       .connection = member, .peer = {}, .frame = std::move(message.frame), .payload = {}};
   if (!message.payload.empty()) whole.payload = pool_.share(std::move(message.payload));
-  tell(std::move(whole));
+  report(std::move(whole));
 }
 
 // A member that violates the format is not trusted any more. The session stays usable for the
@@ -376,7 +376,7 @@ void MpiMesh::lose(std::uint32_t member, Status why) {
   if (lost(member)) return;
   const std::size_t unsent = waiting_bytes_for(member);
   forget(member);
-  tell_lost(member, {}, std::move(why), unsent);
+  report_lost(member, {}, std::move(why), unsent);
 }
 
 Result<std::optional<LinkEvent>> MpiMesh::receive(Time deadline) {

@@ -90,7 +90,7 @@ TEST_F(MpiMesh, WhatIsReceivedAtATimeIsBounded) {
   send_all();
 }
 
-TEST_F(MpiMesh, NobodyIsSentWhatBreaksTheRules) {
+TEST_F(MpiMesh, NoMemberReceivesAnInvalidMessage) {
   open({.limits = {.frame_bytes_max = 100, .payload_bytes_max = 1000}});
   const auto code = [&](std::uint32_t to, std::size_t frame, std::size_t payload) {
     return mesh_->send(to, Bytes(frame), Bytes(payload)).code();
@@ -104,7 +104,7 @@ TEST_F(MpiMesh, NobodyIsSentWhatBreaksTheRules) {
   EXPECT_EQ(mesh_->counters().messages_out, 0u);
 }
 
-TEST_F(MpiMesh, AFullQueueRefusesAndHasRoomAgain) {
+TEST_F(MpiMesh, AFullQueueRefusesUntilItHasSpace) {
   open({.limits = {.send_queue_bytes = 600 * kKiB}});
   const auto send = [&] { return mesh_->send(next(), Bytes(8), Bytes(200 * kKiB)).code(); };
   EXPECT_EQ(send(), StatusCode::ok);

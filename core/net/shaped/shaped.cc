@@ -45,11 +45,11 @@ Time next_due(const MessageQueue<Message>& line) {
 
 class Shaped final : public Transport {
  public:
-  Shaped(std::unique_ptr<Transport> inner, const Clock& clock, const ShapedRoom& room,
-         const ShapedLine& line, Waker waker)
+  Shaped(std::unique_ptr<Transport> inner, const Clock& clock, const ShapedBounds& bounds,
+         const ShapedLink& line, Waker waker)
       : inner_(std::move(inner)),
         clock_(clock),
-        room_(room),
+        bounds_(bounds),
         line_(line),
         waker_(std::move(waker)) {
     const FixedMembers fixed = inner_->members();
@@ -80,8 +80,8 @@ class Shaped final : public Transport {
 
   const std::unique_ptr<Transport> inner_;
   const Clock& clock_;
-  const ShapedRoom room_;
-  mutable ShapedLine line_;  // mutable: it moves along its trace when it is read
+  const ShapedBounds bounds_;
+  mutable ShapedLink line_;  // mutable: it moves along its trace when it is read
   Waker waker_;
   // The connections that exist. All members of a transport among peers are in it until they are
   // lost.
@@ -95,10 +95,10 @@ Status Shaped::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   TRIBUTARY_TRY(check_send(*this, to, frame.size(), payload.size()));
   if (!live_.contains(to)) return members().count > 0 ? member_lost(to) : no_connection();
   const std::size_t bytes = frame.size() + payload.size();
-  TRIBUTARY_TRY(check_room({.queue = "the shaped line",
-                            .waiting_bytes = waiting_bytes(),
-                            .bytes_max = room_.out_bytes_max},
-                           bytes));
+  TRIBUTARY_TRY(check_queue_bound({.queue = "the shaped line",
+                                   .waiting_bytes = waiting_bytes(),
+                                   .bytes_max = bounds_.out_bytes_max},
+                                  bytes));
   const Time now = clock_.now();
   if (const std::optional<Time> due = line_.out_arrival(now, bytes)) {
     out_.push({.due = *due, .to = to, .frame = std::move(frame), .payload = std::move(payload)},
@@ -197,7 +197,7 @@ Result<std::optional<LinkEvent>> Shaped::receive(Time deadline) {
 // Waits until an event arrives or the time has passed. Returns false if wake() was called.
 Result<bool> Shaped::wait(Time until) {
   // While the link is full, nothing more is read, so further messages wait at their senders.
-  if (in_.bytes() >= room_.in_bytes_max) {
+  if (in_.bytes() >= bounds_.in_bytes_max) {
     waker_.wait(until - clock_.now());
     return !waker_.take();
   }
@@ -210,16 +210,16 @@ Result<bool> Shaped::wait(Time until) {
 
 Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner, const Clock& clock,
                                                const ShapedOptions& options) {
-  TRIBUTARY_ASSIGN(const ShapedLine line, ShapedLine::make(options, clock.now()));
+  TRIBUTARY_ASSIGN(const ShapedLink line, ShapedLink::make(options, clock.now()));
   return make_shaped(std::move(inner), clock, line,
                      {.out_bytes_max = options.bytes_max, .in_bytes_max = options.bytes_max});
 }
 
 Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner, const Clock& clock,
-                                               const ShapedLine& line, const ShapedRoom& room) {
+                                               const ShapedLink& line, const ShapedBounds& bounds) {
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
   return std::unique_ptr<Transport>(
-      std::make_unique<Shaped>(std::move(inner), clock, room, line, std::move(waker)));
+      std::make_unique<Shaped>(std::move(inner), clock, bounds, line, std::move(waker)));
 }
 
 }  // namespace tributary

@@ -18,7 +18,7 @@ namespace tributary {
 // Bound on the bytes that are on the link or wait for it, in each direction. send() refuses a
 // message that does not fit (resource_exhausted) and also counts bytes that wait in the inner
 // transport. Incoming messages that do not fit wait at their sender.
-struct ShapedRoom {
+struct ShapedBounds {
   std::size_t out_bytes_max = 64u << 20;
   std::size_t in_bytes_max = 64u << 20;
 };
@@ -29,6 +29,6 @@ Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner,
                                                const ShapedOptions& options);
 // The same on a link that earlier transports have used already.
 Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner, const Clock& clock,
-                                               const ShapedLine& line, const ShapedRoom& room);
+                                               const ShapedLink& line, const ShapedBounds& bounds);
 
 }  // namespace tributary

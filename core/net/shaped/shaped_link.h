@@ -40,14 +40,14 @@ struct ShapedOptions {
 
 // Computes when messages cross the link. It reads no clock: the caller passes in times that never
 // decrease. Not thread-safe.
-class ShapedLine {
+class ShapedLink {
  public:
   using Time = std::chrono::nanoseconds;
 
-  static Result<ShapedLine> make(const ShapedOptions& options, Time began_at) {
+  static Result<ShapedLink> make(const ShapedOptions& options, Time began_at) {
     TRIBUTARY_ASSIGN(const Shaper out, Shaper::make(options.out));
     TRIBUTARY_ASSIGN(const Shaper in, Shaper::make(options.in));
-    return ShapedLine(out, in, options, began_at);
+    return ShapedLink(out, in, options, began_at);
   }
 
   // The shape of a direction at this time of the trace.
@@ -75,7 +75,7 @@ class ShapedLine {
   // A lost message is retransmitted, but not forever on a link that loses everything.
   static constexpr int kSendsMax = 8;
 
-  ShapedLine(const Shaper& out, const Shaper& in, const ShapedOptions& options, Time began_at)
+  ShapedLink(const Shaper& out, const Shaper& in, const ShapedOptions& options, Time began_at)
       : out_(out), in_(in), trace_(options.trace), policy_(options.policy), began_at_(began_at) {}
 
   template <typename Send>

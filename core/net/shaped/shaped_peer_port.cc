@@ -9,7 +9,7 @@ namespace {
 
 class ShapedPeerPort final : public PeerPort {
  public:
-  ShapedPeerPort(std::unique_ptr<PeerPort> inner, const Clock& clock, ShapedLine line,
+  ShapedPeerPort(std::unique_ptr<PeerPort> inner, const Clock& clock, ShapedLink line,
                  std::size_t bytes_max)
       : inner_(std::move(inner)), clock_(clock), line_(std::move(line)), bytes_max_(bytes_max) {}
 
@@ -24,7 +24,7 @@ class ShapedPeerPort final : public PeerPort {
  private:
   const std::unique_ptr<PeerPort> inner_;
   const Clock& clock_;
-  const ShapedLine
+  const ShapedLink
       line_;  // state at the beginning; each epoch's copy follows the trace from then on
   const std::size_t bytes_max_;
 };
@@ -36,7 +36,7 @@ Result<std::unique_ptr<PeerPort>> make_shaped_peer_port(std::unique_ptr<PeerPort
                                                         const ShapedOptions& options) {
   ShapedOptions peers = options;
   peers.policy = kShapedPeers;
-  TRIBUTARY_ASSIGN(ShapedLine line, ShapedLine::make(peers, clock.now()));
+  TRIBUTARY_ASSIGN(ShapedLink line, ShapedLink::make(peers, clock.now()));
   return std::unique_ptr<PeerPort>(std::make_unique<ShapedPeerPort>(
       std::move(inner), clock, std::move(line), options.bytes_max));
 }

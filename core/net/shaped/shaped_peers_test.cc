@@ -25,7 +25,7 @@ class ShapedMesh : public testing::Test {
     ShapedOptions peers = options;
     peers.policy = kShapedPeers;
     far_.members = {.count = 3, .own_rank = 0};
-    const auto line = tributary::ShapedLine::make(peers, far_.clock.now());
+    const auto line = tributary::ShapedLink::make(peers, far_.clock.now());
     ASSERT_TRUE(line.ok()) << line.status().text();
     mesh_ = *make_shaped(std::make_unique<Near>(far_), far_.clock, *line,
                          {.out_bytes_max = send_queue_bytes_, .in_bytes_max = options.bytes_max});
@@ -38,7 +38,7 @@ class ShapedMesh : public testing::Test {
     return mesh_->send(to, bytes(frame), {});
   }
   void come_in(std::uint32_t from, std::string_view frame) {
-    far_.to_tell.emplace_back(
+    far_.pending_events.emplace_back(
         Received{.connection = from, .peer = {}, .frame = bytes(frame), .payload = {}});
   }
   // The next message and the time at which it was delivered.
@@ -97,11 +97,11 @@ TEST_F(ShapedMesh, WhatIsFetchedLateLooksSlower) {
 
 TEST_F(ShapedMesh, TakesTheTimesOfALineWithoutALimitAsTheyAre) {
   open({.in = line(milliseconds(10), 0)});
-  far_.to_tell.emplace_back(Received{.connection = 1,
-                                     .peer = {},
-                                     .frame = bytes("x"),
-                                     .payload = {},
-                                     .arrival = {.bytes = 100'000, .took = seconds(3)}});
+  far_.pending_events.emplace_back(Received{.connection = 1,
+                                            .peer = {},
+                                            .frame = bytes("x"),
+                                            .payload = {},
+                                            .arrival = {.bytes = 100'000, .took = seconds(3)}});
   ASSERT_FALSE(next_message().second.empty());
   EXPECT_EQ(arrival_.bytes, 100'000u);
   EXPECT_EQ(arrival_.took, seconds(3));
@@ -142,7 +142,7 @@ TEST_F(ShapedMesh, FollowsItsTrace) {
   EXPECT_THAT(far_.got, ElementsAre(Far::Got{milliseconds(10'001), 1, "x"}));
 }
 
-TEST_F(ShapedMesh, HasRoomForSoMuch) {
+TEST_F(ShapedMesh, HasABound) {
   send_queue_bytes_ = 10;
   open({.out = line(seconds(1), 0)});
   ASSERT_TRUE(send(1, "0123456789").ok());
@@ -159,16 +159,16 @@ TEST_F(ShapedMesh, LeavesWithItsSenderWhatDoesNotFitIn) {
   std::thread other([&] { mesh_->wake(); });
   EXPECT_FALSE(next_by(milliseconds(19)));
   other.join();
-  EXPECT_EQ(far_.to_tell.size(), 2u);
-  std::size_t told = 0;
+  EXPECT_EQ(far_.pending_events.size(), 2u);
+  std::size_t received = 0;
   for (int i = 0; i < 10; ++i) {
     far_.clock.advance(milliseconds(20));
-    if (next_by(far_.clock.now())) ++told;
+    if (next_by(far_.clock.now())) ++received;
   }
-  EXPECT_EQ(told, 3u);
+  EXPECT_EQ(received, 3u);
 }
 
-TEST_F(ShapedMesh, TriesAgainWhereThereWasNoRoom) {
+TEST_F(ShapedMesh, TriesAgainAfterAFullQueue) {
   open({});
   far_.full = true;
   ASSERT_TRUE(send(1, "patience").ok());
@@ -179,10 +179,10 @@ TEST_F(ShapedMesh, TriesAgainWhereThereWasNoRoom) {
   EXPECT_EQ(far_.got.size(), 1u);
 }
 
-TEST_F(ShapedMesh, ALostMemberIsToldOfAfterItsLastMessage) {
+TEST_F(ShapedMesh, ALostMemberIsReportedAfterItsLastMessage) {
   open({.in = line(milliseconds(100), 0)});
   come_in(1, "last words");
-  far_.to_tell.emplace_back(
+  far_.pending_events.emplace_back(
       Disconnected{.connection = 1, .peer = {}, .why = Status(StatusCode::unavailable, {})});
   EXPECT_EQ(next_message().second, "1last words");
   const std::optional<LinkEvent> event = next_by(seconds(1));

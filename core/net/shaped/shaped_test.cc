@@ -22,19 +22,19 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 
-class ShapedLine : public testing::Test {
+class ShapedTransport : public testing::Test {
  protected:
   void open(const ShapedOptions& options) {
     Result<std::unique_ptr<Transport>> line =
         make_shaped(std::make_unique<Near>(far_), far_.clock, options);
     ASSERT_TRUE(line.ok()) << line.status().text();
     line_ = *std::move(line);
-    far_.to_tell.emplace_back(Connected{.connection = 1, .peer = {}});
+    far_.pending_events.emplace_back(Connected{.connection = 1, .peer = {}});
     ASSERT_TRUE(next_by(seconds(10)));
   }
   std::optional<LinkEvent> next_by(nanoseconds deadline) { return *line_->receive(deadline); }
   void come_in(std::string_view frame) {
-    far_.to_tell.emplace_back(
+    far_.pending_events.emplace_back(
         Received{.connection = 1, .peer = {}, .frame = bytes(frame), .payload = {}});
   }
   Status send(std::string_view frame) { return line_->send(1, bytes(frame), {}); }
@@ -43,7 +43,7 @@ class ShapedLine : public testing::Test {
   std::unique_ptr<Transport> line_;
 };
 
-TEST_F(ShapedLine, WhatIsSentTakesItsTime) {
+TEST_F(ShapedTransport, WhatIsSentTakesItsTime) {
   open({.out = {.delay = milliseconds(100), .bytes_per_s = 10, .burst_bytes = 0}});
   const nanoseconds start = far_.clock.now();
   ASSERT_TRUE(send("0123456789").ok());
@@ -53,7 +53,7 @@ TEST_F(ShapedLine, WhatIsSentTakesItsTime) {
                                     Far::Got{start + milliseconds(1600), 1, "abcde"}));
 }
 
-TEST_F(ShapedLine, ALineWithATraceChangesOnItsWay) {
+TEST_F(ShapedTransport, ALineWithATraceChangesOnItsWay) {
   const auto trace = std::make_shared<const LinkTrace>(
       LinkTrace::make({{.lasts = seconds(10), .delay = milliseconds(100)},
                        {.lasts = seconds(10), .bytes_per_s = 10, .delay = milliseconds(500)}})
@@ -68,11 +68,11 @@ TEST_F(ShapedLine, ALineWithATraceChangesOnItsWay) {
                                     Far::Got{start + milliseconds(11'000), 1, "abcde"}));
 }
 
-TEST_F(ShapedLine, WhatComesInTakesItsTime) {
+TEST_F(ShapedTransport, WhatComesInTakesItsTime) {
   open({.in = {.delay = milliseconds(100)}});
   const nanoseconds start = far_.clock.now();
   come_in("one");
-  far_.to_tell.emplace_back(Disconnected{.connection = 1, .peer = {}, .why = {}});
+  far_.pending_events.emplace_back(Disconnected{.connection = 1, .peer = {}, .why = {}});
   EXPECT_FALSE(next_by(start + milliseconds(99)));
   const std::optional<LinkEvent> first = next_by(start + seconds(1));
   EXPECT_EQ(far_.clock.now(), start + milliseconds(100));
@@ -82,7 +82,7 @@ TEST_F(ShapedLine, WhatComesInTakesItsTime) {
   EXPECT_EQ(send("x").code(), StatusCode::unavailable);
 }
 
-TEST_F(ShapedLine, BytesArriveAsTheLineCarriesThem) {
+TEST_F(ShapedTransport, BytesArriveAsTheLineCarriesThem) {
   open({.in = {.delay = milliseconds(500), .bytes_per_s = 10, .burst_bytes = 0}});
   far_.arrived = 100;
   const nanoseconds start = far_.clock.now();
@@ -106,17 +106,17 @@ TEST_F(ShapedLine, BytesArriveAsTheLineCarriesThem) {
   EXPECT_EQ(line_->bytes_arrived(2), 0u);
 }
 
-TEST_F(ShapedLine, LosesWholeMessagesAndNoNews) {
+TEST_F(ShapedTransport, LosesWholeMessagesAndNoNews) {
   open({.out = {.loss = 1}, .in = {.loss = 1}});
   ASSERT_TRUE(send("gone").ok());
   come_in("gone too");
-  far_.to_tell.emplace_back(Disconnected{.connection = 1, .peer = {}, .why = {}});
+  far_.pending_events.emplace_back(Disconnected{.connection = 1, .peer = {}, .why = {}});
   const std::optional<LinkEvent> event = next_by(far_.clock.now() + seconds(1));
   ASSERT_TRUE(event && std::holds_alternative<Disconnected>(*event));
   EXPECT_TRUE(far_.got.empty());
 }
 
-TEST_F(ShapedLine, HasRoomForSoMuch) {
+TEST_F(ShapedTransport, HasABound) {
   open({.out = {.delay = seconds(1)}, .bytes_max = 10});
   EXPECT_TRUE(send("0123456789").ok());
   EXPECT_EQ(send("x").code(), StatusCode::resource_exhausted);
@@ -124,7 +124,7 @@ TEST_F(ShapedLine, HasRoomForSoMuch) {
   EXPECT_TRUE(send("x").ok());
 }
 
-TEST_F(ShapedLine, LeavesWithItsSenderWhatDoesNotFitIn) {
+TEST_F(ShapedTransport, LeavesWithItsSenderWhatDoesNotFitIn) {
   open({.in = {.delay = milliseconds(20)}, .bytes_max = 5});
   for (int i = 0; i < 3; ++i) come_in("01234");
   const nanoseconds start = far_.clock.now();
@@ -133,18 +133,18 @@ TEST_F(ShapedLine, LeavesWithItsSenderWhatDoesNotFitIn) {
   std::thread other([&] { line_->wake(); });
   EXPECT_FALSE(next_by(start + milliseconds(19)));
   other.join();
-  EXPECT_EQ(far_.to_tell.size(), 2u);
-  std::size_t told = 0;
+  EXPECT_EQ(far_.pending_events.size(), 2u);
+  std::size_t received = 0;
   for (int i = 0; i < 10; ++i) {
     far_.clock.advance(milliseconds(20));
     const std::optional<LinkEvent> event = next_by(far_.clock.now());
-    if (event && std::holds_alternative<Received>(*event)) ++told;
-    EXPECT_LE(3 - told, far_.to_tell.size() + 1);
+    if (event && std::holds_alternative<Received>(*event)) ++received;
+    EXPECT_LE(3 - received, far_.pending_events.size() + 1);
   }
-  EXPECT_EQ(told, 3u);
+  EXPECT_EQ(received, 3u);
 }
 
-TEST_F(ShapedLine, TriesAgainWhereThereWasNoRoom) {
+TEST_F(ShapedTransport, TriesAgainAfterAFullQueue) {
   open({});
   far_.full = true;
   ASSERT_TRUE(send("patience").ok());
@@ -155,7 +155,7 @@ TEST_F(ShapedLine, TriesAgainWhereThereWasNoRoom) {
   EXPECT_EQ(far_.got.size(), 1u);
 }
 
-TEST_F(ShapedLine, RefusesWhatTheInnerOneWould) {
+TEST_F(ShapedTransport, RefusesWhatTheInnerOneWould) {
   open({});
   EXPECT_EQ(send("").code(), StatusCode::invalid_argument);
   EXPECT_EQ(line_->send(2, bytes("x"), {}).code(), StatusCode::unavailable);
@@ -181,20 +181,20 @@ class EitherKind : public testing::TestWithParam<LineKind> {
     line_ = *std::move(line);
     if (far_.members.count > 0) return;
     for (const ConnectionId connection : {1u, 2u}) {
-      far_.to_tell.emplace_back(Connected{.connection = connection, .peer = {}});
+      far_.pending_events.emplace_back(Connected{.connection = connection, .peer = {}});
       ASSERT_TRUE(next());
     }
   }
   std::optional<LinkEvent> next() { return *line_->receive(far_.clock.now() + seconds(60)); }
   void come_in(std::string_view frame) {
-    far_.to_tell.emplace_back(
+    far_.pending_events.emplace_back(
         Received{.connection = 1, .peer = {}, .frame = bytes(frame), .payload = {}});
   }
   void end_connection() {
-    far_.to_tell.emplace_back(Disconnected{.connection = 1,
-                                           .peer = {},
-                                           .why = Status(StatusCode::unavailable, {}),
-                                           .unsent_bytes = 5});
+    far_.pending_events.emplace_back(Disconnected{.connection = 1,
+                                                  .peer = {},
+                                                  .why = Status(StatusCode::unavailable, {}),
+                                                  .unsent_bytes = 5});
   }
 
   Far far_;
@@ -252,7 +252,7 @@ TEST_P(EitherKind, AMessageThatIsLostIsGoneOnlyWhereThePolicySaysSo) {
   EXPECT_EQ(far_.got.size(), lost ? 0u : 1u);
 }
 
-TEST_P(EitherKind, TellsWhatTheTransportBeneathTells) {
+TEST_P(EitherKind, ReportsWhatTheInnerTransportReports) {
   open({.in = {.delay = milliseconds(100)}});
   EXPECT_TRUE(line_->encrypted());
   EXPECT_EQ(line_->counters().messages_in, 7u);

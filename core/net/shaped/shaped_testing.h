@@ -27,7 +27,7 @@ struct Far {
   FixedMembers members = {};
   LinkLimits limits = {};
   ManualClock clock;
-  std::deque<LinkEvent> to_tell;  // events that the inner transport will report
+  std::deque<LinkEvent> pending_events;  // events that the inner transport will report
   std::vector<Got> got;
   bool full = false;          // send() returns resource_exhausted
   std::uint64_t arrived = 0;  // on connection 1
@@ -44,12 +44,12 @@ class Near final : public Transport {
     return {};
   }
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override {
-    if (far_.to_tell.empty()) {
+    if (far_.pending_events.empty()) {
       if (deadline > far_.clock.now()) far_.clock.advance(deadline - far_.clock.now());
       return std::optional<LinkEvent>();
     }
-    LinkEvent event = std::move(far_.to_tell.front());
-    far_.to_tell.pop_front();
+    LinkEvent event = std::move(far_.pending_events.front());
+    far_.pending_events.pop_front();
     return std::optional<LinkEvent>(std::move(event));
   }
   void wake() override {}

@@ -117,7 +117,7 @@ Status check_listener(const std::string& path) {
        .remedy = forbidden ? "become the daemon's user" : "start the daemon, or name its journal"});
 }
 
-Status nobody_waits(const std::string& path) {
+Status answer_cancelled(const std::string& path) {
   return Status(StatusCode::cancelled, {.what = fmt::format("answer of the daemon at '{}'", path),
                                         .expected = "somebody who waits for it",
                                         .got = "nobody",
@@ -167,7 +167,7 @@ Result<std::string> ask_daemon(const std::string& path, std::string_view questio
   bool came = false;
   for (std::chrono::nanoseconds left = patience; !came && left.count() > 0;
        left -= kControlLookEvery) {
-    if (cancelled && *cancelled) return nobody_waits(path);
+    if (cancelled && *cancelled) return answer_cancelled(path);
     TRIBUTARY_ASSIGN(came,
                      wait_for(items, std::min<std::chrono::nanoseconds>(kControlLookEvery, left)));
     if (!came) TRIBUTARY_TRY(check_listener(path));

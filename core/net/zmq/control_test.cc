@@ -63,7 +63,7 @@ TEST_F(Control, TheSocketIsItsOwnersAlone) {
   EXPECT_EQ(about.st_mode & 0077, 0u);
 }
 
-TEST_F(Control, WhereNobodyListensIsSaidAtOnce) {
+TEST_F(Control, AnAddressWithoutAListenerFailsAtOnce) {
   const Result<std::string> answer = ask_daemon(path(), "who", seconds(600));
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.status().code(), StatusCode::unavailable);

@@ -206,7 +206,7 @@ Status ZmqHub::look_at_connections() {
   }
   if (guarding_) {
     for (Refused& each : context_->gate().take_refusals(kAgentsDomain))
-      intake_.tell(std::move(each));
+      intake_.report(std::move(each));
   }
   return {};
 }

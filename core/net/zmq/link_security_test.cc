@@ -207,7 +207,7 @@ TEST_F(Security, AnOversizedPartEndsItsConnection) {
   expect_service(hub);
 }
 
-TEST_F(Security, NobodyTakesOverAnothersRoute) {
+TEST_F(Security, NoKeyTakesOverAnothersRoute) {
   Side hub = federation_.hub();
   Side victim = federation_.allowed_spoke("victim");
   ASSERT_TRUE(pump({&hub, &victim}, [&] { return hub.connected() && victim.connected(); }));

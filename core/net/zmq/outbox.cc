@@ -20,7 +20,7 @@ Status Outbox::admit(const SharedSlice& frame, const SharedSlice& payload) const
   // A message larger than the bound is accepted if no other message waits. Otherwise it could never
   // be sent.
   if (waiting == 0) return {};
-  return check_room(
+  return check_queue_bound(
       {.queue = kQueue, .waiting_bytes = waiting, .bytes_max = limits_.send_queue_bytes},
       frame.size() + payload.size());
 }

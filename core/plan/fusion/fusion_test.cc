@@ -183,9 +183,9 @@ TEST(Fusion, MoreGroupsCanMakeFewerTensorsTakeLonger) {
   FusionProfile two = profile;
   two.backward_s.pop_back();
   two.bytes.pop_back();
-  const std::vector<std::uint32_t> apart = {1, 1};
+  const std::vector<std::uint32_t> separate = {1, 1};
   const std::vector<std::uint32_t> together = {2, 1};
-  EXPECT_GT(fused_iteration_s(FusionTimes(two), apart), fused_iteration_s(times, together));
+  EXPECT_GT(fused_iteration_s(FusionTimes(two), separate), fused_iteration_s(times, together));
   EXPECT_THAT(plan(profile).groups, ElementsAre(3));
 }
 

@@ -52,7 +52,7 @@ TEST(DeviceSpeedsTest, WhoSaysNothingIsLikeTheMachineThatMeasured) {
 }
 
 // The relative speed is bounded in both directions.
-TEST(DeviceSpeedsTest, NobodyIsBelievedToBeEndlesslySlow) {
+TEST(DeviceSpeedsTest, NoDeviceIsAssumedToBeInfinitelySlow) {
   const PlanCodec slow = on({{{"thc", {1e-300, 1}}}});
   EXPECT_DOUBLE_EQ(slow.stages[0].encode_s_per_value, 1e-9 * kDeviceFactorMax);
   EXPECT_DOUBLE_EQ(slow.decode_s_per_value, 2e-9 * kDeviceFactorMax);

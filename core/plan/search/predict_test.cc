@@ -105,7 +105,7 @@ TEST(PlanPredictor, OneAgentsPlacesHoldLessOfTheOthersUpdates) {
 }
 
 // A smaller ratio removes the delay of a slow agent, at the cost of some gain.
-TEST(PlanPredictor, ASlowAgentSendsLessAndHoldsNobodyBack) {
+TEST(PlanPredictor, ASlowAgentSendsLessAndDelaysNoOther) {
   PlanInputs inputs = federation(100, 1);
   const auto cost = [&](double ratio_min) {
     inputs.policy.ratio_min = ratio_min;
@@ -129,7 +129,7 @@ TEST(PlanPredictor, ASlowAgentSendsLessAndHoldsNobodyBack) {
 }
 
 // A difference within link_change, or an unmeasured link, gives no agent a smaller ratio.
-TEST(PlanPredictor, NobodySendsLessForWhatMeasuringMayExplainOrForALineThatNobodyHasMeasured) {
+TEST(PlanPredictor, NoAgentSendsLessForAMeasurementErrorOrAnUnmeasuredLink) {
   PlanInputs inputs = federation(1000, 1);
   for (PlanAgent& agent : inputs.agents) agent.down_beta_s_per_byte = beta_of_mbit(100'000);
   const auto ratios = [&] {

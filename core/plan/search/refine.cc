@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kRefinedBucketMin = 1u << 12;
 constexpr double kRefinedBucketMax = 1u << 20;
-constexpr double kRoom = 1e-6;  // least distance of two bounds that would otherwise be equal
+constexpr double kLeastGap = 1e-6;  // least distance of two bounds that would otherwise be equal
 constexpr double kRefinedGainFloor = 1e-9;  // 1 / gain stays finite
 
 // A choice as four numbers: the logarithms of ratio and bucket size, the index of the codec, the
@@ -45,7 +45,7 @@ class Problem {
       return std::max(static_cast<double>(count) - 1, 1.0);
     };
     return {{std::log(ratio_low_), std::log(bucket_low_), 0, 0},
-            {std::log(ratio_high_) + kRoom, std::log(bucket_high_) + kRoom,
+            {std::log(ratio_high_) + kLeastGap, std::log(bucket_high_) + kLeastGap,
              last(inputs_->codecs.size()), last(collectives_.size())}};
   }
   pagmo::vector_double::size_type get_nobj() const { return 3; }

@@ -75,9 +75,9 @@ TEST(ParetoSet, IsTheSameForTheSameInputs) {
 // Without reachable peers only the star is possible.
 TEST(ParetoSet, AloneOrWithoutAWayToPeersThereIsTheStar) {
   PlanInputs alone = federation(100, 1, 1);
-  PlanInputs apart = federation(100, 1);
-  apart.peers_reachable = false;
-  for (const PlanInputs& inputs : {alone, apart}) {
+  PlanInputs unreachable = federation(100, 1);
+  unreachable.peers_reachable = false;
+  for (const PlanInputs& inputs : {alone, unreachable}) {
     const std::vector<PlanOption> set = found(inputs, 20);
     ASSERT_FALSE(set.empty());
     for (const PlanOption& option : set) {

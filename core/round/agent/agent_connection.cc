@@ -187,14 +187,14 @@ AgentConnection::Change AgentConnection::hang_up(std::string_view reason, TimeNs
   return Change::session_lost;
 }
 
-AgentConnection::Change AgentConnection::look_after_session(wire::Activity activity,
-                                                            const RoundKey& round) {
+AgentConnection::Change AgentConnection::maintain_session(wire::Activity activity,
+                                                          const RoundKey& round) {
   if (line_ != Line::online) return Change::none;
-  Conversation& talk = *session_.conversation();
-  if (talk.heartbeat_due(context_.now)) {
-    talk.heartbeat(context_.now, activity, round, context_.out.all());
+  Conversation& conversation = *session_.conversation();
+  if (conversation.heartbeat_due(context_.now)) {
+    conversation.heartbeat(context_.now, activity, round, context_.out.all());
   }
-  const std::string_view trouble = talk.trouble(context_.now);
+  const std::string_view trouble = conversation.trouble(context_.now);
   return trouble.empty() ? Change::none : hang_up(trouble, 0);
 }
 

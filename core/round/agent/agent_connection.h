@@ -45,7 +45,7 @@ class AgentConnection {
                   std::unique_ptr<wire::HoldingT> holding);
   // Sends a heartbeat if it is due, and ends the session if it is lost. Does nothing while no
   // session is open.
-  [[nodiscard]] Change look_after_session(wire::Activity activity, const RoundKey& round);
+  [[nodiscard]] Change maintain_session(wire::Activity activity, const RoundKey& round);
   TimeNs next_due_ns() const;
 
   // Ends the session if one is open. The next Hello is due after `again_after_ns`.

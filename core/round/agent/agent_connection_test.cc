@@ -22,7 +22,7 @@ class AgentConnectionTest : public testing::Test {
     give_up_after_ns_ = config.give_up_after_ms * kNsPerMs;
   }
 
-  void tell(const Event& event) {
+  void handle(const Event& event) {
     for (const Action& action : agent_->handle(now_, event)) {
       hellos_ += std::holds_alternative<Send>(action) ? 1 : 0;
       given_up_ += std::holds_alternative<ClosePeer>(action) ? 1 : 0;
@@ -32,7 +32,7 @@ class AgentConnectionTest : public testing::Test {
   void pass(TimeNs time) {
     for (const TimeNs end = now_ + time; now_ < end;) {
       now_ = std::clamp(agent_->next_wakeup_ns(), now_ + 1, end);
-      tell(Tick{});
+      handle(Tick{});
     }
   }
 
@@ -43,8 +43,8 @@ class AgentConnectionTest : public testing::Test {
   int given_up_ = 0;
 };
 
-TEST_F(AgentConnectionTest, AConnectionOnWhichNobodyAnswersIsGivenUp) {
-  tell(PeerConnected{});
+TEST_F(AgentConnectionTest, AConnectionWithoutAnAnswerIsGivenUp) {
+  handle(PeerConnected{});
   pass(give_up_after_ns_ / 2);
   EXPECT_GT(hellos_, 3);
   EXPECT_EQ(given_up_, 0);
@@ -52,8 +52,8 @@ TEST_F(AgentConnectionTest, AConnectionOnWhichNobodyAnswersIsGivenUp) {
   EXPECT_EQ(given_up_, 1);
   pass(4 * give_up_after_ns_);
   EXPECT_EQ(given_up_, 1) << "there is none any more";
-  tell(PeerDisconnected{});
-  tell(PeerConnected{});
+  handle(PeerDisconnected{});
+  handle(PeerConnected{});
   pass(give_up_after_ns_ / 2);
   EXPECT_EQ(given_up_, 1) << "the next one gets as much time";
   pass(give_up_after_ns_);
@@ -61,13 +61,13 @@ TEST_F(AgentConnectionTest, AConnectionOnWhichNobodyAnswersIsGivenUp) {
 }
 
 TEST_F(AgentConnectionTest, WhereAnythingIsHeardItIsKept) {
-  tell(PeerConnected{});
+  handle(PeerConnected{});
   const Result<Bytes> frame =
       build_frame(frame_with(refusal_of(wire::RefusalCode::busy, Fault{.what = "hello"})));
   ASSERT_TRUE(frame.ok()) << frame.status().text();
   for (int i = 0; i < 8; ++i) {
     pass(give_up_after_ns_ / 2);
-    tell(FrameReceived{.peer = 1, .frame = frame.value(), .payload = {}, .authenticated_as = {}});
+    handle(FrameReceived{.peer = 1, .frame = frame.value(), .payload = {}, .authenticated_as = {}});
   }
   EXPECT_EQ(given_up_, 0);
 }
@@ -130,7 +130,7 @@ TEST_F(SomeConnection, BeginsAgainWhenTheSessionIsLost) {
   hello();
   ASSERT_EQ(welcome(1), Change::session_opened);
   agent_.context.now += 1'000 * kNsPerMs;
-  EXPECT_EQ(connection_.look_after_session(wire::Activity::idle, {}), Change::session_lost);
+  EXPECT_EQ(connection_.maintain_session(wire::Activity::idle, {}), Change::session_lost);
   EXPECT_FALSE(agent_.session.is_open());
   EXPECT_TRUE(connection_.hello_due());
   EXPECT_EQ(connection_.disconnected(), Change::none) << "it is offline already";
@@ -138,11 +138,11 @@ TEST_F(SomeConnection, BeginsAgainWhenTheSessionIsLost) {
 
 TEST_F(SomeConnection, SendsHeartbeatsWhileTheSessionIsOpen) {
   hello();
-  EXPECT_EQ(connection_.look_after_session(wire::Activity::idle, {}), Change::none);
+  EXPECT_EQ(connection_.maintain_session(wire::Activity::idle, {}), Change::none);
   ASSERT_EQ(welcome(1), Change::session_opened);
   agent_.take();
   agent_.context.now += 100 * kNsPerMs;
-  EXPECT_EQ(connection_.look_after_session(wire::Activity::training, {}), Change::none);
+  EXPECT_EQ(connection_.maintain_session(wire::Activity::training, {}), Change::none);
   const auto beats = agent_.sent<wire::HeartbeatT>();
   ASSERT_EQ(beats.size(), 1u);
   EXPECT_EQ(beats[0].activity, wire::Activity::training);

@@ -32,15 +32,15 @@ Actions Agent::Impl::handle(TimeNs now, Event& event) {
   pass(event);
   // The order matters: the connection may end the session, an update may complete the round, and a
   // new round may need data. Records are handed out last, because every step before may add some.
-  look_after_connection();
+  maintain_connection();
   participation_.take_kept_update();
   rounds_.begin_next();
   participation_.go_on();
   rounds_.ask_for_missing();
   transfer_.ask_for_rest();
   rounds_.replace_overdue_commit();
-  if (Conversation* talk = session_.conversation()) {
-    talk->acknowledge_bulk(context_.now, context_.out.all());
+  if (Conversation* conversation = session_.conversation()) {
+    conversation->acknowledge_bulk(context_.now, context_.out.all());
   }
   context_.store.pump(context_.now, context_.out.all());
   if (connection_.shutting_down() && context_.store.empty() && session_.idle()) {
@@ -66,8 +66,8 @@ void Agent::Impl::pass(Event& event) {
                  [this](const UpdateFailed& one) { participation_.failed(one); },
                  [this](const PeerFrameReceived& one) { participation_.receive(one); },
                  [this](const PeerLost& one) { participation_.lost(one); },
-                 [this](const TellLinks& one) { telemetry_.send_links(one); },
-                 [this](const TellSpeeds& one) { telemetry_.take_speeds(one); },
+                 [this](const ReportLinks& one) { telemetry_.send_links(one); },
+                 [this](const ReportSpeeds& one) { telemetry_.take_speeds(one); },
                  [this](const Shutdown& one) { connection_.shut_down(one.reason); },
                  [this, &event](const auto&) {
                    context_.out.note(LogLevel::warning, "event_ignored", name_of(event),
@@ -146,13 +146,13 @@ void Agent::Impl::follow(AgentConnection::Change change) {
   rounds_.session_lost();
 }
 
-void Agent::Impl::look_after_connection() {
+void Agent::Impl::maintain_connection() {
   if (connection_.hello_due()) {
     return connection_.send_hello(telemetry_.capabilities_to_send(), holding());
   }
   const AgentRound* round = rounds_.current();
   const RoundKey key = round ? round->key() : RoundKey{.job = replica_.job_id()};
-  follow(connection_.look_after_session(activity(), key));
+  follow(connection_.maintain_session(activity(), key));
 }
 
 std::unique_ptr<wire::HoldingT> Agent::Impl::holding() const {

@@ -36,7 +36,7 @@ class Agent::Impl {
   void dispatch(const wire::Frame& frame, const FrameReceived& event);
   // Informs the parts of the agent about a lost session.
   void follow(AgentConnection::Change change);
-  void look_after_connection();
+  void maintain_connection();
   // The job, the model and the undecided rounds, for a Hello; null without a job.
   std::unique_ptr<wire::HoldingT> holding() const;
   void receive_job(const wire::Job& job, std::uint64_t message_id);

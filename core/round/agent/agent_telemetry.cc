@@ -46,12 +46,12 @@ void AgentTelemetry::echo(const wire::LinkProbe& probe, bool waited_for) {
   session_.send(frame_with(std::move(echo)), padding);
 }
 
-void AgentTelemetry::send_links(const TellLinks& event) {
+void AgentTelemetry::send_links(const ReportLinks& event) {
   if (!session_.is_open() || event.links.empty()) return;
   wire::TelemetryT telemetry;
   telemetry.at_ns = static_cast<std::uint64_t>(std::max<TimeNs>(context_.now, 0));
   for (const wire::LinkSampleT& link : event.links) {
-    if (telemetry.links.size() >= kLinksToldMax) {
+    if (telemetry.links.size() >= kLinksReportedMax) {
       ++telemetry.dropped;
       continue;
     }
@@ -63,7 +63,7 @@ void AgentTelemetry::send_links(const TellLinks& event) {
   session_.send(frame_with(std::move(telemetry)));
 }
 
-void AgentTelemetry::take_speeds(const TellSpeeds& event) {
+void AgentTelemetry::take_speeds(const ReportSpeeds& event) {
   for (const std::unique_ptr<wire::CodecOfferT>& offer : capabilities_.codecs) {
     const auto measured = std::ranges::find(event.codecs, offer->spec, &wire::CodecOfferT::spec);
     if (measured != event.codecs.end()) *offer = *measured;

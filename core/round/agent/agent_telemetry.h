@@ -23,9 +23,9 @@ class AgentTelemetry {
   // thread. `waited_for`: see FrameReceived.
   void echo(const wire::LinkProbe& probe, bool waited_for);
   // Sends measurements of links.
-  void send_links(const TellLinks& event);
+  void send_links(const ReportLinks& event);
   // Records measured speeds, and sends them if a session is open.
-  void take_speeds(const TellSpeeds& event);
+  void take_speeds(const ReportSpeeds& event);
   // Sends the speeds that were measured since the Hello of this session.
   void send_speeds();
   // The capabilities with the newest speeds, for a Hello that is sent now.

@@ -170,7 +170,7 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
   if (run) session.run = run->record().job;
   send_welcome(session, frame.message_id());
   context_.record_agent(session, true);
-  if (hello.capabilities()) links_.tell_speeds(session, hello.capabilities()->codecs());
+  if (hello.capabilities()) links_.report_speeds(session, hello.capabilities()->codecs());
   if (run) run->joined(session, before);
 }
 
@@ -227,14 +227,14 @@ void CoordinatorSessions::scan() {
       context_.now + std::max<TimeNs>(context_.config.ack_timeout_ms * kNsPerMs / 4, kNsPerMs);
   std::vector<std::pair<std::uint64_t, std::string_view>> lost;
   for (const auto& [number, session] : context_.roster.all()) {
-    Conversation& talk = session->conversation;
-    talk.acknowledge_bulk(context_.now, context_.out);
-    if (talk.heartbeat_due(context_.now)) {
+    Conversation& conversation = session->conversation;
+    conversation.acknowledge_bulk(context_.now, context_.out);
+    if (conversation.heartbeat_due(context_.now)) {
       const JobRun* const run = jobs_.run_of(*session);
-      talk.heartbeat(context_.now, wire::Activity::waiting, run ? run->current_round() : RoundKey{},
-                     context_.out);
+      conversation.heartbeat(context_.now, wire::Activity::waiting,
+                             run ? run->current_round() : RoundKey{}, context_.out);
     }
-    const std::string_view trouble = talk.trouble(context_.now);
+    const std::string_view trouble = conversation.trouble(context_.now);
     if (!trouble.empty()) lost.emplace_back(number, trouble);
   }
   for (const auto& [number, reason] : lost) lose(number, reason);

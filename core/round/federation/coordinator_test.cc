@@ -125,15 +125,15 @@ TEST_F(CoordinatorAlone, IsIdleWhenEverybodyHasHeardItsGoodbye) {
   ASSERT_NE(welcome(), nullptr);
   const std::uint64_t session = welcome()->session;
   std::vector<std::uint64_t> asked;
-  const auto carry_out = [&](const Actions& actions) {
+  const auto note_requests = [&](const Actions& actions) {
     for (const Action& action : actions) {
       if (const auto* send = std::get_if<Send>(&action)) {
         asked.push_back((*open_frame(send->frame))->message_id());
       }
     }
   };
-  carry_out(coordinator_->handle(now_, Shutdown{.reason = "maintenance"}));
-  carry_out(coordinator_->handle(now_, Shutdown{.reason = "maintenance"}));
+  note_requests(coordinator_->handle(now_, Shutdown{.reason = "maintenance"}));
+  note_requests(coordinator_->handle(now_, Shutdown{.reason = "maintenance"}));
   for (Token token = 1; token < 4; ++token) {  // answers all pending store requests
     coordinator_->handle(now_, Stored{.token = token, .status = {}});
   }

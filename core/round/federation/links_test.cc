@@ -53,12 +53,12 @@ class RoundLinks : public testing::Test {
     Result<std::unique_ptr<Agent>> made = Agent::make(config, {});
     ASSERT_TRUE(made.ok());
     agents_[peer] = std::move(*made);
-    tell_agent(peer, PeerConnected{});
+    feed_agent(peer, PeerConnected{});
     deliver();
     ASSERT_TRUE(agents_[peer]->connected());
   }
 
-  void tell_agent(PeerId peer, const Event& event) {
+  void feed_agent(PeerId peer, const Event& event) {
     for (const Action& action : agents_.at(peer)->handle(now_, event)) {
       if (const auto* send = std::get_if<Send>(&action)) {
         up_.emplace_back(peer, letter_of(*send));
@@ -67,26 +67,27 @@ class RoundLinks : public testing::Test {
       if (const auto* note = std::get_if<Note>(&action)) noted_.emplace_back(note->reason);
     }
   }
-  void tell_coordinator(const Event& event) {
+  void feed_coordinator(const Event& event) {
     for (const Action& action : coordinator_->handle(now_, event)) {
       if (const auto* send = std::get_if<Send>(&action)) {
         down_.emplace_back(send->peer, letter_of(*send));
       }
       if (const auto* note = std::get_if<Note>(&action)) noted_.emplace_back(note->reason);
       if (const auto* echo = std::get_if<ProbeEchoed>(&action)) echoes_.push_back(*echo);
-      if (const auto* told = std::get_if<LinksTold>(&action)) told_.push_back(*told);
-      if (const auto* speeds = std::get_if<SpeedsTold>(&action)) speeds_.push_back(*speeds);
+      if (const auto* reported = std::get_if<LinksReported>(&action))
+        links_reported_.push_back(*reported);
+      if (const auto* speeds = std::get_if<SpeedsReported>(&action)) speeds_.push_back(*speeds);
       if (const auto* store = std::get_if<StoreCoordinator>(&action))
         stored_.push_back(store->token);
     }
     while (!stored_.empty()) {
       const Token token = stored_.front();
       stored_.pop_front();
-      tell_coordinator(Stored{.token = token, .status = {}});
+      feed_coordinator(Stored{.token = token, .status = {}});
     }
   }
   void hear(PeerId peer, const Letter& letter, bool waited_for = true) {
-    tell_coordinator(FrameReceived{.peer = peer,
+    feed_coordinator(FrameReceived{.peer = peer,
                                    .frame = letter.frame,
                                    .payload = letter.payload,
                                    .authenticated_as = {},
@@ -97,7 +98,7 @@ class RoundLinks : public testing::Test {
       if (!down_.empty()) {
         const auto [peer, letter] = down_.front();
         down_.pop_front();
-        tell_agent(peer, FrameReceived{.peer = 0,
+        feed_agent(peer, FrameReceived{.peer = 0,
                                        .frame = letter.frame,
                                        .payload = letter.payload,
                                        .authenticated_as = {},
@@ -113,8 +114,8 @@ class RoundLinks : public testing::Test {
   void pass(int seconds) {
     for (int i = 0; i < seconds; ++i) {
       now_ += 1'000 * kNsPerMs;
-      tell_coordinator(Tick{});
-      for (const auto& [peer, agent] : agents_) tell_agent(peer, Tick{});
+      feed_coordinator(Tick{});
+      for (const auto& [peer, agent] : agents_) feed_agent(peer, Tick{});
       deliver();
     }
   }
@@ -141,13 +142,13 @@ class RoundLinks : public testing::Test {
   std::map<PeerId, std::uint64_t> sessions_;
   std::vector<std::string> noted_;
   std::vector<ProbeEchoed> echoes_;
-  std::vector<LinksTold> told_;
-  std::vector<SpeedsTold> speeds_;
+  std::vector<LinksReported> links_reported_;
+  std::vector<SpeedsReported> speeds_;
   std::uint64_t greetings_ = 0;
 };
 
 TEST_F(RoundLinks, EveryPartIsEchoedWithTheTimesOfItsArrival) {
-  tell_coordinator(ProbeLink{.agent_id = "agent-1", .probe = 9, .parts = 3, .padding_bytes = 1000});
+  feed_coordinator(ProbeLink{.agent_id = "agent-1", .probe = 9, .parts = 3, .padding_bytes = 1000});
   ASSERT_EQ(down_.size(), 3u);
   EXPECT_EQ(down_.front().second.payload.size(), 1000u);
   now_ += 5;
@@ -168,7 +169,7 @@ TEST_F(RoundLinks, EveryPartIsEchoedWithTheTimesOfItsArrival) {
 }
 
 TEST_F(RoundLinks, AnEchoIsAsLongAsWasAskedForAndProbesAreNoPayload) {
-  tell_coordinator(
+  feed_coordinator(
       ProbeLink{.agent_id = "agent-2", .probe = 1, .parts = 2, .echo_padding_bytes = 5000});
   EXPECT_TRUE(down_.front().second.payload.empty());
   deliver();
@@ -179,7 +180,7 @@ TEST_F(RoundLinks, AnEchoIsAsLongAsWasAskedForAndProbesAreNoPayload) {
 }
 
 TEST_F(RoundLinks, WhatLayInAQueueHasNoTime) {
-  tell_coordinator(ProbeLink{.agent_id = "agent-1", .probe = 1});
+  feed_coordinator(ProbeLink{.agent_id = "agent-1", .probe = 1});
   deliver(false);
   ASSERT_EQ(echoes_.size(), 1u);
   EXPECT_EQ(echoes_[0].received_at_ns, 0u);
@@ -187,13 +188,13 @@ TEST_F(RoundLinks, WhatLayInAQueueHasNoTime) {
   EXPECT_FALSE(echoes_[0].waited_for);
 }
 
-TEST_F(RoundLinks, NobodyIsProbedWhoIsNotThere) {
-  tell_coordinator(ProbeLink{.agent_id = "nobody", .probe = 1});
+TEST_F(RoundLinks, AnAbsentAgentIsNotProbed) {
+  feed_coordinator(ProbeLink{.agent_id = "nobody", .probe = 1});
   EXPECT_TRUE(down_.empty());
 }
 
 TEST_F(RoundLinks, AProbeIsNeverLongerThanItsCaps) {
-  tell_coordinator(
+  feed_coordinator(
       ProbeLink{.agent_id = "agent-1", .probe = 1, .parts = 1000, .padding_bytes = 1u << 30});
   EXPECT_EQ(down_.size(), kProbePartsMax);
   EXPECT_EQ(down_.front().second.payload.size(), kProbePaddingMax);
@@ -202,7 +203,7 @@ TEST_F(RoundLinks, AProbeIsNeverLongerThanItsCaps) {
 TEST_F(RoundLinks, AnAgentEchoesNoMoreThanItsAllowance) {
   constexpr std::uint32_t kEchoBytes = kProbePaddingMax;
   const auto ask = [&] {
-    tell_coordinator(
+    feed_coordinator(
         ProbeLink{.agent_id = "agent-1", .probe = 1, .parts = 8, .echo_padding_bytes = kEchoBytes});
     deliver();
   };
@@ -219,7 +220,7 @@ TEST_F(RoundLinks, AnAgentEchoesNoMoreThanItsAllowance) {
 }
 
 TEST_F(RoundLinks, AnAgentRefusesWhatNoCoordinatorAsks) {
-  tell_coordinator(ProbeLink{.agent_id = "agent-1", .probe = 1});
+  feed_coordinator(ProbeLink{.agent_id = "agent-1", .probe = 1});
   Letter letter = down_.front().second;
   down_.clear();
   wire::FrameT frame;
@@ -230,7 +231,7 @@ TEST_F(RoundLinks, AnAgentRefusesWhatNoCoordinatorAsks) {
     Result<Bytes> bytes = build_frame(bad);
     ASSERT_TRUE(bytes.ok()) << bytes.status().text();
     noted_.clear();
-    tell_agent(1, FrameReceived{.frame = *bytes, .payload = {}, .authenticated_as = {}});
+    feed_agent(1, FrameReceived{.frame = *bytes, .payload = {}, .authenticated_as = {}});
     EXPECT_TRUE(up_.empty());
   };
   say([](wire::LinkProbeT& probe) { probe.echo_payload_bytes = kProbePaddingMax + 1; });
@@ -281,50 +282,50 @@ wire::LinkSampleT sample(const std::string& from, const std::string& to = {}) {
   return link;
 }
 
-TEST_F(RoundLinks, AnAgentTellsOfTheWaysFromItsPeers) {
-  tell_agent(1, TellLinks{.links = {sample("agent-2"), sample("gone")}});
+TEST_F(RoundLinks, AnAgentReportsTheLinksFromItsPeers) {
+  feed_agent(1, ReportLinks{.links = {sample("agent-2"), sample("gone")}});
   deliver();
-  ASSERT_EQ(told_.size(), 1u);
-  EXPECT_EQ(told_[0].agent_id, "agent-1");
-  ASSERT_EQ(told_[0].links.size(), 1u) << "of those who are here";
-  EXPECT_EQ(told_[0].links[0].from, "agent-2");
-  EXPECT_EQ(told_[0].links[0].to, "agent-1");
-  EXPECT_EQ(told_[0].links[0].alpha_s, 0.5);
-  EXPECT_EQ(told_[0].links[0].age_ms, 17u);
+  ASSERT_EQ(links_reported_.size(), 1u);
+  EXPECT_EQ(links_reported_[0].agent_id, "agent-1");
+  ASSERT_EQ(links_reported_[0].links.size(), 1u) << "of those who are here";
+  EXPECT_EQ(links_reported_[0].links[0].from, "agent-2");
+  EXPECT_EQ(links_reported_[0].links[0].to, "agent-1");
+  EXPECT_EQ(links_reported_[0].links[0].alpha_s, 0.5);
+  EXPECT_EQ(links_reported_[0].links[0].age_ms, 17u);
   EXPECT_TRUE(noted_.empty());
 }
 
 TEST_F(RoundLinks, ManyLinksFitOneMessageAndMoreAreLeftOut) {
-  TellLinks all;
-  for (std::size_t i = 0; i < 2 * kLinksToldMax; ++i) {
+  ReportLinks all;
+  for (std::size_t i = 0; i < 2 * kLinksReportedMax; ++i) {
     all.links.push_back(sample(std::string(wire::kAgentIdBytesMax, 'x')));
   }
   all.links[0].from = "agent-2";
-  tell_agent(1, all);
+  feed_agent(1, all);
   ASSERT_EQ(up_.size(), 1u) << "the frame was built";
   deliver();
-  EXPECT_EQ(told_.size(), 1u);
+  EXPECT_EQ(links_reported_.size(), 1u);
 }
 
-TEST_F(RoundLinks, NobodyTellsOfOthersOrAllTheTime) {
+TEST_F(RoundLinks, NoAgentReportsLinksOfOthersOrTooOften) {
   wire::TelemetryT telemetry;
   telemetry.links.push_back(std::make_unique<wire::LinkSampleT>(sample("agent-1", "agent-2")));
   hear(1, from_agent(1, telemetry));
   EXPECT_TRUE(noted("not_allowed"));
-  EXPECT_TRUE(told_.empty());
+  EXPECT_TRUE(links_reported_.empty());
   telemetry.links[0] = std::make_unique<wire::LinkSampleT>(sample("agent-2", "agent-1"));
   const Letter good = from_agent(1, telemetry);
   hear(1, good);
   hear(1, good);
-  EXPECT_EQ(told_.size(), 1u);
+  EXPECT_EQ(links_reported_.size(), 1u);
   EXPECT_TRUE(noted("too_often"));
-  for (std::size_t i = 0; i < kLinksToldMax; ++i) {
+  for (std::size_t i = 0; i < kLinksReportedMax; ++i) {
     telemetry.links.push_back(std::make_unique<wire::LinkSampleT>(sample("agent-2", "agent-1")));
   }
   noted_.clear();
   hear(1, from_agent(1, telemetry));
   EXPECT_TRUE(noted("over_cap"));
-  EXPECT_EQ(told_.size(), 1u);
+  EXPECT_EQ(links_reported_.size(), 1u);
 }
 
 wire::CodecOfferT speed(const std::string& family, double bytes_per_s) {
@@ -334,9 +335,10 @@ wire::CodecOfferT speed(const std::string& family, double bytes_per_s) {
   return offer;
 }
 
-TEST_F(RoundLinks, AnAgentTellsHowQuickItsDeviceIs) {
+TEST_F(RoundLinks, AnAgentReportsTheSpeedOfItsDevice) {
   EXPECT_TRUE(speeds_.empty()) << "it has not measured anything yet";
-  tell_agent(1, TellSpeeds{.codecs = {speed("thc", 5e8), speed("a family it does not offer", 1)}});
+  feed_agent(1,
+             ReportSpeeds{.codecs = {speed("thc", 5e8), speed("a family it does not offer", 1)}});
   deliver();
   ASSERT_EQ(speeds_.size(), 1u);
   EXPECT_EQ(speeds_[0].agent_id, "agent-1");
@@ -345,22 +347,22 @@ TEST_F(RoundLinks, AnAgentTellsHowQuickItsDeviceIs) {
   EXPECT_EQ(speeds_[0].codecs[0].encode_bytes_per_s, 5e8);
 }
 
-TEST_F(RoundLinks, WhatWasMeasuredBeforeTheGreetingIsToldWithIt) {
-  tell_agent(1, TellSpeeds{.codecs = {speed("fp32", 1e9)}});
+TEST_F(RoundLinks, MeasurementsBeforeTheHelloAreReportedWithIt) {
+  feed_agent(1, ReportSpeeds{.codecs = {speed("fp32", 1e9)}});
   deliver();
   ASSERT_EQ(speeds_.size(), 1u);
-  tell_coordinator(PeerDisconnected{.peer = 1});
-  tell_agent(1, PeerDisconnected{});
+  feed_coordinator(PeerDisconnected{.peer = 1});
+  feed_agent(1, PeerDisconnected{});
   deliver();
   ASSERT_EQ(speeds_.size(), 2u);
   ASSERT_EQ(speeds_[1].codecs.size(), 1u) << "of the other one nothing is known";
   EXPECT_EQ(speeds_[1].codecs[0].spec, "fp32");
 }
 
-TEST_F(RoundLinks, WhatIsMeasuredBehindAGreetingIsToldAfterTheWelcome) {
-  tell_coordinator(PeerDisconnected{.peer = 1});
-  tell_agent(1, PeerDisconnected{});
-  tell_agent(1, TellSpeeds{.codecs = {speed("fp32", 1e9)}});
+TEST_F(RoundLinks, MeasurementsAfterTheHelloAreReportedAfterTheWelcome) {
+  feed_coordinator(PeerDisconnected{.peer = 1});
+  feed_agent(1, PeerDisconnected{});
+  feed_agent(1, ReportSpeeds{.codecs = {speed("fp32", 1e9)}});
   ASSERT_EQ(up_.size(), 1u) << "its Hello, which says nothing of it";
   deliver();
   ASSERT_EQ(speeds_.size(), 1u);
@@ -369,12 +371,12 @@ TEST_F(RoundLinks, WhatIsMeasuredBehindAGreetingIsToldAfterTheWelcome) {
 
 TEST_F(RoundLinks, MoreSpeedsThanThereAreCodecsAreNotHandedOn) {
   wire::TelemetryT telemetry;
-  for (std::size_t i = 0; i < 2 * kSpeedsToldMax; ++i) {
+  for (std::size_t i = 0; i < 2 * kSpeedsReportedMax; ++i) {
     telemetry.codecs.push_back(std::make_unique<wire::CodecOfferT>(speed(std::to_string(i), 1)));
   }
   hear(1, from_agent(1, telemetry));
   ASSERT_EQ(speeds_.size(), 1u);
-  EXPECT_EQ(speeds_[0].codecs.size(), kSpeedsToldMax);
+  EXPECT_EQ(speeds_[0].codecs.size(), kSpeedsReportedMax);
 }
 
 }  // namespace

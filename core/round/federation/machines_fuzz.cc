@@ -85,9 +85,9 @@ SubmitJob small_job(wire::Collective collective, bool planned) {
 
 // The three machines and the messages in flight. Limits are small, so that a short input reaches
 // them.
-class Room {
+class MachinesUnderTest {
  public:
-  Room(wire::Collective collective, bool planned) {
+  MachinesUnderTest(wire::Collective collective, bool planned) {
     CoordinatorConfig config;
     config.heartbeat_interval_ms = 200;
     config.heartbeat_timeout_ms = 1'000;
@@ -102,8 +102,8 @@ class Room {
       agent.endpoints = {i == 0 ? "a" : "b"};
       agents_.push_back(std::move(*Agent::make(agent, {})));
     }
-    tell_coordinator(small_job(collective, planned));
-    for (std::size_t i = 0; i < 2; ++i) tell_agent(i, Tick{});
+    feed_coordinator(small_job(collective, planned));
+    for (std::size_t i = 0; i < 2; ++i) feed_agent(i, Tick{});
   }
 
   void play(Input& input) {
@@ -137,7 +137,7 @@ class Room {
 
   void lose(const Message& message) {
     if (message.peers == 0) return;
-    tell_agent(message.agent, PeerLost{.session = message.peers,
+    feed_agent(message.agent, PeerLost{.session = message.peers,
                                        .member = static_cast<std::uint32_t>(1 - message.agent),
                                        .why = Status(StatusCode::unavailable, {.what = "peer"})});
   }
@@ -150,8 +150,8 @@ class Room {
 
   void pass_time(std::uint8_t what, Input& input) {
     now_ += (what + 1) * 10 * kNsPerMs;
-    tell_coordinator(Tick{});
-    for (std::size_t i = 0; i < agents_.size(); ++i) tell_agent(i, Tick{});
+    feed_coordinator(Tick{});
+    for (std::size_t i = 0; i < agents_.size(); ++i) feed_agent(i, Tick{});
     if (what == 7) measure_links();
     if (what == 6 && job_ != 0) advise(input);
   }
@@ -167,7 +167,7 @@ class Room {
       if (const std::uint8_t drawn = input.next(); drawn != 0) advice->ratios[id] = drawn / 2'000.0;
     }
     advice->trigger = choice % 16 == 15 ? wire::Trigger::unspecified : wire::Trigger::link_changed;
-    tell_coordinator(PlanAdvised{.job = job_, .advice = std::move(advice)});
+    feed_coordinator(PlanAdvised{.job = job_, .advice = std::move(advice)});
   }
 
   // Each agent receives its own share only.
@@ -181,21 +181,21 @@ class Room {
   }
 
   void measure_links() {
-    tell_coordinator(ProbeLink{
+    feed_coordinator(ProbeLink{
         .agent_id = "a", .probe = 1, .parts = 2, .padding_bytes = 64, .echo_padding_bytes = 64});
-    TellLinks told;
-    told.links.emplace_back().from = "a";
-    told.links.back().method = wire::LinkMethod::passive;
-    tell_agent(1, told);
-    TellSpeeds speeds;
+    ReportLinks report;
+    report.links.emplace_back().from = "a";
+    report.links.back().method = wire::LinkMethod::passive;
+    feed_agent(1, report);
+    ReportSpeeds speeds;
     speeds.codecs.emplace_back().spec = "fp32";
     speeds.codecs.back().encode_bytes_per_s = speeds.codecs.back().decode_bytes_per_s = 1e9;
-    tell_agent(1, speeds);
+    feed_agent(1, speeds);
   }
 
   void deliver(const Message& message) {
     if (message.peers != 0) {
-      return tell_agent(message.agent,
+      return feed_agent(message.agent,
                         PeerFrameReceived{.session = message.peers,
                                           .from = static_cast<std::uint32_t>(1 - message.agent),
                                           .frame = message.frame,
@@ -205,7 +205,7 @@ class Room {
                               .frame = message.frame,
                               .payload = message.payload,
                               .authenticated_as = {}};
-    message.up ? tell_coordinator(event) : tell_agent(message.agent, event);
+    message.up ? feed_coordinator(event) : feed_agent(message.agent, event);
   }
 
   void send_to_peer(std::size_t agent, SendToPeer& send) {
@@ -225,7 +225,7 @@ class Room {
                           .payload = Bytes(send.payload.bytes.begin(), send.payload.bytes.end())});
   }
 
-  void tell_coordinator(const Event& event) {
+  void feed_coordinator(const Event& event) {
     Actions actions = coordinator_->handle(now_, event);
     require(actions.size() < kActionsMax);
     for (Action& action : actions) {
@@ -235,15 +235,15 @@ class Room {
         send(false, one->peer, *one);
       }
       if (const auto* store = std::get_if<StoreCoordinator>(&action)) {
-        tell_coordinator(Stored{.token = store->token, .status = {}});
+        feed_coordinator(Stored{.token = store->token, .status = {}});
       }
       if (const auto* load = std::get_if<LoadRound>(&action)) {
-        tell_coordinator(RoundLoaded{.token = load->token, .round = {}, .epoch = {}});
+        feed_coordinator(RoundLoaded{.token = load->token, .round = {}, .epoch = {}});
       }
     }
   }
 
-  void tell_agent(std::size_t i, const Event& event) {
+  void feed_agent(std::size_t i, const Event& event) {
     Actions actions = agents_[i]->handle(now_, event);
     require(actions.size() < kActionsMax);
     for (Action& action : actions) {
@@ -251,10 +251,10 @@ class Room {
       if (auto* one = std::get_if<SendToPeer>(&action)) send_to_peer(i, *one);
       if (const auto* open = std::get_if<OpenPeers>(&action)) peers_[i] = open->session;
       if (const auto* store = std::get_if<StoreAgent>(&action)) {
-        tell_agent(i, Stored{.token = store->token, .status = {}});
+        feed_agent(i, Stored{.token = store->token, .status = {}});
       }
       if (const auto* train = std::get_if<Train>(&action)) {
-        tell_agent(
+        feed_agent(
             i, UpdateReady{.token = train->token,
                            .update = std::make_shared<FloatVector>(train->model->size(), 0.25f)});
       }
@@ -277,11 +277,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Input input(data, std::min(size, kInputMax));
   constexpr auto kCollectives = static_cast<std::uint8_t>(wire::Collective::all_gather);
   const std::uint8_t first = input.next();
-  Room room(static_cast<wire::Collective>(1 + first % kPlannedBit % kCollectives),
-            first >= kPlannedBit);
+  MachinesUnderTest machines(static_cast<wire::Collective>(1 + first % kPlannedBit % kCollectives),
+                             first >= kPlannedBit);
   while (!input.empty()) {
-    room.play(input);
-    room.check();
+    machines.play(input);
+    machines.check();
   }
   return 0;
 }

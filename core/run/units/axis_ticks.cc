@@ -191,9 +191,9 @@ Extent with_width(Extent range) {
   // A range too narrow for the precision of a double counts as empty.
   const double size = std::max(std::fabs(range.low), std::fabs(range.high));
   if (range.high - range.low > 1e-9 * size) return range;
-  const double room = size == 0 ? 1 : 0.1 * size;
-  const double low = range.low - room;
-  return {range.low >= 0 ? std::max(low, 0.0) : low, range.high + room};
+  const double margin = size == 0 ? 1 : 0.1 * size;
+  const double low = range.low - margin;
+  return {range.low >= 0 ? std::max(low, 0.0) : low, range.high + margin};
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ TEST(AxisTicks, CountsHaveNoHalves) {
 }
 
 // Labels have enough decimals to differ, even if the values are large.
-TEST(AxisTicks, NeighboursAreToldApartFarFromZero) {
+TEST(AxisTicks, NeighboursAreDistinguishedFarFromZero) {
   const AxisTicks ticks = axis_ticks(Unit::one, {1000.001, 1000.004}, false, 3);
   EXPECT_THAT(ticks.labels, ElementsAre("1000.001", "1000.002", "1000.003", "1000.004"));
 }
@@ -100,7 +100,7 @@ TEST(AxisTicks, EveryOneLiesWithinAndHasALabel) {
   }
 }
 
-TEST(AxisTicks, MillisecondsAreToldApart) {
+TEST(AxisTicks, MillisecondsAreDistinguished) {
   const AxisTicks ticks = axis_ticks(Unit::wall_time, {1795391400, 1795391400.004}, false, 2);
   EXPECT_THAT(ticks.labels, ElementsAre("23:50:00.000\nNov 22", "23:50:00.002", "23:50:00.004"));
 }
@@ -132,7 +132,7 @@ TEST(RoundRange, HoldsAllValuesWhateverTheirSizeAndBothEndsAreTicks) {
   }
 }
 
-TEST(RoundRange, ASingleValueGetsRoomAndNothingIsARangeAllTheSame) {
+TEST(RoundRange, ASingleValueGetsAMarginAndNoValueIsStillARange) {
   const Extent one = round_range(Unit::one, {5, 5}, false, 5);
   EXPECT_LT(one.low, 5);
   EXPECT_GT(one.high, 5);

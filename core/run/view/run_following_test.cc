@@ -94,7 +94,7 @@ TEST_F(RunFollowerTest, ReadsJobsAndRounds) {
   EXPECT_EQ(table.curves.ratio.over_rounds->size(), 3u);
 }
 
-TEST_F(RunFollowerTest, ReadsWhatAgentsLinksAndEventsTell) {
+TEST_F(RunFollowerTest, ReadsAgentsLinksAndEvents) {
   RunWriter writer(run_db());
   writer.job();
   writer.agents(true);

@@ -129,7 +129,7 @@ TEST(RunViewTest, ManyAgentsAndCurvesAreBounded) {
   EXPECT_EQ(view.left_out(), 40u + 43 + 47 + 48);
 }
 
-TEST(RunViewTest, AnAgentThatIsNamedLateHasWhatWasToldOfIt) {
+TEST(RunViewTest, AnAgentThatIsNamedLateHasItsEarlierReports) {
   RunView view;
   RunChanges before;
   before.reports = {{.agent = 3, .job = kRun, .round = 1, .loss = 0.5}};

@@ -16,7 +16,7 @@ OpenPeers epoch_of_three() {
   return epoch;
 }
 
-TEST(EpochMembers, ALossIsToldOnce) {
+TEST(EpochMembers, ALossIsReportedOnce) {
   EpochMembers members(epoch_of_three());
   EXPECT_FALSE(members.is_lost(0));
   EXPECT_TRUE(members.lose(0));

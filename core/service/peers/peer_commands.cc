@@ -43,7 +43,7 @@ std::optional<PeerCommands::Work> PeerCommands::work(std::uint64_t number) {
   std::unique_lock lock(mutex_);
   const auto over = [&] { return ending_ || number_ != number; };
   // New messages interrupt the mesh's wait, not this one.
-  changed_.wait(lock, [&] { return over() || unread_.has_room(); });
+  changed_.wait(lock, [&] { return over() || unread_.has_space(); });
   if (over()) return std::nullopt;
   return Work{.sends = unsent_.take(), .overrun_by = unsent_.overrun_by()};
 }

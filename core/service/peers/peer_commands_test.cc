@@ -104,7 +104,7 @@ TEST_F(PeerCommandsTest, ThreadWaitsWhileTooMuchIsUnread) {
   reader.join();
 }
 
-TEST_F(PeerCommandsTest, ThreadIsToldOfTheEnd) {
+TEST_F(PeerCommandsTest, ThreadIsNotifiedOfTheEnd) {
   const std::uint64_t number = begun(7);
   commands.hand_out(10);
   std::thread ender([&] { commands.end(); });

@@ -1,6 +1,6 @@
 // A bound on the bytes of messages that the machine has received and not released.
 //
-// The reader asks has_room() before it reads the next message. One message may exceed the bound,
+// The reader asks has_space() before it reads the next message. One message may exceed the bound,
 // because its size is only known after it was read.
 //
 // Not thread-safe; the owner locks.
@@ -15,7 +15,7 @@ class UnreadBytes {
  public:
   explicit UnreadBytes(std::size_t bytes_max) : bytes_max_(bytes_max) {}
 
-  bool has_room() const { return bytes_ < bytes_max_; }
+  bool has_space() const { return bytes_ < bytes_max_; }
   std::size_t bytes() const { return bytes_; }
 
   void hand_out(std::size_t bytes) { bytes_ += bytes; }

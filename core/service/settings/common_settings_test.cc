@@ -35,7 +35,7 @@ Outcome run_with(const std::vector<std::string>& words) {
   return run_with(words, [](const DaemonFlags&) { return Status(); });
 }
 
-TEST(DaemonMain, TakesItsFlagsApart) {
+TEST(DaemonMain, ParsesItsFlags) {
   DaemonFlags seen;
   const Outcome outcome = run_with({"-c", "file.toml", "--set", "a=1", "-s", "b=2", "--job",
                                     "job.toml", "--check", "--exit-when-done"},
@@ -57,7 +57,7 @@ TEST(DaemonMain, AnswersHelpAndVersionItself) {
   EXPECT_TRUE(run_with({"--version"}, never).out.starts_with("daemon "));
 }
 
-TEST(DaemonMain, AWordThatNobodyKnowsIsAnErrorOfTheCommandLine) {
+TEST(DaemonMain, AnUnknownWordIsAnErrorOfTheCommandLine) {
   for (const char* word : {"--nonsense", "stray"}) {
     const Outcome outcome = run_with({word});
     EXPECT_EQ(outcome.code, kExitUsage) << word;
@@ -77,7 +77,7 @@ TEST(DaemonMain, HowItEndsIsTheExitCodeAndSaid) {
             70);
 }
 
-TEST(CommonSettings, TheLogIsAsToldOrRefused) {
+TEST(CommonSettings, TheLogIsAsConfiguredOrRefused) {
   CommonSettings common;
   Settings settings;
   common.bind(settings);

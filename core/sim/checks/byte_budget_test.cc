@@ -137,7 +137,7 @@ TEST_F(Budget, ATenthAndAPartMayBeRepeated) {
   EXPECT_EQ(watch.count(), 1u) << "and what comes late counts";
 }
 
-TEST_F(Budget, DirectionsAreCountedApart) {
+TEST_F(Budget, DirectionsAreCountedSeparately) {
   aggregate(1, 0, 2 * kS);
   update(1, 0, 2 * kS);
   budget.finish(5 * kS);

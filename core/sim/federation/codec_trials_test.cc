@@ -38,8 +38,8 @@ Options exploring(std::uint64_t rounds = 6) {
   return options;
 }
 
-std::map<std::string, wire::TrialT> told_by(const Federation& federation, const std::string& agent,
-                                            std::uint64_t round) {
+std::map<std::string, wire::TrialT> trials_of(const Federation& federation,
+                                              const std::string& agent, std::uint64_t round) {
   std::map<std::string, wire::TrialT> trials;
   for (const AgentReported& report : federation.log.reported) {
     if (report.agent_id != agent) continue;
@@ -91,7 +91,7 @@ wire::PlanT plan_of_round(const Federation& federation, std::uint64_t round) {
   return plan;
 }
 
-TEST(CodecTrials, TellWhatGetsThroughOfTheAgentsOwnUpdate) {
+TEST(CodecTrials, ReportTheGainOfTheAgentsOwnUpdate) {
   Options options = exploring();
   options.look_ns = kNsPerMs / 10;
   options.advise = [](const RoundPlayed& round) {
@@ -114,7 +114,7 @@ TEST(CodecTrials, TellWhatGetsThroughOfTheAgentsOwnUpdate) {
   EXPECT_TRUE(plan_of_round(federation, kAsked + 1).trials.empty());
   const auto job = *JobModel::make(federation.journal().state().jobs[0].job.definition);
   for (std::uint32_t agent = 0; agent < options.agents; ++agent) {
-    const auto trials = told_by(federation, "agent-" + std::to_string(agent), kAsked);
+    const auto trials = trials_of(federation, "agent-" + std::to_string(agent), kAsked);
     ASSERT_EQ(trials.size(), 3u) << agent;
     // fp32 loses nothing, so the codecs are tried on the update alone.
     for (const char* spec : {"threelc:bypass=0", "int8"}) {
@@ -193,7 +193,7 @@ TEST(CodecTrials, EndWhenTheirTimeIsOverAndTheFirstHaveHadTheirs) {
   };
   Federation federation(options);
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
-  const auto trials = told_by(federation, "agent-1", 3);
+  const auto trials = trials_of(federation, "agent-1", 3);
   ASSERT_EQ(trials.size(), 1u);
   const wire::TrialT& first = trials.at("fp16");
   EXPECT_GT(first.values, 0u);

@@ -161,7 +161,7 @@ TEST(Faults, LateJoinAndLeave) {
   expect_well(federation);
 }
 
-TEST(Faults, SmallPartsAndLittleRoom) {
+TEST(Faults, SmallPartsAndLittleMemory) {
   for (const double loss : {0.0, 0.1}) {
     Options options = options_for("fp32");
     options.rounds = 6;

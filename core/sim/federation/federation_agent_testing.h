@@ -17,9 +17,9 @@ namespace tributary::sim_testing {
 
 class FederationAgent final : public AgentHost {
  public:
-  FederationAgent(Room& room, SimulatedNetwork& network, PeerNetwork& peers, std::uint32_t index,
-                  FederationContext& context)
-      : AgentHost(room, network, peers, index), context_(context) {}
+  FederationAgent(SimulationContext& sim, SimulatedNetwork& network, PeerNetwork& peers,
+                  std::uint32_t index, FederationContext& context)
+      : AgentHost(sim, network, peers, index), context_(context) {}
 
   MemoryAgentJournal journal;
 
@@ -85,14 +85,14 @@ class FederationAgent final : public AgentHost {
       finished_ = true;
       return;
     }
-    if (const auto* const note = std::get_if<Note>(&action)) context_.log.note(room_.now(), *note);
+    if (const auto* const note = std::get_if<Note>(&action)) context_.log.note(sim_.now(), *note);
     if (auto* const to_peer = std::get_if<SendToPeer>(&action)) {
       context_.peers.sending(index_, *to_peer);
     }
     if (const auto* const sent = std::get_if<Send>(&action)) {
       const Result<const wire::Frame*> frame = open_frame(sent->frame);
       if (frame.ok()) session_ = (*frame)->session();
-      context_.log.sent(room_.now(), host_name(), sent->frame);
+      context_.log.sent(sim_.now(), host_name(), sent->frame);
     }
     AgentHost::perform(action);
   }
@@ -105,7 +105,7 @@ class FederationAgent final : public AgentHost {
         return handle(Stored{.token = token, .status = disk_full()});
       }
       journal.apply(record);
-      room_.ledger.agent_stored(index_, record);
+      sim_.ledger.agent_stored(index_, record);
       handle(Stored{.token = token, .status = {}});
     });
   }
@@ -120,7 +120,7 @@ class FederationAgent final : public AgentHost {
   // trains again.
   void give_update(Token token, std::uint64_t round) {
     training_ = false;
-    const auto update = dyadic_update(room_.seed, index_, ++given_, context_.map.values());
+    const auto update = dyadic_update(sim_.seed, index_, ++given_, context_.map.values());
     if (context_.twist) context_.twist(index_, *update);
     give_rest(token, round, update, context_.options.in_parts ? 6 : 0);
   }

@@ -17,8 +17,9 @@ namespace tributary::sim_testing {
 
 class FederationCoordinator final : public CoordinatorHost {
  public:
-  FederationCoordinator(Room& room, SimulatedNetwork& network, FederationContext& context)
-      : CoordinatorHost(room, network), context_(context) {}
+  FederationCoordinator(SimulationContext& sim, SimulatedNetwork& network,
+                        FederationContext& context)
+      : CoordinatorHost(sim, network), context_(context) {}
 
   MemoryCoordinatorJournal journal;
 
@@ -51,7 +52,7 @@ class FederationCoordinator final : public CoordinatorHost {
     config.history_rounds_max = options.history_rounds_max;
     config.redo_models = options.redo_models;
     CoordinatorState state = journal.state();
-    room_.ledger.restored(state, room_.now());
+    sim_.ledger.restored(state, sim_.now());
     return run_machine(std::move(config), std::move(state));
   }
 
@@ -91,9 +92,9 @@ class FederationCoordinator final : public CoordinatorHost {
       done_[done->command] = done->status;
       if (done->command != kSubmit) return;
     }
-    if (const auto* const note = std::get_if<Note>(&action)) log.note(room_.now(), *note);
+    if (const auto* const note = std::get_if<Note>(&action)) log.note(sim_.now(), *note);
     if (const auto* const sent = std::get_if<Send>(&action)) {
-      log.sent(room_.now(), host_name(), sent->frame);
+      log.sent(sim_.now(), host_name(), sent->frame);
     }
     CoordinatorHost::perform(action);
   }

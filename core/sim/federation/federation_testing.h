@@ -30,30 +30,30 @@ class Federation {
         map_(*LayerMap::make({{.name = "matrix", .shape = {8, 40}},
                               {.name = "vector", .shape = {options_.vector_values}}})),
         scenario_(scenario_of(options_, map_)),
-        room_(scenario_, options_.seed, Mutation::none),
-        network_(room_),
-        peer_network_(room_),
+        sim_(scenario_, options_.seed, Mutation::none),
+        network_(sim_),
+        peer_network_(sim_),
         peers(peer_network_, options_.seed),
         context_{options_, map_, log, peers, twist},
-        coordinator_(room_, network_, context_) {
+        coordinator_(sim_, network_, context_) {
     std::vector<Receiver*> receivers;
-    std::vector<PeerNetwork::Tell> tell_peers;
+    std::vector<PeerNetwork::Handler> peer_handlers;
     for (std::uint32_t i = 0; i < options_.agents; ++i) {
       agents_.push_back(
-          std::make_unique<FederationAgent>(room_, network_, peer_network_, i, context_));
+          std::make_unique<FederationAgent>(sim_, network_, peer_network_, i, context_));
       FederationAgent& agent = *agents_.back();
       receivers.push_back(&agent);
-      tell_peers.emplace_back([&agent](const Event& event) { agent.handle(event); });
+      peer_handlers.emplace_back([&agent](const Event& event) { agent.handle(event); });
     }
     network_.attach(coordinator_, std::move(receivers));
-    peer_network_.attach(std::move(tell_peers));
+    peer_network_.attach(std::move(peer_handlers));
     set_rates();
     coordinator_.start();
     for (const auto& agent : agents_) agent->start();
   }
 
   std::uint64_t values() const { return map_.values(); }
-  TimeNs now() const { return room_.now(); }
+  TimeNs now() const { return sim_.now(); }
   // The processes, which may be down, and the machines of running processes.
   FederationCoordinator& coordinator_host() { return coordinator_; }
   FederationAgent& host(std::uint32_t i) { return *agents_[i]; }
@@ -66,7 +66,7 @@ class Federation {
 
   // --- faults and changes ---
   // Runs `what` at this virtual time.
-  void at(TimeNs when, std::function<void()> what) { room_.queue.at(when, std::move(what)); }
+  void at(TimeNs when, std::function<void()> what) { sim_.queue.at(when, std::move(what)); }
   void crash_coordinator() { coordinator_.crash(); }
   void start_coordinator() { coordinator_.start(); }
   void crash_agent(std::uint32_t i) { agents_[i]->crash(); }
@@ -96,8 +96,8 @@ class Federation {
   bool run(const std::function<bool()>& until, TimeNs for_ns = 600'000 * kNsPerMs) {
     const TimeNs end = now() + for_ns;
     while (!until()) {
-      if (room_.queue.empty() || room_.queue.next_at_ns() > end) return false;
-      room_.queue.run_next();
+      if (sim_.queue.empty() || sim_.queue.next_at_ns() > end) return false;
+      sim_.queue.run_next();
       check_bounds();
     }
     return true;
@@ -154,7 +154,7 @@ class Federation {
   // rounds.
   void expect_conserved(double tolerance = 0) const {
     if (options_.policy.planning.goal == wire::PlanGoal::fixed) {
-      for (const Violation& found : room_.watch.violations()) {
+      for (const Violation& found : sim_.watch.violations()) {
         ADD_FAILURE() << found.invariant << ": " << found.text;
       }
     }
@@ -195,10 +195,10 @@ class Federation {
                         .loss = options.loss,
                         .duplication = options.repeat,
                         .dial = {2, 2},
-                        .told_of_hang_up = 0,
+                        .hang_up_noticed = 0,
                         .ordered = false,
-                        .peers_not_told = 0,
-                        .peers_told_late = 0};
+                        .peer_losses_missed = 0,
+                        .peer_losses_late = 0};
     return scenario;
   }
 
@@ -222,7 +222,7 @@ class Federation {
   const Options options_;
   const LayerMap map_;
   Scenario scenario_;
-  Room room_;
+  SimulationContext sim_;
   SimulatedNetwork network_;
   PeerNetwork peer_network_;
 

@@ -153,7 +153,7 @@ TEST(Peers, ACoordinatorThatIsKilledFindsThemWhereTheyWere) {
   }
 }
 
-TEST(Peers, WhatIsFalsifiedIsAppliedByNobody) {
+TEST(Peers, AFalsifiedPieceIsNotApplied) {
   for (const char* codec : {"fp32", "thc", "threelc:bypass=0", "topk:cr=0.1"}) {
     Options options = options_for({.codec = codec}, 4);
     Federation federation(options);
@@ -200,8 +200,9 @@ TEST(Peers, WhereNotAllCanReachOneAnotherRoundsGoByTheStarAndSayWhy) {
   constexpr const char* kEndpoints[][3] = {{kOneGroup[0], kDialled, kOneGroup[1]},
                                            {kOneGroup[0], kAnotherGroup, kOneGroup[2]},
                                            {kOneGroup[0], kMalformed, kOneGroup[2]}};
-  const std::string apart = "agent-0 and agent-1 are not in " + std::string(kReachGroupName);
-  const std::string reasons[] = {apart, apart, "agent-1 names an address for peers that is none"};
+  const std::string unreachable = "agent-0 and agent-1 are not in " + std::string(kReachGroupName);
+  const std::string reasons[] = {unreachable, unreachable,
+                                 "agent-1 names an address for peers that is none"};
   for (std::size_t i = 0; i < std::size(kEndpoints); ++i) {
     Options options = options_for(kRing, 3);
     options.endpoint_of = [&](std::uint32_t agent) { return kEndpoints[i][agent]; };

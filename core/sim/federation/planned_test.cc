@@ -108,7 +108,7 @@ TEST(Planned, AdviceThatDoesNotSayWhyIsRefused) {
   }
 }
 
-TEST(Planned, APlannerIsToldOfEveryRoundAndOfEveryReport) {
+TEST(Planned, APlannerReceivesEveryRoundAndEveryReport) {
   Federation federation(planned());
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   ASSERT_EQ(federation.log.played.size(), 6u);
@@ -152,7 +152,7 @@ TEST(Planned, ReportsAreStoredWithDecodingAndGain) {
   EXPECT_GE(seen, 10u);
 }
 
-TEST(Planned, AJobThatLeavesNothingOpenTellsNothingAndTakesNoAdvice) {
+TEST(Planned, AJobThatLeavesNothingOpenReportsNothingAndTakesNoAdvice) {
   Options options = planned();
   options.policy.planning = {};
   Federation federation(options);

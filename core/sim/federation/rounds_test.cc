@@ -63,7 +63,7 @@ TEST_P(RoundsWithCodec, LossyChannel) {
 }
 
 // On a perfect channel no byte is sent twice, so both sides count the same bytes.
-TEST(RoundsWithReports, TellWhereTimeAndBytesWent) {
+TEST(RoundsWithReports, ReportWhereTimeAndBytesWent) {
   Federation federation(round_options("fp32"));
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   const std::vector<CommitRecord>& commits = federation.journal().commits();
@@ -242,7 +242,7 @@ TEST(Rounds, AgentsAreRecordedWithTheirJobWhileTheyServeIt) {
   EXPECT_EQ(federation.journal().agents().at("agent-0").job, job);
 }
 
-std::uint64_t told(const Federation& federation, ReadingKind kind, std::uint64_t round) {
+std::uint64_t bytes_read(const Federation& federation, ReadingKind kind, std::uint64_t round) {
   std::uint64_t bytes = 0;
   for (const Reading& reading : federation.log.readings) {
     if (reading.kind == kind && reading.round == round) {
@@ -252,25 +252,29 @@ std::uint64_t told(const Federation& federation, ReadingKind kind, std::uint64_t
   return bytes;
 }
 
-TEST(Rounds, EachTellsWhatItsMessagesTookByTheirUse) {
+TEST(Rounds, EachReportsTheBytesOfItsMessagesByUse) {
   Options options = round_options("fp32");
   options.rounds = 4;
   Federation federation(options);
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   const std::uint64_t model = federation.values() * sizeof(float);
   for (std::uint64_t round = 1; round <= 4; ++round) {
-    EXPECT_GT(told(federation, ReadingKind::up_updates_bytes, round), 3 * model)
+    EXPECT_GT(bytes_read(federation, ReadingKind::up_updates_bytes, round), 3 * model)
         << "of three agents";
-    EXPECT_LT(told(federation, ReadingKind::up_updates_bytes, round), 6 * model) << "in frames";
-    EXPECT_GT(told(federation, ReadingKind::down_aggregates_bytes, round), 3 * model);
-    EXPECT_GT(told(federation, ReadingKind::down_plans_bytes, round), 0u);
-    EXPECT_GT(told(federation, ReadingKind::down_commits_bytes, round), 0u) << "of this round";
-    EXPECT_GT(told(federation, ReadingKind::up_control_bytes, round), 0u);
-    EXPECT_EQ(told(federation, ReadingKind::down_updates_bytes, round), 0u) << "nobody gets them";
-    EXPECT_EQ(told(federation, ReadingKind::up_aggregates_bytes, round), 0u);
+    EXPECT_LT(bytes_read(federation, ReadingKind::up_updates_bytes, round), 6 * model)
+        << "in frames";
+    EXPECT_GT(bytes_read(federation, ReadingKind::down_aggregates_bytes, round), 3 * model);
+    EXPECT_GT(bytes_read(federation, ReadingKind::down_plans_bytes, round), 0u);
+    EXPECT_GT(bytes_read(federation, ReadingKind::down_commits_bytes, round), 0u)
+        << "of this round";
+    EXPECT_GT(bytes_read(federation, ReadingKind::up_control_bytes, round), 0u);
+    EXPECT_EQ(bytes_read(federation, ReadingKind::down_updates_bytes, round), 0u)
+        << "nobody gets them";
+    EXPECT_EQ(bytes_read(federation, ReadingKind::up_aggregates_bytes, round), 0u);
   }
-  EXPECT_GT(told(federation, ReadingKind::down_models_bytes, 1), 3 * model) << "to begin with";
-  EXPECT_EQ(told(federation, ReadingKind::down_models_bytes, 3), 0u);
+  EXPECT_GT(bytes_read(federation, ReadingKind::down_models_bytes, 1), 3 * model)
+      << "to begin with";
+  EXPECT_EQ(bytes_read(federation, ReadingKind::down_models_bytes, 3), 0u);
   for (const Reading& reading : federation.log.readings) {
     if (facts_of(reading.kind).unit == ReadingUnit::bytes) {
       EXPECT_GT(reading.value, 0) << reading_name(reading.kind);
@@ -279,7 +283,7 @@ TEST(Rounds, EachTellsWhatItsMessagesTookByTheirUse) {
 }
 
 // The bytes of an agent that is lost stay in the totals.
-TEST(Rounds, BytesOfALostAgentAreToldAllTheSame) {
+TEST(Rounds, BytesOfALostAgentAreReportedToo) {
   Options options = round_options("fp32");
   options.rounds = 6;
   options.policy.agents_min = 2;
@@ -288,7 +292,7 @@ TEST(Rounds, BytesOfALostAgentAreToldAllTheSame) {
   const auto models = [&] {
     std::uint64_t bytes = 0;
     for (std::uint64_t round = 1; round <= 6; ++round) {
-      bytes += told(federation, ReadingKind::down_models_bytes, round);
+      bytes += bytes_read(federation, ReadingKind::down_models_bytes, round);
     }
     return bytes;
   };
@@ -319,7 +323,7 @@ TEST(Rounds, NothingIsSentTwiceOverAPerfectChannel) {
 }
 
 // Both sides count the bytes that they send or receive again.
-TEST(Rounds, BothSidesTellWhatWasSentTwice) {
+TEST(Rounds, BothSidesReportWhatWasSentTwice) {
   Options options = round_options("fp32");
   options.rounds = 8;
   options.loss = 0.1;

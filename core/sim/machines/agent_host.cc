@@ -36,12 +36,13 @@ std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t age
   return update;
 }
 
-AgentHost::AgentHost(Room& room, SimulatedNetwork& network, PeerNetwork& peers, std::uint32_t index)
-    : Host(room, Ledger::agent_name(index), index + 1),
+AgentHost::AgentHost(SimulationContext& sim, SimulatedNetwork& network, PeerNetwork& peers,
+                     std::uint32_t index)
+    : Host(sim, Ledger::agent_name(index), index + 1),
       network_(network),
       peers_(peers),
       index_(index),
-      training_draws_(room.seed, DrawUse::training, index + (std::uint64_t{1} << 32)) {}
+      training_draws_(sim.seed, DrawUse::training, index + (std::uint64_t{1} << 32)) {}
 
 Status AgentHost::boot() {
   TRIBUTARY_ASSIGN(journal_, AgentJournal::open(journal_options()));
@@ -49,7 +50,7 @@ Status AgentHost::boot() {
   AgentConfig config;
   config.agent_id = host_name();
   config.incarnation = draws_.bits() | 1;  // never 0
-  if (room_.scenario.by_peers()) config.endpoints = {PeerNetwork::endpoint(index_)};
+  if (sim_.scenario.by_peers()) config.endpoints = {PeerNetwork::endpoint(index_)};
   return run_machine(std::move(config), std::move(state));
 }
 
@@ -77,18 +78,18 @@ void AgentHost::started() {
 // Compares the replica with the ledger after every event. The check of the memory limit is less
 // frequent because it is slower.
 void AgentHost::look() {
-  room_.ledger.agent_seen(index_, *machine_, restarted_, room_.now());
+  sim_.ledger.agent_seen(index_, *machine_, restarted_, sim_.now());
   restarted_ = false;
   if (++looks_ % 64 != 0) return;
   const std::uint64_t bound = buffered_bytes_max();
   if (const std::uint64_t held = machine_->buffered_bytes(); held > bound) {
-    room_.watch.report(room_.now(), "bounds",
-                       fmt::format("{} holds {} bytes, more than {}", host_name(), held, bound));
+    sim_.watch.report(sim_.now(), "bounds",
+                      fmt::format("{} holds {} bytes, more than {}", host_name(), held, bound));
   }
 }
 
 std::uint64_t AgentHost::buffered_bytes_max() const {
-  const Scenario& scenario = room_.scenario;
+  const Scenario& scenario = sim_.scenario;
   const std::uint64_t model_bytes = 4 * scenario.values();
   const std::uint64_t alone = kBufferedFixedBytes + kBufferedModelsMax * model_bytes;
   if (!scenario.by_peers()) return alone;
@@ -103,7 +104,7 @@ void AgentHost::perform(Action& action) {
                  [this](Send& sent) { send(sent); },
                  [this](StoreAgent& record) { store(record); },
                  [this](const Train& wanted) { train(wanted); },
-                 [this](const Note& note) { room_.note(host_name(), note); },
+                 [this](const Note& note) { sim_.note(host_name(), note); },
                  [this](const Finished&) {
                    kill({.fault = {}, .down_ns = draws_.between(100, 2000) * 1'000'000});
                  },
@@ -117,7 +118,7 @@ void AgentHost::perform(Action& action) {
                  // The simulator exports no readings.
                  Ignored<Reading>(),
                  // Actions of a coordinator only:
-                 Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksTold, SpeedsTold,
+                 Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksReported, SpeedsReported,
                          AgentReported, RoundPlayed, CommandDone>(),
              },
              action);
@@ -127,20 +128,20 @@ void AgentHost::perform(Action& action) {
 void AgentHost::send(Send& sent) {
   const wire::Frame& frame = *wire::GetFrame(sent.frame.data());
   if (const wire::Update* const update = frame.message_as_Update()) {
-    room_.ledger.update_sent(index_, *update, sent.payload, room_.now());
+    sim_.ledger.update_sent(index_, *update, sent.payload, sim_.now());
   }
   network_.send_up(index_, {std::move(sent.frame), sent.has_payload, std::move(sent.payload)});
 }
 
 // The journal writes at once; the machine learns the result after the time of a disk.
 void AgentHost::store(StoreAgent& record) {
-  if (room_.mutation == Mutation::skip_residual_write) skipper_.apply(record.record);
-  if (room_.mutation == Mutation::forget_error) forgetter_.apply(record.record);
-  if (room_.mutation == Mutation::vote_before_store && store_late(record)) return;
+  if (sim_.mutation == Mutation::skip_residual_write) skipper_.apply(record.record);
+  if (sim_.mutation == Mutation::forget_error) forgetter_.apply(record.record);
+  if (sim_.mutation == Mutation::vote_before_store && store_late(record)) return;
   Status status = journal_->store(record.record);
   if (died_of_power()) return;
-  if (status.ok()) room_.ledger.agent_stored(index_, record.record);
-  later(draw_ns(room_.scenario.machines.disk, draws_),
+  if (status.ok()) sim_.ledger.agent_stored(index_, record.record);
+  later(draw_ns(sim_.scenario.machines.disk, draws_),
         [this, token = record.token, status = std::move(status)] {
           handle(Stored{.token = token, .status = status});
         });
@@ -151,32 +152,31 @@ void AgentHost::store(StoreAgent& record) {
 bool AgentHost::store_late(StoreAgent& record) {
   if (!std::holds_alternative<ContributionRecord>(record.record)) return false;
   later(0, [this, token = record.token] { handle(Stored{.token = token, .status = {}}); });
-  later(20 * draw_ns(room_.scenario.machines.disk, draws_),
-        [this, late = std::move(record.record)] {
-          if (journal_->store(late).ok()) room_.ledger.agent_stored(index_, late);
-          static_cast<void>(died_of_power());
-        });
+  later(20 * draw_ns(sim_.scenario.machines.disk, draws_), [this, late = std::move(record.record)] {
+    if (journal_->store(late).ok()) sim_.ledger.agent_stored(index_, late);
+    static_cast<void>(died_of_power());
+  });
   return true;
 }
 
 // Half of the trainings pass the second half of the update early, so that both kinds of updates
 // occur.
 void AgentHost::train(const Train& wanted) {
-  TimeNs duration = draw_ns(room_.scenario.machines.training, training_draws_);
+  TimeNs duration = draw_ns(sim_.scenario.machines.training, training_draws_);
   if (slow_ > 0) {
     --slow_;
     duration += slow_ns_;
-    room_.tally.add(name(Incident::straggler));
+    sim_.tally.add(name(Incident::straggler));
   }
   const bool fails = failures_ > 0;
   if (fails) {
     --failures_;
-    room_.tally.add(name(Incident::training_failure));
+    sim_.tally.add(name(Incident::training_failure));
   }
   if (training_draws_.chance(0.5)) {
     later(duration / 2, [this, token = wanted.token, round = wanted.id.round,
                          values = wanted.model->size()] {
-      const std::shared_ptr<FloatVector> update = dyadic_update(room_.seed, index_, round, values);
+      const std::shared_ptr<FloatVector> update = dyadic_update(sim_.seed, index_, round, values);
       const std::uint64_t first = values / 2;
       offer(*update, first, round);
       handle(UpdatePart{.token = token, .first_value = first, .update = update});
@@ -189,7 +189,7 @@ void AgentHost::train(const Train& wanted) {
           .token = token,
           .status = Status(StatusCode::unavailable, {.what = "training", .got = "no result"})});
     }
-    std::shared_ptr<FloatVector> update = dyadic_update(room_.seed, index_, round, values);
+    std::shared_ptr<FloatVector> update = dyadic_update(sim_.seed, index_, round, values);
     offer(*update, 0, round);
     handle(UpdateReady{.token = token,
                        .update = std::move(update),
@@ -205,7 +205,7 @@ SharedFloats AgentHost::offer(const FloatVector& update, std::uint64_t first, st
   auto taken = std::make_shared<FloatVector>(update.size(), 0.0f);
   const std::uint64_t end = machine_->missing_of_update(round);
   for (std::uint64_t i = first; i < end; ++i) (*taken)[i] = update[i];
-  room_.ledger.account(index_).offer(taken);
+  sim_.ledger.account(index_).offer(taken);
   return taken;
 }
 
@@ -218,7 +218,7 @@ void AgentHost::train_slowly(std::uint32_t times, TimeNs extra_ns) {
 
 void AgentHost::leave(TimeNs away_ns) {
   if (!running()) return;
-  room_.tally.add(name(Incident::agent_leave));
+  sim_.tally.add(name(Incident::agent_leave));
   // Messages that were not sent by then are lost, as when a service manager kills the process.
   later(away_ns, [this, away_ns] { kill({.fault = {}, .down_ns = away_ns}); });
   handle(Shutdown{.reason = "maintenance"});
@@ -228,8 +228,8 @@ void AgentHost::leave(TimeNs away_ns) {
 
 // For drop_straggler: changes commits so that the agent believes that it contributed.
 void AgentHost::receive(const FrameReceived& event) {
-  if (room_.mutation != Mutation::drop_straggler || !machine_->connected()) return handle(event);
-  const std::optional<std::uint32_t> place = room_.ledger.place(index_, event.frame);
+  if (sim_.mutation != Mutation::drop_straggler || !machine_->connected()) return handle(event);
+  const std::optional<std::uint32_t> place = sim_.ledger.place(index_, event.frame);
   if (!place) return handle(event);
   const Bytes altered = with_contributor(Bytes(event.frame.begin(), event.frame.end()), *place);
   FrameReceived forged = event;

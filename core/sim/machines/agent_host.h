@@ -19,7 +19,8 @@ namespace tributary {
 
 class AgentHost : public Host, public Receiver {
  public:
-  AgentHost(Room& room, SimulatedNetwork& network, PeerNetwork& peers, std::uint32_t index);
+  AgentHost(SimulationContext& sim, SimulatedNetwork& network, PeerNetwork& peers,
+            std::uint32_t index);
 
   bool running() const override { return machine_ != nullptr; }
   const Agent& machine() const { return *machine_; }

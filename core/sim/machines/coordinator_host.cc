@@ -58,14 +58,14 @@ Result<wire::JobT> job_definition(const Scenario& scenario) {
 
 }  // namespace
 
-CoordinatorHost::CoordinatorHost(Room& room, SimulatedNetwork& network)
-    : Host(room, "coordinator", 0), network_(network) {}
+CoordinatorHost::CoordinatorHost(SimulationContext& sim, SimulatedNetwork& network)
+    : Host(sim, "coordinator", 0), network_(network) {}
 
 // The ledger checks the journal before the machine uses it.
 Status CoordinatorHost::boot() {
   TRIBUTARY_ASSIGN(journal_, CoordinatorJournal::open({.journal = journal_options()}));
   TRIBUTARY_ASSIGN(CoordinatorState state, journal_->restore());
-  room_.ledger.restored(state, room_.now());
+  sim_.ledger.restored(state, sim_.now());
   return run_machine(config_of(draws_.bits() | 1), std::move(state));
 }
 
@@ -78,7 +78,7 @@ Status CoordinatorHost::run_machine(CoordinatorConfig config, CoordinatorState s
 void CoordinatorHost::drop() {
   machine_.reset();
   journal_.reset();
-  for (std::uint32_t i = 0; i < room_.scenario.agents; ++i) network_.hang_up(i);
+  for (std::uint32_t i = 0; i < sim_.scenario.agents; ++i) network_.hang_up(i);
 }
 
 void CoordinatorHost::started() {
@@ -91,9 +91,9 @@ void CoordinatorHost::started() {
 Result<SubmitJob> CoordinatorHost::job() const {
   SubmitJob event;
   event.command = 1;
-  TRIBUTARY_ASSIGN(event.definition, job_definition(room_.scenario));
-  event.policy = room_.scenario.job.policy;
-  event.model = std::make_shared<FloatVector>(room_.scenario.values(), 0.0f);
+  TRIBUTARY_ASSIGN(event.definition, job_definition(sim_.scenario));
+  event.policy = sim_.scenario.job.policy;
+  event.model = std::make_shared<FloatVector>(sim_.scenario.values(), 0.0f);
   return event;
 }
 
@@ -101,7 +101,7 @@ Result<SubmitJob> CoordinatorHost::job() const {
 void CoordinatorHost::submit() {
   if (has_job_) return;
   const Result<SubmitJob> event = job();
-  if (!event.ok()) return room_.watch.report(room_.now(), "scenario", event.status().text());
+  if (!event.ok()) return sim_.watch.report(sim_.now(), "scenario", event.status().text());
   handle(*event);
 }
 
@@ -110,13 +110,13 @@ void CoordinatorHost::submit() {
 void CoordinatorHost::look() {
   if (const std::uint64_t version = machine_->model_version(); version != version_seen_) {
     version_seen_ = version;
-    room_.ledger.coordinator_seen(*machine_, room_.now());
+    sim_.ledger.coordinator_seen(*machine_, sim_.now());
   }
   if (++looks_ % 256 != 0) return;
-  const std::uint64_t bound = buffered_bytes_max(room_.scenario);
+  const std::uint64_t bound = buffered_bytes_max(sim_.scenario);
   if (const std::uint64_t held = machine_->buffered_bytes(); held > bound) {
-    room_.watch.report(room_.now(), "bounds",
-                       fmt::format("the coordinator holds {} bytes, more than {}", held, bound));
+    sim_.watch.report(sim_.now(), "bounds",
+                      fmt::format("the coordinator holds {} bytes, more than {}", held, bound));
   }
 }
 
@@ -129,26 +129,26 @@ void CoordinatorHost::perform(Action& action) {
           [this](const ClosePeer& closed) { network_.forget(closed.peer); },
           [this](StoreCoordinator& record) { store(record); },
           [this](const LoadRound& wanted) {
-            later(draw_ns(room_.scenario.machines.disk, draws_), [this, wanted] {
+            later(draw_ns(sim_.scenario.machines.disk, draws_), [this, wanted] {
               Result<RoundLoaded> loaded = journal_->load_round(wanted);
               if (loaded.ok()) return handle(*loaded);
               if (!died_of_power()) kill({.fault = {}, .down_ns = 100'000'000});
             });
           },
-          [this](const Note& note) { room_.note(host_name(), note); },
+          [this](const Note& note) { sim_.note(host_name(), note); },
           [this](const CommandDone& done) {
             if (done.status.ok()) {
               has_job_ = true;
-            } else if (room_.faulty) {  // the journal refused it: try again, as an operator would
+            } else if (sim_.faulty) {  // the journal refused it: try again, as an operator would
               later(1'000'000'000, [this] { submit(); });
             } else {
-              room_.watch.report(room_.now(), "scenario", done.status.text());
+              sim_.watch.report(sim_.now(), "scenario", done.status.text());
             }
           },
           [this](const RoundPlayed& round) { advise(round); },
           [this](const Finished&) { kill({.fault = {}, .down_ns = 1'000'000'000}); },
           // The simulator exports no readings, and its planner does not measure.
-          Ignored<Reading, ProbeEchoed, LinksTold, SpeedsTold, AgentReported>(),
+          Ignored<Reading, ProbeEchoed, LinksReported, SpeedsReported, AgentReported>(),
           // Actions of an agent only:
           Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer>(),
       },
@@ -157,9 +157,9 @@ void CoordinatorHost::perform(Action& action) {
 
 // Advises the plan that the job has anyway, except that every participant gets a new share.
 void CoordinatorHost::advise(const RoundPlayed& round) {
-  const ScenarioJob& job = room_.scenario.job;
+  const ScenarioJob& job = sim_.scenario.job;
   const Result<std::unique_ptr<Codec>> codec = make_codec(job.policy.codecs[0]);
-  if (!codec.ok()) return room_.watch.report(room_.now(), "scenario", codec.status().text());
+  if (!codec.ok()) return sim_.watch.report(sim_.now(), "scenario", codec.status().text());
   const double most = *(*codec)->own_share();
   auto advice = std::make_shared<PlanAdvice>();
   advice->choice = {.codec = (*codec)->spec(),
@@ -181,7 +181,7 @@ void CoordinatorHost::advise(const RoundPlayed& round) {
 void CoordinatorHost::send(Send& sent) {
   const wire::Frame& frame = *wire::GetFrame(sent.frame.data());
   if (const wire::Commit* const commit = frame.message_as_Commit()) {
-    room_.ledger.published(*commit, room_.now());
+    sim_.ledger.published(*commit, sim_.now());
   }
   network_.send_down(sent.peer, {std::move(sent.frame), sent.has_payload, std::move(sent.payload)});
 }
@@ -189,8 +189,8 @@ void CoordinatorHost::send(Send& sent) {
 // The journal writes at once; the machine learns the result after the time of a disk.
 void CoordinatorHost::store(StoreCoordinator& record) {
   const bool is_commit = std::holds_alternative<CommitRecord>(record.record);
-  const TimeNs latency = draw_ns(room_.scenario.machines.disk, draws_);
-  if (is_commit && room_.mutation == Mutation::apply_before_commit) {
+  const TimeNs latency = draw_ns(sim_.scenario.machines.disk, draws_);
+  if (is_commit && sim_.mutation == Mutation::apply_before_commit) {
     later(0, [this, token = record.token] { handle(Stored{.token = token, .status = {}}); });
     later(20 * latency, [this, late = std::move(record.record)] {
       record_outcome(late, journal_->store(late));
@@ -208,7 +208,7 @@ void CoordinatorHost::store(StoreCoordinator& record) {
     kill_at_commit_ns_.reset();
     if (draws_.chance(0.5)) return kill(ending);
     // Some agents receive the commit.
-    kill_after_actions(draws_.below(room_.scenario.agents), ending);
+    kill_after_actions(draws_.below(sim_.scenario.agents), ending);
   }
   later(latency, [this, token = record.token, status = std::move(status)] {
     handle(Stored{.token = token, .status = status});
@@ -216,15 +216,15 @@ void CoordinatorHost::store(StoreCoordinator& record) {
 }
 
 void CoordinatorHost::record_outcome(const CoordinatorRecord& record, const Status& status) {
-  Ledger& ledger = room_.ledger;
+  Ledger& ledger = sim_.ledger;
   if (const auto* const epoch = std::get_if<EpochRecord>(&record)) ledger.epoch_stored(*epoch);
   if (const auto* const job = std::get_if<NewJobRecord>(&record); job != nullptr && status.ok()) {
-    ledger.job_stored(*job, room_.now());
+    ledger.job_stored(*job, sim_.now());
   }
   // A store that failed may still have written the commit.
   if (const auto* const commit = std::get_if<CommitRecord>(&record)) {
     if (status.ok()) {
-      ledger.commit_stored(*commit, room_.now());
+      ledger.commit_stored(*commit, sim_.now());
     } else {
       ledger.commit_in_doubt(*commit);
     }

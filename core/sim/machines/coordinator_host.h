@@ -17,7 +17,7 @@ namespace tributary {
 
 class CoordinatorHost : public Host, public Receiver {
  public:
-  CoordinatorHost(Room& room, SimulatedNetwork& network);
+  CoordinatorHost(SimulationContext& sim, SimulatedNetwork& network);
 
   bool running() const override { return machine_ != nullptr; }
   const Coordinator& machine() const { return *machine_; }

@@ -30,20 +30,20 @@ TimeNs HostClock::when(TimeNs local_ns) const {
   return at;
 }
 
-Host::Host(Room& room, std::string name, std::uint64_t index)
-    : room_(room),
-      draws_(room.seed, DrawUse::node, index),
+Host::Host(SimulationContext& sim, std::string name, std::uint64_t index)
+    : sim_(sim),
+      draws_(sim.seed, DrawUse::node, index),
       name_(std::move(name)),
-      disk_(SeededDraws(room.seed, DrawUse::disk, index)) {
-  room_.vfs.mount(name_, disk_);
+      disk_(SeededDraws(sim.seed, DrawUse::disk, index)) {
+  sim_.vfs.mount(name_, disk_);
   // The offsets differ, so that no two clocks agree.
   clock_.offset_ns = static_cast<TimeNs>(draws_.below(1000)) * kSecondNs;
 }
 
 JournalOptions Host::journal_options() const {
   return {.path = "/" + name_ + "/journal.db",
-          .vfs = room_.vfs.name(),
-          .clock = &room_.dates,
+          .vfs = sim_.vfs.name(),
+          .clock = &sim_.dates,
           .log_bytes = kLogBytes};
 }
 
@@ -55,15 +55,15 @@ void Host::start() {
   wakeup_ns_ = INT64_MAX;
   // The power sometimes fails again during the start, because the recovery of a journal must
   // survive that too.
-  if (room_.faulty && after_operations_.power_cut && draws_.chance(0.25)) {
+  if (sim_.faulty && after_operations_.power_cut && draws_.chance(0.25)) {
     cut_power_after_operations(draws_.below(20), after_operations_);
   } else {
     after_operations_ = {};
   }
   if (Status status = boot(); !status.ok()) {
     if (died_of_power()) return;
-    if (!room_.faulty) {
-      room_.watch.report(room_.now(), "journal", name_ + " cannot start: " + status.text());
+    if (!sim_.faulty) {
+      sim_.watch.report(sim_.now(), "journal", name_ + " cannot start: " + status.text());
     }
     disk_.power_off();
     kill({.fault = {}, .power_cut = false, .down_ns = kRestartDelayNs});
@@ -76,7 +76,7 @@ void Host::start() {
 
 void Host::kill(Ending ending) {
   if (!running() && !disk_.powerless()) return;
-  room_.tally.add(ending.fault);
+  sim_.tally.add(ending.fault);
   disk_.power_off();  // no object may change the disk during its destruction
   drop();
   if (ending.power_cut) disk_.lose_unsynced();
@@ -84,7 +84,7 @@ void Host::kill(Ending ending) {
   cancel_planned();
   if (!wanted_) return;
   // The process starts again unless something else has started or stopped it meanwhile.
-  room_.queue.after(ending.down_ns, [this, life = life_] {
+  sim_.queue.after(ending.down_ns, [this, life = life_] {
     if (life == life_ && wanted_) start();
   });
 }
@@ -113,7 +113,7 @@ bool Host::died_of_power() {
 // The process may end during any action. The remaining actions are then lost, as in a real crash.
 void Host::handle(const Event& event) {
   if (!running()) return;
-  Actions actions = feed(clock_.local(room_.now()), event);
+  Actions actions = feed(clock_.local(sim_.now()), event);
   const std::uint64_t life = life_;
   for (Action& action : actions) {
     if (actions_left_ && (*actions_left_)-- == 0) {
@@ -131,14 +131,14 @@ void Host::handle(const Event& event) {
 void Host::plan_wakeup() {
   const TimeNs due = clock_.when(next_wakeup_ns());
   if (due == INT64_MAX || due >= wakeup_ns_) return;
-  wakeups_at_once_ = due <= room_.now() ? wakeups_at_once_ + 1 : 0;
+  wakeups_at_once_ = due <= sim_.now() ? wakeups_at_once_ + 1 : 0;
   if (wakeups_at_once_ > kWakeupsAtOnceMax) {
-    room_.watch.report(room_.now(), "progress", name_ + " asks for one tick after the other");
+    sim_.watch.report(sim_.now(), "progress", name_ + " asks for one tick after the other");
     wakeups_at_once_ = 0;
     return;
   }
-  wakeup_ns_ = std::max(due, room_.now());
-  room_.queue.at(wakeup_ns_, [this, life = life_, planned = wakeup_ns_] {
+  wakeup_ns_ = std::max(due, sim_.now());
+  sim_.queue.at(wakeup_ns_, [this, life = life_, planned = wakeup_ns_] {
     // The process has ended, or an earlier wakeup was planned since.
     if (life != life_ || wakeup_ns_ != planned) return;
     wakeup_ns_ = INT64_MAX;

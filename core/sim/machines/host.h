@@ -35,7 +35,7 @@ struct Ending {
 
 class Host {
  public:
-  Host(Room& room, std::string name, std::uint64_t index);
+  Host(SimulationContext& sim, std::string name, std::uint64_t index);
   virtual ~Host() = default;
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
@@ -80,13 +80,13 @@ class Host {
   // Runs `body` after this delay, unless the process ends before.
   template <typename Body>
   void later(TimeNs delay_ns, Body body) {
-    room_.queue.after(delay_ns, [this, life = life_, body = std::move(body)]() mutable {
+    sim_.queue.after(delay_ns, [this, life = life_, body = std::move(body)]() mutable {
       if (life == life_ && running()) body();
     });
   }
   void plan_wakeup();
 
-  Room& room_;
+  SimulationContext& sim_;
   SeededDraws draws_;
   std::uint64_t life_ = 0;  // number of starts and ends; identifies the process
 

@@ -14,17 +14,17 @@ constexpr TimeNs kWithinNs = 150 * kMs;
 
 }  // namespace
 
-Incidents::Incidents(Room& room, SimulatedNetwork& network, PeerNetwork& peers,
+Incidents::Incidents(SimulationContext& sim, SimulatedNetwork& network, PeerNetwork& peers,
                      CoordinatorHost& coordinator, AgentHosts& agents)
-    : room_(room),
+    : sim_(sim),
       network_(network),
       peers_(peers),
       coordinator_(coordinator),
       agents_(agents),
-      draws_(room.seed, DrawUse::schedule, 0) {
-  const std::uint64_t last = std::min(room.scenario.faults_until_round, room.scenario.rounds);
+      draws_(sim.seed, DrawUse::schedule, 0) {
+  const std::uint64_t last = std::min(sim.scenario.faults_until_round, sim.scenario.rounds);
   for (std::size_t kind = 0; kind < kIncidents; ++kind) {
-    const std::uint32_t count = room.scenario.incidents[kind].count;
+    const std::uint32_t count = sim.scenario.incidents[kind].count;
     for (std::uint32_t i = 0; i < count; ++i) {
       // The incidents are spread evenly: each happens in its own share of the rounds.
       const double place = (static_cast<double>(i) + draws_.uniform()) / count;
@@ -36,15 +36,15 @@ Incidents::Incidents(Room& room, SimulatedNetwork& network, PeerNetwork& peers,
 
 void Incidents::begin() {
   skew_clocks();
-  const auto join = room_.scenario.incidents[static_cast<std::size_t>(Incident::late_join)];
+  const auto join = sim_.scenario.incidents[static_cast<std::size_t>(Incident::late_join)];
   // Enough agents start at once for the rounds to begin.
-  const std::uint32_t spare = room_.scenario.agents - room_.scenario.job.policy.agents_min;
+  const std::uint32_t spare = sim_.scenario.agents - sim_.scenario.job.policy.agents_min;
   const std::uint32_t late = std::min(join.count, spare);
   for (std::uint32_t i = 0; i < agents_.size(); ++i) {
     if (i + late >= agents_.size()) {
       late_.push_back(i);
     } else {
-      room_.queue.after(draws_.between(0, 50 * kMs), [this, i] { agents_[i]->start(); });
+      sim_.queue.after(draws_.between(0, 50 * kMs), [this, i] { agents_[i]->start(); });
     }
   }
   coordinator_.start();
@@ -52,14 +52,14 @@ void Incidents::begin() {
 }
 
 void Incidents::skew_clocks() {
-  const MachineSettings& machines = room_.scenario.machines;
+  const MachineSettings& machines = sim_.scenario.machines;
   for (std::uint32_t i = 0; i < std::min<std::size_t>(machines.skewed_clocks, agents_.size());
        ++i) {
     HostClock& clock = agents_[i * agents_.size() / machines.skewed_clocks]->clock();
     // Every second clock is slow and the others are fast, so that every run has both.
     const double end = i % 2 == 0 ? machines.clock_rate_min : machines.clock_rate_max;
     clock.rate = 1 + (end - 1) * (1 - draws_.uniform());
-    room_.tally.add(clock.rate < 1 ? "slow_clock" : "fast_clock");
+    sim_.tally.add(clock.rate < 1 ? "slow_clock" : "fast_clock");
   }
 }
 
@@ -68,7 +68,7 @@ void Incidents::skew_clocks() {
 void Incidents::round_begins(std::uint64_t round) {
   const auto end = planned_.upper_bound(round);
   for (auto it = planned_.begin(); it != end; ++it) {
-    room_.queue.after(draws_.between(0, kWithinNs), [this, incident = it->second] {
+    sim_.queue.after(draws_.between(0, kWithinNs), [this, incident = it->second] {
       if (!stopped_) happen(incident);
     });
   }
@@ -109,7 +109,7 @@ std::uint32_t Incidents::some_running_agent() {
 // agent.
 void Incidents::happen(Incident incident) {
   const TimeNs duration =
-      draw_ns(room_.scenario.incidents[static_cast<std::size_t>(incident)].duration, draws_);
+      draw_ns(sim_.scenario.incidents[static_cast<std::size_t>(incident)].duration, draws_);
   switch (incident) {
     case Incident::coordinator_kill:
       return coordinator_.kill_after_actions(
@@ -147,14 +147,14 @@ void Incidents::happen_to_agent(Incident incident, std::uint32_t agent, TimeNs d
       return host.leave(duration);
     case Incident::straggler:
       // The training misses the deadline by `duration`.
-      return host.train_slowly(1, room_.scenario.job.policy.deadline_ms * kMs + duration);
+      return host.train_slowly(1, sim_.scenario.job.policy.deadline_ms * kMs + duration);
     case Incident::training_failure:
       return host.fail_training(1);
     case Incident::slow_link:
-      room_.tally.add(name(incident));
-      peers_.slow_until(agent, room_.now() + duration, 1000 * kMs);
-      network_.up(agent).slow_until(room_.now() + duration, 1000 * kMs);
-      return network_.down(agent).slow_until(room_.now() + duration, 1000 * kMs);
+      sim_.tally.add(name(incident));
+      peers_.slow_until(agent, sim_.now() + duration, 1000 * kMs);
+      network_.up(agent).slow_until(sim_.now() + duration, 1000 * kMs);
+      return network_.down(agent).slow_until(sim_.now() + duration, 1000 * kMs);
     case Incident::lying_agent:
       return network_.let_lie(agent, 1 + static_cast<std::uint32_t>(draws_.below(8)));
     case Incident::lying_peer:
@@ -164,7 +164,7 @@ void Incidents::happen_to_agent(Incident incident, std::uint32_t agent, TimeNs d
     case Incident::twin_agent:
       return send_twin(agent);
     case Incident::replay:
-      room_.tally.add(name(incident));
+      sim_.tally.add(name(incident));
       return network_.replay(agent);
     default:
       return;
@@ -172,7 +172,7 @@ void Incidents::happen_to_agent(Incident incident, std::uint32_t agent, TimeNs d
 }
 
 void Incidents::happen_to_disk(Incident incident, TimeNs duration) {
-  room_.tally.add(name(incident));
+  sim_.tally.add(name(incident));
   VirtualDisk& disk =
       draws_.chance(0.3) ? coordinator_.disk() : agents_[some_running_agent()]->disk();
   DiskFaults faults;
@@ -185,36 +185,36 @@ void Incidents::happen_to_disk(Incident incident, TimeNs duration) {
     faults.next_sync_fails = true;  // so that at least one sync fails
   }
   disk.set_faults(faults);
-  room_.queue.after(duration, [&disk] { disk.set_faults({}); });
+  sim_.queue.after(duration, [&disk] { disk.set_faults({}); });
 }
 
 // Separates up to a quarter of the agents from the coordinator, from each other agent, or both.
 void Incidents::cut_off(TimeNs duration) {
-  room_.tally.add(name(Incident::partition));
+  sim_.tally.add(name(Incident::partition));
   const std::uint64_t count = 1 + draws_.below(std::max<std::size_t>(1, agents_.size() / 4));
   const std::uint32_t first = some_agent();
   // Both directions, one of them, or only the links among agents.
-  const std::uint64_t way = draws_.below(room_.scenario.by_peers() ? 4 : 3);
+  const std::uint64_t way = draws_.below(sim_.scenario.by_peers() ? 4 : 3);
   std::vector<std::uint32_t> cut;
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto agent = static_cast<std::uint32_t>((first + i) % agents_.size());
     cut.push_back(agent);
     if (way == 3) continue;
-    const TimeNs until = room_.now() + duration;
-    room_.budget.disturbed(agent, until);
-    if (way != 1) network_.up(agent).cut(room_.now(), until);
-    if (way != 2) network_.down(agent).cut(room_.now(), until);
+    const TimeNs until = sim_.now() + duration;
+    sim_.budget.disturbed(agent, until);
+    if (way != 1) network_.up(agent).cut(sim_.now(), until);
+    if (way != 2) network_.down(agent).cut(sim_.now(), until);
     if (draws_.chance(0.5)) continue;  // the connection survives the partition
-    room_.queue.after(duration, [this, agent] {
+    sim_.queue.after(duration, [this, agent] {
       network_.hang_up(agent);
       network_.dial(agent);
     });
   }
-  peers_.cut_off(cut, room_.now() + duration);
+  peers_.cut_off(cut, sim_.now() + duration);
 }
 
 void Incidents::make_noise(std::uint32_t agent) {
-  room_.tally.add(name(Incident::garbage));
+  sim_.tally.add(name(Incident::garbage));
   for (std::uint64_t i = draws_.below(20) + 1; i > 0; --i) {
     // One draw per statement, because compilers evaluate the arguments of a call in different
     // orders.
@@ -235,14 +235,14 @@ void Incidents::send_twin(std::uint32_t agent) {
   frame.message.AsHello()->holdings.clear();
   Result<Bytes> built = build_frame(frame);
   if (!built.ok()) return;
-  room_.tally.add(name(Incident::twin_agent));
+  sim_.tally.add(name(Incident::twin_agent));
   hello.frame = std::move(*built);
   network_.intrude(std::move(hello), Ledger::agent_name(agent));
 }
 
 void Incidents::join_late() {
   if (late_.empty()) return;
-  room_.tally.add(name(Incident::late_join));
+  sim_.tally.add(name(Incident::late_join));
   agents_[late_.back()]->start();
   late_.pop_back();
 }

@@ -21,8 +21,8 @@ using AgentHosts = std::vector<std::unique_ptr<AgentHost>>;
 // Not thread-safe. All references must outlive it.
 class Incidents {
  public:
-  Incidents(Room& room, SimulatedNetwork& network, PeerNetwork& peers, CoordinatorHost& coordinator,
-            AgentHosts& agents);
+  Incidents(SimulationContext& sim, SimulatedNetwork& network, PeerNetwork& peers,
+            CoordinatorHost& coordinator, AgentHosts& agents);
 
   // Starts all machines except the agents that join late.
   void begin();
@@ -45,7 +45,7 @@ class Incidents {
   std::uint32_t some_agent();
   std::uint32_t some_running_agent();
 
-  Room& room_;
+  SimulationContext& sim_;
   SimulatedNetwork& network_;
   PeerNetwork& peers_;
   CoordinatorHost& coordinator_;

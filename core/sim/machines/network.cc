@@ -33,10 +33,10 @@ FrameReceived event_of(PeerId peer, const Message& message, std::string_view aut
 
 }  // namespace
 
-SimulatedNetwork::SimulatedNetwork(Room& room)
-    : room_(room), draws_(room.seed, DrawUse::hostile, 0) {
-  for (std::uint32_t i = 0; i < room.scenario.agents; ++i) {
-    links_.push_back({.links = agent_links(room.scenario.network, room.seed, i),
+SimulatedNetwork::SimulatedNetwork(SimulationContext& sim)
+    : sim_(sim), draws_(sim.seed, DrawUse::hostile, 0) {
+  for (std::uint32_t i = 0; i < sim.scenario.agents; ++i) {
+    links_.push_back({.links = agent_links(sim.scenario.network, sim.seed, i),
                       .old_up = {},
                       .old_down = {},
                       .hello = {}});
@@ -52,8 +52,8 @@ void SimulatedNetwork::dial(std::uint32_t agent) {
   Ends& ends = links_[agent];
   if (ends.dialing) return;
   ends.dialing = true;
-  const SpanMs& dial = room_.scenario.network.dial;
-  room_.queue.after(draws_.between(whole_ns(dial.low), whole_ns(dial.high)), [this, agent] {
+  const SpanMs& dial = sim_.scenario.network.dial;
+  sim_.queue.after(draws_.between(whole_ns(dial.low), whole_ns(dial.high)), [this, agent] {
     links_[agent].dialing = false;
     if (!agents_[agent]->listening()) return;
     connect(agent);
@@ -65,10 +65,10 @@ void SimulatedNetwork::dial(std::uint32_t agent) {
 void SimulatedNetwork::connect(std::uint32_t agent) {
   Ends& ends = links_[agent];
   const bool reachable =
-      coordinator_->listening() && !up(agent).cut(room_.now()) && !down(agent).cut(room_.now());
+      coordinator_->listening() && !up(agent).cut(sim_.now()) && !down(agent).cut(sim_.now());
   if (!reachable) {
     ends.dialing = true;
-    room_.queue.after(kDialAgainNs, [this, agent] {
+    sim_.queue.after(kDialAgainNs, [this, agent] {
       links_[agent].dialing = false;
       if (agents_[agent]->listening()) connect(agent);
     });
@@ -77,8 +77,8 @@ void SimulatedNetwork::connect(std::uint32_t agent) {
   if (ends.peer != 0) agent_of_.erase(ends.peer);
   ends.peer = next_peer_++;
   agent_of_.emplace(ends.peer, agent);
-  room_.budget.connection_changed(agent, room_.now());
-  if (room_.scenario.network.stream) {
+  sim_.budget.connection_changed(agent, sim_.now());
+  if (sim_.scenario.network.stream) {
     ends.links.up.restart();
     ends.links.down.restart();
   }
@@ -99,16 +99,16 @@ void SimulatedNetwork::hang_up(std::uint32_t agent) {
   if (ends.peer == 0) return;
   const PeerId peer = std::exchange(ends.peer, 0);
   agent_of_.erase(peer);
-  room_.budget.connection_changed(agent, room_.now());
-  const bool tell_coordinator = draws_.chance(room_.scenario.network.told_of_hang_up);
-  const bool tell_agent = draws_.chance(room_.scenario.network.told_of_hang_up);
-  if (tell_coordinator && coordinator_->listening()) {
-    room_.queue.after(kMs, [this, peer] {
+  sim_.budget.connection_changed(agent, sim_.now());
+  const bool coordinator_notices = draws_.chance(sim_.scenario.network.hang_up_noticed);
+  const bool agent_notices = draws_.chance(sim_.scenario.network.hang_up_noticed);
+  if (coordinator_notices && coordinator_->listening()) {
+    sim_.queue.after(kMs, [this, peer] {
       if (coordinator_->listening()) coordinator_->disconnected(peer);
     });
   }
-  if (tell_agent && agents_[agent]->listening()) {
-    room_.queue.after(kMs, [this, agent, peer] {
+  if (agent_notices && agents_[agent]->listening()) {
+    sim_.queue.after(kMs, [this, agent, peer] {
       if (agents_[agent]->listening()) agents_[agent]->disconnected(peer);
     });
   }
@@ -119,7 +119,7 @@ void SimulatedNetwork::forget(PeerId peer) {
   if (found == agent_of_.end()) return;
   const std::uint32_t agent = found->second;
   agent_of_.erase(found);
-  room_.budget.session_lost(agent, room_.now());
+  sim_.budget.session_lost(agent, sim_.now());
   links_[agent].peer = next_peer_++;
   agent_of_.emplace(links_[agent].peer, agent);
 }
@@ -130,7 +130,7 @@ void SimulatedNetwork::remember(Ends& ends, bool to_agent, const Message& messag
       wire::GetFrame(message.frame.data())->message_type() == wire::Message::Hello) {
     ends.hello = message;
   }
-  if (room_.sent.links.messages % kKeptShare == 0)
+  if (sim_.sent.links.messages % kKeptShare == 0)
     (to_agent ? ends.old_down : ends.old_up) = message;
 }
 
@@ -141,8 +141,8 @@ void SimulatedNetwork::send_up(std::uint32_t agent, Message message) {
   if (ends.lies > 0) {
     if (auto lie = lie_about_sizes(message, draws_)) {
       --ends.lies;
-      room_.budget.disturbed(agent, room_.now());
-      room_.tally.add(name(Incident::lying_agent));
+      sim_.budget.disturbed(agent, sim_.now());
+      sim_.tally.add(name(Incident::lying_agent));
       carry(agent, false, std::move(*lie));
     }
   }
@@ -160,13 +160,13 @@ void SimulatedNetwork::send_down(PeerId peer, Message message) {
 // Counts the message and sends it. For repeat_payloads, the planted bug sends some of them twice.
 void SimulatedNetwork::hand_over(std::uint32_t agent, bool to_agent, Message message) {
   const auto count = [&] {
-    room_.budget.sent(agent, to_agent ? ByteBudget::down : ByteBudget::up,
-                      *wire::GetFrame(message.frame.data()), room_.now());
+    sim_.budget.sent(agent, to_agent ? ByteBudget::down : ByteBudget::up,
+                     *wire::GetFrame(message.frame.data()), sim_.now());
   };
   const auto kind = wire::GetFrame(message.frame.data())->message_type();
-  room_.sent.message_bytes[static_cast<std::size_t>(kind)] += message.bytes();
+  sim_.sent.message_bytes[static_cast<std::size_t>(kind)] += message.bytes();
   count();
-  if (room_.mutation == Mutation::repeat_payloads && message.has_payload &&
+  if (sim_.mutation == Mutation::repeat_payloads && message.has_payload &&
       ++payloads_ % kRepeatedShare == 0) {
     count();
     carry(agent, to_agent, message);
@@ -177,8 +177,8 @@ void SimulatedNetwork::hand_over(std::uint32_t agent, bool to_agent, Message mes
 // Passes the message over its link and plans the arrival of each copy.
 void SimulatedNetwork::carry(std::uint32_t agent, bool to_agent, Message message) {
   const Passage passage =
-      link(agent, to_agent).pass(room_.now(), message.bytes(), room_.faulty, room_.sent.links);
-  if (!passage.unharmed()) room_.budget.disturbed(agent, room_.now());
+      link(agent, to_agent).pass(sim_.now(), message.bytes(), sim_.faulty, sim_.sent.links);
+  if (!passage.unharmed()) sim_.budget.disturbed(agent, sim_.now());
   std::optional<Message> again;
   if (passage.copies == 2) again = message;
   if (passage.copies > 0) {
@@ -216,7 +216,7 @@ void SimulatedNetwork::put_under_way(std::uint32_t agent, bool to_agent, Message
 // The link may be cut while the message is in flight. The arrival is then planned again, later by
 // the duration of the cut.
 void SimulatedNetwork::arrive_in_time(const std::shared_ptr<Transfer>& transfer) {
-  room_.queue.at(transfer->arrives_at_ns, [this, transfer] {
+  sim_.queue.at(transfer->arrives_at_ns, [this, transfer] {
     const TimeNs held_up_ns = link(transfer->agent, transfer->to_agent).held_up_ns();
     const TimeNs later = held_up_ns - transfer->held_up_ns;
     if (later == 0) return arrive(*transfer);
@@ -240,10 +240,10 @@ void SimulatedNetwork::arrive(const Transfer& transfer) {
 
 // Reports progress until the message has arrived, but not while its link is cut.
 void SimulatedNetwork::show_progress(std::weak_ptr<const Transfer> transfer, TimeNs at_ns) {
-  room_.queue.at(at_ns, [this, transfer = std::move(transfer), at_ns] {
+  sim_.queue.at(at_ns, [this, transfer = std::move(transfer), at_ns] {
     const std::shared_ptr<const Transfer> held = transfer.lock();
     if (!held || links_[held->agent].peer != held->peer) return;
-    if (!link(held->agent, held->to_agent).cut(room_.now())) {
+    if (!link(held->agent, held->to_agent).cut(sim_.now())) {
       Receiver& receiver = held->to_agent ? *agents_[held->agent] : *coordinator_;
       if (receiver.listening()) receiver.alive(held->peer);
     }
@@ -266,23 +266,23 @@ void SimulatedNetwork::mend_all() {
 void SimulatedNetwork::replay(std::uint32_t agent) {
   const Ends& ends = links_[agent];
   if (ends.peer == 0) return;
-  room_.budget.disturbed(agent, room_.now());
+  sim_.budget.disturbed(agent, sim_.now());
   if (!ends.old_up.frame.empty()) carry(agent, false, ends.old_up);
   if (!ends.old_down.frame.empty()) carry(agent, true, ends.old_down);
 }
 
 void SimulatedNetwork::intrude(Message message, std::string authenticated_as) {
   const PeerId peer = next_peer_++;
-  room_.queue.after(kMs,
-                    [this, peer, message = std::move(message), who = std::move(authenticated_as)] {
-                      if (coordinator_->listening())
-                        coordinator_->receive(event_of(peer, message, who));
-                    });
+  sim_.queue.after(kMs,
+                   [this, peer, message = std::move(message), who = std::move(authenticated_as)] {
+                     if (coordinator_->listening())
+                       coordinator_->receive(event_of(peer, message, who));
+                   });
 }
 
 void SimulatedNetwork::disturb(std::uint32_t agent, bool to_agent, Message message) {
   if (links_[agent].peer == 0) return;
-  room_.budget.disturbed(agent, room_.now());
+  sim_.budget.disturbed(agent, sim_.now());
   carry(agent, to_agent, std::move(message));
 }
 

@@ -31,7 +31,7 @@ class Receiver {
 // Not thread-safe; all times are virtual.
 class SimulatedNetwork {
  public:
-  explicit SimulatedNetwork(Room& room);
+  explicit SimulatedNetwork(SimulationContext& sim);
 
   // Call it once, before anything else. All receivers must outlive this object.
   void attach(Receiver& coordinator, std::vector<Receiver*> agents);
@@ -106,7 +106,7 @@ class SimulatedNetwork {
   }
   void remember(Ends& ends, bool to_agent, const Message& message);
 
-  Room& room_;
+  SimulationContext& sim_;
   Receiver* coordinator_ = nullptr;
   std::vector<Receiver*> agents_;
   std::vector<Ends> links_;

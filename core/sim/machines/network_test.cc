@@ -15,16 +15,16 @@ namespace {
 // Records the arrival times of messages.
 class Listener final : public Receiver {
  public:
-  explicit Listener(const Room& room) : room_(room) {}
+  explicit Listener(const SimulationContext& sim) : sim_(sim) {}
 
   bool listening() const override { return true; }
   void receive(const FrameReceived& event) override {
-    arrived.push_back(room_.now());
+    arrived.push_back(sim_.now());
     bytes += event.payload.size();
   }
   void connected(PeerId) override { ++connections; }
   void disconnected(PeerId) override {}
-  void alive(PeerId) override { alive_at.push_back(room_.now()); }
+  void alive(PeerId) override { alive_at.push_back(sim_.now()); }
 
   std::vector<TimeNs> arrived;
   std::vector<TimeNs> alive_at;
@@ -32,7 +32,7 @@ class Listener final : public Receiver {
   int connections = 0;
 
  private:
-  const Room& room_;
+  const SimulationContext& sim_;
 };
 
 Message message_of(std::size_t bytes) {
@@ -53,10 +53,10 @@ class ThinNetwork : public testing::Test {
   ThinNetwork() {
     scenario.agents = 1;
     scenario.network = {.delay = {0, 0}, .rate_mbit_s = 0.8, .stream = true};  // 100 kB/s
-    room = std::make_unique<Room>(scenario, 1, Mutation::none);
-    coordinator = std::make_unique<Listener>(*room);
-    agent = std::make_unique<Listener>(*room);
-    network = std::make_unique<SimulatedNetwork>(*room);
+    sim = std::make_unique<SimulationContext>(scenario, 1, Mutation::none);
+    coordinator = std::make_unique<Listener>(*sim);
+    agent = std::make_unique<Listener>(*sim);
+    network = std::make_unique<SimulatedNetwork>(*sim);
     network->attach(*coordinator, {agent.get()});
     network->dial(0);
     run_until(kS);
@@ -64,12 +64,12 @@ class ThinNetwork : public testing::Test {
   }
 
   void run_until(TimeNs end) {
-    room->queue.at(end, [] {});
-    while (!room->queue.empty() && room->queue.next_at_ns() <= end) room->queue.run_next();
+    sim->queue.at(end, [] {});
+    while (!sim->queue.empty() && sim->queue.next_at_ns() <= end) sim->queue.run_next();
   }
 
   Scenario scenario;
-  std::unique_ptr<Room> room;
+  std::unique_ptr<SimulationContext> sim;
   std::unique_ptr<Listener> coordinator;
   std::unique_ptr<Listener> agent;
   std::unique_ptr<SimulatedNetwork> network;
@@ -95,7 +95,7 @@ TEST_F(ThinNetwork, ASmallMessageDoesNot) {
 TEST_F(ThinNetwork, APartitionHoldsUpAStreamAndNothingShows) {
   network->send_up(0, message_of(200'000));
   run_until(kS + 500 * kMs);
-  network->up(0).cut(room->now(), 5 * kS);
+  network->up(0).cut(sim->now(), 5 * kS);
   run_until(5 * kS - 1);
   EXPECT_EQ(coordinator->alive_at.size(), 1u);
   EXPECT_TRUE(coordinator->arrived.empty());

@@ -14,8 +14,8 @@ constexpr std::size_t kSessionsMax = 16;  // older sessions are forgotten
 constexpr TimeNs kConnectNs = 3'000 * kMs;
 // Time until an end learns that its connection has broken: mostly short, sometimes long, and
 // sometimes it never does.
-constexpr TimeNs kToldNs = 30 * kMs;
-constexpr TimeNs kToldLateNs = 2'000 * kMs;
+constexpr TimeNs kLossNoticedNs = 30 * kMs;
+constexpr TimeNs kLossNoticedLateNs = 2'000 * kMs;
 
 // The agent's index, which the endpoint ends with. UINT32_MAX if it ends with something else.
 std::uint32_t agent_at(const std::string& endpoint) {
@@ -27,11 +27,11 @@ std::uint32_t agent_at(const std::string& endpoint) {
 
 }  // namespace
 
-PeerNetwork::PeerNetwork(Room& room)
-    : room_(room),
-      ends_(room.scenario.agents),
-      lies_(room.scenario.agents),
-      draws_(room.seed, DrawUse::peers, 0) {}
+PeerNetwork::PeerNetwork(SimulationContext& sim)
+    : sim_(sim),
+      ends_(sim.scenario.agents),
+      lies_(sim.scenario.agents),
+      draws_(sim.seed, DrawUse::peers, 0) {}
 
 std::string PeerNetwork::endpoint(std::uint32_t agent) { return fmt::format("peer-{}", agent); }
 
@@ -40,7 +40,7 @@ PeerNetwork::Way& PeerNetwork::way(std::uint32_t from, std::uint32_t to) {
   const auto found = ways_.find({from, to});
   if (found != ways_.end()) return found->second;
   const std::uint64_t index = std::uint64_t{from} << 32 | to;
-  Link link(room_.scenario.network, SeededDraws(room_.seed, DrawUse::peer_link, index));
+  Link link(sim_.scenario.network, SeededDraws(sim_.seed, DrawUse::peer_link, index));
   return ways_.emplace(Pair{from, to}, Way{.link = link}).first->second;
 }
 
@@ -77,12 +77,13 @@ void PeerNetwork::open(std::uint32_t agent, const OpenPeers& open) {
   for (const std::uint32_t other : session.agents) {
     if (other == agent || other >= agents_.size()) continue;
     // The connection broke before this agent opened the session.
-    if (session.connections[std::minmax(agent, other)].broken) tell(agent, other, open.session);
+    if (session.connections[std::minmax(agent, other)].broken)
+      report_loss(agent, other, open.session);
   }
-  const TimeNs connected_ns = draw_ns(room_.scenario.network.delay, draws_);
-  room_.queue.after(connected_ns,
-                    [this, agent, number = open.session] { hand_over_waiting(agent, number); });
-  room_.queue.after(kConnectNs, [this, agent, number = open.session] {
+  const TimeNs connected_ns = draw_ns(sim_.scenario.network.delay, draws_);
+  sim_.queue.after(connected_ns,
+                   [this, agent, number = open.session] { hand_over_waiting(agent, number); });
+  sim_.queue.after(kConnectNs, [this, agent, number = open.session] {
     if (ends_[agent].session == number) give_up_connecting(agent);
   });
 }
@@ -118,19 +119,19 @@ void PeerNetwork::break_connection(std::uint64_t session, std::uint32_t one, std
   broken->broken = true;
   broken->drains = drains;
   broken->waiting = {};
-  tell(one, other, session);
-  tell(other, one, session);
+  report_loss(one, other, session);
+  report_loss(other, one, session);
 }
 
 // The notification comes after all messages of the lost agent that are in flight.
-void PeerNetwork::tell(std::uint32_t agent, std::uint32_t lost, std::uint64_t session) {
+void PeerNetwork::report_loss(std::uint32_t agent, std::uint32_t lost, std::uint64_t session) {
   if (ends_[agent].session != session) return;
-  const NetworkSettings& network = room_.scenario.network;
-  if (room_.faulty && draws_.chance(network.peers_not_told)) return room_.tally.add("half_open");
-  const bool late = room_.faulty && draws_.chance(network.peers_told_late);
-  const TimeNs delay = draws_.between(kMs, late ? kToldLateNs : kToldNs);
-  const TimeNs at = std::max(room_.now(), way(lost, agent).arrived_by_ns) + delay;
-  room_.queue.at(at, [this, agent, lost, session] {
+  const NetworkSettings& network = sim_.scenario.network;
+  if (sim_.faulty && draws_.chance(network.peer_losses_missed)) return sim_.tally.add("half_open");
+  const bool late = sim_.faulty && draws_.chance(network.peer_losses_late);
+  const TimeNs delay = draws_.between(kMs, late ? kLossNoticedLateNs : kLossNoticedNs);
+  const TimeNs at = std::max(sim_.now(), way(lost, agent).arrived_by_ns) + delay;
+  sim_.queue.at(at, [this, agent, lost, session] {
     const auto found = sessions_.find(session);
     if (ends_[agent].session != session || found == sessions_.end()) return;
     const auto member = std::ranges::find(found->second.agents, lost);
@@ -169,15 +170,15 @@ void PeerNetwork::send(std::uint32_t from, SendToPeer sent) {
   }
   Way& over = way(from, to);
   // Messages that a partition delays are retransmitted at its end.
-  const TimeNs at = std::max(room_.now(), over.link.cut_until_ns());
+  const TimeNs at = std::max(sim_.now(), over.link.cut_until_ns());
   const std::size_t bytes = mail.frame.size() + mail.payload.size();
-  room_.sent.peer_bytes += bytes;
+  sim_.sent.peer_bytes += bytes;
   // The links among peers have no faults of single messages.
-  const Passage passage = over.link.pass(at, bytes, false, room_.sent.links);
+  const Passage passage = over.link.pass(at, bytes, false, sim_.sent.links);
   over.arrived_by_ns = std::max(over.arrived_by_ns, passage.arrives_at_ns[0]);
   under_way_max_ = std::max(under_way_max_, ++over.under_way);
-  room_.queue.at(over.arrived_by_ns,
-                 [this, mail = std::move(mail)]() mutable { arrive(std::move(mail)); });
+  sim_.queue.at(over.arrived_by_ns,
+                [this, mail = std::move(mail)]() mutable { arrive(std::move(mail)); });
 }
 
 // Delivers the message, or keeps it until the receiver opens the session. Messages on a broken
@@ -218,7 +219,7 @@ void PeerNetwork::hand_over_waiting(std::uint32_t to, std::uint64_t session) {
 
 // Flips one bit of the frame or of a copy of the payload. The sender's own payload stays unchanged.
 void PeerNetwork::falsify(Mail& mail) {
-  room_.tally.add(name(Incident::lying_peer));
+  sim_.tally.add(name(Incident::lying_peer));
   const auto flip = [&](Bytes& bytes) {
     bytes[draws_.below(bytes.size())] ^= static_cast<std::uint8_t>(1u << draws_.below(8));
   };
@@ -231,7 +232,7 @@ void PeerNetwork::falsify(Mail& mail) {
 
 // Cuts the links between the two groups, and breaks some of their connections.
 void PeerNetwork::cut_off(const std::vector<std::uint32_t>& agents, TimeNs until_ns) {
-  if (!room_.scenario.by_peers()) return;
+  if (!sim_.scenario.by_peers()) return;
   for (const std::uint32_t inside : agents) {
     for (std::uint32_t outside = 0; outside < agents_.size(); ++outside) {
       if (std::ranges::find(agents, outside) != agents.end()) continue;
@@ -239,14 +240,14 @@ void PeerNetwork::cut_off(const std::vector<std::uint32_t>& agents, TimeNs until
       way(outside, inside).link.cut_until(until_ns);
       const std::uint64_t session = ends_[inside].session;
       if (session == 0 || ends_[outside].session != session || draws_.chance(0.5)) continue;
-      room_.tally.add("peer_cut");
+      sim_.tally.add("peer_cut");
       break_connection(session, inside, outside, false);
     }
   }
 }
 
 void PeerNetwork::slow_until(std::uint32_t agent, TimeNs until_ns, TimeNs delay_ns) {
-  if (!room_.scenario.by_peers()) return;
+  if (!sim_.scenario.by_peers()) return;
   for (std::uint32_t other = 0; other < agents_.size(); ++other) {
     if (other == agent) continue;
     way(agent, other).link.slow_until(until_ns, delay_ns);
@@ -269,7 +270,7 @@ void PeerNetwork::break_some(std::uint64_t connections) {
     const std::size_t place = draws_.below(standing.size());
     const auto [low, high] = standing[place];
     standing.erase(standing.begin() + static_cast<std::ptrdiff_t>(place));
-    room_.tally.add(name(Incident::peer_break));
+    sim_.tally.add(name(Incident::peer_break));
     break_connection(ends_[low].session, low, high, draws_.chance(0.5));
   }
 }

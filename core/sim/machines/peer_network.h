@@ -23,11 +23,11 @@ namespace tributary {
 // Not thread-safe; all times are virtual.
 class PeerNetwork {
  public:
-  explicit PeerNetwork(Room& room);
+  explicit PeerNetwork(SimulationContext& sim);
 
   // Receives the events of the agent with the same index. Call attach() once, before anything else.
-  using Tell = std::function<void(const Event&)>;
-  void attach(std::vector<Tell> agents) { agents_ = std::move(agents); }
+  using Handler = std::function<void(const Event&)>;
+  void attach(std::vector<Handler> agents) { agents_ = std::move(agents); }
 
   // The endpoint that the agent reports for its peers.
   static std::string endpoint(std::uint32_t agent);
@@ -97,11 +97,11 @@ class PeerNetwork {
   void hand_over(const Mail& mail);
   void hand_over_waiting(std::uint32_t to, std::uint64_t session);
   void break_connection(std::uint64_t session, std::uint32_t one, std::uint32_t other, bool drains);
-  void tell(std::uint32_t agent, std::uint32_t lost, std::uint64_t session);
+  void report_loss(std::uint32_t agent, std::uint32_t lost, std::uint64_t session);
   void falsify(Mail& mail);
 
-  Room& room_;
-  std::vector<Tell> agents_;
+  SimulationContext& sim_;
+  std::vector<Handler> agents_;
   std::vector<End> ends_;
   std::vector<std::uint32_t> lies_;
   std::map<Pair, Way> ways_;

@@ -37,9 +37,9 @@ class PeerConnections : public testing::Test {
   };
 
   PeerConnections()
-      : scenario_(three_agents()), room_(scenario_, 1, Mutation::none), network_(room_) {
-    room_.faulty = false;  // both ends learn of a break soon
-    std::vector<PeerNetwork::Tell> agents;
+      : scenario_(three_agents()), sim_(scenario_, 1, Mutation::none), network_(sim_) {
+    sim_.faulty = false;  // both ends learn of a break soon
+    std::vector<PeerNetwork::Handler> agents;
     for (std::uint32_t i = 0; i < 3; ++i) {
       agents.emplace_back([this, i](const Event& event) { take(i, event); });
     }
@@ -69,10 +69,10 @@ class PeerConnections : public testing::Test {
                          .payload = SharedSlice(Bytes(bytes, std::uint8_t{1}))});
   }
   void play(TimeNs for_ns) {
-    const TimeNs end = room_.now() + for_ns;
-    while (!room_.queue.empty() && room_.queue.next_at_ns() <= end) room_.queue.run_next();
-    room_.queue.after(end - room_.now(), [] {});
-    room_.queue.run_next();
+    const TimeNs end = sim_.now() + for_ns;
+    while (!sim_.queue.empty() && sim_.queue.next_at_ns() <= end) sim_.queue.run_next();
+    sim_.queue.after(end - sim_.now(), [] {});
+    sim_.queue.run_next();
   }
   std::vector<int> numbers(std::uint32_t agent) const {
     std::vector<int> all;
@@ -90,7 +90,7 @@ class PeerConnections : public testing::Test {
   }
 
   Scenario scenario_;
-  Room room_;
+  SimulationContext sim_;
   PeerNetwork network_;
   std::vector<std::vector<Got>> got_{3};
   std::vector<std::size_t> payloads_;
@@ -154,7 +154,7 @@ TEST_F(PeerConnections, OfABrokenConnectionNothingMoreComesInItsSession) {
   for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent);
   play(kSecond);
   network_.break_some(100);
-  EXPECT_EQ(room_.tally.counts().at("peer_break"), 3u);
+  EXPECT_EQ(sim_.tally.counts().at("peer_break"), 3u);
   play(kSecond);
   for (std::uint32_t agent = 0; agent < 3; ++agent) EXPECT_THAT(lost(agent), SizeIs(2));
   send(0, 1, 1);
@@ -188,7 +188,7 @@ TEST_F(PeerConnections, WhatAPartitionHoldsUpComesWhenItIsOver) {
     const auto session = static_cast<std::uint64_t>(100 + attempt);
     for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent, session);
     got_.assign(3, {});
-    network_.cut_off({1}, room_.now() + kSecond);
+    network_.cut_off({1}, sim_.now() + kSecond);
     send(0, 1, 1);
     send(0, 2, 2);
     play(kSecond / 2);
@@ -199,7 +199,7 @@ TEST_F(PeerConnections, WhatAPartitionHoldsUpComesWhenItIsOver) {
     const std::vector<std::uint32_t> gone = lost(0);
     EXPECT_EQ(numbers(1).empty(), std::ranges::count(gone, 1u) == 1);
   }
-  const std::uint64_t cut = room_.tally.counts().at("peer_cut");
+  const std::uint64_t cut = sim_.tally.counts().at("peer_cut");
   EXPECT_GT(cut, 0u);
   EXPECT_LT(cut, 40u);
 }
@@ -233,24 +233,24 @@ TEST_F(PeerConnections, ALieIsOneBitAndTheReceiverGetsIt) {
   network_.send(0, {.member = 1, .frame = Bytes(4, std::uint8_t{0}), .payload = {}});
   play(kSecond);
   EXPECT_THAT(numbers(1), SizeIs(2));
-  EXPECT_EQ(room_.tally.counts().at("lying_peer"), 1u);
+  EXPECT_EQ(sim_.tally.counts().at("lying_peer"), 1u);
 }
 
-TEST_F(PeerConnections, SomeEndsAreNeverTold) {
-  std::size_t told = 0;
+TEST_F(PeerConnections, SomeEndsAreNeverNotified) {
+  std::size_t noticed = 0;
   for (std::uint64_t session = 1; session < 40; ++session) {
-    room_.faulty = false;
+    sim_.faulty = false;
     for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent, session);
     play(kSecond);
     got_.assign(3, {});
-    room_.faulty = true;
+    sim_.faulty = true;
     network_.break_some(1);
     play(5 * kSecond);
-    told += lost(0).size() + lost(1).size() + lost(2).size();
+    noticed += lost(0).size() + lost(1).size() + lost(2).size();
   }
-  EXPECT_GT(room_.tally.counts().at("half_open"), 0u);
-  EXPECT_GT(told, 39u);
-  EXPECT_EQ(told + room_.tally.counts().at("half_open"), 2u * 39);
+  EXPECT_GT(sim_.tally.counts().at("half_open"), 0u);
+  EXPECT_GT(noticed, 39u);
+  EXPECT_EQ(noticed + sim_.tally.counts().at("half_open"), 2u * 39);
 }
 
 }  // namespace

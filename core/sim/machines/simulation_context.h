@@ -69,8 +69,8 @@ class NoteTally {
 };
 
 // Not thread-safe: one thread runs a simulation.
-struct Room {
-  Room(const Scenario& what, std::uint64_t with_seed, Mutation with_mutation)
+struct SimulationContext {
+  SimulationContext(const Scenario& what, std::uint64_t with_seed, Mutation with_mutation)
       : scenario(what),
         seed(with_seed),
         mutation(with_mutation),

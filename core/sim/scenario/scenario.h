@@ -98,13 +98,13 @@ struct NetworkSettings {
   SpanMs dial = {1, 20};  // time until an agent that starts or reconnects is connected
   // Probability that an end of a connection is informed when the connection ends. Otherwise it
   // notices by silence.
-  double told_of_hang_up = 0.5;
+  double hang_up_noticed = 0.5;
   // False: a message may overtake earlier ones with a longer delay.
   bool ordered = true;
   // Probabilities that an end of a broken connection between agents is never informed, or late,
   // while faults are on.
-  double peers_not_told = 0.15;
-  double peers_told_late = 0.15;
+  double peer_losses_missed = 0.15;
+  double peer_losses_late = 0.15;
 };
 
 struct MachineSettings {

@@ -294,7 +294,7 @@ TEST_F(Run, ListsJobsRoundsReportsAndAgents) {
   EXPECT_FALSE((*file)->agents()->front().connected) << "after a restart nobody is, yet";
 }
 
-TEST_F(Run, NobodyWritesWhoLooksOn) {
+TEST_F(Run, AReaderCannotWrite) {
   open();
   auto file = RunFile::open(folder_ / "run.db");
   ASSERT_TRUE(file.ok());

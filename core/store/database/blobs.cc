@@ -69,7 +69,7 @@ Result<std::vector<BlobId>> Blobs::exchange(std::span<const BlobId> old_blobs,
                                             std::span<const NewBlob> values) {
   // The old blobs' chunks go to a pool; the new blobs take chunks from it, and the rest is deleted.
   Pool pool;
-  for (const BlobId blob : old_blobs) TRIBUTARY_TRY(take_apart(blob, pool));
+  for (const BlobId blob : old_blobs) TRIBUTARY_TRY(dismantle(blob, pool));
 
   std::vector<Piece> pieces;
   for (std::size_t value = 0; value < values.size(); ++value) {
@@ -111,7 +111,7 @@ Result<BlobId> Blobs::add(ByteSpan value) {
 Status Blobs::remove(BlobId blob) { return exchange({&blob, 1}, {}).status(); }
 
 // Removes the blob's rows but not its chunks, which go to the pool.
-Status Blobs::take_apart(BlobId blob, Pool& pool) {
+Status Blobs::dismantle(BlobId blob, Pool& pool) {
   const auto take = [&](Rows& row) -> Status {
     std::uint64_t chunk = 0;
     std::uint64_t bytes = 0;

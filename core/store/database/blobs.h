@@ -71,7 +71,7 @@ class Blobs {
   class Pool;
   struct Piece;
 
-  Status take_apart(BlobId blob, Pool& pool);
+  Status dismantle(BlobId blob, Pool& pool);
   Status write(const Piece& piece);
   Result<std::uint64_t> size_of(BlobId blob);
   Status read_into(BlobId blob, MutableByteSpan bytes);

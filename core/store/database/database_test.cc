@@ -127,7 +127,7 @@ TEST_F(OneTable, AQueryWithinItselfIsRefused) {
 }
 
 // A second writer gets `unavailable` after its busy timeout.
-TEST_F(OneTable, AnotherWriterIsToldToWait) {
+TEST_F(OneTable, AnotherWriterHasToWait) {
   auto transaction = Transaction::begin(*database_);
   ASSERT_TRUE(transaction.ok());
   const auto other = opened(folder_ / "test.db", {.busy_timeout_ms = 1});

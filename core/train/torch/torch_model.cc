@@ -229,7 +229,7 @@ class TorchModel::Impl {
       // The scale is the gradient of the scalar loss, so it multiplies all gradients.
       value.backward(at::scalar_tensor(scale, value.options()));
       // Parameters without influence on the loss.
-      for (std::size_t i = done_.size(); i-- > 0;) tell(i);
+      for (std::size_t i = done_.size(); i-- > 0;) report_ready(i);
       ready_ = nullptr;
       return number;
     } catch (const std::exception& error) {
@@ -285,14 +285,14 @@ class TorchModel::Impl {
       hooks_.push_back(torch::autograd::impl::grad_accumulator(layer.tensor));
       hooks_.back()->add_post_hook(std::make_unique<torch::autograd::utils::LambdaPostHook>(
           [this, i](const Variables& outputs, const Variables&) {
-            tell(i);
+            report_ready(i);
             return outputs;
           }));
     }
   }
 
   // Reports a parameter's gradient at most once per pass.
-  void tell(std::size_t parameter) {
+  void report_ready(std::size_t parameter) {
     if (!ready_ || done_[parameter]) return;
     done_[parameter] = true;
     (*ready_)(ranges_[parameter].first, ranges_[parameter].second);

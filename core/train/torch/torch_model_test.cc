@@ -112,30 +112,30 @@ TEST(TorchModel, TheSameBatchGivesTheSameBits) {
   EXPECT_EQ(gradient_of("resnet8"), gradient_of("resnet8"));
 }
 
-TEST(TorchModel, TellsWhichGradientsAreReadyFromTheLastLayerToTheFirst) {
+TEST(TorchModel, ReportsReadyGradientsFromTheLastLayerToTheFirst) {
   for (const auto* spec : {"lenet", "resnet8"}) {
     HeldModel held(spec);
-    std::vector<bool> told(held.gradient.size(), false);
-    std::uint64_t first_told = 0;
-    std::uint64_t last_told = 0;
-    FloatVector when_told(held.gradient.size());
+    std::vector<bool> is_ready(held.gradient.size(), false);
+    std::uint64_t first_ready = 0;
+    std::uint64_t last_ready = 0;
+    FloatVector when_ready(held.gradient.size());
     const auto ready = [&](std::uint64_t first, std::uint64_t count) {
-      if (std::ranges::find(told, true) == told.end()) first_told = first;
-      last_told = first;
+      if (std::ranges::find(is_ready, true) == is_ready.end()) first_ready = first;
+      last_ready = first;
       for (std::uint64_t i = first; i < first + count; ++i) {
-        ASSERT_FALSE(told[i]) << i << " twice";
-        told[i] = true;
-        when_told[i] = held.gradient[i];
+        ASSERT_FALSE(is_ready[i]) << i << " twice";
+        is_ready[i] = true;
+        when_ready[i] = held.gradient[i];
       }
     };
     const TorchModel::GradientReady hook(ready);
     ASSERT_TRUE(
         held.model->add_gradient(model_batch(kModelPictures, 8), Loss::cross_entropy, 1, &hook)
             .ok());
-    EXPECT_EQ(std::ranges::find(told, false), told.end());
-    EXPECT_EQ(when_told, held.gradient) << "a gradient changed after it was ready";
-    EXPECT_GT(first_told, held.gradient.size() / 2);
-    EXPECT_LT(last_told, 1000u);
+    EXPECT_EQ(std::ranges::find(is_ready, false), is_ready.end());
+    EXPECT_EQ(when_ready, held.gradient) << "a gradient changed after it was ready";
+    EXPECT_GT(first_ready, held.gradient.size() / 2);
+    EXPECT_LT(last_ready, 1000u);
   }
 }
 

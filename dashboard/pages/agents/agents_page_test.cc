@@ -232,7 +232,7 @@ TEST_F(EventsPageTest, AFilterIsTypedFromAnywhereOnThePage) {
   show(view);
   QTest::keyClick(&page_.table(), Qt::Key_F, Qt::ControlModifier);
   QTest::keyClicks(page_.filter().findChild<QLineEdit*>(), "text:nine");
-  EXPECT_EQ(page_.filter().told(), "1 of 3");
+  EXPECT_EQ(page_.filter().count_text(), "1 of 3");
 }
 
 TEST_F(EventsPageTest, ARowThatIsForgottenPointsNowhere) {

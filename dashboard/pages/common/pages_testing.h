@@ -31,7 +31,7 @@ class PageTest : public testing::Test {
         RunSessionOptions{.origin = origin_of_file(folder_ / name, std::chrono::milliseconds(5)),
                           .look_every = std::chrono::milliseconds(5)}));
     context_.group().colours().slot_of(runs_.back()->key());
-    tell_page();
+    notify_page();
   }
   void close(const std::string& name) {
     std::vector<std::unique_ptr<RunSession>> left;
@@ -41,14 +41,14 @@ class PageTest : public testing::Test {
       (is_it ? closed : left.emplace_back()) = std::move(run);
     }
     runs_ = std::move(left);
-    tell_page();
+    notify_page();
   }
   void show() {
     page_.resize(1280, 800);
     page_.show();
     page_.refresh();
   }
-  void tell_page() {
+  void notify_page() {
     std::vector<RunSession*> all;
     for (const auto& run : runs_) all.push_back(run.get());
     page_.set_runs(all);

@@ -10,10 +10,10 @@ namespace {
 // rule is for runs of earlier coordinators, which recorded the served job only when the agent left.
 void count_agents(const RunView& view, JobFacts& facts) {
   for (const AgentRow& row : view.agents()) {
-    const bool serves = row.info.job == facts.job;
-    if (!serves && !view.agent_curves(facts.job, row.info.agent_id)) continue;
+    const bool assigned = row.info.job == facts.job;
+    if (!assigned && !view.agent_curves(facts.job, row.info.agent_id)) continue;
     ++facts.agents;
-    if (row.info.connected && (serves || row.info.job == 0)) ++facts.agents_up;
+    if (row.info.connected && (assigned || row.info.job == 0)) ++facts.agents_up;
   }
 }
 

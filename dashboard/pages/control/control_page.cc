@@ -59,7 +59,7 @@ ControlPage::ControlPage(PageContext& context, QWidget* parent)
     jobs_->setFocus();
   });
   connect(&post_, &CoordinatorPost::changed, this, &ControlPage::update_post);
-  connect(&post_, &CoordinatorPost::told, this, &ControlPage::tell);
+  connect(&post_, &CoordinatorPost::answered, this, &ControlPage::show_answer);
   update_post();
 }
 
@@ -160,7 +160,7 @@ void ControlPage::take_request(const ControlRequest& request) {
   }
 }
 
-void ControlPage::tell(const QString& line, bool error) {
+void ControlPage::show_answer(const QString& line, bool error) {
   answers_->appendPlainText(QTime::currentTime().toString("HH:mm:ss") + (error ? "  ⚠ " : "  ✓ ") +
                             line);
 }

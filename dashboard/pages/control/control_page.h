@@ -55,7 +55,7 @@ class ControlPage : public Page {
   void update_post();
   // Sends the request, or first asks for confirmation if it cannot be undone.
   void take_request(const ControlRequest& request);
-  void tell(const QString& line, bool error);
+  void show_answer(const QString& line, bool error);
 
   CoordinatorPost post_;
   QComboBox* run_box_;

@@ -13,7 +13,7 @@ namespace {
 using OperatorJson = nlohmann::ordered_json;
 
 // Limit for the selection box.
-constexpr int kAgentsToldMax = 4096;
+constexpr int kAgentsListedMax = 4096;
 
 Result<OperatorJson> content_of(const OperatorAnswer& answer) {
   if (!answer.status.ok()) return answer.status;
@@ -25,7 +25,7 @@ QStringList agents_in(const OperatorJson& data) {
   const auto agents = data.is_object() ? data.find("agents") : data.end();
   if (agents == data.end() || !agents->is_array()) return ids;
   for (const OperatorJson& agent : *agents) {
-    if (ids.size() == kAgentsToldMax) break;
+    if (ids.size() == kAgentsListedMax) break;
     const auto id = agent.is_object() ? agent.find("agent_id") : agent.end();
     if (id != agent.end() && id->is_string()) {
       ids.push_back(whole_text(id->get_ref<const std::string&>()));
@@ -92,9 +92,9 @@ void CoordinatorPost::take(const OperatorAnswer& answer) {
   asked_.erase(found);
   const Result<OperatorJson> content = content_of(answer);
   if (content.ok()) {
-    emit told(what + ": done" + words_of_data(*content), false);
+    emit answered(what + ": done" + words_of_data(*content), false);
   } else {
-    emit told(what + ": " + plain_text(content.status().text()), true);
+    emit answered(what + ": " + plain_text(content.status().text()), true);
   }
   emit changed();
   look();

@@ -1,8 +1,8 @@
 // Sends requests to the coordinator of a run and reports the answers. It also checks regularly
 // whether the coordinator answers and whether this key may make changes.
 //
-// GUI thread only. Requests are asynchronous: each answer arrives by the signal told(). Changing
-// the run drops the requests without an answer.
+// GUI thread only. Requests are asynchronous: each answer arrives by the signal answered().
+// Changing the run drops the requests without an answer.
 #pragma once
 
 #include <QObject>
@@ -44,7 +44,7 @@ class CoordinatorPost : public QObject {
  signals:
   void changed();  // ready(), presence(), agents() or waiting()
   // One answer, as a line of text.
-  void told(const QString& line, bool error);
+  void answered(const QString& line, bool error);
 
  private:
   void look();

@@ -62,7 +62,7 @@ class DecisionPictures : public QObject {
   PlotView* seconds_ = nullptr;
   PlotView* ratios_ = nullptr;
   PlotView* names_ = nullptr;
-  WayCurves ways_;
+  SlowLinkCurves ways_;
   std::vector<Band> bands_;
   std::optional<Band> mark_;
   const RoundTable* table_ = nullptr;

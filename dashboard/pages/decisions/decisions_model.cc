@@ -30,13 +30,13 @@ DecisionsModel::DecisionsModel(QObject* parent) : RowsModel(decision_columns(), 
 
 void DecisionsModel::update(std::vector<Decision> decisions) {
   for (Decision& one : decisions) {
-    const auto told = sentences_.find(one.round);
-    one.sentence = told == sentences_.end() ? std::string() : told->second;
+    const auto known_sentence = sentences_.find(one.round);
+    one.sentence = known_sentence == sentences_.end() ? std::string() : known_sentence->second;
   }
   show_rows(std::move(decisions));
 }
 
-void DecisionsModel::tell_sentence(std::uint64_t round, const std::string& sentence) {
+void DecisionsModel::set_sentence(std::uint64_t round, const std::string& sentence) {
   std::vector<Decision> now = rows();
   const int row = row_of(round);
   if (row < 0) return;

@@ -17,7 +17,7 @@ class DecisionsModel : public RowsModel<Decision> {
   // `decisions` must be sorted by round. Their sentences are ignored; the model keeps its own.
   void update(std::vector<Decision> decisions);
   // Sets the reason of a decision. A RoundTable does not contain it; a RoundDetail does.
-  void tell_sentence(std::uint64_t round, const std::string& sentence);
+  void set_sentence(std::uint64_t round, const std::string& sentence);
   void clear();
 
   int row_of(std::uint64_t round) const;  // -1: no such decision

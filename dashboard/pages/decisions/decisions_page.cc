@@ -216,8 +216,8 @@ void DecisionsPage::ask_next() {
 void DecisionsPage::take(const std::shared_ptr<const RoundDetail>& detail) {
   if (!detail || detail->job != job_) return;
   asked_.reset();
-  decisions_.tell_sentence(
-      detail->round, detail->planned ? detail->sentence : "(this build cannot read the plan)");
+  decisions_.set_sentence(detail->round,
+                          detail->planned ? detail->sentence : "(this build cannot read the plan)");
   const RoundTable* const table = rounds();
   const auto wanted = round();
   const auto row = table && wanted ? table->row_of(*wanted) : std::nullopt;
@@ -232,7 +232,7 @@ void DecisionsPage::take_failure(std::uint64_t round, const QString& why) {
   asked_.reset();
   // Bounds the memory for a file with very many unreadable plans.
   if (unreadable_.size() < kDecisionsMax) unreadable_[round] = why;
-  decisions_.tell_sentence(round, "(" + why.toStdString() + ")");
+  decisions_.set_sentence(round, "(" + why.toStdString() + ")");
   show_chosen();
   ask_next();
 }

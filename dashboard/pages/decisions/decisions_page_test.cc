@@ -264,7 +264,7 @@ TEST(DecisionsModelTest, KeepsItsRowsWhileItIsFed) {
     if (decisions.size() > 20) decisions.erase(decisions.begin());
     model.update(decisions);
     EXPECT_EQ(model.without_sentence(), round);
-    model.tell_sentence(round, "because");
+    model.set_sentence(round, "because");
   }
   EXPECT_EQ(resets.count(), 0);
   EXPECT_EQ(model.rowCount(), 20);

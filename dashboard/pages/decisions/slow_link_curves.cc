@@ -18,7 +18,7 @@ QString way_name(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-bool WayCurves::update(const RunView& view, std::uint64_t job) {
+bool SlowLinkCurves::update(const RunView& view, std::uint64_t job) {
   const std::uint64_t revision = view.revisions().links;
   bool others = false;
   if (revision >= choose_again_at_ || revision < revision_seen_) {
@@ -60,13 +60,13 @@ bool WayCurves::update(const RunView& view, std::uint64_t job) {
   return others;
 }
 
-void WayCurves::clear() {
+void SlowLinkCurves::clear() {
   alpha_ = {};
   rate_ = {.inverse = true};
   revision_seen_ = choose_again_at_ = 0;
 }
 
-bool WayCurves::choose(Quantity& quantity, std::vector<Way> found) {
+bool SlowLinkCurves::choose(Quantity& quantity, std::vector<Way> found) {
   std::ranges::stable_sort(found, std::greater<>(), &Way::last);
   if (found.size() > kWaysMax) found.resize(kWaysMax);
   std::ranges::sort(found, {}, &Way::name);
@@ -83,8 +83,8 @@ bool WayCurves::choose(Quantity& quantity, std::vector<Way> found) {
 
 // A measurement may contain only one of the two quantities. The missing one is not a gap in its
 // curve: another measurement supplies it.
-void WayCurves::feed(Way& way, bool inverse, const RoundTable* rounds,
-                     std::optional<double> tail_s) {
+void SlowLinkCurves::feed(Way& way, bool inverse, const RoundTable* rounds,
+                          std::optional<double> tail_s) {
   const auto value_of = [&](double y) { return inverse ? bits_per_second(y) : y; };
   way.over_time.follow(way.source, [&](Sample sample) -> std::optional<Sample> {
     return Sample{std::isnan(sample.y) ? kUnknown : sample.x, value_of(sample.y)};
@@ -97,7 +97,7 @@ void WayCurves::feed(Way& way, bool inverse, const RoundTable* rounds,
   });
 }
 
-std::vector<PlotCurve> WayCurves::curves(const Quantity& quantity, bool over_time) {
+std::vector<PlotCurve> SlowLinkCurves::curves(const Quantity& quantity, bool over_time) {
   std::vector<PlotCurve> out;
   std::set<QString> agents;
   for (const Way& way : quantity.ways) {

@@ -18,7 +18,7 @@
 
 namespace tributary::dashboard {
 
-class WayCurves {
+class SlowLinkCurves {
  public:
   static constexpr std::size_t kWaysMax = 4;  // the slowest links of each quantity
 

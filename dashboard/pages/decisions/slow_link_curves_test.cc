@@ -5,7 +5,7 @@
 namespace tributary::dashboard {
 namespace {
 
-class WayCurvesTest : public testing::Test {
+class SlowLinkCurvesTest : public testing::Test {
  protected:
   // Every round takes two seconds; the first one starts at 0.
   void round(std::uint64_t number) {
@@ -29,10 +29,10 @@ class WayCurvesTest : public testing::Test {
   }
 
   RunView view_;
-  WayCurves ways_;
+  SlowLinkCurves ways_;
 };
 
-TEST_F(WayCurvesTest, ShowsLatencyAndRate) {
+TEST_F(SlowLinkCurvesTest, ShowsLatencyAndRate) {
   round(1);
   sample("a", "", 1, kUnknown, 8e-6);
   sample("", "a", 1, 0.01, kUnknown);
@@ -50,7 +50,7 @@ TEST_F(WayCurvesTest, ShowsLatencyAndRate) {
   EXPECT_EQ(alpha[0].series->last()->x, 1.5);
 }
 
-TEST_F(WayCurvesTest, AnAgentHasOneColourAndItsTwoWaysHaveTwo) {
+TEST_F(SlowLinkCurvesTest, AnAgentHasOneColourAndItsTwoWaysHaveTwo) {
   round(1);
   sample("a", "", 1, 0.01, kUnknown);
   sample("", "a", 1, 0.02, kUnknown);
@@ -63,7 +63,7 @@ TEST_F(WayCurvesTest, AnAgentHasOneColourAndItsTwoWaysHaveTwo) {
   EXPECT_EQ(alpha[2].colour_key, "b");
 }
 
-TEST_F(WayCurvesTest, WhatBelongsToARoundThatGoesOnWaitsForItsEnd) {
+TEST_F(SlowLinkCurvesTest, WhatBelongsToARoundThatGoesOnWaitsForItsEnd) {
   round(1);
   sample("a", "", 3, kUnknown, 1e-6);
   update();
@@ -75,7 +75,7 @@ TEST_F(WayCurvesTest, WhatBelongsToARoundThatGoesOnWaitsForItsEnd) {
   EXPECT_NEAR(ways_.rate(false)[0].series->last()->x, 1.5, 1e-12);
 }
 
-TEST_F(WayCurvesTest, WhatWasMeasuredAfterTheLastRoundStandsAtItsEnd) {
+TEST_F(SlowLinkCurvesTest, WhatWasMeasuredAfterTheLastRoundStandsAtItsEnd) {
   job_is(wire::JobState::running);
   for (const std::uint64_t number : {1u, 2u}) round(number);
   sample("a", "", 3, kUnknown, 1e-6);
@@ -90,13 +90,13 @@ TEST_F(WayCurvesTest, WhatWasMeasuredAfterTheLastRoundStandsAtItsEnd) {
   EXPECT_NEAR(stopped->last()->y, 2e6, 1e-3);
 }
 
-TEST_F(WayCurvesTest, OfManyWaysTheSlowestAreShown) {
+TEST_F(SlowLinkCurvesTest, OfManyWaysTheSlowestAreShown) {
   round(1);
   for (int i = 0; i < 100; ++i)
     sample("agent-" + std::to_string(i), "", 1, kUnknown, 1e-6 * (i + 1));
   update();
   const std::vector<PlotCurve> rate = ways_.rate(false);
-  ASSERT_EQ(rate.size(), WayCurves::kWaysMax);
+  ASSERT_EQ(rate.size(), SlowLinkCurves::kWaysMax);
   EXPECT_EQ(rate[0].name, "agent-96 ↑");
   EXPECT_EQ(rate[3].name, "agent-99 ↑");
   sample("agent-0", "", 1.5, kUnknown, 1e-4);

@@ -87,7 +87,7 @@ void EventsPage::show_run(const RunView& view, std::uint64_t job) {
 
 void EventsPage::point_at(int row) {
   const EventRow& event = model_.event_at(row);
-  tell(event);
+  show_event(event);
   const RoundTable* const rounds =
       view_ ? view_->rounds(event.job != 0 ? event.job : job_) : nullptr;
   emit moment_wanted(round_of_event(event, rounds), event.time_s);
@@ -95,7 +95,7 @@ void EventsPage::point_at(int row) {
 
 QString EventsPage::detail() const { return detail_->toPlainText(); }
 
-void EventsPage::tell(const EventRow& event) {
+void EventsPage::show_event(const EventRow& event) {
   const auto at_s = static_cast<double>(event.at_wall_ns) / 1e9;
   QString head = text_of(Unit::wall_time, at_s) + "  " + shown_text(tributary::name(event.level)) +
                  "  " + shown_text(event.name);

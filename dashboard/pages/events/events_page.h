@@ -40,7 +40,7 @@ class EventsPage : public RunPage {
  private:
   void update_now();
   void point_at(int row);
-  void tell(const EventRow& event);
+  void show_event(const EventRow& event);
 
   EventsModel model_;
   TableView* table_;

@@ -92,7 +92,7 @@ TEST_F(OverviewPageTest, SmoothingIsChosenByKeys) {
   EXPECT_NE(page_.accuracy_plot().legend().value_of(runs_[0]->key()), raw);
 }
 
-TEST_F(OverviewPageTest, AnAgentIsUpBeforeItIsToldWhatItServes) {
+TEST_F(OverviewPageTest, AnAgentIsUpBeforeItHasAJob) {
   RunWriter& run = writer("run.db");
   run.job();
   run.store(AgentRecords{

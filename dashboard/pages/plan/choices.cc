@@ -35,7 +35,7 @@ QString name_in(const NameList& names, std::uint16_t number) {
 }
 
 // Whether the trigger states a reason. A plan that only continues an earlier one states none.
-bool tells_a_reason(std::string_view trigger) {
+bool has_reason(std::string_view trigger) {
   return !trigger.empty() && trigger != "unchanged" && trigger != "unspecified";
 }
 
@@ -145,7 +145,7 @@ std::vector<Decision> decisions_of(const RoundTable& table, const std::vector<Ch
     for (std::size_t row = choice.last_row + 1; row-- > choice.first_row;) {
       const std::string& trigger = table.names.triggers.name(table.columns.trigger[row]);
       const bool other = row == choice.first_row && to != before;
-      if (!other && !tells_a_reason(trigger)) continue;
+      if (!other && !has_reason(trigger)) continue;
       // The list is built from the newest decision back, so the limit drops the oldest ones.
       if (decisions.size() == decisions_max) break;
       decisions.push_back({.round = table.columns.round[row],
@@ -161,8 +161,7 @@ std::vector<Decision> decisions_of(const RoundTable& table, const std::vector<Ch
 }
 
 bool decides(const RoundTable& table, std::size_t row) {
-  if (row == 0 || tells_a_reason(table.names.triggers.name(table.columns.trigger[row])))
-    return true;
+  if (row == 0 || has_reason(table.names.triggers.name(table.columns.trigger[row]))) return true;
   return table.columns.codec[row - 1] != table.columns.codec[row] ||
          table.columns.collective[row - 1] != table.columns.collective[row] ||
          !same_ratio(table.columns.ratio[row - 1], table.columns.ratio[row]);

@@ -12,7 +12,7 @@ namespace {
 constexpr double kNoLine = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kPlacesMax = 1 << 16;
 // Factor of the margin beyond the outermost alternatives.
-constexpr double kRoomBeside = 1.1;
+constexpr double kMarginFactor = 1.1;
 constexpr double kLinearSpreadMax = 20;  // highest / lowest time that a linear axis shows well
 
 std::vector<Sample> places_of(const std::vector<PlanAlternative>& alternatives, bool pareto) {
@@ -47,13 +47,13 @@ std::shared_ptr<Series> dots_of(const std::vector<Sample>& places) {
 std::shared_ptr<Series> cross_at(const Sample& place, const std::vector<Sample>& all) {
   const auto [low, high] = std::ranges::minmax(all, {}, &Sample::y);
   // A small margin keeps lines at the edge apart from the axes.
-  const double left = all.front().x / kRoomBeside;
+  const double left = all.front().x / kMarginFactor;
   return line_of({{left, place.y},
                   place,
-                  {place.x, low.y / kRoomBeside},
-                  {place.x, high.y * kRoomBeside},
+                  {place.x, low.y / kMarginFactor},
+                  {place.x, high.y * kMarginFactor},
                   place,
-                  {all.back().x * kRoomBeside, place.y}});
+                  {all.back().x * kMarginFactor, place.y}});
 }
 
 }  // namespace

@@ -246,8 +246,8 @@ void RoundPage::show_detail() {
 }
 
 std::size_t RoundPage::rows_that_fit() const {
-  const double room = picture_->height() - kLinesAroundRows * fontMetrics().height();
-  const double rows = room / (fontMetrics().height() * kLinesPerRow);
+  const double available = picture_->height() - kLinesAroundRows * fontMetrics().height();
+  const double rows = available / (fontMetrics().height() * kLinesPerRow);
   return static_cast<std::size_t>(std::clamp<double>(rows, kGanttRowsMin, kGanttRowsMax));
 }
 

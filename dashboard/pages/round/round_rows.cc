@@ -64,20 +64,20 @@ bool drawn(const RoundMoment& moment, double seconds) {
 }
 
 QString note_of(const std::vector<RoundMoment>& moments) {
-  constexpr std::size_t kToldMax = 3;
-  QStringList told;
+  constexpr std::size_t kNotesMax = 3;
+  QStringList notes;
   for (const RoundMoment& moment : moments) {
-    if (told.size() == kToldMax) break;
+    if (notes.size() == kNotesMax) break;
     const QString when = moment.at_s < 0
                              ? text_of(Unit::seconds, -moment.at_s) + " before this attempt"
                              : "after " + text_of(Unit::seconds, moment.at_s);
     QString who;
     if (!moment.agent_id.empty()) who = plain_text(moment.agent_id) + " ";
-    told.push_back(when + ": " + who + moment.text);
+    notes.push_back(when + ": " + who + moment.text);
   }
-  if (told.isEmpty()) return {};
-  const std::size_t left = moments.size() - static_cast<std::size_t>(told.size());
-  QString note = "▼ " + told.join("; ");
+  if (notes.isEmpty()) return {};
+  const std::size_t left = moments.size() - static_cast<std::size_t>(notes.size());
+  QString note = "▼ " + notes.join("; ");
   if (left > 0) note += QString("; %1 more on the page Events").arg(grouped(left));
   return note + ".";
 }

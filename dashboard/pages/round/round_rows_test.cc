@@ -135,7 +135,7 @@ EventRow event_of(double at_s, const std::string& name, const std::string& sourc
       .time_s = at_s, .name = name, .reason = "deadline", .source = source, .job = 1, .round = 7};
 }
 
-TEST(RoundMomentsTest, TellWhatWentWrongOfTheRoundInOrder) {
+TEST(RoundMomentsTest, ListTheFaultsOfTheRoundInOrder) {
   std::deque<EventRow> events = {event_of(100.5, "agent_withdrew", "slow"),
                                  event_of(99.5, "round_aborted"), event_of(101, "round_published"),
                                  event_of(100, "round_aborted")};

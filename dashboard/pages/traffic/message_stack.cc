@@ -26,9 +26,9 @@ std::vector<MessageStack::Layer> MessageStack::layers_of(const RunView& view,
                                                          const Wanted& wanted) const {
   std::vector<Layer> layers;
   for (const MessageUseNames& names : kMessageUseNames) {
-    const MetricCurve* const told =
+    const MetricCurve* const layer_values =
         view.metric(wanted.job, reading_name(wanted.up ? names.up : names.down), "");
-    if (told) layers.push_back({.names = names, .source = told->curve.over_rounds});
+    if (layer_values) layers.push_back({.names = names, .source = layer_values->curve.over_rounds});
   }
   return layers;
 }
@@ -99,16 +99,17 @@ void MessageStack::follow(const RunView& view, const Wanted& wanted) {
 
 // A round without any reading is a gap: the coordinator could not write its readings.
 void MessageStack::add(double round, double x) {
-  std::vector<std::optional<double>> told;
-  for (const Layer& layer : layers_) told.push_back(at_round(*layer.source, round));
-  const bool known = std::ranges::any_of(told, [](const auto& one) { return one.has_value(); });
+  std::vector<std::optional<double>> layer_values;
+  for (const Layer& layer : layers_) layer_values.push_back(at_round(*layer.source, round));
+  const bool known =
+      std::ranges::any_of(layer_values, [](const auto& one) { return one.has_value(); });
   const std::optional<Sample> before = ground_->last();
   x = before ? std::max(before->x, x) : x;
   const double nothing = known ? 0 : kUnknown;
   ground_->append({x, nothing});
   double height = nothing;
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const double own = told[i].value_or(nothing);
+    const double own = layer_values[i].value_or(nothing);
     const double top = height + own;
     layers_[i].own->append({x, own});
     layers_[i].high->append({x, top});

@@ -208,7 +208,7 @@ std::vector<std::string> TrafficPage::agents_shown() const {
   return ids;
 }
 
-void TrafficPage::tell_agents_shown(std::size_t shown) {
+void TrafficPage::show_agent_count(std::size_t shown) {
   QString note;
   if (first() && runs_.size() > 1) note = "Agents and links of " + first()->name() + ". ";
   const std::size_t all = first() ? first()->view().agents().size() : 0;
@@ -222,7 +222,7 @@ void TrafficPage::tell_agents_shown(std::size_t shown) {
 
 void TrafficPage::show_agents() {
   const std::vector<std::string> ids = agents_shown();
-  tell_agents_shown(ids.size());
+  show_agent_count(ids.size());
   std::vector<PlotCurve> curves;
   for (const std::string& id : ids) {
     const AgentCurves* const found = first()->view().agent_curves(first()->job(), id);

@@ -80,7 +80,7 @@ class TrafficPage : public Page {
   bool down() const;  // the direction shown for agents and links
   const RunSession* first() const { return runs_.empty() ? nullptr : runs_.front(); }
   std::vector<std::string> agents_shown() const;
-  void tell_agents_shown(std::size_t shown);
+  void show_agent_count(std::size_t shown);
 
   std::vector<RunSession*> runs_;
   std::map<std::string, OfAgent> of_agents_;  // for the first run and its selected job

@@ -121,7 +121,7 @@ TEST_F(TrafficPageTest, StacksMessagesByTheirUse) {
   const auto values = up.crosshair_values();
   ASSERT_EQ(values.size(), 3U);
   EXPECT_EQ(values.back().sample.y, 3100);
-  EXPECT_EQ(values.back().told, 100);
+  EXPECT_EQ(values.back().displayed, 100);
 
   up.legend().toggle(updates);
   context_.group().refresh_now();
@@ -130,7 +130,7 @@ TEST_F(TrafficPageTest, StacksMessagesByTheirUse) {
   EXPECT_FALSE(page_.uses_plot(false).empty());
 }
 
-TEST_F(TrafficPageTest, ARunThatDoesNotTellUsesSaysSo) {
+TEST_F(TrafficPageTest, ARunWithoutMessageUsesSaysSo) {
   write_traffic("run.db", 3);
   open("run.db");
   wait_for_all();

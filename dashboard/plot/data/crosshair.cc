@@ -10,8 +10,8 @@ std::vector<CrosshairValue> values_near(std::span<const PlotCurve> curves, doubl
     if (!curve.series) continue;
     const auto sample = curve.series->nearest(x);
     if (!sample || std::fabs(sample->x - x) > reach) continue;
-    const auto told = told_of(curve)->nearest(sample->x);
-    values.push_back({curve.key, *sample, told ? told->y : sample->y});
+    const auto displayed = displayed_series(curve)->nearest(sample->x);
+    values.push_back({curve.key, *sample, displayed ? displayed->y : sample->y});
   }
   return values;
 }

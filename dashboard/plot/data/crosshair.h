@@ -13,8 +13,8 @@ namespace tributary::dashboard {
 // The value of one curve at the crosshair.
 struct CrosshairValue {
   QString key = {};
-  Sample sample = {};  // the nearest sample; a gap has y = NaN
-  double told = 0;     // value to display; for a stacked curve, its own share
+  Sample sample = {};    // the nearest sample; a gap has y = NaN
+  double displayed = 0;  // value to display; for a stacked curve, its own share
 };
 
 // Returns, for every curve with a sample within `reach` of x, the nearest one, in the order of the

@@ -42,7 +42,7 @@ TEST_P(PlotPalette, ColoursAreReadOnTheGround) {
 }
 
 // Two colours must differ for people without red or green cones.
-TEST_P(PlotPalette, TheFirstEightAreToldApartWithoutRedOrGreenCones) {
+TEST_P(PlotPalette, TheFirstEightAreDistinctWithoutRedOrGreenCones) {
   for (std::size_t a = 0; a < 8; ++a) {
     for (std::size_t b = a + 1; b < 8; ++b) {
       for (const Cones& cones : {kProtan, kDeutan}) {

@@ -37,7 +37,7 @@ struct Stretch {
   bool named = false;        // whether the name determines the colour (name_colours.h)
 };
 
-inline const SharedSeries& told_of(const PlotCurve& curve) {
+inline const SharedSeries& displayed_series(const PlotCurve& curve) {
   return curve.own ? curve.own : curve.series;
 }
 

@@ -22,16 +22,18 @@ QColor text_on(const QColor& ground) {
 
 void draw_stretch_label(QCPPainter* painter, const Stretch& stretch, const QRectF& rect,
                         const QColor& ground) {
-  const double room = rect.width() - 2.0 * kLabelInset;
+  const double available = rect.width() - 2.0 * kLabelInset;
   const QFontMetricsF metrics(painter->font());
-  const auto fits = [&](const QString& text) { return metrics.horizontalAdvance(text) <= room; };
+  const auto fits = [&](const QString& text) {
+    return metrics.horizontalAdvance(text) <= available;
+  };
   const bool shortened = !stretch.short_label.isEmpty() && !fits(stretch.label);
   const QString& label = shortened ? stretch.short_label : stretch.label;
-  if (!fits(label) && room < kLabelWidthMin) return;
+  if (!fits(label) && available < kLabelWidthMin) return;
   painter->setPen(text_on(ground));
   painter->drawText(rect.adjusted(kLabelInset, 0, -kLabelInset, 0),
                     Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
-                    metrics.elidedText(label, Qt::ElideRight, room));
+                    metrics.elidedText(label, Qt::ElideRight, available));
 }
 
 QRectF SceneLayer::strip_rect(std::size_t index) const {

@@ -16,7 +16,7 @@ struct LegendLayout {
 };
 
 // `widths` are those of the entries, `more_width` is that of the note about omitted entries.
-LegendLayout lay_out_legend(std::span<const double> widths, double more_width, QRectF room,
+LegendLayout lay_out_legend(std::span<const double> widths, double more_width, QRectF area,
                             double row_height, std::size_t rows_max);
 
 }  // namespace tributary::dashboard

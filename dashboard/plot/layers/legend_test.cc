@@ -67,7 +67,7 @@ TEST_F(LegendTest, ValuesBelongToKeys) {
   EXPECT_EQ(legend_.value_of("b"), "");
 }
 
-TEST_F(LegendTest, EntriesWithoutRoomHaveNoPlace) {
+TEST_F(LegendTest, EntriesThatDoNotFitHaveNoPlace) {
   legend_.place({.entries = {{0, 0, 20, 10}, {20, 0, 20, 10}}, .more = {40, 0, 30, 10}});
   EXPECT_EQ(legend_.rect_of("b"), QRect(20, 0, 20, 10));
   EXPECT_TRUE(legend_.rect_of("c").isEmpty());

@@ -9,8 +9,8 @@
 namespace tributary::dashboard {
 namespace {
 
-constexpr double kSameShare = 1e-9;       // relative difference below which values are equal
-constexpr double kRoomAboveShare = 0.05;  // margin above the highest value
+constexpr double kSameShare = 1e-9;    // relative difference below which values are equal
+constexpr double kMarginShare = 0.05;  // margin above the highest value
 // With more kinds, the legend would hide the plot.
 constexpr std::size_t kStretchLegendMax = 12;
 
@@ -45,17 +45,17 @@ std::optional<double> lowest_positive(const Series& series, Extent x) {
   return lowest;
 }
 
-Extent with_room(Extent range, bool log, bool from_zero) {
+Extent with_margin(Extent range, bool log, bool from_zero) {
   if (log) {
-    const double factor = std::max(std::pow(range.high / range.low, kRoomAboveShare), 1.05);
+    const double factor = std::max(std::pow(range.high / range.low, kMarginShare), 1.05);
     return {range.low / factor, range.high * factor};
   }
   if (from_zero && range.low > 0) range.low = 0;
-  double room = (range.high - range.low) * kRoomAboveShare;
+  double margin = (range.high - range.low) * kMarginShare;
   // Rounding makes the mean of equal values differ slightly from them.
   const double size = std::max(std::fabs(range.low), std::fabs(range.high));
-  if (range.high - range.low <= size * kSameShare) room = size > 0 ? size * kRoomAboveShare : 1;
-  return {from_zero && range.low == 0 ? 0 : range.low - room, range.high + room};
+  if (range.high - range.low <= size * kSameShare) margin = size > 0 ? size * kMarginShare : 1;
+  return {from_zero && range.low == 0 ? 0 : range.low - margin, range.high + margin};
 }
 
 }  // namespace
@@ -113,7 +113,7 @@ Extent fitted_y(const PlotContent& content, const YFit& fit,
     if (!positive) positive = 1;
     all = Extent{*positive, std::max(all->high, *positive)};
   }
-  return with_room(*all, fit.log, fit.from_zero || !content.bars.empty());
+  return with_margin(*all, fit.log, fit.from_zero || !content.bars.empty());
 }
 
 std::vector<LegendEntry> legend_entries(const PlotContent& content, bool spans) {

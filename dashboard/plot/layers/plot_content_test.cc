@@ -50,7 +50,7 @@ TEST(PlotContent, RevisionGrowsWithEverySeries) {
 }
 
 // Only visible curves within the visible x range determine the y range.
-TEST(FittedY, HasRoomAroundWhatIsInSightAndShown) {
+TEST(FittedY, HasAMarginAroundWhatIsVisible) {
   const PlotContent content = {
       .curves = {{.key = "a", .series = series_with({{0, 0}, {1, 10}, {2, 90}})},
                  {.key = "b", .series = series_with({{0, 50}, {1, 50}})}}};
@@ -63,7 +63,7 @@ TEST(FittedY, HasRoomAroundWhatIsInSightAndShown) {
 }
 
 // A range of equal values gets a height.
-TEST(FittedY, EqualValuesHaveRoomToo) {
+TEST(FittedY, EqualValuesHaveAMarginToo) {
   const PlotContent zeros = {.curves = {{.key = "a", .series = series_with({{0, 0}, {1, 0}})}}};
   EXPECT_EQ(fitted_y(zeros, {.x = {0, 1}}, kAll).high, 1);
   const PlotContent nothing = {};

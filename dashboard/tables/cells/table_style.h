@@ -10,11 +10,11 @@ class TableStyle : public QProxyStyle {
  public:
   int pixelMetric(PixelMetric metric, const QStyleOption* option,
                   const QWidget* widget) const override {
-    constexpr int kRoom = 6;  // pixels
+    constexpr int kCellPadding = 6;  // pixels
     switch (metric) {
       case PM_HeaderMargin:
       case PM_FocusFrameHMargin:
-        return kRoom;
+        return kCellPadding;
       default:
         return QProxyStyle::pixelMetric(metric, option, widget);
     }

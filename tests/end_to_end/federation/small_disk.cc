@@ -40,7 +40,7 @@ void SmallDisk::fill() const {
   }
 }
 
-void SmallDisk::make_room() const { std::filesystem::remove(folder_ / "filler"); }
+void SmallDisk::free_space() const { std::filesystem::remove(folder_ / "filler"); }
 
 void run_again_in_a_namespace(const std::string& why) {
   const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();

@@ -17,9 +17,9 @@ class SmallDisk {
   bool mounted() const { return why_not_.empty(); }
   const std::string& why_not() const { return why_not_; }
   std::string folder() const { return folder_.string(); }
-  // fill() uses all remaining space; make_room() frees it again.
+  // fill() uses all remaining space; free_space() frees it again.
   void fill() const;
-  void make_room() const;
+  void free_space() const;
 
  private:
   std::filesystem::path folder_;

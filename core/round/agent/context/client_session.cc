@@ -5,29 +5,30 @@
 namespace tributary {
 
 void ClientSession::open(std::uint64_t id, const ConversationTimes& times) {
-  talk_.emplace(PeerId{0}, id, times, context_.now);
+  conversation_.emplace(PeerId{0}, id, times, context_.now);
 }
 
 void ClientSession::close() {
   count_repeated();
-  talk_.reset();
+  conversation_.reset();
 }
 
 void ClientSession::ask(Conversation::Maker maker) {
-  if (talk_) talk_->ask(context_.now, std::move(maker), context_.out.all());
+  if (conversation_) conversation_->ask(context_.now, std::move(maker), context_.out.all());
 }
 
 void ClientSession::send(wire::FrameT frame) {
-  if (talk_) talk_->send(context_.now, std::move(frame), context_.out.all());
+  if (conversation_) conversation_->send(context_.now, std::move(frame), context_.out.all());
 }
 
 void ClientSession::send(wire::FrameT frame, const PayloadSlice& payload) {
-  if (talk_) talk_->send(context_.now, std::move(frame), payload, context_.out.all());
+  if (conversation_)
+    conversation_->send(context_.now, std::move(frame), payload, context_.out.all());
 }
 
 void ClientSession::answer(std::uint64_t message_id) {
-  if (!talk_ || message_id == 0) return;
-  talk_->acknowledge(context_.now, message_id, context_.out.all());
+  if (!conversation_ || message_id == 0) return;
+  conversation_->acknowledge(context_.now, message_id, context_.out.all());
 }
 
 void ClientSession::answer_in(std::uint64_t session, std::uint64_t message_id) {
@@ -37,16 +38,16 @@ void ClientSession::answer_in(std::uint64_t session, std::uint64_t message_id) {
 void ClientSession::refuse(std::uint64_t message_id, wire::RefusalCode code, const Status& status) {
   context_.out.note(LogLevel::warning, "message_refused", wire::EnumNameRefusalCode(code),
                     status.text());
-  if (talk_) {
-    talk_->refuse(context_.now, message_id, refusal_of(code, status), context_.out.all());
+  if (conversation_) {
+    conversation_->refuse(context_.now, message_id, refusal_of(code, status), context_.out.all());
   }
 }
 
 // A session counts the bytes that it repeats as `lost_down`. An agent sends upwards, so the
 // directions are exchanged.
 void ClientSession::count_repeated() {
-  if (!talk_) return;
-  const RepeatedBytes own = talk_->take_traffic().repeated;
+  if (!conversation_) return;
+  const RepeatedBytes own = conversation_->take_traffic().repeated;
   repeated_.lost_up += own.lost_down;
   repeated_.lost_down += own.lost_up;
 }

@@ -19,18 +19,18 @@ class ClientSession {
 
   void open(std::uint64_t id, const ConversationTimes& times);
   void close();
-  bool is_open() const { return talk_.has_value(); }
-  bool is_open(std::uint64_t id) const { return talk_ && talk_->session() == id; }
+  bool is_open() const { return conversation_.has_value(); }
+  bool is_open(std::uint64_t id) const { return conversation_ && conversation_->session() == id; }
   // Null while no session is open. For the connection, which passes received frames, and for
   // uploads, which send streams.
-  Conversation* conversation() { return talk_ ? &*talk_ : nullptr; }
-  const Conversation* conversation() const { return talk_ ? &*talk_ : nullptr; }
+  Conversation* conversation() { return conversation_ ? &*conversation_ : nullptr; }
+  const Conversation* conversation() const { return conversation_ ? &*conversation_ : nullptr; }
   // Requires an open session.
-  TimeNs ack_timeout_ns() const { return talk_->times().ack_timeout_ns; }
+  TimeNs ack_timeout_ns() const { return conversation_->times().ack_timeout_ns; }
 
   // Bytes of the coordinator have arrived, although perhaps no complete frame.
   void heard() {
-    if (talk_) talk_->heard(context_.now);
+    if (conversation_) conversation_->heard(context_.now);
   }
 
   // Sends a message that requires an answer.
@@ -44,14 +44,14 @@ class ClientSession {
   void answer(std::uint64_t message_id);
   // Defers the answer until the work is done. Requires an open session. The answer is valid only in
   // the session `id()`; answer_in() checks this.
-  void answer_later(std::uint64_t message_id) { talk_->answer_later(message_id); }
-  std::uint64_t id() const { return talk_->session(); }
+  void answer_later(std::uint64_t message_id) { conversation_->answer_later(message_id); }
+  std::uint64_t id() const { return conversation_->session(); }
   void answer_in(std::uint64_t session, std::uint64_t message_id);
   // Refuses the message. The refusal is noted even while no session is open.
   void refuse(std::uint64_t message_id, wire::RefusalCode code, const Status& status);
 
   // True if the coordinator has answered every message that requires an answer.
-  bool idle() const { return !talk_ || talk_->unanswered() == 0; }
+  bool idle() const { return !conversation_ || conversation_->unanswered() == 0; }
   // Payload bytes that were repeated, in all sessions, since the previous call.
   RepeatedBytes take_repeated();
 
@@ -59,7 +59,7 @@ class ClientSession {
   void count_repeated();
 
   AgentContext& context_;
-  std::optional<Conversation> talk_;
+  std::optional<Conversation> conversation_;
   RepeatedBytes repeated_;
 };
 

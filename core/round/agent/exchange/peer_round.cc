@@ -31,8 +31,8 @@ ExchangeCache& PeerExchangeCache::of(const RoundPlan& plan) {
 }
 
 bool PeerRound::news(std::uint32_t bucket) {
-  if (!exchange_.whole(bucket) || told_[bucket]) return false;
-  told_[bucket] = true;
+  if (!exchange_.whole(bucket) || reported_[bucket]) return false;
+  reported_[bucket] = true;
   return true;
 }
 

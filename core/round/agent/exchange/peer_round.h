@@ -77,7 +77,7 @@ class PeerRound {
         routes_(routes),
         inputs_(std::move(inputs)),
         exchange_(routes_, rank, inputs_.buckets, cache, execution),
-        told_(exchange_.buckets(), false) {}
+        reported_(exchange_.buckets(), false) {}
   PeerRound(const PeerRound&) = delete;
   PeerRound& operator=(const PeerRound&) = delete;
 
@@ -102,7 +102,7 @@ class PeerRound {
   const Routes routes_;
   const PeerInputs inputs_;
   PeerExchange exchange_;
-  std::vector<bool> told_;
+  std::vector<bool> reported_;
   std::uint32_t begun_ = 0;
 };
 

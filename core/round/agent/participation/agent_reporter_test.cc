@@ -60,7 +60,7 @@ TEST_F(SomeReporter, ReportsOnceUntilTheReportIsForgotten) {
   EXPECT_FALSE(reporter_.can_report());
 }
 
-TEST_F(SomeReporter, TellsTheCostOfARoundWithTheNext) {
+TEST_F(SomeReporter, ReportsTheCostOfARoundWithTheNext) {
   const auto first = round(1);
   first->cost() = {.encode_ns = 1'000'000'000, .decode_ns = 2'000'000'000, .bytes_up = 10};
   const wire::ReportT before = report(*first);

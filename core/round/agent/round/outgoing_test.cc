@@ -116,7 +116,7 @@ TEST_F(SomeOutgoing, GoesOnInANewSessionWhereItWas) {
   EXPECT_EQ(outgoing_.bytes(), 9000u);
 }
 
-TEST_F(SomeOutgoing, WithoutRoomItStopsAndWaits) {
+TEST_F(SomeOutgoing, WithoutSpaceItStopsAndWaits) {
   outgoing_.begin(false);
   add(0, 9000);
   pump(0);

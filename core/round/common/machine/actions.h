@@ -166,15 +166,15 @@ struct ProbeEchoed {
 
 // Coordinator: an agent's measurements of the links from its peers. The ids of the peers have been
 // checked, the values have not.
-struct LinksTold {
+struct LinksReported {
   std::string agent_id;
   std::vector<wire::LinkSampleT> links;
 };
 
 // Coordinator: the speeds of an agent's device with its codecs, as far as they were measured. The
 // codecs may be unknown to the coordinator.
-inline constexpr std::size_t kSpeedsToldMax = 256;
-struct SpeedsTold {
+inline constexpr std::size_t kSpeedsReportedMax = 256;
+struct SpeedsReported {
   std::string agent_id;
   std::vector<wire::CodecOfferT> codecs;
 };
@@ -194,7 +194,7 @@ struct Finished {
 
 using Action =
     std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train, OpenPeers,
-                 ClosePeers, SendToPeer, Note, Reading, ProbeEchoed, LinksTold, SpeedsTold,
+                 ClosePeers, SendToPeer, Note, Reading, ProbeEchoed, LinksReported, SpeedsReported,
                  AgentReported, RoundPlayed, CommandDone, Finished>;
 using Actions = std::vector<Action>;
 

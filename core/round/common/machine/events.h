@@ -136,19 +136,19 @@ struct PeerLost {
   Status why;
 };
 
-// The largest number of samples in one TellLinks: two for each pair of members. A message of this
+// The largest number of samples in one ReportLinks: two for each pair of members. A message of this
 // size is well below the limit of its kind.
-inline constexpr std::size_t kLinksToldMax = 1024;
+inline constexpr std::size_t kLinksReportedMax = 1024;
 
 // Measurements that the agent sends to its coordinator. A value of 0 is unknown. In every sample
 // `to` is this agent, which measured the link from the other member.
-struct TellLinks {
+struct ReportLinks {
   std::vector<wire::LinkSampleT> links;
 };
 
 // The speeds of this device with its codecs. The agent sends them at once if it is online, and
 // again after each Welcome.
-struct TellSpeeds {
+struct ReportSpeeds {
   std::vector<wire::CodecOfferT> codecs;
 };
 
@@ -206,8 +206,8 @@ struct Shutdown {
 
 using Event =
     std::variant<FrameReceived, PeerConnected, PeerDisconnected, PeerAlive, Tick, Stored,
-                 UpdatePart, UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost, TellLinks,
-                 TellSpeeds, ProbeLink, RoundLoaded, SubmitJob, ChangeJob, PlanAdvised, Shutdown>;
+                 UpdatePart, UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost, ReportLinks,
+                 ReportSpeeds, ProbeLink, RoundLoaded, SubmitJob, ChangeJob, PlanAdvised, Shutdown>;
 
 // The event's name as a label for metrics and notes ("frame_received").
 std::string_view name_of(const Event& event);

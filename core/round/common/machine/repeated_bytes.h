@@ -16,7 +16,7 @@ struct RepeatedBytes {
   std::uint64_t session_down = 0;  // in flight to an agent when its session was lost
   std::uint64_t known_up = 0;      // had already arrived in an earlier session or attempt
   std::uint64_t late_up = 0;       // for a round or stage that was over
-  std::uint64_t no_room_up = 0;    // refused: the memory for incomplete payloads was full
+  std::uint64_t no_memory_up = 0;  // refused: the memory for incomplete payloads was full
 
   void add(const RepeatedBytes& other) {
     for (const auto& each : kFields) this->*each.bytes += other.*each.bytes;
@@ -38,7 +38,7 @@ inline constexpr std::array<RepeatedBytes::Field, 6> RepeatedBytes::kFields = {{
     {ReadingKind::repeated_down_session_bytes, &RepeatedBytes::session_down, "down", "session"},
     {ReadingKind::repeated_up_known_bytes, &RepeatedBytes::known_up, "up", "known"},
     {ReadingKind::repeated_up_late_bytes, &RepeatedBytes::late_up, "up", "late"},
-    {ReadingKind::repeated_up_no_room_bytes, &RepeatedBytes::no_room_up, "up", "no_room"},
+    {ReadingKind::repeated_up_no_room_bytes, &RepeatedBytes::no_memory_up, "up", "no_room"},
 }};
 
 }  // namespace tributary

@@ -71,7 +71,7 @@ TEST(BuildPlan, SharesOfTheirOwnAreForWhatAgentsChooseAlone) {
   EXPECT_TRUE(plan_of(1, {.codec = "star_topk:cr=0.1"}, {0.1, 0.02}).exchanges[0]->ratios.empty());
 }
 
-TEST(RoundPlan, AnAgentIsToldToKeepNoMoreThanTheCodecAndNotNothing) {
+TEST(RoundPlan, AnAgentsRatioIsAtMostTheCodecsAndNotZero) {
   wire::PlanT plan = plan_of(1, {.codec = "topk:cr=0.1"});
   for (const double share : {1.0, 0.1, 0.05, 1e-6}) {
     plan.exchanges[0]->ratio = share;

@@ -112,7 +112,7 @@ TEST(ResidualAccount, LateUpdateIsLeftWhereEverythingWasGivenAway) {
   EXPECT_EQ(*account.shared(), (FloatVector{3, 4, 2, 2}));
 }
 
-TEST(ResidualAccount, UpdateThatSomebodyHoldsIsLeftAlone) {
+TEST(ResidualAccount, UpdateInUseIsLeftAlone) {
   ResidualAccount account(2);
   const std::shared_ptr<FloatVector> update = update_of({1, 2});
   account.add(update, 2);

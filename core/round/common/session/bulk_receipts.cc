@@ -22,16 +22,16 @@ ReceivedIds::Verdict BulkReceipts::take(TimeNs now, std::uint64_t number, std::u
 
 bool BulkReceipts::due(TimeNs now) {
   // Nothing new has arrived, and the other side has not repeated anything.
-  if (received_.all_up_to() == told_ && !asked_again_) return false;
+  if (received_.all_up_to() == reported_ && !asked_again_) return false;
   if (received_.all_up_to() == 0) return false;
   if (asked_again_ || untold_bytes_ >= kAcknowledgedAtOnceBytes) return true;
   due_at_ns_ = std::min(due_at_ns_, now + kAcknowledgeAfterNs);
   return now >= due_at_ns_;
 }
 
-std::uint64_t BulkReceipts::tell(bool always) {
+std::uint64_t BulkReceipts::report(bool always) {
   const std::uint64_t count = received_.all_up_to();
-  const bool changed = std::exchange(told_, count) != count;
+  const bool changed = std::exchange(reported_, count) != count;
   asked_again_ = false;
   untold_bytes_ = 0;
   due_at_ns_ = INT64_MAX;

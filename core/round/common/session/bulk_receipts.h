@@ -21,7 +21,7 @@ class BulkReceipts {
   bool due(TimeNs now);
   // Returns the count that an outgoing frame carries. 0 means that the count need not be sent,
   // because it has not changed since the last frame; `always` sends it in any case.
-  std::uint64_t tell(bool always);
+  std::uint64_t report(bool always);
 
   // True if a repeat arrived since the last acknowledgement.
   bool asked_again() const { return asked_again_; }
@@ -30,7 +30,7 @@ class BulkReceipts {
 
  private:
   ReceivedIds received_;
-  std::uint64_t told_ = 0;  // the last count that was sent to the other side
+  std::uint64_t reported_ = 0;  // the last count that was sent to the other side
   // Bytes that arrived since then.
   std::uint64_t untold_bytes_ = 0;
   bool asked_again_ = false;

@@ -105,7 +105,7 @@ Outcome transfer(std::uint64_t bytes, Line& out, Line& back,
   };
   pump = [&](TimeNs now) {
     outcome.done_ns = now;
-    if (sender.window().wants_round_trip(now)) {
+    if (sender.window().needs_round_trip(now)) {
       sender.window().round_trip_sought(now);
       ask(now);
     }

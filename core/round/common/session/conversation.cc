@@ -33,11 +33,11 @@ void Conversation::put(TimeNs now, wire::FrameT frame, const PayloadSlice* paylo
   frame.session = session_;
   frame.sent_at_ns = static_cast<std::uint64_t>(std::max<TimeNs>(now, 0));
   // Unchanged counts are sent only in heartbeats, which saves bytes in all other frames.
-  const bool tells_all =
+  const bool reports_all =
       frame.message.type == wire::Message::Heartbeat || bulk_receipts_.asked_again();
-  frame.bulk_received = bulk_receipts_.tell(tells_all);
+  frame.bulk_received = bulk_receipts_.report(reports_all);
   const std::uint64_t messages = received_.all_up_to();
-  if (std::exchange(messages_told_, messages) != messages || tells_all) {
+  if (std::exchange(messages_reported_, messages) != messages || reports_all) {
     frame.messages_received = messages;
   }
   Result<Bytes> bytes = build_frame(frame);
@@ -83,7 +83,7 @@ void Conversation::stream(TimeNs now, BulkStream stream, std::uint64_t from, Act
 void Conversation::pump(TimeNs now, Actions& out) {
   // The heartbeat is sent before the next part, while the link is empty, so that its answer
   // measures the round trip of the link without a queue.
-  if (bulk_.window().wants_round_trip(now) && bulk_.bytes_waiting() > 0) {
+  if (bulk_.window().needs_round_trip(now) && bulk_.bytes_waiting() > 0) {
     bulk_.window().round_trip_sought(now);
     send(now, frame_with(heartbeats_.beat_again(now, heartbeat_wait_ns(now))), out);
   }
@@ -178,7 +178,7 @@ void Conversation::refuse(TimeNs now, std::uint64_t id, wire::RefusalT refusal, 
 
 Conversation::Traffic Conversation::take_traffic() {
   const std::uint64_t out = bulk_.bytes_repeated();
-  repeated_.lost_down += out - std::exchange(repeated_out_told_, out);
+  repeated_.lost_down += out - std::exchange(repeated_out_reported_, out);
   return {.sent = std::exchange(sent_, {}), .repeated = std::exchange(repeated_, {})};
 }
 

@@ -127,14 +127,14 @@ class Conversation {
   Heartbeats heartbeats_;
   AskedMessages asked_;
   ReceivedMessages received_;
-  std::uint64_t messages_told_ = 0;  // the last count that was sent to the other side
+  std::uint64_t messages_reported_ = 0;  // the last count that was sent to the other side
   BulkSender bulk_;
   BulkReceipts bulk_receipts_;
   bool failed_ = false;
   MessageBytes sent_;
   std::uint64_t payload_bytes_out_ = 0;
   RepeatedBytes repeated_;
-  std::uint64_t repeated_out_told_ = 0;
+  std::uint64_t repeated_out_reported_ = 0;
 };
 
 // Converts an error to a refusal. Texts are cut to the wire's limit.

@@ -207,11 +207,11 @@ TEST(Conversation, ALostPartIsRepeatedUnderItsNumberAndCounted) {
 }
 
 TEST(Conversation, FailsRatherThanRememberWithoutBound) {
-  Conversation talk(1, 9, kTimes, 0);
+  Conversation conversation(1, 9, kTimes, 0);
   Actions out;
-  for (int i = 0; i < 10'000; ++i) talk.ask(0, leave, out);
-  EXPECT_EQ(talk.trouble(0), "no_answer");
-  EXPECT_LE(talk.unanswered(), 256u);
+  for (int i = 0; i < 10'000; ++i) conversation.ask(0, leave, out);
+  EXPECT_EQ(conversation.trouble(0), "no_answer");
+  EXPECT_LE(conversation.unanswered(), 256u);
 }
 
 TEST(Conversation, RepeatsAreAcknowledgedAndNotActedOn) {
@@ -269,23 +269,23 @@ TEST(Conversation, HeartbeatsCarryTheOthersBack) {
 }
 
 TEST(Conversation, CountsWhatItSends) {
-  Conversation talk(1, 9, kTimes, 0);
+  Conversation conversation(1, 9, kTimes, 0);
   Actions out;
-  talk.ask(0, leave, out);
+  conversation.ask(0, leave, out);
   const Bytes part(1'000, std::uint8_t{7});
   wire::TransferPartT transfer;
   transfer.transfer = 1;
   transfer.payload_bytes = 1'000;
-  talk.send(0, frame_with(transfer), PayloadSlice{.owner = nullptr, .bytes = part}, out);
+  conversation.send(0, frame_with(transfer), PayloadSlice{.owner = nullptr, .bytes = part}, out);
   ASSERT_EQ(out.size(), 2u);
-  const MessageBytes sent = talk.take_traffic().sent;
+  const MessageBytes sent = conversation.take_traffic().sent;
   EXPECT_EQ(sent.of(MessageUse::control), std::get<Send>(out[0]).frame.size());
   EXPECT_EQ(sent.of(MessageUse::models), std::get<Send>(out[1]).frame.size() + part.size());
-  EXPECT_EQ(talk.take_traffic().sent.of(MessageUse::control), 0u) << "told once";
+  EXPECT_EQ(conversation.take_traffic().sent.of(MessageUse::control), 0u) << "told once";
 }
 
 TEST(Conversation, RefusesAcknowledgementsOfWhatWasNeverSent) {
-  Conversation talk(1, 9, kTimes, 0);
+  Conversation conversation(1, 9, kTimes, 0);
   Actions out;
   const auto frame_that_says = [&](std::uint64_t bulk, std::uint64_t messages) {
     wire::FrameT frame = frame_with(wire::HeartbeatT());
@@ -296,16 +296,19 @@ TEST(Conversation, RefusesAcknowledgementsOfWhatWasNeverSent) {
     frame.messages_received = messages;
     return Send{.peer = 1, .frame = *build_frame(frame)};
   };
-  EXPECT_EQ(talk.arrived(1, frame_in(frame_that_says(0, 0)), out), Conversation::Arrival::fresh);
-  EXPECT_EQ(talk.arrived(1, frame_in(frame_that_says(1, 0)), out), Conversation::Arrival::refused);
-  EXPECT_EQ(talk.arrived(1, frame_in(frame_that_says(0, 1)), out), Conversation::Arrival::refused);
+  EXPECT_EQ(conversation.arrived(1, frame_in(frame_that_says(0, 0)), out),
+            Conversation::Arrival::fresh);
+  EXPECT_EQ(conversation.arrived(1, frame_in(frame_that_says(1, 0)), out),
+            Conversation::Arrival::refused);
+  EXPECT_EQ(conversation.arrived(1, frame_in(frame_that_says(0, 1)), out),
+            Conversation::Arrival::refused);
 }
 
 TEST(Conversation, ProgressOfBytesIsLife) {
-  Conversation talk(1, 9, kTimes, 0);
-  talk.heard(300 * kNsPerMs);
-  EXPECT_EQ(talk.trouble(600 * kNsPerMs), "");
-  EXPECT_EQ(talk.trouble(700 * kNsPerMs), "silent");
+  Conversation conversation(1, 9, kTimes, 0);
+  conversation.heard(300 * kNsPerMs);
+  EXPECT_EQ(conversation.trouble(600 * kNsPerMs), "");
+  EXPECT_EQ(conversation.trouble(700 * kNsPerMs), "silent");
 }
 
 }  // namespace

@@ -67,14 +67,14 @@ bool SendWindow::open(TimeNs now) const {
   return under_way_ <= window_bytes() && under_way_ + part_bytes() <= limits_.window_bytes_max;
 }
 
-bool SendWindow::wants_round_trip(TimeNs now) const {
+bool SendWindow::needs_round_trip(TimeNs now) const {
   return under_way_ == 0 && clean_at_ns_ != 0 && now - clean_at_ns_ > kRoundTripSpanNs;
 }
 
 SendWindow::Sent SendWindow::sent(TimeNs now, std::uint32_t bytes) {
   if (under_way_ == 0) {  // the link was idle: rates count from here
     delivered_at_ns_ = delivered_sent_at_ns_ = now;
-    if (clean_at_ns_ == 0 || wants_round_trip(now)) clean_at_ns_ = now;
+    if (clean_at_ns_ == 0 || needs_round_trip(now)) clean_at_ns_ = now;
   }
   Sent sent{.at_ns = now,
             .bytes = bytes,

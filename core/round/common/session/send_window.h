@@ -56,7 +56,7 @@ class SendWindow {
   void nothing_to_send();
   // True if nothing is in flight and the round trip was last measured too long ago. A small message
   // that is sent now, before the next part, measures it.
-  bool wants_round_trip(TimeNs now) const;
+  bool needs_round_trip(TimeNs now) const;
   // Records that such a message is sent now.
   void round_trip_sought(TimeNs now) { clean_at_ns_ = now; }
   // Records the measured round trip of a small message.

@@ -48,7 +48,7 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
   }
   Reassembly* const place = incoming_.find_or_admit(key, bytes);
   if (!place) {
-    repeats_.no_room_up += payload.size();
+    repeats_.no_memory_up += payload.size();
     send_receipt(session, part.bucket(), part.stage(), 0, 0);
     return false;
   }

@@ -20,14 +20,14 @@ using round_testing::payload_of;
 using round_testing::wire_id_of;
 
 // Memory for one incomplete payload, but not for two.
-constexpr std::uint64_t kRoomForOne = 1'000;
-constexpr std::uint64_t kRoomForAll = 1u << 20;
+constexpr std::uint64_t kMemoryForOne = 1'000;
+constexpr std::uint64_t kMemoryForAll = 1u << 20;
 
-// Round 1 with one bucket, and the admission of its payloads within `room` bytes.
+// Round 1 with one bucket, and the admission of its payloads within `memory` bytes.
 class AdmissionTest : public JobTest {
  protected:
-  void begin(std::uint32_t agents, std::uint64_t room) {
-    coordinator_.config.incoming_bytes_max = room;
+  void begin(std::uint32_t agents, std::uint64_t memory) {
+    coordinator_.config.incoming_bytes_max = memory;
     open_epoch(agents);
     round_ = begin_round(membership_, coordinator_.now, make_plan(1));
     // Agents are called if the memory is too small for all of them.
@@ -72,18 +72,18 @@ class AdmissionTest : public JobTest {
 // --- receipts ---
 
 TEST_F(AdmissionTest, APayloadOfOnePartIsTakenAtOnceWithAReceipt) {
-  begin(2, kRoomForOne);
+  begin(2, kMemoryForOne);
   EXPECT_TRUE(take(0));
   EXPECT_TRUE(has(0));
   EXPECT_EQ(admission_->bytes(), 0u) << "it needs no room";
-  const auto told = receipts(0);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].received_bytes, payload(0).size());
-  EXPECT_EQ(told[0].payloads_in_flight_max, budget_->window());
+  const auto answers = receipts(0);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].received_bytes, payload(0).size());
+  EXPECT_EQ(answers[0].payloads_in_flight_max, budget_->window());
 }
 
 TEST_F(AdmissionTest, APayloadOfSeveralPartsIsTakenWhenItIsWhole) {
-  begin(2, kRoomForAll);
+  begin(2, kMemoryForAll);
   EXPECT_FALSE(take_second_half(0));
   EXPECT_TRUE(receipts(0).empty());
   EXPECT_EQ(admission_->bytes(), payload(0).size());
@@ -94,7 +94,7 @@ TEST_F(AdmissionTest, APayloadOfSeveralPartsIsTakenWhenItIsWhole) {
 }
 
 TEST_F(AdmissionTest, APayloadThatTheCodecRefusesCountsAsHeard) {
-  begin(2, kRoomForAll);
+  begin(2, kMemoryForAll);
   const Bytes garbage(200, 0x55);
   EXPECT_TRUE(
       admission_->take(member(0), 0, *Packed(part_of(round_->key(), 0, 0, garbage)), garbage));
@@ -104,7 +104,7 @@ TEST_F(AdmissionTest, APayloadThatTheCodecRefusesCountsAsHeard) {
 }
 
 TEST_F(AdmissionTest, APartOfAPayloadOfAnotherSizeIsRefused) {
-  begin(2, kRoomForAll);
+  begin(2, kMemoryForAll);
   take_first_half(0);
   const Bytes larger(payload(0).size() + 8, 0);
   const wire::PartT part = part_of(round_->key(), 0, 0, larger, 300, 100);
@@ -114,8 +114,8 @@ TEST_F(AdmissionTest, APartOfAPayloadOfAnotherSizeIsRefused) {
 
 // --- memory ---
 
-TEST_F(AdmissionTest, ASenderWithoutRoomWaitsAndIsCalledWhenThereIsRoom) {
-  begin(2, kRoomForOne);
+TEST_F(AdmissionTest, ASenderWithoutMemoryWaitsAndIsCalledWhenThereIsSome) {
+  begin(2, kMemoryForOne);
   take_first_half(0);
   EXPECT_FALSE(take_first_half(1));
   const auto waits = receipts(1);
@@ -132,7 +132,7 @@ TEST_F(AdmissionTest, ASenderWithoutRoomWaitsAndIsCalledWhenThereIsRoom) {
 }
 
 TEST_F(AdmissionTest, SendersAreCalledInTheOrderInWhichTheyBeganToWait) {
-  begin(3, kRoomForOne);
+  begin(3, kMemoryForOne);
   take_first_half(0);
   take_first_half(2);
   take_first_half(1);
@@ -143,8 +143,8 @@ TEST_F(AdmissionTest, SendersAreCalledInTheOrderInWhichTheyBeganToWait) {
   EXPECT_TRUE(receipts(1).empty());
 }
 
-TEST_F(AdmissionTest, WhereAgentsAreCalledALostOneGivesUpItsRoom) {
-  begin(2, kRoomForOne);
+TEST_F(AdmissionTest, WhereAgentsAreCalledALostOneReleasesItsMemory) {
+  begin(2, kMemoryForOne);
   ASSERT_TRUE(budget_->called());
   take_first_half(0);
   take_first_half(1);
@@ -155,7 +155,7 @@ TEST_F(AdmissionTest, WhereAgentsAreCalledALostOneGivesUpItsRoom) {
 }
 
 TEST_F(AdmissionTest, WhereAgentsAreNotCalledALostOneContinues) {
-  begin(2, kRoomForAll);
+  begin(2, kMemoryForAll);
   ASSERT_FALSE(budget_->called());
   take_first_half(0);
   admission_->lost(0);
@@ -163,22 +163,22 @@ TEST_F(AdmissionTest, WhereAgentsAreNotCalledALostOneContinues) {
   EXPECT_TRUE(take_second_half(0));
 }
 
-TEST_F(AdmissionTest, AMemberThatWithdrawsGivesUpItsRoom) {
-  begin(2, kRoomForAll);
+TEST_F(AdmissionTest, AMemberThatWithdrawsReleasesItsMemory) {
+  begin(2, kMemoryForAll);
   take_first_half(0);
   admission_->withdrew(0);
   EXPECT_EQ(admission_->bytes(), 0u);
 }
 
-TEST_F(AdmissionTest, AStageThatClosesGivesUpItsRoom) {
-  begin(2, kRoomForOne);
+TEST_F(AdmissionTest, AStageThatClosesReleasesItsMemory) {
+  begin(2, kMemoryForOne);
   take_first_half(0);
   admission_->stage_closed(0);
   EXPECT_EQ(admission_->bytes(), 0u);
 }
 
 TEST_F(AdmissionTest, AMemberThatIsGoneIsNotCalled) {
-  begin(3, kRoomForOne);
+  begin(3, kMemoryForOne);
   take_first_half(0);
   take_first_half(1);
   take_first_half(2);
@@ -190,8 +190,8 @@ TEST_F(AdmissionTest, AMemberThatIsGoneIsNotCalled) {
 
 // --- announcements ---
 
-TEST_F(AdmissionTest, AnAnnouncedPayloadIsCalledAtOnceWhereThereIsRoom) {
-  begin(2, kRoomForOne);
+TEST_F(AdmissionTest, AnAnnouncedPayloadIsCalledAtOnceIfThereIsMemory) {
+  begin(2, kMemoryForOne);
   announce(0, payload(0).size());
   const auto called = receipts(0);
   ASSERT_EQ(called.size(), 1u);
@@ -203,7 +203,7 @@ TEST_F(AdmissionTest, AnAnnouncedPayloadIsCalledAtOnceWhereThereIsRoom) {
 }
 
 TEST_F(AdmissionTest, AnAgentThatAnnouncesAgainContinuesWithWhatIsLacking) {
-  begin(2, kRoomForOne);
+  begin(2, kMemoryForOne);
   take_first_half(0);
   announce(0, payload(0).size());
   const auto called = receipts(0);
@@ -212,17 +212,17 @@ TEST_F(AdmissionTest, AnAgentThatAnnouncesAgainContinuesWithWhatIsLacking) {
 }
 
 TEST_F(AdmissionTest, AnAnnouncedPayloadThatHasArrivedIsNotCalled) {
-  begin(2, kRoomForOne);
+  begin(2, kMemoryForOne);
   take(0);
   receipts(0);
   announce(0, payload(0).size());
-  const auto told = receipts(0);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].received_bytes, payload(0).size());
+  const auto answers = receipts(0);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].received_bytes, payload(0).size());
 }
 
 TEST_F(AdmissionTest, AnAnnouncedPayloadThatIsTooLargeOrHasChangedIsRefused) {
-  begin(2, kRoomForOne);
+  begin(2, kMemoryForOne);
   announce(0, 1u << 20);
   take_first_half(0);
   announce(0, payload(0).size() + 1);
@@ -233,7 +233,7 @@ TEST_F(AdmissionTest, AnAnnouncedPayloadThatIsTooLargeOrHasChangedIsRefused) {
 // --- repeats ---
 
 TEST_F(AdmissionTest, APartOfAPayloadThatIsThereCountsAsLateAndHasAReceipt) {
-  begin(2, kRoomForAll);
+  begin(2, kMemoryForAll);
   take(0);
   receipts(0);
   EXPECT_FALSE(take(0, 100, 50));
@@ -242,18 +242,18 @@ TEST_F(AdmissionTest, APartOfAPayloadThatIsThereCountsAsLateAndHasAReceipt) {
 }
 
 TEST_F(AdmissionTest, BytesThatCameBeforeCountAsKnown) {
-  begin(2, kRoomForAll);
+  begin(2, kMemoryForAll);
   take(0, 0, 300);
   take(0, 200, 200);
   EXPECT_EQ(repeats_.known_up, 100u);
   EXPECT_EQ(round_->members()[0].upload.received_bytes, 400);
 }
 
-TEST_F(AdmissionTest, BytesThatFoundNoRoomAreCounted) {
-  begin(2, kRoomForOne);
+TEST_F(AdmissionTest, BytesThatDidNotFitAreCounted) {
+  begin(2, kMemoryForOne);
   take_first_half(0);
   take_first_half(1);
-  EXPECT_EQ(repeats_.no_room_up, 300u);
+  EXPECT_EQ(repeats_.no_memory_up, 300u);
   EXPECT_EQ(repeats_.late_up + repeats_.known_up, 0u);
 }
 
@@ -261,7 +261,7 @@ TEST_F(AdmissionTest, BytesThatFoundNoRoomAreCounted) {
 
 TEST_F(AdmissionTest, AStageThatIsNotOpenYetIsRefused) {
   policy().codec = "thc:bits=4";
-  begin(2, kRoomForAll);
+  begin(2, kMemoryForAll);
   const Bytes early(100, 0);
   EXPECT_FALSE(admission_->take(member(0), 0, *Packed(part_of(round_->key(), 0, 1, early)), early));
   EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"mismatch"});
@@ -269,7 +269,7 @@ TEST_F(AdmissionTest, AStageThatIsNotOpenYetIsRefused) {
 
 TEST_F(AdmissionTest, ByPeersOnlyTheUploaderSendsAResult) {
   policy().collective = wire::Collective::ring;
-  begin(2, kRoomForAll);
+  begin(2, kMemoryForAll);
   const std::uint32_t uploader = round_->plan().uploader(0);
   EXPECT_FALSE(take(1 - uploader));
   EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"not_allowed"});

@@ -242,7 +242,7 @@ TEST_F(AttemptTest, GivingUpReturnsTheMembersThatHaveSentNothing) {
   EXPECT_EQ(silent.bytes(), std::vector<std::uint8_t>{0b101});
 }
 
-TEST_F(AttemptTest, GivingUpReturnsNobodyWhereNobodyHasSent) {
+TEST_F(AttemptTest, GivingUpReturnsNoAgentWhereNoneHasSent) {
   begin(3);
   EXPECT_EQ(attempt_->give_up(wire::AbortReason::no_quorum, true, 0, 1).count(), 0u);
 }

@@ -46,7 +46,7 @@ TEST(Incoming, AdmitsWhatFitsAndCallsTheOthersInTurn) {
   EXPECT_EQ(incoming.bytes(), 200u);
 }
 
-TEST(Incoming, OneThatIsLargerThanAllRoomStillGetsIn) {
+TEST(Incoming, OneThatIsLargerThanTheMemoryStillGetsIn) {
   Incoming incoming(10);
   EXPECT_NE(incoming.find_or_admit(of(0), kIncomingBytes), nullptr);
   EXPECT_EQ(incoming.find_or_admit(of(1), kIncomingBytes), nullptr);

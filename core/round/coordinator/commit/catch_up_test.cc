@@ -170,15 +170,15 @@ TEST_F(CatchUpTest, ANewAgentIsSentTheJobAndTheModelAtOnce) {
   EXPECT_TRUE(session.ready(kSmallJob, 5));
 }
 
-TEST_F(CatchUpTest, AnAgentOfAJobThatDoesNotRunIsToldItsState) {
+TEST_F(CatchUpTest, AnAgentOfAJobThatDoesNotRunReceivesItsState) {
   job_.record.state = wire::JobState::paused;
   job_.record.state_reason = "by the operator";
   job_.record.change = 1;
   catch_up_.begin(member(0));
-  const auto told = sent<wire::JobChangeT>(member(0));
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].state, wire::JobState::paused);
-  EXPECT_EQ(told[0].reason, "by the operator");
+  const auto changes = sent<wire::JobChangeT>(member(0));
+  ASSERT_EQ(changes.size(), 1u);
+  EXPECT_EQ(changes[0].state, wire::JobState::paused);
+  EXPECT_EQ(changes[0].reason, "by the operator");
 }
 
 // --- commits ---

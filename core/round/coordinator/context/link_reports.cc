@@ -12,7 +12,7 @@ namespace tributary {
 namespace {
 
 // Agents report their links every few seconds; a report after less than this time is ignored.
-constexpr TimeNs kLinksToldEveryNs = 500 * kNsPerMs;
+constexpr TimeNs kLinkReportsEveryNs = 500 * kNsPerMs;
 
 }  // namespace
 
@@ -61,32 +61,33 @@ void LinkReports::receive_echo(AgentSession& session, const wire::LinkProbe& ech
                                         .waited_for = event.waited_for});
 }
 
-void LinkReports::tell_speeds(const AgentSession& session, const Offers* offers) {
-  SpeedsTold told{.agent_id = session.agent_id, .codecs = {}};
+void LinkReports::report_speeds(const AgentSession& session, const Offers* offers) {
+  SpeedsReported reported{.agent_id = session.agent_id, .codecs = {}};
   for (std::uint32_t i = 0; offers && i < offers->size(); ++i) {
     const wire::CodecOffer& offer = *offers->Get(i);
     // Codecs that were not measured yet have no speed.
     if (offer.encode_bytes_per_s() <= 0 || offer.decode_bytes_per_s() <= 0) continue;
-    if (told.codecs.size() < kSpeedsToldMax) offer.UnPackTo(&told.codecs.emplace_back());
+    if (reported.codecs.size() < kSpeedsReportedMax)
+      offer.UnPackTo(&reported.codecs.emplace_back());
   }
-  if (!told.codecs.empty()) context_.out.emplace_back(std::move(told));
+  if (!reported.codecs.empty()) context_.out.emplace_back(std::move(reported));
 }
 
 void LinkReports::receive_telemetry(AgentSession& session, const wire::Telemetry& telemetry) {
-  tell_speeds(session, telemetry.codecs());
+  report_speeds(session, telemetry.codecs());
   const auto* const links = telemetry.links();
   if (!links || links->size() == 0) return;
-  if (links->size() > kLinksToldMax) {
-    return context_.refuse(
-        session, "over_cap",
-        fmt::format("telemetry: expected at most {} links, got {}", kLinksToldMax, links->size()));
+  if (links->size() > kLinksReportedMax) {
+    return context_.refuse(session, "over_cap",
+                           fmt::format("telemetry: expected at most {} links, got {}",
+                                       kLinksReportedMax, links->size()));
   }
-  if (context_.now - kLinksToldEveryNs < session.links_told_at_ns) {
+  if (context_.now - kLinkReportsEveryNs < session.links_reported_at_ns) {
     return context_.note(LogLevel::info, "links_ignored", "too_often", session.agent_id,
                          "it has told of its links just now");
   }
-  session.links_told_at_ns = context_.now;
-  LinksTold told{.agent_id = session.agent_id, .links = {}};
+  session.links_reported_at_ns = context_.now;
+  LinksReported reported{.agent_id = session.agent_id, .links = {}};
   for (const wire::LinkSample* link : *links) {
     const std::string from = link->from() ? link->from()->str() : "";
     if (!link->to() || link->to()->string_view() != session.agent_id) {
@@ -95,9 +96,9 @@ void LinkReports::receive_telemetry(AgentSession& session, const wire::Telemetry
     }
     // The agent may not know yet that this peer has left.
     if (from == session.agent_id || !context_.roster.by_agent(from)) continue;
-    link->UnPackTo(&told.links.emplace_back());
+    link->UnPackTo(&reported.links.emplace_back());
   }
-  if (!told.links.empty()) context_.out.emplace_back(std::move(told));
+  if (!reported.links.empty()) context_.out.emplace_back(std::move(reported));
 }
 
 }  // namespace tributary

@@ -17,7 +17,7 @@ class LinkReports {
   void receive_echo(AgentSession& session, const wire::LinkProbe& echo, const FrameReceived& event);
   using Offers = flatbuffers::Vector<flatbuffers::Offset<wire::CodecOffer>>;
   // Reports the speeds of an agent's device. `offers` may be null.
-  void tell_speeds(const AgentSession& session, const Offers* offers);
+  void report_speeds(const AgentSession& session, const Offers* offers);
   // Reports an agent's measurements. Ignores telemetry that arrives too often; refuses links that
   // do not end at the agent itself.
   void receive_telemetry(AgentSession& session, const wire::Telemetry& telemetry);

@@ -153,29 +153,29 @@ TEST_F(MembershipTest, EqualWeightsIgnoreExamples) {
 
 // --- announcements ---
 
-TEST_F(MembershipTest, EachMemberIsToldItsIndexAndTheSumOfTheWeights) {
+TEST_F(MembershipTest, EachMemberReceivesItsIndexAndTheSumOfTheWeights) {
   open_epoch(3);
   membership_.announce(0);
   for (std::uint32_t i = 0; i < 3; ++i) {
-    const auto told = sent<wire::MembershipT>(member(i));
-    ASSERT_EQ(told.size(), 1u);
-    EXPECT_EQ(told[0].agent_index, i);
-    EXPECT_EQ(told[0].agents, 3u);
-    EXPECT_EQ(told[0].weight_sum, 3);
-    EXPECT_TRUE(told[0].members.empty()) << "members do not connect to one another";
+    const auto received = sent<wire::MembershipT>(member(i));
+    ASSERT_EQ(received.size(), 1u);
+    EXPECT_EQ(received[0].agent_index, i);
+    EXPECT_EQ(received[0].agents, 3u);
+    EXPECT_EQ(received[0].weight_sum, 3);
+    EXPECT_TRUE(received[0].members.empty()) << "members do not connect to one another";
   }
 }
 
-TEST_F(MembershipTest, MembersThatConnectToOneAnotherAreToldTheAddresses) {
+TEST_F(MembershipTest, MembersThatConnectToOneAnotherReceiveTheAddresses) {
   add_agent("a").endpoint = "tcp://a:1";
   add_agent("b").endpoint = "tcp://b:1";
   membership_.open(1);
   membership_.announce(77);
-  const auto told = sent<wire::MembershipT>(member(0));
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].peer_session, 77u);
-  ASSERT_EQ(told[0].members.size(), 2u);
-  EXPECT_EQ(told[0].members[1]->endpoints[0]->address, "tcp://b:1");
+  const auto received = sent<wire::MembershipT>(member(0));
+  ASSERT_EQ(received.size(), 1u);
+  EXPECT_EQ(received[0].peer_session, 77u);
+  ASSERT_EQ(received[0].members.size(), 2u);
+  EXPECT_EQ(received[0].members[1]->endpoints[0]->address, "tcp://b:1");
 }
 
 // --- sessions ---
@@ -228,7 +228,7 @@ TEST_F(MembershipTest, OnlyReadyMembersThatAreNotExcludedTakePart) {
   EXPECT_TRUE(membership_.participants(3).test(3));
 }
 
-TEST_F(MembershipTest, ANewEpochExcludesNobody) {
+TEST_F(MembershipTest, ANewEpochExcludesNoAgent) {
   open_epoch(2);
   membership_.exclude(Bitmap(2, true));
   membership_.open(1);

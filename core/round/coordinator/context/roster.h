@@ -15,8 +15,10 @@ namespace tributary {
 
 // One agent's session. The fields of its job are reset when the agent changes its job.
 struct AgentSession {
-  AgentSession(std::string id, std::uint64_t incarnation_number, Conversation talk)
-      : agent_id(std::move(id)), incarnation(incarnation_number), conversation(std::move(talk)) {}
+  AgentSession(std::string id, std::uint64_t incarnation_number, Conversation opened_conversation)
+      : agent_id(std::move(id)),
+        incarnation(incarnation_number),
+        conversation(std::move(opened_conversation)) {}
 
   std::string agent_id;
   std::uint64_t incarnation;
@@ -33,7 +35,7 @@ struct AgentSession {
   std::uint64_t payload_bytes_in = 0;  // without the padding of probes
   std::uint64_t padding_bytes_out = 0;
   MessageBytes received;  // not yet published with a round
-  TimeNs links_told_at_ns = -kNever;
+  TimeNs links_reported_at_ns = -kNever;
 
   std::uint64_t run = 0;  // the job for which it works; 0: none
 

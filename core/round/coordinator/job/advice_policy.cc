@@ -123,7 +123,7 @@ void AdvicePolicy::add_ratios(PlanRequest& request, const Membership& membership
   }
 }
 
-void AdvicePolicy::tell_report(const AgentSession& session, const wire::Report& report) {
+void AdvicePolicy::report_agent(const AgentSession& session, const wire::Report& report) {
   if (!job_.policy().planning.planned()) return;
   AgentReported reported{.job = job_.id(),
                          .round = report.id()->round(),
@@ -145,8 +145,8 @@ void AdvicePolicy::tell_report(const AgentSession& session, const wire::Report& 
   job_.coordinator.out.emplace_back(std::move(reported));
 }
 
-void AdvicePolicy::tell_commit(const RoundRecord& record, const ActiveRound& round,
-                               const Membership& membership, bool peers_reachable) {
+void AdvicePolicy::report_commit(const RoundRecord& record, const ActiveRound& round,
+                                 const Membership& membership, bool peers_reachable) {
   if (!job_.policy().planning.planned()) return;
   const double ns = static_cast<double>(job_.coordinator.now - record.began_at_ns);
   RoundPlayed played{.job = job_.id(),

@@ -34,9 +34,9 @@ class AdvicePolicy {
   void complete(PlanRequest& request, const Membership& membership);
 
   // Reports an agent's report and a committed round to the planner.
-  void tell_report(const AgentSession& session, const wire::Report& report);
-  void tell_commit(const RoundRecord& record, const ActiveRound& round,
-                   const Membership& membership, bool peers_reachable);
+  void report_agent(const AgentSession& session, const wire::Report& report);
+  void report_commit(const RoundRecord& record, const ActiveRound& round,
+                     const Membership& membership, bool peers_reachable);
 
  private:
   void add_reason(PlanRequest& request);

@@ -213,7 +213,7 @@ TEST_F(AdvicePolicyTest, ADecisionWithoutSharesSaysNothingOfThem) {
 
 // --- reports to the planner ---
 
-TEST_F(AdvicePolicyTest, ThePlannerIsToldOfEachReport) {
+TEST_F(AdvicePolicyTest, ThePlannerReceivesEachReport) {
   wire::ReportT report;
   report.id = wire_id_of({.job = kSmallJob, .round = 4, .epoch = 1, .attempt = 0});
   report.compute_s = 1.5;
@@ -222,17 +222,17 @@ TEST_F(AdvicePolicyTest, ThePlannerIsToldOfEachReport) {
   report.gain = std::make_unique<wire::GainCurveT>();
   report.gain->ratios = {0.25f};
   report.gain->gains = {0.75f};
-  advice_.tell_report(member(1), *Packed(report));
+  advice_.report_agent(member(1), *Packed(report));
   ASSERT_EQ(actions<AgentReported>().size(), 1u);
-  const AgentReported told = actions<AgentReported>()[0];
-  EXPECT_EQ(told.agent_id, "agent-001");
-  EXPECT_EQ(told.round, 4u);
-  EXPECT_EQ(told.compute_s, 1.5);
-  EXPECT_EQ(told.bytes, 15u);
-  EXPECT_EQ(told.gains, std::vector<float>{0.75f});
+  const AgentReported reported = actions<AgentReported>()[0];
+  EXPECT_EQ(reported.agent_id, "agent-001");
+  EXPECT_EQ(reported.round, 4u);
+  EXPECT_EQ(reported.compute_s, 1.5);
+  EXPECT_EQ(reported.bytes, 15u);
+  EXPECT_EQ(reported.gains, std::vector<float>{0.75f});
 }
 
-TEST_F(AdvicePolicyTest, ThePlannerIsToldOfEachCommitAndWhoTookPart) {
+TEST_F(AdvicePolicyTest, ThePlannerReceivesEachCommitAndItsParticipants) {
   advise();
   const auto round = begin_round(membership_, coordinator_.now, make_plan(4));
   round->members()[1].participates = false;
@@ -240,24 +240,24 @@ TEST_F(AdvicePolicyTest, ThePlannerIsToldOfEachCommitAndWhoTookPart) {
   record.id.round = 4;
   record.began_at_ns = coordinator_.now;
   coordinator_.now += 3'000 * kNsPerMs;
-  advice_.tell_commit(record, *round, membership_, true);
+  advice_.report_commit(record, *round, membership_, true);
   ASSERT_EQ(actions<RoundPlayed>().size(), 1u);
-  const RoundPlayed told = actions<RoundPlayed>()[0];
-  EXPECT_EQ(told.rounds_left, 6u);
-  EXPECT_EQ(told.round_s, 3);
-  EXPECT_EQ(told.choice.codec, "topk:cr=0.1");
-  EXPECT_TRUE(told.peers_reachable);
-  ASSERT_EQ(told.participants.size(), 2u);
-  EXPECT_EQ(told.participants[1].agent_id, "agent-002");
+  const RoundPlayed reported = actions<RoundPlayed>()[0];
+  EXPECT_EQ(reported.rounds_left, 6u);
+  EXPECT_EQ(reported.round_s, 3);
+  EXPECT_EQ(reported.choice.codec, "topk:cr=0.1");
+  EXPECT_TRUE(reported.peers_reachable);
+  ASSERT_EQ(reported.participants.size(), 2u);
+  EXPECT_EQ(reported.participants[1].agent_id, "agent-002");
 }
 
-TEST_F(AdvicePolicyTest, WithoutAPlannerNothingIsTold) {
+TEST_F(AdvicePolicyTest, WithoutAPlannerNothingIsReported) {
   policy().planning.goal = wire::PlanGoal::fixed;
   wire::ReportT report;
   report.id = wire_id_of({.job = kSmallJob, .round = 4, .epoch = 1, .attempt = 0});
-  advice_.tell_report(member(0), *Packed(report));
-  advice_.tell_commit({}, *begin_round(membership_, coordinator_.now, make_plan(4)), membership_,
-                      false);
+  advice_.report_agent(member(0), *Packed(report));
+  advice_.report_commit({}, *begin_round(membership_, coordinator_.now, make_plan(4)), membership_,
+                        false);
   EXPECT_TRUE(coordinator_.out.empty());
 }
 

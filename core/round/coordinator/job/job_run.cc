@@ -191,8 +191,8 @@ void JobRun::commit() {
 
 void JobRun::committed(const RoundRecord& record) {
   const ActiveRound& round = attempt_->round();
-  reporter_.tell_commit(record, round);
-  advice_.tell_commit(record, round, membership_, peers_.reachable(next_round()));
+  reporter_.report_commit(record, round);
+  advice_.report_commit(record, round, membership_, peers_.reachable(next_round()));
   catch_up_.model_replaced();
   if (round.plan().by_peers()) peers_.succeeded();
   attempt_.reset();
@@ -204,7 +204,7 @@ void JobRun::committed(const RoundRecord& record) {
   }
   waiting_since_ns_ = job_.coordinator.now;
   catch_up_.advance_all();
-  reporter_.tell_bytes(record.id.round);
+  reporter_.report_bytes(record.id.round);
   maybe_begin();
 }
 

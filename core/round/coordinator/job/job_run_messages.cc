@@ -139,7 +139,7 @@ void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
   }
   membership_.count_examples(session.agent_id, report.examples());
   reporter_.read_metrics(session, report);
-  if (!repeated) advice_.tell_report(session, report);
+  if (!repeated) advice_.report_agent(session, report);
   if (current && report.results_hash() != 0) {
     attempt_->agree(*member, report.results_hash());
     progress();

@@ -83,12 +83,12 @@ void RoundReporter::read_metrics(const AgentSession& session, const wire::Report
     const std::optional<ReadingKind> known = reading_named(measure->name()->string_view());
     if (!known || facts_of(*known).group != ReadingGroup::agent) continue;
     // The agent evaluated the model before the round.
-    tell(*known, measure->value(), report.id()->round() - 1, session.agent_id);
+    add_reading(*known, measure->value(), report.id()->round() - 1, session.agent_id);
   }
 }
 
-void RoundReporter::tell(ReadingKind kind, double value, std::uint64_t round,
-                         std::string agent_id) {
+void RoundReporter::add_reading(ReadingKind kind, double value, std::uint64_t round,
+                                std::string agent_id) {
   job_.coordinator.out.emplace_back(Reading{.kind = kind,
                                             .value = value,
                                             .job = job_.id(),
@@ -96,16 +96,17 @@ void RoundReporter::tell(ReadingKind kind, double value, std::uint64_t round,
                                             .agent_id = std::move(agent_id)});
 }
 
-void RoundReporter::tell_commit(const RoundRecord& record, const ActiveRound& round) {
-  tell(ReadingKind::round_s, static_cast<double>(job_.coordinator.now - record.began_at_ns) / 1e9,
-       record.id.round);
-  tell_uplinks(record, round);
+void RoundReporter::report_commit(const RoundRecord& record, const ActiveRound& round) {
+  add_reading(ReadingKind::round_s,
+              static_cast<double>(job_.coordinator.now - record.began_at_ns) / 1e9,
+              record.id.round);
+  report_uplinks(record, round);
 }
 
 // The measured rate is a lower bound on that of the uplink: parts after the first may have waited
 // for the agent, and among peers each bucket's result waits for its exchange. A few bytes may pass
 // a link in one burst before its rate limits them.
-void RoundReporter::tell_uplinks(const RoundRecord& record, const ActiveRound& round) {
+void RoundReporter::report_uplinks(const RoundRecord& record, const ActiveRound& round) {
   for (const RoundMember& member : round.members()) {
     const AgentSession* const session = job_.coordinator.roster.by_session(member.session);
     const TimeNs took = member.last_part_at_ns - member.first_part_at_ns;
@@ -113,24 +114,25 @@ void RoundReporter::tell_uplinks(const RoundRecord& record, const ActiveRound& r
     const bool few = member.bytes_after_first < kRateBytesMin;
     ReadingKind kind = few ? ReadingKind::uplink_s_per_byte_of_few : ReadingKind::uplink_s_per_byte;
     if (round.plan().by_peers()) kind = ReadingKind::uplink_s_per_byte_at_most;
-    tell(kind, static_cast<double>(took) / 1e9 / static_cast<double>(member.bytes_after_first),
-         record.id.round, session->agent_id);
+    add_reading(kind,
+                static_cast<double>(took) / 1e9 / static_cast<double>(member.bytes_after_first),
+                record.id.round, session->agent_id);
   }
 }
 
-void RoundReporter::tell_bytes(std::uint64_t round) {
+void RoundReporter::report_bytes(std::uint64_t round) {
   for (const auto& [number, session] : job_.coordinator.roster.all()) {
     if (session->run == job_.id()) count(*session);
   }
-  const auto tell_some = [&](ReadingKind kind, std::uint64_t bytes) {
-    if (bytes > 0) tell(kind, static_cast<double>(bytes), round);
+  const auto add_bytes = [&](ReadingKind kind, std::uint64_t bytes) {
+    if (bytes > 0) add_reading(kind, static_cast<double>(bytes), round);
   };
   for (const MessageUseNames& names : kMessageUseNames) {
-    tell_some(names.up, up_.of(names.use));
-    tell_some(names.down, down_.of(names.use));
+    add_bytes(names.up, up_.of(names.use));
+    add_bytes(names.down, down_.of(names.use));
   }
   for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {
-    tell_some(field.reading, repeats_.*field.bytes);
+    add_bytes(field.reading, repeats_.*field.bytes);
   }
   up_ = down_ = {};
   repeats_ = {};

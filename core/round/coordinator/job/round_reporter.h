@@ -32,17 +32,17 @@ class RoundReporter {
   std::vector<AgentRoundRecord>& reports() { return reports_; }
 
   // Publishes the duration of a committed round and the rates of uplinks.
-  void tell_commit(const RoundRecord& record, const ActiveRound& round);
+  void report_commit(const RoundRecord& record, const ActiveRound& round);
   // Publishes the bytes of the round and of its commit, which was just sent. Answers to the commit
   // count for the next round.
-  void tell_bytes(std::uint64_t round);
+  void report_bytes(std::uint64_t round);
 
  private:
   // Bounds the record of a commit.
   static constexpr std::size_t kReportsMax = 4096;
 
-  void tell_uplinks(const RoundRecord& record, const ActiveRound& round);
-  void tell(ReadingKind kind, double value, std::uint64_t round, std::string agent_id = {});
+  void report_uplinks(const RoundRecord& record, const ActiveRound& round);
+  void add_reading(ReadingKind kind, double value, std::uint64_t round, std::string agent_id = {});
 
   const JobContext& job_;
   std::vector<AgentRoundRecord> reports_;

@@ -118,11 +118,11 @@ TEST_F(RoundReporterTest, MetricsAreOfTheModelThatTheRoundBeganWith) {
   wire::ReportT report = report_on(4);
   measure(report, "evaluation_loss", 0.25);
   reporter_.read_metrics(member(0), *Packed(report));
-  const auto told = readings(ReadingKind::evaluation_loss);
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_EQ(told[0].value, 0.25);
-  EXPECT_EQ(told[0].round, 3u);
-  EXPECT_EQ(told[0].agent_id, "agent-000");
+  const auto rates = readings(ReadingKind::evaluation_loss);
+  ASSERT_EQ(rates.size(), 1u);
+  EXPECT_EQ(rates[0].value, 0.25);
+  EXPECT_EQ(rates[0].round, 3u);
+  EXPECT_EQ(rates[0].agent_id, "agent-000");
 }
 
 TEST_F(RoundReporterTest, MetricsWithUnknownNamesAreSkipped) {
@@ -141,12 +141,12 @@ TEST_F(RoundReporterTest, AReportWithoutMetricsHasNoReadings) {
 
 // --- rounds ---
 
-TEST_F(RoundReporterTest, ACommitTellsHowLongItsRoundTook) {
+TEST_F(RoundReporterTest, ACommitReportsTheDurationOfItsRound) {
   RoundRecord record;
   record.id.round = 6;
   record.began_at_ns = coordinator_.now;
   coordinator_.now += 2'500 * kNsPerMs;
-  reporter_.tell_commit(record, *begin_round(membership_, coordinator_.now, make_plan(6)));
+  reporter_.report_commit(record, *begin_round(membership_, coordinator_.now, make_plan(6)));
   ASSERT_EQ(readings(ReadingKind::round_s).size(), 1u);
   EXPECT_EQ(readings(ReadingKind::round_s)[0].value, 2.5);
   EXPECT_EQ(readings(ReadingKind::round_s)[0].round, 6u);
@@ -156,70 +156,70 @@ TEST_F(RoundReporterTest, ACommitTellsHowLongItsRoundTook) {
 class UplinkReadingTest : public RoundReporterTest {
  protected:
   // Member 1 sends this many bytes within two seconds after its first part.
-  void tell(std::uint64_t bytes) {
+  void report_round(std::uint64_t bytes) {
     const auto round = begin_round(membership_, coordinator_.now, make_plan(1));
     round->members()[1].first_part_at_ns = coordinator_.now;
     round->members()[1].last_part_at_ns = coordinator_.now + 2'000 * kNsPerMs;
     round->members()[1].bytes_after_first = bytes;
-    reporter_.tell_commit({}, *round);
+    reporter_.report_commit({}, *round);
   }
 };
 
 TEST_F(UplinkReadingTest, TheRateOfAnUplinkIsThatOfTheBytesBehindTheFirstPart) {
-  tell(100'000);
-  const auto told = readings(ReadingKind::uplink_s_per_byte);
-  ASSERT_EQ(told.size(), 1u) << "nothing is known of the other member";
-  EXPECT_EQ(told[0].agent_id, "agent-001");
-  EXPECT_NEAR(told[0].value, 2e-5, 1e-12);
+  report_round(100'000);
+  const auto rates = readings(ReadingKind::uplink_s_per_byte);
+  ASSERT_EQ(rates.size(), 1u) << "nothing is known of the other member";
+  EXPECT_EQ(rates[0].agent_id, "agent-001");
+  EXPECT_NEAR(rates[0].value, 2e-5, 1e-12);
 }
 
 TEST_F(UplinkReadingTest, TheRateOfAFewBytesHasANameOfItsOwn) {
-  tell(1'000);
+  report_round(1'000);
   EXPECT_EQ(readings(ReadingKind::uplink_s_per_byte_of_few).size(), 1u);
   EXPECT_TRUE(readings(ReadingKind::uplink_s_per_byte).empty());
 }
 
 TEST_F(UplinkReadingTest, ByPeersTheRateIsABound) {
   policy().collective = wire::Collective::ring;
-  tell(100'000);
+  report_round(100'000);
   EXPECT_EQ(readings(ReadingKind::uplink_s_per_byte_at_most).size(), 1u);
 }
 
 // --- bytes ---
 
-TEST_F(RoundReporterTest, BytesOfAllSessionsAreToldOnce) {
+TEST_F(RoundReporterTest, BytesOfAllSessionsAreReportedOnce) {
   member(0).received.add(wire::Message::Update, 100);
   member(1).received.add(wire::Message::Update, 30);
   reporter_.repeats().late_up = 5;
-  reporter_.tell_bytes(1);
+  reporter_.report_bytes(1);
   ASSERT_EQ(readings(ReadingKind::up_updates_bytes).size(), 1u);
   EXPECT_EQ(readings(ReadingKind::up_updates_bytes)[0].value, 130);
   EXPECT_EQ(readings(ReadingKind::repeated_up_late_bytes)[0].value, 5);
   forget_actions();
-  reporter_.tell_bytes(2);
+  reporter_.report_bytes(2);
   EXPECT_TRUE(actions<Reading>().empty());
 }
 
-TEST_F(RoundReporterTest, BytesOfASessionThatHasEndedAreTold) {
+TEST_F(RoundReporterTest, BytesOfAnEndedSessionAreReported) {
   member(0).received.add(wire::Message::Report, 40);
   reporter_.count(member(0));
   coordinator_.roster.remove(member(0).conversation.session());
-  reporter_.tell_bytes(1);
+  reporter_.report_bytes(1);
   ASSERT_EQ(readings(ReadingKind::up_reports_bytes).size(), 1u);
   EXPECT_EQ(readings(ReadingKind::up_reports_bytes)[0].value, 40);
 }
 
-TEST_F(RoundReporterTest, BytesOfAnAgentOfAnotherJobAreNotTold) {
+TEST_F(RoundReporterTest, BytesOfAnAgentOfAnotherJobAreNotReported) {
   member(0).run = kSmallJob + 1;
   member(0).received.add(wire::Message::Report, 40);
-  reporter_.tell_bytes(1);
+  reporter_.report_bytes(1);
   EXPECT_TRUE(actions<Reading>().empty());
 }
 
-TEST_F(RoundReporterTest, BytesThatWereSentAreTold) {
+TEST_F(RoundReporterTest, SentBytesAreReported) {
   membership_.announce(0);
   const std::size_t bytes = actions<Send>()[0].frame.size() + actions<Send>()[1].frame.size();
-  reporter_.tell_bytes(1);
+  reporter_.report_bytes(1);
   ASSERT_EQ(readings(ReadingKind::down_plans_bytes).size(), 1u);
   EXPECT_EQ(readings(ReadingKind::down_plans_bytes)[0].value, static_cast<double>(bytes));
 }
