@@ -50,7 +50,7 @@ class OperatorPorts {
 
   AllowFile watchers_;
   OperatorService service_;
-  std::unique_ptr<ControlServer> control_;  // the servers are destroyed before the desk
+  std::unique_ptr<ControlServer> control_;  // the servers are destroyed before the service
   std::unique_ptr<WatchServer> watch_;      // null if the settings name no port for observers
 };
 

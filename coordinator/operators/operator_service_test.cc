@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A OperatorService with one job, and an operator's thread that waits for answers.
+// An OperatorService with one job, and an operator's thread that waits for answers.
 class OperatorServiceTest : public testing::Test {
  protected:
   OperatorService service{

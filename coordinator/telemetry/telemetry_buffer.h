@@ -1,7 +1,6 @@
 // A buffer of telemetry (events, readings, link samples) that waits to be written to the journal.
 //
 // It is bounded by kTelemetryRowsMax rows. When it is full, new rows are dropped and counted.
-// Threads: all methods belong to one thread at a time.
 // Threads: one at a time.
 #pragma once
 

@@ -24,7 +24,7 @@
 
 namespace tributary {
 
-// The functions and limits that a WatchSessions works with.
+// The functions and limits that WatchSessions works with.
 struct WatchSessionsParts {
   // Opens the run from its beginning, for one session.
   std::function<std::unique_ptr<RunSource>()> open_run;

@@ -23,7 +23,7 @@ using testing::HasSubstr;
 
 bool everybody_may(ConnectionId /*to*/) { return true; }
 
-// A WatchSessions with a run of twenty rounds, of which a portion has four.
+// WatchSessions with a run of twenty rounds, of which a portion has four.
 class WatchSessionsTest : public testing::Test {
  protected:
   void SetUp() override {
