@@ -60,7 +60,7 @@ std::string_view nearest_name(std::string_view wrong, std::span<const std::strin
 std::string did_you_mean(std::string_view wrong, std::span<const std::string_view> known) {
   const std::string_view nearest = nearest_name(wrong, known);
   if (!nearest.empty()) return fmt::format("did you mean '{}'?", nearest);
-  if (known.empty()) return "none is known here";
+  if (known.empty()) return "there are no names to choose from";
   return fmt::format("known: {}", fmt::join(known, ", "));
 }
 

@@ -44,7 +44,7 @@ TEST(DidYouMean, NamesTheNearestOrListsAll) {
   EXPECT_EQ(did_you_mean("blok", kKnown), "did you mean 'block'?");
   EXPECT_EQ(did_you_mean("zzz", kKnown),
             "known: bits, block, granularity, p, levels, error-feedback");
-  EXPECT_EQ(did_you_mean("zzz", {}), "none is known here");
+  EXPECT_EQ(did_you_mean("zzz", {}), "there are no names to choose from");
 }
 
 }  // namespace

@@ -57,8 +57,8 @@ class Inflater {
 Status damaged(std::uint64_t place, const char* message) {
   return Status(StatusCode::corrupt_data,
                 {.what = fmt::format("gzip data near byte {}", place),
-                 .got = message != nullptr ? message : "the end, in the middle of the data",
-                 .remedy = "the file is damaged or was not copied whole: fetch it again"});
+                 .got = message != nullptr ? message : "an end within the data",
+                 .remedy = "the file is damaged or incomplete: copy it again"});
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ Result<std::size_t> choice(std::string_view what, std::string_view given,
     if (given == choices[i]) return i;
   }
   return Status(StatusCode::invalid_argument, {.what = fmt::format("job: {}", what),
-                                               .expected = "one of a few words",
+                                               .expected = "one of the allowed words",
                                                .got = fmt::format("'{}'", given),
                                                .remedy = did_you_mean(given, choices)});
 }
@@ -49,10 +49,11 @@ Result<Enum> choice_of(std::string_view what, std::string_view given, Enum first
 }
 
 Status bad_layer(std::string_view text) {
-  return Status(StatusCode::invalid_argument, {.what = "layer of a job",
-                                               .expected = "NAME:SIZExSIZE..., as weights:64x32",
-                                               .got = fmt::format("'{}'", text),
-                                               .remedy = {}});
+  return Status(StatusCode::invalid_argument,
+                {.what = "layer of a job",
+                 .expected = "NAME:SIZExSIZE..., for example weights:64x32",
+                 .got = fmt::format("'{}'", text),
+                 .remedy = {}});
 }
 
 // The layers of a job without a trainer. Exactly one source of layers must be stated.
@@ -62,7 +63,7 @@ Result<LayerMap> layers_of(const JobSettings& job) {
   if (given != 1) {
     return Status(StatusCode::invalid_argument,
                   {.what = "job",
-                   .expected = "a model, or a model_file, or parameters, or layers",
+                   .expected = "one of model, model_file, parameters and layers",
                    .got = given == 0 ? "none of them" : "more than one of them",
                    .remedy = {}});
   }
@@ -97,9 +98,9 @@ Result<double> exploring_share_of(const JobSettings& job) {
   if (job.planning == wire::EnumNamePlanGoal(wire::PlanGoal::fixed)) {
     return Status(StatusCode::invalid_argument,
                   {.what = "job: exploring",
-                   .expected = "off, where the job chooses by itself",
+                   .expected = "off, because the job has a fixed plan",
                    .got = fmt::format("'{}'", job.exploring),
-                   .remedy = "let the coordinator choose: planning = \"adaptive\""});
+                   .remedy = "set planning = \"adaptive\""});
   }
   return job.exploring_share;
 }

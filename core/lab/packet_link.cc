@@ -22,7 +22,7 @@ constexpr std::uint32_t kLoss = 3;
 Result<PacketLink> PacketLink::make(const PacketLinkOptions& options) {
   for (const double share : {options.loss, options.reorder}) {
     if (share >= 0 && share <= 1) continue;
-    return Status(StatusCode::invalid_argument, {.what = "a line's loss and reordering",
+    return Status(StatusCode::invalid_argument, {.what = "loss and reordering of a link",
                                                  .expected = "shares from 0 to 1",
                                                  .got = fmt::format("{}", share),
                                                  .remedy = {}});

@@ -10,7 +10,7 @@ Status PeerTransport::check(ConnectionId to, std::size_t frame_bytes,
                             std::size_t payload_bytes) const {
   TRIBUTARY_TRY(check_send(*this, to, frame_bytes, payload_bytes));
   if (lost_[to]) return member_lost(to);
-  return check_queue_bound({.queue = fmt::format("what waits for member {}", to),
+  return check_queue_bound({.queue = fmt::format("send queue of member {}", to),
                             .waiting_bytes = waiting_bytes_for(to),
                             .bytes_max = limits_.send_queue_bytes},
                            frame_bytes + payload_bytes + overhead_bytes_);

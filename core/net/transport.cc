@@ -50,8 +50,8 @@ Status check_send(const Transport& transport, ConnectionId to, std::size_t frame
   const FixedMembers members = transport.members();
   if (members.count > 0 && (to >= members.count || to == members.own_rank)) {
     return Status(StatusCode::invalid_argument,
-                  {.what = "member to send to",
-                   .expected = fmt::format("another, below {}", members.count),
+                  {.what = "receiver",
+                   .expected = fmt::format("the number of another member, below {}", members.count),
                    .got = fmt::format("{}", to)});
   }
   return check_caps(transport.limits(), frame_bytes, payload_bytes);
@@ -62,21 +62,21 @@ Status check_queue_bound(const QueueLevel& level, std::size_t bytes) {
   return Status(StatusCode::resource_exhausted,
                 {.what = std::string(level.queue),
                  .expected = fmt::format("at most {} bytes", level.bytes_max),
-                 .got = fmt::format("{} more than {}", bytes, level.waiting_bytes),
+                 .got = fmt::format("{} in addition to {}", bytes, level.waiting_bytes),
                  .remedy = "try again after the next event"});
 }
 
 Status member_lost(ConnectionId member) {
   return Status(
       StatusCode::unavailable,
-      {.what = fmt::format("member {}", member), .expected = "a connection", .got = "it is lost"});
+      {.what = fmt::format("member {}", member), .expected = "a connection", .got = "a lost one"});
 }
 
 Status no_connection() {
   return Status(StatusCode::unavailable, {.what = "the connection",
-                                          .expected = "it to be there",
+                                          .expected = "an open connection",
                                           .got = "none",
-                                          .remedy = "wait until it is made again"});
+                                          .remedy = "wait until it is connected again"});
 }
 
 std::uint64_t LinkCounters::refused_in_all() const {

@@ -15,7 +15,7 @@ Result<Waker> Waker::open() {
   const int file = ::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (file >= 0) return Waker(file);
   return Status(StatusCode::io_error, {.what = "an event file",
-                                       .expected = "the system to give one",
+                                       .expected = "a file from the system",
                                        .got = std::strerror(errno),
                                        .remedy = "raise the limit of open files (ulimit -n)"});
 }

@@ -102,7 +102,7 @@ Result<Parsed> parse(std::string_view what, std::string_view spec,
     return Parsed{.family = i, .params = std::move(*params)};
   }
   return Status(StatusCode::invalid_argument, {.what = std::string(what),
-                                               .expected = "one that this version has",
+                                               .expected = "an optimizer of this version",
                                                .got = fmt::format("'{}'", text.name),
                                                .remedy = did_you_mean(text.name, names)});
 }

@@ -227,8 +227,8 @@ Result<RoundDetail> read_round_detail(RunFile& file, std::uint64_t job, std::uin
   TRIBUTARY_ASSIGN(const RoundLoaded loaded, file.load_round(job, round));
   if (!loaded.round) {
     return Status(StatusCode::not_found, {.what = fmt::format("round {} of job {}", round, job),
-                                          .expected = "one that was committed",
-                                          .got = "none in this file"});
+                                          .expected = "a committed round",
+                                          .got = "no such round in this file"});
   }
   TRIBUTARY_ASSIGN(const std::vector<AgentRoundRecord> reports, file.agent_rounds(job, round));
   RoundDetail detail;

@@ -45,10 +45,10 @@ Status check_head(const std::string& path) {
   }
   if (file.gcount() == 0) {
     return no_run(StatusCode::unavailable, path, "a coordinator's journal", "an empty file",
-                  "start the coordinator that is to write it");
+                  "start the coordinator that writes it");
   }
-  return no_run(StatusCode::mismatch, path, "a coordinator's journal", "a file that is no database",
-                "name the run's file, usually run.db");
+  return no_run(StatusCode::mismatch, path, "a coordinator's journal",
+                "a file that is not a database", "name the run's file, usually run.db");
 }
 
 }  // namespace
@@ -66,11 +66,11 @@ Result<RunFollower::Place> RunFollower::place() const {
     const bool is_gone = error == ENOENT || error == ENOTDIR;
     return no_run(is_gone ? StatusCode::not_found : StatusCode::io_error, options_.path,
                   "a coordinator's journal", std::generic_category().message(error),
-                  is_gone ? "check the name; it is read as soon as it is there" : "");
+                  is_gone ? "check the name; the file is read as soon as it exists" : "");
   }
   if (!S_ISREG(found.st_mode)) {
     return no_run(StatusCode::mismatch, options_.path, "a coordinator's journal",
-                  S_ISDIR(found.st_mode) ? "a folder" : "something that is no file",
+                  S_ISDIR(found.st_mode) ? "a folder" : "something that is not a file",
                   "name the run's file, usually run.db");
   }
   return Place{.device = found.st_dev, .file = found.st_ino};
@@ -137,8 +137,8 @@ Status RunFollower::connect(const Place& now) {
 Result<RoundDetail> RunFollower::round_detail(std::uint64_t job, std::uint64_t round) {
   if (!connected_) {
     if (!trouble_.ok()) return trouble_;
-    return no_run(StatusCode::unavailable, options_.path, "a file that was read", "none yet",
-                  "try again once the run is there");
+    return no_run(StatusCode::unavailable, options_.path, "a run that has been read", "none yet",
+                  "try again when the run exists");
   }
   return read_round_detail(reader_->file(), job, round);
 }

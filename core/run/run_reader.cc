@@ -72,9 +72,9 @@ Result<bool> RunReader::anything_new() {
   if (!same) {
     return Status(StatusCode::unavailable,
                   {.what = fmt::format("run file '{}'", file_->database().path()),
-                   .expected = "the run that was there",
-                   .got = "another one",
-                   .remedy = "it is read from its beginning"});
+                   .expected = "the same run as before",
+                   .got = "another run",
+                   .remedy = "the new run is read from its beginning"});
   }
   data_version_ = version;  // before any row is read: a later change gives another version
   return true;

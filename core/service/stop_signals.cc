@@ -38,7 +38,7 @@ Result<std::unique_ptr<StopSignals>> StopSignals::open(std::function<void(int)> 
   const int file = ::signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (file < 0) {
     return Status(StatusCode::io_error, {.what = "signals",
-                                         .expected = "a file to read them from",
+                                         .expected = "a file descriptor for them",
                                          .got = std::generic_category().message(errno),
                                          .remedy = {}});
   }

@@ -29,10 +29,10 @@ Status Worker::try_post(std::function<void()> work) {
     const std::lock_guard lock(mutex_);
     if (waiting_.size() >= waiting_max_) {
       return {StatusCode::resource_exhausted,
-              {.what = "work that waits for a thread",
-               .expected = fmt::format("at most {} pieces", waiting_max_),
+              {.what = "queue of a worker thread",
+               .expected = fmt::format("at most {} tasks", waiting_max_),
                .got = "one more",
-               .remedy = "ask again when some of it is done"}};
+               .remedy = "try again when some tasks are done"}};
     }
     waiting_.push_back(std::move(work));
   }

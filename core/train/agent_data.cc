@@ -16,16 +16,17 @@ namespace {
 // The number of classes is the job's: a shard may lack the highest ones.
 Result<DataRequest> request_of(const DataSource& source, const TrainingJob& job) {
   if (source.path.empty()) {
-    return Status(StatusCode::invalid_argument, {.what = "setting data.path",
-                                                 .expected = "a folder or a file of examples",
-                                                 .got = "nothing",
-                                                 .remedy = "say where this agent's data is"});
+    return Status(StatusCode::invalid_argument,
+                  {.what = "setting data.path",
+                   .expected = "a folder or a file of examples",
+                   .got = "nothing",
+                   .remedy = "set it to the folder or file of this agent's data"});
   }
   const std::span<const std::string_view> names = data_format_names();
   const auto format = std::ranges::find(names, source.format);
   if (format == names.end()) {
     return Status(StatusCode::invalid_argument, {.what = "setting data.format",
-                                                 .expected = "one that this version reads",
+                                                 .expected = "a format that this version reads",
                                                  .got = fmt::format("'{}'", source.format),
                                                  .remedy = did_you_mean(source.format, names)});
   }
@@ -46,7 +47,7 @@ Result<std::vector<std::uint32_t>> own_examples(const DataSet& whole, const Data
   if (source.shard < shards.size()) return std::move(shards[source.shard]);
   return Status(StatusCode::invalid_argument,
                 {.what = "setting data.shard",
-                 .expected = fmt::format("below data.shards, which is {}", source.shards),
+                 .expected = fmt::format("a number below data.shards, which is {}", source.shards),
                  .got = fmt::format("{}", source.shard),
                  .remedy = "the first shard is 0"});
 }

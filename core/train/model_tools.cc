@@ -10,7 +10,7 @@ Result<std::unique_ptr<ModelTools>> make_model_tools(const ModelToolsOptions& op
   if (!library.empty()) return load_model_tools(library, options);
   return Status(StatusCode::unavailable,
                 {.what = "library that runs models",
-                 .expected = "libtributary-torch.so beside this program",
+                 .expected = "libtributary-torch.so in the folder of this program",
                  .got = "none",
                  .remedy = "install the trainer's package, or use a format without an engine"});
 }

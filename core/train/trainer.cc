@@ -29,9 +29,9 @@ Result<std::unique_ptr<Trainer>> make_trainer(std::string_view name,
     if (!path.empty()) return load_trainer(path, options);
     return Status(StatusCode::unavailable,
                   {.what = "trainer torch",
-                   .expected = "its library beside this program",
+                   .expected = "its library in the folder of this program",
                    .got = "none",
-                   .remedy = "install it, or build where libtorch is (Debian: libtorch-dev)"});
+                   .remedy = "install it, or build with libtorch (Debian: libtorch-dev)"});
   }
   return Status(StatusCode::invalid_argument, {.what = "trainer",
                                                .expected = "one that this build has",

@@ -247,7 +247,7 @@ void RemoteRun::Line::take_pulled(WatchAnswer answer) {
     fail(*status);
   } else {
     pull_.afresh = true;
-    fail(trouble(StatusCode::corrupt_data, "what is new", "another answer", ""));
+    fail(trouble(StatusCode::corrupt_data, "a portion of the run", "another answer", ""));
   }
 }
 
@@ -278,7 +278,7 @@ Result<bool> RemoteRun::Line::step(RunChanges& changes) {
   if (pull_.number == 0 || waited < options_.patience) return false;
   if (waited >= kPatiencesUntilAnew * options_.patience) hang_up();
   return trouble(StatusCode::deadline_exceeded, "an answer", "none so far",
-                 "it is waited for; look whether the coordinator's machine is busy");
+                 "the answer is still awaited; check the load of the coordinator's machine");
 }
 
 // Asks the next question before it returns, so that the answer is in flight while the caller
@@ -300,10 +300,11 @@ Result<bool> RemoteRun::Line::hand_over(RunChanges& changes) {
 
 // Waits for one event, as long as neither wake() was called nor the deadline has passed.
 Status RemoteRun::Line::go_on(std::chrono::nanoseconds deadline) {
-  if (woken_.exchange(false)) return trouble(StatusCode::cancelled, "time to wait", "an end", "");
+  if (woken_.exchange(false))
+    return trouble(StatusCode::cancelled, "an answer", "the end of the wait", "");
   if (clock_.now() < deadline) return listen(deadline).status();
   return trouble(StatusCode::deadline_exceeded, "an answer", "none in time",
-                 "ask again; look whether the coordinator's machine is busy");
+                 "ask again, and check the load of the coordinator's machine");
 }
 
 // Waits until a connection exists, or returns the reason why the attempt failed.
@@ -327,7 +328,7 @@ Result<Answer> RemoteRun::Line::ask(Question question, std::chrono::nanoseconds 
     waited = go_on(deadline);
     if (connection_ != connection) {
       waited = trouble(StatusCode::unavailable, "an answer", "the end of the connection",
-                       "ask again when it is back");
+                       "ask again when the coordinator is back");
     }
   }
   asked_ = 0;
@@ -335,7 +336,7 @@ Result<Answer> RemoteRun::Line::ask(Question question, std::chrono::nanoseconds 
   WatchAnswer answer = *std::exchange(answer_, std::nullopt);
   if (auto* said = std::get_if<Answer>(&answer.says)) return std::move(*said);
   if (auto* status = std::get_if<Status>(&answer.says)) return std::move(*status);
-  return trouble(StatusCode::corrupt_data, "an answer to what was asked", "another", "");
+  return trouble(StatusCode::corrupt_data, "an answer to the question", "another answer", "");
 }
 
 Result<RoundDetail> RemoteRun::Line::round_detail(RoundQuestion question) {

@@ -23,7 +23,7 @@ constexpr std::uint32_t kWatchDepthMax = 8;  // the schema nests less deeply
 constexpr std::uint32_t kWatchRowsInAllMax = kWatchTablesMax - 8;
 
 Status damaged_message(std::string expected, std::string got) {
-  return Status(StatusCode::corrupt_data, {.what = "message of a watch",
+  return Status(StatusCode::corrupt_data, {.what = "message between an observer and a coordinator",
                                            .expected = std::move(expected),
                                            .got = std::move(got),
                                            .remedy = {}});
@@ -69,7 +69,7 @@ class Bounds {
   Status number(const wire::Place& place, Number value) {
     if constexpr (std::is_enum_v<Number>) {
       if (value > last_value<Number>()) {
-        return damaged_message("a choice that is known, in " + place.text(),
+        return damaged_message("a known value, in " + place.text(),
                                fmt::format("{}", static_cast<int>(value)));
       }
     }
@@ -183,8 +183,8 @@ Result<Bytes> pack(std::uint64_t number, watch::BodyUnion body, std::size_t byte
   Cutting cutting;
   ignore_error(walk_body(written, cutting));  // this visitor never fails
   if (cutting.rows() > kWatchRowsInAllMax) {
-    return too_large("message of a watch", fmt::format("at most {} rows", kWatchRowsInAllMax),
-                     cutting.rows());
+    return too_large("message between an observer and a coordinator",
+                     fmt::format("at most {} rows", kWatchRowsInAllMax), cutting.rows());
   }
   if (cutting.has_cut()) {  // rare: written again to remove the cut parts of the texts
     message.reset(written.UnPack());
@@ -192,8 +192,8 @@ Result<Bytes> pack(std::uint64_t number, watch::BodyUnion body, std::size_t byte
     watch::FinishMessageBuffer(builder, watch::Message::Pack(builder, message.get()));
   }
   if (builder.GetSize() > bytes_max) {
-    return too_large("message of a watch", fmt::format("at most {} bytes", bytes_max),
-                     builder.GetSize());
+    return too_large("message between an observer and a coordinator",
+                     fmt::format("at most {} bytes", bytes_max), builder.GetSize());
   }
   return Bytes(builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize());
 }
@@ -219,7 +219,7 @@ Status check_version(ByteSpan bytes) {
   }
   const bool newer = theirs[3] > kWatchVersion;  // versions are compared by their last character
   return Status(StatusCode::unsupported,
-                {.what = "what is told across the network of a run",
+                {.what = "protocol between observers and coordinators",
                  .expected = fmt::format("version {}", kWatchVersion),
                  .got = fmt::format("{} one", newer ? "a newer" : "an older"),
                  .remedy = "use a dashboard and a coordinator of the same release"});
@@ -229,8 +229,8 @@ Status check_version(ByteSpan bytes) {
 // message only then.
 Result<std::unique_ptr<watch::MessageT>> unpack(ByteSpan bytes, std::size_t bytes_max) {
   if (bytes.size() > bytes_max) {
-    return too_large("message of a watch", fmt::format("at most {} bytes", bytes_max),
-                     bytes.size());
+    return too_large("message between an observer and a coordinator",
+                     fmt::format("at most {} bytes", bytes_max), bytes.size());
   }
   TRIBUTARY_TRY(check_version(bytes));
   // FlatBuffers requires aligned bytes. A part received from libzmq may not be aligned.
@@ -244,7 +244,7 @@ Result<std::unique_ptr<watch::MessageT>> unpack(ByteSpan bytes, std::size_t byte
   options.max_tables = kWatchTablesMax;
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), options);
   if (!watch::VerifyMessageBuffer(verifier)) {
-    return damaged_message("a sound message", "offsets that lead out of it, or too many tables");
+    return damaged_message("a sound message", "offsets beyond its end, or too many tables");
   }
   const watch::Message& message = *watch::GetMessage(bytes.data());
   if (message.body() == nullptr) return damaged_message("a question or an answer", "neither");

@@ -107,7 +107,7 @@ bool WatchServer::look() {
     // Only the first receive() waits; the others take what has already arrived.
     Result<std::optional<LinkEvent>> event = hub_->receive(std::exchange(deadline, now));
     if (!event.ok()) {
-      log_.error(kWatchComponent, "nobody can watch any longer",
+      log_.error(kWatchComponent, "observers cannot be served any more",
                  {{"error", event.status().text()}});
       return false;
     }
@@ -138,7 +138,7 @@ void WatchServer::take(const LinkEvent& event) {
 void WatchServer::log_refused(const Refused& refused) {
   if (clock_.now() < next_word_at_) return;
   next_word_at_ = clock_.now() + kWordsEvery;
-  log_.warning(kWatchComponent, "a watcher was refused",
+  log_.warning(kWatchComponent, "an observer was refused",
                {{"reason", name(refused.reason)}, {"source", refused.source}});
 }
 

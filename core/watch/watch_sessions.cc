@@ -14,23 +14,25 @@ Status too_many(std::string_view doing, std::uint32_t sessions_max) {
                 {.what = fmt::format("{} this coordinator", doing),
                  .expected = fmt::format("at most {} at once", sessions_max),
                  .got = "one more",
-                 .remedy = "close one of the others"});
+                 .remedy = "close another connection"});
 }
 
 Status no_operator(const std::string& id) {
   return Status(
       StatusCode::permission_denied,
-      {.what = "a question that operators ask",
-       .expected = "a watcher that the coordinator's setting watch.operators names",
-       .got = id.empty() ? "one without an id" : fmt::format("'{}'", id),
-       .remedy = "have this id put there, or use 'tributary job' beside the coordinator"});
+      {.what = "a question of an operator",
+       .expected = "an observer that the coordinator's setting watch.operators names",
+       .got = id.empty() ? "an observer without an id" : fmt::format("'{}'", id),
+       .remedy =
+           "add this id to watch.operators, or use 'tributary job' on the coordinator's machine"});
 }
 
 Status operators_busy() {
-  return Status(StatusCode::resource_exhausted, {.what = "a question that operators ask",
-                                                 .expected = "one at a time",
-                                                 .got = "another one that waits for its answer",
-                                                 .remedy = "ask again when that has come"});
+  return Status(StatusCode::resource_exhausted,
+                {.what = "a question of an operator",
+                 .expected = "one question at a time",
+                 .got = "a second question",
+                 .remedy = "ask again after the answer to the first"});
 }
 
 }  // namespace
@@ -196,11 +198,12 @@ WatchAnswer WatchSessions::pull(Session& session, std::uint64_t number, const Pu
 WatchAnswer WatchSessions::round(Session& session, std::uint64_t number,
                                  const RoundQuestion& asked) {
   Result<RoundDetail> detail =
-      session.run ? session.run->round_detail(asked.job, asked.round)
-                  : Status(StatusCode::unavailable, {.what = fmt::format("round {}", asked.round),
-                                                     .expected = "a run that was read",
-                                                     .got = "none yet",
-                                                     .remedy = "ask what is new first"});
+      session.run
+          ? session.run->round_detail(asked.job, asked.round)
+          : Status(StatusCode::unavailable, {.what = fmt::format("round {}", asked.round),
+                                             .expected = "a run that has been read",
+                                             .got = "none yet",
+                                             .remedy = "ask for a portion of the run first"});
   if (!detail.ok()) return {.number = number, .says = detail.status()};
   return {.number = number, .says = *std::move(detail)};
 }

@@ -36,7 +36,7 @@ Result<InputFile> InputFile::open(const std::string& path) {
                   {.what = fmt::format("reading '{}'", path),
                    .expected = "a regular file",
                    .got = S_ISDIR(info.st_mode) ? "a folder" : "a pipe, a device or a socket",
-                   .remedy = "name a file; what comes through a pipe must be stored first"});
+                   .remedy = "name a file; store the output of a pipe first"});
   }
   file.size_ = static_cast<std::uint64_t>(info.st_size);
   return file;
@@ -60,7 +60,7 @@ Status InputFile::read(std::uint64_t offset, MutableByteSpan out) const {
                     {.what = fmt::format("reading '{}'", path_),
                      .expected = fmt::format("{} bytes, as at the beginning", size_),
                      .got = fmt::format("the end after {}", offset),
-                     .remedy = "leave the file alone while it is read"});
+                     .remedy = "do not change the file while it is read"});
     }
     offset += static_cast<std::uint64_t>(got);
     out = out.subspan(static_cast<std::size_t>(got));

@@ -33,7 +33,7 @@ Status add_file(const std::shared_ptr<const ByteSource>& source, CifarKind kind,
         {.what = "CIFAR file",
          .expected = fmt::format("examples of {} bytes each", record),
          .got = fmt::format("{} bytes, {} too many", source->size(), source->size() % record),
-         .remedy = "the file is damaged or was not copied whole, or it is of the other "
+         .remedy = "the file is damaged or incomplete, or it is of the other "
                    "kind (CIFAR-10 or CIFAR-100)"});
   }
   const std::uint64_t count = source->size() / record;

@@ -67,7 +67,7 @@ class Records {
                       {.what = fmt::format("line {}", line_),
                        .expected = fmt::format("at most {} columns", columns_max_),
                        .got = "more",
-                       .remedy = "is the separator the right one?"});
+                       .remedy = "check the separator"});
       }
       fields.emplace_back();
       TRIBUTARY_TRY(read_field(fields.size() - 1, fields.back()));
@@ -141,7 +141,7 @@ Result<float> parse_value(const Records& records, std::size_t column, std::strin
   }
   return records.fault(column, "a finite number that a float32 can hold",
                        digits.empty() ? "nothing" : shown(field),
-                       "every example needs every feature: fill the gap or leave the line out");
+                       "every example needs every feature: fill the gap or remove the line");
 }
 
 Result<std::uint16_t> parse_label(const Records& records, std::size_t column,
@@ -218,7 +218,7 @@ class TableBuilder {
     TRIBUTARY_ASSIGN(label_column_, find_label(options_, first, has_header));
     if (columns_ < 2) {
       return records.fault(0, "two columns or more, one of them the label", "one",
-                           "is the separator the right one?");
+                           "check the separator");
     }
     ExampleShape& shape = csv_.table.shape;
     const bool regression = options_.classes == 0;
@@ -266,7 +266,7 @@ class TableBuilder {
   Result<CsvTable> finish() && {
     if (count_ > 0) return std::move(csv_);
     return Status(StatusCode::corrupt_data,
-                  {.what = "CSV file", .expected = "a line for each example", .got = "none"});
+                  {.what = "CSV file", .expected = "one line per example", .got = "none"});
   }
 
  private:

@@ -95,8 +95,8 @@ TEST(Csv, ErrorsNameLineAndColumn) {
 }
 
 TEST(Csv, NothingIsNoTable) {
-  EXPECT_THAT(parse("", {}).status().text(), HasSubstr("a line for each example"));
-  EXPECT_THAT(parse("a,b\n", {}).status().text(), HasSubstr("a line for each example"));
+  EXPECT_THAT(parse("", {}).status().text(), HasSubstr("one line per example"));
+  EXPECT_THAT(parse("a,b\n", {}).status().text(), HasSubstr("one line per example"));
   EXPECT_FALSE(parse("\n\n", {}).ok());
 }
 

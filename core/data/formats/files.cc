@@ -93,7 +93,7 @@ Result<std::vector<std::string>> cifar10_batches(const fs::path& folder) {
   for (unsigned i = 1; i <= last; ++i) {
     if (!present(batch(i))) {
       return missing(batch(i), fmt::format("the batches 1 to {}", last),
-                     "a part of the training data is missing: fetch it again");
+                     "a part of the training data is missing: copy it again");
     }
     paths.push_back(batch(i));
   }

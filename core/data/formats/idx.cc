@@ -22,11 +22,10 @@ std::uint32_t big_endian(const std::uint8_t* bytes) {
 }
 
 Status truncated(std::uint64_t expected, std::uint64_t got) {
-  return Status(StatusCode::corrupt_data,
-                {.what = "IDX header",
-                 .expected = fmt::format("{} bytes", expected),
-                 .got = fmt::format("a file of {}", got),
-                 .remedy = "the file was not copied whole: fetch it again"});
+  return Status(StatusCode::corrupt_data, {.what = "IDX header",
+                                           .expected = fmt::format("{} bytes", expected),
+                                           .got = fmt::format("a file of {}", got),
+                                           .remedy = "the file is incomplete: copy it again"});
 }
 
 Status check_prefix(const std::uint8_t* prefix) {
@@ -35,7 +34,7 @@ Status check_prefix(const std::uint8_t* prefix) {
                   {.what = "IDX header",
                    .expected = "two zero bytes at the beginning",
                    .got = fmt::format("{:02x} {:02x}", prefix[0], prefix[1]),
-                   .remedy = "this is no IDX file; is it one of images or labels?"});
+                   .remedy = "check that the file is an IDX file of images or labels"});
   }
   if (prefix[2] != kUnsignedBytes) {
     return Status(StatusCode::unsupported, {.what = "IDX header, type of the values",
@@ -67,7 +66,7 @@ Status check_size(const IdxHeader& header, std::uint64_t size) {
                  .expected = fmt::format("{} values, one byte each, behind the header",
                                          fmt::join(header.dims, " x ")),
                  .got = fmt::format("{} bytes", data_bytes),
-                 .remedy = "the file is damaged or was not copied whole: fetch it again"});
+                 .remedy = "the file is damaged or incomplete: copy it again"});
 }
 
 Result<std::vector<std::uint16_t>> read_labels(const ByteSource& source) {
@@ -76,7 +75,7 @@ Result<std::vector<std::uint16_t>> read_labels(const ByteSource& source) {
     return Status(StatusCode::mismatch, {.what = "IDX file of labels",
                                          .expected = "1 dimension",
                                          .got = fmt::format("{}", header.dims.size()),
-                                         .remedy = "is it the file of images? They come in pairs"});
+                                         .remedy = "check that it is not the file of images"});
   }
   Bytes bytes(header.dims[0]);
   TRIBUTARY_TRY(source.read(header.bytes, bytes));
@@ -92,7 +91,7 @@ Result<ExampleShape> shape_of(const IdxHeader& images) {
     return Status(StatusCode::mismatch, {.what = "IDX file of images",
                                          .expected = "2 dimensions or more",
                                          .got = "1",
-                                         .remedy = "is it the file of labels? They come in pairs"});
+                                         .remedy = "check that it is not the file of labels"});
   }
   if (shape.dims.size() == 2) shape.dims.insert(shape.dims.begin(), 1);
   std::uint64_t values = 1;
@@ -142,7 +141,7 @@ Result<std::unique_ptr<DataSet>> make_idx(std::shared_ptr<const ByteSource> imag
   if (examples.labels.size() != header.dims[0]) {
     return Status(StatusCode::mismatch,
                   {.what = "IDX files of images and labels",
-                   .expected = fmt::format("a label for each of the {} images", header.dims[0]),
+                   .expected = fmt::format("one label for each of the {} images", header.dims[0]),
                    .got = fmt::format("{} labels", examples.labels.size()),
                    .remedy = "take both files from the same set (train or t10k)"});
   }

@@ -65,7 +65,7 @@ Result<std::optional<AllowedAgent>> parse_line(std::string_view line) {
   if (!check_agent_id(agent.id).ok()) return bad_line("an agent's id", "something else");
   Result<PublicKey> parsed = parse_public_key(key);
   if (!parsed.ok()) {
-    return bad_line("a public key of 40 characters behind the id",
+    return bad_line("a public key of 40 characters after the id",
                     fmt::format("{} characters", key.size()));
   }
   agent.key = *parsed;
@@ -88,9 +88,9 @@ Status refuse_if_others_can_write(const std::string& path) {
   if (::stat(path.c_str(), &about) != 0 || (about.st_mode & 022) == 0) return {};
   return Status(StatusCode::invalid_argument,
                 {.what = path,
-                 .expected = "an allow-list that its owner alone may write",
+                 .expected = "an allow-list that only its owner can write",
                  .got = fmt::format("mode {:04o}", about.st_mode & 07777),
-                 .remedy = "chmod go-w, and check who is on it"});
+                 .remedy = "run chmod go-w on it, and check its entries"});
 }
 
 Result<std::string> read_text(const std::string& path) {
@@ -132,8 +132,8 @@ class FolderLock {
 
 Status already_there(std::string what, std::string remedy) {
   return Status(StatusCode::already_exists, {.what = std::move(what),
-                                             .expected = "one that is not on the list",
-                                             .got = "one that is",
+                                             .expected = "one that is not on the list yet",
+                                             .got = "one that is on it",
                                              .remedy = std::move(remedy)});
 }
 
@@ -224,10 +224,11 @@ Result<AllowedAgent> revoke_in_file(const std::string& path, std::string_view id
   TRIBUTARY_ASSIGN(const std::vector<AllowedAgent> agents, read_allow_file(path));
   const auto found = std::ranges::find(agents, id, &AllowedAgent::id);
   if (found == agents.end()) {
-    return Status(StatusCode::not_found, {.what = fmt::format("agent '{}'", id),
-                                          .expected = "one on the list",
-                                          .got = "none of that id",
-                                          .remedy = "'tributary keys show --list' prints them"});
+    return Status(StatusCode::not_found,
+                  {.what = fmt::format("agent '{}'", id),
+                   .expected = "an agent on the list",
+                   .got = "no agent with this id",
+                   .remedy = "list the agents with 'tributary keys show --list'"});
   }
   std::string kept;
   for (const std::string_view line : lines_of(text)) {

@@ -20,7 +20,7 @@ Status Gate::guard(const std::string& domain, std::shared_ptr<const AllowList> a
   const std::lock_guard lock(mutex_);
   if (domains_.contains(domain) || domains_.size() >= kDomainsMax) {
     return Status(StatusCode::already_exists, {.what = fmt::format("gate '{}'", domain),
-                                               .expected = "one guard for it",
+                                               .expected = "one hub that guards it",
                                                .got = "a second",
                                                .remedy = "give each hub a context of its own"});
   }
@@ -43,7 +43,7 @@ GateAnswer Gate::answer(std::span<const ByteSpan> request) {
   const std::string_view address = as_text(request[kAddressPart]).substr(0, kAddressBytesMax);
   const std::lock_guard lock(mutex_);
   const auto found = domains_.find(as_text(request[kDomainPart]));
-  if (found == domains_.end()) return {.status = 500, .text = "nobody guards this gate"};
+  if (found == domains_.end()) return {.status = 500, .text = "no hub guards this domain"};
   Domain& domain = found->second;
   std::string source = fmt::format("{} at {}", key_text(key), address);
   if (!domain.allowed || !domain.allowed->allows(key)) {

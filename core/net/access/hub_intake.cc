@@ -14,7 +14,7 @@ constexpr std::size_t kWaitingRefusalsMax = 64;
 
 Status gone(std::string got, std::string remedy = {}) {
   return Status(StatusCode::unavailable, {.what = "the connection",
-                                          .expected = "it to be there",
+                                          .expected = "an open connection",
                                           .got = std::move(got),
                                           .remedy = std::move(remedy)});
 }
@@ -111,7 +111,7 @@ ConnectionId HubIntake::connection_of(const ArrivedMessage& message, const Publi
   learn_of_connections();
   if (const auto stale = by_route_.find(std::string(as_text(message.route)));
       stale != by_route_.end()) {
-    end(stale->second, gone("another connection took its place"));
+    end(stale->second, gone("replaced by a newer connection"));
   }
   return open(message, key);
 }
@@ -121,8 +121,8 @@ ConnectionId HubIntake::connection_of(const ArrivedMessage& message, const Publi
 ConnectionId HubIntake::open(const ArrivedMessage& message, const PublicKey& key) {
   std::deque<ConnectionId>& of_key = by_key_[key];
   if (of_key.size() >= options_.connections_per_key_max) {
-    end(of_key.front(), gone("newer connections under the same key",
-                             "give every agent a key of its own, and run it once"));
+    end(of_key.front(), gone("too many connections with the same key",
+                             "give every agent its own key, and run it only once"));
   }
   const ConnectionId connection = ++last_;
   connections_[connection] = {
@@ -218,7 +218,7 @@ void HubIntake::report(Refused refusal) {
   if (events_.size() < kWaitingRefusalsMax) events_.emplace_back(std::move(refusal));
 }
 
-void HubIntake::lost(ConnectionId connection) { end(connection, gone("nobody at the other end")); }
+void HubIntake::lost(ConnectionId connection) { end(connection, gone("the peer is gone")); }
 
 std::string_view HubIntake::route_of(ConnectionId connection) {
   const auto found = connections_.find(connection);

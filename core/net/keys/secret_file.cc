@@ -30,9 +30,9 @@ Status refuse_if_others_can_read(const std::string& path, std::string_view what)
   if ((about.st_mode & 077) == 0) return {};
   return Status(StatusCode::invalid_argument,
                 {.what = std::string(what),
-                 .expected = "one that its owner alone may read and write",
+                 .expected = "a file that only its owner can read and write",
                  .got = fmt::format("mode {:04o}", about.st_mode & 07777),
-                 .remedy = "chmod 600, and make a new key if others may have read it"});
+                 .remedy = "run chmod 600 on it, and make a new key if others may have read it"});
 }
 
 }  // namespace
@@ -99,8 +99,8 @@ Status write_secret_file(const std::string& path, const SecretText& text) {
     return Status(StatusCode::already_exists, {.what = path,
                                                .expected = "no such file yet",
                                                .got = "one",
-                                               .remedy = "choose another name, or remove it if "
-                                                         "nobody relies on the key in it"});
+                                               .remedy = "choose another name, or remove the "
+                                                         "file if its key is not in use"});
   }
   return write_file_atomically(path, bytes_of(text.view()), {.mode_if_new = 0600});
 }

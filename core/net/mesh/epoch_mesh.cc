@@ -44,11 +44,12 @@ Result<Trailer> cut_off(Bytes& frame) {
   if (kind < static_cast<std::uint8_t>(Kind::hello) ||
       kind > static_cast<std::uint8_t>(Kind::goodbye) ||
       piece != (frame.size() > kEpochTrailerBytes)) {
-    return Status(StatusCode::corrupt_data,
-                  {.what = "a peer's frame",
-                   .expected = fmt::format("one that ends in {} bytes of its session and its kind",
-                                           kEpochTrailerBytes),
-                   .got = fmt::format("{} bytes, the last of them {}", frame.size(), kind)});
+    return Status(
+        StatusCode::corrupt_data,
+        {.what = "a peer's frame",
+         .expected = fmt::format("a frame that ends in {} bytes with its session and its kind",
+                                 kEpochTrailerBytes),
+         .got = fmt::format("{} bytes that end in {}", frame.size(), kind)});
   }
   Trailer trailer{.session = 0, .kind = static_cast<Kind>(kind)};
   const std::size_t end = frame.size() - kEpochTrailerBytes;
@@ -60,9 +61,9 @@ Result<Trailer> cut_off(Bytes& frame) {
 }
 
 Status has_left() {
-  return Status(
-      StatusCode::unavailable,
-      {.what = "a peer's session", .expected = "a member that stays in it", .got = "it has left"});
+  return Status(StatusCode::unavailable, {.what = "a peer's session",
+                                          .expected = "a member of this epoch",
+                                          .got = "the member has left"});
 }
 
 }  // namespace
@@ -313,7 +314,7 @@ Result<std::unique_ptr<Transport>> EpochMeshes::open(const EpochMeshOptions& opt
                                            "member {}",
                                            ranks_.size(), rank, options.rank),
                    .got = fmt::format("ranks {}", fmt::join(options.members, ", ")),
-                   .remedy = "it has to wait for the next membership"});
+                   .remedy = "the member must wait for the next membership"});
   }
   return std::unique_ptr<Transport>(std::make_unique<EpochMesh>(*this, options));
 }

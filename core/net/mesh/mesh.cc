@@ -362,22 +362,23 @@ Status TcpMesh::greet(Connection& connection) {
     return Status(StatusCode::mismatch, {.what = std::move(what),
                                          .expected = std::move(expected),
                                          .got = std::move(got),
-                                         .remedy = "it has to wait for the next membership"});
+                                         .remedy = "the member must wait for the next membership"});
   };
   if (greeting.session != options_.session) {
-    return mismatch("a peer's session", "that of this epoch", "that of another");
+    return mismatch("a peer's session", "the session of this epoch", "another session");
   }
   if (greeting.rank >= peers_.size() || greeting.rank == options_.rank) {
     return mismatch("a peer's rank", fmt::format("another, below {}", peers_.size()),
                     fmt::format("{}", greeting.rank));
   }
   if (connection.proven && *connection.proven != greeting.rank) {
-    return mismatch("a peer's rank", fmt::format("{}, whose key it has", *connection.proven),
+    return mismatch("a peer's rank",
+                    fmt::format("{}, which its key belongs to", *connection.proven),
                     fmt::format("{}", greeting.rank));
   }
   Peer& peer = peers_[greeting.rank];
   if (peer.in != nullptr) {
-    return mismatch("a peer's connection", "one from each member",
+    return mismatch("a peer's connection", "one connection from each member",
                     fmt::format("a second one from member {}", greeting.rank));
   }
   std::uint8_t welcome = kMeshWelcome;
@@ -440,7 +441,7 @@ Status TcpMesh::listen_to(Connection& connection) {
   if (bytes == 0) return {};
   if (bytes != 1 || said[0] != kMeshWelcome || connection.welcomed) {
     return Status(StatusCode::corrupt_data, {.what = fmt::format("member {}", connection.member),
-                                             .expected = "one welcome, and then silence",
+                                             .expected = "one welcome and nothing after it",
                                              .got = "other bytes"});
   }
   connection.welcomed = true;
@@ -499,10 +500,11 @@ Time TcpMesh::next_due() const {
 // Makes due attempts to connect, and ends attempts and handshakes that take too long.
 void TcpMesh::look_at_time(Time now) {
   const auto late = [](std::string what, const Status& why = {}) {
-    return Status(StatusCode::deadline_exceeded, {.what = std::move(what),
-                                                  .expected = "an answer in time",
-                                                  .got = why.ok() ? "none" : why.text(),
-                                                  .remedy = "can the two reach one another?"});
+    return Status(StatusCode::deadline_exceeded,
+                  {.what = std::move(what),
+                   .expected = "an answer in time",
+                   .got = why.ok() ? "none" : why.text(),
+                   .remedy = "check that the two devices can reach each other"});
   };
   for (std::uint32_t member = 0; member < peers_.size(); ++member) {
     Peer& peer = peers_[member];

@@ -9,9 +9,9 @@ namespace tributary {
 namespace {
 
 Status socket_failed(std::string_view doing) {
-  return Status(StatusCode::unavailable, {.what = std::string(doing),
-                                          .expected = "a connection that works",
-                                          .got = std::strerror(errno)});
+  return Status(
+      StatusCode::unavailable,
+      {.what = std::string(doing), .expected = "an open connection", .got = std::strerror(errno)});
 }
 
 class PlainChannel final : public MeshChannel {

@@ -14,10 +14,11 @@ constexpr std::string_view kMagic = "TRIBMESH";
 constexpr std::uint32_t kVersion = 1;
 
 Status bad_stream(std::string_view what, std::string expected, std::string got) {
-  return Status(StatusCode::corrupt_data, {.what = fmt::format("{} of a peer's stream", what),
-                                           .expected = std::move(expected),
-                                           .got = std::move(got),
-                                           .remedy = "is it a Tributary agent of this version?"});
+  return Status(StatusCode::corrupt_data,
+                {.what = fmt::format("{} of a peer's stream", what),
+                 .expected = std::move(expected),
+                 .got = std::move(got),
+                 .remedy = "check that the peer is a Tributary agent of this version"});
 }
 
 // Reads a little-endian number; the machine is little-endian too.

@@ -37,8 +37,8 @@ using PkeyContextPtr = std::unique_ptr<EVP_PKEY_CTX, Free<EVP_PKEY_CTX_free>>;
 
 // Takes the text of OpenSSL's oldest error, and clears the others so that they do not appear later.
 Status tls_failed(std::string_view doing,
-                  std::string expected = "a peer with the key that the coordinator names for it",
-                  std::string remedy = "if it goes on, have both agents join anew") {
+                  std::string expected = "the key that the coordinator names for this peer",
+                  std::string remedy = "if this repeats, make new join files for both agents") {
   std::array<char, 256> text{};
   const unsigned long code = ERR_get_error();
   ERR_error_string_n(code, text.data(), text.size());
@@ -252,9 +252,9 @@ class TlsChannel final : public MeshChannel {
     const int error = SSL_get_error(ssl_.get(), done);
     if (error == SSL_ERROR_WANT_READ || error == SSL_ERROR_WANT_WRITE) return std::size_t{0};
     if (SSL_is_init_finished(ssl_.get()) != 0) {
-      return tls_failed(fmt::format("{} under TLS", doing), "a connection that lasts", {});
+      return tls_failed(fmt::format("{} under TLS", doing), "an open connection", {});
     }
-    return tls_failed(fmt::format("shaking hands with a peer, {} under TLS", doing));
+    return tls_failed(fmt::format("handshake with a peer, {} under TLS", doing));
   }
 
   const std::unique_ptr<Handshake> handshake_;

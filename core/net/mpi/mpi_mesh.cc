@@ -339,8 +339,8 @@ void MpiMesh::deliver(std::uint32_t member, Incoming& message) {
     send_on(member);
     peer.left = true;
     return lose(member, Status(StatusCode::unavailable, {.what = "a mesh over MPI",
-                                                         .expected = "a member that stays",
-                                                         .got = "it has left"}));
+                                                         .expected = "a member of the mesh",
+                                                         .got = "the member has left"}));
   }
   counters_.wire_bytes_in += message.frame.size() + message.payload.size();
   // Frames of a lost member are still received, because it could not leave otherwise.
@@ -457,8 +457,8 @@ Result<MPI_Comm> own_communicator(MpiSession& session, const MpiMeshOptions& opt
   session.abandon(comm);
   return Status(StatusCode::deadline_exceeded,
                 {.what = "opening a mesh over MPI",
-                 .expected = fmt::format("all {} ranks to open it", session.size()),
-                 .got = "some have not",
+                 .expected = fmt::format("all {} ranks", session.size()),
+                 .got = "some ranks are missing",
                  .remedy = "every rank must run the same program with the same options"});
 }
 
@@ -473,8 +473,8 @@ Result<std::unique_ptr<PeerTransport>> open_mpi_mesh(MpiSession& session,
     return Status(
         StatusCode::invalid_argument,
         {.what = "caps of a mesh over MPI",
-         .expected = fmt::format("at most {} bytes of a frame and of a payload, and room "
-                                 "to receive one",
+         .expected = fmt::format("at most {} bytes of a frame and of a payload, and "
+                                 "memory to receive one",
                                  kBytesMax),
          .got = fmt::format("{}, {} and {}", options.limits.frame_bytes_max,
                             options.limits.payload_bytes_max, options.receive_bytes_max)});

@@ -22,7 +22,7 @@ Result<std::unique_ptr<MpiSession>> MpiSession::open() {
   if (before != 0) {
     return Status(
         StatusCode::already_exists,
-        {.what = "a session of MPI", .expected = "one in a process", .got = "a second one"});
+        {.what = "a session of MPI", .expected = "one per process", .got = "a second one"});
   }
   int provided = MPI_THREAD_SINGLE;
   TRIBUTARY_TRY(mpi_status(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided),
@@ -64,8 +64,8 @@ Result<std::uint64_t> MpiSession::agree(std::uint64_t number, const Clock& clock
   abandon(said);
   return Status(StatusCode::deadline_exceeded,
                 {.what = "agreeing with the other ranks of MPI",
-                 .expected = fmt::format("all {} to take part", size_),
-                 .got = "some have not",
+                 .expected = fmt::format("all {} ranks", size_),
+                 .got = "some ranks are missing",
                  .remedy = "every rank must run the same program with the same settings"});
 }
 

@@ -95,7 +95,7 @@ Status Shaped::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   TRIBUTARY_TRY(check_send(*this, to, frame.size(), payload.size()));
   if (!live_.contains(to)) return members().count > 0 ? member_lost(to) : no_connection();
   const std::size_t bytes = frame.size() + payload.size();
-  TRIBUTARY_TRY(check_queue_bound({.queue = "the shaped line",
+  TRIBUTARY_TRY(check_queue_bound({.queue = "the emulated link",
                                    .waiting_bytes = waiting_bytes(),
                                    .bytes_max = bounds_.out_bytes_max},
                                   bytes));

@@ -28,7 +28,7 @@ Result<Shaper> Shaper::make(const ShapeOptions& options) {
     return out_of_range("a line's loss", "a share from 0 to 1", fmt::format("{}", options.loss));
   }
   if (options.burst_bytes > kBytesMax || options.bytes_per_s > kBytesMax) {
-    return out_of_range("a line's rate and burst", fmt::format("at most {} bytes", kBytesMax),
+    return out_of_range("rate and burst of a link", fmt::format("at most {} bytes", kBytesMax),
                         "more");
   }
   return Shaper(options);

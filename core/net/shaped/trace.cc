@@ -28,11 +28,11 @@ std::string_view trimmed(std::string_view text) {
 Status bad(std::size_t line, std::string expected, std::string_view got) {
   constexpr std::size_t kShown = 60;
   return Status(StatusCode::invalid_argument,
-                {.what = line == 0 ? std::string("trace of a line")
-                                   : fmt::format("trace of a line, line {}", line),
+                {.what = line == 0 ? std::string("trace of a link")
+                                   : fmt::format("trace of a link, line {}", line),
                  .expected = std::move(expected),
                  .got = fmt::format("'{}'", got.substr(0, kShown)),
-                 .remedy = fmt::format("write one step a line: {}", kTraceHeader)});
+                 .remedy = fmt::format("write one step per line: {}", kTraceHeader)});
 }
 
 struct Column {
@@ -63,13 +63,13 @@ Result<TraceStep> parse_step(std::size_t line, std::string_view text) {
   for (std::size_t i = 0; i < kColumns; ++i) {
     const std::size_t comma = rest.find(',');
     if ((comma == std::string_view::npos) != (i + 1 == kColumns)) {
-      return bad(line, fmt::format("{} numbers with commas between", kColumns), text);
+      return bad(line, fmt::format("{} numbers separated by commas", kColumns), text);
     }
     TRIBUTARY_ASSIGN(values[i], number(line, kLimits[i], trimmed(rest.substr(0, comma))));
     rest.remove_prefix(std::min(comma, rest.size() - 1) + 1);
   }
   const double bytes_per_s = values[1] * 1e6 / 8;
-  if (bytes_per_s > 0 && bytes_per_s < 1) return bad(line, "at least a byte in a second", text);
+  if (bytes_per_s > 0 && bytes_per_s < 1) return bad(line, "at least one byte per second", text);
   return TraceStep{.lasts = time_of(values[0]),
                    .bytes_per_s = static_cast<std::uint64_t>(bytes_per_s),
                    .delay = time_of(values[2] / 1e3),

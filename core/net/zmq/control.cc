@@ -109,18 +109,18 @@ Status check_listener(const std::string& path) {
   ::close(file);
   if (failed == 0) return {};
   const bool forbidden = error == EACCES || error == EPERM;
-  return Status(
-      forbidden ? StatusCode::io_error : StatusCode::unavailable,
-      {.what = fmt::format("control socket '{}'", path),
-       .expected = "a daemon that listens on it",
-       .got = std::generic_category().message(error),
-       .remedy = forbidden ? "become the daemon's user" : "start the daemon, or name its journal"});
+  return Status(forbidden ? StatusCode::io_error : StatusCode::unavailable,
+                {.what = fmt::format("control socket '{}'", path),
+                 .expected = "a daemon that listens on it",
+                 .got = std::generic_category().message(error),
+                 .remedy = forbidden ? "run the command as the user of the daemon"
+                                     : "start the daemon, or name its journal"});
 }
 
 Status answer_cancelled(const std::string& path) {
   return Status(StatusCode::cancelled, {.what = fmt::format("answer of the daemon at '{}'", path),
-                                        .expected = "somebody who waits for it",
-                                        .got = "nobody",
+                                        .expected = "a caller that waits for it",
+                                        .got = "the caller stopped waiting",
                                         .remedy = {}});
 }
 
@@ -183,7 +183,7 @@ Result<std::string> ask_daemon(const std::string& path, std::string_view questio
        .expected = fmt::format("one within {} s",
                                std::chrono::duration_cast<std::chrono::seconds>(patience).count()),
        .got = "none",
-       .remedy = "look at the daemon's log"});
+       .remedy = "see the log of the daemon"});
 }
 
 }  // namespace tributary

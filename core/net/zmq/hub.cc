@@ -103,10 +103,11 @@ class ZmqHub final : public Hub {
 // take over a route.
 Status ZmqHub::guard() {
   if (!options_.allowed) {
-    return Status(StatusCode::invalid_argument, {.what = "hub",
-                                                 .expected = "an allow-list",
-                                                 .got = "none",
-                                                 .remedy = "hand one in, even an empty one"});
+    return Status(StatusCode::invalid_argument,
+                  {.what = "hub",
+                   .expected = "an allow-list",
+                   .got = "none",
+                   .remedy = "pass an allow-list, which may be empty"});
   }
   TRIBUTARY_TRY(context_->gate().guard(kAgentsDomain, options_.allowed));
   guarding_ = true;

@@ -33,8 +33,8 @@ Status LinkContext::start(const Options& options) {
   if (context_ == nullptr) return zmq_failed("libzmq");
   if (zmq_has("curve") != 1) {
     return Status(StatusCode::unsupported, {.what = "libzmq",
-                                            .expected = "one with CURVE",
-                                            .got = "one without",
+                                            .expected = "a libzmq with CURVE",
+                                            .got = "a libzmq without it",
                                             .remedy = "install Debian's libzmq5"});
   }
   zmq_ctx_set(context_, ZMQ_IO_THREADS, static_cast<int>(std::clamp(options.io_threads, 1u, 64u)));

@@ -170,7 +170,7 @@ Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
 void ZmqSpoke::give_up(ConnectionId connection) {
   if (state_ != State::connected || connection != connection_) return;
   attempt_->end.why = "silence";
-  attempt_->end.remedy = "it is dialled anew";
+  attempt_->end.remedy = "the connection is dialled again";
   attempt_->over = true;
 }
 
@@ -225,7 +225,7 @@ Status ZmqSpoke::look_at_connection() {
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
         attempt_->end.code = StatusCode::permission_denied;
         attempt_->end.why = "a refusal";
-        attempt_->end.remedy = "have this key put on its allow-list: 'tributary keys allow'";
+        attempt_->end.remedy = "add this key to the hub's allow-list with 'tributary keys allow'";
         attempt_->over = true;
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:

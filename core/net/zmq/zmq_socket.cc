@@ -43,9 +43,8 @@ void let_go(void*, void* hint) {
 }  // namespace
 
 Status zmq_failed(std::string what) {
-  return Status(
-      StatusCode::io_error,
-      {.what = std::move(what), .expected = "libzmq to do it", .got = zmq_strerror(zmq_errno())});
+  return Status(StatusCode::io_error,
+                {.what = std::move(what), .expected = "success", .got = zmq_strerror(zmq_errno())});
 }
 
 ZmqMessage::ZmqMessage(ByteSpan copied) {
@@ -109,7 +108,7 @@ Result<std::string> ZmqSocket::last_endpoint() const {
   char text[256] = {};
   std::size_t size = sizeof(text);
   if (zmq_getsockopt(socket_, ZMQ_LAST_ENDPOINT, text, &size) != 0) {
-    return zmq_failed("the address that was bound");
+    return zmq_failed("asking for the bound address");
   }
   return std::string(text);
 }

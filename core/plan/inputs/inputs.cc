@@ -82,10 +82,10 @@ void check_before(const PlanBefore& before, Checks& checks) {
                std::size_t{1} << 40);
   for (const double number : {before.line.alpha_s, before.line.beta_s_per_byte,
                               before.peers.alpha_s, before.peers.beta_s_per_byte}) {
-    checks.range("a line as it was", number, 0, kSecondsMax);
+    checks.range("an earlier link value", number, 0, kSecondsMax);
   }
-  checks.range("the time as it was", before.exchange_s, 0, kSecondsMax);
-  checks.range("the gain as it was", before.gain, 0, 1);
+  checks.range("the earlier time of an exchange", before.exchange_s, 0, kSecondsMax);
+  checks.range("the earlier gain", before.gain, 0, 1);
   if (!before.ratios.empty()) {
     checks.count("the agents' ratios in force", before.ratios.size(), before.agents, before.agents);
   }
@@ -135,7 +135,7 @@ Status check(const PlanInputs& inputs) {
   for (const auto& [key, factor] : inputs.corrections) {
     checks.range("the correction of " + key, factor, 0.01, 100);
   }
-  checks.count("codecs that were tried", inputs.tried.size(), 0, kCodecsMax);
+  checks.count("tried codecs", inputs.tried.size(), 0, kCodecsMax);
   for (const PlanTried& tried : inputs.tried) {
     checks.range("the gain when " + tried.spec + " was tried", tried.curve_gain, 0, 1);
   }

@@ -18,10 +18,10 @@ double seconds(std::chrono::nanoseconds time) {
 
 Status too_much_waits(std::uint32_t member, std::size_t bytes_max) {
   return Status(StatusCode::resource_exhausted,
-                {.what = fmt::format("what waits for member {}", member),
+                {.what = fmt::format("messages that wait for member {}", member),
                  .expected = fmt::format("at most {} bytes", bytes_max),
                  .got = "more",
-                 .remedy = "it takes too little: exchange by the coordinator"});
+                 .remedy = "the member receives too slowly; exchange through the coordinator"});
 }
 
 Status bad_key(const OpenPeers::Member& member) {

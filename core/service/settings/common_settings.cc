@@ -31,21 +31,21 @@ Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char*
   app.set_version_flag("--version", about.program + " " + TRIBUTARY_VERSION, "the version");
   app.add_option("-c,--config", flags.config, "settings, a TOML file")->type_name("FILE");
   app.add_option("-s,--set", flags.assignments,
-                 "one more setting, as link.endpoint=...; repeatable")
+                 "a further setting, for example link.endpoint=...; may be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   if (about.takes_job) {
     app.add_option("--job", flags.job,
-                   "a job to begin with, a TOML file, unless it was begun before")
+                   "job to start with, a TOML file; ignored if it has been submitted before")
         ->type_name("FILE");
   }
   if (about.takes_join) {
-    app.add_option("--join", flags.join, "what 'tributary keys join' made for this agent")
+    app.add_option("--join", flags.join, "join file of this agent, made by 'tributary keys join'")
         ->type_name("FILE");
   }
   app.add_flag("--exit-when-done", flags.exit_when_done, "end when the job is done");
-  app.add_flag("--check", flags.check, "only check the settings");
+  app.add_flag("--check", flags.check, "check the settings and exit");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -53,9 +53,8 @@ Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char*
   } catch (const CLI::CallForVersion&) {
     flags.answer = app.version() + "\n";
   } catch (const CLI::Error& error) {
-    return Status(
-        StatusCode::invalid_argument,
-        {.what = error.what(), .remedy = fmt::format("'{} --help' tells more", about.program)});
+    return Status(StatusCode::invalid_argument,
+                  {.what = error.what(), .remedy = fmt::format("see '{} --help'", about.program)});
   }
   return flags;
 }
@@ -98,7 +97,7 @@ int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& o
     return exit_code(status.code());
     // No exception leaves main(): each becomes an error text and an exit code.
   } catch (const std::bad_alloc&) {
-    complain("resource_exhausted: memory: no more of it");
+    complain("resource_exhausted: memory: none left");
     return exit_code(StatusCode::resource_exhausted);
   } catch (const std::exception& error) {
     complain(std::string("internal: ") + error.what());

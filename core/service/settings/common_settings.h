@@ -35,7 +35,7 @@ struct DaemonFlags {
   std::string job;                       // path of a job's TOML file; empty: none
   std::string join;                      // path of a join file; empty: none
   bool exit_when_done = false;           // end when the job is done
-  bool check = false;                    // only check the settings
+  bool check = false;                    // check the settings and exit
   std::string answer;                    // a help text or a version to print instead of running
 };
 

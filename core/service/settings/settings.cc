@@ -42,7 +42,7 @@ Result<Value> value_of(const toml::node& node) {
   if (const auto* real = node.as_floating_point()) return Value(real->get());
   const Status no_use(StatusCode::invalid_argument,
                       {.what = {},
-                       .expected = "a text, a number, true, false or a list of texts",
+                       .expected = "a string, a number, true, false or a list of strings",
                        .got = "something else",
                        .remedy = {}});
   const auto* list = node.as_array();
@@ -101,7 +101,7 @@ void Settings::text(std::string key, std::string& target) {
 void Settings::texts(std::string key, std::vector<std::string>& target) {
   bind(std::move(key), [&target](const Value& value) -> Status {
     const auto* texts = std::get_if<std::vector<std::string>>(&value);
-    if (!texts) return unfit("a list of texts", value);
+    if (!texts) return unfit("a list of strings", value);
     target = *texts;
     return {};
   });

@@ -99,11 +99,11 @@ class TableReader {
     const toml::node* const node = find(key);
     if (node == nullptr) return {};
     const toml::array* const array = node->as_array();
-    if (array == nullptr) return bad(key, "a list of texts", *node);
+    if (array == nullptr) return bad(key, "a list of strings", *node);
     out.clear();
     for (const toml::node& item : *array) {
       const auto value = item.value_exact<std::string>();
-      if (!value) return bad(key, "a list of texts", *node);
+      if (!value) return bad(key, "a list of strings", *node);
       out.push_back(*value);
     }
     return {};

@@ -109,7 +109,7 @@ Status AgentJournal::put(const ContributionRecord& record) {
   if (!replica || job != record.id.job) {
     return Status(StatusCode::invalid_argument,
                   {.what = fmt::format("contribution to {}", text(record.id)),
-                   .expected = "the replica of its job to be stored before",
+                   .expected = "a stored replica of its job",
                    .got = replica ? fmt::format("that of job {}", job) : "none"});
   }
   std::vector<BlobId> old_blobs;

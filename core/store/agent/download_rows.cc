@@ -72,7 +72,7 @@ Status DownloadRows::check_follows(const DownloadRecord& record) {
   TRIBUTARY_ASSIGN(const bool there, database_->first("SELECT job, hash, bytes FROM download",
                                                       std::tie(job, hash, bytes)));
   if (!there || job != record.job || hash != record.hash || bytes != record.bytes) {
-    return run_refused(record, there ? text_of(job, hash, bytes) : "a run at offset 0 before",
+    return run_refused(record, there ? text_of(job, hash, bytes) : "an earlier run at offset 0",
                        there ? text_of(record.job, record.hash, record.bytes) : "none");
   }
   std::uint64_t end = 0;

@@ -121,7 +121,7 @@ TEST_F(Download, ARunWithoutBytesIsNone) {
 }
 
 TEST_F(Download, ARunThatDoesNotFollowIsRefused) {
-  expect_refused(run(5, 10), "a run at offset 0 before", "none");
+  expect_refused(run(5, 10), "an earlier run at offset 0", "none");
   store(run(0, 100));
   expect_refused(run(99, 200), "expected offset 100", "got offset 99");
   expect_refused(run(101, 200), "expected offset 100", "got offset 101");

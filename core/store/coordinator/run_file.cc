@@ -158,7 +158,7 @@ Result<std::vector<StoredEvent>> RunFile::events(std::int64_t after, std::uint32
                            event.source, event.text, event.job, event.round));
     // An unknown level would be out of range for users of the enumeration.
     if (event.level <= LogLevel::error) return {};
-    return damaged_journal(database_->path(), "level of an event", "one that is known",
+    return damaged_journal(database_->path(), "level of an event", "a known value",
                            fmt::format("{}", static_cast<unsigned>(event.level)));
   };
   TRIBUTARY_TRY(
@@ -199,7 +199,7 @@ Result<std::vector<StoredLinkSample>> RunFile::link_samples(std::int64_t after,
     TRIBUTARY_TRY(row.read(stored.number, sample.at_wall_ns, sample.from, sample.to, sample.method,
                            alpha.read(), beta.read(), confidence.read()));
     if (sample.method <= wire::LinkMethod::MAX) return {};
-    return damaged_journal(database_->path(), "method of a link sample", "one that is known",
+    return damaged_journal(database_->path(), "method of a link sample", "a known value",
                            fmt::format("{}", static_cast<unsigned>(sample.method)));
   };
   TRIBUTARY_TRY(

@@ -199,7 +199,7 @@ Status Blobs::damaged(BlobId blob, std::string expected, std::string got) const 
                 {.what = fmt::format("database '{}', blob {}", database_->path(), blob),
                  .expected = std::move(expected),
                  .got = std::move(got),
-                 .remedy = "put the file aside and restore a copy, or begin anew"});
+                 .remedy = "move the file away, and restore a copy or start with a new file"});
 }
 
 }  // namespace tributary

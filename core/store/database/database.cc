@@ -36,10 +36,11 @@ Meaning meaning_of(int extended_code, int system_error) {
       return {StatusCode::resource_exhausted, "store smaller values"};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-      return {StatusCode::unavailable, "try again once the other process is done with the file"};
+      return {StatusCode::unavailable, "try again when the other process has released the file"};
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return {StatusCode::corrupt_data, "put the file aside and restore a copy, or begin anew"};
+      return {StatusCode::corrupt_data,
+              "move the file away, and restore a copy or start with a new file"};
     case SQLITE_IOERR:
       return {StatusCode::io_error, "check the disk"};
     case SQLITE_READONLY:
@@ -171,7 +172,7 @@ Status Statement::expect_type(int column, int type, std::string_view type_name) 
                                      verb(sqlite3_sql(statement_))),
                  .expected = std::string(type_name),
                  .got = is_null(column) ? "nothing" : "another type",
-                 .remedy = "put the file aside and restore a copy, or begin anew"});
+                 .remedy = "move the file away, and restore a copy or start with a new file"});
 }
 
 Status Statement::out_of_range(int column, std::int64_t value) const {
@@ -181,7 +182,7 @@ Status Statement::out_of_range(int column, std::int64_t value) const {
                                      verb(sqlite3_sql(statement_))),
                  .expected = "a number in its range",
                  .got = fmt::format("{}", value),
-                 .remedy = "put the file aside and restore a copy, or begin anew"});
+                 .remedy = "move the file away, and restore a copy or start with a new file"});
 }
 
 Status Statement::read_integer(int column, std::int64_t& value) {
@@ -323,7 +324,7 @@ Status Database::set_up_writing(const DatabaseOptions& options) {
     return Status(StatusCode::unsupported, {.what = fmt::format("database '{}'", path_),
                                             .expected = "a write-ahead log",
                                             .got = mode,
-                                            .remedy = "keep it on a local disk"});
+                                            .remedy = "store it on a local disk"});
   }
   // Replaces SQLite's automatic checkpoint, which counts pages and hides its errors.
   sqlite3_wal_hook(
@@ -354,7 +355,7 @@ Result<Statement*> Database::prepared(std::string_view sql) {
   }
   if (!found->second->busy()) return found->second.get();
   return Status(StatusCode::invalid_argument,
-                {.what = std::string(sql.substr(0, 60)), .got = "a query within itself"});
+                {.what = std::string(sql.substr(0, 60)), .got = "a query that is already running"});
 }
 
 Status Database::execute(const std::string& sql) {

@@ -39,10 +39,11 @@ Result<FileLock> FileLock::take(const std::string& path) {
   FileLock lock(file);
   if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return refused(name, errno);
-    return Status(StatusCode::already_exists, {.what = fmt::format("journal '{}'", path),
-                                               .expected = "no other process to use it",
-                                               .got = fmt::format("{} does", holder(file)),
-                                               .remedy = "stop that one, or name another journal"});
+    return Status(StatusCode::already_exists,
+                  {.what = fmt::format("journal '{}'", path),
+                   .expected = "no other process that uses it",
+                   .got = fmt::format("{} does", holder(file)),
+                   .remedy = "stop the other process, or name another journal"});
   }
   // The number is only information for people; the lock does not depend on it.
   const std::string number = fmt::format("{}\n", ::getpid());

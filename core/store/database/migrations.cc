@@ -32,7 +32,7 @@ Status check_marks(const Marks& marks, const Database& database, const Schema& s
                   {.what = fmt::format("database '{}'", database.path()),
                    .expected = fmt::format("a {}", schema.what),
                    .got = fmt::format("application id {:08x}", marks.application_id),
-                   .remedy = "name the right file, or a new one"});
+                   .remedy = "name the right file, or a new file"});
   }
   if (marks.version > schema.steps.size()) {
     return Status(StatusCode::unsupported,
@@ -71,8 +71,8 @@ Result<std::uint32_t> check_version(Database& database, const Schema& schema) {
   return Status(StatusCode::unsupported,
                 {.what = fmt::format("{} '{}'", schema.what, database.path()),
                  .expected = fmt::format("version 1 to {}", schema.steps.size()),
-                 .got = "one that is empty",
-                 .remedy = "wait until its coordinator or agent has made it"});
+                 .got = "an empty file",
+                 .remedy = "wait until its coordinator or agent has created it"});
 }
 
 }  // namespace tributary

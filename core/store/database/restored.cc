@@ -12,12 +12,12 @@ Status damaged_journal(const std::string& path, std::string what, std::string ex
                 {.what = fmt::format("journal '{}', {}", path, what),
                  .expected = std::move(expected),
                  .got = std::move(got),
-                 .remedy = "put the file aside and restore a copy, or begin anew"});
+                 .remedy = "move the file away, and restore a copy or start with a new file"});
 }
 
 Status check_restored(wire::JobState state, const std::string& path) {
   if (state <= wire::JobState::MAX) return {};
-  return damaged_journal(path, "state of a job", "a state that is known",
+  return damaged_journal(path, "state of a job", "a known state",
                          fmt::format("{}", static_cast<unsigned>(state)));
 }
 

@@ -28,11 +28,12 @@ Result<std::unique_ptr<TorchModel>> open_network(const TrainingJob& job,
     return TorchModel::make(std::move(plan));
   }
   if (model_file.empty() && job.model_file.empty()) {
-    return Status(StatusCode::not_found,
-                  {.what = fmt::format("TorchScript '{}' of the job", job.model),
-                   .expected = "its file on this device, as it is too large to come with the job",
-                   .got = "no setting trainer.model_file",
-                   .remedy = "copy the file here and name it in trainer.model_file"});
+    return Status(
+        StatusCode::not_found,
+        {.what = fmt::format("TorchScript '{}' of the job", job.model),
+         .expected = "its file on this device, because it is too large to be sent with the job",
+         .got = "no setting trainer.model_file",
+         .remedy = "copy the file here and name it in trainer.model_file"});
   }
   const std::string& name = model_file.empty() ? job.model : model_file;
   Bytes file = job.model_file;
@@ -76,7 +77,7 @@ Status check_shape(const TrainingJob& job, const DataSet& data, std::string_view
   if (data.shape() == job.input) return {};
   return Status(StatusCode::mismatch,
                 {.what = fmt::format("{} data of this agent", part),
-                 .expected = fmt::format("what the job is about: {}", describe(job.input)),
+                 .expected = fmt::format("data of the job's shape: {}", describe(job.input)),
                  .got = describe(data.shape()),
                  .remedy = "give this agent the job's data, or correct the job's input"});
 }

@@ -31,7 +31,7 @@ class TorchTools final : public ModelTools {
     return Status(StatusCode::invalid_argument, {.what = "evaluation of a model",
                                                  .expected = "data to evaluate it on",
                                                  .got = "none",
-                                                 .remedy = "hand it to prepare()"});
+                                                 .remedy = "pass it to prepare()"});
   }
 
   Result<ScriptModel> read_script(ByteSpan file, const std::string& name,
@@ -56,12 +56,12 @@ class TorchTools final : public ModelTools {
       bind_to_evaluate(*model_, model, buffers_);
       return {};
     }
-    return Status(StatusCode::mismatch,
-                  {.what = "values of a model",
-                   .expected = model_ ? fmt::format("{}", model_->layers().values())
-                                      : "a job that was prepared",
-                   .got = fmt::format("{}", model.size()),
-                   .remedy = "take job and model from the same journal"});
+    return Status(
+        StatusCode::mismatch,
+        {.what = "values of a model",
+         .expected = model_ ? fmt::format("{}", model_->layers().values()) : "a prepared job",
+         .got = fmt::format("{}", model.size()),
+         .remedy = "take job and model from the same journal"});
   }
 
   const ModelToolsOptions options_;

@@ -190,12 +190,12 @@ Result<Evaluation> TorchTrainer::evaluate_all(std::span<const float> model) {
 
 Status TorchTrainer::check_model(std::span<const float> model) const {
   if (job_ && model.size() == model_->layers().values()) return {};
-  return Status(StatusCode::mismatch,
-                {.what = "model to train",
-                 .expected = job_ ? fmt::format("{} values", model_->layers().values())
-                                  : "a job that was prepared",
-                 .got = fmt::format("{} values", model.size()),
-                 .remedy = "look for what the log says about the job"});
+  return Status(
+      StatusCode::mismatch,
+      {.what = "model to train",
+       .expected = job_ ? fmt::format("{} values", model_->layers().values()) : "a prepared job",
+       .got = fmt::format("{} values", model.size()),
+       .remedy = "see the earlier errors of the job in the log"});
 }
 
 Result<std::optional<Evaluation>> TorchTrainer::evaluate(std::span<const float> model) {
