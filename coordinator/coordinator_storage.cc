@@ -46,7 +46,7 @@ void CoordinatorStorage::load(const LoadRound& wanted) {
   thread_->post([this, wanted] {
     Result<RoundLoaded> loaded = journal_->load_round(wanted);
     if (loaded.ok()) return parts_.post(std::move(*loaded));
-    parts_.log.error(kStorageComponent, "journal cannot be read",
+    parts_.log.error(kStorageComponent, "the journal cannot be read",
                      {{"error", loaded.status().text()}});
     parts_.post(RoundLoaded{.token = wanted.token, .round = {}, .epoch = {}});
   });
@@ -94,7 +94,7 @@ void CoordinatorStorage::keep(const TelemetryRows& rows) {
   if (rows.size() == 0) return;
   const Status status = journal_->add(rows);
   if (!status.ok() && !keeping_failed_) {
-    parts_.log.warning(kStorageComponent, "events and metrics are not kept",
+    parts_.log.warning(kStorageComponent, "events and metrics cannot be stored",
                        {{"error", status.text()}});
   }
   keeping_failed_ = !status.ok();

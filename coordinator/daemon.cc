@@ -417,7 +417,7 @@ void CoordinatorDaemon::run_periodic_tasks() {
   if (evaluations_) evaluations_->report();
   for (const Event& event : operators_->take()) loop_->feed(event);
   if (settings_.exit_when_done && !end_.stopping() && everything_done()) {
-    loop_->feed(Shutdown{.reason = "every job is done"});
+    loop_->feed(Shutdown{.reason = "all jobs are done"});
   }
   end_.look(now, machine_->idle());
   if (now < next_.metrics_at_ns) return;

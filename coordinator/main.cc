@@ -9,17 +9,17 @@ int main(int argc, char** argv) {
   tributary::StopSignals::block();
   using tributary::DaemonFlags;
   using tributary::Status;
-  const tributary::DaemonAbout about = {
-      .program = "tributary-coordinator",
-      .summary =
-          "plans the rounds of a federation, adds up what its agents send, keeps the journal",
-      .takes_job = true};
+  const tributary::DaemonAbout about = {.program = "tributary-coordinator",
+                                        .summary =
+                                            "plans the rounds of a federation, combines the "
+                                            "updates of its agents, and keeps the journal",
+                                        .takes_job = true};
   return tributary::daemon_main(about, argc, argv, std::cout, std::cerr,
                                 [](const DaemonFlags& flags) -> Status {
                                   TRIBUTARY_ASSIGN(const tributary::CoordinatorSettings settings,
                                                    tributary::read_coordinator_settings(flags));
                                   if (!flags.check) return tributary::run_coordinator(settings);
-                                  std::cout << "settings are fine\n";
+                                  std::cout << "the settings are valid\n";
                                   return {};
                                 });
 }

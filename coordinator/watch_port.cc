@@ -22,7 +22,7 @@ Result<std::unique_ptr<WatchServer>> open_watch_port(
                                       .journal = settings.journal,
                                       .ask_operator = std::move(ask_operator)},
                                      clock, log));
-  log.info("coordinator", "watchers may come", {{"endpoint", server->endpoint()}});
+  log.info("coordinator", "observers can connect", {{"endpoint", server->endpoint()}});
   return server;
 }
 

@@ -159,8 +159,8 @@ Status Auditor::commit_bucket(const AuditedRound& round, const PlannedBucket& bu
   const auto rank = member == members_.end() ? std::nullopt : round.plan->rank(member->second);
   if (payload.empty() || !rank) {
     return Status(StatusCode::mismatch, {.what = text(key) + ": counted",
-                                         .expected = "what this agent has sent",
-                                         .got = "a bucket that it did not send",
+                                         .expected = "a bucket that this agent has sent",
+                                         .got = "another bucket",
                                          .remedy = {}});
   }
   std::vector<ByteSpan> combined;
@@ -184,8 +184,8 @@ Status Auditor::commit_bucket_by_peers(const RoundKey& key, const PlannedBucket&
   const Account::Given* const given = account_->given(key, bucket.index);
   if (given == nullptr) {
     return Status(StatusCode::mismatch, {.what = text(key) + ": counted",
-                                         .expected = "what this agent has stored before",
-                                         .got = "a bucket that it has no record of",
+                                         .expected = "a bucket that this agent has stored",
+                                         .got = "another bucket",
                                          .remedy = {}});
   }
   return account_->committed(key, bucket.first_value, given->values);

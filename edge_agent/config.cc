@@ -60,7 +60,7 @@ Status take_join_file(const Settings& settings, AgentSettings& config) {
   if (!config.key_file.empty()) {
     return Status(StatusCode::invalid_argument,
                   {.what = "setting link.key_file",
-                   .expected = "either a key file or a join file",
+                   .expected = "a key file or a join file, not both",
                    .got = "both",
                    .remedy = "the join file holds a key pair: leave link.key_file out"});
   }
@@ -90,11 +90,12 @@ Status check_peers(const Settings& settings, const AgentSettings& config) {
                   {.what = "settings peers.endpoint and peers.advertise",
                    .expected = "neither, with peers.transport = \"mpi\"",
                    .got = config.peers_endpoint + config.peers_advertise,
-                   .remedy = "leave them out: mpirun knows where its ranks are"});
+                   .remedy = "remove them: mpirun connects its ranks"});
   }
   if (config.peers_endpoint.empty()) {
     if (config.peers_advertise.empty()) return {};
-    return settings.missing("peers.endpoint", "where this agent listens for its peers");
+    return settings.missing("peers.endpoint",
+                            "set it to the address on which this agent listens for its peers");
   }
   return check_peer_addresses(config.peers_endpoint, config.peers_advertise);
 }
@@ -118,7 +119,7 @@ Status check_together(const Settings& settings, const AgentSettings& config) {
   if (config.encrypted) TRIBUTARY_TRY(parse_public_key(config.coordinator_key).status());
   TRIBUTARY_TRY(check_peers(settings, config));
   if (config.trainer == "torch" && config.training.data.path.empty()) {
-    return settings.missing("data.path", "say where this agent's data is");
+    return settings.missing("data.path", "set it to the folder or file of this agent's data");
   }
   if (config.training.data.shard >= config.training.data.shards) {
     return settings.missing("data.shard", "shards are numbered from 0, below data.shards");

@@ -338,9 +338,9 @@ Status AgentDaemon::run() {
 Result<std::unique_ptr<PeerPort>> without_mpi(const Clock&) {
   return Status(StatusCode::unsupported,
                 {.what = "peers.transport",
-                 .expected = "tcp, as this program has no MPI",
+                 .expected = "tcp, because this program is built without MPI",
                  .got = "mpi",
-                 .remedy = "have mpirun start tributary-agent-mpi, which is built where "
+                 .remedy = "start tributary-agent-mpi with mpirun; it is built if "
                            "libopenmpi-dev and openmpi-bin are installed"});
 }
 

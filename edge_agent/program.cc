@@ -13,7 +13,7 @@ int agent_main(const std::string& program, int argc, char** argv, const OpenMpi&
                      [&](const DaemonFlags& flags) -> Status {
                        TRIBUTARY_ASSIGN(const AgentSettings settings, read_agent_settings(flags));
                        if (!flags.check) return run_agent(settings, open_mpi);
-                       std::cout << "settings are fine\n";
+                       std::cout << "the settings are valid\n";
                        return {};
                      });
 }

@@ -33,7 +33,7 @@ Result<std::uint32_t> rank_from_mpirun(const std::function<const char*(const cha
       {.what = std::string("the rank of this process, ") + kVariable,
        .expected = "a number, from Open MPI's mpirun",
        .got = text.empty() ? "nothing" : std::string(text.substr(0, 64)),
-       .remedy = "start it as in: mpirun -n 4 tributary-agent-mpi --config agent-%r.toml"});
+       .remedy = "start it like this: mpirun -n 4 tributary-agent-mpi --config agent-%r.toml"});
 }
 
 }  // namespace tributary

@@ -248,7 +248,7 @@ class WithoutSystemd(unittest.TestCase):
             if daemon == "tributary-agent":  # until it has been let in
                 self.assertIn("tributary keys join", told)
             else:
-                self.assertEqual(told, "settings are fine\n")
+                self.assertEqual(told, "the settings are valid\n")
 
     def test_they_commit_rounds_as_their_own_users(self):
         with socket.socket() as probe:
@@ -262,7 +262,7 @@ class WithoutSystemd(unittest.TestCase):
         refused = self.root.run("tributary-agent", "--config", "/etc/tributary/agent.toml",
                                 "--join", f"/srv/{made.name}", "--set", "link.coordinator=x",
                                 "--set", "trainer.name=synthetic", "--check")
-        self.assertEqual(refused, "settings are fine\n")
+        self.assertEqual(refused, "the settings are valid\n")
         self.root.run("install", "-o", "tributary-agent", "-m", "0644", f"/srv/{made.name}",
                       "/etc/tributary/agent.join")
         self.assertIn("chmod 600", self.root.run("tributary-agent", "--config",

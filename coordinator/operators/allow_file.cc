@@ -21,7 +21,7 @@ Status AllowFile::read_locked() {
 void AllowFile::read_again(Log& log) {
   if (path_.empty()) return;
   if (const Status status = read(); !status.ok()) {
-    return log.error("coordinator", "allow-list stays as it is",
+    return log.error("coordinator", "the allow-list cannot be read; the earlier one stays in force",
                      {{"of", whose_}, {"error", status.text()}});
   }
   log.info("coordinator", "allow-list read again", {{whose_, list_->size()}});
@@ -30,8 +30,8 @@ void AllowFile::read_again(Log& log) {
 Status AllowFile::check_path() const {
   if (!path_.empty()) return {};
   return Status(StatusCode::unsupported, {.what = fmt::format("the allow-list of {}", whose_),
-                                          .expected = "a file of the coordinator's settings",
-                                          .got = "none, since it does not encrypt",
+                                          .expected = "a file in the coordinator's settings",
+                                          .got = "none, because encryption is off",
                                           .remedy = "set link.encrypted and link.allow_file"});
 }
 

@@ -58,7 +58,7 @@ Result<ControlQuestion> read_control_question(std::string_view text) {
   const auto known = std::ranges::find(kVerbs, verb);
   if (known == kVerbs.end()) {
     // Names a similar verb, because the tool and the coordinator may be of different versions.
-    return bad_question("a verb that this version knows: " + did_you_mean(verb, kVerbs), verb);
+    return bad_question("a verb of this version: " + did_you_mean(verb, kVerbs), verb);
   }
   ControlQuestion question;
   if (verb == "list") return question;

@@ -73,7 +73,7 @@ std::string OperatorService::answer(std::string_view text) {
                            {.what = "the coordinator",
                             .expected = fmt::format("an answer within {} s", kPatience.count()),
                             .got = closed_ ? "it is stopping" : "it is busy, or its disk is full",
-                            .remedy = "list the jobs to see what became of it"}));
+                            .remedy = "list the jobs to see whether the command took effect"}));
 }
 
 // The state machine is not involved: the link drops messages of a key that is not allowed.
@@ -114,8 +114,8 @@ Result<std::uint64_t> OperatorService::number_of(const std::string& job) const {
   }
   if (found) return *found;
   return Status(StatusCode::not_found, {.what = fmt::format("job '{}'", job),
-                                        .expected = "the name or number of one that is here",
-                                        .got = "none of that name",
+                                        .expected = "the name or number of a known job",
+                                        .got = "no job with this name",
                                         .remedy = "list the jobs"});
 }
 
@@ -132,9 +132,9 @@ Result<Event> OperatorService::command(Pending& pending) {
     if (view.name != question.job || over(view)) continue;
     return Status(StatusCode::already_exists,
                   {.what = fmt::format("job '{}'", question.job),
-                   .expected = "a name that no other job has",
-                   .got = fmt::format("that of job {}, which is not over", view.job),
-                   .remedy = "stop that one first, or give this one another name"});
+                   .expected = "a name that no unfinished job has",
+                   .got = fmt::format("the name of job {}, which is not finished", view.job),
+                   .remedy = "stop that job first, or choose another name"});
   }
   pending.submit.command = next_command_;
   return Event(std::move(pending.submit));

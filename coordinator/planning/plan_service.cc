@@ -115,7 +115,8 @@ void PlanService::prepare(std::uint32_t agents) {
   const Status posted = thread_.try_post([this, agents] {
     const Status status = planners_.measure_codecs(agents);
     if (status.ok() || ending_) return;
-    parts_.log.warning(kPlannerComponent, "codecs are to be measured again",
+    parts_.log.warning(kPlannerComponent,
+                       "the codecs could not be measured; the first plan measures them again",
                        {{"error", status.text()}});
   });
   // Not fatal: the job's first plan then measures them.
@@ -133,7 +134,7 @@ void PlanService::resume(std::uint64_t job, PlanInputs inputs) {
     // Nothing to resume if this release derives no decision from the same inputs.
     if (!decision.ok() || decision->trigger == PlanTrigger::none) return;
     planned.decision = *std::move(decision);
-    parts_.log.info(kPlannerComponent, "goes on as decided: " + planned.decision.reason,
+    parts_.log.info(kPlannerComponent, "resumed the last decision: " + planned.decision.reason,
                     {{"job", job}});
     parts_.advise({.job = job, .advice = advice_of(planned)});
     planners_.resume(job, std::move(planned));

@@ -27,9 +27,9 @@ class Watching : public testing::Test {
     federation_.set_for_coordinator("watch.operators=[\"chief\"]");
     federation_.set_for_coordinator("watch.endpoint=tcp://127.0.0.1:*");
     federation_.start_all();
-    ASSERT_TRUE(federation_.coordinator().logs({"watchers may come"}));
+    ASSERT_TRUE(federation_.coordinator().logs({"observers can connect"}));
     endpoint_ =
-        field(federation_.coordinator().lines_with({"watchers may come"}).back(), "endpoint");
+        field(federation_.coordinator().lines_with({"observers can connect"}).back(), "endpoint");
     // A restarted coordinator must use the same port.
     federation_.set_for_coordinator("watch.endpoint=" + endpoint_);
   }
