@@ -254,7 +254,7 @@ TEST_F(Lab, ComesBackAfterItsRelayWasKilled) {
   ASSERT_EQ(::kill(relay, SIGKILL), 0);
   for (int i = 0; i < 200 && listed()["condition"] == "up"; ++i) {
   }
-  EXPECT_EQ(listed()["condition"], "its relay is gone");
+  EXPECT_EQ(listed()["condition"], "its relay has ended");
   ASSERT_EQ(up({"--nodes", "2", "--delay", "1ms"}).code, 0);
   send_over_tcp(lab(), 10'000);
   // A program that still runs in a node ends with the lab.

@@ -43,7 +43,7 @@ Result<Answer> down(const LabDown& command) {
     if (first.ok()) first = std::move(removed);
   }
   TRIBUTARY_TRY(first);
-  return Answer{.text = names.empty() ? "nothing to take down\n"
+  return Answer{.text = names.empty() ? "no lab to remove\n"
                                       : fmt::format("taken down: {}\n", fmt::join(names, " ")),
                 .data = json_text(nlohmann::ordered_json{{"removed", names}})};
 }
@@ -54,17 +54,17 @@ Command lab_down_command() {
   const auto command = std::make_shared<LabDown>();
   return {.noun = "lab",
           .verb = "down",
-          .summary = "take a lab away, with all that runs in it",
+          .summary = "remove a lab and end the programs in it",
           .details =
-              "Ends the programs that still run in the nodes. What a crash has left is taken\n"
-              "away, too; where there is nothing, that is no error.\n\n"
+              "Ends the programs that still run in the nodes. Also removes the remains of a\n"
+              "crash. It is no error if there is no such lab.\n\n"
               "examples:\n"
               "  tributary lab down\n"
               "  tributary lab down --name far\n"
               "  tributary lab down --all",
           .options = {{.name = "--name",
                        .value_name = "NAME",
-                       .help = "the lab's name (lab)",
+                       .help = "name of the lab (lab)",
                        .accept = [command](const std::string& value) -> Status {
                          command->name = value;
                          return check_lab_name(value);

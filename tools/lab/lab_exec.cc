@@ -34,9 +34,9 @@ Result<FoundLab> find_lab(const std::string& name) {
   if (found != labs.end() && found->second.complete()) return found->second;
   return Status(StatusCode::not_found,
                 {.what = fmt::format("a lab named '{}'", name),
-                 .expected = "one that is up",
-                 .got = found == labs.end() ? "none" : "what a crash left of it",
-                 .remedy = fmt::format("make it: tributary lab up --name {}", name)});
+                 .expected = "a running lab",
+                 .got = found == labs.end() ? "none" : "the remains of a crashed lab",
+                 .remedy = fmt::format("create it with: tributary lab up --name {}", name)});
 }
 
 // Replaces this process by the command, so that exit code and signals are those of the command.
@@ -49,9 +49,9 @@ Status become(const LabExec& exec, std::uint32_t nodes) {
   for (const int signal : {SIGPIPE, SIGXFSZ}) std::signal(signal, SIG_DFL);
   ::execvp(arguments[0], arguments.data());
   return Status(StatusCode::io_error, {.what = "the program 'ip'",
-                                       .expected = "the tools of iproute2",
+                                       .expected = "the program of the package iproute2",
                                        .got = std::generic_category().message(errno),
-                                       .remedy = "install them: apt-get install iproute2"});
+                                       .remedy = "install it: apt-get install iproute2"});
 }
 
 // The exit code is that of the first program that failed.
@@ -69,7 +69,7 @@ Result<Answer> run_everywhere(const LabExec& exec, std::uint32_t nodes) {
 Result<Answer> run(const LabExec& exec) {
   if (exec.all == (exec.node != kNoNode)) {
     return Status(StatusCode::invalid_argument, {.what = "where to run the command",
-                                                 .expected = "one of --node N and --all",
+                                                 .expected = "either --node N or --all",
                                                  .got = exec.all ? "both" : "none",
                                                  .remedy = "see 'tributary lab exec --help'"});
   }
@@ -80,7 +80,7 @@ Result<Answer> run(const LabExec& exec) {
   if (exec.node >= nodes) {
     return Status(StatusCode::invalid_argument,
                   {.what = "the node",
-                   .expected = fmt::format("one from 0 to {}", nodes - 1),
+                   .expected = fmt::format("a number from 0 to {}", nodes - 1),
                    .got = fmt::format("{}", exec.node),
                    .remedy = {}});
   }
@@ -91,46 +91,46 @@ Result<Answer> run(const LabExec& exec) {
 
 Command lab_exec_command() {
   const auto exec = std::make_shared<LabExec>();
-  return {
-      .noun = "lab",
-      .verb = "exec",
-      .summary = "run a program in a node, or in every node at once",
-      .details =
-          "With --node the program takes this one's place: its exit code, its signals. With --all\n"
-          "a program that fails, and Ctrl-C, end the others, and the exit code is that of the\n"
-          "first that failed; standard input is empty. The program finds TRIBUTARY_NODE,\n"
-          "TRIBUTARY_NODES and TRIBUTARY_ADDRESS in its environment, and the names node-0, "
-          "node-1,\n"
-          "... in its /etc/hosts.\n\n"
-          "examples:\n"
-          "  tributary lab exec --node 0 -- ip addr\n"
-          "  tributary lab exec --node 2 -- ping -c 3 node-0\n"
-          "  tributary lab exec --all -- sh -c 'my-ring --rank $TRIBUTARY_NODE'",
-      .options = {{.name = "--name",
-                   .value_name = "NAME",
-                   .help = "the lab's name (lab)",
-                   .accept = [exec](const std::string& value) -> Status {
-                     exec->name = value;
-                     return check_lab_name(value);
-                   }},
-                  {.name = "--node",
-                   .value_name = "N",
-                   .help = "the node to run it in",
-                   .accept = accept_count(exec->node, 0u, kLabNodesMax - 1)},
-                  {.name = "--all",
-                   .value_name = {},
-                   .help = "run it in every node at once",
-                   .accept = accept_flag(exec->all)},
-                  {.name = "COMMAND",
-                   .value_name = "WORD",
-                   .help = "behind --, the program and its arguments",
-                   .accept = [exec](const std::string& value) -> Status {
-                     exec->command.push_back(value);
-                     return {};
-                   },
-                   .required = true,
-                   .repeatable = true}},
-      .run = [exec](World&) { return run(*exec); }};
+  return {.noun = "lab",
+          .verb = "exec",
+          .summary = "run a program in a node, or in every node at once",
+          .details =
+              "With --node the program replaces this process, so exit code and signals are its "
+              "own. With\n"
+              "--all the first program that fails ends the others and determines the exit code. "
+              "Ctrl-C\n"
+              "ends all, and standard input is empty. The environment has TRIBUTARY_NODE,\n"
+              "TRIBUTARY_NODES and TRIBUTARY_ADDRESS, and /etc/hosts has the names node-0, node-1, "
+              "...\n\n"
+              "examples:\n"
+              "  tributary lab exec --node 0 -- ip addr\n"
+              "  tributary lab exec --node 2 -- ping -c 3 node-0\n"
+              "  tributary lab exec --all -- sh -c 'my-ring --rank $TRIBUTARY_NODE'",
+          .options = {{.name = "--name",
+                       .value_name = "NAME",
+                       .help = "name of the lab (lab)",
+                       .accept = [exec](const std::string& value) -> Status {
+                         exec->name = value;
+                         return check_lab_name(value);
+                       }},
+                      {.name = "--node",
+                       .value_name = "N",
+                       .help = "node to run it in",
+                       .accept = accept_count(exec->node, 0u, kLabNodesMax - 1)},
+                      {.name = "--all",
+                       .value_name = {},
+                       .help = "run it in every node at once",
+                       .accept = accept_flag(exec->all)},
+                      {.name = "COMMAND",
+                       .value_name = "WORD",
+                       .help = "after --: the program and its arguments",
+                       .accept = [exec](const std::string& value) -> Status {
+                         exec->command.push_back(value);
+                         return {};
+                       },
+                       .required = true,
+                       .repeatable = true}},
+          .run = [exec](World&) { return run(*exec); }};
 }
 
 }  // namespace tributary

@@ -67,13 +67,12 @@ Status make_hub(const LabPlan& plan) {
   const std::string name = hub_namespace(plan.name);
   const Status added = run_tool({"ip", "netns", "add", name}).status();
   if (added.code() == StatusCode::io_error) {
-    return Status(
-        StatusCode::io_error,
-        {.what = added.fault().what,
-         .expected = "a new network namespace",
-         .got = added.fault().got,
-         .remedy = "a container must be allowed to make them: start it privileged, or use "
-                   "the host"});
+    return Status(StatusCode::io_error,
+                  {.what = added.fault().what,
+                   .expected = "a new network namespace",
+                   .got = added.fault().got,
+                   .remedy = "start the container with the privilege to create namespaces, or use "
+                             "the host"});
   }
   TRIBUTARY_TRY(added);
   TRIBUTARY_ASSIGN(const InNamespace inside, InNamespace::enter(name));
@@ -98,13 +97,12 @@ Status make_node(const LabPlan& plan, std::uint32_t node, const std::string& con
   if (congestion_control.empty()) return {};
   Status set = set_sysctl("ipv4/tcp_congestion_control", congestion_control);
   if (set.ok()) return {};
-  return Status(
-      StatusCode::not_found,
-      {.what = fmt::format("congestion control '{}'", congestion_control),
-       .expected = "one that this kernel has and lets others use",
-       .got = set.fault().got,
-       .remedy = "see 'sysctl net.ipv4.tcp_available_congestion_control', and put it among "
-                 "net.ipv4.tcp_allowed_congestion_control"});
+  return Status(StatusCode::not_found,
+                {.what = fmt::format("congestion control '{}'", congestion_control),
+                 .expected = "an algorithm that this kernel has and allows",
+                 .got = set.fault().got,
+                 .remedy = "see 'sysctl net.ipv4.tcp_available_congestion_control', and add it to "
+                           "net.ipv4.tcp_allowed_congestion_control"});
 }
 
 // Runs all lines with one call of the tool, which is much faster than a call per line.
@@ -113,7 +111,7 @@ Status run_batch(const char* tool, const std::string& name, const std::string& l
   return run_tool({tool, "-n", name, "-batch", "-"}, lines).status();
 }
 
-Status stopped() { return Status(StatusCode::cancelled, {.what = "the lab's making"}); }
+Status stopped() { return Status(StatusCode::cancelled, {.what = "creation of the lab"}); }
 
 }  // namespace
 

@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 // The state of a lab from its namespaces, its description and its relay.
 std::string condition(const FoundLab& found, const std::optional<LabState>& state) {
   if (!state || !found.complete() || state->links.size() != found.nodes.size()) return "incomplete";
-  return relay_is_alive(*state) ? "up" : "its relay is gone";
+  return relay_is_alive(*state) ? "up" : "its relay has ended";
 }
 
 Json direction_json(const DirectionCounts& counts) {
@@ -92,11 +92,11 @@ Result<Answer> list() {
 Command lab_list_command() {
   return {.noun = "lab",
           .verb = "list",
-          .summary = "the labs of this machine, and what their links have done",
+          .summary = "list the labs of this machine with the packets of their links",
           .details =
-              "Of links in user space it says what was carried, lost by chance, or found no "
-              "place in the queue,\nand how late packets came out, measured against the "
-              "moment when they should have.\n\n"
+              "For links in user space it prints the packets that were carried, lost at "
+              "random or dropped\nby a full queue, and the delay of packets beyond the "
+              "time at which they were due.\n\n"
               "examples:\n"
               "  tributary lab list\n"
               "  tributary lab list --json",

@@ -195,8 +195,8 @@ Result<pid_t> start_relay(const LabPlan& plan, const RelayTaps& taps, const Rela
   ::close(ready[0]);
   if (process > 0 && size == 1) return process;
   return Status(StatusCode::io_error,
-                {.what = "the relay of the links",
-                 .expected = "a process that carries their packets",
+                {.what = "relay process of the links",
+                 .expected = "a running process",
                  .got = process < 0 ? std::generic_category().message(error) : "it ended at once",
                  .remedy = {}});
 }

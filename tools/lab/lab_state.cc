@@ -30,7 +30,7 @@ std::string state_path(const std::string& lab) { return fmt::format("{}/{}.json"
 
 Status folder_error(int error) {
   return Status(StatusCode::io_error, {.what = kFolder,
-                                       .expected = "a folder that can be written to",
+                                       .expected = "a writable folder",
                                        .got = std::generic_category().message(error),
                                        .remedy = {}});
 }

@@ -98,9 +98,9 @@ Result<std::string> run_tool(std::vector<std::string> command, const std::string
   if (error == 0) error = spawn(command, {&in, &out, &err}, child);
   if (error == ENOENT) {
     return Status(StatusCode::not_found, {.what = fmt::format("the program '{}'", command[0]),
-                                          .expected = "the tools of iproute2",
-                                          .got = "none in the path",
-                                          .remedy = "install them: apt-get install iproute2"});
+                                          .expected = "the programs of the package iproute2",
+                                          .got = "none on the path",
+                                          .remedy = "install it: apt-get install iproute2"});
   }
   if (error != 0) return failed(command, std::generic_category().message(error));
   int status = 0;

@@ -49,11 +49,12 @@ Status remove_remains(const std::string& name) {
   const bool works = found != labs.end() && found->second.complete() && state &&
                      state->links.size() == found->second.nodes.size() && relay_is_alive(*state);
   if (!works) return take_down(name);
-  return Status(StatusCode::already_exists,
-                {.what = fmt::format("a lab named '{}'", name),
-                 .expected = "a new name",
-                 .got = fmt::format("one of {} nodes that is up", state->links.size()),
-                 .remedy = fmt::format("take it down first: tributary lab down --name {}", name)});
+  return Status(
+      StatusCode::already_exists,
+      {.what = fmt::format("a lab named '{}'", name),
+       .expected = "a new name",
+       .got = fmt::format("a running lab of {} nodes", state->links.size()),
+       .remedy = fmt::format("remove it first with: tributary lab down --name {}", name)});
 }
 
 // Reads the setting from the kernel, which may have chosen a default.
@@ -146,50 +147,55 @@ Option setting(LinkSettings& link, std::string_view key, std::string_view option
 
 std::vector<Option> options(LabUp& command) {
   LinkSettings& link = command.everywhere;
-  return {
-      {.name = "--name",
-       .value_name = "NAME",
-       .help = "the lab's name (lab)",
-       .accept = [&command](const std::string& value) -> Status {
-         command.name = value;
-         return check_lab_name(value);
-       }},
-      {.name = "--nodes",
-       .value_name = "N",
-       .help = "nodes (4)",
-       .accept = accept_count(command.nodes, 1u, kLabNodesMax)},
-      setting(link, "rate", "--rate", "RATE", "of each link, both ways: 100mbit (unlimited)"),
-      setting(link, "up-rate", "--up-rate", "RATE", "from the node alone"),
-      setting(link, "down-rate", "--down-rate", "RATE", "to the node alone"),
-      setting(link, "delay", "--delay", "TIME", "of each link, each way: 10ms (0)"),
-      setting(link, "jitter", "--jitter", "TIME", "up to so much more delay; order is kept (0)"),
-      setting(link, "loss", "--loss", "SHARE", "of the packets, each way: 1% (0)"),
-      setting(link, "reorder", "--reorder", "SHARE", "of the packets that skip the delay (0)"),
-      setting(link, "queue", "--queue", "BYTES", "that wait for the rate, then drop (fits)"),
-      setting(link, "trace", "--trace", "FILE", "rate, delay and loss that change over time"),
-      {.name = "--node",
-       .value_name = "NODE:KEY=VALUE,...",
-       .help = "one node's own settings, with the names above without dashes before them",
-       .accept = [&command](const std::string& value) -> Status {
-         TRIBUTARY_ASSIGN(command.own.emplace_back(), parse_node_settings(value));
-         return {};
-       },
-       .repeatable = true},
-      {.name = "--mtu",
-       .value_name = "N",
-       .help = "bytes of the largest IP packet (1500)",
-       .accept = accept_count(command.mtu_bytes, kLabMtuMin, kLabMtuMax)},
-      {.name = "--congestion",
-       .value_name = "NAME",
-       .help = "TCP's congestion control in the nodes (the system's)",
-       .accept = [&command](const std::string& value) -> Status {
-         command.congestion_control = value;
-         return {};
-       }},
-      {.name = "--seed",
-       .value_name = "N",
-       .help = "of jitter, loss and reordering (1)",
-       .accept = accept_count<std::uint64_t>(command.seed, 0)}};
+  return {{.name = "--name",
+           .value_name = "NAME",
+           .help = "name of the lab (lab)",
+           .accept = [&command](const std::string& value) -> Status {
+             command.name = value;
+             return check_lab_name(value);
+           }},
+          {.name = "--nodes",
+           .value_name = "N",
+           .help = "number of nodes (4)",
+           .accept = accept_count(command.nodes, 1u, kLabNodesMax)},
+          setting(link, "rate", "--rate", "RATE",
+                  "rate of each link in both directions, for example 100mbit (unlimited)"),
+          setting(link, "up-rate", "--up-rate", "RATE", "rate from the node only"),
+          setting(link, "down-rate", "--down-rate", "RATE", "rate to the node only"),
+          setting(link, "delay", "--delay", "TIME",
+                  "delay of each link in each direction, for example 10ms (0)"),
+          setting(link, "jitter", "--jitter", "TIME",
+                  "largest additional delay; the order is kept (0)"),
+          setting(link, "loss", "--loss", "SHARE",
+                  "share of the packets lost in each direction, for example 1% (0)"),
+          setting(link, "reorder", "--reorder", "SHARE",
+                  "share of the packets that skip the delay (0)"),
+          setting(link, "queue", "--queue", "BYTES",
+                  "capacity of the queue; further packets are dropped (fits the link)"),
+          setting(link, "trace", "--trace", "FILE", "trace of rate, delay and loss over time"),
+          {.name = "--node",
+           .value_name = "NODE:KEY=VALUE,...",
+           .help = "settings of one node; the keys are the names above without leading dashes",
+           .accept = [&command](const std::string& value) -> Status {
+             TRIBUTARY_ASSIGN(command.own.emplace_back(), parse_node_settings(value));
+             return {};
+           },
+           .repeatable = true},
+          {.name = "--mtu",
+           .value_name = "N",
+           .help = "size of the largest IP packet in bytes (1500)",
+           .accept = accept_count(command.mtu_bytes, kLabMtuMin, kLabMtuMax)},
+          {.name = "--congestion",
+           .value_name = "NAME",
+           .help = "TCP congestion control in the nodes (the system's)",
+           .accept = [&command](const std::string& value) -> Status {
+             command.congestion_control = value;
+             return {};
+           }},
+          {.name = "--seed",
+           .value_name = "N",
+           .help = "seed of jitter, loss and reordering (1)",
+           .accept = accept_count<std::uint64_t>(command.seed, 0)}};
 }
 
 }  // namespace
@@ -199,12 +205,13 @@ Command lab_up_command() {
   return {
       .noun = "lab",
       .verb = "up",
-      .summary = "make nodes with links between them, for any program",
+      .summary = "create nodes with links between them, for any program",
       .details =
           "Each node is a network namespace with one interface, eth0, whose link leads to a\n"
-          "bridge. A link with a rate alone is the kernel's; one with more is a process's. Needs\n"
-          "root and iproute2; the network of the host is not touched. A packet from node to node\n"
-          "crosses two links.\n\n"
+          "bridge. The kernel emulates a link with only a rate, a process all others. Needs root "
+          "and\n"
+          "iproute2; the network of the host does not change. A packet from node to node crosses\n"
+          "two links.\n\n"
           "examples:\n"
           "  tributary lab up --nodes 4 --rate 1gbit\n"
           "  tributary lab up --name far --nodes 4 --rate 100mbit --delay 10ms --loss 0.1%\n"

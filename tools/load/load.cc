@@ -133,32 +133,32 @@ Command load_command() {
   const auto command = std::make_shared<LoadCommand>();
   return {.noun = "load",
           .verb = {},
-          .summary = "many agents against a coordinator, with made-up updates",
+          .summary = "run many agents against a coordinator, with synthetic updates",
           .details =
-              "Starts a coordinator as a process of its own, with keys and a journal in a "
-              "temporary folder, and\nplays N agents in this one: real connections, real rounds, "
-              "no journals, and updates that cost\nnothing to compute.\n\n"
+              "Starts a coordinator as a separate process, with keys and a journal in a "
+              "temporary folder, and\nruns N agents in this process. Connections and rounds are "
+              "real. The agents have no journals,\nand their updates cost nothing to compute.\n\n"
               "examples:\n"
               "  tributary load --agents 4 --params 4Mi --codec fp32 --curve off\n"
               "  tributary load --agents 1000 --params 1Mi --codec thc:bits=4 --json",
           .options = {{.name = "--agents",
                        .value_name = "N",
-                       .help = "agents",
+                       .help = "number of agents",
                        .accept = accept_count(command->agents, 1u, kLoadAgentsMax),
                        .required = true},
                       {.name = "--params",
                        .value_name = "M",
-                       .help = "parameters of the model",
+                       .help = "number of model parameters",
                        .accept = accept_count<std::uint64_t>(command->parameters, 1, 1u << 30),
                        .required = true},
                       {.name = "--codec",
                        .value_name = "SPEC",
-                       .help = "how updates are encoded",
+                       .help = "codec of the updates",
                        .accept = accept_codec(command->codec),
                        .required = true},
                       {.name = "--rounds",
                        .value_name = "N",
-                       .help = "rounds to play (10)",
+                       .help = "number of rounds (10)",
                        .accept = accept_count<std::uint64_t>(command->rounds, 1, 1'000'000)},
                       {.name = "--curve",
                        .value_name = "on|off",
@@ -166,23 +166,23 @@ Command load_command() {
                        .accept = accept_choice(command->curve, kSwitch)},
                       {.name = "--replicas",
                        .value_name = "shared|own",
-                       .help = "what is equal in all agents is kept once, or by each (shared)",
+                       .help = "store equal replicas once (shared) or in each agent (own) (shared)",
                        .accept = accept_choice(command->replicas, kReplicas)},
                       {.name = "--bucket-values",
                        .value_name = "N",
-                       .help = "values in a bucket (1Mi)",
+                       .help = "values per bucket (1Mi)",
                        .accept = accept_count<std::uint64_t>(command->bucket_values, 64, 1u << 26)},
                       {.name = "--threads",
                        .value_name = "N",
-                       .help = "threads for all agents (one for each processor)",
+                       .help = "number of threads for all agents (one per processor)",
                        .accept = accept_count(command->threads, 1u, 1024u)},
                       {.name = "--deadline-s",
                        .value_name = "N",
-                       .help = "of a round (600)",
+                       .help = "deadline of a round in seconds (600)",
                        .accept = accept_count(command->deadline_s, 1u, 86'400u)},
                       {.name = "--coordinator",
                        .value_name = "PROGRAM",
-                       .help = "the coordinator's program (the one that came with this one)",
+                       .help = "program of the coordinator (the installed one)",
                        .accept = accept_file(command->program)}},
           .run = [command](World& world) { return load(*command, world); }};
 }

@@ -34,7 +34,7 @@ Status SharedPayload::take(std::uint64_t payload_bytes, std::uint64_t offset, By
   const std::lock_guard lock(mutex_);
   if (payload_bytes != bytes_.size() || offset > payload_bytes ||
       part.size() > payload_bytes - offset) {
-    return differs("size of a payload", "the one that another agent was told");
+    return differs("size of a payload", "the size that another agent received");
   }
   // Compares the overlap with the contiguous beginning that other agents have received. Bytes after
   // a gap are not compared.
@@ -42,7 +42,7 @@ Status SharedPayload::take(std::uint64_t payload_bytes, std::uint64_t offset, By
     const std::size_t both = std::min<std::size_t>(part.size(), known - offset);
     const ByteSpan before = (whole_ ? ByteSpan(*whole_) : bytes_.bytes()).subspan(offset, both);
     if (!std::ranges::equal(before, part.first(both))) {
-      return differs("part of a payload", "the one that another agent was sent");
+      return differs("part of a payload", "the bytes that another agent received");
     }
   }
   if (whole_) return {};
@@ -105,7 +105,7 @@ Result<SharedModel> SharedReplica::take_model(const wire::TransferOfferT& offer,
 
 Result<std::shared_ptr<const RoundPlan>> SharedReplica::plan_of(const wire::Plan& plan) {
   const std::lock_guard lock(mutex_);
-  if (!job_) return differs("plan", "a job before it");
+  if (!job_) return differs("plan", "a job before the plan");
   wire::PlanT unpacked;
   plan.UnPackTo(&unpacked);
   return RoundPlan::make(unpacked, *job_, codecs_);
