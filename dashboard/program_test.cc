@@ -115,7 +115,7 @@ TEST_F(DashboardProgram, SaysWhatIsNoRunAndWritesNothing) {
   std::ofstream(path("run.db")) << "no database, but longer than the head of one";
   const Outcome outcome = picture("overview");
   EXPECT_EQ(outcome.code, exit_code(StatusCode::mismatch));
-  EXPECT_NE(outcome.err.find("no database"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("not a database"), std::string::npos) << outcome.err;
   EXPECT_FALSE(std::filesystem::exists(path("out.png")));
 }
 
