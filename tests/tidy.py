@@ -6,7 +6,6 @@ usage: tidy.py [--root FOLDER]
        tidy.py --unused                     what only tests, benchmarks and fuzzers use, and the
                                             fields of messages that nothing reads or writes
        tidy.py --words FOLDER               old terms and comments to rewrite, below FOLDER
-       tidy.py --words-left                 lowers the figures of words_left.json to those of today
 
 class_sizes.py and folders.py hold the bounds of sizes, words.py those of words. house_exceptions.json
 lists the classes and folders beyond a bound. Each figure there is a ceiling: it may not grow, and its
@@ -207,7 +206,6 @@ def main() -> int:
     parser.add_argument("--against", metavar="COMMIT", help="with --table: the sizes before")
     parser.add_argument("--unused", action="store_true", help="print what has no caller or reader")
     parser.add_argument("--words", metavar="FOLDER", help="print old terms and comments to rewrite")
-    parser.add_argument("--words-left", action="store_true", help="lower tests/words_left.json")
     options = parser.parse_args()
     if options.against and not options.table:
         parser.error("--against belongs to --table")
@@ -227,10 +225,7 @@ def main() -> int:
         print("\n".join(wire_fields.listing(wire_fields.find(options.root, sources))))
         return 0
     if options.words is not None:
-        print("\n".join(words.listing(options.root, options.words)))
-        return 0
-    if options.words_left:
-        words.record(options.root)
+        print("\n".join(words.complaints(options.root, options.words)))
         return 0
     found = list(complaints(options.root))
     for complaint in found:

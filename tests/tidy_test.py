@@ -23,13 +23,13 @@ class Rules(unittest.TestCase):
 
     def assert_refused(self, path: str, line: str, remedy: str):
         """The line stands third in the file; the message names the place and the remedy."""
-        found = self.complaints(path, f"#pragma once\n\n{line}\n")
+        found = self.complaints(path, f"// A header.\n#pragma once\n{line}\n")
         self.assertEqual(len(found), 1, found)
         self.assertTrue(found[0].startswith(f"{path}:3: "), found[0])
         self.assertIn(remedy, found[0])
 
     def assert_allowed(self, path: str, line: str):
-        self.assertEqual(self.complaints(path, f"#pragma once\n{line}\n"), [])
+        self.assertEqual(self.complaints(path, f"// A header.\n#pragma once\n{line}\n"), [])
 
     def test_library_does_not_print(self):
         self.assert_refused("core/base/a.cc", "std::cout << 1;", "core/base/log/log.h")
@@ -98,18 +98,18 @@ class Rules(unittest.TestCase):
         self.assertIn("601 lines; split the file", found[0])
 
     def test_header_without_guard(self):
-        found = self.complaints("core/base/a.h", "int x;\n")
+        found = self.complaints("core/base/a.h", "// A header.\nint x;\n")
         self.assertEqual(found, ["core/base/a.h:1: begin the header with #pragma once"])
 
     def test_own_header_comes_first(self):
-        self.complaints("core/base/a.h", "#pragma once\n")
+        self.complaints("core/base/a.h", "// A header.\n#pragma once\n")
         self.assertEqual(self.complaints("core/base/a.cc", '#include "core/base/a.h"\n'), [])
         found = self.complaints("core/base/a.cc", '\n#include <map>\n#include "core/base/a.h"\n')
         self.assertEqual(len(found), 1, found)
         self.assertTrue(found[0].startswith("core/base/a.cc:2: include core/base/a.h first"), found)
 
     def test_header_that_is_included_again(self):
-        self.assertEqual(self.complaints("core/base/a-inl.h", "int x;\n"), [])
+        self.assertEqual(self.complaints("core/base/a-inl.h", "// A header.\nint x;\n"), [])
 
     def test_changelog_fragment(self):
         self.assert_allowed("changes/codec-int8.added.md", "New.")
@@ -144,7 +144,7 @@ class Rules(unittest.TestCase):
         self.assertIn("26 source files at one level", found[0])
 
     def test_definition_without_a_caller(self):
-        found = self.complaints("core/base/a.h", "#pragma once\nint f();\n")
+        found = self.complaints("core/base/a.h", "// A header.\n#pragma once\nint f();\n")
         self.assertEqual(len(found), 1, found)
         self.assertIn("only tests, benchmarks or fuzzers use the function f", found[0])
 
@@ -158,7 +158,7 @@ class Rules(unittest.TestCase):
         for number in range(26):
             self.complaints(f"cli/file{number}.cc", "int x;\n")
         methods = "\n".join(f"void f{number}();" for number in range(41))
-        self.complaints("core/base/a.h", f"#pragma once\nclass A {{ {methods} }};\n")
+        self.complaints("core/base/a.h", f"// A header.\n#pragma once\nclass A {{ {methods} }};\n")
         reason = "It has no parts that stand alone."
         known = {"classes": {"A": {"methods": 41, "reason": reason}},
                  "folders": {"cli": {"files": 26, "reason": reason}}, "unused": {"A": reason}}
@@ -166,7 +166,7 @@ class Rules(unittest.TestCase):
         self.assertEqual(self.complaints("tests/house_exceptions.json", text), [])
 
     def test_exceptions_without_a_reason(self):
-        self.complaints("core/base/a.h", "#pragma once\nint f();\nint g();\nint h();\n")
+        self.complaints("core/base/a.h", "// A header.\n#pragma once\nint f();\nint g();\nint h();\n")
         known = {"classes": {}, "folders": {},
                  "unused": {"f": "", "g": "Later.", "h": "The next release calls it."}}
         found = self.complaints("tests/house_exceptions.json", json.dumps(known) + "\n")

@@ -1,19 +1,15 @@
 """Words that a reader of the field does not know, and comments that do not say what they are about.
 
 terms() finds identifiers with a word of OLD_TERMS. comments() finds sentences in comments that begin with a
-relative clause without a noun ("Of all sessions, ..."). headers_without_contract() finds public headers that do
-not begin with a comment. words_left.json says how many of each a folder may still have: the figures only fall.
+relative clause without a noun ("Of all sessions, ..."). has_contract() is whether a header begins with a comment.
+The tree has none of the first two, and every header has the third.
 """
 
-import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Iterator
 
 import source_tree
-
-LEFT = Path("tests/words_left.json")
 
 # Part of an identifier -> the term of the field that replaces it.
 OLD_TERMS = {
@@ -28,16 +24,17 @@ OLD_TERMS = {
     "tells": "reports",
     "brought": "received",
     "wants": "requires or requests",
-    "serves": "assign_job",
-    "apart": "why_peers_unreachable",
+    "serves": "is assigned, handles or belongs to",
+    "apart": "separate, distance or interval",
     "nobody": "none",
     "somebody": "any",
     "tidings": "report",
 }
 OLD_PHRASES = {"look_around": "run_periodic_tasks", "look_after": "maintain or run_periodic_tasks",
-               "carry_out": "perform", "carries_out": "performs"}
+               "carry_out": "execute or apply", "carries_out": "executes or applies"}
 # Names that are published (metrics, settings, columns, wire fields) or are somebody else's.
-PUBLISHED = {"tributary_peer_link_figures_told", "setDesktopFileName", "desktop"}
+PUBLISHED = {"tributary_peer_link_figures_told", "repeated_up_no_room_bytes", "setDesktopFileName",
+             "desktop"}
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -50,17 +47,25 @@ def code_without_comments(text: str) -> str:
     return COMMENT.sub(" ", text)
 
 
+def replacements(name: str) -> list:
+    """The terms to use instead of the old ones in the identifier; empty if it has none or is published."""
+    if name in PUBLISHED:
+        return []
+    parts = [part.lower() for part in PART.findall(name)]
+    phrase = f"_{'_'.join(parts)}_"
+    return [OLD_TERMS[part] for part in parts if part in OLD_TERMS] + \
+        [term for old, term in OLD_PHRASES.items() if f"_{old}_" in phrase]
+
+
+def advice(name: str) -> str:
+    return " and ".join(replacements(name))
+
+
 def terms(text: str) -> Iterator[str]:
     """Each identifier that has an old term in it, once for each place where it stands."""
     for found in WORD.finditer(code_without_comments(text)):
-        name = found.group(0)
-        if name in PUBLISHED:
-            continue
-        parts = [part.lower() for part in PART.findall(name)]
-        phrase = "_".join(parts)
-        if any(part in OLD_TERMS for part in parts) or \
-                any(f"_{old}_" in f"_{phrase}_" for old in OLD_PHRASES):
-            yield name
+        if replacements(found.group(0)):
+            yield found.group(0)
 
 
 def comment_blocks(text: str) -> Iterator[str]:
@@ -92,69 +97,16 @@ def has_contract(text: str) -> bool:
     return text.startswith("//")
 
 
-def counts(root: Path) -> dict:
-    """By rule and folder: how often the folder breaks it. A folder is the first two parts of a path."""
-    found = {"terms": Counter(), "comments": Counter(), "headers": Counter()}
-    for path in source_tree.code_files(root):
-        if source_tree.is_generated(path):
-            continue
-        text = (root / path).read_text(encoding="utf-8")
-        folder = "/".join(path.parts[:-1][:2]) or "."
-        found["terms"][folder] += sum(1 for _ in terms(text))
-        found["comments"][folder] += sum(1 for _ in comments(text))
-        if path.suffix == ".h" and not has_contract(text):
-            found["headers"][folder] += 1
-    return {rule: {folder: count for folder, count in sorted(by_folder.items()) if count}
-            for rule, by_folder in found.items()}
-
-
-def left(root: Path) -> dict:
-    file = root / LEFT
-    return json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
-
-
-ADVICE = {
-    "terms": "identifiers with an old term; tests/words.py names the term that replaces each",
-    "comments": "comments with a sentence that begins with a relative clause; begin with the noun",
-    "headers": "headers that do not begin with a comment; say what the header is for, and its contract",
-}
-
-
-def complaints(root: Path) -> Iterator[str]:
-    """Nothing for a tree without words_left.json."""
-    if not (root / LEFT).is_file():
-        return
-    now, known = counts(root), left(root)
-    for rule, advice in ADVICE.items():
-        for folder in sorted(now[rule].keys() | known.get(rule, {}).keys()):
-            count, allowed = now[rule].get(folder, 0), known.get(rule, {}).get(folder, 0)
-            if count > allowed:
-                yield f"{folder}: {count} {advice} ({LEFT} allows {allowed}); " \
-                      f"list them with tests/tidy.py --words {folder}"
-            elif count < allowed:
-                yield f"{folder}: {count} {advice}, {LEFT} allows {allowed}: lower it with " \
-                      "tests/tidy.py --words-left"
-
-
-def listing(root: Path, folder: str) -> Iterator[str]:
+def complaints(root: Path, folder: str = "") -> Iterator[str]:
+    """Each place below the folder that breaks a rule, with what to write instead."""
     for path in source_tree.code_files(root):
         if source_tree.is_generated(path) or not str(path).startswith(folder):
             continue
         text = (root / path).read_text(encoding="utf-8")
-        for name, count in sorted(Counter(terms(text)).items()):
-            yield f"{path}: identifier {name} ({count})"
+        for number, line in enumerate(text.split("\n"), 1):
+            for name in terms(line):
+                yield f"{path}:{number}: identifier {name} has an old term; write {advice(name)}"
         for sentence in comments(text):
-            yield f"{path}: comment \"{sentence}\""
+            yield f"{path}: comment \"{sentence}\" begins with a relative clause; begin with the noun"
         if path.suffix == ".h" and not has_contract(text):
-            yield f"{path}: no comment at its head"
-
-
-def record(root: Path) -> None:
-    """Writes the figures of today. A figure that has grown stays as it was, and complaints() names it."""
-    now, known = counts(root), left(root)
-    lowered = {rule: {folder: min(count, known[rule].get(folder, 0)) if rule in known else count
-                      for folder, count in by_folder.items()}
-               for rule, by_folder in now.items()}
-    lowered = {rule: {folder: count for folder, count in by_folder.items() if count}
-               for rule, by_folder in lowered.items()}
-    (root / LEFT).write_text(json.dumps(lowered, indent=2) + "\n", encoding="utf-8")
+            yield f"{path}:1: does not begin with a comment; say what the header is for, and its contract"
