@@ -150,8 +150,8 @@ void LinkFigures::probes_sent(std::span<const ProbeLink> probes, std::uint64_t g
   }
 }
 
-void LinkFigures::reported(const LinksReported& reported) {
-  for (const PairFigure& pair : pairs_.take(now_s(), reported)) {
+void LinkFigures::reported(const LinksReported& links) {
+  for (const PairFigure& pair : pairs_.take(now_s(), links)) {
     const MeasuredLink& link = pair.measured;
     const LinkQuantity& known = link.alpha_s.known() ? link.alpha_s : link.beta_s_per_byte;
     telemetry_.link({.from = pair.from,

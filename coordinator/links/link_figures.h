@@ -64,7 +64,7 @@ class LinkFigures {
   // Counts sent probes. `given_up` is the total number of lost probes so far.
   void probes_sent(std::span<const ProbeLink> probes, std::uint64_t given_up);
   // Adds an agent's measurements of the links from its peers.
-  void reported(const LinksReported& reported);
+  void reported(const LinksReported& links);
   // Periodic task: stores samples and sets metrics if kAlphaEvery has passed.
   void run_periodic_tasks();
   // Stores all samples that are not due yet. Call it before the end.

@@ -176,15 +176,15 @@ void PlanService::take_trial(const AgentReported& report, const wire::TrialT& tr
                    {"seconds", trial.encode_s + trial.decode_s}});
 }
 
-void PlanService::reported(const SpeedsReported& reported) {
-  if (devices_.size() >= kAgentsMax && !devices_.contains(reported.agent_id)) return;
-  DeviceSpeeds& device = devices_[reported.agent_id];
+void PlanService::reported(const SpeedsReported& speeds) {
+  if (devices_.size() >= kAgentsMax && !devices_.contains(speeds.agent_id)) return;
+  DeviceSpeeds& device = devices_[speeds.agent_id];
   device.clear();
-  for (const wire::CodecOfferT& offer : reported.codecs) {
+  for (const wire::CodecOfferT& offer : speeds.codecs) {
     device[offer.spec] = {offer.encode_bytes_per_s, offer.decode_bytes_per_s};
   }
   parts_.log.debug(kPlannerComponent, "device measured",
-                   {{"agent_id", reported.agent_id}, {"codecs", device.size()}});
+                   {{"agent_id", speeds.agent_id}, {"codecs", device.size()}});
 }
 
 RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {

@@ -6,7 +6,7 @@
 // Worker::kWaitingMax tasks, a round gets no plan of its own, and the log reports that the planner
 // is behind.
 //
-// Threads: resume(), reported(), reported() and played() belong to the state machine's thread.
+// Threads: resume(), reported() and played() belong to the state machine's thread.
 // parts.advise is called on the planner's thread.
 #pragma once
 
@@ -60,7 +60,7 @@ class PlanService {
   // Adds an agent's report of a round.
   void reported(const AgentReported& report);
   // Adds an agent's codec speeds.
-  void reported(const SpeedsReported& reported);
+  void reported(const SpeedsReported& speeds);
   // Plans the next round after this one. The last round of a job ends its planning.
   void played(const RoundPlayed& round);
 

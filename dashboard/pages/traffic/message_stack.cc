@@ -26,9 +26,9 @@ std::vector<MessageStack::Layer> MessageStack::layers_of(const RunView& view,
                                                          const Wanted& wanted) const {
   std::vector<Layer> layers;
   for (const MessageUseNames& names : kMessageUseNames) {
-    const MetricCurve* const layer_values =
+    const MetricCurve* const metric =
         view.metric(wanted.job, reading_name(wanted.up ? names.up : names.down), "");
-    if (layer_values) layers.push_back({.names = names, .source = layer_values->curve.over_rounds});
+    if (metric) layers.push_back({.names = names, .source = metric->curve.over_rounds});
   }
   return layers;
 }
