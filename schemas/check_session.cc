@@ -39,7 +39,7 @@ Status check_series(const Series& series) {
   TRIBUTARY_TRY(equal("values", size_of(series.values()), size_of(series.at_ns())));
   for (std::uint32_t i = 1; i < size_of(series.at_ns()); ++i) {
     if (series.at_ns()->Get(i) < series.at_ns()->Get(i - 1)) {
-      return broken("at_ns", "ascending times", "one that is before the one before it");
+      return broken("at_ns", "ascending times", "an earlier time after a later one");
     }
   }
   return at_most("labels", series.labels(), kListItemsMax);

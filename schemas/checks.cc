@@ -73,7 +73,7 @@ class FieldRules {
     // flatbuffers::Verifier checks only the alignment of a list's length.
     if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment != 0) {
       return broken(place.text(), fmt::format("items at multiples of {} bytes", alignment),
-                    "a list that begins between them");
+                    "another address");
     }
     return count(place, bytes.size());
   }
@@ -84,9 +84,8 @@ class FieldRules {
   Status count(const Place& place, std::size_t bytes) {
     counted_bytes_ += bytes;
     if (counted_bytes_ <= frame_bytes_) return {};
-    return broken(place.text(),
-                  fmt::format("fields that fit side by side into {} bytes", frame_bytes_),
-                  "some that share their bytes");
+    return broken(place.text(), fmt::format("separate fields within {} bytes", frame_bytes_),
+                  "fields that share bytes");
   }
 
   std::size_t frame_bytes_;

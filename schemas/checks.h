@@ -69,7 +69,7 @@ requires(std::is_arithmetic_v<Number> || std::is_enum_v<Number>) Status
 }
 template <typename Object>
 Status given(std::string_view field, const Object* object) {
-  return object ? Status() : broken(field, "it to be there", "nothing");
+  return object ? Status() : broken(field, "the field", "nothing");
 }
 Status given(std::string_view field, const flatbuffers::String* text);
 

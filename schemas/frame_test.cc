@@ -178,7 +178,7 @@ TEST(Frame, ThatUsesItsBytesTwiceIsRefused) {
   const auto bytes = builder.GetBufferSpan();
   const Status status = open_frame(copy_of({bytes.data(), bytes.size()})).status();
   EXPECT_EQ(status.code(), StatusCode::corrupt_data);
-  EXPECT_THAT(status.text(), HasSubstr("share their bytes"));
+  EXPECT_THAT(status.text(), HasSubstr("share bytes"));
 }
 
 TEST(Frame, AJobOfTheLargestLayerMapFits) {

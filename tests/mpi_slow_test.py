@@ -93,7 +93,7 @@ class Bench(unittest.TestCase):
         done = mpirun("sh", "-c", hangs, "sh", str(BENCH), "--transport", "mpi", "--rounds",
                       "100000", "--bytes", "1000004", "--timeout-s", "3")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("nothing more from members", done.stdout)
+        self.assertIn("no messages from members", done.stdout)
 
     def refused(self, words: str, *options: str):
         done = subprocess.run([str(BENCH), *options], env=ENVIRONMENT, check=False, text=True,

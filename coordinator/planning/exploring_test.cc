@@ -104,7 +104,7 @@ TEST(Exploring, ACodecThatWasOverratedGivesWayOnceAgentsHaveTriedIt) {
   const PlanDecision& corrected = misled.made[2].decision;
   EXPECT_EQ(corrected.trigger, PlanTrigger::gain);
   EXPECT_TRUE(corrected.switched);
-  EXPECT_THAT(corrected.reason, HasSubstr("of updates through by " + kOverrated));
+  EXPECT_THAT(corrected.reason, HasSubstr("trials of " + kOverrated));
   EXPECT_EQ(federation.log.played.back().choice.codec, "fp16");
 
   std::size_t overrated = 0;

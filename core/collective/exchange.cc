@@ -21,7 +21,7 @@ Status wrong_piece(const Piece& piece, std::string_view what, std::string expect
                                      piece.bucket),
                  .expected = std::move(expected),
                  .got = std::move(got),
-                 .remedy = "this round goes by the coordinator; compare the versions of both"});
+                 .remedy = "this round uses the coordinator; compare the versions of both agents"});
 }
 
 Status check_contributors(const Piece& piece, ByteSpan payload, std::uint32_t expected) {
@@ -302,7 +302,7 @@ Status PeerExchange::receive(std::uint32_t from, const Piece& piece, SharedSlice
 Status PeerExchange::take_partial(std::uint32_t from, const Piece& piece, SharedSlice payload) {
   StageWork& stage = work_[piece.bucket].stages[piece.stage];
   if (flow(buckets_[piece.bucket], piece.stage) != StageFlow::reduced || piece.origin != from) {
-    return wrong_piece(piece, "way", "a payload that nobody combines", "a partial sum");
+    return wrong_piece(piece, "way", "a payload that is not combined", "a partial sum");
   }
   const std::uint32_t owner = routes_.owner(piece.bucket);
   const TreePlace up = routes_.up(owner, rank_);

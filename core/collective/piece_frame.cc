@@ -43,7 +43,7 @@ Status check_id(const ExchangeId& id, const wire::RoundId& got) {
   return Status(code, {.what = "a piece from a peer",
                        .expected = text(id.round),
                        .got = text(got),
-                       .remedy = late ? "it may be ignored" : "it has to wait for its round"});
+                       .remedy = late ? "ignore the piece" : "the piece must wait for its round"});
 }
 
 template <typename Message>
@@ -109,7 +109,7 @@ Result<Piece> read_piece(const ExchangeId& id, std::uint32_t from, ByteSpan byte
     return Status(StatusCode::mismatch, {.what = fmt::format("a frame from member {}", from),
                                          .expected = "the session of this epoch",
                                          .got = "another",
-                                         .remedy = "it has to wait for the next membership"});
+                                         .remedy = "the frame must wait for the next membership"});
   }
   switch (frame->message_type()) {
     case wire::Message::Aggregate: {

@@ -47,7 +47,7 @@ class ExchangeRunner::Play {
     runner_.early_bytes_ += message.payload.size();
     if (runner_.early_bytes_ > kEarlyBytesMax) {
       return Status(StatusCode::resource_exhausted,
-                    {.what = "what members that are ahead have sent",
+                    {.what = "messages of members that are ahead",
                      .expected = fmt::format("at most {} bytes", kEarlyBytesMax),
                      .got = fmt::format("{}", runner_.early_bytes_)});
     }
@@ -102,10 +102,10 @@ class ExchangeRunner::Play {
     return Status(StatusCode::deadline_exceeded,
                   {.what = fmt::format("an exchange, with {} of {} buckets open",
                                        exchange_.buckets_open(), exchange_.buckets()),
-                   .expected = "all of them whole in time",
-                   .got = fmt::format("nothing more from members {}",
+                   .expected = "all buckets before the deadline",
+                   .got = fmt::format("no messages from members {}",
                                       fmt::join(exchange_.waiting_for(), ", ")),
-                   .remedy = "exchange by the coordinator, or allow more time"});
+                   .remedy = "exchange through the coordinator, or allow more time"});
   }
 
   ExchangeRunner& runner_;

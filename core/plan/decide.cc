@@ -133,7 +133,7 @@ std::string time_text(double seconds) {
 }
 
 std::string rate_text(double beta) {
-  if (!(beta > 0)) return "a rate without limit";
+  if (!(beta > 0)) return "an unlimited rate";
   const double mbit = 8e-6 / beta;
   return mbit < 999.5 ? fmt::format("{:.3g} Mbit/s", mbit)
                       : fmt::format("{:.3g} Gbit/s", mbit / 1e3);
@@ -144,7 +144,7 @@ std::string line_text(const LinkEstimate& line) {
 }
 
 std::string option_text(const PlanOption& option) {
-  return fmt::format("{} by {} ({} a round, {:.3g} % of the update)", option.choice.codec,
+  return fmt::format("{} by {} ({} per round, {:.3g} % of the update)", option.choice.codec,
                      wire::EnumNameCollective(option.choice.collective),
                      time_text(option.cost.round_s), option.cost.gain * 100);
 }
@@ -154,35 +154,35 @@ std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPre
     case PlanTrigger::none:
       return "nothing has changed enough";
     case PlanTrigger::first:
-      return fmt::format("it is the first plan, and the slowest line has {}{}",
+      return fmt::format("it is the first plan, and the slowest link has {}{}",
                          line_text(predictor.line()),
                          predictor.assumed() ? ", partly assumed until it is measured" : "");
     case PlanTrigger::impossible:
-      return "the choice in force cannot be carried out any more";
+      return "the current choice is not possible any more";
     case PlanTrigger::membership:
-      return fmt::format("{} agents take part where {} did", inputs.agents.size(),
+      return fmt::format("{} agents take part instead of {}", inputs.agents.size(),
                          inputs.before->agents);
     case PlanTrigger::link:
       if (changed(predictor.line(), inputs.before->line, inputs.policy.link_change)) {
-        return fmt::format("the slowest line has {} where it had {}", line_text(predictor.line()),
+        return fmt::format("the slowest link has {} instead of {}", line_text(predictor.line()),
                            line_text(inputs.before->line));
       }
       if (changed(predictor.peers(), inputs.before->peers, inputs.policy.link_change)) {
-        return fmt::format("the slowest line between agents has {} where it had {}",
+        return fmt::format("the slowest link between agents has {} instead of {}",
                            line_text(predictor.peers()), line_text(inputs.before->peers));
       }
-      return "lines differ from one another otherwise than they did";
+      return "the differences between the links have changed";
     case PlanTrigger::cost:
-      return fmt::format("exchanges took another time than the {} that was predicted",
+      return fmt::format("exchanges did not take the predicted {}",
                          time_text(inputs.before->exchange_s));
     case PlanTrigger::gain:
       if (const PlanCodec* const codec = codec_with_other_gain(inputs, predictor)) {
         return fmt::format(
-            "trials let {:.3g} % of updates through by {}, where {:.3g} % was believed",
+            "trials of {1} kept {0:.3g} % of the updates instead of the expected {2:.3g} %",
             predictor.fixed_gain(*codec) * 100, codec->spec,
             inputs.before->gains.at(codec->spec) * 100);
       }
-      return fmt::format("of the update {:.3g} % got through when it was chosen",
+      return fmt::format("the choice does not keep {:.3g} % of the update any more",
                          inputs.before->gain * 100);
     case PlanTrigger::exploring:
       break;
@@ -204,7 +204,7 @@ std::string ratios_text(const PlanDecision& decision, const PlanInputs& inputs) 
   }
   if (texts.empty()) return {};
   if (texts.size() <= kNamedMax) return fmt::format("; {}", fmt::join(texts, ", "));
-  return fmt::format("; {} of {} agents keep less, and the one with the slowest line {:.2g}",
+  return fmt::format("; {} of {} agents keep less, the one with the slowest link {:.2g}",
                      texts.size(), decision.ratios.size(), decision.ratios[least]);
 }
 
@@ -215,7 +215,7 @@ std::string sentence(const PlanDecision& decision, const std::optional<PlanOptio
   if (decision.trigger == PlanTrigger::exploring) return text + " stays: " + trials.sentence;
   if (standing) {
     text += decision.switched ? " instead of " + option_text(*standing)
-                              : ", which nothing beats clearly enough";
+                              : ", because no alternative is clearly better";
   }
   text += ": " + because(decision.trigger, inputs, predictor);
   text += ratios_text(decision, inputs);
@@ -223,12 +223,12 @@ std::string sentence(const PlanDecision& decision, const std::optional<PlanOptio
   if (decision.over_budget) {
     text += inputs.policy.goal == wire::PlanGoal::time_budget
                 ? fmt::format(
-                      "; the {} rounds that are left do not fit in the {} that are left, "
-                      "and this is the quickest",
+                      "; the remaining {} rounds do not fit into the remaining {}, "
+                      "and this is the fastest choice",
                       inputs.policy.rounds_left, time_text(inputs.policy.budget_s))
                 : fmt::format(
-                      "; the bytes that are left today are not enough even for the "
-                      "smallest, so that rounds wait {} for one another",
+                      "; the bytes that are left today do not suffice even for the "
+                      "smallest choice, so rounds pause for {}",
                       time_text(decision.pause_s));
   }
   return text;

@@ -88,11 +88,11 @@ std::vector<TrialCandidate> candidates(const PlanInputs& inputs, const PlanPredi
 std::string because(const TrialCandidate& first) {
   switch (first.reason) {
     case TrialReason::never:
-      return "which they have not done yet";
+      return "which they have not tried yet";
     case TrialReason::updates_changed:
-      return "because these are not what they were when they last did";
+      return "because these have changed since the last trial";
     case TrialReason::long_ago:
-      return fmt::format("{} rounds after they last did", first.rounds);
+      return fmt::format("{} rounds after the last trial", first.rounds);
   }
   return {};
 }

@@ -74,7 +74,7 @@ TEST(PlanTrials, AnUntriedCodecIsTriedOnceNothingElseIsToBeDone) {
   EXPECT_THAT(decision.trials, Not(Contains("topk"))) << "a histogram tells";
   for (const std::string& spec : decision.trials) EXPECT_THAT(decision.reason, HasSubstr(spec));
   EXPECT_THAT(decision.reason, HasSubstr(" stays: agents try "));
-  EXPECT_THAT(decision.reason, HasSubstr("which they have not done yet"));
+  EXPECT_THAT(decision.reason, HasSubstr("which they have not tried yet"));
   // An exploring decision does not change the baseline of the choice in force.
   const PlanBefore after = in_force(decision, inputs, PlanPredictor(inputs));
   EXPECT_EQ(after.rounds, inputs.before->rounds);
@@ -117,14 +117,14 @@ TEST(PlanTrials, WhatWasTriedIsTriedAgainAfterALongTimeOrWhenUpdatesHaveChanged)
   for (PlanTried& tried : inputs.tried) tried.rounds = inputs.policy.trial_rounds;
   const PlanDecision late = decided_now(inputs);
   EXPECT_EQ(late.trigger, PlanTrigger::exploring);
-  EXPECT_THAT(late.reason, HasSubstr("100 rounds after they last did"));
+  EXPECT_THAT(late.reason, HasSubstr("100 rounds after the last trial"));
   for (PlanTried& tried : inputs.tried) {
     tried.rounds = 20;
     tried.curve_gain /= 1.2;
   }
   const PlanDecision changed = decided_now(inputs);
   EXPECT_EQ(changed.trigger, PlanTrigger::exploring);
-  EXPECT_THAT(changed.reason, HasSubstr("not what they were"));
+  EXPECT_THAT(changed.reason, HasSubstr("these have changed"));
   for (PlanTried& tried : inputs.tried) tried.rounds = 19;
   EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::none) << "it may change back";
 }
@@ -216,8 +216,9 @@ TEST(PlanTrials, AWrongBeliefIsFoundOutAndTheChoiceFollows) {
   ASSERT_NE(corrected, made.end());
   EXPECT_TRUE(corrected->decision.switched);
   EXPECT_NE(corrected->decision.chosen.choice.codec, "threelc:s=1");
-  EXPECT_THAT(corrected->decision.reason, HasSubstr("trials let 40 % of updates through by "
-                                                    "threelc:s=1, where 99 % was believed"));
+  EXPECT_THAT(
+      corrected->decision.reason,
+      HasSubstr("trials of threelc:s=1 kept 40 % of the updates instead of the expected 99 %"));
   EXPECT_NE(choice.codec, "threelc:s=1");
   EXPECT_LE(made.size(), 6u) << "what is known is not tried again and again";
   EXPECT_LE(spent_s, kShareOfTime * played_s);

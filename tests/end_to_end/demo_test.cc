@@ -143,7 +143,7 @@ Followed followed_in(const std::string& run_file) {
     if (!before.empty() && choice != before) {
       ++followed.switches;
       const std::string why = plan.sentence.value_or("");
-      if (why.find(" a round, ") == why.npos || why.find(": ") == why.npos) ++followed.unexplained;
+      if (why.find(" per round, ") == why.npos || why.find(": ") == why.npos) ++followed.unexplained;
     }
     before = choice;
     if (followed.switches == 0) continue;  // still the job's initial choice
@@ -172,7 +172,7 @@ TEST_F(Demo, FollowsTheLinksAndSaysWhy) {
       << testing::PrintToString(followed.codecs) << testing::PrintToString(followed.collectives);
   EXPECT_EQ(followed.unexplained, 0u);
   EXPECT_TRUE(eventually([&] { return demo.lines_with({"round ", " -> "}).size() >= 2; }));
-  EXPECT_FALSE(demo.lines_with({" a round, ", "first plan"}).empty());
+  EXPECT_FALSE(demo.lines_with({" per round, ", "first plan"}).empty());
 
   Process replay({TRIBUTARY_CLI, "plan", "replay", run_file, "--json"},
                  (folder_ / "replay").string());

@@ -13,7 +13,7 @@ constexpr std::array<ParamSpec, 1> kPowersgdParams = {
       .default_value = "4",
       .min = 1,
       .max = kRankMax,
-      .help = "columns of each factor; a matrix that they would not shrink travels raw"}}};
+      .help = "columns of each factor; a matrix that they would not shrink is sent raw"}}};
 
 constexpr std::array<CodecFamily, 1> kFamilies = {{
     {.name = "powersgd",

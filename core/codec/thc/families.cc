@@ -17,7 +17,7 @@ constexpr std::array<ParamSpec, 7> kParams = {{
      .default_value = "4",
      .min = 1,
      .max = kBitsMax,
-     .help = "of a value on its way up"},
+     .help = "of a value on the uplink"},
     {.name = "granularity",
      .kind = ParamKind::integer,
      .default_value = "0",
@@ -50,7 +50,7 @@ constexpr std::array<ParamSpec, 7> kParams = {{
      .kind = ParamKind::choice,
      .default_value = "exact",
      .choices = kDowns,
-     .help = "bits of a sum on its way down"},
+     .help = "bits of a sum on the downlink"},
 }};
 
 constexpr std::array<CodecFamily, 1> kFamilies = {{

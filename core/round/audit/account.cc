@@ -43,7 +43,7 @@ Status Account::sent(const RoundKey& key, const wire::Part& part, const PayloadS
     const ByteSpan before = known.view().subspan(again.first, again.count);
     const ByteSpan now = payload.bytes.subspan(again.first - range.first, again.count);
     if (before.data() != now.data() && !std::ranges::equal(before, now)) {
-      return broken(what, "the payload sent before", "another one");
+      return broken(what, "the payload sent before", "another payload");
     }
   }
   if (known.there.add(range) == 0) return {};
@@ -95,8 +95,8 @@ Account::Given given_away(const ContributionRecord& record, const ContributionPa
 Status Account::committed(const RoundKey& key, std::uint64_t first_value, FloatVector decoded) {
   if (settled_against_.contains(key)) {
     return broken(fmt::format("{}: committed with this agent in it", text(key)),
-                  "an agent that counts it, or does not know",
-                  "it was told that it does not count, and holds the update back");
+                  "a round that the agent counts or has not decided",
+                  "a round that does not count, whose update the agent keeps for later");
   }
   contributions_[key].decoded.emplace_back(first_value, std::move(decoded));
   return {};

@@ -27,7 +27,7 @@ AgentSession* CoordinatorSessions::find(const FrameReceived& event, const wire::
   if (session && session->conversation.peer() == event.peer) return session;
   refuse(event, frame, wire::RefusalCode::wrong_session,
          {.what = "session",
-          .expected = "one of this coordinator, over its own connection",
+          .expected = "a session of this coordinator, on its own connection",
           .got = "another",
           .remedy = "begin with Hello"},
          {});
@@ -92,7 +92,7 @@ bool CoordinatorSessions::may_come_in(const FrameReceived& event, const wire::Fr
     refuse(event, frame,
            shutting_down_ ? wire::RefusalCode::shutting_down : wire::RefusalCode::busy,
            {.what = "coordinator",
-            .expected = "room for another agent",
+            .expected = "a free place for another agent",
             .got = "none",
             .remedy = "try again later"},
            {.closes = false, .retry_after_ms = context_.config.heartbeat_timeout_ms});
@@ -129,9 +129,9 @@ void CoordinatorSessions::hello(const FrameReceived& event, const wire::Frame& f
   }
   refuse(event, frame, wire::RefusalCode::duplicate_agent,
          {.what = "agent id",
-          .expected = "one that no living process uses",
+          .expected = "an id that no other process uses",
           .got = known->agent_id,
-          .remedy = "stop the other process, or give this one another id"},
+          .remedy = "stop the other process, or give this agent another id"},
          {.closes = false, .retry_after_ms = 2 * context_.config.ack_timeout_ms + 1});
 }
 
@@ -212,7 +212,7 @@ void CoordinatorSessions::lose(std::uint64_t number, std::string_view reason) {
   if (!session) return;
   const bool leaves = reason == "left";
   context_.note(leaves ? LogLevel::info : LogLevel::warning, "agent_gone", reason,
-                session->agent_id, leaves ? "said goodbye" : "is taken for lost");
+                session->agent_id, leaves ? "said goodbye" : "counts as lost");
   // Objects that the calls below reach must not wait for this agent, nor send it anything.
   session->leaving = true;
   context_.record_agent(*session, false);

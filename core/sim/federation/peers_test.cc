@@ -193,7 +193,7 @@ std::string reason_for_the_star(const Options& options) {
 TEST(Peers, WhereOneCannotBeReachedRoundsGoByTheStarAndSayWhy) {
   Options options = options_for(kRing, 3);
   options.peers = false;
-  EXPECT_EQ(reason_for_the_star(options), "by the star: agent-0 names no address for peers");
+  EXPECT_EQ(reason_for_the_star(options), "by the star: agent-0 has no address for peers");
 }
 
 TEST(Peers, WhereNotAllCanReachOneAnotherRoundsGoByTheStarAndSayWhy) {
@@ -202,7 +202,7 @@ TEST(Peers, WhereNotAllCanReachOneAnotherRoundsGoByTheStarAndSayWhy) {
                                            {kOneGroup[0], kMalformed, kOneGroup[2]}};
   const std::string unreachable = "agent-0 and agent-1 are not in " + std::string(kReachGroupName);
   const std::string reasons[] = {unreachable, unreachable,
-                                 "agent-1 names an address for peers that is none"};
+                                 "agent-1 has an invalid address for peers"};
   for (std::size_t i = 0; i < std::size(kEndpoints); ++i) {
     Options options = options_for(kRing, 3);
     options.endpoint_of = [&](std::uint32_t agent) { return kEndpoints[i][agent]; };

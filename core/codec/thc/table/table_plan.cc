@@ -92,7 +92,7 @@ Result<Range> granularities(const TableRequest& request) {
   if (largest < (given ? fixed : least)) {
     return Status(StatusCode::resource_exhausted,
                   {.what = fmt::format("sums of {} bits", request.down_bits),
-                   .expected = fmt::format("room for {} agents times a granularity of {}",
+                   .expected = fmt::format("capacity for {} agents times a granularity of {}",
                                            request.agents, given ? fixed : least),
                    .got = fmt::format("room for {}", largest),
                    .remedy = "send wider sums down, fewer bits up, or plan for fewer agents"});

@@ -17,7 +17,7 @@ Status unreachable_peer(std::string what, std::string got) {
   return Status(StatusCode::unavailable, {.what = std::move(what),
                                           .expected = "a connection to every member",
                                           .got = std::move(got),
-                                          .remedy = "this round goes by the coordinator"});
+                                          .remedy = "this round uses the coordinator"});
 }
 
 void AgentPeers::join(const wire::Membership& membership) {
@@ -68,9 +68,9 @@ void AgentPeers::keep(std::uint32_t from, ByteSpan frame, SharedSlice payload) {
   if (group_.keep(from, frame, std::move(payload), bytes_max)) return;
   // The exchange cannot complete any more, so its messages are of no use.
   group_.take_early();
-  group_.lost(from, "it sends more than can wait here");
+  group_.lost(from, "it sends more than this agent can hold");
   context_.out.note(LogLevel::warning, "peer_ahead", "resource_exhausted",
-                    fmt::format("more than {} bytes of members that are ahead", bytes_max));
+                    fmt::format("more than {} bytes from members that are ahead", bytes_max));
 }
 
 }  // namespace tributary

@@ -32,7 +32,7 @@ void RoundExchange::withdraw(const Status& status) {
 
 void RoundExchange::withdraw_again() {
   if (!round_->withdrawn()) return;
-  withdraw(unreachable_peer("exchange", "one that failed while the coordinator could not be told"));
+  withdraw(unreachable_peer("exchange", "an earlier failure that the coordinator did not receive"));
 }
 
 // --- an exchange -------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ RoundExchange::Next RoundExchange::take(std::uint32_t from, ByteSpan frame, Shar
   const std::uint32_t bucket = piece.ok() ? piece->bucket : 0;
   Status status = piece.ok() ? Status() : piece.status();
   if (status.ok() && !rank) {
-    status = unreachable_peer("a piece", "one of a member without a part in it");
+    status = unreachable_peer("a piece", "a piece of a member that does not take part");
   }
   PeerSends sends;
   const std::size_t bytes = payload.size();

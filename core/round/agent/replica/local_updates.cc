@@ -133,10 +133,10 @@ Status LocalUpdates::settle_by(const wire::TransferOfferT& offer) {
       if (!best || key_of(*settlement->id) == key) best = settlement.get();
     }
     if (offered[key.round]) continue;
-    return Status(StatusCode::not_found, {.what = "what became of " + text(key),
-                                          .expected = "the offer to say it",
+    return Status(StatusCode::not_found, {.what = "outcome of " + text(key),
+                                          .expected = "an outcome in the offer",
                                           .got = "nothing",
-                                          .remedy = "say Hello again, with what is undecided"});
+                                          .remedy = "send Hello again with the undecided rounds"});
   }
   for (const auto& [round, settlement] : offered) {
     residual_.settle(key_of(*settlement->id),

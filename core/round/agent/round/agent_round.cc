@@ -22,7 +22,7 @@ Result<bool> AgentRound::take(const wire::Part& part, ByteSpan payload) {
                   {.what = "part of an aggregate",
                    .expected = std::move(expected),
                    .got = fmt::format("bucket {} stage {}", part.bucket(), part.stage()),
-                   .remedy = "send what the plan has a place for"});
+                   .remedy = "send only payloads of the plan"});
   };
   if (part.bucket() >= work_.size()) return misfit("a bucket of the plan");
   const PlannedBucket& bucket = plan_->buckets()[part.bucket()];
@@ -72,7 +72,7 @@ bool AgentRound::has_all(const wire::RoundOutcomeT& outcome, ActionList& out) {
     if (work.combined.size() < plan_->buckets()[one->bucket].stages()) {
       all = false;
     } else if (hash64(*work.combined.back()) != one->result_hash) {
-      out.refuse_frame("mismatch", "an aggregate that is not the commit's");
+      out.refuse_frame("mismatch", "an aggregate that differs from the commit's");
       // All stages are requested again, because any of them may be the wrong one.
       work.combined.clear();
       all = false;

@@ -19,8 +19,7 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
                      ByteSpan payload) {
   BucketAggregation& bucket = *round_.buckets()[part.bucket()];
   if (!uploads(member, part.bucket())) {
-    context_.refuse(session, "not_allowed", "a result that another member is to send",
-                    round_.key());
+    context_.refuse(session, "not_allowed", "a result that another member sends", round_.key());
     return false;
   }
   const std::uint64_t bytes = part.stage_bytes();
@@ -119,8 +118,7 @@ void Admission::take_announcement(AgentSession& session, std::uint32_t member,
   const BucketAggregation& bucket = *round_.buckets()[receipt.bucket()];
   const std::uint64_t bytes = receipt.waiting_bytes();
   if (bytes > bucket.bucket().stage_bytes_max(round_.plan().agents())) {
-    return context_.refuse(session, "mismatch", "a payload that the plan has no place for",
-                           round_.key());
+    return context_.refuse(session, "mismatch", "a payload that is not in the plan", round_.key());
   }
   round_.members()[member].heard = true;
   if (!bucket.open() || receipt.stage() < bucket.stage() || bucket.has(member)) {

@@ -81,7 +81,8 @@ bool Attempt::receive_part(AgentSession& session, const wire::Part& part, std::u
   CoordinatorContext& context = job_.coordinator;
   const std::optional<std::uint32_t> member = membership_.member_of(session);
   if (!member || *member != agent_index || !round_.members()[*member].participates) {
-    context.refuse(session, "not_allowed", "a payload of an agent that does not take part", key());
+    context.refuse(session, "not_allowed", "a payload of an agent that is not a participant",
+                   key());
     return false;
   }
   if (part.bucket() >= round_.buckets().size()) {
@@ -97,7 +98,7 @@ bool Attempt::receive_part(AgentSession& session, const wire::Part& part, std::u
   if (!right_stage || part.segments() != 1 ||
       part.stage_bytes() > bucket.stage_bytes_max(round_.plan().agents()) ||
       part.payload_bytes() > bucket.part_bytes) {
-    context.refuse(session, "mismatch", "a part that the plan has no place for", key());
+    context.refuse(session, "mismatch", "a part that is not in the plan", key());
     return false;
   }
   round_.count_part(round_.members()[*member],

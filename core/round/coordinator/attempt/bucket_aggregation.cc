@@ -47,8 +47,8 @@ Status BucketAggregation::check_sender(std::uint32_t member, ByteSpan payload) c
   }
   if (alone) return {};
   return Status(StatusCode::mismatch, {.what = "contributors of an agent's payload",
-                                       .expected = "the agent alone",
-                                       .got = "somebody else, or several",
+                                       .expected = "only the agent",
+                                       .got = "another agent, or several",
                                        .remedy = "send only what this agent has encoded"});
 }
 

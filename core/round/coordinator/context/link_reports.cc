@@ -84,7 +84,7 @@ void LinkReports::receive_telemetry(AgentSession& session, const wire::Telemetry
   }
   if (context_.now - kLinkReportsEveryNs < session.links_reported_at_ns) {
     return context_.note(LogLevel::info, "links_ignored", "too_often", session.agent_id,
-                         "it has told of its links just now");
+                         "it has reported its links a moment ago");
   }
   session.links_reported_at_ns = context_.now;
   LinksReported reported{.agent_id = session.agent_id, .links = {}};
@@ -92,7 +92,7 @@ void LinkReports::receive_telemetry(AgentSession& session, const wire::Telemetry
     const std::string from = link->from() ? link->from()->str() : "";
     if (!link->to() || link->to()->string_view() != session.agent_id) {
       return context_.refuse(session, "not_allowed",
-                             "a link: expected one that ends at the agent itself, got another");
+                             "a link: expected one to the agent itself, got another");
     }
     // The agent may not know yet that this peer has left.
     if (from == session.agent_id || !context_.roster.by_agent(from)) continue;

@@ -38,7 +38,7 @@ Status bad_advice(std::string what, std::string expected) {
   return Status(StatusCode::invalid_argument, {.what = fmt::format("advice: {}", what),
                                                .expected = std::move(expected),
                                                .got = "another",
-                                               .remedy = "mend what plans"});
+                                               .remedy = "correct the planner"});
 }
 
 // Agents refuse a plan with an incomplete reason, so its round would never begin.

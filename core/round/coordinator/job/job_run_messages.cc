@@ -74,7 +74,7 @@ void JobRun::receive(AgentSession& session, const wire::Frame& frame, ByteSpan p
     case wire::Message::Aggregate: {
       const auto& message = *frame.message_as_Aggregate();
       if (message.agent_index() < 0) {
-        return job_.coordinator.refuse(session, "mismatch", "a result that nobody has made");
+        return job_.coordinator.refuse(session, "mismatch", "a result without an agent");
       }
       return receive_part(session, *message.part(),
                           static_cast<std::uint32_t>(message.agent_index()), SentAs::result,

@@ -70,7 +70,7 @@ Result<RestoredJob> JobTable::new_job(const SubmitJob& event) {
 void JobTable::submit(const SubmitJob& event) {
   Result<RestoredJob> job = new_job(event);
   if (job.ok() && runs_.size() >= kJobsMax) {
-    job = Status(StatusCode::resource_exhausted, {.what = "jobs that are not over",
+    job = Status(StatusCode::resource_exhausted, {.what = "unfinished jobs",
                                                   .expected = fmt::format("{} at most", kJobsMax),
                                                   .got = "one more",
                                                   .remedy = "stop one"});
@@ -158,7 +158,7 @@ void JobTable::change(const ChangeJob& event) {
         CommandDone{.command = event.command,
                     .status = Status(known ? StatusCode::invalid_argument : StatusCode::not_found,
                                      {.what = fmt::format("job {}", event.job),
-                                      .expected = "one that is not over, to run, pause or stop",
+                                      .expected = "an unfinished job to resume, pause or stop",
                                       .got = wire::EnumNameJobState(event.state),
                                       .remedy = "list the jobs"}),
                     .job = event.job});

@@ -20,9 +20,9 @@ constexpr std::uint32_t kPauseRoundsMax = 64;
 std::string why_peers_unreachable(std::span<const Membership::Member> members) {
   std::optional<ReachGroup> group;
   for (const Membership::Member& member : members) {
-    if (member.endpoint.empty()) return member.agent_id + " names no address for peers";
+    if (member.endpoint.empty()) return member.agent_id + " has no address for peers";
     const Result<ReachGroup> own = reach_group(member.endpoint);
-    if (!own.ok()) return member.agent_id + " names an address for peers that is none";
+    if (!own.ok()) return member.agent_id + " has an invalid address for peers";
     if (group && *group != *own) {
       return fmt::format("{} and {} are not in {}", members[0].agent_id, member.agent_id,
                          kReachGroupName);
@@ -41,7 +41,7 @@ void PeerPolicy::open(const Membership& membership) {
   const RoundPolicy& policy = job_.policy();
   if (policy.collective == wire::Collective::star && !policy.planning.planned()) return;
   if (membership.size() < 2) {
-    why_not_ = "there is one agent";
+    why_not_ = "there is only one agent";
   } else if (membership.size() > kPeersMax) {
     why_not_ = fmt::format("there are more than {} agents", kPeersMax);
   } else {
@@ -56,10 +56,10 @@ wire::Collective PeerPolicy::choose(const RoundPolicy& policy, std::uint32_t par
   if (session_ == 0) {
     reason = "by the star: " + why_not_;
   } else if (!due(round)) {
-    reason = fmt::format("by the star: the {} failed, and is tried again in round {}",
+    reason = fmt::format("by the star: the {} failed and is tried again in round {}",
                          wire::EnumNameCollective(policy.collective), from_round_);
   } else if (participants < 2) {
-    reason = "by the star: one agent takes part";
+    reason = "by the star: only one agent takes part";
   } else {
     return policy.collective;
   }

@@ -68,13 +68,13 @@ TEST_F(PeerPolicyTest, TheStarStandsInWhereAnAddressIsLacking) {
 TEST_F(PeerPolicyTest, TheStarStandsInWhereThereIsOneAgent) {
   open_with({"tcp://a:1"});
   EXPECT_EQ(chosen(1, 1), Collective::star);
-  EXPECT_THAT(reason_, HasSubstr("there is one agent"));
+  EXPECT_THAT(reason_, HasSubstr("there is only one agent"));
 }
 
 TEST_F(PeerPolicyTest, TheStarStandsInWhereOneAgentTakesPart) {
   open_two();
   EXPECT_EQ(chosen(1, 1), Collective::star);
-  EXPECT_THAT(reason_, HasSubstr("one agent takes part"));
+  EXPECT_THAT(reason_, HasSubstr("only one agent takes part"));
 }
 
 TEST_F(PeerPolicyTest, MembersOfOneGroupReachOneAnother) {
@@ -136,7 +136,7 @@ TEST_F(PeerPolicyTest, ThePauseSaysWhatFailedAndWhenItIsTriedAgain) {
   fail(1);
   fail(2);
   EXPECT_EQ(chosen(3), Collective::star);
-  EXPECT_EQ(reason_, "by the star: the ring failed, and is tried again in round 4");
+  EXPECT_EQ(reason_, "by the star: the ring failed and is tried again in round 4");
   EXPECT_EQ(chosen(4), Collective::ring);
 }
 
