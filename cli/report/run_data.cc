@@ -6,10 +6,10 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <set>
 #include <tuple>
 
 #include "core/run/frame_facts.h"
+#include "core/run/round_counts.h"
 #include "core/store/coordinator/readable.h"
 #include "core/store/coordinator/stored_frames.h"
 
@@ -133,34 +133,29 @@ class Reading {
     row.bytes_up = record.bytes_up;
     row.bytes_down = record.bytes_down;
     row.model_hash = record.model_hash;
-    count_contributors(record, row);
-    if (const wire::Plan* plan = stored_plan(record.plan)) read_plan(*plan, record, row);
+    add_counts(record, row);
+    if (const wire::Plan* plan = stored_plan(record.plan)) read_plan(*plan, row);
   }
 
-  void count_contributors(const RoundRecord& record, RoundRow& row) {
-    // Each set of contributors is counted once, however many buckets share it.
-    std::set<std::uint32_t> used;
-    for (const OutcomeRecord& outcome : record.outcomes) used.insert(outcome.contributor_set);
-    std::vector<std::uint8_t> any;
-    for (const std::uint32_t place : used) {
-      const ContributorSetRecord& set = record.contributor_sets[place];
-      any.resize(std::max(any.size(), set.bits.size()));
-      for (std::size_t i = 0; i < set.bits.size(); ++i) any[i] |= set.bits[i];
-    }
-    for (const std::uint8_t byte : any) {
-      row.contributors += static_cast<std::uint32_t>(std::popcount(byte));
-    }
+  void add_counts(const RoundRecord& record, RoundRow& row) {
+    const RoundCounts counts =
+        count_round(record.members, record.buckets, record.outcomes, record.contributor_sets);
+    row.contributors = counts.contributors.count();
+    const double dense_bytes =
+        data_.parameters > 0 ? 4 * static_cast<double>(data_.parameters) : kNone;
+    row.dense_bytes_up = dense_bytes * counts.dense_updates_up;
+    row.dense_bytes_down = dense_bytes * counts.dense_updates_down;
     const auto members = members_.find(record.id.epoch);
     if (members == members_.end()) return;
     // Bit i of a set stands for member i of the epoch.
     for (std::size_t i = 0; i < members->second.size(); ++i) {
       AgentRow& agent = agents_[members->second[i]];
       ++agent.rounds_member;
-      if (i / 8 < any.size() && (any[i / 8] >> (i % 8) & 1) != 0) ++agent.rounds_contributed;
+      if (counts.contributors.test(i)) ++agent.rounds_contributed;
     }
   }
 
-  static void read_plan(const wire::Plan& plan, const RoundRecord& record, RoundRow& row) {
+  static void read_plan(const wire::Plan& plan, RoundRow& row) {
     row.planned = true;
     if (plan.participants() && plan.participants()->size() > 0) {
       row.asked = 0;
@@ -177,17 +172,8 @@ class Reading {
     for (const wire::Exchange* exchange : *plan.exchanges()) {
       row.exchanges.push_back({.codec = stored_text(exchange->codec()),
                                .collective = wire::EnumNameCollective(exchange->collective()),
-                               .ratio = exchange->ratio(),
+                               .ratio = planned_ratio(plan, *exchange),
                                .values = values[row.exchanges.size()]});
-    }
-    for (const OutcomeRecord& outcome : record.outcomes) {
-      // Buckets are numbered across all exchanges of a round.
-      const std::uint32_t each = plan.buckets()->size();
-      if (outcome.bucket >= each * plan.exchanges_per_round()) continue;
-      const std::uint64_t bytes =
-          std::uint64_t{4} * plan.buckets()->Get(outcome.bucket % each)->values();
-      row.dense_bytes_up += bytes * record.contributor_sets[outcome.contributor_set].contributors;
-      row.dense_bytes_down += bytes * record.members;
     }
     std::erase_if(row.exchanges, [](const ExchangeUse& exchange) { return exchange.values == 0; });
     std::ranges::stable_sort(row.exchanges, std::greater<>(), &ExchangeUse::values);

@@ -35,15 +35,16 @@ struct RoundRow {
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
   std::uint64_t model_hash = 0;
+  // Bytes of the same updates as float32 (core/run/round_counts.h); NaN: the number of parameters
+  // is unknown.
+  double dense_bytes_up = 0;
+  double dense_bytes_down = 0;
 
   // The following fields are from the plan and are valid only if it could be read.
   bool planned = false;
   std::vector<ExchangeUse> exchanges;  // most values first
   std::string trigger;
   std::string sentence;
-  std::uint64_t dense_bytes_up = 0;  // 4 bytes x values x contributors, summed over the buckets
-  // 4 bytes x values x members, summed over the buckets of the result
-  std::uint64_t dense_bytes_down = 0;
 
   // Means over the agents that reported; NaN without a report.
   std::uint32_t reports = 0;

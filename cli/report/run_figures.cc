@@ -11,6 +11,11 @@
 namespace tributary::report {
 namespace {
 
+// A damaged file may contain any number; the conversion must stay defined.
+std::uint64_t whole(double bytes) {
+  return static_cast<std::uint64_t>(std::llround(std::clamp(bytes, 0.0, 9e18)));
+}
+
 struct Evaluation {
   std::optional<double> last;
   std::optional<double> best;
@@ -56,16 +61,14 @@ std::optional<std::uint64_t> sum_of_metric(const RunData& data, std::string_view
   if (own == by_agent.end()) return std::nullopt;
   double sum = 0;
   for (const MetricRow& row : own->second) sum += std::isfinite(row.value) ? row.value : 0;
-  // A damaged file may contain any number; the conversion must stay defined.
-  return static_cast<std::uint64_t>(std::clamp(sum, 0.0, 9e18));
+  return whole(sum);
 }
 
 std::string plan_text(const RoundRow& row) {
-  std::string text = row.codecs();
-  if (const double ratio = row.ratio(); std::isfinite(ratio) && ratio != 1) {
-    text += fmt::format(", {:.3g} kept", ratio);
-  }
-  return text + ", " + row.collectives();
+  const double ratio = row.ratio();
+  const std::string kept =
+      std::isfinite(ratio) && ratio != 1 ? fmt::format(", {:.3g} kept", ratio) : "";
+  return row.codecs() + kept + ", " + row.collectives();
 }
 
 using Values = std::map<std::string, std::uint64_t>;
@@ -109,8 +112,8 @@ void count_plans(const RunData& data, RunFigures& out) {
 }
 
 void count_bytes(const RunData& data, RunFigures& out) {
-  std::uint64_t dense_up = 0;
-  std::uint64_t dense_down = 0;
+  double dense_up = 0;
+  double dense_down = 0;
   for (const RoundRow& row : data.rounds) {
     out.bytes_up += row.bytes_up;
     out.bytes_down += row.bytes_down;
@@ -119,10 +122,9 @@ void count_bytes(const RunData& data, RunFigures& out) {
     out.contributions_asked += row.asked;
     out.contributions_missed += row.asked - std::min(row.asked, row.contributors);
   }
-  // A total without all rounds would be too small, so it is omitted.
-  if (!std::ranges::all_of(data.rounds, &RoundRow::planned)) return;
-  out.bytes_dense_up = dense_up;
-  out.bytes_dense_down = dense_down;
+  if (data.parameters == 0) return;
+  out.bytes_dense_up = whole(dense_up);
+  out.bytes_dense_down = whole(dense_down);
 }
 
 }  // namespace

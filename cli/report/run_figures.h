@@ -40,7 +40,7 @@ struct RunFigures {
   // Payload bytes as counted by the coordinator. Dense is their size as float32.
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
-  std::optional<std::uint64_t> bytes_dense_up;  // empty: not all plans could be read
+  std::optional<std::uint64_t> bytes_dense_up;  // empty: number of parameters unknown
   std::optional<std::uint64_t> bytes_dense_down;
   // Including frames, retries and control messages, counted at the sockets. Empty: not in the
   // journal.

@@ -82,7 +82,7 @@ void add_traffic(std::vector<Tile>& tiles, const std::string& name, std::uint64_
     tile.more = fmt::format("dense: {}", quantity_text(Unit::bytes, static_cast<double>(*dense)));
     if (const auto ratio = ratio_of(dense, bytes)) tile.more += fmt::format(", {:.3g}:1", *ratio);
   } else {
-    tile.more = "dense: unknown, because not all plans could be read";
+    tile.more = "dense: unknown, like the number of parameters";
   }
   tiles.push_back(std::move(tile));
 }

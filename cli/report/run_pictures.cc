@@ -190,21 +190,18 @@ Section learning_section(const RunData& data) {
 }
 
 LinePanel traffic_panel(const RunData& data, std::string title, std::uint64_t RoundRow::*bytes,
-                        std::uint64_t RoundRow::*dense) {
+                        double RoundRow::*dense) {
   LinePanel panel{.title = std::move(title), .unit = Unit::bytes, .sums = true};
   double low = std::numeric_limits<double>::infinity();
   double high = 0;
   const auto value = [&](const RoundRow& row) {
     if (row.*bytes > 0) low = std::min(low, plain(row.*bytes));
-    high = std::max({high, plain(row.*bytes), plain(row.*dense)});
+    high = std::max({high, plain(row.*bytes), std::isfinite(row.*dense) ? row.*dense : 0});
     return plain(row.*bytes);
   };
   panel.series.push_back({.label = "payloads", .points = line_of(data, value), .colour = 0});
-  const auto dense_value = [&](const RoundRow& row) {
-    return row.planned ? plain(row.*dense) : kNoValue;
-  };
   panel.series.push_back(
-      {.label = "dense float32", .points = line_of(data, dense_value), .reference = true});
+      {.label = "dense float32", .points = line_of(data, dense), .reference = true});
   // Beyond this ratio the smaller curve would be flat on a linear axis.
   constexpr double kLogScaleRatio = 8;
   panel.log = high > kLogScaleRatio * low;
@@ -219,9 +216,9 @@ Section traffic_section(const RunData& data) {
       .text =
           "Payload bytes of each round as counted by the coordinator at the commit: "
           "all bytes received from the agents (up) and sent to them (down). Dense is the "
-          "size of the same round without compression: 4 bytes for each value of "
-          "each bucket, times its contributors on the uplink, times the members of the epoch "
-          "on the downlink. Frames, retries and control messages are not included."};
+          "size of the same round without compression: 4 bytes for each parameter, times the "
+          "contributors on the uplink, times the members of the epoch on the downlink. Frames, "
+          "retries and control messages are not included."};
   Figure figure{.name = "bytes_per_round",
                 .title = "Bytes per round",
                 .description = "Payload bytes up and down, beside their size as float32."};
@@ -230,10 +227,8 @@ Section traffic_section(const RunData& data) {
   figure.panels.emplace_back(
       traffic_panel(data, "down", &RoundRow::bytes_down, &RoundRow::dense_bytes_down));
   set_x_axis(figure, data, Over::rounds);
-  if (!std::ranges::all_of(data.rounds, &RoundRow::planned)) {
-    section.missing.emplace_back(
-        "Some plans could not be read; their rounds have no dense "
-        "size.");
+  if (data.parameters == 0) {
+    section.missing.emplace_back("The number of parameters is unknown, so there is no dense size.");
   }
   section.figures.push_back(std::move(figure));
   return section;
@@ -303,7 +298,7 @@ Section plan_section(const RunData& data, const RunFigures& figures) {
        {std::tuple("up", &RoundRow::bytes_up, &RoundRow::dense_bytes_up),
         std::tuple("down", &RoundRow::bytes_down, &RoundRow::dense_bytes_down)}) {
     const auto ratio = [&, b = bytes, d = dense](const RoundRow& row) {
-      return row.planned && row.*b > 0 ? plain(row.*d) / plain(row.*b) : kNoValue;
+      return row.*b > 0 ? row.*d / plain(row.*b) : kNoValue;
     };
     achieved.series.push_back(
         {.label = label, .points = line_of(data, ratio), .colour = achieved.series.size()});

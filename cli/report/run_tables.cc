@@ -36,8 +36,7 @@ std::string rounds_csv(const RunData& data) {
         "{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{:016x}\n", row.round,
         row.attempt, seconds(row.began_s), seconds(row.ended_s), seconds(row.seconds()),
         row.members, row.asked, row.contributors, row.bytes_up, row.bytes_down,
-        row.planned ? fmt::format("{}", row.dense_bytes_up) : "",
-        row.planned ? fmt::format("{}", row.dense_bytes_down) : "", quoted(row.codecs()),
+        number(row.dense_bytes_up), number(row.dense_bytes_down), quoted(row.codecs()),
         quoted(row.collectives()), number(row.ratio()), row.trigger, quoted(row.sentence),
         row.reports, number(row.train_loss), seconds(row.compute_s), seconds(row.encode_s),
         seconds(row.wait_s), row.model_hash);

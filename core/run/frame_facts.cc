@@ -29,4 +29,11 @@ std::vector<std::uint64_t> exchange_values(const wire::Plan& plan) {
   return values;
 }
 
+double planned_ratio(const wire::Plan& plan, const wire::Exchange& exchange) {
+  const wire::Alternative* const chosen = stored_choice(plan);
+  const bool same = chosen && chosen->codec() && exchange.codec() &&
+                    chosen->codec()->string_view() == exchange.codec()->string_view();
+  return same && exchange.ratio() == 1 ? chosen->ratio() : exchange.ratio();
+}
+
 }  // namespace tributary

@@ -29,4 +29,9 @@ std::uint64_t parameters_of(const wire::Job& job);
 // exchanges.
 std::vector<std::uint64_t> exchange_values(const wire::Plan& plan);
 
+// Returns the ratio of this exchange of the plan: the share of the values that is kept. The planner
+// leaves the exchange's ratio at 1 if the codec's spec contains it; then the chosen alternative
+// states it.
+double planned_ratio(const wire::Plan& plan, const wire::Exchange& exchange);
+
 }  // namespace tributary

@@ -52,5 +52,25 @@ TEST(ExchangeValues, ABucketOfAnExchangeThatIsNotThereCountsNowhere) {
       exchange_values(*flatbuffers::GetRoot<wire::Plan>(builder.GetBufferPointer())).empty());
 }
 
+TEST(PlannedRatio, IsThatOfTheChosenAlternativeIfTheSpecContainsIt) {
+  const auto ratio_of = [](double in_exchange, const std::string& chosen_codec) {
+    wire::PlanT plan;
+    plan.exchanges.push_back(run_testing::exchange("topk:cr=0.1", in_exchange));
+    plan.reason = std::make_unique<wire::ReasonT>();
+    plan.reason->alternatives.push_back(std::make_unique<wire::AlternativeT>());
+    wire::AlternativeT& chosen = *plan.reason->alternatives.back();
+    chosen.codec = chosen_codec;
+    chosen.ratio = 0.1;
+    chosen.chosen = true;
+    flatbuffers::FlatBufferBuilder builder;
+    builder.Finish(wire::Plan::Pack(builder, &plan));
+    const auto* stored = flatbuffers::GetRoot<wire::Plan>(builder.GetBufferPointer());
+    return planned_ratio(*stored, *stored->exchanges()->Get(0));
+  };
+  EXPECT_EQ(ratio_of(1, "topk:cr=0.1"), 0.1);
+  EXPECT_EQ(ratio_of(1, "int8"), 1) << "the choice is for another exchange";
+  EXPECT_EQ(ratio_of(0.5, "topk:cr=0.1"), 0.5) << "the exchange states it itself";
+}
+
 }  // namespace
 }  // namespace tributary

@@ -131,7 +131,7 @@ class RoundDetailReading {
                                    .fallback = exchange->fallback() == wire::Collective::unspecified
                                                    ? ""
                                                    : wire::EnumNameCollective(exchange->fallback()),
-                                   .ratio = exchange->ratio(),
+                                   .ratio = planned_ratio(plan, *exchange),
                                    .values = values[detail_.exchanges.size()]});
       if (!exchange->ratios()) continue;
       const std::size_t known =

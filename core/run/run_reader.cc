@@ -7,18 +7,18 @@
 #include <string_view>
 #include <tuple>
 
+#include "core/store/coordinator/packed.h"
+#include "schemas/limits.h"
+
 namespace tributary {
 namespace {
 
 // The newest jobs are read, as many as RunLimits keeps.
 constexpr std::uint32_t kJobsReadMax = 64;
 
-// Factor of the dense bytes: number of outcomes per bucket. It differs from 1 if a round has
-// several exchanges, or buckets that did not count.
-double exchanges_of(std::uint64_t outcome_bytes, std::uint32_t buckets) {
-  constexpr double kOutcomeBytes = 16;
-  return static_cast<double>(outcome_bytes) / kOutcomeBytes / std::max(1u, buckets);
-}
+// Limits of what is read of one round; a hostile file may have more.
+constexpr std::uint32_t kOutcomeBytesMax = 1u << 20;
+constexpr std::uint32_t kSetBytesMax = wire::kMembersMax / 8;
 
 }  // namespace
 
@@ -207,70 +207,54 @@ Status RunReader::read_definition(std::uint64_t job, JobDefinition& definition) 
 // is known.
 Result<bool> RunReader::read_rounds(RunChanges& changes) {
   const std::uint32_t rows_max = portion_.rows_max;
-  std::vector<std::int64_t> round_rows;
-  const std::size_t begin = changes.rounds.size();
+  std::uint32_t rows = 0;
   const auto add = [&](Rows& row) -> Status {
-    std::uint64_t outcome_bytes = 0;
+    std::int64_t round_row = 0;
+    ByteSpan outcomes;
     std::uint32_t buckets = 0;
     std::int64_t began_ns = 0;
     std::int64_t committed_ns = 0;
     std::int64_t committed_wall_ns = 0;
     NewRound round;
-    TRIBUTARY_TRY(row.read(round_rows.emplace_back(), round.job, round.round, round.attempt,
-                           round.members, buckets, began_ns, committed_ns, committed_wall_ns,
-                           round.bytes_up, round.bytes_down, outcome_bytes));
+    TRIBUTARY_TRY(row.read(round_row, round.job, round.round, round.attempt, round.members, buckets,
+                           began_ns, committed_ns, committed_wall_ns, round.bytes_up,
+                           round.bytes_down, outcomes));
     round.ended_s = seconds_of(committed_wall_ns);
     round.began_s =
         round.ended_s - (static_cast<double>(committed_ns) - static_cast<double>(began_ns)) / 1e9;
-    // Bytes per contributor and per member; count_contributors() multiplies them.
-    round.dense_bytes_up = round.dense_bytes_down =
-        4 * parameters_of(round.job) * exchanges_of(outcome_bytes, buckets);
+    TRIBUTARY_ASSIGN(const RoundCounts counts, count(round_row, round.members, buckets, outcomes));
+    const double dense_bytes = 4 * parameters_of(round.job);
+    round.contributors = counts.contributors.count();
+    round.dense_bytes_up = dense_bytes * counts.dense_updates_up;
+    round.dense_bytes_down = dense_bytes * counts.dense_updates_down;
     changes.rounds.push_back(round);
-    return {};
-  };
-  const Status read = file_->database().each(
-      "SELECT round_row, job, round, attempt, members, buckets, began_at_ns, committed_at_ns, "
-      "committed_wall_ns, bytes_up, bytes_down, length(outcomes) FROM rounds WHERE round_row > ? "
-      "AND round_row <= ? ORDER BY round_row LIMIT ?",
-      add, position_.round, position_.round_end, rows_max);
-  // After an error, keep the complete rows before it.
-  round_rows.resize(changes.rounds.size() - begin);
-  if (round_rows.empty()) {
-    TRIBUTARY_TRY(read);
-    return true;
-  }
-  const Status counted = count_contributors(round_rows, std::span(changes.rounds).subspan(begin));
-  if (!counted.ok()) {
-    changes.rounds.resize(begin);
-    return counted;
-  }
-  position_.round = round_rows.back();
-  TRIBUTARY_TRY(read);
-  return round_rows.size() < rows_max;
-}
-
-// Both lists are in the order of round_row, so one pass over each is sufficient.
-Status RunReader::count_contributors(std::span<const std::int64_t> round_rows,
-                                     std::span<NewRound> rounds) {
-  std::size_t place = 0;
-  const auto add = [&](Rows& row) -> Status {
-    std::int64_t round_row = 0;
-    std::uint32_t contributors = 0;
-    TRIBUTARY_TRY(row.read(round_row, contributors));
-    while (place < rounds.size() && round_rows[place] < round_row) ++place;
-    if (place == rounds.size() || round_rows[place] != round_row) return {};
-    rounds[place].contributors = std::max(rounds[place].contributors, contributors);
+    position_.round = round_row;
+    ++rows;
     return {};
   };
   TRIBUTARY_TRY(file_->database().each(
-      "SELECT round_row, contributors FROM contributor_sets WHERE round_row BETWEEN ? AND ? "
-      "ORDER BY round_row",
-      add, round_rows.front(), round_rows.back()));
-  for (NewRound& round : rounds) {
-    round.dense_bytes_up *= round.contributors;
-    round.dense_bytes_down *= round.members;
-  }
-  return {};
+      "SELECT round_row, job, round, attempt, members, buckets, began_at_ns, committed_at_ns, "
+      "committed_wall_ns, bytes_up, bytes_down, substr(outcomes, 1, ?) FROM rounds "
+      "WHERE round_row > ? AND round_row <= ? ORDER BY round_row LIMIT ?",
+      add, kOutcomeBytesMax, position_.round, position_.round_end, rows_max));
+  return rows < rows_max;
+}
+
+Result<RoundCounts> RunReader::count(std::int64_t round_row, std::uint32_t members,
+                                     std::uint32_t buckets, ByteSpan packed_outcomes) {
+  TRIBUTARY_ASSIGN(const std::vector<OutcomeRecord> outcomes,
+                   unpack_outcomes(packed_outcomes, file_->database().path()));
+  std::vector<ContributorSetRecord> sets;
+  const auto add = [&](Rows& row) -> Status {
+    ByteSpan bits;
+    TRIBUTARY_TRY(row.read(bits));
+    sets.push_back({.bits = {bits.begin(), bits.end()}});
+    return {};
+  };
+  TRIBUTARY_TRY(file_->database().each(
+      "SELECT substr(bits, 1, ?) FROM contributor_sets WHERE round_row = ? ORDER BY place LIMIT ?",
+      add, kSetBytesMax, round_row, wire::kBucketsMax));
+  return count_round(std::min(members, wire::kMembersMax), buckets, outcomes, sets);
 }
 
 }  // namespace tributary

@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/run/frame_facts.h"
+#include "core/run/round_counts.h"
 #include "core/run/run_changes.h"
 #include "core/store/coordinator/run_file.h"
 
@@ -88,7 +88,8 @@ class RunReader {
   Result<bool> read_jobs(RunChanges& changes);
   Status read_definition(std::uint64_t job, JobDefinition& definition);
   Result<bool> read_rounds(RunChanges& changes);
-  Status count_contributors(std::span<const std::int64_t> round_rows, std::span<NewRound> rounds);
+  Result<RoundCounts> count(std::int64_t round_row, std::uint32_t members, std::uint32_t buckets,
+                            ByteSpan packed_outcomes);
   Result<bool> read_headline(RunChanges& changes);
   Result<bool> read_agents(RunChanges& changes);
   Result<bool> read_metrics(RunChanges& changes);

@@ -231,9 +231,7 @@ void RunReader::read_frame(const wire::Plan& plan, std::uint32_t epoch, NewPlan&
   const auto most = std::ranges::max_element(values) - values.begin();
   const wire::Exchange& exchange =
       *plan.exchanges()->Get(static_cast<flatbuffers::uoffset_t>(most));
-  // The planner leaves the exchange's ratio at 1, because the codec's spec contains it; the
-  // alternative states it.
-  new_plan.ratio = chosen && exchange.ratio() == 1 ? chosen->ratio() : exchange.ratio();
+  new_plan.ratio = planned_ratio(plan, exchange);
   if (!exchange.ratios() || exchange.ratios()->size() == 0) return;
   planned_ratios_ = {.job = new_plan.job,
                      .epoch = epoch,
