@@ -136,7 +136,7 @@ void expect_many_agents_hold(std::uint32_t agents) {
   EXPECT_EQ(report.rounds_committed, 20u);
 }
 
-TEST(ManyAgents, HoldWhatMustHold) { expect_many_agents_hold(120); }
+TEST(ManyAgents, HoldWhatMustHold) { expect_many_agents_hold(160); }
 
 TEST(MoreAgents, HoldWhatMustHold) { expect_many_agents_hold(300); }
 
