@@ -93,7 +93,7 @@ function(tributary_folder library)
     tributary_test(${prefix}_slow_test SOURCES ${slow_tests} LINK ${library} ${arg_LINK}
                    LABELS slow ${arg_LABELS} MARK ${arg_MARK})
     foreach(tests ${prefix}_test ${prefix}_slow_test)
-      if(arg_HOT AND TARGET ${tests})
+      if(arg_HOT AND TARGET ${tests} AND tests MATCHES "${TRIBUTARY_HOT_TARGETS}")
         target_compile_options(${tests} PRIVATE ${TRIBUTARY_HOT_OPTIONS})
         set_target_properties(${tests} PROPERTIES DISABLE_PRECOMPILE_HEADERS ON)
       endif()

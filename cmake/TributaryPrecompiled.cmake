@@ -9,6 +9,9 @@ set(TRIBUTARY_PRECOMPILED_DIR "${CMAKE_CURRENT_LIST_DIR}/precompiled")
 option(TRIBUTARY_PRECOMPILE "Read common headers once" ON)
 set(TRIBUTARY_HOT_OPTIONS "" CACHE STRING
     "Compiler options of the libraries in which tests spend their time")
+# A sanitizer doubles the time that the compiler needs to optimise, and some libraries' tests never recover it.
+set(TRIBUTARY_HOT_TARGETS "." CACHE STRING
+    "Regular expression: those of these libraries and tests that get the options")
 
 # tributary_precompile(TARGET headers...): makes the precompiled header of TARGET, without ccache. ccache
 # hashes what the preprocessor prints. If a precompiled header exists already, GCC prints a reference to it
@@ -60,7 +63,7 @@ endfunction()
 
 # tributary_hot(TARGET): tests spend their time in TARGET, so it is worth optimising.
 function(tributary_hot target)
-  if(TRIBUTARY_HOT_OPTIONS)
+  if(TRIBUTARY_HOT_OPTIONS AND target MATCHES "${TRIBUTARY_HOT_TARGETS}")
     target_compile_options(${target} PRIVATE ${TRIBUTARY_HOT_OPTIONS})
     tributary_precompiled(${target} hot)
   else()

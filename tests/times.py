@@ -6,7 +6,7 @@ usage: times.py BUILD... [--before [CHECKOUT]]
 Compiling, linking and other steps of the build are what ninja logged, tests what CTest wrote to
 BUILD/tests.xml: seconds of one core. The wall's time is near their sum divided by the number of
 cores. The parts of .ci/run and the steps of each are seconds of the wall, from the files that it writes
-beside the builds. --before makes a table of two columns: CHECKOUT has its own builds, and without one the
+beside the builds; the processor time of a part is that of all its processes. --before makes a table of two columns: CHECKOUT has its own builds, and without one the
 first column is what times_before.json has of commit 8ebf1ea.
 """
 
@@ -89,8 +89,10 @@ def parts(builds: Path) -> dict:
         return {}
     found = {}
     for line in file.read_text(encoding="utf-8").splitlines():
-        name, seconds = line.split("\t")
-        found[f".ci/run {name}"] = int(seconds)
+        name, wall, *processor = line.split("\t")
+        found[f".ci/run {name}"] = int(wall)
+        if processor:
+            found["  processor time, " + name] = int(processor[0])
         log = builds / LOG.format(name)
         if log.is_file():
             for step in STEP.finditer(log.read_text(encoding="utf-8", errors="replace")):

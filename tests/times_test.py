@@ -45,12 +45,13 @@ class Times(unittest.TestCase):
             [".ci/run", "lint", "-", "240", "-"]])
 
     def test_a_part_has_its_steps(self):
-        now = self.checkout("now", 1_000, None, "test\t400\nlint\t90\n")
+        now = self.checkout("now", 1_000, None, "test\t400\t610\nlint\t90\n")
         (now / "build" / times.LOG.format("test")).write_text(
             "==> configure the preset dev\n==> configure the preset dev: done, 4.2 s\n"
             "==> build the preset dev: done, 350.0 s\n==> install: done, 0.3 s\n", encoding="utf-8")
         found = times.parts(now / "build")
-        self.assertEqual(found, {".ci/run test": 400, "  configure the preset dev": 4.2,
+        self.assertEqual(found, {".ci/run test": 400, "  processor time, test": 610,
+                                 "  configure the preset dev": 4.2,
                                  "  build the preset dev": 350.0, ".ci/run lint": 90})
 
     def test_a_record_stands_for_a_checkout(self):

@@ -16,7 +16,7 @@ using bench::Case;
 using bench::Goal;
 using bench::Settings;
 
-constexpr RoundContext kRound = {.job_seed = 1, .round = 2, .bucket = 3};
+constexpr RoundContext kCodecRound = {.job_seed = 1, .round = 2, .bucket = 3};
 
 // Runs all stages for a single agent, so that each step can be timed on its own.
 class Lone {
@@ -84,7 +84,7 @@ class Lone {
     encode(backend);
   }
   StageCall call(Backend backend) const {
-    return {.round = kRound, .execution = {.backend = backend}, .combined = combined_};
+    return {.round = kCodecRound, .execution = {.backend = backend}, .combined = combined_};
   }
   static Status wrong(std::string what, std::string expected) {
     return Status(StatusCode::mismatch, {.what = std::move(what), .expected = std::move(expected)});
@@ -109,7 +109,7 @@ double goal_of(std::string_view family) {
   return family == "fp16" || family == "bf16" || family == "int8" ? 0.5 : 0;
 }
 
-std::vector<Case> build(const Settings& settings) {
+std::vector<Case> codec_cases(const Settings& settings) {
   const bench::SharedUpdate update = bench::normal_update(settings.bucket_bytes);
   const auto bytes = static_cast<double>(settings.bucket_bytes);
   std::vector<Case> cases;
@@ -141,7 +141,7 @@ std::vector<Case> build(const Settings& settings) {
 
 const bench::Registration kCodec({.name = "codec",
                                   .about = "every codec on one core, 64 MiB unless told otherwise",
-                                  .build = build});
+                                  .build = codec_cases});
 
 }  // namespace
 }  // namespace tributary

@@ -41,19 +41,25 @@ constexpr std::array<std::string_view, 27> kEveryFault = {"agent_kill",
                                                           "slow_clock",
                                                           "fast_clock"};
 
-TEST(MixedFaults, HoldWhatMustHoldOverManySeeds) {
+void expect_mixed_faults_hold(std::uint64_t first_seed) {
+  constexpr std::uint64_t kSeeds = 16;
   const Scenario scenario = scenario_named("mixed");
-  const RunsReport report = run_some(scenario, {.first_seed = 1000, .seeds = 32});
+  const RunsReport report =
+      run_some(scenario, {.first_seed = first_seed, .seeds = kSeeds, .repeat_every = kSeeds / 2});
   EXPECT_EQ(report.violations, 0u) << failures_of(report);
-  EXPECT_EQ(report.rounds_committed, 32u * scenario.rounds);
+  EXPECT_EQ(report.rounds_committed, kSeeds * scenario.rounds);
   EXPECT_EQ(report.repeated, 2u);
   for (const std::string_view fault : kEveryFault) {
     EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
   }
   for (const auto& [fault, runs] : report.faults_missed) {
-    ADD_FAILURE() << fault << " fired in " << runs << " of 32 runs";
+    ADD_FAILURE() << fault << " fired in " << runs << " of " << kSeeds << " runs";
   }
 }
+
+TEST(MixedFaults, HoldWhatMustHoldOverManySeeds) { expect_mixed_faults_hold(1000); }
+
+TEST(MoreMixedFaults, HoldWhatMustHoldOverManySeeds) { expect_mixed_faults_hold(1016); }
 
 constexpr std::array kAmongPeers = {wire::Collective::sharded_star, wire::Collective::ring,
                                     wire::Collective::tree, wire::Collective::halving_doubling,
@@ -119,9 +125,9 @@ INSTANTIATE_TEST_SUITE_P(Each, EveryCodec, testing::ValuesIn(codec_names()),
                          [](const auto& one) { return one.param; });
 
 // The large scenario, reduced to the time of a test.
-TEST(ManyAgents, HoldWhatMustHold) {
+void expect_many_agents_hold(std::uint32_t agents) {
   Scenario scenario = scenario_named("thousand");
-  scenario.agents = 300;
+  scenario.agents = agents;
   scenario.rounds = 20;
   scenario.faults_until_round = 16;
   for (IncidentPlan& plan : scenario.incidents) plan.count = (plan.count + 4) / 5;
@@ -129,6 +135,10 @@ TEST(ManyAgents, HoldWhatMustHold) {
   EXPECT_EQ(report.violations, 0u) << failures_of(report);
   EXPECT_EQ(report.rounds_committed, 20u);
 }
+
+TEST(ManyAgents, HoldWhatMustHold) { expect_many_agents_hold(160); }
+
+TEST(MoreAgents, HoldWhatMustHold) { expect_many_agents_hold(300); }
 
 class PlantedBugsInTheMix : public testing::TestWithParam<Mutation> {};
 

@@ -211,7 +211,7 @@ void add_cases(std::uint32_t values, std::string_view size, std::vector<Case>& c
   }
 }
 
-std::vector<Case> build(const bench::Settings&) {
+std::vector<Case> store_cases(const bench::Settings&) {
   std::vector<Case> cases;
   add_cases(4u << 10, "4 Ki", cases);
   add_cases(1u << 20, "1 Mi", cases);
@@ -219,9 +219,9 @@ std::vector<Case> build(const bench::Settings&) {
   return cases;
 }
 
-const bench::Registration kSuite({.name = "store",
+const bench::Registration kStore({.name = "store",
                                   .about = "journals beside a plain write and sync",
-                                  .build = build});
+                                  .build = store_cases});
 
 }  // namespace
 }  // namespace tributary

@@ -82,7 +82,7 @@ Status check_levels(Arrays& a) {
   return same_bits(expected == got, "levels");
 }
 
-std::vector<Case> build(const bench::Settings& settings) {
+std::vector<Case> cuda_cases(const bench::Settings& settings) {
   const auto arrays = make_arrays(settings);
   if (!arrays.ok()) {
     return {{.name = "GPU", .run = [] {}, .check = [status = arrays.status()] { return status; }}};
@@ -134,7 +134,7 @@ std::vector<Case> build(const bench::Settings& settings) {
 
 const bench::Registration kCuda({.name = "codec.cuda",
                                  .about = "loops on the GPU, 16 buckets at once",
-                                 .build = build});
+                                 .build = cuda_cases});
 
 }  // namespace
 }  // namespace tributary::cuda

@@ -147,7 +147,7 @@ class Cases {
   double bytes_;
 };
 
-std::vector<Case> build(const Settings& settings) {
+std::vector<Case> gcomp_cases(const Settings& settings) {
   Cases cases(settings);
   cases.add("lossless", "gcomp:truncation=none", With::nothing);
   cases.add("by SGD", "gcomp", With::sgd);
@@ -157,7 +157,7 @@ std::vector<Case> build(const Settings& settings) {
 
 const bench::Registration kGComp({.name = "codec.gcomp",
                                   .about = "GComp, 64 MiB unless told otherwise",
-                                  .build = build});
+                                  .build = gcomp_cases});
 
 }  // namespace
 }  // namespace tributary

@@ -156,7 +156,7 @@ void add_selection(const SharedUpdate& update, double bytes, std::vector<Case>& 
   }
 }
 
-std::vector<Case> build(const Settings& settings) {
+std::vector<Case> sparse_cases(const Settings& settings) {
   const SharedUpdate update = bench::normal_update(settings.bucket_bytes);
   const auto bytes = static_cast<double>(settings.bucket_bytes);
   std::vector<Case> cases = {bench::memcpy_case(update), bench::zstd_encode_case(update, 1)};
@@ -175,7 +175,7 @@ std::vector<Case> build(const Settings& settings) {
 
 const bench::Registration kSparse({.name = "codec.sparse",
                                    .about = "top-k selection and sparse codecs, CR 0.01",
-                                   .build = build});
+                                   .build = sparse_cases});
 
 }  // namespace
 }  // namespace tributary::sparse

@@ -19,7 +19,7 @@ using bench::Case;
 using bench::Settings;
 using bench::SharedUpdate;
 
-constexpr RoundContext kRound = {.job_seed = 1, .round = 2, .bucket = 3, .agents = 4};
+constexpr RoundContext kThcRound = {.job_seed = 1, .round = 2, .bucket = 3, .agents = 4};
 
 Status wrong(std::string what, std::string expected) {
   return Status(StatusCode::mismatch, {.what = std::move(what), .expected = std::move(expected)});
@@ -52,7 +52,7 @@ class Player {
   }
   // After the fourth contribution a new round begins, as in a real exchange.
   void aggregate() {
-    if (aggregator_->contributors() == kRound.agents) begin();
+    if (aggregator_->contributors() == kThcRound.agents) begin();
     note(aggregator_->add(call(Backend::simd), levels_));
   }
   void decode() { note(codec_->decode(call(Backend::simd), levels_, decoded_)); }
@@ -65,7 +65,7 @@ class Player {
   }
   Status check_aggregate() {
     begin();
-    for (std::uint32_t i = 0; i < kRound.agents; ++i) aggregate();
+    for (std::uint32_t i = 0; i < kThcRound.agents; ++i) aggregate();
     Bytes combined;
     note(aggregator_->finish(call(Backend::simd), combined));
     FloatVector four(decoded_.size());
@@ -92,7 +92,7 @@ class Player {
 
  private:
   StageCall call(Backend backend) {
-    return {.round = kRound,
+    return {.round = kThcRound,
             .execution = {.backend = backend, .pool = pool_.threads() > 1 ? &pool_ : nullptr},
             .combined = norms_span_};
   }
@@ -206,7 +206,7 @@ Case solver_case() {
           .goals = {}};
 }
 
-std::vector<Case> build(const Settings& settings) {
+std::vector<Case> thc_cases(const Settings& settings) {
   const SharedUpdate update = bench::normal_update(settings.bucket_bytes);
   std::vector<Case> cases;
   cases.push_back(bench::memcpy_case(update));
@@ -222,7 +222,7 @@ std::vector<Case> build(const Settings& settings) {
 
 const bench::Registration kThc({.name = "codec.thc",
                                 .about = "THC: rotation, levels, sums; one core unless said",
-                                .build = build});
+                                .build = thc_cases});
 
 }  // namespace
 }  // namespace tributary::thc

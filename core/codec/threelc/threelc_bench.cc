@@ -175,7 +175,7 @@ void add_two_core_cases(const std::string& name, const std::string& spec,
                    .goals = {{.peer = name + " decode", .ratio_min = kTwoCoresGoal}}});
 }
 
-std::vector<Case> build(const Settings& settings) {
+std::vector<Case> threelc_cases(const Settings& settings) {
   const std::string spec = "threelc:s=1.75";
   const Goals goals = {.encode = kEncodeGoal, .decode = kDecodeGoal};
   const SharedUpdate normal = bench::normal_update(settings.bucket_bytes);
@@ -202,7 +202,7 @@ std::vector<Case> build(const Settings& settings) {
 
 const bench::Registration kThreelc({.name = "codec.threelc",
                                     .about = "3LC and its like, one core and two",
-                                    .build = build});
+                                    .build = threelc_cases});
 
 }  // namespace
 }  // namespace tributary

@@ -114,7 +114,7 @@ class Pair {
   Status status_;
 };
 
-std::vector<Case> build(const bench::Settings&) {
+std::vector<Case> link_cases(const bench::Settings&) {
   std::vector<Case> cases;
   for (const bool encrypted : {false, true}) {
     const std::string suffix = encrypted ? ", CURVE" : ", open";
@@ -135,7 +135,7 @@ std::vector<Case> build(const bench::Settings&) {
 
 const bench::Registration kLink({.name = "link",
                                  .about = "a hub and a spoke over loopback, one I/O thread each",
-                                 .build = build});
+                                 .build = link_cases});
 
 }  // namespace
 }  // namespace tributary

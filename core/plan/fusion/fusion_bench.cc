@@ -87,7 +87,7 @@ double by_pareto_sets(const FusionProfile& profile) {
   return fusion_testing::pareto_sets(profile).iteration_s;
 }
 
-std::vector<Case> build(const bench::Settings&) {
+std::vector<Case> fusion_cases(const bench::Settings&) {
   std::vector<Case> cases;
   cases.push_back(peer_case("brute force, 14 tensors", like_a_gather(14), by_brute_force));
   cases.push_back(peer_case("paper's search, 100 tensors", like_a_model(100), by_papers_search));
@@ -106,9 +106,9 @@ std::vector<Case> build(const bench::Settings&) {
   return cases;
 }
 
-const bench::Registration kSuite({.name = "plan.fusion",
-                                  .about = "the best groups of tensors, in plans a second",
-                                  .build = build});
+const bench::Registration kFusion({.name = "plan.fusion",
+                                   .about = "the best groups of tensors, in plans a second",
+                                   .build = fusion_cases});
 
 }  // namespace
 }  // namespace tributary
