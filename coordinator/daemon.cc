@@ -77,7 +77,8 @@ class CoordinatorDaemon {
   Status submit_job(const CoordinatorState& state);
   void carry_out(Action& action);
   void take_reading(const Reading& reading);
-  void take_round_published(const Reading& reading);
+  void take_round_published(const Reading& reading, const std::string& job);
+  std::string job_name(std::uint64_t job) const;
   void take_done(const CommandDone& done);
   void prepare_planner(const JobRecord& job);
   Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents,
@@ -145,8 +146,10 @@ Status CoordinatorDaemon::open() {
                 .notes = outlets_->notes()});
   TRIBUTARY_TRY(open_links_watch());
   open_planner(restored);
-  TRIBUTARY_ASSIGN(evaluations_, Evaluations::open(settings_.evaluation,
-                                                   {log(), outlets_->metrics(), chronicle()}));
+  TRIBUTARY_ASSIGN(evaluations_,
+                   Evaluations::open(settings_.evaluation, {log(), [this](const Reading& reading) {
+                                                              take_reading(reading);
+                                                            }}));
   TRIBUTARY_TRY(open_operator_ports());
   TRIBUTARY_ASSIGN(signals_, StopSignals::open([this](int signal) { on_signal(signal); }));
   return submit_job(restored);
@@ -308,14 +311,22 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
   const ReadingGroup group = facts_of(reading.kind).group;
   if (group == ReadingGroup::link) return links_->take_reading(reading);
   chronicle().metric(reading);
-  if (group == ReadingGroup::agent) return;
-  publish(reading, outlets_->metrics());
-  if (reading.kind == ReadingKind::round_s) take_round_published(reading);
+  if (!reading.agent_id.empty()) return;
+  const std::string job = job_name(reading.job);
+  publish(reading, outlets_->metrics(), job);
+  if (reading.kind == ReadingKind::round_s) take_round_published(reading, job);
 }
 
-void CoordinatorDaemon::take_round_published(const Reading& reading) {
-  outlets_->metrics().count("tributary_rounds_committed_total");
-  outlets_->metrics().count("tributary_round_s_total", {}, reading.value);
+// The value of the label `job`. A random number of 64 bits would tell people nothing.
+std::string CoordinatorDaemon::job_name(std::uint64_t job) const {
+  const std::vector<JobView> jobs = machine_->jobs();
+  const auto found = std::ranges::find(jobs, job, &JobView::job);
+  return found == jobs.end() ? "" : found->name;
+}
+
+void CoordinatorDaemon::take_round_published(const Reading& reading, const std::string& job) {
+  outlets_->metrics().count("tributary_rounds_committed_total", {{"job", job}});
+  outlets_->metrics().count("tributary_round_seconds_total", {{"job", job}}, reading.value);
   links_->figures().round_published(reading, hub_->counters());
   log().info(kComponent, "round published", {{"round", reading.round}, {"seconds", reading.value}});
   if (evaluations_) {
@@ -377,7 +388,16 @@ void CoordinatorDaemon::export_metrics() {
   };
   const LinkCounters counters = hub_->counters();
   gauge(ReadingKind::agents, machine_->agents().size());
-  gauge(ReadingKind::model_version, machine_->model_version());
+  // Stored once for the process; exported for each job below.
+  if (keep) {
+    chronicle().metric({.kind = ReadingKind::model_version,
+                        .value = static_cast<double>(machine_->model_version())});
+  }
+  for (const JobView& job : machine_->jobs()) {
+    publish(
+        {.kind = ReadingKind::model_version, .value = static_cast<double>(job.rounds_committed)},
+        outlets_->metrics(), job.name);
+  }
   gauge(ReadingKind::buffered_bytes, machine_->buffered_bytes());
   gauge(ReadingKind::link_in_bytes, counters.bytes_in);
   gauge(ReadingKind::link_out_bytes, counters.bytes_out);
