@@ -222,7 +222,8 @@ Status CoordinatorDaemon::open_operator_ports() {
                       settings_,
                       {.jobs = [this] { return machine_->jobs(); },
                        .agents = [this] { return machine_->agents(); }},
-                      {.allow = [this](const AllowedAgent& agent) { return allowed_.allow(agent); },
+                      {.ids = [this] { return allowed_.list()->ids(); },
+                       .allow = [this](const AllowedAgent& agent) { return allowed_.allow(agent); },
                        .revoke = [this](const std::string& id) { return allowed_.revoke(id); }},
                       kFirstCommand, outlets_->clock(), log()));
   return {};
