@@ -16,6 +16,7 @@
 #include "coordinator/planning/last_decision.h"
 #include "coordinator/planning/plan_desk.h"
 #include "coordinator/planning/plan_lines.h"
+#include "coordinator/planning/plan_spent.h"
 #include "core/base/overloaded.h"
 #include "core/cost/device_speed.h"
 #include "core/net/zmq/hub.h"
@@ -292,18 +293,22 @@ void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
   if (is_to_be_planned(job)) planner_->prepare(job.policy.agents_min);
 }
 
-// Runs before any round, so that the first round uses the last plan again. A failure is not fatal:
-// rounds then start with the settings of the job.
+// Runs before any round, so that the first round uses the last plan again and no budget begins
+// anew. A failure is not fatal: rounds then start with the settings of the job.
 void CoordinatorDaemon::resume_plan(const JobRecord& job) {
   if (!is_to_be_planned(job)) return;
-  Result<std::unique_ptr<RunFile>> run = RunFile::open(settings_.journal);
-  Result<std::optional<PlanInputs>> inputs =
-      run.ok() ? last_decision(**run, job.job) : Result<std::optional<PlanInputs>>(run.status());
-  if (!inputs.ok()) {
-    return log().warning(kComponent, "the last plan cannot be read",
-                         {{"job", job.job}, {"error", inputs.status().text()}});
-  }
-  if (inputs->has_value()) planner_->resume(job.job, **std::move(inputs));
+  const Status resumed = [&]() -> Status {
+    TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(settings_.journal));
+    TRIBUTARY_ASSIGN(const PlanSpent spent,
+                     read_spent(*run, job.job, wall_time_ns(outlets_->clock())));
+    planner_->spent(job.job, spent);
+    TRIBUTARY_ASSIGN(std::optional<PlanInputs> inputs, last_decision(*run, job.job));
+    if (inputs) planner_->resume(job.job, *std::move(inputs));
+    return {};
+  }();
+  if (resumed.ok()) return;
+  log().warning(kComponent, "the last plan cannot be read",
+                {{"job", job.job}, {"error", resumed.text()}});
 }
 
 // Readings of links go to the link figures, which aggregate them. An agent's own readings are only
