@@ -85,7 +85,6 @@ void LinkReports::receive_telemetry(AgentSession& session, const wire::Telemetry
     return context_.note(LogLevel::info, "links_ignored", "too_often", session.agent_id,
                          "it has told of its links just now");
   }
-  session.links_told_at_ns = context_.now;
   LinksTold told{.agent_id = session.agent_id, .links = {}};
   for (const wire::LinkSample* link : *links) {
     const std::string from = link->from() ? link->from()->str() : "";
@@ -97,6 +96,8 @@ void LinkReports::receive_telemetry(AgentSession& session, const wire::Telemetry
     if (from == session.agent_id || !context_.roster.by_agent(from)) continue;
     link->UnPackTo(&told.links.emplace_back());
   }
+  // A refused report does not silence the next one.
+  session.links_told_at_ns = context_.now;
   if (!told.links.empty()) context_.out.emplace_back(std::move(told));
 }
 
