@@ -202,7 +202,7 @@ class Trips:
 
     def look(self, metrics: dict) -> None:
         count = metrics.get("tributary_round_trips_total", self.count)
-        sum_s = metrics.get("tributary_round_trip_s_total", self.sum_s)
+        sum_s = metrics.get("tributary_round_trip_seconds_total", self.sum_s)
         if count > self.count:
             fresh = int(count - self.count)
             self.seconds += [(sum_s - self.sum_s) / fresh] * fresh
@@ -422,7 +422,8 @@ class Federation:
         return False
 
     def committed(self) -> int:
-        return int(self.coordinator_metrics.get("tributary_rounds_committed_total", 0))
+        return int(sum(value for series, value in self.coordinator_metrics.items()
+                       if series.startswith("tributary_rounds_committed_total{")))
 
     def applied(self) -> int:
         """The version of agent 1's replica."""

@@ -73,13 +73,14 @@ endfunction()
 set(about "A federated training runtime for edge devices: many devices train one model together
 over slow and changing links, and every byte they exchange is compressed and
 counted.")
-set(guides docs/install.md docs/run.md docs/training.md docs/security.md)
+file(GLOB pages CONFIGURE_DEPENDS RELATIVE "${PROJECT_SOURCE_DIR}" "docs/*.md")
+set(guides docs/install.md docs/run.md docs/training.md docs/data.md docs/security.md)
 
 tributary_package(tool NAME tributary
   SUMMARY "federated training on edge devices: command line"
   DESCRIPTION "${about}\n.\nThis is the operator's command: keys, codecs, plans, simulation; and the tools for\nload and labs."
   RECOMMENDS "iproute2"
-  DOCS docs/command_line.md)
+  DOCS ${pages})
 
 tributary_package(coordinator NAME tributary-coordinator
   SUMMARY "federated training on edge devices: coordinator"
@@ -87,7 +88,7 @@ tributary_package(coordinator NAME tributary-coordinator
 what agents send and keeps the journal."
   DEPENDS "adduser | systemd-sysusers, tributary ${same_version}"
   SUGGESTS "tributary-torch ${same_version}"
-  DOCS ${guides})
+  DOCS ${guides} docs/jobs.md docs/watch.md)
 tributary_daemon_scripts(coordinator tributary-coordinator
   GECOS "Tributary coordinator"
   UNITS "tributary-coordinator.service"
@@ -141,7 +142,7 @@ if(CMAKE_CROSSCOMPILING)
   # What a device installs. The libraries are looked for where the compiler found them, and so is
   # what package each belongs to: the one that is installed here is of another machine.
   set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE arm64)
-  list(REMOVE_ITEM CPACK_COMPONENTS_ALL tool coordinator)
+  list(REMOVE_ITEM CPACK_COMPONENTS_ALL coordinator)
   set(CPACK_PROJECT_CONFIG_FILE "${PROJECT_BINARY_DIR}/packaging/cross.cmake")
   file(CONFIGURE OUTPUT "${CPACK_PROJECT_CONFIG_FILE}" CONTENT
        "set(SHLIBDEPS_EXECUTABLE env DEB_HOST_ARCH=arm64 dpkg-shlibdeps \"-S${CMAKE_SYSROOT}\")\n")

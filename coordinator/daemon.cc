@@ -16,6 +16,7 @@
 #include "coordinator/planning/last_decision.h"
 #include "coordinator/planning/plan_links.h"
 #include "coordinator/planning/plan_service.h"
+#include "coordinator/planning/plan_spent.h"
 #include "core/base/overloaded.h"
 #include "core/cost/device_speed.h"
 #include "core/net/zmq/hub.h"
@@ -77,7 +78,8 @@ class CoordinatorDaemon {
   Status submit_job(const CoordinatorState& state);
   void execute(Action& action);
   void take_reading(const Reading& reading);
-  void take_round_published(const Reading& reading);
+  void take_round_published(const Reading& reading, const std::string& job);
+  std::string job_name(std::uint64_t job) const;
   void take_done(const CommandDone& done);
   void prepare_planner(const JobRecord& job);
   Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents,
@@ -145,8 +147,10 @@ Status CoordinatorDaemon::open() {
                 .notes = outlets_->notes()});
   TRIBUTARY_TRY(open_links_watch());
   open_planner(restored);
-  TRIBUTARY_ASSIGN(evaluations_, Evaluations::open(settings_.evaluation,
-                                                   {log(), outlets_->metrics(), telemetry()}));
+  TRIBUTARY_ASSIGN(evaluations_,
+                   Evaluations::open(settings_.evaluation, {log(), [this](const Reading& reading) {
+                                                              take_reading(reading);
+                                                            }}));
   TRIBUTARY_TRY(open_operator_ports());
   TRIBUTARY_ASSIGN(signals_, StopSignals::open([this](int signal) { on_signal(signal); }));
   return submit_job(restored);
@@ -219,7 +223,8 @@ Status CoordinatorDaemon::open_operator_ports() {
                       settings_,
                       {.jobs = [this] { return machine_->jobs(); },
                        .agents = [this] { return machine_->agents(); }},
-                      {.allow = [this](const AllowedAgent& agent) { return allowed_.allow(agent); },
+                      {.ids = [this] { return allowed_.list()->ids(); },
+                       .allow = [this](const AllowedAgent& agent) { return allowed_.allow(agent); },
                        .revoke = [this](const std::string& id) { return allowed_.revoke(id); }},
                       kFirstCommand, outlets_->clock(), log()));
   return {};
@@ -288,18 +293,22 @@ void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
   if (is_to_be_planned(job)) planner_->prepare(job.policy.agents_min);
 }
 
-// Runs before any round, so that the first round uses the last plan again. A failure is not fatal:
-// rounds then start with the settings of the job.
+// Runs before any round, so that the first round uses the last plan again and no budget begins
+// anew. A failure is not fatal: rounds then start with the settings of the job.
 void CoordinatorDaemon::resume_plan(const JobRecord& job) {
   if (!is_to_be_planned(job)) return;
-  Result<std::unique_ptr<RunFile>> run = RunFile::open(settings_.journal);
-  Result<std::optional<PlanInputs>> inputs =
-      run.ok() ? last_decision(**run, job.job) : Result<std::optional<PlanInputs>>(run.status());
-  if (!inputs.ok()) {
-    return log().warning(kComponent, "the last plan cannot be read",
-                         {{"job", job.job}, {"error", inputs.status().text()}});
-  }
-  if (inputs->has_value()) planner_->resume(job.job, **std::move(inputs));
+  const Status resumed = [&]() -> Status {
+    TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(settings_.journal));
+    TRIBUTARY_ASSIGN(const PlanSpent spent,
+                     read_spent(*run, job.job, wall_time_ns(outlets_->clock())));
+    planner_->spent(job.job, spent);
+    TRIBUTARY_ASSIGN(std::optional<PlanInputs> inputs, last_decision(*run, job.job));
+    if (inputs) planner_->resume(job.job, *std::move(inputs));
+    return {};
+  }();
+  if (resumed.ok()) return;
+  log().warning(kComponent, "the last plan cannot be read",
+                {{"job", job.job}, {"error", resumed.text()}});
 }
 
 // Readings of links go to the link figures, which aggregate them. An agent's own readings are only
@@ -308,14 +317,22 @@ void CoordinatorDaemon::take_reading(const Reading& reading) {
   const ReadingGroup group = facts_of(reading.kind).group;
   if (group == ReadingGroup::link) return links_->take_reading(reading);
   telemetry().metric(reading);
-  if (group == ReadingGroup::agent) return;
-  publish(reading, outlets_->metrics());
-  if (reading.kind == ReadingKind::round_s) take_round_published(reading);
+  if (!reading.agent_id.empty()) return;
+  const std::string job = job_name(reading.job);
+  publish(reading, outlets_->metrics(), job);
+  if (reading.kind == ReadingKind::round_s) take_round_published(reading, job);
 }
 
-void CoordinatorDaemon::take_round_published(const Reading& reading) {
-  outlets_->metrics().count("tributary_rounds_committed_total");
-  outlets_->metrics().count("tributary_round_s_total", {}, reading.value);
+// The value of the label `job`. A random number of 64 bits would tell people nothing.
+std::string CoordinatorDaemon::job_name(std::uint64_t job) const {
+  const std::vector<JobView> jobs = machine_->jobs();
+  const auto found = std::ranges::find(jobs, job, &JobView::job);
+  return found == jobs.end() ? "" : found->name;
+}
+
+void CoordinatorDaemon::take_round_published(const Reading& reading, const std::string& job) {
+  outlets_->metrics().count("tributary_rounds_committed_total", {{"job", job}});
+  outlets_->metrics().count("tributary_round_seconds_total", {{"job", job}}, reading.value);
   links_->figures().round_published(reading, hub_->counters());
   log().info(kComponent, "round published", {{"round", reading.round}, {"seconds", reading.value}});
   if (evaluations_) {
@@ -377,7 +394,16 @@ void CoordinatorDaemon::export_metrics() {
   };
   const LinkCounters counters = hub_->counters();
   gauge(ReadingKind::agents, machine_->agents().size());
-  gauge(ReadingKind::model_version, machine_->model_version());
+  // Stored once for the process; exported for each job below.
+  if (keep) {
+    telemetry().metric({.kind = ReadingKind::model_version,
+                        .value = static_cast<double>(machine_->model_version())});
+  }
+  for (const JobView& job : machine_->jobs()) {
+    publish(
+        {.kind = ReadingKind::model_version, .value = static_cast<double>(job.rounds_committed)},
+        outlets_->metrics(), job.name);
+  }
   gauge(ReadingKind::buffered_bytes, machine_->buffered_bytes());
   gauge(ReadingKind::link_in_bytes, counters.bytes_in);
   gauge(ReadingKind::link_out_bytes, counters.bytes_out);

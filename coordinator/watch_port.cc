@@ -29,10 +29,10 @@ Result<std::unique_ptr<WatchServer>> open_watch_port(
 void export_watch_metrics(const WatchServer& server, Metrics& metrics) {
   const WatchServer::Counts counts = server.counts();
   metrics.set("tributary_watchers", static_cast<double>(counts.sessions));
-  metrics.set("tributary_watch_questions", static_cast<double>(counts.questions));
-  metrics.set("tributary_watch_questions_refused", static_cast<double>(counts.refused));
-  metrics.set("tributary_watch_turned_away", static_cast<double>(counts.turned_away));
-  metrics.set("tributary_watch_out_bytes", static_cast<double>(counts.bytes_out));
+  metrics.set("tributary_watch_questions_total", static_cast<double>(counts.questions));
+  metrics.set("tributary_watch_questions_refused_total", static_cast<double>(counts.refused));
+  metrics.set("tributary_watch_turned_away_total", static_cast<double>(counts.turned_away));
+  metrics.set("tributary_watch_out_bytes_total", static_cast<double>(counts.bytes_out));
 }
 
 }  // namespace tributary

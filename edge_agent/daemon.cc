@@ -274,12 +274,13 @@ void AgentDaemon::export_metrics() {
   const LinkCounters counters = link_->counters();
   Metrics& metrics = outlets_->metrics();
   metrics.set("tributary_connected", machine_->connected() ? 1 : 0);
-  metrics.set(gauge_name(ReadingKind::model_version),
-              static_cast<double>(machine_->model_version()));
-  metrics.set(gauge_name(ReadingKind::buffered_bytes),
-              static_cast<double>(machine_->buffered_bytes()));
-  metrics.set(gauge_name(ReadingKind::link_in_bytes), static_cast<double>(counters.bytes_in));
-  metrics.set(gauge_name(ReadingKind::link_out_bytes), static_cast<double>(counters.bytes_out));
+  const auto reading = [&](ReadingKind kind, std::uint64_t value) {
+    publish({.kind = kind, .value = static_cast<double>(value)}, metrics);
+  };
+  reading(ReadingKind::model_version, machine_->model_version());
+  reading(ReadingKind::buffered_bytes, machine_->buffered_bytes());
+  reading(ReadingKind::link_in_bytes, counters.bytes_in);
+  reading(ReadingKind::link_out_bytes, counters.bytes_out);
 }
 
 // Whether the job is over, its last model is applied, and no work remains.

@@ -14,8 +14,8 @@ void PeerService::open(OpenPeers& epoch) {
 
 void PeerService::export_metrics(NoteLog& notes) {
   const PeerLinkCounters counters = link_->counters();
-  metrics_.set("tributary_peers_in_bytes", static_cast<double>(counters.bytes_in));
-  metrics_.set("tributary_peers_out_bytes", static_cast<double>(counters.bytes_out));
+  metrics_.set("tributary_peers_in_bytes_total", static_cast<double>(counters.bytes_in));
+  metrics_.set("tributary_peers_out_bytes_total", static_cast<double>(counters.bytes_out));
   for (const Refused& refused : link_->take_refused()) {
     notes.note({.level = LogLevel::warning,
                 .name = "peer_refused",

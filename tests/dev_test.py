@@ -6,6 +6,7 @@ What ./dev builds and runs, it shows by itself: this very test is run by ./dev t
 
 import os
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -89,6 +90,40 @@ class WrongWords(unittest.TestCase):
     def test_verbs_without_arguments(self):
         self.assert_refused("format everything", "format takes no argument")
         self.assert_refused("lint everything", "lint has no option 'everything'")
+
+
+class Packaged(unittest.TestCase):
+    """./dev package in a fresh clone, with a build that only notes what it is asked for."""
+
+    def built(self, *arguments: str, lacking: str = "nothing") -> list[str]:
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            shutil.copy(ROOT / "dev", folder)
+            (folder / "bin").mkdir()
+            for command, script in {
+                    "dpkg-query": "echo installed", "dpkg": "echo amd64", "cmake": "exit 0",
+                    "cpack": 'mkdir -p "$4" && touch "$4/some.deb"',
+                    "ninja": f'case "$*" in *-t*{lacking}*) exit 1 ;; *-t*) exit 0 ;; esac; '
+                             f'echo "$*" >"{folder}/asked"'}.items():
+                path = folder / "bin" / command
+                path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+                path.chmod(0o755)
+            environment = dict(os.environ, PATH=f"{folder}/bin:{os.environ['PATH']}")
+            result = subprocess.run([folder / "dev", "package", *arguments], capture_output=True,
+                                    text=True, stdin=subprocess.DEVNULL, env=environment,
+                                    check=False)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            return [word for word in (folder / "asked").read_text(encoding="utf-8").split()
+                    if word.startswith("tributary_")]
+
+    def test_every_program_that_is_packaged_is_built(self):
+        self.assertEqual(self.built(), ["tributary_cli", "tributary_coordinator",
+                                        "tributary_agent", "tributary_torch_plugin",
+                                        "tributary_dashboard"])
+
+    def test_parts_that_the_machine_lacks_are_left_out(self):
+        self.assertNotIn("tributary_dashboard", self.built(lacking="dashboard"))
+        self.assertNotIn("tributary_torch_plugin", self.built(lacking="torch"))
 
 
 class MissingPackages(unittest.TestCase):

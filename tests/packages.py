@@ -135,13 +135,10 @@ class FreshRoot:
         return [(row[0], row[1]) for row in rows if len(row) == 2 and row[1] != "not-installed"]
 
     def leftovers(self) -> list[str]:
-        """Whatever bears our name, but for what belongs to apt and dpkg."""
-        found = run("find", self.path, "-xdev", "-name", "*tributary*", "-not", "-path",
+        """Files that bear our name, but for those of apt and dpkg. The users stay."""
+        return run("find", self.path, "-xdev", "-name", "*tributary*", "-not", "-path",
                     f"{self.path}/tmp/*", "-not", "-path", f"{self.path}/var/log/*", "-not",
                     "-path", f"{self.path}/var/cache/*").stdout.split()
-        users = (self.path / "etc" / "passwd").read_text() + \
-            (self.path / "etc" / "group").read_text()
-        return found + [line for line in users.splitlines() if "tributary" in line]
 
     def join(self, agent: str, endpoint: str) -> Path:
         """As an operator makes it, on the coordinator's machine."""
@@ -272,6 +269,11 @@ class WithoutSystemd(unittest.TestCase):
         agent = self.start("tributary-agent", "--set", "trainer.name=synthetic")
         eventually(lambda: self.logged("tributary-agent", r"model stored .*model_version=5\b"),
                    "five rounds")
+        # The coordinator runs and its journal is where the command looks for it.
+        jobs = json.loads(self.root.run("setpriv", "--reuid=tributary-coordinator",
+                                        "--regid=tributary-coordinator", "--clear-groups",
+                                        "tributary", "job", "list", "--json"))["data"]["jobs"]
+        self.assertEqual([(job["name"], job["rounds_committed"]) for job in jobs], [("first", 5)])
         for daemon, process in zip(DAEMONS, (coordinator, agent)):
             self.assertEqual(about_process(process.pid)["Name"], daemon[:15])
             self.assertEqual(set(about_process(process.pid)["Uid"].split()),
@@ -283,8 +285,14 @@ class WithoutSystemd(unittest.TestCase):
         self.root.run("apt-get", "remove", "-y", *[name for name, _ in self.root.ours()])
         self.assertTrue((self.root.path / "etc/tributary/coordinator.key").exists())
         self.assertTrue((self.root.path / "var/lib/tributary-agent").exists())
+        users = [uid_of(self.root, daemon) for daemon in DAEMONS]
         self.root.purge_ours()
         self.assertEqual(self.root.leftovers(), [])
+        self.assertEqual([uid_of(self.root, daemon) for daemon in DAEMONS], users,
+                         "no other user gets the number of files that may be elsewhere")
+        self.root.install_ours()
+        self.assertEqual([uid_of(self.root, daemon) for daemon in DAEMONS], users)
+        self.root.purge_ours()
 
 
 class Booted:

@@ -71,6 +71,18 @@ class Pages(unittest.TestCase):
                    if page != index and f"({page.relative_to(ROOT / 'docs')}" not in text]
         self.assertEqual(missing, [])
 
+    def test_the_papers_page_names_tests_and_files_that_exist(self):
+        text = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+        sources = "".join(path.read_text(encoding="utf-8") for folder in ("core", "tests", "bench")
+                          for path in (ROOT / folder).rglob("*_test.cc"))
+        defined = {".".join(names) for names in
+                   re.findall(r"^TEST(?:_[FP])?\((\w+),\s+(\w+)\)", sources, re.MULTILINE)}
+        cited = set(re.findall(r"`([A-Z]\w+\.[A-Z]\w+)`", text))
+        self.assertGreater(len(cited), 10, "the page is read wrongly")
+        self.assertEqual(cited - defined, set())
+        files = [target for target in re.findall(r"\]\((\.\./[^)#]+)", text)]
+        self.assertEqual([target for target in files if not (ROOT / "docs" / target).exists()], [])
+
     def test_sentences_begin_with_their_subject(self):
         for page in PAGES + OTHERS:
             with self.subTest(page.name):

@@ -69,7 +69,7 @@ class Counting(unittest.TestCase):
     def test_round_trips_between_two_looks(self):
         trips = thin_lab.Trips()
         for count, sum_s in ((1, 0.5), (1, 0.5), (3, 4.5)):
-            trips.look({"tributary_round_trips_total": count, "tributary_round_trip_s_total": sum_s})
+            trips.look({"tributary_round_trips_total": count, "tributary_round_trip_seconds_total": sum_s})
         self.assertEqual(trips.seconds, [0.5, 2, 2])
 
 

@@ -64,6 +64,19 @@ int wait_for_news(int news) {
   return size == sizeof(error) ? error : 0;
 }
 
+// A daemon logs other endpoints too, before this one: those of metrics and of observers.
+std::string endpoint_in_log(std::string_view log) {
+  constexpr std::string_view kLogged = "listening";
+  constexpr std::string_view kScheme = "tcp://";
+  const std::size_t line = log.find(kLogged);
+  const std::size_t end = line == log.npos ? line : log.find('\n', line);
+  if (end == log.npos) return {};
+  const std::string_view fields = log.substr(line, end - line);
+  const std::size_t begin = fields.find(kScheme);
+  if (begin == fields.npos) return {};
+  return std::string(fields.substr(begin, fields.find_first_of("\" ", begin) - begin));
+}
+
 }  // namespace
 
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(std::vector<std::string> command,
@@ -147,18 +160,13 @@ std::uint64_t ChildProcess::peak_memory_bytes() const {
 }
 
 Result<std::string> wait_for_endpoint(ChildProcess& daemon) {
-  constexpr std::string_view kLogged = "endpoint=";
   constexpr std::chrono::seconds kStartMax{30};
   const SystemClock clock;
   const auto give_up_at = clock.now() + kStartMax;
   while (clock.now() < give_up_at && stop_signal() == 0) {
     TRIBUTARY_TRY(daemon.check_running());
-    const std::string log = daemon.log_text();
-    const std::size_t at = log.find(kLogged);
-    if (at != log.npos && log.find('\n', at) != log.npos) {
-      const std::size_t begin = log.find("tcp://", at);
-      return log.substr(begin, log.find_first_of("\" \n", begin) - begin);
-    }
+    std::string endpoint = endpoint_in_log(daemon.log_text());
+    if (!endpoint.empty()) return endpoint;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   if (stop_signal() != 0) return Status(StatusCode::cancelled, {.what = "the coordinator's start"});

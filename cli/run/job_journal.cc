@@ -17,7 +17,8 @@
 namespace tributary {
 namespace {
 
-constexpr const char* kInstalled = "/var/lib/tributary-coordinator/run.db";
+// The journal.file of packaging/coordinator.toml.
+constexpr const char* kInstalled = "/var/lib/tributary-coordinator/coordinator.db";
 // Limit for the coordinator's answer.
 constexpr std::chrono::seconds kPatience{30};
 

@@ -3,7 +3,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/service/metrics/reading_metrics.h"
 #include "core/train/trainer_metrics.h"
 #include "schemas/frame.h"
 
@@ -67,10 +66,8 @@ void Evaluations::report(const ModelEvaluation& done) {
                       {"accuracy", evaluation.accuracy},
                       {"examples", evaluation.examples}});
   for (const AgentMetric& metric : metrics_of(evaluation)) {
-    const Reading reading = {
-        .kind = metric.kind, .value = metric.value, .job = done.job, .round = done.version};
-    publish(reading, audience_.metrics);
-    audience_.telemetry.metric(reading);
+    audience_.take(
+        {.kind = metric.kind, .value = metric.value, .job = done.job, .round = done.version});
   }
 }
 

@@ -1,26 +1,25 @@
-// Selects the committed models to evaluate, and publishes the results to log, metrics and journal.
+// Selects the committed models to evaluate, and passes the results on as readings.
 //
 // Threads: all methods belong to one thread at a time. Models are evaluated on a thread of the
 // Evaluator.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
 
 #include "coordinator/evaluation/evaluator.h"
-#include "coordinator/telemetry/telemetry_buffer.h"
 #include "core/base/log/log.h"
-#include "core/service/metrics/metrics.h"
+#include "core/round/common/machine/actions.h"
 
 namespace tributary {
 
-// The receivers of the results. All must outlive the Evaluations.
+// The receivers of the results. The log must outlive the Evaluations.
 struct Audience {
   Log& log;
-  Metrics& metrics;
-  TelemetryBuffer& telemetry;
+  std::function<void(const Reading&)> take;  // called by report()
 };
 
 class Evaluations {

@@ -55,10 +55,10 @@ class EvaluationsTest : public testing::Test {
   }
   std::vector<std::pair<std::uint64_t, double>> losses() {
     std::vector<std::pair<std::uint64_t, double>> losses;
-    for (const DatedReading& row : telemetry_.take().metrics) {
-      EXPECT_EQ(row.reading.job, 5u);
-      if (row.reading.name == "evaluation_loss") {
-        losses.emplace_back(row.reading.round, row.reading.value);
+    for (const Reading& reading : std::exchange(readings_, {})) {
+      EXPECT_EQ(reading.job, 5u);
+      if (reading.kind == ReadingKind::evaluation_loss) {
+        losses.emplace_back(reading.round, reading.value);
       }
     }
     return losses;
@@ -67,11 +67,9 @@ class EvaluationsTest : public testing::Test {
     return std::ranges::count(log_.entries(), level, &MemoryLog::Entry::level);
   }
 
-  ManualClock clock_;
   MemoryLog log_;
-  std::unique_ptr<Metrics> metrics_ = open_metrics("").value();
-  TelemetryBuffer telemetry_{clock_};
-  Audience audience_{log_, *metrics_, telemetry_};
+  std::vector<Reading> readings_;
+  Audience audience_{log_, [this](const Reading& reading) { readings_.push_back(reading); }};
 };
 
 using Losses = std::vector<std::pair<std::uint64_t, double>>;

@@ -55,7 +55,7 @@ LinkFigures::Agent& LinkFigures::agent(const std::string& agent_id) {
 
 void LinkFigures::round_trip(const std::string& agent_id, double seconds) {
   metrics_.count("tributary_round_trips_total");
-  metrics_.count("tributary_round_trip_s_total", {}, seconds);
+  metrics_.count("tributary_round_trip_seconds_total", {}, seconds);
   links_.add(agent_id, {.kind = TransferKind::round_trip,
                         .bytes = kHeartbeatBytes,
                         .seconds = seconds,
@@ -194,12 +194,12 @@ void LinkFigures::keep_alphas() {
 
 void LinkFigures::set_gauges() {
   const std::optional<LinkEstimate> slowest = links_.slowest(now_s(), kTrusted);
-  metrics_.set("tributary_slowest_link_alpha_s", slowest ? slowest->alpha_s : kFigureUnknown);
-  metrics_.set("tributary_slowest_link_beta_s_per_byte",
+  metrics_.set("tributary_slowest_link_alpha_seconds", slowest ? slowest->alpha_s : kFigureUnknown);
+  metrics_.set("tributary_slowest_link_beta_seconds_per_byte",
                slowest ? slowest->beta_s_per_byte : kFigureUnknown);
   const std::vector<PairFigure> pairs = pairs_.slowest(now_s(), 1);
   const LinkQuantity beta = pairs.empty() ? LinkQuantity{} : pairs[0].measured.beta_s_per_byte;
-  metrics_.set("tributary_slowest_pair_beta_s_per_byte", beta.value);
+  metrics_.set("tributary_slowest_pair_beta_seconds_per_byte", beta.value);
   count_known();
 }
 
@@ -229,7 +229,7 @@ void LinkFigures::count_known() {
   }
   for (const auto& [figure, of] : known) {
     metrics_.set("tributary_links_known", of.links, {{"figure", figure}});
-    metrics_.set("tributary_links_known_age_max_s", of.age_max_s, {{"figure", figure}});
+    metrics_.set("tributary_links_known_age_max_seconds", of.age_max_s, {{"figure", figure}});
   }
 }
 

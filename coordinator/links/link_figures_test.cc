@@ -94,7 +94,7 @@ TEST_F(LinkFiguresTest, TheWayToAnAgentIsKeptOnceInAWhile) {
   figures.close();
   EXPECT_EQ(telemetry.take().link_samples.size(), 1u) << "early, at the end";
   EXPECT_EQ(metrics.counted.at("tributary_round_trips_total"), 5);
-  EXPECT_NEAR(metrics.counted.at("tributary_round_trip_s_total"), 1.6, 1e-9);
+  EXPECT_NEAR(metrics.counted.at("tributary_round_trip_seconds_total"), 1.6, 1e-9);
 }
 
 // An upper bound of the time per byte counts only if it shows a faster link.
@@ -187,7 +187,7 @@ TEST_F(LinkFiguresTest, WhatNoClockCanHaveMeasuredIsNotKept) {
 // Links with little confidence do not count for the gauges.
 TEST_F(LinkFiguresTest, MetricsHaveTheSlowestOfTheLinksThatAreKnown) {
   figures.close();
-  EXPECT_TRUE(std::isnan(metrics.gauges.at("tributary_slowest_link_alpha_s")));
+  EXPECT_TRUE(std::isnan(metrics.gauges.at("tributary_slowest_link_alpha_seconds")));
   for (int i = 0; i < 20; ++i) {
     clock.advance(std::chrono::seconds(1));
     figures.round_trip("far", 0.1);
@@ -197,8 +197,8 @@ TEST_F(LinkFiguresTest, MetricsHaveTheSlowestOfTheLinksThatAreKnown) {
   }
   figures.round_trip("new", 10);
   figures.run_periodic_tasks();
-  EXPECT_NEAR(metrics.gauges.at("tributary_slowest_link_alpha_s"), 0.05, 1e-4);
-  EXPECT_NEAR(metrics.gauges.at("tributary_slowest_link_beta_s_per_byte"), 1e-6, 1e-8);
+  EXPECT_NEAR(metrics.gauges.at("tributary_slowest_link_alpha_seconds"), 0.05, 1e-4);
+  EXPECT_NEAR(metrics.gauges.at("tributary_slowest_link_beta_seconds_per_byte"), 1e-6, 1e-8);
 }
 
 // Samples from probes are stored with the method `active`.
@@ -256,9 +256,9 @@ TEST_F(LinkFiguresTest, LinksThatAgentsReportAreKept) {
   EXPECT_TRUE(std::isnan(rows.link_samples[0].alpha_s));
   EXPECT_EQ(metrics.counted.at("tributary_pair_links_ignored_total"), 1);
   figures.close();
-  EXPECT_EQ(metrics.gauges.at("tributary_slowest_pair_beta_s_per_byte"), 1e-6);
+  EXPECT_EQ(metrics.gauges.at("tributary_slowest_pair_beta_seconds_per_byte"), 1e-6);
   EXPECT_EQ(metrics.labeled.at("tributary_links_known pair_beta"), 1);
-  EXPECT_EQ(metrics.labeled.at("tributary_links_known_age_max_s pair_beta"), 5);
+  EXPECT_EQ(metrics.labeled.at("tributary_links_known_age_max_seconds pair_beta"), 5);
 }
 
 TEST_F(LinkFiguresTest, ProbesAndWhatBecameOfThemAreCounted) {

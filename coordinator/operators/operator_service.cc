@@ -100,7 +100,8 @@ std::string OperatorService::list() const {
   for (const Coordinator::JobView& job : machine_.jobs()) jobs.push_back(json_of(job));
   Json agents = Json::array();
   for (const Coordinator::AgentView& agent : machine_.agents()) agents.push_back(json_of(agent));
-  return ok_text({{"jobs", std::move(jobs)}, {"agents", std::move(agents)}});
+  return ok_text(
+      {{"jobs", std::move(jobs)}, {"agents", std::move(agents)}, {"allowed", agents_.ids()}});
 }
 
 // Several jobs may have had the same name. Returns the one that is not over, otherwise the last

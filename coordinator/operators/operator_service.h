@@ -29,8 +29,9 @@ class OperatorService {
     std::function<std::vector<Coordinator::JobView>()> jobs;
     std::function<std::vector<Coordinator::AgentView>()> agents;
   };
-  // Changes of the allow-list of agents. Called on any thread.
+  // The allow-list of agents. Called on any thread.
   struct Agents {
+    std::function<std::vector<std::string>()> ids;
     std::function<Status(const AllowedAgent&)> allow;
     std::function<Status(const std::string& id)> revoke;
   };

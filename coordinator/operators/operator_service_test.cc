@@ -20,7 +20,11 @@ class OperatorServiceTest : public testing::Test {
   OperatorService service{
       {.jobs = [this] { return jobs_; },
        .agents = [] { return std::vector<Coordinator::AgentView>{{.agent_id = "a"}}; }},
-      {.allow =
+      {.ids =
+           [] {
+             return std::vector<std::string>{"a", "cellar"};
+           },
+       .allow =
            [this](const AllowedAgent& agent) {
              allowed_.push_back(agent.id + " " + key_text(agent.key));
              return Status();
@@ -59,6 +63,7 @@ TEST_F(OperatorServiceTest, AListIsAnsweredAtOnce) {
   EXPECT_EQ(data["jobs"][0]["name"], "digits");
   EXPECT_EQ(data["jobs"][0]["rounds_committed"], 3);
   EXPECT_EQ(data["agents"][0]["agent_id"], "a");
+  EXPECT_EQ(data["allowed"], (Json{"a", "cellar"}));
 }
 
 // A command is answered only once the machine reports its result.

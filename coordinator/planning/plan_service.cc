@@ -142,12 +142,23 @@ void PlanService::resume(std::uint64_t job, PlanInputs inputs) {
   if (!posted.ok()) log_full(posted);
 }
 
+void PlanService::spent(std::uint64_t job, const PlanSpent& spent) {
+  if (jobs_.size() >= kJobsMax) return;
+  Job& to = jobs_[job];
+  to.began = parts_.clock.now() - std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                      std::chrono::duration<double>(spent.seconds));
+  for (const auto& [agent, bytes] : spent.bytes) {
+    if (to.agents.size() >= kAgentsMax) break;
+    to.agents[agent].day = spent.day;
+    to.agents[agent].bytes_today = bytes;
+  }
+}
+
 void PlanService::reported(const AgentReported& report) {
   // At the bound all jobs are forgotten; their next reports make them known again.
   if (jobs_.size() >= kJobsMax && !jobs_.contains(report.job)) jobs_.clear();
   Job& job = jobs_[report.job];
-  // The time budget counts from the first report that this process has received.
-  if (job.began.count() == 0) job.began = parts_.clock.now();
+  if (!job.began) job.began = parts_.clock.now();
   if (job.agents.size() >= kAgentsMax && !job.agents.contains(report.agent_id)) return;
   Reported& agent = job.agents[report.agent_id];
   agent.compute_s = report.compute_s;
@@ -222,8 +233,9 @@ PlanPolicy PlanService::policy_of(const Job& job, const RoundPlayed& round) cons
                        .exploring_share = planning.exploring_share};
   if (planning.planned()) policy.goal = planning.goal;
   if (planning.goal == wire::PlanGoal::time_budget) {
-    const double gone_s = std::chrono::duration<double>(parts_.clock.now() - job.began).count();
-    policy.budget_s = planning.time_budget_s - gone_s;
+    const std::chrono::nanoseconds now = parts_.clock.now();
+    policy.budget_s = planning.time_budget_s -
+                      std::chrono::duration<double>(now - job.began.value_or(now)).count();
   }
   if (planning.goal == wire::PlanGoal::byte_budget) {
     const Today now = today();

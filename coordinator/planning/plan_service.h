@@ -6,8 +6,8 @@
 // Worker::kWaitingMax tasks, a round gets no plan of its own, and the log reports that the planner
 // is behind.
 //
-// Threads: resume(), reported() and played() belong to the state machine's thread.
-// parts.advise is called on the planner's thread.
+// Threads: resume(), spent(), reported() and played() belong to the state machine's
+// thread. parts.advise is called on the planner's thread.
 #pragma once
 
 #include <atomic>
@@ -16,10 +16,12 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "coordinator/planning/job_planners.h"
+#include "coordinator/planning/plan_spent.h"
 #include "core/base/clock.h"
 #include "core/base/log/log.h"
 #include "core/plan/planner.h"
@@ -54,6 +56,8 @@ class PlanService {
 
   // Repeats the decision of an earlier process from its inputs and publishes it at once.
   void resume(std::uint64_t job, PlanInputs inputs);
+  // Charges the job's budgets with what earlier processes have spent.
+  void spent(std::uint64_t job, const PlanSpent& spent);
   // Measures the codecs before the first round of a job with about this many agents ends.
   // Thread-safe.
   void prepare(std::uint32_t agents);
@@ -79,7 +83,8 @@ class PlanService {
   };
   struct Job {
     std::map<std::string, Reported> agents;
-    std::chrono::nanoseconds began{};
+    // The time budget counts from here; empty: nothing was reported yet.
+    std::optional<std::chrono::nanoseconds> began;
     // Number of the latest round. Older rounds that still wait are recorded but not planned.
     std::shared_ptr<std::atomic<std::uint64_t>> newest =
         std::make_shared<std::atomic<std::uint64_t>>(0);

@@ -12,6 +12,7 @@
 #include "core/base/log/memory_log_testing.h"
 #include "core/plan/inputs/inputs_testing.h"
 #include "core/plan/inputs_text.h"
+#include "core/store/database/journal.h"
 
 namespace tributary {
 namespace {
@@ -44,11 +45,18 @@ class Advised {
   std::deque<PlanAdvised> all_;
 };
 
+PlanInputs inputs_of(const PlanAdvice& advice) {
+  Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(advice.inputs.data()), advice.inputs.size()});
+  EXPECT_TRUE(inputs.ok()) << inputs.status().text();
+  return inputs.ok() ? *std::move(inputs) : PlanInputs();
+}
+
 class PlanServiceTest : public testing::Test {
  protected:
-  PlanServiceTest() { make_service(); }
+  PlanServiceTest() { make_planning(); }
 
-  void make_service() {
+  void make_planning() {
     service = std::make_unique<PlanService>(PlanServiceParts{
         .links = [this](const std::vector<std::string>& agents) { return links_of(agents); },
         .advise = [this](PlanAdvised advised) { advised_.add(std::move(advised)); },
@@ -126,7 +134,7 @@ TEST_F(PlanServiceTest, GoesOnAsItWasDecidedBefore) {
   Result<PlanInputs> inputs = parse_plan_inputs(
       {reinterpret_cast<const char*>(first->inputs.data()), first->inputs.size()});
   ASSERT_TRUE(inputs.ok()) << inputs.status().text();
-  make_service();
+  make_planning();
   service->resume(7, *std::move(inputs));
   const auto again = advised_.next();
   ASSERT_NE(again, nullptr);
@@ -171,7 +179,7 @@ TEST_F(PlanServiceTest, AdvisesOnceAndAgainWhenTheLineChanges) {
 
 // Before any round, codecs are measured once. Stopping does not wait for the rest of the
 // measurement.
-TEST(PlanServicePreparation, MeasuresOnceAndLetsItselfBeStopped) {
+TEST(PlannerPreparation, MeasuresOnceAndLetsItselfBeStopped) {
   SystemClock clock;
   MemoryLog log;
   std::promise<void> begun;
@@ -213,6 +221,28 @@ TEST_F(PlanServiceTest, AByteBudgetIsWhatIsLeftOfToday) {
   EXPECT_EQ(inputs->policy.goal, wire::PlanGoal::byte_budget);
   EXPECT_EQ(inputs->policy.bytes_left_today, 1e9 - 1000);
   EXPECT_LE(inputs->policy.seconds_left_today, 86'400);
+}
+
+// A restarted coordinator does not begin a budget anew.
+TEST_F(PlanServiceTest, BudgetsAreChargedWithWhatWasSpentBefore) {
+  const std::int64_t now_s = wall_time_ns(clock) / 1'000'000'000;
+  const auto day = static_cast<std::uint64_t>(now_s / 86'400);
+  service->spent(7, {.seconds = 900, .day = day, .bytes = {{"a", 5'000'000}, {"b", 1}}});
+  round.planning = {.goal = wire::PlanGoal::time_budget, .time_budget_s = 1000};
+  play();
+  const auto timed = advised_.next();
+  ASSERT_TRUE(timed);
+  EXPECT_LE(inputs_of(*timed).policy.budget_s, 100);
+  EXPECT_GT(inputs_of(*timed).policy.budget_s, 0);
+
+  make_planning();
+  service->spent(7, {.day = day, .bytes = {{"a", 5'000'000}, {"b", 1}}});
+  round.planning = {.goal = wire::PlanGoal::byte_budget, .bytes_per_day = 6e6};
+  play();
+  const auto counted = advised_.next();
+  ASSERT_TRUE(counted);
+  // Both agents have just reported 1000 bytes more.
+  EXPECT_EQ(inputs_of(*counted).policy.bytes_left_today, 6e6 - 5'001'000);
 }
 
 TEST_F(PlanServiceTest, AnAgentWithASlowLinkGetsALowerRatio) {

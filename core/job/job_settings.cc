@@ -112,13 +112,20 @@ void set(wire::JobT& job, std::string key, std::string value) {
   job.data.push_back(std::move(setting));
 }
 
-// The shape of the examples travels as settings, which trainers parse (core/train/training_job.h).
+// Shape and layout of the examples travel as settings, which trainers parse
+// (core/train/training_job.h). An agent of an earlier release refuses a key that it does not know,
+// so defaults of the layout are left out.
 void set_examples(const JobSettings& job, wire::JobT& definition) {
   set(definition, "task", job.examples.task);
   set(definition, "input", job.examples.input);
   set(definition, "classes", fmt::format("{}", job.examples.classes));
   set(definition, "outputs", fmt::format("{}", job.examples.outputs));
   set(definition, "epochs", fmt::format("{}", job.epochs));
+  for (const auto& [key, text] :
+       {std::pair("label", &job.layout.label), std::pair("separator", &job.layout.separator),
+        std::pair("mean", &job.layout.mean), std::pair("deviation", &job.layout.deviation)}) {
+    if (!text->empty()) set(definition, key, *text);
+  }
 }
 
 // Strategy and schedule are sent as specs, after a check; the optimizer is sent as numbers.
@@ -208,6 +215,7 @@ Result<SubmitJob> described(const JobSettings& job) {
       const auto weighting,
       choice_of("weighting", job.weighting, wire::Weighting::equal, wire::EnumNameWeighting));
   TRIBUTARY_TRY(check_codecs(job.policy));
+  TRIBUTARY_TRY(parse_layout(job.layout).status());
 
   SubmitJob submit;
   submit.policy = job.policy;
@@ -261,6 +269,10 @@ void bind_job(JobSettings& job, Settings& settings, const std::string& prefix) {
   settings.text(prefix + "input", job.examples.input);
   settings.number(prefix + "classes", job.examples.classes, 1u, 65'536u);
   settings.number(prefix + "outputs", job.examples.outputs, 1u, 65'536u);
+  settings.text(prefix + "label", job.layout.label);
+  settings.text(prefix + "separator", job.layout.separator);
+  settings.text(prefix + "mean", job.layout.mean);
+  settings.text(prefix + "deviation", job.layout.deviation);
   settings.text(prefix + "loss", job.loss);
   settings.text(prefix + "optimizer", job.optimizer);
   settings.text(prefix + "strategy", job.strategy);

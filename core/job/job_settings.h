@@ -9,6 +9,7 @@
 #include "core/round/common/machine/events.h"
 #include "core/round/common/machine/policy.h"
 #include "core/service/settings/settings.h"
+#include "core/train/examples/data_layout.h"
 #include "core/train/shape_text.h"
 #include "core/update/layer_map.h"
 
@@ -32,6 +33,7 @@ struct JobSettings {
   std::string model;
   std::string model_file;  // path of a TorchScript file, an alternative to `model`
   ShapeText examples;
+  DataLayoutText layout;
   std::string loss = "cross_entropy";
   std::string optimizer = "sgd";
   std::string strategy = "fedavg";

@@ -57,6 +57,24 @@ TEST(JobSettings, AModelBringsItsLayersAndIsDrawnFromTheSeed) {
   EXPECT_NE(*submission(job)->model, *submit->model);
 }
 
+// Agents of an earlier release refuse keys that they do not know.
+TEST(JobSettings, TheLayoutOfTheDataTravelsWhereItIsStated) {
+  JobSettings job = good_job();
+  job.parameters = 0;
+  job.model = "mlp:hidden=8";
+  job.examples = {.task = "classification", .input = "4", .classes = 3};
+  const auto keys = [&job] {
+    const Result<SubmitJob> submit = submission(job);
+    std::string joined = submit.ok() ? "" : submit.status().text();
+    if (!submit.ok()) return joined;
+    for (const auto& setting : submit->definition.data) joined += setting->key + " ";
+    return joined;
+  };
+  EXPECT_EQ(keys(), "task input classes outputs epochs ");
+  job.layout = {.label = "kind", .separator = ";", .mean = "1", .deviation = "2"};
+  EXPECT_EQ(keys(), "task input classes outputs epochs label separator mean deviation ");
+}
+
 TEST(JobSettings, ExploringTakesItsShareWhereTheCoordinatorChooses) {
   JobSettings job = good_job();
   job.planning = "adaptive";
@@ -105,6 +123,8 @@ TEST(JobSettings, WhatMakesNoSenseIsRefused) {
   EXPECT_TRUE(refused([](JobSettings& job) { job.optimizer = "sdg"; }));
   EXPECT_TRUE(refused([](JobSettings& job) { job.strategy = "fed"; }));
   EXPECT_TRUE(refused([](JobSettings& job) { job.schedule = "cosin"; }));
+  EXPECT_TRUE(refused([](JobSettings& job) { job.layout.separator = "semicolon"; }));
+  EXPECT_TRUE(refused([](JobSettings& job) { job.layout.deviation = "0"; }));
   const auto model = [](const char* input) {
     return [input](JobSettings& job) {
       job.parameters = 0;

@@ -34,6 +34,17 @@ Result<DataRequest> request_of(const DataSource& source, const TrainingJob& job)
   request.path = source.path;
   request.format = static_cast<DataFormat>(format - names.begin());
   request.classes = job.input.classes;
+  request.scales = job.layout.scales;
+  const bool labels = job.input.task == DataTask::classification;
+  request.csv = {.label = job.layout.label,
+                 .classes = labels ? job.input.classes : 0,
+                 .separator = job.layout.separator};
+  // A window has as many characters as the model has inputs.
+  if (job.input.task == DataTask::next_token) {
+    const bool bytes = job.input.classes == vocabulary_size(TextVocabulary::bytes);
+    request.text = {.tokens = static_cast<std::uint32_t>(job.input.values()),
+                    .vocabulary = bytes ? TextVocabulary::bytes : TextVocabulary::printable};
+  }
   return request;
 }
 

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <charconv>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "core/base/nearest.h"
 #include "core/round/common/plan/model_rule.h"
@@ -12,9 +14,6 @@
 
 namespace tributary {
 namespace {
-
-// Keys of the job's data settings, written by core/job.
-constexpr std::array<std::string_view, 5> kKeys = {"task", "input", "classes", "outputs", "epochs"};
 
 Result<std::uint32_t> number_of(std::string_view what, std::string_view text) {
   std::uint32_t number = 0;
@@ -26,25 +25,48 @@ Result<std::uint32_t> number_of(std::string_view what, std::string_view text) {
                                                .remedy = "correct the job"});
 }
 
+// The job's data settings by key, as core/job writes them. Values are the defaults.
+std::map<std::string_view, std::string> default_texts() {
+  return {{"task", "classification"}, {"input", ""},   {"classes", "0"},
+          {"outputs", "0"},           {"epochs", "0"}, {"label", ""},
+          {"separator", ""},          {"mean", ""},    {"deviation", ""}};
+}
+
 // An unknown key is an error: a newer coordinator may expect the agent to obey it.
-Status read_setting(std::string_view key, std::string_view value, ShapeText& shape,
-                    std::uint32_t& epochs) {
-  if (key == "task") {
-    shape.task = value;
-  } else if (key == "input") {
-    shape.input = value;
-  } else if (key == "classes") {
-    TRIBUTARY_ASSIGN(shape.classes, number_of(key, value));
-  } else if (key == "outputs") {
-    TRIBUTARY_ASSIGN(shape.outputs, number_of(key, value));
-  } else if (key == "epochs") {
-    TRIBUTARY_ASSIGN(epochs, number_of(key, value));
-  } else {
-    return Status(StatusCode::unsupported, {.what = "job: data",
-                                            .expected = "settings that this version knows",
-                                            .got = fmt::format("'{}'", key),
-                                            .remedy = did_you_mean(key, kKeys)});
+Status unknown_key(std::string_view key, const std::map<std::string_view, std::string>& texts) {
+  std::vector<std::string_view> known;
+  for (const auto& [name, text] : texts) known.push_back(name);
+  return {StatusCode::unsupported,
+          {.what = "job: data",
+           .expected = "settings that this version knows",
+           .got = fmt::format("'{}'", key),
+           .remedy = did_you_mean(key, known)}};
+}
+
+Result<std::map<std::string_view, std::string>> data_texts(const wire::Job& job) {
+  std::map<std::string_view, std::string> texts = default_texts();
+  for (std::uint32_t i = 0; job.data() && i < job.data()->size(); ++i) {
+    const wire::Setting& setting = *job.data()->Get(i);
+    const std::string_view key = setting.key() ? setting.key()->string_view() : "";
+    const auto found = texts.find(key);
+    if (found == texts.end()) return unknown_key(key, texts);
+    found->second = setting.value() ? setting.value()->str() : "";
   }
+  return texts;
+}
+
+Status read_data_settings(const wire::Job& job, TrainingJob& training) {
+  TRIBUTARY_ASSIGN(auto texts, data_texts(job));
+  TRIBUTARY_ASSIGN(training.epochs, number_of("epochs", texts["epochs"]));
+  TRIBUTARY_ASSIGN(training.layout, parse_layout({.label = texts["label"],
+                                                  .separator = texts["separator"],
+                                                  .mean = texts["mean"],
+                                                  .deviation = texts["deviation"]}));
+  ShapeText shape = {.task = texts["task"], .input = texts["input"]};
+  TRIBUTARY_ASSIGN(shape.classes, number_of("classes", texts["classes"]));
+  TRIBUTARY_ASSIGN(shape.outputs, number_of("outputs", texts["outputs"]));
+  if (shape.input.empty()) return {};  // a synthetic job has no input
+  TRIBUTARY_ASSIGN(training.input, parse_shape(shape));
   return {};
 }
 
@@ -73,17 +95,7 @@ Result<TrainingJob> training_job(const wire::Job& job) {
     TRIBUTARY_ASSIGN(const Strategy strategy, parse_strategy(job.strategy()->string_view()));
     training.proximal = strategy.proximal;
   }
-  ShapeText shape;
-  for (std::uint32_t i = 0; job.data() && i < job.data()->size(); ++i) {
-    const wire::Setting& setting = *job.data()->Get(i);
-    TRIBUTARY_TRY(
-        read_setting(setting.key() ? setting.key()->string_view() : std::string_view(),
-                     setting.value() ? setting.value()->string_view() : std::string_view(), shape,
-                     training.epochs));
-  }
-  if (!shape.input.empty()) {  // a synthetic job has no input
-    TRIBUTARY_ASSIGN(training.input, parse_shape(shape));
-  }
+  TRIBUTARY_TRY(read_data_settings(job, training));
   return training;
 }
 

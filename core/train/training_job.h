@@ -9,6 +9,7 @@
 #include "core/base/status.h"
 #include "core/data/data_set.h"
 #include "core/optimizer/settings.h"
+#include "core/train/examples/data_layout.h"
 #include "core/update/layer_map.h"
 
 namespace tributary {
@@ -29,6 +30,7 @@ struct TrainingJob {
   std::uint64_t model_file_hash = 0;
   Bytes model_file = {};  // content of the TorchScript, if the job carries it
   ExampleShape input = {};
+  DataLayout layout = {};
   std::uint64_t layer_map_hash = 0;
 
   std::string loss = "cross_entropy";

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "core/round/common/plan/job_model.h"
 
@@ -60,10 +61,25 @@ TEST(TrainingJob, HoldsWhatATrainerNeeds) {
   EXPECT_EQ(job->epochs, 2u);
 }
 
+TEST(TrainingJob, SaysHowFilesAreRead) {
+  const Result<TrainingJob> job = training_of([](wire::JobT& wire) {
+    set(wire, "label", "kind");
+    set(wire, "separator", "tab");
+    set(wire, "mean", "5.8,3");
+    set(wire, "deviation", "2, 0.5");
+  });
+  ASSERT_TRUE(job.ok()) << job.status().text();
+  EXPECT_EQ(job->layout.label, "kind");
+  EXPECT_EQ(job->layout.separator, '\t');
+  EXPECT_EQ(job->layout.scales, (std::vector<FeatureScale>{{5.8, 2}, {3, 0.5}}));
+}
+
 TEST(TrainingJob, ASyntheticJobHasNoExamples) {
   const Result<TrainingJob> job = training_of([](wire::JobT&) {});
   ASSERT_TRUE(job.ok()) << job.status().text();
   EXPECT_TRUE(job->input.dims.empty());
+  EXPECT_EQ(job->layout.separator, ',');
+  EXPECT_TRUE(job->layout.scales.empty());
 }
 
 TEST(TrainingJob, RefusesASettingThatItDoesNotKnow) {
@@ -74,6 +90,7 @@ TEST(TrainingJob, RefusesASettingThatItDoesNotKnow) {
   EXPECT_NE(refusal("clases", "10").text().find("did you mean 'classes'"), std::string::npos);
   EXPECT_EQ(refusal("classes", "ten").code(), StatusCode::invalid_argument);
   EXPECT_EQ(refusal("input", "1xx").code(), StatusCode::invalid_argument);
+  EXPECT_EQ(refusal("separator", ", ").code(), StatusCode::invalid_argument);
 }
 
 }  // namespace

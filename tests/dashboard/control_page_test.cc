@@ -52,6 +52,8 @@ TEST_F(ControlPageOverAFile, SubmitsAJobThatMakesSense) {
   federation_.start_coordinator();
   open_file();
   ASSERT_TRUE(ready());
+  // An agent that has never connected can be revoked, too.
+  EXPECT_TRUE(happens([&] { return page_->access_form().agent().findText("agent-1") >= 0; }));
   SubmitForm& form = page_->submit_form();
   choose_file(write("wrong.toml", "name = \"second\"\nrounds = 3\nlerning_rate = 1\n"));
   EXPECT_THAT(form.verdict().toStdString(), HasSubstr("wrong.toml:3"));

@@ -86,8 +86,17 @@ class Demo : public testing::Test {
   fs::path folder_;
 };
 
+// The coordinator also has a port for observers and one for metrics; agents find the right one.
 TEST_F(Demo, TrainsAndSaysWhatItCost) {
-  Process demo = start("6");
+  std::ofstream(folder_ / "watchers.allow").close();
+  std::vector<std::string> words = command("6");
+  words.insert(words.end(), {"--collective", "star"});
+  for (const std::string& setting : {std::string("watch.endpoint=tcp://127.0.0.1:*"),
+                                     "watch.allow_file=" + (folder_ / "watchers.allow").string(),
+                                     std::string("metrics.listen=127.0.0.1:0")}) {
+    words.insert(words.end(), {"--set", setting});
+  }
+  Process demo(words, (folder_ / "log").string());
   ASSERT_EQ(demo.wait(), 0) << testing::PrintToString(demo.lines());
   const std::vector<std::string> lines = demo.lines_with({"\"status\":\"ok\""});
   ASSERT_EQ(lines.size(), 1u) << testing::PrintToString(demo.lines());

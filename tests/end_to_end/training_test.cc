@@ -156,6 +156,42 @@ learning_rate = 0.05
   EXPECT_GT(last_accuracy(federation.agent(1)), 0.9);
 }
 
+// Two agents classify a table: the label has a column of its own, the separator is a semicolon, and
+// one column is a thousand times as large as the other. Without its scale the job learns nothing.
+TEST_F(Training, ATableOfLabelledRowsIsClassified) {
+  const StreamKey key = stream_key({.job_seed = 3, .purpose = DrawPurpose::synthetic_data});
+  for (const char* part : {"train", "test"}) {
+    std::ofstream table(data_ / (std::string(part) + ".csv"));
+    table << "kind;large;small\n";
+    for (std::uint32_t i = 0; i < 300; ++i) {
+      const std::uint32_t draw = 2 * (i + (part[1] == 'r' ? 0u : 300u));
+      const std::uint32_t kind = random_bits(key, draw) % 3;
+      const std::uint32_t noise = random_bits(key, draw + 1) % 400;
+      table << kind << ';' << 1000 * kind + noise << ';' << (kind == 1 ? 1 : 0) << '\n';
+    }
+  }
+  std::vector<std::string> reading = settings();
+  reading.emplace_back("data.format=csv");
+  Federation federation({.agents = 2,
+                         .rounds = 60,
+                         .job = R"(model = "mlp:hidden=16"
+input = "2"
+classes = 3
+label = "kind"
+separator = ";"
+mean = "1200, 0.3"
+deviation = "800, 0.5"
+mode = "gradient"
+optimizer = "adam"
+learning_rate = 0.05
+)",
+                         .agent_settings = reading});
+  federation.start_all();
+  federation.expect_everybody_ends();
+  expect_the_same_model(federation, 2, 60);
+  EXPECT_GT(last_accuracy(federation.agent(0)), 0.95);
+}
+
 // An agent with different data is left out and logs the mismatch; the others continue.
 TEST_F(Training, AnAgentWithOtherDataIsLeftOutAndSaysWhy) {
   Federation federation({.agents = 2,

@@ -198,7 +198,7 @@ Status check_options(const CsvOptions& options) {
                                                  .expected = "a character such as ',' or ';'",
                                                  .got = "a quote or the end of a line"});
   }
-  return {};
+  return check_scales(options.scales);
 }
 
 // Collects records in a FeatureTable and checks them one by one.
@@ -219,6 +219,13 @@ class TableBuilder {
     if (columns_ < 2) {
       return records.fault(0, "two columns or more, one of them the label", "one",
                            "check the separator");
+    }
+    if (options_.scales.size() > 1 && options_.scales.size() != columns_ - 1) {
+      return Status(StatusCode::mismatch,
+                    {.what = "scales of the columns",
+                     .expected = fmt::format("one, or {}, one for each feature", columns_ - 1),
+                     .got = fmt::format("{}", options_.scales.size()),
+                     .remedy = "state mean and deviation for each column but the label"});
     }
     ExampleShape& shape = csv_.table.shape;
     const bool regression = options_.classes == 0;
@@ -258,7 +265,13 @@ class TableBuilder {
         continue;
       }
       TRIBUTARY_ASSIGN(const float value, parse_value(records, i, fields[i]));
-      (i == label_column_ ? table.targets : table.features).push_back(value);
+      if (i == label_column_) {
+        table.targets.push_back(value);
+        continue;
+      }
+      const float scaled = scale(i > label_column_ ? i - 1 : i, value);
+      if (!std::isfinite(scaled)) return records.fault(i, "a number within its scale", fields[i]);
+      table.features.push_back(scaled);
     }
     return {};
   }
@@ -270,6 +283,12 @@ class TableBuilder {
   }
 
  private:
+  float scale(std::size_t feature, float value) const {
+    if (options_.scales.empty()) return value;
+    const FeatureScale& scale = options_.scales[options_.scales.size() == 1 ? 0 : feature];
+    return static_cast<float>((static_cast<double>(value) - scale.mean) / scale.deviation);
+  }
+
   const CsvOptions& options_;
   const CsvLimits& limits_;
   CsvTable csv_;

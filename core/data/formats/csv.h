@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/data/data_set.h"
+#include "core/data/formats/stored_examples.h"
 
 namespace tributary {
 
@@ -27,6 +28,8 @@ struct CsvOptions {
   std::string label = {};
   std::uint32_t classes = 0;  // 0: a regression with one target
   char separator = ',';
+  // Scales of the feature columns: one for all, or one for each; empty: values stay as they are.
+  std::vector<FeatureScale> scales = {};
 };
 
 // Bounds that protect against damaged or wrongly separated files.
@@ -43,8 +46,9 @@ struct CsvTable {
   std::string label;
 };
 
-// Fails with invalid_argument (options), not_found (label column), corrupt_data (content) or
-// resource_exhausted (limits). Errors in the content name line and column, both counted from 1.
+// Fails with invalid_argument (options), mismatch (number of scales), not_found (label column),
+// corrupt_data (content) or resource_exhausted (limits). Errors in the content name line and
+// column, both counted from 1.
 Result<CsvTable> parse_csv(ByteSpan text, const CsvOptions& options, const CsvLimits& limits = {});
 
 }  // namespace tributary

@@ -48,6 +48,30 @@ TEST(Csv, WithoutClassesItIsARegression) {
   EXPECT_THAT(csv->table.labels, IsEmpty());
 }
 
+TEST(Csv, ColumnsAreScaledButNotTheLabel) {
+  const char* text = "kind,a,b\n1,10,3\n0,20,5\n";
+  const CsvOptions labels = {.label = "kind", .classes = 2};
+  CsvOptions options = labels;
+  options.scales = {{.mean = 10, .deviation = 5}, {.mean = 3, .deviation = 0.5}};
+  const auto each = parse(text, options);
+  ASSERT_TRUE(each.ok()) << each.status().text();
+  EXPECT_THAT(each->table.features, ElementsAre(0, 0, 2, 4));
+  EXPECT_THAT(each->table.labels, ElementsAre(1, 0));
+  options.scales = {{.mean = 0, .deviation = 10}};
+  EXPECT_THAT(parse(text, options)->table.features, ElementsAre(1, 0.3f, 2, 0.5f));
+  options = {.label = "kind", .scales = {{.mean = 1}}};
+  EXPECT_THAT(parse(text, options)->table.targets, ElementsAre(1, 0)) << "a target stays";
+}
+
+TEST(Csv, ScalesThatDoNotFitAreRefused) {
+  const auto refused = [](std::vector<FeatureScale> scales) {
+    return parse("1e38,2,0\n", {.scales = std::move(scales)}).status();
+  };
+  EXPECT_THAT(refused({{}, {}, {}}).text(), AllOf(HasSubstr("one, or 2"), HasSubstr("got 3")));
+  EXPECT_EQ(refused({{.deviation = 0}}).code(), StatusCode::invalid_argument);
+  EXPECT_THAT(refused({{.deviation = 1e-9}}).text(), HasSubstr("line 1, column 1"));
+}
+
 TEST(Csv, HeaderCanBeStated) {
   EXPECT_EQ(parse("1,2\n3,4\n", {.header = CsvHeader::yes})->table.targets.size(), 1u);
   EXPECT_EQ(parse("1,2\n3,4\n", {.header = CsvHeader::automatic})->table.targets.size(), 2u);

@@ -34,8 +34,10 @@ Result<std::unique_ptr<DataSet>> open_csv(const DataRequest& request, const Byte
   }
   Bytes text(source.size());
   TRIBUTARY_TRY(source.read(0, text));
-  TRIBUTARY_ASSIGN(CsvTable csv, parse_csv(text, request.csv,
-                                           {.memory_bytes_max = request.limits.memory_bytes_max}));
+  CsvOptions options = request.csv;
+  options.scales = request.scales;
+  TRIBUTARY_ASSIGN(CsvTable csv,
+                   parse_csv(text, options, {.memory_bytes_max = request.limits.memory_bytes_max}));
   columns = std::move(csv.names);
   return make_table(std::move(csv.table));
 }
@@ -47,6 +49,16 @@ Result<std::unique_ptr<DataSet>> named(const std::string& path,
   return std::move(data).status().at(path);
 }
 
+// The scale of pictures, which is the same for all channels.
+Result<FeatureScale> picture_scale(const DataRequest& request) {
+  if (request.scales.empty()) return FeatureScale{};
+  if (request.scales.size() == 1) return request.scales[0];
+  return Status(StatusCode::mismatch, {.what = "scale of pictures",
+                                       .expected = "one mean and one deviation",
+                                       .got = std::to_string(request.scales.size()),
+                                       .remedy = "only tables have a scale for each column"});
+}
+
 Result<std::unique_ptr<DataSet>> open_files(const DataRequest& request, const DataFiles& files,
                                             std::vector<std::string>& columns) {
   Sources sources;
@@ -54,16 +66,21 @@ Result<std::unique_ptr<DataSet>> open_files(const DataRequest& request, const Da
     TRIBUTARY_ASSIGN(auto source, open_source(path, request.limits));
     sources.push_back(std::move(source));
   }
+  const bool pictures = files.format != DataFormat::csv && files.format != DataFormat::text;
+  FeatureScale scale;
+  if (pictures) {
+    TRIBUTARY_ASSIGN(scale, picture_scale(request));
+  }
   switch (files.format) {
     case DataFormat::idx:
-      return named(files.paths[0], make_idx(sources[0], *sources[1],
-                                            {.classes = request.classes, .scale = request.scale}));
+      return named(files.paths[0],
+                   make_idx(sources[0], *sources[1], {.classes = request.classes, .scale = scale}));
     case DataFormat::csv:
       return named(files.paths[0], open_csv(request, *sources[0], columns));
     case DataFormat::text:
       return named(files.paths[0], make_text(sources[0], request.text));
     default:
-      return make_cifar(sources, files.paths, cifar_kind(files.format), request.scale);
+      return make_cifar(sources, files.paths, cifar_kind(files.format), scale);
   }
 }
 

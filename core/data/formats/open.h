@@ -50,7 +50,8 @@ struct DataRequest {
   DataFormat format = DataFormat::automatic;
   DataPart part = DataPart::train;  // selects files of a folder; ignored if `path` is a file
   std::uint32_t classes = 0;        // only for IDX; 0: the highest label plus one, but at least 10
-  FeatureScale scale = {};          // only for IDX and CIFAR
+  // For IDX and CIFAR at most one; for CSV also one for each column. Text has none.
+  std::vector<FeatureScale> scales = {};
   CsvOptions csv = {};
   TextOptions text = {};
   DataLimits limits = {};

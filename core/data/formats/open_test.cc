@@ -43,6 +43,16 @@ TEST(OpenData, FindsTheTwoPartsOfAFolder) {
                                        folder.path("t10k-labels-idx1-ubyte")));
 }
 
+TEST(OpenData, PicturesHaveOneScale) {
+  const Folder folder;
+  write_idx(folder, "train", 255);
+  const auto scaled = open_data({.path = folder.path(), .scales = {{.mean = 0.5, .deviation = 2}}});
+  ASSERT_TRUE(scaled.ok()) << scaled.status().text();
+  EXPECT_EQ(first_value(*scaled->data), 0.25f);
+  EXPECT_EQ(open_data({.path = folder.path(), .scales = {{}, {}}}).status().code(),
+            StatusCode::mismatch);
+}
+
 TEST(OpenData, TakesCompressedFilesAndPlainLabelsBeside) {
   const Folder folder;
   folder.write("train-images-idx3-ubyte.gz", gzip(idx_file({2, 1, 2}, counting(4, 255))));

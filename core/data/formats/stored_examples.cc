@@ -58,13 +58,21 @@ class Stored final : public DataSet {
 
 }  // namespace
 
-Result<std::unique_ptr<DataSet>> make_stored(StoredExamples examples, const FeatureScale& scale) {
-  if (!std::isfinite(scale.mean) || !std::isfinite(scale.deviation) || scale.deviation <= 0) {
+Status check_scales(std::span<const FeatureScale> scales) {
+  for (const FeatureScale& scale : scales) {
+    if (std::isfinite(scale.mean) && std::isfinite(scale.deviation) && scale.deviation > 0) {
+      continue;
+    }
     return Status(StatusCode::invalid_argument,
                   {.what = "scale of the features",
                    .expected = "a mean, and a deviation above 0",
                    .got = fmt::format("mean {}, deviation {}", scale.mean, scale.deviation)});
   }
+  return {};
+}
+
+Result<std::unique_ptr<DataSet>> make_stored(StoredExamples examples, const FeatureScale& scale) {
+  TRIBUTARY_TRY(check_scales({&scale, 1}));
   const std::uint32_t classes = examples.shape.classes;
   for (std::size_t i = 0; i < examples.labels.size(); ++i) {
     if (examples.labels[i] < classes) continue;

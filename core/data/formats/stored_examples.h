@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "core/base/bytes/byte_source.h"
@@ -11,13 +12,16 @@
 
 namespace tributary {
 
-// Maps a byte b to (b / 255 - mean) / deviation. All agents of a job must use the same scale:
+// A value x becomes (x - mean) / deviation. All agents of a job must use the same scale, because
 // otherwise they train different models.
 struct FeatureScale {
   double mean = 0;
   double deviation = 1;
   friend bool operator==(const FeatureScale&, const FeatureScale&) = default;
 };
+
+// Fails with invalid_argument unless every scale is finite and has a deviation above 0.
+Status check_scales(std::span<const FeatureScale> scales);
 
 // A run of examples in one source, at equal distances.
 struct StoredRun {
@@ -34,9 +38,9 @@ struct StoredExamples {
   std::vector<std::uint16_t> labels;
 };
 
-// The caller guarantees that all examples lie within their sources and that each has a label. Fails
-// with mismatch if a label is not below shape.classes, and with invalid_argument if the scale is
-// not finite or its deviation is not positive.
+// A byte b is the value b / 255, to which the scale applies. The caller guarantees that all
+// examples lie within their sources and that each has a label. Fails with mismatch if a label is
+// not below shape.classes, and as check_scales() does.
 Result<std::unique_ptr<DataSet>> make_stored(StoredExamples examples, const FeatureScale& scale);
 
 }  // namespace tributary

@@ -269,6 +269,16 @@ std::string AllowList::id_of(const PublicKey& key) const {
   return found == ids_.end() ? std::string() : found->second;
 }
 
+std::vector<std::string> AllowList::ids() const {
+  std::vector<std::string> ids;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, id] : ids_) ids.push_back(id);
+  }
+  std::ranges::sort(ids);
+  return ids;
+}
+
 std::size_t AllowList::size() const {
   const std::lock_guard lock(mutex_);
   return ids_.size();

@@ -61,6 +61,8 @@ class AllowList {
   bool allows(const PublicKey& key) const;
   // The id that belongs to this key; empty if the key is not on the list.
   std::string id_of(const PublicKey& key) const;
+  // The ids of all keys, in order.
+  std::vector<std::string> ids() const;
   std::size_t size() const;
 
  private:

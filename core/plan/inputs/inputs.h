@@ -15,7 +15,7 @@
 
 #include "core/base/status.h"
 #include "core/cost/exchange_cost.h"
-#include "core/plan/inputs/gain_points.h"
+#include "core/cost/gain_points.h"
 #include "schemas/policy_generated.h"
 
 namespace tributary {

@@ -145,8 +145,12 @@ TEST_F(RunFollowerTest, ReadsAgentsLinksAndEvents) {
 
   const AgentCurves* const curves = view_.agent_curves(kJob, "a");
   ASSERT_TRUE(curves);
+  // The report on round 2 tells the wait and the bytes of round 1.
+  EXPECT_EQ(curves->wait_s->size(), 1u);
+  EXPECT_EQ(curves->wait_s->last()->x, 1);
   EXPECT_EQ(curves->wait_s->last()->y, 0.5);
   EXPECT_EQ(curves->decode_s->last()->y, 0.125);
+  EXPECT_EQ(curves->bytes_up->last()->x, 1);
   EXPECT_EQ(curves->loss->size(), 2u);
   EXPECT_EQ(view_.link("a", "b")->beta_s_per_byte->last()->y, 2e-7);
   EXPECT_EQ(view_.links().size(), 3u);

@@ -201,6 +201,19 @@ void RunView::take(const AgentRatio& ratio) {
   if (AgentRow* const row = row_of(ratio.agent_id)) row->ratio = ratio.ratio;
 }
 
+// A report tells wait, decode time and bytes of the agent's round before it, which is that of its
+// last report. The first report of an agent's process tells neither wait nor bytes.
+void RunView::append_round_before(const NewReport& report, AgentCurves& curves) {
+  const std::optional<Sample> before = curves.loss->last();
+  if (!before || before->x >= static_cast<double>(report.round)) return;
+  if (report.wait_s == 0 && report.bytes_up == 0) return;
+  curves.wait_s->append({before->x, report.wait_s});
+  // Runs of earlier versions do not have it.
+  if (std::isfinite(report.decode_s)) curves.decode_s->append({before->x, report.decode_s});
+  curves.bytes_up->append({before->x, static_cast<double>(report.bytes_up)});
+  curves.bytes_down->append({before->x, static_cast<double>(report.bytes_down)});
+}
+
 // Curves are created with the agent's first report in a job.
 void RunView::take(const NewReport& report) {
   AgentRow* const row = row_of(report.agent);
@@ -220,15 +233,12 @@ void RunView::take(const NewReport& report) {
   }
   AgentCurves& curves = *found->second;
   const auto x = static_cast<double>(report.round);
+  append_round_before(report, curves);
   curves.loss->append({x, report.loss});
   curves.compute_s->append({x, report.compute_s});
   curves.encode_s->append({x, report.encode_s});
-  curves.wait_s->append({x, report.wait_s});
-  // Runs of earlier versions have neither value, and agents are not always asked for the gain.
-  if (std::isfinite(report.decode_s)) curves.decode_s->append({x, report.decode_s});
+  // Agents are not always asked for the gain.
   if (std::isfinite(report.gain)) curves.gain->append({x, report.gain});
-  curves.bytes_up->append({x, static_cast<double>(report.bytes_up)});
-  curves.bytes_down->append({x, static_cast<double>(report.bytes_down)});
   curves.residual_norm->append({x, report.residual_norm});
   curves.update_norm->append({x, report.update_norm});
 }

@@ -63,7 +63,8 @@ struct MetricCurve {
   double best() const;
 };
 
-// The curves of one agent in one job, over rounds.
+// The curves of one agent in one job, over rounds. Wait, decode time and bytes of a round are known
+// only with the agent's next report.
 struct AgentCurves {
   explicit AgentCurves(std::size_t samples_max);
 
@@ -96,6 +97,7 @@ struct AgentRow {
   // Without an id if the file contains reports of an agent that it does not name.
   AgentInfo info = {};
   std::uint64_t reports = 0;
+  // As in the file: wait, decode time and bytes are those of the round before.
   NewReport last = {.loss = kUnknown,
                     .compute_s = kUnknown,
                     .encode_s = kUnknown,
@@ -171,6 +173,7 @@ class RunView {
   void take(const NewPlan& plan);
   void take(const AgentRatio& ratio);
   void take(NewMetric&& metric);
+  static void append_round_before(const NewReport& report, AgentCurves& curves);
   void take(const NewReport& report);
   void take(const NewLinkSample& sample);
   void take(EventRow&& event);

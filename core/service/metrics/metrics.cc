@@ -10,17 +10,10 @@
 #include <mutex>
 #include <vector>
 
-#include "core/service/metrics/reading_metrics.h"
+#include "core/service/metrics/metric_names.h"
 
 namespace tributary {
 namespace {
-
-// Adds the metric's name and help text to a builder of prometheus-cpp.
-template <typename Builder>
-Builder described(Builder builder, std::string_view name) {
-  builder.Name(std::string(name)).Help(std::string(metric_help(name)));
-  return builder;
-}
 
 // Metrics that are off.
 class NoMetrics final : public Metrics {
@@ -41,22 +34,53 @@ class PrometheusMetrics final : public Metrics {
     endpoint_ = fmt::format("{}:{}", address, ports.empty() ? 0 : ports.front());
   }
 
-  // A family is registered when its name is first used.
   void count(std::string_view name, const Labels& labels, double by) override {
     const std::lock_guard lock(mutex_);
-    auto*& family = counters_[std::string(name)];
-    if (!family) family = &described(prometheus::BuildCounter(), name).Register(*registry_);
-    family->Add(labels).Increment(by);
+    const MetricFacts metric = facts(name);
+    counter(name, metric.help).Add(labels).Increment(by);
+    if (metric.old_name.empty()) return;
+    counter(metric.old_name, old_help(metric)).Add(labels).Increment(by);
   }
+  // Old names of totals were gauges and stay gauges.
   void set(std::string_view name, double value, const Labels& labels) override {
     const std::lock_guard lock(mutex_);
-    auto*& family = gauges_[std::string(name)];
-    if (!family) family = &described(prometheus::BuildGauge(), name).Register(*registry_);
-    family->Add(labels).Set(value);
+    const MetricFacts metric = facts(name);
+    if (metric.type == MetricType::counter) {
+      prometheus::Counter& total = counter(name, metric.help).Add(labels);
+      if (value > total.Value()) total.Increment(value - total.Value());
+    } else {
+      gauge(name, metric.help).Add(labels).Set(value);
+    }
+    if (metric.old_name.empty()) return;
+    gauge(metric.old_name, old_help(metric)).Add(labels).Set(value);
   }
   std::string endpoint() const override { return endpoint_; }
 
  private:
+  static MetricFacts facts(std::string_view name) {
+    const MetricFacts* const known = metric_named(name);
+    return known ? *known : MetricFacts{.name = name};
+  }
+  static std::string old_help(const MetricFacts& metric) {
+    return fmt::format("Deprecated, use {}.", metric.name);
+  }
+
+  template <typename Builder>
+  auto& registered(Builder builder, std::string_view name, std::string_view help) {
+    return builder.Name(std::string(name)).Help(std::string(help)).Register(*registry_);
+  }
+
+  // A family is registered when its name is first used. Caller holds mutex_.
+  prometheus::Family<prometheus::Counter>& counter(std::string_view name, std::string_view help) {
+    auto*& family = counters_[std::string(name)];
+    if (!family) family = &registered(prometheus::BuildCounter(), name, help);
+    return *family;
+  }
+  prometheus::Family<prometheus::Gauge>& gauge(std::string_view name, std::string_view help) {
+    auto*& family = gauges_[std::string(name)];
+    if (!family) family = &registered(prometheus::BuildGauge(), name, help);
+    return *family;
+  }
   std::mutex mutex_;
   std::shared_ptr<prometheus::Registry> registry_;
   std::map<std::string, prometheus::Family<prometheus::Counter>*> counters_;

@@ -19,9 +19,11 @@ class Metrics {
  public:
   virtual ~Metrics() = default;
 
-  // Names begin with tributary_ and end with their unit; counters end with _total.
-  // Adds to a counter, and sets a gauge.
+  // Names are those of the table (metric_names.h). A metric with an old name is also exported under
+  // that one.
+  // Adds to a counter.
   virtual void count(std::string_view name, const Labels& labels = {}, double by = 1) = 0;
+  // Sets a gauge, or raises a counter to the total that its source has counted.
   virtual void set(std::string_view name, double value, const Labels& labels = {}) = 0;
 
   // The endpoint with the port that was picked; empty if metrics are off.

@@ -35,6 +35,35 @@ TEST(Metrics, AreWhatPrometheusReads) {
   EXPECT_NE(answer.find("# HELP tributary_agents Agents that have a session."), answer.npos);
 }
 
+TEST(Metrics, ATotalIsACounterThatNeverFalls) {
+  const auto metrics = open_metrics("127.0.0.1:0");
+  ASSERT_TRUE(metrics.ok());
+  for (const double total : {5., 8., 3.}) {
+    (*metrics)->set("tributary_link_in_bytes_total", total);
+  }
+  const std::string answer = scrape(port_of(**metrics));
+  EXPECT_NE(answer.find("# TYPE tributary_link_in_bytes_total counter"), answer.npos) << answer;
+  EXPECT_EQ(value_of(answer, "tributary_link_in_bytes_total"), 8);
+}
+
+TEST(Metrics, AnOldNameShowsTheSameForOneRelease) {
+  const auto metrics = open_metrics("127.0.0.1:0");
+  ASSERT_TRUE(metrics.ok());
+  const Labels job = {{"job", "digits"}};
+  (*metrics)->set("tributary_link_in_bytes_total", 8);
+  (*metrics)->set("tributary_round_seconds", 1.5, job);
+  (*metrics)->count("tributary_round_seconds_total", job, 1.5);
+  (*metrics)->count("tributary_round_seconds_total", job, 2);
+  const std::string answer = scrape(port_of(**metrics));
+  EXPECT_EQ(value_of(answer, "tributary_link_in_bytes"), 8) << answer;
+  EXPECT_EQ(value_of(answer, "tributary_round_s{job=\"digits\"}"), 1.5);
+  EXPECT_EQ(value_of(answer, "tributary_round_s_total{job=\"digits\"}"), 3.5);
+  EXPECT_NE(answer.find("# TYPE tributary_link_in_bytes gauge"), answer.npos);
+  EXPECT_NE(answer.find("# TYPE tributary_round_s_total counter"), answer.npos);
+  EXPECT_NE(answer.find("# HELP tributary_round_s Deprecated, use tributary_round_seconds."),
+            answer.npos);
+}
+
 TEST(Metrics, OnlyTheirOwnPathIsServed) {
   const auto metrics = open_metrics("127.0.0.1:0");
   ASSERT_TRUE(metrics.ok());

@@ -1,63 +1,53 @@
 #include "core/service/metrics/reading_metrics.h"
 
-#include <optional>
+#include <string>
+#include <utility>
 
 #include "core/round/common/machine/message_bytes.h"
 #include "core/round/common/machine/repeated_bytes.h"
+#include "core/service/metrics/metric_names.h"
 
 namespace tributary {
 namespace {
 
-constexpr std::string_view kGaugePrefix = "tributary_";
-
 // Bytes of messages have one counter for each direction and use.
-void count_messages(const Reading& reading, Metrics& metrics) {
+void count_messages(const Reading& reading, Metrics& metrics, Labels labels) {
   for (const MessageUseNames& names : kMessageUseNames) {
     const bool up = reading.kind == names.up;
     if (!up && reading.kind != names.down) continue;
-    metrics.count(kMessageBytesMetric,
-                  {{"direction", up ? "up" : "down"}, {"use", std::string(names.name)}},
-                  reading.value);
+    labels["direction"] = up ? "up" : "down";
+    labels["use"] = names.name;
+    metrics.count(kMessageBytesMetric, labels, reading.value);
   }
 }
 
 // Repeated bytes have one counter for each direction and cause.
-void count_repeated(const Reading& reading, Metrics& metrics) {
+void count_repeated(const Reading& reading, Metrics& metrics, Labels labels) {
   for (const RepeatedBytes::Field& field : RepeatedBytes::kFields) {
     if (reading.kind != field.reading) continue;
-    metrics.count(
-        kRepeatedBytesMetric,
-        {{"direction", std::string(field.direction)}, {"cause", std::string(field.cause)}},
-        reading.value);
+    labels["direction"] = field.direction;
+    labels["cause"] = field.cause;
+    metrics.count(kRepeatedBytesMetric, labels, reading.value);
   }
 }
 
 }  // namespace
 
-std::string gauge_name(ReadingKind kind) { return std::string(kGaugePrefix) += reading_name(kind); }
-
-void publish(const Reading& reading, Metrics& metrics) {
+void publish(const Reading& reading, Metrics& metrics, std::string_view job) {
+  Labels labels;
+  if (!job.empty()) labels["job"] = job;
   switch (facts_of(reading.kind).group) {
     case ReadingGroup::messages:
-      return count_messages(reading, metrics);
+      return count_messages(reading, metrics, std::move(labels));
     case ReadingGroup::repeated:
-      return count_repeated(reading, metrics);
-    case ReadingGroup::round:
+      return count_repeated(reading, metrics, std::move(labels));
     case ReadingGroup::link:
+      return;
+    case ReadingGroup::round:
     case ReadingGroup::agent:
     case ReadingGroup::state:
-      return metrics.set(gauge_name(reading.kind), reading.value);
+      return metrics.set(metric_of(reading.kind).name, reading.value, labels);
   }
-}
-
-std::string_view metric_help(std::string_view metric) {
-  if (metric == kMessageBytesMetric) return "Bytes of messages by direction and use.";
-  if (metric == kRepeatedBytesMetric) {
-    return "Payload bytes sent for nothing by direction and cause.";
-  }
-  if (!metric.starts_with(kGaugePrefix)) return {};
-  const std::optional<ReadingKind> kind = reading_named(metric.substr(kGaugePrefix.size()));
-  return kind ? facts_of(*kind).help : std::string_view();
 }
 
 }  // namespace tributary

@@ -1,10 +1,9 @@
 // Publishes readings of the state machines as metrics for Prometheus.
 //
-// Bytes of messages and repeated payload bytes are counters with labels. Every other reading is a
-// gauge named tributary_NAME.
+// Bytes of messages and repeated payload bytes are counters with labels. Every other reading has
+// the metric that the table of metrics (metric_names.h) names.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "core/round/common/machine/actions.h"
@@ -15,12 +14,8 @@ namespace tributary {
 inline constexpr std::string_view kMessageBytesMetric = "tributary_message_bytes_total";
 inline constexpr std::string_view kRepeatedBytesMetric = "tributary_repeated_bytes_total";
 
-// The name of the reading's gauge.
-std::string gauge_name(ReadingKind kind);
-
-void publish(const Reading& reading, Metrics& metrics);
-
-// The help text of a metric: the help of its reading, or empty if the metric is not a reading.
-std::string_view metric_help(std::string_view metric);
+// `job` is the name of the reading's job, which becomes a label; empty: no label. A reading of
+// ReadingGroup::link has no metric.
+void publish(const Reading& reading, Metrics& metrics, std::string_view job = {});
 
 }  // namespace tributary

@@ -13,16 +13,19 @@ namespace {
 
 class KeptMetrics : public Metrics {
  public:
-  void count(std::string_view name, const Labels& labels, double by) override {
-    const std::string kind = labels.contains("cause") ? labels.at("cause") : labels.at("use");
-    counted[std::string(name)][labels.at("direction") + " " + kind] += by;
+  void count(std::string_view name, const Labels& of, double by) override {
+    const std::string kind = of.contains("cause") ? of.at("cause") : of.at("use");
+    counted[std::string(name)][of.at("direction") + " " + kind] += by;
+    labels = of;
   }
-  void set(std::string_view name, double value, const Labels&) override {
+  void set(std::string_view name, double value, const Labels& of) override {
     gauges[std::string(name)] = value;
+    labels = of;
   }
 
   std::map<std::string, std::map<std::string, double>> counted;
   std::map<std::string, double> gauges;
+  Labels labels;  // of the last call
 };
 
 TEST(ReadingMetrics, EachRepeatedReadingIsACauseOfItsDirection) {
@@ -54,19 +57,31 @@ TEST(ReadingMetrics, BytesOfMessagesAreCountedByDirectionAndUse) {
   EXPECT_TRUE(metrics.gauges.empty());
 }
 
-TEST(ReadingMetrics, OtherReadingsAreGaugesOfTheirName) {
+TEST(ReadingMetrics, OtherReadingsHaveTheirMetric) {
   KeptMetrics metrics;
   publish({.kind = ReadingKind::round_s, .value = 1.5}, metrics);
-  EXPECT_EQ(metrics.gauges, (std::map<std::string, double>{{"tributary_round_s", 1.5}}));
+  publish({.kind = ReadingKind::link_in_bytes, .value = 7}, metrics);
+  EXPECT_EQ(metrics.gauges, (std::map<std::string, double>{{"tributary_round_seconds", 1.5},
+                                                           {"tributary_link_in_bytes_total", 7}}));
   EXPECT_TRUE(metrics.counted.empty());
 }
 
-TEST(ReadingMetrics, HelpIsThatOfTheReading) {
-  EXPECT_EQ(metric_help("tributary_round_s"), facts_of(ReadingKind::round_s).help);
-  EXPECT_NE(metric_help("tributary_message_bytes_total"), "");
-  EXPECT_NE(metric_help("tributary_repeated_bytes_total"), "");
-  EXPECT_EQ(metric_help("tributary_peers_in_bytes"), "") << "no reading";
-  EXPECT_EQ(metric_help("round_s"), "") << "no metric";
+TEST(ReadingMetrics, ReadingsOfOneLinkHaveNoMetric) {
+  KeptMetrics metrics;
+  publish({.kind = ReadingKind::round_trip_s, .value = 1.5, .agent_id = "a"}, metrics);
+  EXPECT_TRUE(metrics.gauges.empty());
+}
+
+TEST(ReadingMetrics, TheJobIsALabel) {
+  KeptMetrics metrics;
+  publish({.kind = ReadingKind::round_s, .value = 1}, metrics, "digits");
+  EXPECT_EQ(metrics.labels, (Labels{{"job", "digits"}}));
+  publish({.kind = ReadingKind::up_updates_bytes, .value = 1}, metrics, "digits");
+  EXPECT_EQ(metrics.labels, (Labels{{"direction", "up"}, {"job", "digits"}, {"use", "updates"}}));
+  publish({.kind = ReadingKind::repeated_up_late_bytes, .value = 1}, metrics, "digits");
+  EXPECT_EQ(metrics.labels, (Labels{{"cause", "late"}, {"direction", "up"}, {"job", "digits"}}));
+  publish({.kind = ReadingKind::agents, .value = 1}, metrics);
+  EXPECT_EQ(metrics.labels, Labels{});
 }
 
 }  // namespace

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <limits>
+#include <map>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "core/store/coordinator/coordinator_reading.h"
@@ -26,6 +29,28 @@ class Gap {
   double& value_;
   std::optional<double> read_;
 };
+
+// The reports are in order of rounds. A report with neither wait nor bytes is the first of an
+// agent's process, which does not know its earlier rounds.
+void move_to_own_round(std::vector<AgentRoundRecord>& reports) {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  std::map<std::string_view, AgentRoundRecord*> newest;  // of each agent so far
+  for (AgentRoundRecord& report : reports) {
+    AgentRoundRecord*& before = newest[report.agent_id];
+    const bool knows = report.wait_s != 0 || report.bytes_up != 0;
+    if (before && knows && before->id.round < report.id.round) {
+      before->wait_s = report.wait_s;
+      before->decode_s = report.decode_s;
+      before->bytes_up = report.bytes_up;
+      before->bytes_down = report.bytes_down;
+    }
+    report.wait_s = kUnknown;
+    report.decode_s = kUnknown;
+    report.bytes_up = 0;
+    report.bytes_down = 0;
+    before = &report;
+  }
+}
 
 Status read_metric(Rows& row, std::vector<StoredMetric>& metrics) {
   StoredMetric& metric = metrics.emplace_back();
@@ -121,9 +146,14 @@ Result<std::vector<EpochRecord>> RunFile::epochs(std::uint64_t job) {
   return CoordinatorReading(*database_).epochs(job);
 }
 
+// Reads as many rounds more as an agent's next report may be away.
 Result<std::vector<AgentRoundRecord>> RunFile::agent_rounds(std::uint64_t job,
                                                             std::uint64_t first_round,
                                                             std::uint64_t last_round) {
+  constexpr std::uint64_t kNextReportMax = 16;
+  constexpr std::uint64_t kLast = std::numeric_limits<std::int64_t>::max();
+  const std::uint64_t read_to =
+      last_round < kLast - kNextReportMax ? last_round + kNextReportMax : last_round;
   std::vector<AgentRoundRecord> reports;
   const auto add = [&](Rows& row) -> Status {
     AgentRoundRecord& report = reports.emplace_back();
@@ -144,9 +174,12 @@ Result<std::vector<AgentRoundRecord>> RunFile::agent_rounds(std::uint64_t job,
       fmt::format("SELECT r.job, round, epoch, attempt, agent_id, loss, examples, compute_s, "
                   "encode_s, wait_s, update_norm, residual_norm, bytes_up, bytes_down, {} "
                   "FROM agent_rounds r JOIN agents USING (agent) "
-                  "WHERE r.job = ? AND round BETWEEN ? AND ? ORDER BY round, agent_id",
+                  "WHERE r.job = ? AND round BETWEEN ? AND ? ORDER BY round, agent_id, attempt",
                   later_report_columns()),
-      add, job, first_round, last_round));
+      add, job, first_round, read_to));
+  move_to_own_round(reports);
+  std::erase_if(reports,
+                [&](const AgentRoundRecord& report) { return report.id.round > last_round; });
   return reports;
 }
 

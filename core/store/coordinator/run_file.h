@@ -77,6 +77,9 @@ class RunFile {
   Result<RoundLoaded> load_round(std::uint64_t job, std::uint64_t round);
   // Number of the last committed round; 0 before the first.
   Result<std::uint64_t> last_round(std::uint64_t job);
+  // Wait, decode time and bytes of a round stand in the file with the agent's next report; here
+  // they stand at the round to which they belong. They are unknown (NaN, 0 bytes) in an agent's
+  // last report, and if its next one is more than 16 rounds later.
   Result<std::vector<AgentRoundRecord>> agent_rounds(std::uint64_t job, std::uint64_t round) {
     return agent_rounds(job, round, round);
   }

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "core/base/clock.h"
 #include "core/store/coordinator/coordinator_journal.h"
@@ -282,7 +284,7 @@ TEST_F(Run, ListsJobsRoundsReportsAndAgents) {
   EXPECT_EQ(reports[0].agent_id, "agent-2");
   EXPECT_TRUE(std::isnan(reports[0].loss));
   EXPECT_EQ(reports[0].examples, 32u);
-  EXPECT_EQ(reports[0].decode_s, 0.25);
+  EXPECT_TRUE(std::isnan(reports[0].decode_s)) << "the next report tells it";
   EXPECT_TRUE(std::isnan(reports[0].gain)) << "it was not asked";
   const auto agents = *(*file)->agents();
   ASSERT_EQ(agents.size(), 2u);
@@ -292,6 +294,54 @@ TEST_F(Run, ListsJobsRoundsReportsAndAgents) {
 
   open();
   EXPECT_FALSE((*file)->agents()->front().connected) << "after a restart nobody is, yet";
+}
+
+// Agents send wait and bytes of a round with their next report, possibly rounds later.
+TEST_F(Run, WaitAndBytesStandAtTheRoundToWhichTheyBelong) {
+  open();
+  store_a_round();
+  const auto store = [&](std::uint64_t round, std::uint32_t attempt, double wait_s,
+                         std::uint64_t bytes) {
+    CommitRecord commit;
+    commit.round.id = {7, round, 1, attempt};
+    commit.round.plan = plan_frame();
+    commit.round.contributor_sets.push_back({{3}, 2, 2});
+    // The report on an attempt that failed tells the same as the report on the one that did not.
+    for (std::uint32_t tried = 0; tried <= attempt; ++tried) {
+      AgentRoundRecord& report = commit.reports.emplace_back();
+      report.id = {7, round, 1, tried};
+      report.agent_id = "agent-2";
+      report.compute_s = static_cast<double>(round);
+      report.wait_s = wait_s;
+      report.bytes_up = bytes;
+    }
+    ASSERT_EQ(journal_->store(commit).text(), "ok");
+  };
+  store(2, 0, 0.1, 10);
+  store(4, 1, 0.2, 20);
+  store(5, 0, 0.4, 40);
+  store(6, 0, 0, 0);  // the agent was restarted
+  store(7, 0, 0.6, 60);
+  auto file = RunFile::open(folder_ / "run.db");
+  ASSERT_TRUE(file.ok()) << file.status().text();
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> bytes;
+  const auto all = *(*file)->agent_rounds(7, 1, 7);
+  for (const AgentRoundRecord& report : all) {
+    bytes[{report.id.round, report.id.attempt}] = report.bytes_up;
+  }
+  using BytesOfAttempts = decltype(bytes);
+  EXPECT_EQ(bytes, (BytesOfAttempts{{{1, 0}, 10},
+                                    {{2, 0}, 20},
+                                    {{4, 0}, 0},
+                                    {{4, 1}, 40},
+                                    {{5, 0}, 0},
+                                    {{6, 0}, 60},
+                                    {{7, 0}, 0}}));
+  const auto second = *(*file)->agent_rounds(7, 2);
+  ASSERT_EQ(second.size(), 1u);
+  EXPECT_EQ(second[0].compute_s, 2);
+  EXPECT_EQ(second[0].wait_s, 0.2);
+  EXPECT_TRUE(std::isnan((*file)->agent_rounds(7, 7)->front().wait_s));
 }
 
 TEST_F(Run, AReaderCannotWrite) {

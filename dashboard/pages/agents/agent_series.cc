@@ -44,21 +44,22 @@ void AgentSeries::follow_reports(const AgentCurves& curves, const RoundTable& ro
     if (!x) return std::nullopt;
     return Sample{*x, y};
   };
-  const Series& encode = *curves.encode_s;
-  const Series& wait = *curves.wait_s;
-  // s.y - s.y is 0 for a known sample and NaN for an unknown one: gaps stay gaps.
-  borders_[0].follow(curves.compute_s, [&](Sample s) { return placed(s, s.y - s.y); });
-  borders_[1].follow(curves.compute_s, [&](Sample s) { return placed(s, s.y); });
-  borders_[2].follow(curves.compute_s,
-                     [&](Sample s) { return placed(s, s.y + value_at(encode, s.x)); });
-  borders_[3].follow(curves.compute_s, [&](Sample s) {
-    return placed(s, s.y + value_at(encode, s.x) + value_at(wait, s.x));
+  // A round's parts are drawn together, once the last of them is known: its wait.
+  const auto before_wait = [&](Sample s) {
+    return value_at(*curves.compute_s, s.x) + value_at(*curves.encode_s, s.x);
+  };
+  borders_[0].follow(curves.wait_s, [&](Sample s) {
+    const double compute = value_at(*curves.compute_s, s.x);
+    return placed(s, compute - compute);  // 0, and NaN for an unknown one: gaps stay gaps
   });
+  borders_[1].follow(curves.wait_s,
+                     [&](Sample s) { return placed(s, value_at(*curves.compute_s, s.x)); });
+  borders_[2].follow(curves.wait_s, [&](Sample s) { return placed(s, before_wait(s)); });
+  borders_[3].follow(curves.wait_s, [&](Sample s) { return placed(s, before_wait(s) + s.y); });
   // Runs of earlier versions do not report the decode time; it is then part of the wait.
-  borders_[4].follow(curves.compute_s, [&](Sample s) {
+  borders_[4].follow(curves.wait_s, [&](Sample s) {
     const double decode = value_at(*curves.decode_s, s.x);
-    return placed(s, s.y + value_at(encode, s.x) + value_at(wait, s.x) +
-                         (std::isfinite(decode) ? decode : 0));
+    return placed(s, before_wait(s) + s.y + (std::isfinite(decode) ? decode : 0));
   });
   gain_.follow(curves.gain, [&](Sample s) { return placed(s, s.y); });
   loss_.follow(curves.loss, [&](Sample s) { return placed(s, s.y); });

@@ -20,16 +20,19 @@ Result<OperatorJson> content_of(const OperatorAnswer& answer) {
   return read_operator_answer(answer.text);
 }
 
+// The agents that the coordinator allows, connected or not. A coordinator of an earlier release
+// names only the connected ones.
 QStringList agents_in(const OperatorJson& data) {
   QStringList ids;
-  const auto agents = data.is_object() ? data.find("agents") : data.end();
-  if (agents == data.end() || !agents->is_array()) return ids;
-  for (const OperatorJson& agent : *agents) {
-    if (ids.size() == kAgentsListedMax) break;
-    const auto id = agent.is_object() ? agent.find("agent_id") : agent.end();
-    if (id != agent.end() && id->is_string()) {
-      ids.push_back(whole_text(id->get_ref<const std::string&>()));
+  if (!data.is_object()) return ids;
+  const auto add = [&ids](const OperatorJson& id) {
+    if (id.is_string() && ids.size() < kAgentsListedMax) {
+      ids.push_back(whole_text(id.get_ref<const std::string&>()));
     }
+  };
+  for (const OperatorJson& id : data.value("allowed", OperatorJson::array())) add(id);
+  for (const OperatorJson& agent : data.value("agents", OperatorJson::array())) {
+    if (agent.is_object()) add(agent.value("agent_id", OperatorJson()));
   }
   return ids;
 }

@@ -100,10 +100,13 @@ double RoundAgentsModel::number(int row, int column) const {
       return agent.decode_s;
     case kRoundAgentGain:
       return agent.gain;
+    // An agent that reported sent something; 0 says that the figure is not known yet.
     case kRoundAgentUp:
-      return static_cast<double>(agent.bytes_up);
+      return agent.bytes_up > 0 ? static_cast<double>(agent.bytes_up)
+                                : std::numeric_limits<double>::quiet_NaN();
     case kRoundAgentDown:
-      return static_cast<double>(agent.bytes_down);
+      return agent.bytes_down > 0 ? static_cast<double>(agent.bytes_down)
+                                  : std::numeric_limits<double>::quiet_NaN();
     case kRoundAgentLoss:
       return agent.loss;
     case kRoundAgentResidual:

@@ -86,7 +86,6 @@ void LinkReports::receive_telemetry(AgentSession& session, const wire::Telemetry
     return context_.note(LogLevel::info, "links_ignored", "too_often", session.agent_id,
                          "it has reported its links a moment ago");
   }
-  session.links_reported_at_ns = context_.now;
   LinksReported reported{.agent_id = session.agent_id, .links = {}};
   for (const wire::LinkSample* link : *links) {
     const std::string from = link->from() ? link->from()->str() : "";
@@ -98,6 +97,8 @@ void LinkReports::receive_telemetry(AgentSession& session, const wire::Telemetry
     if (from == session.agent_id || !context_.roster.by_agent(from)) continue;
     link->UnPackTo(&reported.links.emplace_back());
   }
+  // A refused report does not silence the next one.
+  session.links_reported_at_ns = context_.now;
   if (!reported.links.empty()) context_.out.emplace_back(std::move(reported));
 }
 

@@ -1,9 +1,9 @@
 #include "core/round/coordinator/job/round_reporter.h"
 
-#include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
+
+#include "core/cost/gain_points.h"
 
 namespace tributary {
 namespace {
@@ -13,30 +13,13 @@ namespace {
 constexpr std::uint64_t kRateBytesMin = 64 * 1024;
 constexpr double kNoGain = std::numeric_limits<double>::quiet_NaN();
 
-// The reported curve has the gain at a few ratios. Between two of them the gain is interpolated
-// over the logarithm of the ratio; below the first ratio it is that of the first.
-double gain_at(const wire::Report& report, double ratio) {
+// The curve does not include the rounding of values that are all kept.
+double reported_gain(const wire::Report& report, double ratio) {
   const wire::GainCurve* const curve = report.gain();
-  if (!curve || !curve->ratios() || !curve->gains() || curve->ratios()->size() == 0 ||
-      curve->ratios()->size() != curve->gains()->size()) {
-    return kNoGain;
-  }
-  // The curve does not include the rounding of values that are all kept.
-  if (ratio >= 1) return kNoGain;
-  double below = 0;
-  double below_gain = 0;
-  for (flatbuffers::uoffset_t i = 0; i < curve->ratios()->size(); ++i) {
-    const double above = static_cast<double>(curve->ratios()->Get(i));
-    const double gain = static_cast<double>(curve->gains()->Get(i));
-    if (ratio <= above) {
-      if (i == 0 || !(below > 0) || !(above > below)) return gain;
-      return below_gain + (gain - below_gain) * std::log(ratio / below) / std::log(above / below);
-    }
-    below = above;
-    below_gain = gain;
-  }
-  return below > 0 ? below_gain + (1 - below_gain) * std::log(ratio / below) / std::log(1 / below)
-                   : kNoGain;
+  if (!curve || !curve->ratios() || !curve->gains() || ratio >= 1) return kNoGain;
+  const GainPoints points = {.ratios = {curve->ratios()->begin(), curve->ratios()->end()},
+                             .gains = {curve->gains()->begin(), curve->gains()->end()}};
+  return points.known() && check(points).ok() ? points.at(ratio) : kNoGain;
 }
 
 }  // namespace
@@ -70,7 +53,7 @@ void RoundReporter::keep(const AgentSession& session, const wire::Report& report
                       .decode_s = report.decode_s(),
                       .update_norm = report.update_norm(),
                       .residual_norm = report.residual_norm(),
-                      .gain = ratio ? gain_at(report, *ratio) : kNoGain,
+                      .gain = ratio ? reported_gain(report, *ratio) : kNoGain,
                       .bytes_up = report.bytes_up(),
                       .bytes_down = report.bytes_down()});
 }

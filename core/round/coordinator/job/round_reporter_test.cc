@@ -89,9 +89,9 @@ TEST_F(RoundReporterTest, TheGainGrowsWithTheLogarithmOfTheRatio) {
   EXPECT_NEAR(gain_of(report, 0.1), 0.8, 1e-6);
 }
 
-TEST_F(RoundReporterTest, OutsideTheCurveTheGainIsThatOfTheFirstRatioOrGrowsToOne) {
+TEST_F(RoundReporterTest, OutsideTheCurveTheGainFallsToZeroOrGrowsToOne) {
   const wire::ReportT report = with_curve({0.01f, 0.1f}, {0.4f, 0.8f});
-  EXPECT_NEAR(gain_of(report, 0.001), 0.4, 1e-6);
+  EXPECT_NEAR(gain_of(report, 0.001), 0.04, 1e-6);
   EXPECT_NEAR(gain_of(report, std::sqrt(0.1)), 0.9, 1e-6);
 }
 
@@ -101,6 +101,7 @@ TEST_F(RoundReporterTest, TheGainIsUnknownWithoutACurveOrARatioBelowOne) {
   EXPECT_TRUE(std::isnan(gain_of(report, 1)));
   EXPECT_TRUE(std::isnan(gain_of(report_on(1), 0.1)));
   EXPECT_TRUE(std::isnan(gain_of(with_curve({0.1f}, {0.4f, 0.8f}), 0.1)));
+  EXPECT_TRUE(std::isnan(gain_of(with_curve({0.1f, 0.2f}, {0.8f, 0.4f}), 0.1))) << "it falls";
 }
 
 TEST_F(RoundReporterTest, ARatioIsTheMembersOwnOrTheCodecs) {

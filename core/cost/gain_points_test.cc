@@ -1,4 +1,4 @@
-#include "core/plan/inputs/gain_points.h"
+#include "core/cost/gain_points.h"
 
 #include <gtest/gtest.h>
 
