@@ -17,6 +17,10 @@ namespace {
 
 constexpr double kNotReported = std::numeric_limits<double>::quiet_NaN();
 
+// Facts of all agents of a round. A message to an observer has room for them (core/watch); further
+// agents have none.
+constexpr std::size_t kFactsMax = 16u << 10;
+
 // A file may contain any text as an id, so its length is bounded.
 std::string short_id(const std::string& agent_id) {
   return agent_id.substr(0, wire::kAgentIdBytesMax);
@@ -202,6 +206,8 @@ class RoundDetailReading {
     agent.bytes_up = report.bytes_up;
     agent.bytes_down = report.bytes_down;
     agent.mechanisms = mechanisms_of_agent(report.mechanisms);
+    facts_ += agent.mechanisms.size();
+    if (facts_ > kFactsMax) agent.mechanisms.clear();
   }
 
   // An agent that reported without being a member gets a row at the end.
@@ -221,6 +227,7 @@ class RoundDetailReading {
   RoundDetail& detail_;
   Bitmap asked_;
   std::map<std::string, std::size_t> places_;
+  std::size_t facts_ = 0;
 };
 
 }  // namespace
