@@ -8,6 +8,16 @@
 #include "schemas/frame.h"
 
 namespace tributary {
+namespace {
+
+// A payload does not show what the agent gives away if it is a sum of several agents' updates, or
+// if its codec keeps no error: the whole input is then given, and the result is correct only on
+// average.
+bool shown_by_record(const RoundPlan& plan, const PlannedBucket& bucket) {
+  return plan.by_peers() || (bucket.codec->lossy() && !bucket.keeps_error());
+}
+
+}  // namespace
 
 void Auditor::note(Status status) {
   if (status_.ok() && !status.ok()) status_ = std::move(status);
@@ -92,6 +102,7 @@ Status Auditor::take_plan(const wire::Plan& plan) {
   rounds_[key] = {.plan = std::move(made),
                   .weight = static_cast<float>(plan.weight()),
                   .combined = {},
+                  .residual = nullptr,
                   .decided = false};
   if (rounds_.size() > kRoundsMax) rounds_.erase(rounds_.begin());
   return {};
@@ -144,10 +155,12 @@ Status Auditor::decide(const RoundKey& key, const Bitmap& contributed) {
     // With several exchanges, the record of the last one covers all of them.
     const bool last = bucket.exchange + 1 == found->second.plan->exchanges();
     if (!contributed.test(bucket.index) || !last) continue;
-    TRIBUTARY_TRY(found->second.plan->by_peers() ? commit_bucket_by_peers(key, bucket)
-                                                 : commit_bucket(found->second, bucket));
+    TRIBUTARY_TRY(shown_by_record(*found->second.plan, bucket)
+                      ? commit_recorded_bucket(key, bucket)
+                      : commit_bucket(found->second, bucket));
   }
   account_->round_is_decided(key);
+  found->second.residual.reset();
   ++decided_;
   return {};
 }
@@ -180,7 +193,7 @@ Status Auditor::commit_bucket(const AuditedRound& round, const PlannedBucket& bu
   return account_->committed(key, bucket.first_value, std::move(decoded));
 }
 
-Status Auditor::commit_bucket_by_peers(const RoundKey& key, const PlannedBucket& bucket) {
+Status Auditor::commit_recorded_bucket(const RoundKey& key, const PlannedBucket& bucket) {
   const Account::Given* const given = account_->given(key, bucket.index);
   if (given == nullptr) {
     return Status(StatusCode::mismatch, {.what = text(key) + ": counted",
@@ -191,12 +204,21 @@ Status Auditor::commit_bucket_by_peers(const RoundKey& key, const PlannedBucket&
   return account_->committed(key, bucket.first_value, given->values);
 }
 
-// Only for rounds among peers; in other rounds the payloads are more direct evidence.
+// Where the payloads show it, they are more direct evidence. A record without a residual continues
+// the one before.
 void Auditor::take_record(const ContributionRecord& record) {
-  const auto round = rounds_.find(record.id);
-  if (round == rounds_.end() || !round->second.plan->by_peers()) return;
+  const auto found = rounds_.find(record.id);
+  if (found == rounds_.end()) return;
+  AuditedRound& round = found->second;
+  const auto shown = [&](const ContributionPart& part) {
+    return shown_by_record(*round.plan, round.plan->buckets()[part.bucket]);
+  };
+  if (std::ranges::none_of(record.parts, shown)) return;
+  if (record.residual) round.residual = record.residual;
+  ContributionRecord whole;
+  whole.residual = round.residual;
   for (const ContributionPart& part : record.parts) {
-    account_->gave(record.id, part.bucket, given_away(record, part));
+    if (shown(part)) account_->gave(record.id, part.bucket, given_away(whole, part));
   }
 }
 

@@ -6,12 +6,12 @@
 // time of the decoding.
 //
 // In a round among peers, the payloads are sums of several agents, so they do not show one agent's
-// part. The auditor then uses the record that the state machine stores before it reports the result
-// of the exchange (ContributionRecord); this costs memory of one more model. It verifies that the
-// residual matches the record, and that rounds, commits and aborts lose nothing and count nothing
-// twice. It does not verify that the record agrees with the result. That would need the records of
-// all agents, which the simulator has (core/sim/checks/ledger.h). Instead, all agents compare the
-// hash of the results in each round.
+// part. Neither do those of a codec that keeps no error. The auditor then uses the record that the
+// state machine stores before it reports the result of the exchange (ContributionRecord); this
+// costs memory of one more model. It verifies that the residual matches the record, and that
+// rounds, commits and aborts lose nothing and count nothing twice. It does not verify that the
+// record agrees with the result. That would need the records of all agents, which the simulator has
+// (core/sim/checks/ledger.h). Instead, all agents compare the hash of the results in each round.
 //
 // The account starts with the job. An agent that joins a job later cannot be audited.
 //
@@ -54,6 +54,7 @@ class Auditor {
     std::shared_ptr<const RoundPlan> plan;
     float weight = 1;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Reassembly> combined;  // by bucket and stage
+    SharedFloats residual;  // of the newest record that has one
     bool decided = false;
   };
 
@@ -64,7 +65,7 @@ class Auditor {
   Status take_commit(const wire::Commit& commit);
   Status decide(const RoundKey& key, const Bitmap& contributed);
   Status commit_bucket(const AuditedRound& round, const PlannedBucket& bucket);
-  Status commit_bucket_by_peers(const RoundKey& key, const PlannedBucket& bucket);
+  Status commit_recorded_bucket(const RoundKey& key, const PlannedBucket& bucket);
   void take_record(const ContributionRecord& record);
   void offer(Token token, const SharedFloats& update, std::uint64_t first);
   Status take_action(const Action& action);

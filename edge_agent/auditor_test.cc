@@ -79,8 +79,9 @@ TEST_P(AuditOf, NothingIsLostOnABadLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     Codecs, AuditOf,
-    testing::Values(AuditCase{"fp32"}, AuditCase{"thc"}, AuditCase{"threelc:s=1.75"},
-                    AuditCase{"topk:cr=0.1"}, AuditCase{"star_topk"}, AuditCase{"threelc", true},
+    testing::Values(AuditCase{"fp32"}, AuditCase{"terngrad"}, AuditCase{"stoch3", true},
+                    AuditCase{"thc"}, AuditCase{"threelc:s=1.75"}, AuditCase{"topk:cr=0.1"},
+                    AuditCase{"star_topk"}, AuditCase{"threelc", true},
                     AuditCase{"topk:cr=0.1", true},
                     AuditCase{"fp32", false, wire::Collective::ring},
                     AuditCase{"gcomp", false, wire::Collective::ring},

@@ -8,64 +8,30 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
-from pathlib import Path
 
-from mpi_slow_test import BUILD, ENVIRONMENT, LATE_S, main_with
+from federation import AGENT, BUILD, CLI, LATE_S, Processes, all_set
+from mpi_slow_test import ENVIRONMENT, main_with
 
-COORDINATOR = BUILD / "coordinator/tributary-coordinator"
-AGENT = BUILD / "edge_agent/tributary-agent"
 AGENT_MPI = BUILD / "edge_agent/mpi/tributary-agent-mpi"
-CLI = BUILD / "cli/tributary"
 
 
-def starts(command, log, env=None) -> subprocess.Popen:
-    with open(log, "w", encoding="utf-8") as out:
-        return subprocess.Popen([str(word) for word in command], stdout=out, stderr=out, env=env,
-                                stdin=subprocess.DEVNULL)
-
-
-class Federation:
-    """Encrypted, with a join file for each agent. Whoever is still there at the end is killed."""
+class Federation(Processes):
+    """Encrypted, with a join file for each agent."""
 
     def __init__(self, folder: str):
-        self.folder = Path(folder)
-        self.processes = []
+        super().__init__(folder)
         self.endpoint = ""
         self.run(CLI, "keys", "new", "--out", "coordinator.key")
         (self.folder / "agents.allow").touch()
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for process in reversed(self.processes):
-            if process.poll() is None:
-                process.terminate()
-                try:
-                    process.wait(20)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    process.wait()
-
-    def run(self, *command):
-        subprocess.run([str(word) for word in command], cwd=self.folder, check=True, text=True,
-                       capture_output=True, timeout=LATE_S)
-
-    def start(self, name: str, *command, env=None) -> subprocess.Popen:
-        process = starts(command, self.folder / f"{name}.log", env)
-        self.processes.append(process)
-        return process
-
-    def start_coordinator(self, *settings: str) -> subprocess.Popen:
+    def start_with(self, *settings: str) -> subprocess.Popen:
         at = self.folder
         job = ("job.name=test", "job.parameters=10000", "job.bucket_values=1024", "job.collective=ring",
                "job.deadline_ms=60000", *settings)
-        process = self.start("coordinator", COORDINATOR, "--exit-when-done", *self.all_set(
+        process, self.endpoint = self.start_coordinator("--exit-when-done", *all_set(
             f"link.key_file={at}/coordinator.key", f"link.allow_file={at}/agents.allow",
-            f"journal.file={at}/coordinator.db", "link.endpoint=tcp://127.0.0.1:*", *job))
-        self.endpoint = self.wait_for("coordinator", r"listening.*endpoint=\"?(tcp://[^\s\"]+)")[0]
+            f"journal.file={at}/coordinator.db", *job))
         return process
 
     def join(self, agents: int):
@@ -76,12 +42,8 @@ class Federation:
         self.processes[0].send_signal(signal.SIGHUP)
         self.wait_for("coordinator", "allow-list read again")
 
-    @staticmethod
-    def all_set(*settings: str) -> list:
-        return [word for setting in settings for word in ("--set", setting)]
-
     def agent_words(self, number, *settings: str) -> list:
-        return ["--join", f"{self.folder}/agent-{number}.join", "--exit-when-done", *self.all_set(
+        return ["--join", f"{self.folder}/agent-{number}.join", "--exit-when-done", *all_set(
             f"journal.file={self.folder}/agent-{number}.db", "audit=true", *settings)]
 
     def start_ranks(self, ranks: int, *settings: str) -> subprocess.Popen:
@@ -92,23 +54,6 @@ class Federation:
         return self.start("mpirun", "mpirun", "--mca", "odls_base_sigkill_timeout", "5", "-n", ranks,
                           "sh", "-c", own_log, "sh", AGENT_MPI, *self.agent_words(
                               "%r", "peers.transport=mpi", *settings), env=ENVIRONMENT)
-
-    def log(self, name: str) -> str:
-        path = self.folder / f"{name}.log"
-        return path.read_text(encoding="utf-8") if path.exists() else ""
-
-    def wait_for(self, name: str, pattern: str, count: int = 1) -> list:
-        late = time.monotonic() + LATE_S
-        while time.monotonic() < late:
-            found = re.findall(pattern, self.log(name))
-            if len(found) >= count:
-                return found
-            time.sleep(0.05)
-        raise AssertionError(f"{name} does not say {pattern}: {self.logs()}")
-
-    def logs(self) -> str:
-        return "\n".join(f"--- {path.name}\n{path.read_text(encoding='utf-8')[-3000:]}"
-                         for path in sorted(self.folder.glob("*.log")))
 
     def rounds_by(self, collective: str) -> int:
         return len(re.findall(f"round committed .*collective={collective} ", self.log("coordinator")))
@@ -141,7 +86,7 @@ class Agents(unittest.TestCase):
 
     def test_all_rounds_go_over_mpi(self):
         with self.federation() as federation:
-            coordinator = federation.start_coordinator("job.rounds=8", "job.agents_min=4")
+            coordinator = federation.start_with("job.rounds=8", "job.agents_min=4")
             federation.join(4)
             ranks = federation.start_ranks(4)
             self.expect_ended(federation, ranks, coordinator)
@@ -153,7 +98,7 @@ class Agents(unittest.TestCase):
 
     def test_the_star_stands_in_where_one_is_not_under_mpirun(self):
         with self.federation() as federation:
-            coordinator = federation.start_coordinator("job.rounds=5", "job.agents_min=4")
+            coordinator = federation.start_with("job.rounds=5", "job.agents_min=4")
             federation.join(4)
             ranks = federation.start_ranks(3)
             alone = federation.start("agent-3", AGENT, *federation.agent_words(
@@ -165,7 +110,7 @@ class Agents(unittest.TestCase):
     def test_all_end_in_order_when_mpirun_is_told_to(self):
         for told in (signal.SIGTERM, signal.SIGINT):
             with self.subTest(told), self.federation() as federation:
-                federation.start_coordinator("job.rounds=1000000", "job.agents_min=4")
+                federation.start_with("job.rounds=1000000", "job.agents_min=4")
                 federation.join(4)
                 ranks = federation.start_ranks(4)
                 federation.wait_for("coordinator", "round committed .*collective=ring ", 3)
@@ -179,7 +124,7 @@ class Agents(unittest.TestCase):
 
     def test_all_end_when_one_is_killed_and_go_on_together(self):
         with self.federation() as federation:
-            coordinator = federation.start_coordinator("job.rounds=40", "job.agents_min=4")
+            coordinator = federation.start_with("job.rounds=40", "job.agents_min=4")
             federation.join(4)
             ranks = federation.start_ranks(4, "trainer.train_ms=20")
             federation.wait_for("coordinator", "round committed .*collective=ring ", 3)
@@ -195,7 +140,7 @@ class Agents(unittest.TestCase):
         def refused(program, words: str, *settings: str):
             with tempfile.TemporaryDirectory() as folder:
                 done = subprocess.run(
-                    [program, *Federation.all_set(
+                    [program, *all_set(
                         "agent_id=a", f"journal.file={folder}/a.db", "link.encrypted=false",
                         "link.coordinator=tcp://127.0.0.1:1", *settings)],
                     check=False, text=True, capture_output=True, timeout=LATE_S)

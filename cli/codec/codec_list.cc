@@ -56,9 +56,13 @@ Json family_json(const CodecFamily& family, const Codec& codec) {
   }
   Json params = Json::array();
   for (const ParamSpec& param : family.params) params.push_back(param_json(param));
-  return {{"name", family.name},         {"summary", family.summary},
-          {"stages", std::move(stages)}, {"aggregation", name(codec.aggregation())},
-          {"lossy", codec.lossy()},      {"parameters", std::move(params)}};
+  return {{"name", family.name},
+          {"summary", family.summary},
+          {"stages", std::move(stages)},
+          {"aggregation", name(codec.aggregation())},
+          {"lossy", codec.lossy()},
+          {"conserves", codec.conserves()},
+          {"parameters", std::move(params)}};
 }
 
 std::string family_text(const CodecFamily& family, const Codec& codec) {

@@ -9,6 +9,10 @@
 namespace tributary {
 
 nlohmann::ordered_json measure_json(const MeasureReport& report) {
+  auto stages = nlohmann::ordered_json::array();
+  for (const StageMeasure& stage : report.stages) {
+    stages.push_back({{"bytes_up", stage.bytes_up}, {"bytes_down", stage.bytes_down}});
+  }
   return {{"ratio_up", report.ratio_up},
           {"ratio_down", report.ratio_down},
           {"bits_per_value_up", report.bits_per_value_up},
@@ -17,7 +21,8 @@ nlohmann::ordered_json measure_json(const MeasureReport& report) {
           {"nmse_last", report.nmse_last},
           {"encode_bytes_per_s", report.encode_bytes_per_s},
           {"aggregate_bytes_per_s", report.aggregate_bytes_per_s},
-          {"decode_bytes_per_s", report.decode_bytes_per_s}};
+          {"decode_bytes_per_s", report.decode_bytes_per_s},
+          {"stages", std::move(stages)}};
 }
 
 std::vector<std::string> cost_header() { return {"codec", "up", "down", "bits up", "bits down"}; }

@@ -4,14 +4,17 @@
 #include <cmath>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "cli/accept.h"
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/run/job_journal.h"
+#include "cli/run/round_mechanisms.h"
 #include "cli/text.h"
 #include "core/round/common/machine/repeated_bytes.h"
 #include "core/run/frame_facts.h"
+#include "core/run/round_detail.h"
 #include "core/run/run_changes.h"
 
 namespace tributary {
@@ -22,6 +25,7 @@ using Json = nlohmann::ordered_json;
 struct ShowOptions {
   std::string run_file = usual_run_file();
   std::string job;
+  std::uint64_t round = 0;  // 0: the last committed one
 };
 
 struct JobFigures {
@@ -125,15 +129,26 @@ Result<Json> last_round_json(RunFile& run, const JobInJournal& job) {
               {"model_hash", fmt::format("{:016x}", last.model_hash)}};
 }
 
+// The facts of one round; empty before the first commit.
+Result<std::optional<RoundDetail>> detail_of(RunFile& run, const JobInJournal& job,
+                                             std::uint64_t round) {
+  if (round == 0) round = job.rounds_committed;
+  if (round == 0) return std::optional<RoundDetail>();
+  TRIBUTARY_ASSIGN(RoundDetail detail, read_round_detail(run, job.record.job, round));
+  return std::optional(std::move(detail));
+}
+
 Result<Answer> show(const ShowOptions& options) {
   TRIBUTARY_ASSIGN(const auto run, RunFile::open(options.run_file));
   TRIBUTARY_ASSIGN(const JobInJournal job, job_in(*run, options.job));
   TRIBUTARY_ASSIGN(const JobFigures figures, figures_of(*run, job));
   TRIBUTARY_ASSIGN(const Json last, last_round_json(*run, job));
+  TRIBUTARY_ASSIGN(const std::optional<RoundDetail> detail, detail_of(*run, job, options.round));
   Json data = json_of(job, figures);
   data["codec"] = job.record.policy.codec;
   data["definition"] = definition_json(job.model->wire());
   data["last_round"] = last;
+  data["mechanisms"] = detail ? mechanisms_json(*detail) : Json();
   TRIBUTARY_ASSIGN(data["repeated_bytes"], repeated_json(*run, job));
   Answer answer;
   const auto line = [&](std::string_view what, const std::string& text) {
@@ -153,6 +168,11 @@ Result<Answer> show(const ShowOptions& options) {
     line("last round", fmt::format("{}, {} agents, {} bytes up, {} down",
                                    seconds_text(last["seconds"]), last["members"].dump(),
                                    count_text(last["bytes_up"]), count_text(last["bytes_down"])));
+  }
+  if (detail) {
+    line("mechanisms",
+         fmt::format("round {}: {}", detail->round, coordinator_mechanisms_text(*detail)));
+    line("of agents", agents_mechanisms_text(*detail));
   }
   line("sent twice", repeated_text(data["repeated_bytes"]));
   answer.data = json_text(data);
@@ -183,8 +203,13 @@ Command job_show_command() {
           .details =
               "examples:\n"
               "  tributary job show digits\n"
-              "  tributary job show digits --json",
-          .options = {job_option(options->job), run_option(options->run_file)},
+              "  tributary job show digits --round 7 --json",
+          .options = {job_option(options->job),
+                      run_option(options->run_file),
+                      {.name = "--round",
+                       .value_name = "N",
+                       .help = "round whose mechanisms are shown (the last one)",
+                       .accept = accept_count<std::uint64_t>(options->round, 1)}},
           .run = [options](World&) { return show(*options); }};
 }
 

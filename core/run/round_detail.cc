@@ -8,6 +8,7 @@
 
 #include "core/round/common/machine/bitmap.h"
 #include "core/run/frame_facts.h"
+#include "core/run/mechanisms.h"
 #include "core/store/coordinator/stored_frames.h"
 #include "schemas/limits.h"
 
@@ -15,6 +16,10 @@ namespace tributary {
 namespace {
 
 constexpr double kNotReported = std::numeric_limits<double>::quiet_NaN();
+
+// Facts of all agents of a round. A message to an observer has room for them (core/watch); further
+// agents have none.
+constexpr std::size_t kFactsMax = 16u << 10;
 
 // A file may contain any text as an id, so its length is bounded.
 std::string short_id(const std::string& agent_id) {
@@ -200,6 +205,9 @@ class RoundDetailReading {
     agent.examples = report.examples;
     agent.bytes_up = report.bytes_up;
     agent.bytes_down = report.bytes_down;
+    agent.mechanisms = mechanisms_of_agent(report.mechanisms);
+    facts_ += agent.mechanisms.size();
+    if (facts_ > kFactsMax) agent.mechanisms.clear();
   }
 
   // An agent that reported without being a member gets a row at the end.
@@ -219,6 +227,7 @@ class RoundDetailReading {
   RoundDetail& detail_;
   Bitmap asked_;
   std::map<std::string, std::size_t> places_;
+  std::size_t facts_ = 0;
 };
 
 }  // namespace
@@ -233,6 +242,8 @@ Result<RoundDetail> read_round_detail(RunFile& file, std::uint64_t job, std::uin
   TRIBUTARY_ASSIGN(const std::vector<AgentRoundRecord> reports, file.agent_rounds(job, round));
   RoundDetail detail;
   RoundDetailReading(*loaded.round, detail).read(loaded.epoch, reports);
+  TRIBUTARY_ASSIGN(const SharedBytes mechanisms, file.round_mechanisms(job, round));
+  detail.mechanisms = mechanisms_of_round(mechanisms);
   return detail;
 }
 

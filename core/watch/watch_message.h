@@ -18,7 +18,7 @@
 namespace tributary {
 
 // The version: the last character of the schema's file_identifier.
-inline constexpr char kWatchVersion = '2';
+inline constexpr char kWatchVersion = '3';
 
 // Limits in bytes. The largest question contains a job's file, and the largest answer is a portion
 // of a run of 16 Ki agents.

@@ -102,8 +102,10 @@ TEST_F(Demo, TrainsAndSaysWhatItCost) {
   ASSERT_EQ(lines.size(), 1u) << testing::PrintToString(demo.lines());
   const Json data = Json::parse(lines[0])["data"];
   EXPECT_EQ(data["rounds"], 6);
-  EXPECT_GT(data["accuracy_final"], 0.0);
-  EXPECT_LE(data["accuracy_final"], 1.0);
+  // The seeds are fixed, and it reaches 0.24 and a loss of 2.19. A model that has learned nothing
+  // has 0.1 and 2.30.
+  EXPECT_GT(data["accuracy_final"], 0.2);
+  EXPECT_LT(data["loss_final"], 2.22);
   EXPECT_EQ(data["replicas_identical"], true);
   ASSERT_TRUE(data["conservation_error_max"].is_number());
   EXPECT_LE(data["conservation_error_max"], 1.0);
@@ -112,7 +114,10 @@ TEST_F(Demo, TrainsAndSaysWhatItCost) {
   EXPECT_EQ(data["switches"], Json::array());
   // lenet has 61,706 values: as float32, for two agents up and down, in six rounds.
   EXPECT_EQ(data["bytes_dense"], 61'706 * 4 * 4 * 6);
-  EXPECT_LT(data["bytes_up"].get<double>(), data["bytes_dense"].get<double>() / 8);
+  EXPECT_EQ(data["contributions_missed"], 0);
+  // THC with 4 bits: 7.9:1 up, and 4.5:1 down with levels of 7 bits for two agents.
+  EXPECT_LT(data["bytes_up"].get<double>(), data["bytes_dense_up"].get<double>() / 7.8);
+  EXPECT_LT(data["bytes_down"].get<double>(), data["bytes_dense_down"].get<double>() / 4.4);
   EXPECT_TRUE(fs::exists(data["run_db"].get<std::string>()));
   EXPECT_TRUE(living().empty());
 }

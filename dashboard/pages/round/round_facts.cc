@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/run/mechanisms.h"
 #include "dashboard/pages/common/texts.h"
 #include "dashboard/plot/data/quantity.h"
 
@@ -66,6 +67,28 @@ void add_plan(const RoundDetail& detail, std::vector<Fact>& facts) {
   facts.push_back({"Purpose", words_of(detail.purpose)});
 }
 
+QString mechanism_name(const std::string& name, const std::string& of) {
+  return of.empty() ? words_of(name) : words_of(name) + " · " + plain_text(of);
+}
+
+// The facts that are not zero, those of agents as ranges.
+void add_mechanisms(const RoundDetail& detail, std::vector<Fact>& facts) {
+  const auto number = [](double value) { return text_of(Unit::one, value); };
+  std::vector<Fact> found;
+  for (const Mechanism& one : detail.mechanisms) {
+    if (one.value != 0) found.push_back({mechanism_name(one.name, one.of), number(one.value)});
+  }
+  for (const MechanismRange& one : ranges_of_agents(detail.agents)) {
+    if (one.high == 0) continue;
+    const QString value =
+        one.low == one.high ? number(one.low) : number(one.low) + " to " + number(one.high);
+    found.push_back({mechanism_name(one.name, one.of), value + " per agent"});
+  }
+  if (found.empty()) return;
+  facts.push_back({"Mechanisms", ""});
+  facts.insert(facts.end(), found.begin(), found.end());
+}
+
 }  // namespace
 
 std::vector<Fact> round_facts(const RoundDetail& detail, double predicted_s) {
@@ -84,6 +107,7 @@ std::vector<Fact> round_facts(const RoundDetail& detail, double predicted_s) {
   facts.push_back({"Epoch", grouped(detail.epoch)});
   facts.push_back({"Model before", hash_text(detail.previous_hash)});
   facts.push_back({"Model after", hash_text(detail.model_hash)});
+  add_mechanisms(detail, facts);
   return facts;
 }
 

@@ -130,6 +130,22 @@ TEST(RoundFactsTest, SayWhatTheRoundWas) {
   EXPECT_EQ(fact_of(detail, "Deadline"), "none");
 }
 
+TEST(RoundFactsTest, ListTheMechanismsThatWereInForce) {
+  RoundDetail detail = round_of({agent_of("a", 1), agent_of("b", 1)});
+  EXPECT_EQ(fact_of(detail, "Mechanisms"), "none") << "an older file has no facts";
+  detail.mechanisms = {{.name = "left_out", .of = "c", .value = 3},
+                       {.name = "fallbacks", .of = "", .value = 0}};
+  detail.agents[0].mechanisms = {{.name = "buckets_by_codec", .of = "thc:bits=4", .value = 2},
+                                 {.name = "mantissa_bits_dropped", .of = "", .value = 12}};
+  detail.agents[1].mechanisms = {{.name = "buckets_by_codec", .of = "thc:bits=4", .value = 2},
+                                 {.name = "mantissa_bits_dropped", .of = "", .value = 18}};
+  EXPECT_EQ(fact_of(detail, "Mechanisms"), "");
+  EXPECT_EQ(fact_of(detail, "left out · c"), "3");
+  EXPECT_EQ(fact_of(detail, "fallbacks"), "none") << "what did not happen is not shown";
+  EXPECT_EQ(fact_of(detail, "buckets by codec · thc:bits=4"), "2 per agent");
+  EXPECT_EQ(fact_of(detail, "mantissa bits dropped"), "12 to 18 per agent");
+}
+
 EventRow event_of(double at_s, const std::string& name, const std::string& source = "") {
   return {
       .time_s = at_s, .name = name, .reason = "deadline", .source = source, .job = 1, .round = 7};

@@ -1,0 +1,81 @@
+#include "cli/run/round_mechanisms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "cli/text.h"
+#include "core/run/mechanisms.h"
+
+namespace tributary {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number_json(double value) {
+  return value == std::floor(value) && value < 1e15 ? Json(static_cast<std::uint64_t>(value))
+                                                    : Json(value);
+}
+
+Json facts_json(const std::vector<Mechanism>& facts) {
+  Json json = Json::object();
+  for (const Mechanism& one : facts) {
+    if (one.of.empty()) {
+      json[one.name] = number_json(one.value);
+    } else {
+      json[one.name][one.of] = number_json(one.value);
+    }
+  }
+  return json;
+}
+
+std::string number_text(double value) {
+  return value == std::floor(value) && value < 1e15 ? count_text(static_cast<std::uint64_t>(value))
+                                                    : fmt::format("{:.2f}", value);
+}
+
+void add_fact(std::string& text, std::string_view name, std::string_view of,
+              const std::string& value) {
+  std::string words(name);
+  std::ranges::replace(words, '_', ' ');
+  text +=
+      fmt::format("{}{}{}{} {}", text.empty() ? "" : ", ", words, of.empty() ? "" : " ", of, value);
+}
+
+}  // namespace
+
+Json mechanisms_json(const RoundDetail& detail) {
+  Json agents = Json::object();
+  for (const AgentInRound& agent : detail.agents) {
+    if (!agent.mechanisms.empty()) agents[agent.agent_id] = facts_json(agent.mechanisms);
+  }
+  return {{"round", detail.round},
+          {"attempt", detail.attempt},
+          {"coordinator", facts_json(detail.mechanisms)},
+          {"agents", std::move(agents)}};
+}
+
+std::string coordinator_mechanisms_text(const RoundDetail& detail) {
+  std::string text;
+  for (const Mechanism& one : detail.mechanisms) {
+    if (one.value != 0) add_fact(text, one.name, one.of, number_text(one.value));
+  }
+  return text;
+}
+
+std::string agents_mechanisms_text(const RoundDetail& detail) {
+  std::string text;
+  for (const MechanismRange& one : ranges_of_agents(detail.agents)) {
+    if (one.high == 0) continue;
+    add_fact(text, one.name, one.of,
+             one.low == one.high
+                 ? number_text(one.low)
+                 : fmt::format("{} to {}", number_text(one.low), number_text(one.high)));
+  }
+  return text;
+}
+
+}  // namespace tributary

@@ -1,0 +1,50 @@
+#include "cli/run/round_mechanisms.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace tributary {
+namespace {
+
+RoundDetail detail_with_facts() {
+  RoundDetail detail;
+  detail.round = 4;
+  detail.attempt = 1;
+  detail.mechanisms = {{.name = "quorum", .of = "", .value = 2},
+                       {.name = "left_out", .of = "edge-2", .value = 3},
+                       {.name = "groups", .of = "", .value = 0}};
+  detail.agents.resize(3);
+  for (std::size_t i = 0; i < 2; ++i) {
+    AgentInRound& agent = detail.agents[i];
+    agent.agent_id = i == 0 ? "edge-0" : "edge-1";
+    agent.mechanisms = {{.name = "buckets_by_codec", .of = "thc:bits=4", .value = 5},
+                        {.name = "mantissa_bits_dropped", .of = "", .value = i == 0 ? 12.5 : 18},
+                        {.name = "buckets_with_view", .of = "", .value = 0}};
+  }
+  detail.agents[2].agent_id = "edge-2";
+  return detail;
+}
+
+TEST(RoundMechanisms, AsJson) {
+  const auto json = mechanisms_json(detail_with_facts());
+  EXPECT_EQ(json, nlohmann::ordered_json::parse(R"({
+    "round": 4, "attempt": 1,
+    "coordinator": {"quorum": 2, "left_out": {"edge-2": 3}, "groups": 0},
+    "agents": {
+      "edge-0": {"buckets_by_codec": {"thc:bits=4": 5}, "mantissa_bits_dropped": 12.5,
+                 "buckets_with_view": 0},
+      "edge-1": {"buckets_by_codec": {"thc:bits=4": 5}, "mantissa_bits_dropped": 18,
+                 "buckets_with_view": 0}}})"));
+}
+
+TEST(RoundMechanisms, AsText) {
+  const RoundDetail detail = detail_with_facts();
+  EXPECT_EQ(coordinator_mechanisms_text(detail), "quorum 2, left out edge-2 3");
+  EXPECT_EQ(agents_mechanisms_text(detail),
+            "buckets by codec thc:bits=4 5, mantissa bits dropped 12.50 to 18");
+  EXPECT_EQ(agents_mechanisms_text(RoundDetail()), "");
+}
+
+}  // namespace
+}  // namespace tributary
