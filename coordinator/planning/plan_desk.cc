@@ -160,8 +160,9 @@ void PlanDesk::reported(const AgentReported& report) {
 // Keeps only the newest trial of a codec until the next planned round.
 void PlanDesk::take_trial(const AgentReported& report, const wire::TrialT& trial, Reported& agent) {
   if (agent.tried.size() >= wire::kTrialsMax && !agent.tried.contains(trial.codec)) return;
-  agent.tried[trial.codec] = trial.gain;
   const auto values = static_cast<double>(std::max<std::uint64_t>(trial.values, 1));
+  agent.tried[trial.codec] = trial.gain;
+  agent.tried_bytes[trial.codec] = static_cast<double>(trial.bytes) / values;
   parts_.log.info(kPlannerComponent, "codec tried",
                   {{"job", report.job},
                    {"agent_id", report.agent_id},
@@ -194,6 +195,7 @@ RoundFacts PlanDesk::facts_of(Job& job, const RoundPlayed& round) const {
       agent.compute_s = said->second.compute_s;
       agent.gain = said->second.gain;
       agent.tried = std::exchange(said->second.tried, {});
+      agent.tried_bytes = std::exchange(said->second.tried_bytes, {});
     }
     if (const auto device = devices_.find(agent.id); device != devices_.end()) {
       agent.speeds = device->second;

@@ -209,9 +209,14 @@ class GCompEncoder final : public Encoder {
                        .rule = rule_of(options_, call),
                        .values = values,
                        .sizes = body.subspan(head)};
-    const std::size_t size = write_chunks(work, body.subspan(table));
-    shrink_body(table + size, payload);
+    const Written written = write_chunks(work, body.subspan(table));
+    shrink_body(table + written.bytes, payload);
     seal_payload(call.execution, payload);
+    if (call.facts != nullptr && work.rule.kind != LevelRule::Kind::fixed) {
+      ++call.facts->payloads_by_view;
+      call.facts->values_by_view += values.size();
+      call.facts->bits_dropped += written.bits_dropped;
+    }
     return {};
   }
 
@@ -231,11 +236,13 @@ class GCompEncoder final : public Encoder {
     std::size_t bytes = 0;
     std::size_t escapes = 0;
     bool misfit = false;
+    std::uint64_t bits_dropped = 0;
 
     void add(const ChunkStatistics& chunk) {
       bytes += chunk.bytes;
       escapes += chunk.escapes;
       misfit |= chunk.misfit;
+      bits_dropped += chunk.bits_dropped;
     }
   };
 
@@ -250,8 +257,8 @@ class GCompEncoder final : public Encoder {
     return chunk;
   }
 
-  // Writes all chunks and returns their total size.
-  std::size_t write_chunks(const Work& work, MutableByteSpan out) {
+  // Writes all chunks.
+  Written write_chunks(const Work& work, MutableByteSpan out) {
     const std::size_t chunks = chunks_of(work.values.size());
     ThreadPool* const pool = work.call.execution.pool;
     // On one thread, each chunk is written directly at its final position.
@@ -267,7 +274,7 @@ class GCompEncoder final : public Encoder {
         (written.misfit || written.escapes > work.values.size() / kValuesPerEscapeMin)) {
       books_.note_misfit();
     }
-    return written.bytes;
+    return written;
   }
 
   // Threads encode chunks into their scratch memory and then copy them to the payload in order. A
@@ -308,6 +315,7 @@ class GCompCodec final : public Codec {
   Aggregation aggregation() const override { return Aggregation::reduce; }
   bool lossy() const override { return !options_.exact; }
   bool carries_not_finite() const override { return true; }
+  bool reads_optimizer() const override { return options_.by_metric; }
 
   std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
     return std::make_unique<GCompEncoder>(*this, options_);

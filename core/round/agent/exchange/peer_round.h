@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/codec/optimizer_view.h"
 #include "core/collective/exchange.h"
 #include "core/collective/piece_frame.h"
 #include "core/round/common/machine/events.h"
@@ -61,10 +62,12 @@ class PeerExchangeCache {
   std::unique_ptr<ExchangeCache> cache_;
 };
 
-// The inputs of an exchange. `held` owns the values, which are not copied.
+// The inputs of an exchange. `held` owns the values and the optimizer's state, which are not
+// copied.
 struct PeerInputs {
   std::vector<ExchangeBucket> buckets;
-  std::vector<SharedFloats> held;
+  std::deque<OptimizerView> views;  // to which buckets point
+  std::vector<std::shared_ptr<const void>> held;
 };
 
 // One exchange of one round.

@@ -79,7 +79,8 @@ TEST_F(SomeReporter, TriesCodecsWhileItWaits) {
   const auto first = round(1, {"int8", "fp32"});
   const auto update = all(1);
   reporter_.begin_trials(first->plan(), 0, [&](const PlannedBucket& bucket) {
-    return std::span<const float>(*update).subspan(bucket.first_value, bucket.values);
+    return CodecTrials::Input{
+        .values = std::span<const float>(*update).subspan(bucket.first_value, bucket.values)};
   });
   EXPECT_FALSE(reporter_.trying()) << "the payloads are not made yet";
   report(*first);
