@@ -82,11 +82,9 @@ struct RoundContext {
 
 struct OptimizerView;  // core/codec/optimizer_view.h
 
-// Counts of the bits that encodings left out, for the facts of a round. Encoders add to them.
+// Counts for the facts of a round. Encoders add to them.
 struct EncodingFacts {
-  std::uint64_t payloads_by_view = 0;  // payloads whose encoding read the optimizer's state
-  std::uint64_t values_by_view = 0;    // values in them
-  std::uint64_t bits_dropped = 0;      // mantissa bits of those values that were not sent
+  std::uint64_t mantissa_bits_dropped = 0;  // of all values; a value of float32 has 23
 };
 
 // The arguments that all calls for one stage of one bucket share. It owns nothing: the caller keeps

@@ -212,11 +212,7 @@ class GCompEncoder final : public Encoder {
     const Written written = write_chunks(work, body.subspan(table));
     shrink_body(table + written.bytes, payload);
     seal_payload(call.execution, payload);
-    if (call.facts != nullptr && work.rule.kind != LevelRule::Kind::fixed) {
-      ++call.facts->payloads_by_view;
-      call.facts->values_by_view += values.size();
-      call.facts->bits_dropped += written.bits_dropped;
-    }
+    if (call.facts != nullptr) call.facts->mantissa_bits_dropped += written.bits_dropped;
     return {};
   }
 

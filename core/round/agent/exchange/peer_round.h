@@ -93,6 +93,10 @@ class PeerRound {
   std::uint32_t begun() const { return begun_; }
   Status begin_next(PeerSends& out) { return exchange_.begin(begun_++, out); }
 
+  // True if the bucket is encoded with the optimizer's state.
+  bool by_optimizer(std::uint32_t bucket) const {
+    return inputs_.buckets[bucket].optimizer != nullptr;
+  }
   // True once for each bucket, when it is complete.
   bool news(std::uint32_t bucket);
   bool over() const { return all_begun() && exchange_.buckets_open() == 0; }

@@ -92,7 +92,8 @@ RoundExchange::Next RoundExchange::advance() {
     withdraw(status);
     return Next::nothing;
   }
-  round_->count_encoded(round_->plan().buckets()[bucket], context_.config.execution, false);
+  const PlannedBucket& encoded = round_->plan().buckets()[bucket];
+  round_->count_encoded(encoded, context_.config.execution, exchange_->by_optimizer(encoded.place));
   pass_on(sends);
   return take_results(bucket);
 }

@@ -97,15 +97,13 @@ TEST_F(SomeExchange, TrainsOnTheModelOfTheExchangeBefore) {
 TEST_F(SomeExchange, EncodesByTheOptimizerAfterTheExchangeBefore) {
   begin(1, 2, "gcomp");
   EXPECT_EQ(run(), Next::trains);
-  const EncodingFacts& facts = round_->cost().encoding;
-  EXPECT_EQ(facts.payloads_by_view, 2u);
-  EXPECT_EQ(facts.values_by_view, kSmallValues);
-  EXPECT_EQ(facts.bits_dropped, 0u);
+  EXPECT_EQ(round_->mechanisms().buckets_with_view, 2u);
+  EXPECT_EQ(round_->cost().encoding.mantissa_bits_dropped, 0u);
   ahead_.add_to_input(*all(0x1p-10f), 1);
   updates_.take(round_->plan(), 1, all(0x1p-10f));
   EXPECT_EQ(run(), Next::nothing);
-  EXPECT_EQ(facts.values_by_view, 2 * kSmallValues);
-  EXPECT_EQ(facts.bits_dropped, 6 * kSmallValues);
+  EXPECT_EQ(round_->mechanisms().buckets_with_view, 4u);
+  EXPECT_EQ(round_->cost().encoding.mantissa_bits_dropped, 6 * kSmallValues);
 }
 
 TEST_F(SomeExchange, SendsToItsPeersAndWaitsForThem) {

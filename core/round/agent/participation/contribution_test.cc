@@ -102,10 +102,8 @@ TEST_F(SomeContribution, LeavesOutWhatTheOptimizerWouldRoundAway) {
   for (const ContributionPart& part : std::get<ContributionRecord>(stored[0]).parts) {
     EXPECT_EQ(*part.if_committed, FloatVector(kBucketValues, 0x1p-20f));
   }
-  const EncodingFacts& facts = round_->cost().encoding;
-  EXPECT_EQ(facts.payloads_by_view, 2u);
-  EXPECT_EQ(facts.values_by_view, kSmallValues);
-  EXPECT_EQ(facts.bits_dropped, 6 * kSmallValues);
+  EXPECT_EQ(round_->mechanisms().buckets_with_view, 2u);
+  EXPECT_EQ(round_->cost().encoding.mantissa_bits_dropped, 6 * kSmallValues);
 }
 
 TEST_F(SomeContribution, ShowsTheOptimizerOnlyToACodecThatReadsIt) {
@@ -113,7 +111,7 @@ TEST_F(SomeContribution, ShowsTheOptimizerOnlyToACodecThatReadsIt) {
     begin({.codec = codec}, 1024);
     contribution_.encode_all();
     agent_.store_all();
-    EXPECT_EQ(round_->cost().encoding.values_by_view, 0u) << codec;
+    EXPECT_EQ(round_->mechanisms().buckets_with_view, 0u) << codec;
   }
 }
 
