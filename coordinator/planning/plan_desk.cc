@@ -1,9 +1,11 @@
 #include "coordinator/planning/plan_desk.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "core/codec/registry.h"
 #include "core/plan/inputs_text.h"
 #include "schemas/limits.h"
 
@@ -162,7 +164,12 @@ void PlanDesk::take_trial(const AgentReported& report, const wire::TrialT& trial
   if (agent.tried.size() >= wire::kTrialsMax && !agent.tried.contains(trial.codec)) return;
   const auto values = static_cast<double>(std::max<std::uint64_t>(trial.values, 1));
   agent.tried[trial.codec] = trial.gain;
-  agent.tried_bytes[trial.codec] = static_cast<double>(trial.bytes) / values;
+  // Only for codecs that read the optimizer's state, which no other measurement has. Others may
+  // learn over rounds, and begin anew in a trial.
+  const Result<std::unique_ptr<Codec>> codec = make_codec(trial.codec);
+  if (codec.ok() && (*codec)->reads_optimizer()) {
+    agent.tried_bytes[trial.codec] = static_cast<double>(trial.bytes) / values;
+  }
   parts_.log.info(kPlannerComponent, "codec tried",
                   {{"job", report.job},
                    {"agent_id", report.agent_id},
