@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -39,6 +40,7 @@ struct Options {
   bool by_metric = false;
   bool exact = false;
   unsigned level = 0;
+  int slack_bits = 0;
   std::uint64_t rebuild_rounds = 0;
   unsigned code_bits_max = 0;
 
@@ -50,6 +52,7 @@ struct Options {
     if (truncation == "6") options.level = 1;
     if (truncation == "12") options.level = 2;
     if (truncation == "18") options.level = 3;
+    options.slack_bits = static_cast<int>(params.integer("slack"));
     options.rebuild_rounds = static_cast<std::uint64_t>(params.integer("rebuild"));
     options.code_bits_max = static_cast<unsigned>(params.integer("max_length"));
     return options;
@@ -94,6 +97,8 @@ LevelRule rule_of(const Options& options, const StageCall& call) {
   LevelRule rule;
   rule.metric = metric_coefficients(view, call.contributors);
   rule.kind = rule.metric.adaptive ? LevelRule::Kind::adaptive : LevelRule::Kind::linear;
+  // A smaller contribution of the gradient gives a larger δ. The power of two is exact.
+  rule.metric.rate = std::ldexp(rule.metric.rate, -options.slack_bits);
   // The pointers must be valid even for moments with a factor of zero, because the kernels read
   // them anyway.
   rule.parameters = rule.first = rule.second = view.parameters.data();

@@ -246,10 +246,10 @@ TEST(Dgc, SendsMoreInItsWarmUp) {
         encode_alone(*codec, *encoder, update(Pattern::normal, kValues, 1), {.round = round});
     return std::ranges::count_if(out.decoded, [](float value) { return value != 0; });
   };
-  for (const std::uint64_t round : {0, 1, 2}) EXPECT_EQ(sent_in(round), 1600) << round;
-  for (const std::uint64_t round : {3, 4}) EXPECT_EQ(sent_in(round), 400) << round;
-  for (const std::uint64_t round : {5, 6}) EXPECT_EQ(sent_in(round), 100) << round;
-  for (const std::uint64_t round : {7, 1000}) EXPECT_EQ(sent_in(round), 32) << round;
+  for (const std::uint64_t round : {0u, 1u, 2u}) EXPECT_EQ(sent_in(round), 1600) << round;
+  for (const std::uint64_t round : {3u, 4u}) EXPECT_EQ(sent_in(round), 400) << round;
+  for (const std::uint64_t round : {5u, 6u}) EXPECT_EQ(sent_in(round), 100) << round;
+  for (const std::uint64_t round : {7u, 1000u}) EXPECT_EQ(sent_in(round), 32) << round;
 }
 
 // A ratio of a quarter or more needs none, and an agent with a smaller share keeps to it.
