@@ -19,6 +19,7 @@
 #include "coordinator/planning/plan_spent.h"
 #include "core/base/overloaded.h"
 #include "core/cost/device_speed.h"
+#include "core/job/job_rules.h"
 #include "core/net/zmq/hub.h"
 #include "core/plan/search/measured_codecs.h"
 #include "core/round/common/plan/job_model.h"
@@ -251,6 +252,9 @@ Status CoordinatorDaemon::submit_job(const CoordinatorState& state) {
   }
   TRIBUTARY_ASSIGN(SubmitJob submit, submission(*settings_.job));
   submit.command = kFirstCommand - 1;
+  for (const std::string& warning : job_warnings(*settings_.job)) {
+    log().warning(kComponent, "job", {{"name", settings_.job->name}, {"text", warning}});
+  }
   loop_->post(std::move(submit));
   return {};
 }

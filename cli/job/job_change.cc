@@ -39,6 +39,10 @@ Result<Answer> submit(const ChangeOptions& options) {
                           file.parent_path().string())));
   Answer answer;
   answer.text = fmt::format("submitted as job {}\n", data.at("job").dump());
+  // A coordinator of an earlier version sends none.
+  for (const Json& warning : data.value("warnings", Json::array())) {
+    answer.text += fmt::format("warning: {}\n", printable(warning.get<std::string>()));
+  }
   answer.data = json_text(data);
   return answer;
 }

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/job/job_rules.h"
+
 namespace tributary {
 namespace {
 
@@ -169,7 +171,13 @@ bool OperatorService::done(const CommandDone& done) {
   if (found == commands_.end()) return false;
   const std::shared_ptr<Pending> pending = std::move(found->second);
   commands_.erase(found);
-  resolve(*pending, done.status.ok() ? ok_text({{"job", done.job}}) : error_text(done.status));
+  if (!done.status.ok()) {
+    resolve(*pending, error_text(done.status));
+    return true;
+  }
+  Json data = {{"job", done.job}};
+  if (pending->question.settings) data["warnings"] = job_warnings(*pending->question.settings);
+  resolve(*pending, ok_text(std::move(data)));
   return true;
 }
 

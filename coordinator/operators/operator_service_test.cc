@@ -95,7 +95,9 @@ TEST_F(OperatorServiceTest, WhatTheMachineRefusesIsAnError) {
 // The name of a job can be used again once the job is over.
 TEST_F(OperatorServiceTest, ANameIsOneJobsUntilThatIsOver) {
   const Json submit = {{"verb", "submit"},
-                       {"job", "name = \"digits\"\nrounds = 2\nparameters = 10\n"}};
+                       {"job",
+                        "name = \"digits\"\nrounds = 2\nparameters = 10\n"
+                        "codec = \"threelc:s=1.75\"\n"}};
   std::future<Json> refused = ask(submit);
   EXPECT_FALSE(feed_for(refused));
   EXPECT_EQ(refused.get()["error"]["code"], "already_exists");
@@ -105,7 +107,10 @@ TEST_F(OperatorServiceTest, ANameIsOneJobsUntilThatIsOver) {
   ASSERT_TRUE(event);
   EXPECT_EQ(std::get<SubmitJob>(*event).definition.rounds, 2u);
   service.done({.command = std::get<SubmitJob>(*event).command, .status = {}, .job = 8});
-  EXPECT_EQ(taken.get()["data"]["job"], 8);
+  const Json data = taken.get()["data"];
+  EXPECT_EQ(data["job"], 8);
+  ASSERT_EQ(data["warnings"].size(), 1u) << "a sparse codec needs more than 2 rounds";
+  EXPECT_NE(data["warnings"][0].get<std::string>().find("the job has 2 rounds"), std::string::npos);
 }
 
 TEST_F(OperatorServiceTest, OfTwoJobsOfANameTheOneThatIsNotOverIsMeant) {

@@ -1,9 +1,11 @@
 #include "coordinator/planning/plan_service.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <utility>
 
+#include "core/codec/registry.h"
 #include "core/plan/inputs_text.h"
 #include "schemas/limits.h"
 
@@ -173,8 +175,14 @@ void PlanService::reported(const AgentReported& report) {
 void PlanService::take_trial(const AgentReported& report, const wire::TrialT& trial,
                              Reported& agent) {
   if (agent.tried.size() >= wire::kTrialsMax && !agent.tried.contains(trial.codec)) return;
-  agent.tried[trial.codec] = trial.gain;
   const auto values = static_cast<double>(std::max<std::uint64_t>(trial.values, 1));
+  agent.tried[trial.codec] = trial.gain;
+  // Only for codecs that read the optimizer's state, which no other measurement has. Others may
+  // learn over rounds, and begin anew in a trial.
+  const Result<std::unique_ptr<Codec>> codec = make_codec(trial.codec);
+  if (codec.ok() && (*codec)->reads_optimizer()) {
+    agent.tried_bytes[trial.codec] = static_cast<double>(trial.bytes) / values;
+  }
   parts_.log.info(kPlannerComponent, "codec tried",
                   {{"job", report.job},
                    {"agent_id", report.agent_id},
@@ -207,6 +215,7 @@ RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
       agent.compute_s = said->second.compute_s;
       agent.gain = said->second.gain;
       agent.tried = std::exchange(said->second.tried, {});
+      agent.tried_bytes = std::exchange(said->second.tried_bytes, {});
     }
     if (const auto device = devices_.find(agent.id); device != devices_.end()) {
       agent.speeds = device->second;

@@ -79,7 +79,9 @@ class PlanService {
     GainPoints gain;
     std::uint64_t day = 0;
     std::uint64_t bytes_today = 0;
-    std::map<std::string, double> tried = {};  // since the last planned round
+    // Trials since the last planned round: gain and bytes per value.
+    std::map<std::string, double> tried = {};
+    std::map<std::string, double> tried_bytes = {};
   };
   struct Job {
     std::map<std::string, Reported> agents;

@@ -62,6 +62,7 @@ class PlanServiceTest : public testing::Test {
         .advise = [this](PlanAdvised advised) { advised_.add(std::move(advised)); },
         .codecs = [this](std::uint32_t, const auto&) -> Result<std::vector<PlanCodec>> {
           std::vector<PlanCodec> all = plan_testing::federation(100, 1).codecs;
+          if (knows_gcomp) all.push_back(plan_testing::fixed_codec("gcomp", 3, 1e-9, 1));
           std::erase_if(all, [this](const PlanCodec& codec) {
             return !codecs.empty() && std::ranges::find(codecs, codec.spec) == codecs.end();
           });
@@ -111,6 +112,7 @@ class PlanServiceTest : public testing::Test {
   double slow_up = 1;  // above 1: downlinks are fast, and b's uplink is this many times slower
   std::vector<std::string> codecs;   // empty: all
   std::vector<wire::TrialT> trials;  // reported by every agent
+  bool knows_gcomp = false;
   RoundPlayed round = {.job = 7,
                        .round = 0,
                        .rounds_left = 100,
@@ -302,6 +304,31 @@ TEST_F(PlanServiceTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
   EXPECT_EQ(next->trigger, wire::Trigger::gain_changed);
   EXPECT_EQ(inputs->agents[0].tried.at(asked->trials[0]), 0.25);
   EXPECT_EQ(inputs->agents[1].tried.size(), asked->trials.size());
+}
+
+// Only an agent has the optimizer's state on which GComp's payload depends. Other codecs keep the
+// size that the coordinator has measured.
+TEST_F(PlanServiceTest, ATrialOfGcompSaysWhatItsPayloadsWeigh) {
+  knows_gcomp = true;
+  for (const char* spec : {"gcomp", "fp16"}) {
+    wire::TrialT& trial = trials.emplace_back();
+    trial.codec = spec;
+    trial.gain = 1;
+    trial.values = 1000;
+    trial.bytes = 1500;
+  }
+  play();
+  const auto advised = advised_.next();
+  ASSERT_NE(advised, nullptr);
+  const Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(advised->inputs.data()), advised->inputs.size()});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  const auto bytes_of = [&](const char* spec) {
+    const auto codec = std::ranges::find(inputs->codecs, spec, &PlanCodec::spec);
+    return codec->stages[0].up_bytes_per_value;
+  };
+  EXPECT_DOUBLE_EQ(bytes_of("gcomp"), 1.5);
+  EXPECT_DOUBLE_EQ(bytes_of("fp16"), 2);
 }
 
 // A report with an invalid curve must not reach the planner.

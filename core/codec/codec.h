@@ -82,6 +82,11 @@ struct RoundContext {
 
 struct OptimizerView;  // core/codec/optimizer_view.h
 
+// Counts for the facts of a round. Encoders add to them.
+struct EncodingFacts {
+  std::uint64_t mantissa_bits_dropped = 0;  // of all values; a value of float32 has 23
+};
+
 // The arguments that all calls for one stage of one bucket share. It owns nothing: the caller keeps
 // the spans and the optimizer's view alive until the call returns.
 struct StageCall {
@@ -91,6 +96,7 @@ struct StageCall {
   std::uint32_t contributors = 1;  // number of agents whose updates the values are the sum of
   const OptimizerView* optimizer = nullptr;  // null: encode without the optimizer's state
   double keep = 1;  // upper bound on the share of values to keep, for codecs with own_share()
+  EncodingFacts* facts = nullptr;  // null: not counted
 
   std::size_t stage() const { return combined.size(); }
 };
@@ -183,6 +189,10 @@ class Codec {
   // (StageCall::keep). A payload of such a codec states which values it contains, so a decoder does
   // not need the share. Empty: all agents keep the same share.
   virtual std::optional<double> own_share() const { return std::nullopt; }
+
+  // Whether an encoder's payload depends on StageCall::optimizer. The caller then passes a view if
+  // it has one; the payload decodes without it.
+  virtual bool reads_optimizer() const { return false; }
 
   // Both factories require that `values` is the number of values in the bucket. An encoder starts
   // without memory of earlier rounds.

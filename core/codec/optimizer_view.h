@@ -13,7 +13,8 @@ namespace tributary {
 // The optimizers that the runtime implements.
 enum class OptimizerKind : std::uint8_t { sgd, momentum, nesterov, adagrad, rmsprop, adam, adamw };
 
-// Fields are named as in torch.optim. Fields that the kind does not use are ignored.
+// Fields are named as in torch.optim. Fields that the kind does not use are ignored. RMSProp has no
+// momentum here.
 struct OptimizerView {
   OptimizerKind kind = OptimizerKind::sgd;
   float learning_rate = 0;
@@ -25,7 +26,12 @@ struct OptimizerView {
   float beta1 = 0;      // Adam, AdamW
   float beta2 = 0;
   float epsilon = 0;
-  std::uint64_t step = 1;  // number of the next step; the first is 1
+  bool bias_correction = true;  // Adam, AdamW
+  bool yogi = false;            // Adam whose second moment moves by at most one square
+  std::uint64_t step = 1;       // number of the next step; the first is 1
+  // One agent's encoded value times this is that agent's gradient. Negative for deltas, which move
+  // the parameters in the opposite direction.
+  float value_scale = 1;
 
   // One element per value of the bucket. An empty moment means zero, as before the first step.
   std::span<const float> parameters = {};

@@ -99,7 +99,8 @@ StageCall PeerExchange::call_of(std::uint32_t bucket, std::span<const ByteSpan> 
   StageCall call = {.round = buckets_[bucket].round,
                     .execution = execution_,
                     .combined = combined,
-                    .optimizer = buckets_[bucket].optimizer};
+                    .optimizer = buckets_[bucket].optimizer,
+                    .facts = buckets_[bucket].facts};
   call.round.agent = rank_;
   call.round.agents = routes_.members();
   return call;

@@ -81,7 +81,8 @@ struct ExchangeBucket {
   Encoder* encoder = nullptr;    // kept from round to round and settled by the caller
   std::span<const float> input;  // must stay valid and unchanged until the exchange is over
   RoundContext round;            // the exchange sets agent and agents
-  const OptimizerView* optimizer = nullptr;
+  const OptimizerView* optimizer = nullptr;  // as `input`; null: none
+  EncodingFacts* facts = nullptr;            // null: not counted
 };
 
 // The exchange of all buckets of one round, seen by the member `rank`. begin() is called once per

@@ -12,6 +12,7 @@
 #include "core/base/nearest.h"
 #include "core/codec/registry.h"
 #include "core/collective/collective_name.h"
+#include "core/job/job_rules.h"
 #include "core/optimizer/schedule.h"
 #include "core/round/common/plan/job_model.h"
 #include "core/train/model/network_plan.h"
@@ -216,6 +217,7 @@ Result<SubmitJob> described(const JobSettings& job) {
       choice_of("weighting", job.weighting, wire::Weighting::equal, wire::EnumNameWeighting));
   TRIBUTARY_TRY(check_codecs(job.policy));
   TRIBUTARY_TRY(parse_layout(job.layout).status());
+  TRIBUTARY_TRY(check_rules(job));
 
   SubmitJob submit;
   submit.policy = job.policy;

@@ -189,8 +189,10 @@ Status Optimizer::restore(ByteSpan state) {
   return {};
 }
 
-OptimizerView Optimizer::view(std::uint64_t first_value, std::span<const float> parameters,
-                              double learning_rate) const {
+std::optional<OptimizerView> Optimizer::view(std::uint64_t first_value,
+                                             std::span<const float> parameters,
+                                             double learning_rate) const {
+  if (settings_.kind == OptimizerKind::rmsprop && settings_.momentum != 0) return std::nullopt;
   OptimizerView view = {.kind = settings_.kind,
                         .learning_rate = static_cast<float>(learning_rate),
                         .weight_decay = static_cast<float>(settings_.weight_decay),
@@ -199,6 +201,8 @@ OptimizerView Optimizer::view(std::uint64_t first_value, std::span<const float> 
                         .beta1 = static_cast<float>(settings_.beta1),
                         .beta2 = static_cast<float>(settings_.beta2),
                         .epsilon = static_cast<float>(settings_.epsilon),
+                        .bias_correction = settings_.bias_correction,
+                        .yogi = settings_.yogi,
                         // The view describes the moment before the next step.
                         .step = steps_ + 1,
                         .parameters = parameters};

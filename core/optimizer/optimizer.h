@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "core/base/bytes/bytes.h"
@@ -55,9 +56,9 @@ class Optimizer {
   std::uint64_t state_bytes() const;
 
   // Returns the view of a run for a codec. It points into `parameters` and the state, and is valid
-  // until the next step.
-  OptimizerView view(std::uint64_t first_value, std::span<const float> parameters,
-                     double learning_rate) const;
+  // until the next step. Empty for an optimizer that a view cannot describe: RMSProp with momentum.
+  std::optional<OptimizerView> view(std::uint64_t first_value, std::span<const float> parameters,
+                                    double learning_rate) const;
 
  private:
   void own();

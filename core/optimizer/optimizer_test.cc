@@ -291,16 +291,24 @@ TEST(Optimizer, RefusesAStateThatIsNotItsOwn) {
 TEST(Optimizer, ShowsACodecWhatItRemembers) {
   Optimizer optimizer(parsed("adam:beta1=0.5"), kValues);
   FloatVector model = noise(1);
-  EXPECT_TRUE(optimizer.view(0, model, 0.1).first_moment.empty());
+  EXPECT_TRUE(optimizer.view(0, model, 0.1)->first_moment.empty());
   optimizer.begin();
   const FloatVector gradient = noise(2);
   optimizer.apply(0, gradient, 1, 0.1, model);
-  const OptimizerView view = optimizer.view(10, std::span<const float>(model).subspan(10, 5), 0.1);
+  const OptimizerView view = *optimizer.view(10, std::span<const float>(model).subspan(10, 5), 0.1);
   EXPECT_EQ(view.step, 2u);
   ASSERT_EQ(view.first_moment.size(), 5u);
   ASSERT_EQ(view.second_moment.size(), 5u);
   EXPECT_EQ(view.first_moment[0], 0.5f * gradient[10]);
   EXPECT_GE(view.second_moment[0], 0);
+  EXPECT_TRUE(view.bias_correction);
+  EXPECT_FALSE(view.yogi);
+}
+
+TEST(Optimizer, ShowsNothingOfAStepThatAViewCannotDescribe) {
+  const FloatVector model = noise(1);
+  EXPECT_TRUE(Optimizer(parsed("rmsprop"), kValues).view(0, model, 0.1));
+  EXPECT_FALSE(Optimizer(parsed("rmsprop:momentum=0.9"), kValues).view(0, model, 0.1));
 }
 
 }  // namespace

@@ -87,6 +87,8 @@ void Planner::take_trials(const RoundFacts& facts) {
   if (tried_gains_.size() >= kAgentsMax) tried_gains_.clear();
   for (const RoundFacts::Agent& agent : facts.agents) {
     for (const PlanCodec& codec : config_.codecs) {
+      const auto bytes = agent.tried_bytes.find(codec.spec);
+      if (bytes != agent.tried_bytes.end()) learn_size(codec, bytes->second);
       const auto trial = agent.tried.find(codec.spec);
       if (trial == agent.tried.end()) continue;
       const auto [known, first] = tried_gains_[agent.id].try_emplace(codec.spec, trial->second);
@@ -119,20 +121,22 @@ void Planner::round_over(const RoundFacts& facts) {
   exchange_s_ = facts.exchange_s;
   if (in_force_->choice != carried_out_) slowdown_.choice_changes();
   carried_out_ = in_force_->choice;
-  learn_size(facts);
+  const auto codec = std::ranges::find(config_.codecs, facts.codec, &PlanCodec::spec);
+  if (codec == config_.codecs.end()) return;
+  learn_size(*codec, facts.bytes_up / static_cast<double>(config_.values));
 }
 
-// The payload size of a codec without a ratio depends on the values. The measurement used synthetic
-// values, so the size is corrected from real rounds.
-void Planner::learn_size(const RoundFacts& facts) {
-  const auto codec = std::ranges::find(config_.codecs, facts.codec, &PlanCodec::spec);
-  if (codec == config_.codecs.end() || codec->family != PlanFamily::fixed) return;
+// The payload size of a codec without a ratio depends on the values and, with GComp, on the
+// optimizer's state. The measurement used synthetic values without such a state, so the size is
+// corrected from real updates.
+void Planner::learn_size(const PlanCodec& codec, double bytes_per_value) {
+  if (codec.family != PlanFamily::fixed) return;
   double per_value = 0;
-  for (const PlanStage& stage : codec->stages) per_value += stage.up_bytes_per_value;
-  const double ratio = facts.bytes_up / (per_value * static_cast<double>(config_.values));
+  for (const PlanStage& stage : codec.stages) per_value += stage.up_bytes_per_value;
+  const double ratio = bytes_per_value / per_value;
   if (!std::isfinite(ratio) || ratio <= 0) return;
   const double factor = std::clamp(ratio, 1 / kSizeMax, kSizeMax);
-  const auto [known, first] = sizes_.try_emplace(codec->spec, factor);
+  const auto [known, first] = sizes_.try_emplace(codec.spec, factor);
   if (!first) known->second += kSizeShare * (factor - known->second);
 }
 

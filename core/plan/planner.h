@@ -29,6 +29,7 @@ struct RoundFacts {
     DeviceSpeeds speeds = {};
     // Gain of the codecs that the agent tried on its update since the previous round, by spec.
     std::map<std::string, double> tried = {};
+    std::map<std::string, double> tried_bytes = {};  // bytes per value in these trials
   };
   std::vector<Agent> agents;  // the participants of the round
   std::string codec;          // codec spec that the round used, as the plan chose it
@@ -108,7 +109,7 @@ class Planner {
   void take(const PlanLinks& links);
   // Corrects the model with the last round's exchange time, if the round followed the decision.
   void learn_from_last_round();
-  void learn_size(const RoundFacts& facts);
+  void learn_size(const PlanCodec& codec, double bytes_per_value);
   void take_trials(const RoundFacts& facts);
   // Counts a decision that asks agents to try codecs.
   void asked(const PlanDecision& decision);
@@ -126,7 +127,8 @@ class Planner {
   std::optional<PlanBefore> in_force_;
   PlanChoice carried_out_;  // choice of the last round that followed the decision
   UnseenSlowdown slowdown_;
-  // Measured over expected payload size, by spec, for codecs without a ratio.
+  // Measured over expected payload size, by spec, for codecs without a ratio: in rounds by the
+  // star, and in trials.
   std::map<std::string, double> sizes_;
   // Seconds beside the predicted exchange, of recent rounds, oldest first.
   std::deque<double> beside_s_;

@@ -207,6 +207,29 @@ TEST_F(PlannerTest, WhatPayloadsWeighIsLearntFromThoseThatCome) {
   }
 }
 
+// A trial encodes the agent's own update, for GComp with the state of its optimizer.
+TEST_F(PlannerTest, WhatPayloadsWeighIsLearntFromTrials) {
+  const std::vector<PlanCodec> before = federation(100, 1).codecs;
+  const auto codec = std::ranges::find(before, PlanFamily::fixed, &PlanCodec::family);
+  ASSERT_NE(codec, before.end());
+  double per_value = 0;
+  for (const PlanStage& stage : codec->stages) per_value += stage.up_bytes_per_value;
+  RoundFacts facts = round();
+  for (RoundFacts::Agent& agent : facts.agents) {
+    agent.tried[codec->spec] = 0.9;
+    agent.tried_bytes[codec->spec] = per_value / 2;
+  }
+  planner.round_over(facts);
+  const std::optional<Planned> planned = think();
+  ASSERT_TRUE(planned.has_value());
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const double factor = before[i].spec == codec->spec ? 0.5 : 1;
+    EXPECT_DOUBLE_EQ(planned->inputs.codecs[i].stages[0].up_bytes_per_value,
+                     factor * before[i].stages[0].up_bytes_per_value)
+        << before[i].spec;
+  }
+}
+
 // The overhead of all rounds is learned as such and not as a factor of a codec.
 TEST_F(PlannerTest, WhatAllRoundsHaveInCommonIsNoCodecsDoing) {
   constexpr double kBeside_s = 0.5;

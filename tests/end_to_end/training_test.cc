@@ -192,6 +192,40 @@ learning_rate = 0.05
   EXPECT_GT(last_accuracy(federation.agent(0)), 0.95);
 }
 
+// Real gradients, real Adam: most bits of a mantissa would be rounded away in the step.
+TEST_F(Training, GcompEncodesByTheStateOfTheOptimizer) {
+  for (const std::string collective : {"star", "ring"}) {
+    std::vector<std::string> agent_settings = settings();
+    agent_settings.emplace_back("peers.endpoint=tcp://127.0.0.1:0");
+    Federation federation({.agents = 2,
+                           .rounds = 5,
+                           .job = std::string(kLenet) + R"(mode = "gradient"
+optimizer = "adamw"
+learning_rate = 0.001
+)",
+                           .codec = "gcomp",
+                           .coordinator_settings = {"job.collective=" + collective},
+                           .agent_settings = agent_settings});
+    federation.start_all();
+    federation.expect_everybody_ends();
+    expect_the_same_model(federation, 2, 5);
+    const auto run = RunFile::open(federation.coordinator_journal());
+    ASSERT_TRUE(run.ok()) << run.status().text();
+    const auto jobs = (*run)->jobs();
+    ASSERT_TRUE(jobs.ok()) << jobs.status().text();
+    const auto reports = (*run)->agent_rounds(jobs->at(0).job, 2, 5);
+    ASSERT_TRUE(reports.ok()) << reports.status().text();
+    EXPECT_GE(reports->size(), 6u) << "the last report may come after the end";
+    for (const AgentRoundRecord& report : *reports) {
+      ASSERT_NE(report.mechanisms, nullptr);
+      const auto* facts = flatbuffers::GetRoot<wire::Mechanisms>(report.mechanisms->data());
+      EXPECT_GT(facts->buckets_with_view(), 0u) << collective;
+      EXPECT_GT(facts->mantissa_bits_dropped(), 6) << collective;
+      EXPECT_LT(facts->mantissa_bits_dropped(), 18) << collective;
+    }
+  }
+}
+
 // An agent with different data is left out and logs the mismatch; the others continue.
 TEST_F(Training, AnAgentWithOtherDataIsLeftOutAndSaysWhy) {
   Federation federation({.agents = 2,

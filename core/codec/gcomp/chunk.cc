@@ -228,9 +228,14 @@ ChunkStatistics encode_chunk(const Kernels& loops, const Codebook* book, const L
   next = write_fractions(loops, scratch.parts, header, next);
   std::memcpy(out, &header, sizeof(header));
   const std::size_t coded = scratch.coded.byte_count + scratch.coded.escape_count;
+  std::uint64_t dropped = 0;
+  for (unsigned level = 0; level < kLevels; ++level) {
+    dropped += std::uint64_t{scratch.parts.counts[level]} * truncated_bits(level);
+  }
   return {.bytes = static_cast<std::size_t>(next - out),
           .escapes = book != nullptr ? scratch.coded.escape_count : 0,
-          .misfit = book != nullptr && coded >= values.size()};
+          .misfit = book != nullptr && coded >= values.size(),
+          .bits_dropped = dropped};
 }
 
 const char* decode_chunk(const Kernels& loops, const Codebook* book, ByteSpan chunk,

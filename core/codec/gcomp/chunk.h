@@ -49,7 +49,8 @@ Scratch& thread_scratch();
 struct ChunkStatistics {
   std::size_t bytes = 0;
   std::size_t escapes = 0;
-  bool misfit = false;  // coded exponents would not be smaller than raw ones
+  bool misfit = false;             // coded exponents would not be smaller than raw ones
+  std::uint64_t bits_dropped = 0;  // mantissa bits of all values that were truncated
 };
 
 // Writes at most chunk_bytes_max(values.size()) bytes to `out`. Exponents stay raw without a

@@ -7,12 +7,18 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kTruncations = {"metric", "none", "6", "12", "18"};
 
-constexpr std::array<ParamSpec, 3> kParams = {{
+constexpr std::array<ParamSpec, 4> kParams = {{
     {.name = "truncation",
      .kind = ParamKind::choice,
      .default_value = "metric",
      .choices = kTruncations,
      .help = "mantissa bits left out: what the optimizer ignores, none, or so many of all"},
+    {.name = "slack",
+     .kind = ParamKind::integer,
+     .default_value = "0",
+     .min = 0,
+     .max = 12,
+     .help = "bits that are left out besides, by the metric; error feedback sends them later"},
     {.name = "rebuild",
      .kind = ParamKind::integer,
      .default_value = "50",

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -39,6 +40,7 @@ struct Options {
   bool by_metric = false;
   bool exact = false;
   unsigned level = 0;
+  int slack_bits = 0;
   std::uint64_t rebuild_rounds = 0;
   unsigned code_bits_max = 0;
 
@@ -50,6 +52,7 @@ struct Options {
     if (truncation == "6") options.level = 1;
     if (truncation == "12") options.level = 2;
     if (truncation == "18") options.level = 3;
+    options.slack_bits = static_cast<int>(params.integer("slack"));
     options.rebuild_rounds = static_cast<std::uint64_t>(params.integer("rebuild"));
     options.code_bits_max = static_cast<unsigned>(params.integer("max_length"));
     return options;
@@ -94,6 +97,8 @@ LevelRule rule_of(const Options& options, const StageCall& call) {
   LevelRule rule;
   rule.metric = metric_coefficients(view, call.contributors);
   rule.kind = rule.metric.adaptive ? LevelRule::Kind::adaptive : LevelRule::Kind::linear;
+  // A smaller contribution of the gradient gives a larger δ. The power of two is exact.
+  rule.metric.rate = std::ldexp(rule.metric.rate, -options.slack_bits);
   // The pointers must be valid even for moments with a factor of zero, because the kernels read
   // them anyway.
   rule.parameters = rule.first = rule.second = view.parameters.data();
@@ -209,9 +214,10 @@ class GCompEncoder final : public Encoder {
                        .rule = rule_of(options_, call),
                        .values = values,
                        .sizes = body.subspan(head)};
-    const std::size_t size = write_chunks(work, body.subspan(table));
-    shrink_body(table + size, payload);
+    const Written written = write_chunks(work, body.subspan(table));
+    shrink_body(table + written.bytes, payload);
     seal_payload(call.execution, payload);
+    if (call.facts != nullptr) call.facts->mantissa_bits_dropped += written.bits_dropped;
     return {};
   }
 
@@ -231,11 +237,13 @@ class GCompEncoder final : public Encoder {
     std::size_t bytes = 0;
     std::size_t escapes = 0;
     bool misfit = false;
+    std::uint64_t bits_dropped = 0;
 
     void add(const ChunkStatistics& chunk) {
       bytes += chunk.bytes;
       escapes += chunk.escapes;
       misfit |= chunk.misfit;
+      bits_dropped += chunk.bits_dropped;
     }
   };
 
@@ -250,8 +258,8 @@ class GCompEncoder final : public Encoder {
     return chunk;
   }
 
-  // Writes all chunks and returns their total size.
-  std::size_t write_chunks(const Work& work, MutableByteSpan out) {
+  // Writes all chunks.
+  Written write_chunks(const Work& work, MutableByteSpan out) {
     const std::size_t chunks = chunks_of(work.values.size());
     ThreadPool* const pool = work.call.execution.pool;
     // On one thread, each chunk is written directly at its final position.
@@ -267,7 +275,7 @@ class GCompEncoder final : public Encoder {
         (written.misfit || written.escapes > work.values.size() / kValuesPerEscapeMin)) {
       books_.note_misfit();
     }
-    return written.bytes;
+    return written;
   }
 
   // Threads encode chunks into their scratch memory and then copy them to the payload in order. A
@@ -308,6 +316,7 @@ class GCompCodec final : public Codec {
   Aggregation aggregation() const override { return Aggregation::reduce; }
   bool lossy() const override { return !options_.exact; }
   bool carries_not_finite() const override { return true; }
+  bool reads_optimizer() const override { return options_.by_metric; }
 
   std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
     return std::make_unique<GCompEncoder>(*this, options_);

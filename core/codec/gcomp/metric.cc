@@ -59,12 +59,15 @@ MetricCoefficients metric_coefficients(const OptimizerView& view, std::uint32_t 
       break;
     case OptimizerKind::adam:
     case OptimizerKind::adamw: {
-      const double second_correction = 1 - power(beta2, view.step);
-      scale = 1 - power(beta1, view.step);
+      const double second_correction = view.bias_correction ? 1 - power(beta2, view.step) : 1;
+      scale = view.bias_correction ? 1 - power(beta1, view.step) : 1;
       moment = eta * beta1;
       rate = eta * (1 - beta1);
-      keep = beta2 / second_correction;
-      add = (1 - beta2) / second_correction;
+      // Yogi's second moment moves by one square, up or down. The lower of the two gives the
+      // smaller metric, so that no bit is left out that counts. A negative one gives NaN, which is
+      // level 0.
+      keep = (view.yogi ? 1 : beta2) / second_correction;
+      add = (view.yogi ? beta2 - 1 : 1 - beta2) / second_correction;
       if (view.kind == OptimizerKind::adam) {
         decay = rate * lambda;
       } else {
@@ -76,7 +79,7 @@ MetricCoefficients metric_coefficients(const OptimizerView& view, std::uint32_t 
   }
   // Coefficients are computed in double and rounded once.
   return {.adaptive = keep != 0 || add != 0,
-          .gradient = static_cast<float>(1.0 / contributors),
+          .gradient = static_cast<float>(static_cast<double>(view.value_scale) / contributors),
           .scale = static_cast<float>(scale),
           .moment = static_cast<float>(moment),
           .rate = static_cast<float>(rate),

@@ -36,7 +36,7 @@ namespace tributary::gcomp {
 // The coefficients of one optimizer at one step, named as in the two formulas.
 struct MetricCoefficients {
   bool adaptive = false;
-  float gradient = 1;  // factor from an encoded value to g: 1 / contributors
+  float gradient = 1;  // factor from an encoded value to g: the view's scale / contributors
   float scale = 0;
   float moment = 0;
   float rate = 0;

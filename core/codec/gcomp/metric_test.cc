@@ -136,6 +136,20 @@ TEST_P(Table2, ASumIsJudgedAsItsMean) {
   }
 }
 
+// An agent's weight of 4, or deltas in the other direction: the view states the scale of a value.
+TEST_P(Table2, AValueIsJudgedAsTheGradientInIt) {
+  OptimizerView view = view_of(GetParam());
+  const MetricCoefficients one = metric_coefficients(view, 1);
+  view.value_scale = -0.25f;
+  const MetricCoefficients scaled = metric_coefficients(view, 1);
+  for (std::uint32_t i = 0; i < 1000; ++i) {
+    const Metric gradient = metric_of(one, element(i));
+    const Metric value = metric_of(scaled, element(i), -4.0f);
+    ASSERT_EQ(gradient.numerator, value.numerator);
+    ASSERT_EQ(gradient.denominator, value.denominator);
+  }
+}
+
 std::string kind_name(const testing::TestParamInfo<OptimizerKind>& info) {
   constexpr const char* kNames[] = {"sgd",     "momentum", "nesterov", "adagrad",
                                     "rmsprop", "adam",     "adamw"};
@@ -151,6 +165,42 @@ TEST(Level, CountsTheThresholdsExceeded) {
   EXPECT_EQ(level_of({-4097.0f, 1.0f}), 2u);
   EXPECT_EQ(level_of({0x1p18f, 1.0f}), 2u);
   EXPECT_EQ(level_of({-0x1p19f, -1.0f}), 3u);
+}
+
+// The server optimizers of deltas: the exact step of one value, and what the metric says of it.
+TEST(Metric, IsThatOfAdamWithoutBiasCorrection) {
+  OptimizerView view = view_of(OptimizerKind::adam);
+  view.weight_decay = 0;
+  view.bias_correction = false;
+  const double b1 = static_cast<double>(view.beta1);
+  const double b2 = static_cast<double>(view.beta2);
+  const double eta = static_cast<double>(view.learning_rate);
+  const MetricCoefficients adam = metric_coefficients(view, 1);
+  view.yogi = true;
+  const MetricCoefficients yogi = metric_coefficients(view, 1);
+  for (std::uint32_t i = 0; i < 10'000; ++i) {
+    const Element e = element(i);
+    const auto delta = [&](double square) {
+      return std::abs(
+          (e.theta * (std::sqrt(square) + static_cast<double>(view.epsilon)) - eta * b1 * e.first) /
+          (eta * (1 - b1) * e.g));
+    };
+    const auto got = [&](const MetricCoefficients& k) {
+      const Metric metric = metric_of(k, e);
+      return std::abs(static_cast<double>(metric.numerator) /
+                      static_cast<double>(metric.denominator));
+    };
+    const double square = e.g * e.g;
+    const double terms = delta(b2 * e.second + square) + 2 * e.first / e.g + 1;
+    ASSERT_NEAR(got(adam), delta(b2 * e.second + (1 - b2) * square), std::abs(terms) * 1e-3) << i;
+    // Yogi moves towards the square. The metric assumes the lower second moment.
+    const double lower = e.second - (1 - b2) * square;
+    if (lower < 0) {
+      ASSERT_EQ(level_of(metric_of(yogi, e)), 0u) << i;
+    } else {
+      ASSERT_NEAR(got(yogi), delta(lower), std::abs(terms) * 1e-3) << i;
+    }
+  }
 }
 
 // Without a reliable δ, all bits are sent.

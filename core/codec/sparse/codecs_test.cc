@@ -236,6 +236,40 @@ TEST(Dgc, EqualsThePlainAlgorithmOverRounds) {
   }
 }
 
+// DGC's warm-up: 25 %, 6.25 %, 1.5625 %, and then the ratio.
+TEST(Dgc, SendsMoreInItsWarmUp) {
+  constexpr std::size_t kValues = 6400;
+  const auto codec = codec_of("dgc:cr=0.005,sample=1,warmup=6");
+  const auto sent_in = [&](std::uint64_t round) {
+    const auto encoder = codec->make_encoder(kValues);
+    const Encoded out =
+        encode_alone(*codec, *encoder, update(Pattern::normal, kValues, 1), {.round = round});
+    return std::ranges::count_if(out.decoded, [](float value) { return value != 0; });
+  };
+  for (const std::uint64_t round : {0u, 1u, 2u}) EXPECT_EQ(sent_in(round), 1600) << round;
+  for (const std::uint64_t round : {3u, 4u}) EXPECT_EQ(sent_in(round), 400) << round;
+  for (const std::uint64_t round : {5u, 6u}) EXPECT_EQ(sent_in(round), 100) << round;
+  for (const std::uint64_t round : {7u, 1000u}) EXPECT_EQ(sent_in(round), 32) << round;
+}
+
+// A ratio of a quarter or more needs none, and an agent with a smaller share keeps to it.
+TEST(Dgc, HasNoWarmUpAboveTheRatio) {
+  const auto most = codec_of("dgc:cr=0.5,sample=1,warmup=100");
+  const auto few = codec_of("dgc:cr=0.1,sample=1,warmup=100");
+  const FloatVector x = update(Pattern::normal, 1000, 1);
+  const auto sent = [&](const Codec& codec, double keep) {
+    const auto encoder = codec.make_encoder(1000);
+    Bytes payload;
+    EXPECT_TRUE(encoder->encode({.round = {.round = 1}, .keep = keep}, x, payload).ok());
+    FloatVector decoded(1000);
+    EXPECT_TRUE(codec.decode({.round = {}}, payload, decoded).ok());
+    return std::ranges::count_if(decoded, [](float value) { return value != 0; });
+  };
+  EXPECT_EQ(sent(*most, 1), 500);
+  EXPECT_EQ(sent(*few, 1), 250);
+  EXPECT_EQ(sent(*few, 0.01), 10);
+}
+
 // The check for NaN and Inf precedes the momentum correction.
 TEST(Dgc, ARefusedUpdateLeavesItsMemoryClean) {
   const auto codec = codec_of("dgc:momentum=0.5");

@@ -2,11 +2,14 @@
 // that it has not sent yet):
 //
 //   u = m u + x,  v = v + u          momentum correction
-//   send v where |v| reaches a threshold taken from a sample, at most k values
+//   send v where |v| reaches a threshold taken from a sample, at most k values; in the first rounds
+//   more of them (warm-up)
 //   u = v = 0 where v was sent       momentum factor masking, once the round is committed
 //
 // v replaces the residual, and x is an update without a residual. If a round is committed without
 // this agent, nothing is masked and v keeps everything.
+#include <algorithm>
+
 #include "core/codec/chunks.h"
 #include "core/codec/sparse/families.h"
 #include "core/codec/sparse/kernels.h"
@@ -20,7 +23,21 @@ struct DgcOptions {
   double ratio;
   float momentum;
   double sample;
+  std::uint64_t warmup_rounds;
 };
+
+// The share of the values that is kept in a round; the first is 1. In the warm-up it falls from a
+// quarter to `ratio` by factors of a quarter, each for about the same number of rounds. All
+// operations are exact, so every device computes the same share.
+double share_in_round(const DgcOptions& options, std::uint64_t round) {
+  const std::uint64_t before = std::max<std::uint64_t>(round, 1) - 1;
+  if (before >= options.warmup_rounds) return options.ratio;
+  std::uint64_t steps = 0;  // quarters above the ratio
+  for (double share = 0.25; share > options.ratio; share /= 4) ++steps;
+  double share = 0.25;
+  for (std::uint64_t step = before * steps / options.warmup_rounds; step > 0; --step) share /= 4;
+  return std::max(share, options.ratio);
+}
 
 // The encoder keeps three arrays of the bucket's size or less: u, v, and the indices of the last
 // round.
@@ -56,7 +73,7 @@ class DgcEncoder final : public OwnPlacesEncoder {
 
  private:
   Selector::Indices select(const StageCall& call, std::span<const float> values) override {
-    const double share = share_kept(options_.ratio, call);
+    const double share = share_kept(share_in_round(options_, call.round.round), call);
     const std::uint32_t threshold =
         sampled_threshold(call.execution, values, share,
                           sample_size(options_.sample, values.size()), sample_stream(call.round));
@@ -77,7 +94,8 @@ class DgcCodec final : public OwnPlacesCodec {
       : OwnPlacesCodec(params.canonical("dgc"), params.real("cr")),
         options_({.ratio = params.real("cr"),
                   .momentum = static_cast<float>(params.real("momentum")),
-                  .sample = params.real("sample")}) {}
+                  .sample = params.real("sample"),
+                  .warmup_rounds = static_cast<std::uint64_t>(params.integer("warmup"))}) {}
 
   // u and v hold back values in their own form, so an outer residual would count them twice.
   bool conserves() const override { return false; }

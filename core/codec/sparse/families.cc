@@ -34,7 +34,7 @@ constexpr std::array<ParamSpec, 2> kMstopkParams = {
                       .min = 1,
                       .max = 25,
                       .help = "how often the threshold's bracket is halved, at most"}};
-constexpr std::array<ParamSpec, 3> kDgcParams = {
+constexpr std::array<ParamSpec, 4> kDgcParams = {
     kRatio,
     ParamSpec{.name = "momentum",
               .kind = ParamKind::real,
@@ -42,7 +42,13 @@ constexpr std::array<ParamSpec, 3> kDgcParams = {
               .min = 0,
               .max = 0.99,
               .help = "of the correction; the optimizer's own must be off"},
-    kSample};
+    kSample,
+    ParamSpec{.name = "warmup",
+              .kind = ParamKind::integer,
+              .default_value = "0",
+              .min = 0,
+              .max = 1'000'000,
+              .help = "rounds in which the ratio falls from a quarter, by quarters"}};
 constexpr std::array<ParamSpec, 2> kThresholdParams = {
     ParamSpec{.name = "keep",
               .kind = ParamKind::real,

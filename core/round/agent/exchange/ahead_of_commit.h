@@ -38,8 +38,12 @@ class AheadOfCommit {
   void clear();
 
   bool begun() const { return ahead_.has_value(); }
-  // Requires begun().
-  const std::shared_ptr<FloatVector>& model() const { return ahead_->model; }
+  // The model and the rule from which the next exchange starts: the replica's until an exchange has
+  // been applied.
+  const std::shared_ptr<FloatVector>& model() const {
+    return ahead_ ? ahead_->model : replica_.model();
+  }
+  const ModelRule& rule() const { return ahead_ ? *ahead_->rule : replica_.rule(); }
   const std::shared_ptr<FloatVector>& input() const { return input_; }
   ModelAhead release() { return *std::exchange(ahead_, std::nullopt); }
 

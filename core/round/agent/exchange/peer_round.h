@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "core/codec/optimizer_view.h"
 #include "core/collective/exchange.h"
 #include "core/collective/piece_frame.h"
 #include "core/round/common/machine/events.h"
@@ -61,10 +62,12 @@ class PeerExchangeCache {
   std::unique_ptr<ExchangeCache> cache_;
 };
 
-// The inputs of an exchange. `held` owns the values, which are not copied.
+// The inputs of an exchange. `held` owns the values and the optimizer's state, which are not
+// copied.
 struct PeerInputs {
   std::vector<ExchangeBucket> buckets;
-  std::vector<SharedFloats> held;
+  std::deque<OptimizerView> views;  // to which buckets point
+  std::vector<std::shared_ptr<const void>> held;
 };
 
 // One exchange of one round.
@@ -90,6 +93,10 @@ class PeerRound {
   std::uint32_t begun() const { return begun_; }
   Status begin_next(PeerSends& out) { return exchange_.begin(begun_++, out); }
 
+  // True if the bucket is encoded with the optimizer's state.
+  bool by_optimizer(std::uint32_t bucket) const {
+    return inputs_.buckets[bucket].optimizer != nullptr;
+  }
   // True once for each bucket, when it is complete.
   bool news(std::uint32_t bucket);
   bool over() const { return all_begun() && exchange_.buckets_open() == 0; }

@@ -46,15 +46,25 @@ Result<std::unique_ptr<PeerRound>> RoundExchange::make() const {
   const RoundPlan& plan = round_->plan();
   TRIBUTARY_TRY(parts_.peers.check(plan));
   TRIBUTARY_ASSIGN(const Routes routes, Routes::make(plan.collective(), plan.agents()));
+  const ModelRule& rule = parts_.ahead.rule();
+  const SharedFloats model = parts_.ahead.model();
   PeerInputs inputs;
   for (const PlannedBucket& bucket : plan.buckets_of(index_)) {
-    inputs.buckets.push_back({.codec = bucket.codec.get(),
-                              .encoder = &parts_.encoders.get(bucket, plan.key().epoch),
-                              .input = input_of(bucket),
-                              .round = plan.context(bucket, *round_->rank())});
+    ExchangeBucket& input = inputs.buckets.emplace_back(
+        bucket.codec.get(), &parts_.encoders.get(bucket, plan.key().epoch), input_of(bucket),
+        plan.context(bucket, *round_->rank()));
+    input.facts = &round_->cost().encoding;
+    if (!bucket.codec->reads_optimizer()) continue;
+    if (const auto view = encoder_view(plan, bucket, rule, *model)) {
+      input.optimizer = &inputs.views.emplace_back(*view);
+    }
   }
-  inputs.held = parts_.updates.hold();
-  if (parts_.ahead.begun()) inputs.held = {parts_.ahead.input()};
+  if (!inputs.views.empty()) inputs.held = {model, rule.save()};
+  if (parts_.ahead.begun()) {
+    inputs.held.push_back(parts_.ahead.input());
+  } else {
+    for (const SharedFloats& values : parts_.updates.hold()) inputs.held.push_back(values);
+  }
   return std::make_unique<PeerRound>(plan, routes, *round_->rank(), parts_.peers.session(),
                                      std::move(inputs), parts_.peers.cache_of(plan),
                                      context_.config.execution);
@@ -82,7 +92,8 @@ RoundExchange::Next RoundExchange::advance() {
     withdraw(status);
     return Next::nothing;
   }
-  round_->count_encoded(round_->plan().buckets()[bucket], context_.config.execution, false);
+  const PlannedBucket& encoded = round_->plan().buckets()[bucket];
+  round_->count_encoded(encoded, context_.config.execution, exchange_->by_optimizer(encoded.place));
   pass_on(sends);
   return take_results(bucket);
 }

@@ -16,7 +16,8 @@ class SomeExchange : public testing::Test {
  protected:
   using Next = RoundExchange::Next;
 
-  void begin(std::uint32_t members, std::uint32_t exchanges = 1) {
+  void begin(std::uint32_t members, std::uint32_t exchanges = 1,
+             const std::string& codec = "fp32") {
     agent_.have_model();
     agent_.open_session();
     updates_.begin_job(kSmallValues);
@@ -25,8 +26,11 @@ class SomeExchange : public testing::Test {
     membership.peer_session = 7;
     membership.members.push_back(std::make_unique<wire::MemberT>());
     peers_.join(*Packed(membership));
-    round_ = std::make_unique<AgentRound>(agent_.round_plan(
-        1, {.members = members, .collective = wire::Collective::ring, .exchanges = exchanges}));
+    round_ =
+        std::make_unique<AgentRound>(agent_.round_plan(1, {.codec = codec,
+                                                           .members = members,
+                                                           .collective = wire::Collective::ring,
+                                                           .exchanges = exchanges}));
     round_->take_part_as(0);
     upload_.begin(*round_);
     exchange_.begin(*round_);
@@ -87,6 +91,19 @@ TEST_F(SomeExchange, TrainsOnTheModelOfTheExchangeBefore) {
   EXPECT_EQ(run(), Next::nothing);
   agent_.store_all();
   EXPECT_TRUE(exchange_.prepared());
+}
+
+// A parameter of 0 keeps every bit of its update, and one of 1 leaves out 6 bits of 2^-10.
+TEST_F(SomeExchange, EncodesByTheOptimizerAfterTheExchangeBefore) {
+  begin(1, 2, "gcomp");
+  EXPECT_EQ(run(), Next::trains);
+  EXPECT_EQ(round_->mechanisms().buckets_with_view, 2u);
+  EXPECT_EQ(round_->cost().encoding.mantissa_bits_dropped, 0u);
+  ahead_.add_to_input(*all(0x1p-10f), 1);
+  updates_.take(round_->plan(), 1, all(0x1p-10f));
+  EXPECT_EQ(run(), Next::nothing);
+  EXPECT_EQ(round_->mechanisms().buckets_with_view, 4u);
+  EXPECT_EQ(round_->cost().encoding.mantissa_bits_dropped, 6 * kSmallValues);
 }
 
 TEST_F(SomeExchange, SendsToItsPeersAndWaitsForThem) {

@@ -73,9 +73,12 @@ void AgentReporter::report(const AgentRound& round, const Facts& facts) {
   reported_at_ns_ = context_.now;
   session_.ask([key = round.key(), member = *round.member(), facts, measured = measured_,
                 before = before_, encode_s = static_cast<double>(round.cost().encode_ns) / 1e9,
+                dropped = static_cast<double>(round.cost().encoding.mantissa_bits_dropped),
                 mechanisms = round.mechanisms()] {
     wire::ReportT report = make_report(key, member, facts, measured, before, encode_s);
     report.mechanisms = std::make_unique<wire::MechanismsT>(mechanisms);
+    const auto values = static_cast<double>(std::max<std::uint64_t>(mechanisms.values_encoded, 1));
+    report.mechanisms->mantissa_bits_dropped = dropped / values;
     report.mechanisms->trials = static_cast<std::uint32_t>(before.trials.size());
     return frame_with(std::move(report));
   });

@@ -9,6 +9,7 @@ namespace {
 
 using round_testing::AgentParts;
 using round_testing::all;
+using round_testing::kBucketValues;
 
 // The reporter of an agent that is member 1 and has an open session.
 class SomeReporter : public testing::Test {
@@ -63,12 +64,16 @@ TEST_F(SomeReporter, ReportsOnceUntilTheReportIsForgotten) {
 TEST_F(SomeReporter, ReportsTheCostOfARoundWithTheNext) {
   const auto first = round(1);
   first->count_encoded(first->plan().buckets()[0], {}, true);
-  first->cost() = {.encode_ns = 1'000'000'000, .decode_ns = 2'000'000'000, .bytes_up = 10};
+  first->cost() = {.encode_ns = 1'000'000'000,
+                   .decode_ns = 2'000'000'000,
+                   .bytes_up = 10,
+                   .encoding = {.mantissa_bits_dropped = 6 * kBucketValues}};
   const wire::ReportT before = report(*first);
   EXPECT_EQ(before.encode_s, 1);
   EXPECT_EQ(before.bytes_up, 0u);
   ASSERT_NE(before.mechanisms, nullptr);
   EXPECT_EQ(before.mechanisms->buckets_with_view, 1u);
+  EXPECT_EQ(before.mechanisms->mantissa_bits_dropped, 6) << "in the mean of all encoded values";
   EXPECT_EQ(before.mechanisms->trials, 0u);
   agent_.context.now += 4'000 * kNsPerMs;
   reporter_.committed(*first);
@@ -83,7 +88,8 @@ TEST_F(SomeReporter, TriesCodecsWhileItWaits) {
   const auto first = round(1, {"int8", "fp32"});
   const auto update = all(1);
   reporter_.begin_trials(first->plan(), 0, [&](const PlannedBucket& bucket) {
-    return std::span<const float>(*update).subspan(bucket.first_value, bucket.values);
+    return CodecTrials::Input{
+        .values = std::span<const float>(*update).subspan(bucket.first_value, bucket.values)};
   });
   EXPECT_FALSE(reporter_.trying()) << "the payloads are not made yet";
   report(*first);

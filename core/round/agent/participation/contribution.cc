@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "core/codec/error_feedback.h"
 #include "core/codec/payload.h"
 
@@ -77,10 +79,16 @@ void Contribution::encode_stages(std::uint32_t number) {
 Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
                                   std::uint32_t stage) {
   const std::vector<ByteSpan> combined = work.spans(stage);
+  std::optional<OptimizerView> view;
+  if (bucket.codec->reads_optimizer()) {
+    view = encoder_view(round_->plan(), bucket, parts_.replica.rule(), *parts_.replica.model());
+  }
   const StageCall call = {.round = round_->plan().context(bucket, *round_->rank()),
                           .execution = context_.config.execution,
                           .combined = combined,
-                          .keep = bucket.keep};
+                          .optimizer = view ? &*view : nullptr,
+                          .keep = bucket.keep,
+                          .facts = &round_->cost().encoding};
   Bytes payload;
   const std::span<const float> input = parts_.updates.input_of(bucket);
   Encoder& encoder = parts_.encoders.get(bucket, round_->key().epoch);

@@ -2,7 +2,8 @@
 // stage as earlier stages close, stores the residual that the contribution would leave, and uploads
 // the last stage only after that.
 //
-// The caller begins with a round that lives until end(). This agent must have a rank in it, and its
+// The caller begins with a round of the replica's model, which lives until end(). This agent must
+// have a rank in it, and its
 // updates must contain the round's update, or at least the part that a bucket needs. A bucket that
 // cannot be encoded withdraws the agent from the attempt. All references must outlive the object.
 // Not thread-safe.
@@ -15,6 +16,7 @@
 
 #include "core/round/agent/context/agent_context.h"
 #include "core/round/agent/replica/local_updates.h"
+#include "core/round/agent/replica/replica.h"
 #include "core/round/agent/round/agent_round.h"
 #include "core/round/agent/round/encoder_cache.h"
 #include "core/round/agent/round/round_upload.h"
@@ -26,6 +28,7 @@ class Contribution {
  public:
   // The inputs and outputs of a contribution; `scratch` is used only within calls.
   struct Parts {
+    const Replica& replica;
     LocalUpdates& updates;
     EncoderCache& encoders;
     RoundUpload& upload;

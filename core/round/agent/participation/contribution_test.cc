@@ -13,15 +13,15 @@ using round_testing::kSmallValues;
 // The contribution of member 0 in round 1, whose update is 1 everywhere.
 class SomeContribution : public testing::Test {
  protected:
-  void begin(const round_testing::Planned& planned) {
-    agent_.have_model();
+  void begin(const round_testing::Planned& planned, float parameter = 0, float update = 1) {
+    agent_.have_model(0, parameter);
     agent_.open_session();
     updates_.begin_job(kSmallValues);
     round_ = std::make_unique<AgentRound>(agent_.round_plan(1, planned));
     round_->take_part_as(0);
     upload_.begin(*round_);
     contribution_.begin(*round_);
-    updates_.take(round_->plan(), 0, all(1));
+    updates_.take(round_->plan(), 0, all(update));
     round_->begin_work();
   }
 
@@ -33,7 +33,8 @@ class SomeContribution : public testing::Test {
   FloatVector scratch_;
   int stored_ = 0;
   Contribution contribution_{agent_.context,
-                             {.updates = updates_,
+                             {.replica = agent_.replica,
+                              .updates = updates_,
                               .encoders = encoders_,
                               .upload = upload_,
                               .withdrawal = withdrawal_,
@@ -90,6 +91,28 @@ TEST_F(SomeContribution, SendsNoStageThatHasClosedMeanwhile) {
   contribution_.encode_next(1);
   agent_.store_all();
   EXPECT_EQ(upload_.bytes(), 2 * one);
+}
+
+// The last bits of an update of 1 do not change a parameter of 1024. They stay in the residual.
+TEST_F(SomeContribution, LeavesOutWhatTheOptimizerWouldRoundAway) {
+  begin({.codec = "gcomp"}, 1024, 1 + 0x1p-20f);
+  contribution_.encode_all();
+  const auto stored = agent_.store_all();
+  ASSERT_EQ(stored.size(), 1u);
+  for (const ContributionPart& part : std::get<ContributionRecord>(stored[0]).parts) {
+    EXPECT_EQ(*part.if_committed, FloatVector(kBucketValues, 0x1p-20f));
+  }
+  EXPECT_EQ(round_->mechanisms().buckets_with_view, 2u);
+  EXPECT_EQ(round_->cost().encoding.mantissa_bits_dropped, 6 * kSmallValues);
+}
+
+TEST_F(SomeContribution, ShowsTheOptimizerOnlyToACodecThatReadsIt) {
+  for (const std::string codec : {"fp32", "gcomp:truncation=none", "gcomp:truncation=6"}) {
+    begin({.codec = codec}, 1024);
+    contribution_.encode_all();
+    agent_.store_all();
+    EXPECT_EQ(round_->mechanisms().buckets_with_view, 0u) << codec;
+  }
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ Participation::Participation(AgentContext& context, const Parts& parts)
       reporter_(context, parts.session),
       upload_(context, parts.session),
       contribution_(context,
-                    {.updates = parts.updates,
+                    {.replica = parts.replica,
+                     .updates = parts.updates,
                      .encoders = encoders_,
                      .upload = upload_,
                      .withdrawal = withdrawal_,
@@ -92,8 +93,11 @@ void Participation::go_on() {
 void Participation::contribute() {
   const RoundPlan& plan = round_->plan();
   reporter_.measure_gain(plan, updates_.input_of(plan));
-  reporter_.begin_trials(plan, *round_->rank(),
-                         [this](const PlannedBucket& bucket) { return updates_.input_of(bucket); });
+  reporter_.begin_trials(plan, *round_->rank(), [&](const PlannedBucket& bucket) {
+    return CodecTrials::Input{
+        .values = updates_.input_of(bucket),
+        .view = encoder_view(plan, bucket, replica_.rule(), *replica_.model())};
+  });
   if (plan.by_peers()) return exchange_.start();
   contribution_.encode_all();
   report();

@@ -21,9 +21,7 @@ void Participation::start_work() {
 }
 
 void Participation::train() {
-  const std::uint32_t exchange = exchange_.index();
-  training_.start(round_->shared_plan(), exchange, replica_.version(),
-                  exchange > 0 ? ahead_.model() : replica_.model());
+  training_.start(round_->shared_plan(), exchange_.index(), replica_.version(), ahead_.model());
 }
 
 // --- parts -------------------------------------------------------------------------------------

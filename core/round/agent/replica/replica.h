@@ -50,6 +50,7 @@ class Replica {
 
   // --- model ---
   const std::shared_ptr<FloatVector>& model() const { return model_; }  // null: none
+  const ModelRule& rule() const { return *rule_; }                      // requires a job
   const ModelId& id() const { return id_; }
   std::uint64_t version() const { return id_.version; }
   // Lower and upper bound on the size of a download of the model with the rule's state. Require a

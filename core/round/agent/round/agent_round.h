@@ -40,6 +40,7 @@ struct RoundCost {
   TimeNs decode_ns = 0;        // of decoding results and computing the next model
   std::uint64_t bytes_up = 0;  // including repeated bytes
   std::uint64_t bytes_down = 0;
+  EncodingFacts encoding = {};  // of all payloads that this agent has encoded
 };
 
 class AgentRound {

@@ -84,10 +84,21 @@ CodecTrials::CodecTrials(const RoundPlan& plan, std::uint32_t rank, const InputO
 
 void CodecTrials::add_sample(const PlannedBucket& bucket, std::uint32_t offset, std::uint32_t count,
                              const InputOf& input_of) {
-  const std::span<const float> values = input_of(bucket).subspan(offset, count);
-  samples_.push_back({.bucket = bucket.index,
-                      .values = FloatVector(values.begin(), values.end()),
-                      .layers = layers_within(bucket.layers, offset, count)});
+  const Input input = input_of(bucket);
+  const auto copy = [&](std::span<const float> all) {
+    const std::span<const float> part = all.empty() ? all : all.subspan(offset, count);
+    return FloatVector(part.begin(), part.end());
+  };
+  Sample& sample = samples_.emplace_back();
+  sample.bucket = bucket.index;
+  sample.values = copy(input.values);
+  sample.layers = layers_within(bucket.layers, offset, count);
+  if (!input.view) return;
+  // The model may change before the trial runs. A move of the sample keeps the arrays in place.
+  sample.view = input.view;
+  sample.view->parameters = sample.parameters = copy(input.view->parameters);
+  sample.view->first_moment = sample.first_moment = copy(input.view->first_moment);
+  sample.view->second_moment = sample.second_moment = copy(input.view->second_moment);
 }
 
 bool CodecTrials::over() const {
@@ -124,6 +135,7 @@ Status CodecTrials::try_one(const Codec& codec, const Sample& sample, const Exec
   StageCall call = {.round = round_, .execution = execution};
   call.round.bucket = sample.bucket;
   call.round.layers = sample.layers;
+  if (sample.view) call.optimizer = &*sample.view;
   const std::unique_ptr<Encoder> encoder = codec.make_encoder(count);
   FloatVector input = sample.values;
   FloatVector decoded(count);

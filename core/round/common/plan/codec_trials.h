@@ -13,10 +13,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/codec/codec.h"
+#include "core/codec/optimizer_view.h"
 #include "core/round/common/machine/events.h"
 #include "core/round/common/plan/round_plan.h"
 #include "schemas/frame_generated.h"
@@ -33,8 +35,12 @@ class CodecTrials {
   // Rounds of error feedback per sample, for codecs that use it.
   static constexpr std::uint32_t kTurns = 20;
 
-  // Returns the input of a bucket: the values that this agent encodes.
-  using InputOf = std::function<std::span<const float>(const PlannedBucket& bucket)>;
+  // The values of a bucket that this agent encodes, and the view of its optimizer; no view: none.
+  struct Input {
+    std::span<const float> values;
+    std::optional<OptimizerView> view = {};
+  };
+  using InputOf = std::function<Input(const PlannedBucket& bucket)>;
 
   // Copies the samples from the input. `rank` is this agent's place among the participants. The
   // plan names the codecs and the time limit.
@@ -51,11 +57,15 @@ class CodecTrials {
   std::vector<wire::TrialT> results() const;
 
  private:
-  // A copy of some values of one bucket.
+  // A copy of some values of one bucket, and of the optimizer's state for them.
   struct Sample {
     std::uint32_t bucket = 0;
     FloatVector values;
     std::vector<LayerRun> layers;
+    std::optional<OptimizerView> view;  // into the three arrays
+    FloatVector parameters;
+    FloatVector first_moment;
+    FloatVector second_moment;
   };
   // The sums over all samples of one codec.
   struct Tried {

@@ -51,6 +51,19 @@ class OptimizerRule final : public ModelRule {
     apply_run(optimizer_, step, at, end, model);
   }
 
+  std::optional<OptimizerView> view(std::uint64_t first_value, std::span<const float> parameters,
+                                    double learning_rate) const override {
+    const std::uint64_t end = first_value + parameters.size();
+    const bool averaged = std::ranges::any_of(buffers_, [&](const ValueRange& buffer) {
+      return buffer.first < end && buffer.end > first_value;
+    });
+    if (averaged) return std::nullopt;
+    std::optional<OptimizerView> view =
+        optimizer_.view(first_value, parameters, gradient_ ? learning_rate : server_rate_);
+    if (view && !gradient_) view->value_scale = -1;
+    return view;
+  }
+
   std::shared_ptr<const Bytes> save() const override {
     std::shared_ptr<const Bytes> state = optimizer_.save();
     return state ? state : ModelRule::save();

@@ -4,10 +4,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
+#include "core/codec/optimizer_view.h"
 #include "core/optimizer/settings.h"
 #include "schemas/frame_generated.h"
 
@@ -31,6 +33,16 @@ class ModelRule {
   virtual void begin(std::uint64_t /*round*/) {}
   // Changes the part of the model that the step covers.
   virtual void apply(const RuleStep& step, std::span<float> model) = 0;
+
+  // The view of the next step of a run of the model, for a codec. `parameters` is that run before
+  // the step. The view is in the units of one step: OptimizerView::value_scale is 1, or -1 for
+  // deltas. It points into `parameters` and the state, and is valid until the next step. Empty if
+  // the optimizer does not make that step alone, as in a run with buffers.
+  virtual std::optional<OptimizerView> view(std::uint64_t /*first_value*/,
+                                            std::span<const float> /*parameters*/,
+                                            double /*learning_rate*/) const {
+    return std::nullopt;
+  }
 
   // The state that it keeps between rounds: a part of checkpoints, replicas and transfers. Never
   // null. Later steps do not change it.

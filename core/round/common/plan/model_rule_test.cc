@@ -145,5 +145,48 @@ TEST(JobModel, KnowsTheLearningRateOfARound) {
   EXPECT_EQ((*job)->learning_rate(2, 11), 1);
 }
 
+// --- what a codec sees of the optimizer
+// ------------------------------------------------------------
+
+TEST(ModelRule, ShowsACodecTheStepThatFollows) {
+  const auto rule = rule_of(momentum);
+  FloatVector model = after_round(*rule, FloatVector(kValues, 1.0f));
+  const auto view = rule->view(2, std::span<const float>(model).subspan(2, 3), 0.25);
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->kind, OptimizerKind::momentum);
+  EXPECT_EQ(view->learning_rate, 0.25f);
+  EXPECT_EQ(view->step, 2u);
+  EXPECT_EQ(view->value_scale, 1);
+  EXPECT_EQ(view->parameters[0], 0.75f);
+  ASSERT_EQ(view->first_moment.size(), 3u);
+  EXPECT_EQ(view->first_moment[0], 1.0f);
+}
+
+// A buffer is averaged, so the optimizer's state does not describe its step.
+TEST(ModelRule, ShowsNothingOfARunWithABuffer) {
+  const auto rule = rule_of(momentum);
+  const FloatVector model(kValues, 1.0f);
+  EXPECT_FALSE(rule->view(5, std::span<const float>(model).subspan(5, 2), 1));
+  EXPECT_FALSE(rule->view(0, model, 1));
+  EXPECT_TRUE(rule->view(9, std::span<const float>(model).subspan(9, 1), 1));
+}
+
+// Deltas are applied by the server's optimizer, whose rate is not the agents'.
+TEST(ModelRule, ShowsTheServersOptimizerForDeltas) {
+  const auto rule = rule_of([](wire::JobT& job) {
+    momentum(job);
+    job.mode = wire::ExchangeMode::delta;
+    job.strategy = "fedyogi:rate=0.125";
+  });
+  const FloatVector model(kValues, 1.0f);
+  const auto view = rule->view(0, std::span<const float>(model).first(4), 0.5);
+  ASSERT_TRUE(view);
+  EXPECT_EQ(view->kind, OptimizerKind::adam);
+  EXPECT_TRUE(view->yogi);
+  EXPECT_FALSE(view->bias_correction);
+  EXPECT_EQ(view->learning_rate, 0.125f);
+  EXPECT_EQ(view->value_scale, -1) << "a delta moves the model the other way";
+}
+
 }  // namespace
 }  // namespace tributary

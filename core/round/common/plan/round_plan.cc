@@ -239,6 +239,16 @@ RuleStep rule_step(const RoundPlan& plan, const CommittedBucket& committed,
           .learning_rate = plan.wire().learning_rate};
 }
 
+std::optional<OptimizerView> encoder_view(const RoundPlan& plan, const PlannedBucket& bucket,
+                                          const ModelRule& rule, std::span<const float> model) {
+  std::optional<OptimizerView> view =
+      rule.view(bucket.first_value, model.subspan(bucket.first_value, bucket.values),
+                plan.wire().learning_rate);
+  // An agent's value is its gradient times its weight; a weight is the divisor of all over agents.
+  if (view) view->value_scale *= static_cast<float>(plan.agents() / plan.divisor_of_all());
+  return view;
+}
+
 Status apply_round(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets,
                    const Execution& execution, ModelRule& rule, FloatVector& sum,
                    std::span<float> model) {

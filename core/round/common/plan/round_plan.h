@@ -129,6 +129,12 @@ Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
 RuleStep rule_step(const RoundPlan& plan, const CommittedBucket& committed,
                    std::span<const float> sum);
 
+// The view of a bucket's optimizer before the round's step, or before the step of the bucket's
+// exchange, for an encoder. `model` and `rule` are those of that time and must outlive the view.
+// Empty if the rule has none. A value is judged as if all agents had the same weight.
+std::optional<OptimizerView> encoder_view(const RoundPlan& plan, const PlannedBucket& bucket,
+                                          const ModelRule& rule, std::span<const float> model);
+
 // Calls ModelRule::begin at the start of each exchange of a round. Buckets must be passed in
 // ascending order.
 class RuleSteps {

@@ -7,14 +7,15 @@
 
 namespace tributary {
 
-Status ActiveRound::begin(const Execution& execution, std::span<float> residual) {
+Status ActiveRound::begin(const Execution& execution, std::span<float> residual,
+                          const RoundStart& start) {
   for (const PlannedBucket& bucket : plan_->buckets()) {
     const bool encodes_again = bucket.codec->aggregation() != Aggregation::sum;
     // An aggregator that adds without decoding loses nothing, so it needs no residual.
     const bool keeps = !residual.empty() && encodes_again && bucket.keeps_error();
     buckets_.push_back(std::make_unique<BucketAggregation>(
         *plan_, bucket, execution,
-        keeps ? residual.subspan(bucket.first_value, bucket.values) : std::span<float>()));
+        keeps ? residual.subspan(bucket.first_value, bucket.values) : std::span<float>(), start));
     TRIBUTARY_TRY(buckets_.back()->begin());
   }
   return {};

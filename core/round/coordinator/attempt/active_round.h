@@ -41,7 +41,7 @@ class ActiveRound {
 
   // Begins the aggregation of all buckets. `residual` is the aggregator's residual for the whole
   // model; empty if it keeps none. It must outlive the object.
-  Status begin(const Execution& execution, std::span<float> residual);
+  Status begin(const Execution& execution, std::span<float> residual, const RoundStart& start);
 
   const RoundPlan& plan() const { return *plan_; }
   const std::shared_ptr<const RoundPlan>& shared_plan() const { return plan_; }

@@ -20,7 +20,7 @@ inline std::unique_ptr<ActiveRound> begin_round(const Membership& membership, Ti
     members.push_back({.session = one.session, .participates = true});
   }
   auto round = std::make_unique<ActiveRound>(std::move(plan), std::move(members));
-  EXPECT_TRUE(round->begin({}, {}).ok());
+  EXPECT_TRUE(round->begin({}, {}, {}).ok());
   round->began_at_ns = now;
   return round;
 }

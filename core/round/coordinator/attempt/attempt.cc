@@ -19,7 +19,7 @@ Result<std::unique_ptr<Attempt>> Attempt::make(const JobContext& job, const Memb
   }
   std::unique_ptr<Attempt> made(new Attempt(job, membership, repeats, setup, std::move(members)));
   ActiveRound& round = made->round_;
-  TRIBUTARY_TRY(round.begin(job.coordinator.config.execution, setup.residual));
+  TRIBUTARY_TRY(round.begin(job.coordinator.config.execution, setup.residual, setup.start));
   const TimeNs now = job.coordinator.now;
   round.began_at_ns = now;
   round.deadline_ns = now + setup.deadline_ms * kNsPerMs;

@@ -35,6 +35,7 @@ class Attempt {
     UploadBudget budget;
     // The aggregator's residual for the whole model; empty if it keeps none.
     std::span<float> residual;
+    RoundStart start = {};
   };
   // Returns the error of a codec that cannot begin. All references and the residual must outlive
   // the attempt.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cassert>
+#include <optional>
 #include <utility>
 
 #include "core/codec/aggregate/gather.h"
@@ -12,8 +13,13 @@
 namespace tributary {
 
 BucketAggregation::BucketAggregation(const RoundPlan& plan, const PlannedBucket& bucket,
-                                     const Execution& execution, std::span<float> residual)
-    : plan_(plan), bucket_(bucket), execution_(execution), residual_(residual) {}
+                                     const Execution& execution, std::span<float> residual,
+                                     RoundStart start)
+    : plan_(plan),
+      bucket_(bucket),
+      execution_(execution),
+      residual_(residual),
+      start_(std::move(start)) {}
 
 StageCall BucketAggregation::call() const {
   return {.round = plan_.context(bucket_), .execution = execution_, .combined = spans_};
@@ -85,8 +91,14 @@ Status BucketAggregation::close(std::uint32_t least) {
     drop();
     return {};
   }
+  std::optional<OptimizerView> view;
+  if (start_.rule && bucket_.codec->reads_optimizer()) {
+    view = encoder_view(plan_, bucket_, *start_.rule, *start_.model);
+  }
+  StageCall closing = call();
+  if (view) closing.optimizer = &*view;
   Bytes combined;
-  if (Status status = aggregator_->finish(call(), combined); !status.ok()) {
+  if (Status status = aggregator_->finish(closing, combined); !status.ok()) {
     drop();
     return status;
   }

@@ -16,12 +16,18 @@
 
 namespace tributary {
 
+// The committed model from which an attempt starts, with its rule. They must outlive the attempt.
+struct RoundStart {
+  const ModelRule* rule = nullptr;  // null: results are encoded without the optimizer's state
+  SharedFloats model = nullptr;
+};
+
 class BucketAggregation {
  public:
   // `residual` is the aggregator's residual for the values of this bucket; empty if it keeps none.
   // The plan, the bucket and the residual must outlive the object.
   BucketAggregation(const RoundPlan& plan, const PlannedBucket& bucket, const Execution& execution,
-                    std::span<float> residual);
+                    std::span<float> residual, RoundStart start);
   // Begins the open stage.
   Status begin();
 
@@ -67,6 +73,7 @@ class BucketAggregation {
   const PlannedBucket& bucket_;
   const Execution execution_;
   const std::span<float> residual_;
+  const RoundStart start_;
   std::unique_ptr<Aggregator> aggregator_;
   std::vector<SharedBytes> combined_;
   std::vector<ByteSpan> spans_;

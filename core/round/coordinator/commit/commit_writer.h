@@ -34,6 +34,9 @@ class CommitWriter {
   // next call.
   std::span<float> aggregator_residual(const RoundPlan& plan);
 
+  // The committed model and its rule, for an attempt that ends before the next write().
+  RoundStart start() const { return {.rule = rule_.get(), .model = committed_.state().values}; }
+
   using Done = std::function<void(const RoundRecord&)>;
   // Applies the results and pushes the commit, with `reports`, to the store queue. `reports` is
   // empty afterwards. `done` is called when the commit is stored. Returns false, and changes

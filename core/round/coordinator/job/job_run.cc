@@ -163,7 +163,8 @@ Status JobRun::start_attempt(const Bitmap& participants) {
                                             .participants = participants,
                                             .deadline_ms = request.deadline_ms,
                                             .budget = budget(),
-                                            .residual = residual}));
+                                            .residual = residual,
+                                            .start = commits_.start()}));
   phase_ = Phase::running;
   attempt_->send_plan_to_all();
   return {};
