@@ -82,6 +82,7 @@ RoundExchange::Next RoundExchange::advance() {
     withdraw(status);
     return Next::nothing;
   }
+  round_->count_encoded(round_->plan().buckets()[bucket], context_.config.execution, false);
   pass_on(sends);
   return take_results(bucket);
 }
