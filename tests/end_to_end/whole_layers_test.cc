@@ -9,6 +9,7 @@
 #include "core/codec/measure.h"
 #include "core/codec/registry.h"
 #include "core/store/coordinator/run_file.h"
+#include "schemas/frame_generated.h"
 #include "tests/end_to_end/federation/federation.h"
 
 namespace tributary::end_to_end {
@@ -56,7 +57,11 @@ double bytes_sent(const std::string& codec, const std::string& collective) {
   const auto reports = (*file)->agent_rounds((*file)->jobs()->front().job, 3, kRounds);
   EXPECT_TRUE(reports.ok()) << reports.status().text();
   double bytes = 0;
-  for (const AgentRoundRecord& report : *reports) bytes += static_cast<double>(report.bytes_up);
+  for (const AgentRoundRecord& report : *reports) {
+    bytes += static_cast<double>(report.bytes_up);
+    const auto* const facts = flatbuffers::GetRoot<wire::Mechanisms>(report.mechanisms->data());
+    EXPECT_EQ(facts->matrices(), codec == "fp32" ? 0u : 2u) << "of the journal's facts";
+  }
   return bytes;
 }
 
