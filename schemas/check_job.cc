@@ -83,6 +83,7 @@ Status check_exchange(const Exchange& exchange, std::uint32_t agents) {
     }
   }
   TRIBUTARY_TRY(not_negative("range_margin", exchange.range_margin()));
+  TRIBUTARY_TRY(at_most("layer_values", exchange.layer_values(), kBucketValuesMax));
   return in_range("payload_bytes", exchange.payload_bytes(), 1, kPayloadBytesMax);
 }
 

@@ -15,6 +15,7 @@
 #include "core/base/files/file.h"
 #include "core/codec/measure.h"
 #include "core/codec/payload.h"
+#include "core/job/job_settings.h"
 
 namespace tributary {
 namespace {
@@ -29,6 +30,7 @@ struct MeasureCommand {
   std::vector<std::unique_ptr<Codec>> codecs;
   std::vector<std::string> files;
   MeasureOptions measure;
+  std::vector<LayerShape> layers;
   std::size_t backend = 1;  // index into kBackends
 };
 
@@ -69,6 +71,7 @@ Result<std::vector<FloatVector>> read_updates(const std::vector<std::string>& fi
 Result<Answer> measure_all(const MeasureCommand& command, World& world) {
   TRIBUTARY_ASSIGN(const std::vector<FloatVector> updates, read_updates(command.files));
   const std::vector<std::span<const float>> spans(updates.begin(), updates.end());
+  TRIBUTARY_ASSIGN(const LayerMap layers, LayerMap::make(command.layers));
   Json rows = Json::array();
   std::vector<std::string> header = cost_header();
   header.insert(header.end(), {"NMSE", "NMSE of last round"});
@@ -76,6 +79,7 @@ Result<Answer> measure_all(const MeasureCommand& command, World& world) {
   Table table(std::move(header));
   for (const auto& codec : command.codecs) {
     MeasureOptions options = command.measure;
+    if (!command.layers.empty()) options.layers = &layers;
     options.backend = command.backend == 0 ? Backend::scalar : Backend::simd;
     options.progress = [&](std::uint64_t done, std::uint64_t total) {
       return world.progress.report(codec->spec(), done, total);
@@ -146,6 +150,15 @@ Command codec_measure_command() {
                    .value_name = "N",
                    .help = "values per bucket (16Mi)",
                    .accept = accept_count(command->measure.bucket_values, 1u, kBucketValuesMax)},
+                  {.name = "--layer",
+                   .value_name = "NAME:AxB",
+                   .help = "a layer of the updates, as in a job's layers; may be repeated",
+                   .accept = [command](const std::string& value) -> Status {
+                     TRIBUTARY_ASSIGN(LayerShape shape, parse_layer(value));
+                     command->layers.push_back(std::move(shape));
+                     return {};
+                   },
+                   .repeatable = true},
                   {.name = "--seed",
                    .value_name = "N",
                    .help = "seed of the job, for random draws (1)",

@@ -24,6 +24,7 @@
 #include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
 #include "core/base/thread_pool.h"
+#include "core/update/layer_runs.h"
 
 namespace tributary {
 
@@ -59,14 +60,6 @@ enum class Backend : std::uint8_t { scalar, simd };
 struct Execution {
   Backend backend = Backend::simd;
   ThreadPool* pool = nullptr;  // not owned; null: run on the caller's thread
-};
-
-// The part of a layer that lies in a bucket, as a matrix of `rows` rows (1 for a vector). `rows`
-// divides `count`.
-struct LayerRun {
-  std::uint32_t offset = 0;  // index of the first value within the bucket
-  std::uint32_t count = 0;
-  std::uint32_t rows = 1;
 };
 
 // The values that a plan fixes for one bucket in one round. A decoder knows these, the payload's
@@ -193,6 +186,10 @@ class Codec {
   // Whether an encoder's payload depends on StageCall::optimizer. The caller then passes a view if
   // it has one; the payload decodes without it.
   virtual bool reads_optimizer() const { return false; }
+  // Whether the codec treats each layer of a bucket as a unit, for example as a matrix. Its buckets
+  // then hold whole layers, and whole rows of a layer that is too large for a bucket. Other codecs
+  // accept any division of the update.
+  virtual bool whole_layers() const { return false; }
 
   // Both factories require that `values` is the number of values in the bucket. An encoder starts
   // without memory of earlier rounds.

@@ -79,7 +79,24 @@ TEST(Measure, RandomRoundingIsUnbiasedWithoutErrorFeedback) {
   EXPECT_LT(random.nmse, nearest.nmse / 4);
 }
 
+// A matrix of 100 x 99 and a vector of 100 values. Rank 2 of the matrix takes 2 * 199 floats and a
+// bound, also if buckets are much smaller.
+TEST(Measure, BucketsHoldTheLayersThatACodecNeeds) {
+  const LayerMap layers = *LayerMap::make({{"weight", {100, 99}}, {"bias", {100}}});
+  for (const std::uint32_t bucket_values : {1u << 20, 1'000u}) {
+    const MeasureOptions options = {.bucket_values = bucket_values, .layers = &layers};
+    const MeasureReport report = measured("powersgd:rank=2", options);
+    EXPECT_NEAR(report.ratio_up, 40'000.0 / (4 * (2 * 199 + 1 + 100)), 4) << bucket_values;
+    EXPECT_GT(report.ratio_up, 15) << bucket_values;
+  }
+  const MeasureReport rows =
+      measured("powersgd:rank=2", {.bucket_values = 100, .layers = &layers, .layer_values = 2'000});
+  EXPECT_LT(rows.ratio_up, 10);
+  EXPECT_GT(rows.ratio_up, 5) << "buckets of whole rows";
+}
+
 TEST(Measure, RefusesWhatCannotBeMeasured) {
+  const LayerMap layers = *LayerMap::make({{"weight", {11}}});
   const auto codec = codec_testing::codec_of("fp32");
   const SystemClock clock;
   const FloatVector a(10);
@@ -89,6 +106,7 @@ TEST(Measure, RefusesWhatCannotBeMeasured) {
   EXPECT_EQ(status.code(), StatusCode::invalid_argument);
   EXPECT_NE(status.text().find("update 1"), std::string::npos);
   EXPECT_FALSE(measure(*codec, {}, {}, clock).ok());
+  EXPECT_FALSE(measure(*codec, std::span(unequal).first(1), {.layers = &layers}, clock).ok());
   EXPECT_FALSE(measure(*codec, std::span(unequal).first(1), {.rounds = 0}, clock).ok());
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/codec/local_exchange.h"
 #include "core/codec/payload.h"
+#include "core/update/buckets.h"
 
 namespace tributary {
 namespace {
@@ -95,8 +96,9 @@ struct Tally {
 class BucketRun {
  public:
   BucketRun(const Codec& codec, std::vector<std::span<const float>> updates,
-            const MeasureOptions& options, const Clock& clock)
+            std::vector<LayerRun> layers, const MeasureOptions& options, const Clock& clock)
       : updates_(std::move(updates)),
+        layers_(std::move(layers)),
         options_(options),
         exchange_(codec, static_cast<std::uint32_t>(updates_[0].size()),
                   static_cast<std::uint32_t>(updates_.size()),
@@ -107,8 +109,9 @@ class BucketRun {
   Status play(std::uint32_t bucket, std::uint32_t round, Tally& tally) {
     TRIBUTARY_ASSIGN(
         const ExchangeTraffic traffic,
-        exchange_.play({.job_seed = options_.job_seed, .round = round, .bucket = bucket},
-                       {.backend = options_.backend}, updates_, sum_));
+        exchange_.play(
+            {.job_seed = options_.job_seed, .round = round, .bucket = bucket, .layers = layers_},
+            {.backend = options_.backend}, updates_, sum_));
     tally.add_traffic(traffic, sum_.size(), updates_.size());
     for (std::size_t i = 0; i < sum_.size(); ++i) total_[i] += static_cast<double>(sum_[i]);
     return {};
@@ -128,6 +131,7 @@ class BucketRun {
 
  private:
   std::vector<std::span<const float>> updates_;
+  std::vector<LayerRun> layers_;
   const MeasureOptions& options_;
   LocalExchange exchange_;
   FloatVector sum_;
@@ -157,7 +161,26 @@ Status check_updates(std::span<const std::span<const float>> updates,
                   fmt::format("{} values, as many as update 0", updates[0].size()),
                   fmt::format("{}", updates[i].size()));
   }
-  return {};
+  if (!options.layers || options.layers->values() == updates[0].size()) return {};
+  return refuse("layers of the updates", fmt::format("{} values", updates[0].size()),
+                fmt::format("{}", options.layers->values()));
+}
+
+// The buckets of a plan with these layers, or without layers buckets of equal size.
+Result<std::vector<Bucket>> buckets_of(const Codec& codec, std::uint64_t values,
+                                       const MeasureOptions& options) {
+  if (options.layers) {
+    return plan_buckets(*options.layers,
+                        {.values_max = std::max<std::uint64_t>(options.bucket_values, kBucketStep),
+                         .layer_values_max = codec.whole_layers() ? options.layer_values : 0});
+  }
+  std::vector<Bucket> buckets;
+  for (std::uint64_t begin = 0; begin < values; begin += options.bucket_values) {
+    buckets.push_back({.index = static_cast<std::uint32_t>(buckets.size()),
+                       .offset = begin,
+                       .count = std::min<std::uint64_t>(options.bucket_values, values - begin)});
+  }
+  return buckets;
 }
 
 }  // namespace
@@ -166,20 +189,24 @@ Result<MeasureReport> measure(const Codec& codec, std::span<const std::span<cons
                               const MeasureOptions& options, const Clock& clock) {
   TRIBUTARY_TRY(check_updates(updates, options));
   const std::size_t values = updates[0].size();
-  const std::size_t buckets = (values + options.bucket_values - 1) / options.bucket_values;
+  TRIBUTARY_ASSIGN(const std::vector<Bucket> buckets, buckets_of(codec, values, options));
   Tally tally;
-  for (std::size_t bucket = 0; bucket < buckets; ++bucket) {
-    const std::size_t begin = bucket * options.bucket_values;
-    const std::size_t count = std::min<std::size_t>(options.bucket_values, values - begin);
+  for (const Bucket& bucket : buckets) {
     std::vector<std::span<const float>> parts;
-    for (const auto& update : updates) parts.push_back(update.subspan(begin, count));
-    BucketRun run(codec, std::move(parts), options, clock);
+    for (const auto& update : updates) parts.push_back(update.subspan(bucket.offset, bucket.count));
+    std::vector<LayerRun> layers;
+    if (options.layers) {
+      layers = layer_runs(*options.layers, bucket.offset, static_cast<std::uint32_t>(bucket.count),
+                          LayerPart::rows);
+    }
+    BucketRun run(codec, std::move(parts), std::move(layers), options, clock);
     for (std::uint32_t round = 0; round < options.rounds; ++round) {
-      if (Status s = run.play(static_cast<std::uint32_t>(bucket), round, tally); !s.ok()) {
-        return std::move(s).at(fmt::format("bucket {} (from value {})", bucket, begin));
+      if (Status s = run.play(bucket.index, round, tally); !s.ok()) {
+        return std::move(s).at(
+            fmt::format("bucket {} (from value {})", bucket.index, bucket.offset));
       }
-      const std::uint64_t done = bucket * std::uint64_t{options.rounds} + round + 1;
-      if (options.progress && !options.progress(done, std::uint64_t{buckets} * options.rounds)) {
+      const std::uint64_t done = bucket.index * std::uint64_t{options.rounds} + round + 1;
+      if (options.progress && !options.progress(done, buckets.size() * options.rounds)) {
         return Status(StatusCode::cancelled, {.what = "measurement", .got = "a stop"});
       }
     }

@@ -14,6 +14,7 @@
 #include "core/base/clock.h"
 #include "core/base/status.h"
 #include "core/codec/codec.h"
+#include "core/update/layer_map.h"
 
 namespace tributary {
 
@@ -22,6 +23,10 @@ struct MeasureOptions {
   bool error_feedback = true;  // applied only if the codec contracts
   std::uint64_t job_seed = 1;
   std::uint32_t bucket_values = 16u << 20;  // 64 MiB of float32
+  // Layers of the updates; their values must be those of an update. Buckets are then those of a
+  // job's plan. Null: buckets of `bucket_values` without layers.
+  const LayerMap* layers = nullptr;
+  std::uint32_t layer_values = 16u << 20;  // as BucketOptions::layer_values_max
   // Implementation that is measured.
   Backend backend = Backend::simd;
   // Called on the measuring thread after every bucket of every round. Returning false stops the

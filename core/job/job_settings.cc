@@ -297,7 +297,9 @@ void bind_job(JobSettings& job, Settings& settings, const std::string& prefix) {
   settings.number(prefix + "exchanges_per_round", job.policy.exchanges_per_round, 1u,
                   wire::kExchangesPerRoundMax);
   settings.number<std::uint64_t>(prefix + "bucket_values", job.policy.bucket_values_max, 64,
-                                 std::uint64_t{1} << 26);
+                                 wire::kBucketValuesMax);
+  settings.number<std::uint64_t>(prefix + "layer_values", job.policy.layer_values_max, 64,
+                                 wire::kBucketValuesMax);
   settings.real(prefix + "learning_rate", job.policy.learning_rate, 0, 1e9);
   settings.number(prefix + "local_steps", job.policy.local_steps, 1u);
   settings.number(prefix + "agents_min", job.policy.agents_min, 1u, 16'384u);

@@ -59,6 +59,56 @@ TEST(Buckets, RefuseSizesOutOfRange) {
   EXPECT_TRUE(plan_buckets(map, {.values_max = std::uint64_t{1} << 32}).ok());
 }
 
+// --- whole layers ------------------------------------------------------------------------------
+
+using Shapes = std::vector<std::vector<std::uint64_t>>;
+
+LayerMap map_of_shapes(const Shapes& shapes) {
+  std::vector<LayerShape> layers;
+  for (const auto& shape : shapes) layers.push_back({std::to_string(layers.size()), shape});
+  return std::move(LayerMap::make(std::move(layers))).value();
+}
+
+// The buckets for a codec of whole layers: a bucket closes at 100 values, and layers of up to 1000
+// values stay whole.
+Sizes whole_sizes(const Shapes& shapes) {
+  const auto buckets =
+      plan_buckets(map_of_shapes(shapes), {.values_max = 100, .layer_values_max = 1000});
+  EXPECT_TRUE(buckets.ok()) << buckets.status().text();
+  Sizes counts;
+  for (const Bucket& bucket : *buckets) counts.push_back(bucket.count);
+  return counts;
+}
+
+TEST(WholeLayers, GetABucketOfTheirOwnAboveTheUsualSize) {
+  EXPECT_EQ(whole_sizes({{30, 20}, {20}, {10, 5}}), (Sizes{600, 70}));
+  EXPECT_EQ(whole_sizes({{1}, {10}, {100, 10}, {1}}), (Sizes{11, 1000, 1}));
+  EXPECT_EQ(whole_sizes({{997}, {1, 997}, {997, 1}}), (Sizes{997, 997, 997})) << "a prime";
+}
+
+TEST(WholeLayers, AreCutBetweenRowsIfTheyAreTooLarge) {
+  EXPECT_EQ(whole_sizes({{50, 30}}), (Sizes{750, 750}));
+  EXPECT_EQ(whole_sizes({{7, 331}}), (Sizes{993, 662, 662})) << "rows of a prime length";
+  EXPECT_EQ(whole_sizes({{16, 8, 3, 3}}), (Sizes{576, 576})) << "a convolution's rows";
+  EXPECT_EQ(whole_sizes({{1, 50, 30}}), (Sizes{750, 750})) << "a leading extent of 1 is no row";
+}
+
+TEST(WholeLayers, HaveNoRowsIfTheyAreVectorsOrTheirRowsAreTooLong) {
+  EXPECT_EQ(whole_sizes({{1500}}), (Sizes{768, 732}));
+  EXPECT_EQ(whole_sizes({{1, 1500}}), (Sizes{768, 732}));
+  EXPECT_EQ(whole_sizes({{2, 1001}}), (Sizes{704, 704, 594}));
+}
+
+TEST(WholeLayers, AreNoReasonForSmallerBuckets) {
+  const LayerMap map = map_of_shapes({{8, 8}, {8, 4}, {4}, {64}});
+  EXPECT_EQ(*plan_buckets(map, {.values_max = 100, .layer_values_max = 64}),
+            *plan_buckets(map, {.values_max = 100}));
+}
+
+TEST(WholeLayers, OfAThousandTinyLayersFillBuckets) {
+  EXPECT_EQ(whole_sizes(Shapes(1000, {2, 5})), Sizes(100, 100));
+}
+
 // The largest map with the smallest buckets must not allocate 2^28 buckets before it is refused.
 TEST(Buckets, HoldTheCapOnTheirNumber) {
   const std::uint64_t at_cap = kBucketsMax * kBucketStep;
@@ -125,6 +175,38 @@ TEST(Buckets, CutNoLayerThatFits) {
       ASSERT_TRUE(starts_layer || layer->count > random.values_max()) << "seed " << seed;
       ASSERT_EQ((bucket.offset - layer->offset) % kBucketStep, 0u) << "seed " << seed;
     }
+  }
+}
+
+// The same for a codec of whole layers, whose large layers are cut between rows.
+TEST(WholeLayers, OfRandomShapesAreCutOnlyBetweenRows) {
+  for (std::uint64_t seed = 0; seed < 500; ++seed) {
+    const StreamKey key =
+        stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data, .agent = 1});
+    std::uint32_t next = 0;
+    Shapes shapes(1 + random_bits(key, next++) % 20);
+    for (auto& shape : shapes) {
+      shape.resize(random_bits(key, next++) % 4);
+      for (std::uint64_t& extent : shape) extent = 1 + random_bits(key, next++) % 40;
+    }
+    const LayerMap map = map_of_shapes(shapes);
+    const BucketOptions options{.values_max = 64 + random_bits(key, next++) % 500,
+                                .layer_values_max = 1 + random_bits(key, next++) % 5000};
+    const std::uint64_t most = std::max(options.values_max, options.layer_values_max);
+    const auto buckets = plan_buckets(map, options);
+    ASSERT_TRUE(buckets.ok());
+    std::uint64_t end = 0;
+    for (const Bucket& bucket : *buckets) {
+      ASSERT_EQ(bucket.offset, end) << "seed " << seed;
+      ASSERT_LE(bucket.count, most) << "seed " << seed;
+      const Layer& layer = *map.at_offset(bucket.offset);
+      if (layer.offset != bucket.offset) {
+        ASSERT_GT(layer.count, most) << "seed " << seed;
+        ASSERT_EQ((bucket.offset - layer.offset) % cut_step(layer, most), 0u) << "seed " << seed;
+      }
+      end += bucket.count;
+    }
+    ASSERT_EQ(end, map.values()) << "seed " << seed;
   }
 }
 

@@ -28,12 +28,16 @@ void check_layers(const LayerMap& map) {
   require(map.at_offset(end) == nullptr);
 }
 
-void check_buckets(const LayerMap& map) {
-  const auto buckets = plan_buckets(map, {});
+void check_buckets(const LayerMap& map, const BucketOptions& options) {
+  const auto buckets = plan_buckets(map, options);
   require(buckets.ok());
+  const std::uint64_t most = std::max(options.values_max, options.layer_values_max);
   std::uint64_t end = 0;
   for (const Bucket& bucket : *buckets) {
-    require(bucket.offset == end);
+    require(bucket.offset == end && bucket.count > 0 && bucket.count <= most);
+    const Layer& layer = *map.at_offset(end);
+    const std::uint64_t step = options.layer_values_max > 0 ? cut_step(layer, most) : kBucketStep;
+    require(layer.offset == end || (layer.count > most && (end - layer.offset) % step == 0));
     end += bucket.count;
   }
   require(end == map.values());
@@ -47,7 +51,9 @@ void run(ByteSpan input) {
   }
   require(std::ranges::equal(map->encode(), input));
   check_layers(*map);
-  check_buckets(*map);
+  check_buckets(*map, {});
+  check_buckets(*map, {.layer_values_max = 1});
+  check_buckets(*map, {.layer_values_max = std::uint64_t{1} << 22});
 }
 
 }  // namespace

@@ -41,6 +41,96 @@ TEST_P(CodecCases, CanonicalSpecMakesTheSameCodec) {
   EXPECT_LE(codec_->spec().size(), kSpecBytesMax);
 }
 
+// --- several layers in one bucket -------------------------------------------------------------
+
+// Layers of 1 value, of a prime number of values, a matrix, a convolution's filters, a matrix that
+// is too small for two factors, and a large one.
+const std::vector<LayerRun> kSeveralLayers = {{0, 1, 1},           {1, 997, 1},  {998, 40 * 30, 40},
+                                              {2198, 16 * 72, 16}, {3350, 4, 2}, {3354, 1, 1},
+                                              {3355, 64 * 65, 64}};
+constexpr std::size_t kSeveralValues = 3355 + 64 * 65;
+
+// As NothingIsLostOverRounds, for every codec that reads layers.
+TEST_P(CodecCases, NothingIsLostOverRoundsInSeveralLayers) {
+  if (!codec_->lossy() || !codec_->conserves()) return;
+  constexpr std::uint32_t kRounds = 3;
+  const SystemClock clock;
+  for (const Pattern pattern : {Pattern::lognormal, Pattern::spike}) {
+    const auto all = updates(pattern, kSeveralValues, 2);
+    LocalExchange exchange(*codec_, kSeveralValues, 2, true, clock);
+    std::vector<double> account(kSeveralValues, 0.0);
+    double largest = 0;
+    FloatVector sum(kSeveralValues);
+    for (std::uint32_t round = 0; round < kRounds; ++round) {
+      const auto traffic =
+          exchange.play({.round = round, .layers = kSeveralLayers}, {}, spans(all), sum);
+      ASSERT_TRUE(traffic.ok()) << traffic.status().text();
+      for (std::size_t i = 0; i < sum.size(); ++i) account[i] += static_cast<double>(sum[i]);
+    }
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      account[i] -= kRounds * (static_cast<double>(all[0][i]) + static_cast<double>(all[1][i]));
+      for (const std::uint32_t agent : {0u, 1u}) {
+        account[i] += static_cast<double>(exchange.residual(agent)[i]);
+        largest = std::max(largest, std::abs(static_cast<double>(exchange.residual(agent)[i])) +
+                                        std::abs(static_cast<double>(all[agent][i])));
+      }
+      if (!exchange.aggregator_residual().empty()) {
+        account[i] += static_cast<double>(exchange.aggregator_residual()[i]);
+      }
+    }
+    for (std::size_t i = 0; i < sum.size(); ++i) {
+      ASSERT_NEAR(account[i], 0, largest * 0x1p-18) << "value " << i;
+    }
+  }
+}
+
+// A codec of whole layers treats each layer as if it were alone in a bucket; the result of a layer
+// does not depend on its neighbours. Random draws have addresses in the bucket, and so have other
+// values.
+TEST_P(CodecCases, NeighboursInABucketDoNotChangeALayer) {
+  if (!codec_->whole_layers() || !codec_->contracts()) return;
+  const auto all = updates(Pattern::lognormal, kSeveralValues, 2);
+  const SystemClock clock;
+  LocalExchange together(*codec_, kSeveralValues, 2, false, clock);
+  FloatVector sum(kSeveralValues);
+  ASSERT_TRUE(together.play({.layers = kSeveralLayers}, {}, spans(all), sum).ok());
+  for (const LayerRun& layer : kSeveralLayers) {
+    // A low rank draws its first factor at an address that depends on the layer's position.
+    if (layer.rows > 1) continue;
+    LocalExchange alone(*codec_, layer.count, 2, false, clock);
+    std::vector<std::span<const float>> parts;
+    for (const FloatVector& one : all) {
+      parts.push_back(std::span(one).subspan(layer.offset, layer.count));
+    }
+    FloatVector of_layer(layer.count);
+    const LayerRun first = {.offset = 0, .count = layer.count, .rows = layer.rows};
+    ASSERT_TRUE(alone.play({.layers = {&first, 1}}, {}, parts, of_layer).ok());
+    EXPECT_EQ(codec_testing::bits_of(of_layer),
+              codec_testing::bits_of(std::span(sum).subspan(layer.offset, layer.count)))
+        << "the layer at value " << layer.offset;
+  }
+}
+
+// The number of values is that of the bucket, so an encoder finds out before it reads beyond it.
+TEST_P(CodecCases, LayersThatDoNotCoverTheBucketAreRefused) {
+  if (!codec_->whole_layers()) return;
+  const FloatVector x = codec_testing::update(Pattern::normal, 100, 0);
+  const std::vector<std::vector<LayerRun>> wrong = {
+      {{0, 99, 1}},                         // ends too early
+      {{0, 101, 1}},                        // ends too late
+      {{1, 99, 1}},                         // begins too late
+      {{0, 50, 5}, {51, 49, 7}},            // has a gap
+      {{0, 60, 1}, {50, 50, 1}},            // overlaps
+      {{0, 0xffffffffu, 1}, {0, 100, 10}},  // an overflow
+  };
+  for (const std::vector<LayerRun>& layers : wrong) {
+    Bytes payload;
+    const auto encoder = codec_->make_encoder(100);
+    const Status status = encoder->encode({.round = {.layers = layers}}, x, payload);
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument) << status.text();
+  }
+}
+
 // One agent, so that the sum consists of the agent's values alone.
 TEST_P(CodecCases, LosslessCodecsCarryEveryBit) {
   if (codec_->lossy()) return;

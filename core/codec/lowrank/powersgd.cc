@@ -108,6 +108,7 @@ class PowersgdCodec final : public Codec {
   std::span<const Stage> stages() const override { return kStages; }
   Aggregation aggregation() const override { return Aggregation::sum; }
   bool lossy() const override { return true; }
+  bool whole_layers() const override { return true; }
 
   std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const override;
   std::unique_ptr<Aggregator> make_aggregator(std::size_t stage,

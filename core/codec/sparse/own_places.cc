@@ -68,6 +68,7 @@ class TopkCodec final : public OwnPlacesCodec {
       : OwnPlacesCodec(params.canonical("topk"), params.real("cr")),
         ratio_(params.real("cr")),
         by_layer_(params.choice("scope") == "layer") {}
+  bool whole_layers() const override { return by_layer_; }
   std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
     return std::make_unique<TopkEncoder>(*this, ratio_, by_layer_);
   }

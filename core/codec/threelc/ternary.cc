@@ -45,6 +45,8 @@ class TernaryCodec final : public Codec {
   bool lossy() const override { return true; }
   // Random digits lose more than they keep, so error feedback would not converge.
   bool contracts() const override { return !options_.random_digits; }
+  // With blocks, the values that share an M do not depend on the layer.
+  bool whole_layers() const override { return options_.block == 0; }
 
   std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
     return make_ternary_encoder(*this, options_);

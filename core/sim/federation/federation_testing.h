@@ -27,8 +27,7 @@ class Federation {
  public:
   explicit Federation(Options options)
       : options_(std::move(options)),
-        map_(*LayerMap::make({{.name = "matrix", .shape = {8, 40}},
-                              {.name = "vector", .shape = {options_.vector_values}}})),
+        map_(layers_of(options_)),
         scenario_(scenario_of(options_, map_)),
         sim_(scenario_, options_.seed, Mutation::none),
         network_(sim_),
@@ -178,6 +177,11 @@ class Federation {
 
   static double mbit_s(double bytes_per_s) {
     return bytes_per_s > 0 ? bytes_per_s * 8e-6 : kNoLimitMbitS;
+  }
+  static LayerMap layers_of(const Options& options) {
+    if (!options.layers.empty()) return *LayerMap::make(options.layers);
+    return *LayerMap::make({{.name = "matrix", .shape = {8, 40}},
+                            {.name = "vector", .shape = {options.vector_values}}});
   }
   static Scenario scenario_of(const Options& options, const LayerMap& map) {
     const auto ms = [](TimeNs ns) {

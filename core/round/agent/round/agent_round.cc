@@ -98,6 +98,11 @@ void AgentRound::count_encoded(const PlannedBucket& bucket, const Execution& exe
   mechanisms_.values_encoded += bucket.values;
   add_to_tally(mechanisms_.buckets_by_codec, bucket.codec->spec());
   if (viewed) ++mechanisms_.buckets_with_view;
+  if (bucket.codec->whole_layers()) {
+    ++mechanisms_.buckets_of_layers;
+    mechanisms_.matrices += static_cast<std::uint32_t>(
+        std::ranges::count_if(bucket.layers, [](const LayerRun& layer) { return layer.rows > 1; }));
+  }
   mechanisms_.encode_threads =
       std::max(mechanisms_.encode_threads, threads_for(execution, bucket.values));
 }

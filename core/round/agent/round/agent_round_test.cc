@@ -91,6 +91,19 @@ TEST_F(SomeRound, CountsWhatWasEncodedAndHow) {
   EXPECT_EQ(facts.encode_threads, 3u);
 }
 
+TEST_F(SomeRound, CountsTheMatricesOfCodecsThatNeedLayers) {
+  PlannedBucket bucket = round_->plan().buckets()[0];
+  bucket.layers = {{0, 10, 1}, {10, 12, 4}, {22, 8, 2}};
+  round_->count_encoded(bucket, {}, false);
+  EXPECT_EQ(round_->mechanisms().buckets_of_layers, 0u);
+  EXPECT_EQ(round_->mechanisms().matrices, 0u);
+  CodecCache codecs;
+  bucket.codec = *codecs.get("powersgd");
+  round_->count_encoded(bucket, {}, false);
+  EXPECT_EQ(round_->mechanisms().buckets_of_layers, 1u);
+  EXPECT_EQ(round_->mechanisms().matrices, 2u);
+}
+
 TEST_F(SomeRound, HasARankOnlyIfItTakesPart) {
   EXPECT_FALSE(round_->rank());
   round_->take_part_as(1);

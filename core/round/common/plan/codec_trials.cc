@@ -8,8 +8,8 @@
 namespace tributary {
 namespace {
 
-// The parts of layers between two positions of a bucket. A layer that is cut has no rows, as in the
-// buckets of a plan.
+// The parts of layers between two positions of a bucket. A part keeps the rows of its layer if it
+// consists of whole rows.
 std::vector<LayerRun> layers_within(const std::vector<LayerRun>& layers, std::uint32_t offset,
                                     std::uint32_t count) {
   std::vector<LayerRun> within;
@@ -18,7 +18,9 @@ std::vector<LayerRun> layers_within(const std::vector<LayerRun>& layers, std::ui
     const std::uint32_t to = std::min(layer.offset + layer.count, offset + count);
     if (from >= to) continue;
     LayerRun run = {.offset = from - offset, .count = to - from};
-    if (run.count == layer.count) run.rows = layer.rows;
+    const std::uint32_t row = layer.count / layer.rows;
+    const bool whole = (from - layer.offset) % row == 0 && run.count % row == 0;
+    if (whole) run.rows = run.count / row;
     within.push_back(run);
   }
   return within;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/update/buckets.h"
+#include "schemas/limits.h"
 
 namespace tributary {
 namespace {
@@ -15,8 +16,15 @@ constexpr std::uint64_t kPeerBucketValuesMin = std::uint64_t{1} << 12;
 // summed.
 constexpr std::uint64_t kPeerBucketsEach = 4;
 
+// Limits of a plan's buckets, in values.
+struct BucketBounds {
+  std::uint64_t values = 0;
+  std::uint32_t layer_values = 0;  // for codecs of whole layers
+};
+
 Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
                                                      const PlanRequest& request,
+                                                     const BucketBounds& bounds,
                                                      CodecCache& cache) {
   TRIBUTARY_ASSIGN(const std::shared_ptr<const Codec> codec, cache.get(spec));
   auto exchange = std::make_unique<wire::ExchangeT>();
@@ -33,6 +41,7 @@ Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
   exchange->fallback = wire::Collective::star;
   exchange->ratio = 1;
   if (codec->own_share()) exchange->ratios = request.ratios;
+  if (codec->whole_layers()) exchange->layer_values = bounds.layer_values;
   // Limits the parts of the payloads, not the payloads.
   exchange->payload_bytes = request.payload_bytes;
   return exchange;
@@ -74,20 +83,38 @@ std::uint64_t bucket_values_max(const JobModel& job, const RoundPolicy& policy,
   return std::min(policy.bucket_values_max, fair);
 }
 
+BucketBounds bounds_of(const JobModel& job, const RoundPolicy& policy, const PlanRequest& request) {
+  const std::uint64_t values = bucket_values_max(job, policy, request);
+  const std::uint64_t layer = std::max(values, policy.layer_values_max);
+  return {.values = values,
+          .layer_values =
+              static_cast<std::uint32_t>(std::min<std::uint64_t>(layer, wire::kBucketValuesMax))};
+}
+
+std::vector<std::string> specs_of(const RoundPolicy& policy) {
+  return policy.codecs.empty() ? std::vector<std::string>{policy.codec} : policy.codecs;
+}
+
 // Buckets use the policy's codecs in rotation. Buckets of exact layers use fp32, as the last
-// exchange of the plan.
-Status add_buckets(const JobModel& job, const RoundPolicy& policy, const PlanRequest& request,
+// exchange of the plan. If one of the codecs needs whole layers, all buckets but the exact ones
+// hold them, because a bucket's codec follows from its number.
+Status add_buckets(const JobModel& job, const PlanRequest& request, const BucketBounds& bounds,
                    CodecCache& cache, wire::PlanT& plan) {
   const std::size_t codecs = plan.exchanges.size();
+  std::uint64_t layer_values = 0;
+  for (const auto& exchange : plan.exchanges) {
+    layer_values = std::max<std::uint64_t>(layer_values, exchange->layer_values);
+  }
   std::size_t turn = 0;
   for (LayerSequence& sequence : sequences_of(job)) {
     if (sequence.exact && plan.exchanges.size() == codecs) {
-      TRIBUTARY_ASSIGN(auto exchange, exchange_by("fp32", request, cache));
+      TRIBUTARY_ASSIGN(auto exchange, exchange_by("fp32", request, bounds, cache));
       plan.exchanges.push_back(std::move(exchange));
     }
     TRIBUTARY_ASSIGN(const LayerMap map, LayerMap::make(std::move(sequence.layers)));
     TRIBUTARY_ASSIGN(const std::vector<Bucket> buckets,
-                     plan_buckets(map, {.values_max = bucket_values_max(job, policy, request)}));
+                     plan_buckets(map, {.values_max = bounds.values,
+                                        .layer_values_max = sequence.exact ? 0 : layer_values}));
     for (const Bucket& bucket : buckets) {
       auto one = std::make_unique<wire::BucketT>();
       one->first_value = sequence.first_value + bucket.offset;
@@ -135,14 +162,13 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   plan.evaluate = every > 0 && plan.model_version % every == 0;
   add_participants(policy, request, plan);
 
-  const std::vector<std::string> specs =
-      policy.codecs.empty() ? std::vector<std::string>{policy.codec} : policy.codecs;
-  for (const std::string& spec : specs) {
-    TRIBUTARY_ASSIGN(auto exchange, exchange_by(spec, request, cache));
+  const BucketBounds bounds = bounds_of(job, policy, request);
+  for (const std::string& spec : specs_of(policy)) {
+    TRIBUTARY_ASSIGN(auto exchange, exchange_by(spec, request, bounds, cache));
     plan.exchanges.push_back(std::move(exchange));
   }
   plan.exchanges_per_round = request.exchanges_per_round;
-  TRIBUTARY_TRY(add_buckets(job, policy, request, cache, plan));
+  TRIBUTARY_TRY(add_buckets(job, request, bounds, cache, plan));
   plan.reason = std::make_unique<wire::ReasonT>();
   plan.reason->trigger = request.trigger;
   plan.reason->sentence = request.reason.substr(0, wire::kTextBytesMax);
@@ -154,6 +180,21 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   plan.trials = request.trials;
   plan.trial_s = request.trial_s;
   return plan;
+}
+
+std::uint64_t bucket_values_bound(const JobModel& job, const RoundPolicy& policy,
+                                  CodecCache& cache) {
+  std::uint64_t most = policy.bucket_values_max;
+  const bool whole = std::ranges::any_of(specs_of(policy), [&](const std::string& spec) {
+    const auto codec = cache.get(spec);
+    return codec.ok() && (*codec)->whole_layers();
+  });
+  if (whole) {
+    for (const Layer& layer : job.layers().layers()) {
+      most = std::max(most, std::min(layer.count, policy.layer_values_max));
+    }
+  }
+  return std::min(most, job.values());
 }
 
 double divisor_of(const wire::PlanT& plan, const Bitmap& contributors,

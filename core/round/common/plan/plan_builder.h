@@ -38,6 +38,10 @@ struct PlanRequest {
 Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, CodecCache& cache,
                                const PlanRequest& request);
 
+// Upper bound on the values of a bucket in the plans of a job that follows this policy.
+std::uint64_t bucket_values_bound(const JobModel& job, const RoundPolicy& policy,
+                                  CodecCache& cache);
+
 // The number by which the sum of these contributors is divided: their count, the sum of their
 // weights, or 1, according to the plan. `weights` has one entry per member.
 double divisor_of(const wire::PlanT& plan, const Bitmap& contributors,

@@ -103,6 +103,151 @@ TEST(RoundPlan, SharesAreRefusedWherePlacesAreNotAnAgentsOwn) {
   EXPECT_EQ(carried_out(peers).code(), StatusCode::mismatch);
 }
 
+// --- codecs of whole layers --------------------------------------------------------------------
+
+// A matrix of 100 rows, an exact buffer, a convolution of 16 filters, a vector.
+std::shared_ptr<const JobModel> job_with_matrices() {
+  wire::JobT job = round_testing::small_job({{.name = "first.weight", .shape = {100, 50}},
+                                             {.name = "mean", .shape = {7}},
+                                             {.name = "convolution", .shape = {16, 8, 3, 3}},
+                                             {.name = "bias", .shape = {10}}});
+  round_testing::make_exact_buffer(job, 1);
+  return round_testing::job_model(std::move(job));
+}
+
+wire::PlanT plan_of_matrices(const RoundPolicy& policy, std::uint32_t members = 2) {
+  CodecCache cache;
+  auto plan = build_plan(*job_with_matrices(), policy, cache,
+                         {.key = {.job = 1, .round = 1, .epoch = 1, .attempt = 0},
+                          .participants = Bitmap(members, true),
+                          .weights = std::vector<double>(members, 1),
+                          .payload_bytes = 1u << 20,
+                          .collective = policy.collective});
+  EXPECT_TRUE(plan.ok()) << plan.status().text();
+  return std::move(*plan);
+}
+
+Status accepted(const wire::PlanT& plan) {
+  CodecCache cache;
+  return RoundPlan::make(plan, *job_with_matrices(), cache).status();
+}
+
+// The layers of each bucket, as codecs receive them.
+std::vector<std::vector<LayerRun>> runs_of(const wire::PlanT& plan) {
+  CodecCache cache;
+  const auto made = RoundPlan::make(plan, *job_with_matrices(), cache);
+  EXPECT_TRUE(made.ok()) << made.status().text();
+  std::vector<std::vector<LayerRun>> runs;
+  for (const PlannedBucket& bucket : (*made)->buckets()) runs.push_back(bucket.layers);
+  return runs;
+}
+
+using Runs = std::vector<std::vector<LayerRun>>;
+const Runs kWholeMatrices = {{{0, 5000, 100}}, {{0, 7, 1}}, {{0, 1152, 16}}, {{0, 10, 1}}};
+
+TEST(WholeLayersInAPlan, AreWholeByTheStarAndByARing) {
+  for (const auto collective : {wire::Collective::star, wire::Collective::sharded_star,
+                                wire::Collective::ring, wire::Collective::all_gather}) {
+    const wire::PlanT plan = plan_of_matrices(
+        {.codec = "powersgd", .bucket_values_max = 64, .collective = collective}, 4);
+    EXPECT_EQ(runs_of(plan), kWholeMatrices) << wire::EnumNameCollective(collective);
+    EXPECT_EQ(plan.exchanges[0]->layer_values, 1u << 24);
+    EXPECT_EQ(plan.exchanges[1]->layer_values, 0u) << "fp32 for the exact layers";
+  }
+}
+
+TEST(WholeLayersInAPlan, FollowFromTheCodec) {
+  for (const std::string codec :
+       {"powersgd:rank=1", "threelc:block=0", "stoch3", "terngrad", "topk:cr=0.1,scope=layer"}) {
+    EXPECT_EQ(runs_of(plan_of_matrices({.codec = codec, .bucket_values_max = 64})), kWholeMatrices)
+        << codec;
+  }
+  const wire::PlanT anywhere = plan_of_matrices({.codec = "int8", .bucket_values_max = 64});
+  for (const std::string codec :
+       {"threelc:block=64", "topk:cr=0.1", "onebit", "thc", "gcomp", "dgc"}) {
+    const wire::PlanT plan = plan_of_matrices({.codec = codec, .bucket_values_max = 64});
+    EXPECT_EQ(runs_of(plan), runs_of(anywhere)) << codec;
+    EXPECT_EQ(plan.exchanges[0]->layer_values, 0u) << codec;
+  }
+}
+
+TEST(WholeLayersInAPlan, AreCutBetweenRowsAboveTheirBound) {
+  const wire::PlanT plan =
+      plan_of_matrices({.codec = "powersgd", .bucket_values_max = 100, .layer_values_max = 1000});
+  EXPECT_EQ(runs_of(plan), (Runs{{{0, 1000, 20}},
+                                 {{0, 1000, 20}},
+                                 {{0, 1000, 20}},
+                                 {{0, 1000, 20}},
+                                 {{0, 1000, 20}},
+                                 {{0, 7, 1}},
+                                 {{0, 576, 8}},
+                                 {{0, 576, 8}},
+                                 {{0, 10, 1}}}));
+}
+
+// Buckets that close at the usual size would divide the matrix for the other codec.
+TEST(WholeLayersInAPlan, HoldForAllCodecsInRotation) {
+  const wire::PlanT plan =
+      plan_of_matrices({.codecs = {"int8", "powersgd"}, .bucket_values_max = 64});
+  EXPECT_EQ(runs_of(plan), kWholeMatrices);
+}
+
+TEST(WholeLayersInAPlan, BoundTheMemoryForABucket) {
+  CodecCache cache;
+  const auto job = job_with_matrices();
+  const RoundPolicy policy = {.codec = "powersgd", .bucket_values_max = 100};
+  EXPECT_EQ(bucket_values_bound(*job, policy, cache), 5000u);
+  EXPECT_EQ(bucket_values_bound(*job, {.codec = "int8", .bucket_values_max = 100}, cache), 100u);
+  EXPECT_EQ(
+      bucket_values_bound(
+          *job, {.codec = "powersgd", .bucket_values_max = 100, .layer_values_max = 700}, cache),
+      700u);
+}
+
+// Moves the end of bucket 0 and the beginning of bucket 1.
+void move_end(wire::PlanT& plan, std::uint32_t values) {
+  plan.buckets[1]->first_value += values;
+  plan.buckets[1]->values -= values;
+  plan.buckets[0]->values += values;
+}
+
+void expect_refused(const wire::PlanT& plan, const std::string& text) {
+  const Status status = accepted(plan);
+  EXPECT_EQ(status.code(), StatusCode::mismatch);
+  EXPECT_NE(status.text().find(text), std::string::npos) << status.text();
+}
+
+TEST(WholeLayersInAPlan, RefuseBoundariesThatDoNotFit) {
+  const RoundPolicy policy = {
+      .codec = "powersgd", .bucket_values_max = 100, .layer_values_max = 1000};
+  wire::PlanT plan = plan_of_matrices(policy);
+  EXPECT_TRUE(accepted(plan).ok());
+  move_end(plan, 50);
+  EXPECT_TRUE(accepted(plan).ok()) << "another row";
+  move_end(plan, 1);
+  expect_refused(plan, "a cut at a multiple of 50 values");
+  expect_refused(plan, "a cut at its value 1051");
+  plan = plan_of_matrices(policy);
+  plan.exchanges[0]->layer_values = 5000;
+  expect_refused(plan, "layer 'first.weight'");
+  expect_refused(plan, "all of its 5000 values in one bucket");
+  plan = plan_of_matrices({.codec = "int8", .bucket_values_max = 100});
+  plan.exchanges[0]->layer_values = 1000;
+  expect_refused(plan, "the codec accepts any division");
+}
+
+// A journal of an earlier build holds plans that divide layers anywhere. Their payloads were
+// encoded with parts of layers as vectors.
+TEST(WholeLayersInAPlan, PlansOfAnEarlierBuildKeepTheirMeaning) {
+  wire::PlanT plan =
+      plan_of_matrices({.codec = "powersgd", .bucket_values_max = 100, .layer_values_max = 1000});
+  EXPECT_EQ(runs_of(plan)[0], (std::vector<LayerRun>{{0, 1000, 20}}));
+  plan.exchanges[0]->layer_values = 0;
+  EXPECT_EQ(runs_of(plan)[0], (std::vector<LayerRun>{{0, 1000, 1}}));
+  move_end(plan, 1);
+  EXPECT_TRUE(accepted(plan).ok());
+}
+
 TEST(BuildPlan, TheScheduleSetsTheRateAndEvaluationsComeEveryFewRounds) {
   const RoundPolicy policy = {.learning_rate = 2};
   EXPECT_EQ(plan_of(1, policy).learning_rate, 0.5);

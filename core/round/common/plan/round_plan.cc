@@ -8,10 +8,13 @@
 #include "core/codec/payload.h"
 #include "core/codec/registry.h"
 #include "core/collective/side_by_side.h"
+#include "core/update/buckets.h"
 #include "core/update/finite.h"
 
 namespace tributary {
 namespace {
+
+constexpr std::size_t kQuotedNameMax = 64;  // bytes of a layer's name in an error
 
 Status disagree(std::string what, std::string expected, std::string got) {
   return Status(StatusCode::mismatch, {.what = std::move(what),
@@ -20,25 +23,30 @@ Status disagree(std::string what, std::string expected, std::string got) {
                                        .remedy = "have the plan made by a build that agrees"});
 }
 
-// The layers and the parts of layers that lie in this run of values.
-std::vector<LayerRun> layers_in(const LayerMap& map, std::uint64_t first, std::uint32_t values) {
-  std::vector<LayerRun> runs;
-  const std::uint64_t end = first + values;
-  const auto layers = map.layers();
-  auto at = std::ranges::partition_point(
-      layers, [&](const Layer& layer) { return layer.offset + layer.count <= first; });
-  for (; at != layers.end() && at->offset < end; ++at) {
-    if (at->count == 0) continue;
-    const std::uint64_t from = std::max(at->offset, first);
-    const std::uint64_t to = std::min(at->offset + at->count, end);
-    LayerRun run{.offset = static_cast<std::uint32_t>(from - first),
-                 .count = static_cast<std::uint32_t>(to - from)};
-    // A part of a layer is treated as a vector, because it need not begin at the start of a row.
-    const bool whole = run.count == at->count;
-    if (whole && at->shape.size() > 1) run.rows = static_cast<std::uint32_t>(at->shape[0]);
-    runs.push_back(run);
+// Checks that a bucket of a codec of whole layers divides no layer that must stay whole, and no row
+// of a larger one. `end` is where the bucket begins or ends.
+Status check_bucket_end(const LayerMap& map, std::uint64_t end, const wire::ExchangeT& exchange) {
+  const Layer* layer = map.at_offset(end);
+  if (!layer || layer->offset == end) return {};
+  const std::uint64_t step = cut_step(*layer, exchange.layer_values);
+  const bool whole = layer->count <= exchange.layer_values;
+  if (!whole && (end - layer->offset) % step == 0) return {};
+  return disagree(fmt::format("bucket of {} that begins or ends inside layer '{}'", exchange.codec,
+                              layer->name.substr(0, kQuotedNameMax)),
+                  whole ? fmt::format("all of its {} values in one bucket", layer->count)
+                        : fmt::format("a cut at a multiple of {} values", step),
+                  fmt::format("a cut at its value {}", end - layer->offset));
+}
+
+Result<std::vector<LayerRun>> layers_of(const wire::BucketT& bucket,
+                                        const wire::ExchangeT& exchange, const LayerMap& map) {
+  const bool whole = exchange.layer_values > 0;
+  if (whole) {
+    TRIBUTARY_TRY(check_bucket_end(map, bucket.first_value, exchange));
+    TRIBUTARY_TRY(check_bucket_end(map, bucket.first_value + bucket.values, exchange));
   }
-  return runs;
+  return layer_runs(map, bucket.first_value, bucket.values,
+                    whole ? LayerPart::rows : LayerPart::vector);
 }
 
 // The plan must describe a codec in the same terms as this build's codec does.
@@ -58,6 +66,11 @@ Status check_exchange(const wire::ExchangeT& exchange, const Codec& codec) {
   if (exchange.stages.size() != codec.stages().size()) {
     return disagree("stages of " + exchange.codec, fmt::format("{}", codec.stages().size()),
                     fmt::format("{}", exchange.stages.size()));
+  }
+  // A plan of an earlier build cuts layers anywhere, also for a codec of whole layers.
+  if (exchange.layer_values > 0 && !codec.whole_layers()) {
+    return disagree("layer_values of " + exchange.codec, "0: the codec accepts any division",
+                    fmt::format("{}", exchange.layer_values));
   }
   TRIBUTARY_TRY(check_shares(codec, exchange.collective, exchange.ratios));
   if (exchange.ratio == 1) return {};
@@ -144,6 +157,7 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
       return disagree("collectives of a plan", wire::EnumNameCollective(made->collective_),
                       wire::EnumNameCollective(exchange.collective));
     }
+    TRIBUTARY_ASSIGN(std::vector<LayerRun> layers, layers_of(bucket, exchange, job.layers()));
     const bool side_by_side = stays_side_by_side(exchange.collective, *codec);
     made->buckets_.push_back({.index = i,
                               .exchange = i / each,
@@ -153,7 +167,7 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
                               .codec = std::move(codec),
                               .part_bytes = exchange.payload_bytes,
                               .keep = exchange.ratio,
-                              .layers = layers_in(job.layers(), bucket.first_value, bucket.values),
+                              .layers = std::move(layers),
                               .side_by_side = side_by_side});
   }
   return std::shared_ptr<const RoundPlan>(std::move(made));

@@ -64,8 +64,10 @@ bool JobRun::accepts(const std::string& agent_id) const {
 }
 
 UploadBudget JobRun::budget() const {
-  return {job_.coordinator.config, membership_.size(),
-          std::min(job_.model->values(), job_.policy().bucket_values_max)};
+  const std::uint64_t values =
+      std::max(std::min(job_.model->values(), job_.policy().bucket_values_max),
+               bucket_values_bound(*job_.model, advice_.policy(), job_.coordinator.cache));
+  return {job_.coordinator.config, membership_.size(), values};
 }
 
 // --- waiting, opening --------------------------------------------------------------------------
