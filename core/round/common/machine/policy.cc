@@ -13,6 +13,7 @@ namespace {
 // Old formats begin with their version, 1 to 5. The current one begins with its size, which is
 // larger, so the first four bytes tell them apart.
 constexpr std::uint32_t kOldVersionMax = 5;
+constexpr std::uint32_t kNotInOld = kOldVersionMax + 1;  // a field that only the table has
 // Limits for stored policies. A damaged journal must not make the reader allocate without bound.
 constexpr std::size_t kPolicyBytesMax = 2u << 20;
 constexpr std::size_t kSizeBytes = sizeof(flatbuffers::uoffset_t);
@@ -66,7 +67,9 @@ Status each_field(Policy& policy, Table& table, Field&& field) {
   TRIBUTARY_TRY(field(4, planning.bytes_per_day, table.bytes_per_day));
   TRIBUTARY_TRY(field(4, planning.gain_weight, table.gain_weight));
   TRIBUTARY_TRY(field(4, planning.gain_min, table.gain_min));
-  return field(5, planning.exploring_share, table.exploring_share);
+  TRIBUTARY_TRY(field(5, planning.exploring_share, table.exploring_share));
+  TRIBUTARY_TRY(field(kNotInOld, policy.grace_ms, table.grace_ms));
+  return field(kNotInOld, policy.grace_factor, table.grace_factor);
 }
 
 // Reads one field of an old format. Numbers have their own size, lengths and counts of texts and
@@ -110,6 +113,7 @@ Status read_old(ByteSpan bytes, RoundPolicy& policy) {
   ByteReader reader(bytes);
   TRIBUTARY_ASSIGN(const auto version, reader.read<std::uint32_t>("version"));
   wire::PolicyT none;
+  policy.grace_ms = none.grace_ms;  // rounds of that time waited for their deadline
   TRIBUTARY_TRY(each_field(policy, none, [&](std::uint32_t since, auto& value, auto&) {
     return version < since ? Status() : read_old(reader, value);
   }));
@@ -194,6 +198,7 @@ Status check(const RoundPolicy& policy) {
   if (policy.quorum_fraction > 1) {
     return wrong("quorum_fraction", "at most 1", fmt::format("{}", policy.quorum_fraction));
   }
+  TRIBUTARY_TRY(finite_from("grace_factor", policy.grace_factor, 0));
   if (!(policy.fraction > 0 && policy.fraction <= 1)) {
     return wrong("fraction", "above 0, at most 1", fmt::format("{}", policy.fraction));
   }
