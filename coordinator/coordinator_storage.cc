@@ -48,7 +48,8 @@ void CoordinatorStorage::load(const LoadRound& wanted) {
     if (loaded.ok()) return parts_.post(std::move(*loaded));
     parts_.log.error(kStorageComponent, "the journal cannot be read",
                      {{"error", loaded.status().text()}});
-    parts_.post(RoundLoaded{.token = wanted.token, .round = {}, .epoch = {}});
+    parts_.post(
+        RoundLoaded{.token = wanted.token, .status = loaded.status(), .round = {}, .epoch = {}});
   });
 }
 

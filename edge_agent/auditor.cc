@@ -260,7 +260,8 @@ Status Auditor::take_sent(const Send& sent) {
   if (!account_) return {};
   const wire::Update* update = wire::GetFrame(sent.frame.data())->message_as_Update();
   if (!update) return {};
-  return account_->sent(key_of(*update->part()->id()), *update->part(), sent.payload);
+  return account_->sent(key_of(*update->part()->id()), *update->part(), sent.payload,
+                        update->encoded_round());
 }
 
 Status Auditor::compare(const Agent& machine) {

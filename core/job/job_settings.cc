@@ -306,6 +306,8 @@ void bind_job(JobSettings& job, Settings& settings, const std::string& prefix) {
   settings.texts(prefix + "agents", job.policy.agents);
   settings.real(prefix + "fraction", job.policy.fraction, 1e-6, 1);
   settings.real(prefix + "quorum", job.policy.quorum_fraction, 0, 1);
+  settings.number(prefix + "grace_ms", job.policy.grace_ms, 0u, kHourMs);
+  settings.real(prefix + "grace_factor", job.policy.grace_factor, 0, 1000);
   settings.number(prefix + "deadline_ms", job.policy.deadline_ms, 1u, 24 * kHourMs);
   settings.number(prefix + "preliminary_deadline_ms", job.policy.preliminary_deadline_ms, 1u,
                   24 * kHourMs);

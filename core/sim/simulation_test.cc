@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"stragglers",
              {"straggler", "training_failure", "agent_leave", "late_join", "slow_clock",
               "fast_clock"}},
-        Case{"hostile", {"lying_agent", "garbage", "twin_agent"}},
+        Case{"slow_agent", {}}, Case{"hostile", {"lying_agent", "garbage", "twin_agent"}},
         Case{"own_ratios", {"agent_kill", "coordinator_kill", "loss", "straggler"}, true},
         Case{"thin", {"agent_kill", "coordinator_kill", "partition", "held_up"}, false, true},
         Case{"uneven_rates", {"agent_kill", "straggler", "late_join"}, false, true},

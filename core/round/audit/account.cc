@@ -25,7 +25,30 @@ Status broken(std::string what, std::string expected, std::string got) {
 
 Account::Account(std::uint64_t values) : open_(values), moved_(values) {}
 
-Status Account::sent(const RoundKey& key, const wire::Part& part, const PayloadSlice& payload) {
+// The payload of the latest earlier attempt is the one that continues.
+void Account::continue_payload(const RoundKey& key, std::uint32_t bucket,
+                               std::uint64_t encoded_round) {
+  const Payload* before = nullptr;
+  RoundKey at{};
+  for (const auto* const all : {&contributions_, &settled_lately_}) {
+    for (const auto& [other, contribution] : *all) {
+      const auto found = contribution.payloads.find(bucket);
+      if (other.job != key.job || other.round < encoded_round || !(other < key) ||
+          found == contribution.payloads.end() || (before && other < at)) {
+        continue;
+      }
+      before = &found->second;
+      at = other;
+    }
+  }
+  if (before) contributions_[key].payloads[bucket] = Payload(*before);
+}
+
+Status Account::sent(const RoundKey& key, const wire::Part& part, const PayloadSlice& payload,
+                     std::uint64_t encoded_round) {
+  if (encoded_round > 0 && !contributions_[key].payloads.contains(part.bucket())) {
+    continue_payload(key, part.bucket(), encoded_round);
+  }
   Payload& known = contributions_[key].payloads[part.bucket()];
   const std::string what = fmt::format("{}, bucket {}", text(key), part.bucket());
   const std::uint64_t bytes = part.stage_bytes();

@@ -36,8 +36,10 @@ class Account {
 
   // The agent sent a part of a payload of the last stage. Parts may overlap and may have other
   // sizes than before. Returns mismatch if bytes differ from those sent before at the same address,
-  // or if a part does not fit into its payload.
-  Status sent(const RoundKey& key, const wire::Part& part, const PayloadSlice& payload);
+  // or if a part does not fit into its payload. With `encoded_round` above 0, the payload continues
+  // one that was sent in an earlier round.
+  Status sent(const RoundKey& key, const wire::Part& part, const PayloadSlice& payload,
+              std::uint64_t encoded_round);
 
   // The whole payload that was sent for this bucket; empty if it is not complete.
   ByteSpan payload(const RoundKey& key, std::uint32_t bucket) const;
@@ -97,6 +99,7 @@ class Account {
     std::vector<std::pair<std::uint64_t, FloatVector>> decoded;
   };
 
+  void continue_payload(const RoundKey& key, std::uint32_t bucket, std::uint64_t encoded_round);
   void settle(const std::vector<UndecidedRound>& undecided);
   // Reverts contributions that were settled and are undecided again, because a crash came before
   // the settlement was stored.

@@ -18,7 +18,7 @@ constexpr RoundKey kFirst = {.job = 1, .round = 1, .epoch = 1, .attempt = 0};
 
 // The agent sends a part of bucket 0.
 Status send_part(Account& account, const RoundKey& key, ByteSpan bytes, std::uint64_t offset,
-                 std::uint64_t stage_bytes) {
+                 std::uint64_t stage_bytes, std::uint64_t encoded_round = 0) {
   wire::PartT part;
   part.id = std::make_unique<wire::RoundId>(wire_id(key));
   part.offset = offset;
@@ -27,12 +27,25 @@ Status send_part(Account& account, const RoundKey& key, ByteSpan bytes, std::uin
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(wire::Part::Pack(builder, &part));
   return account.sent(key, *flatbuffers::GetRoot<wire::Part>(builder.GetBufferPointer()),
-                      {nullptr, bytes});
+                      {nullptr, bytes}, encoded_round);
 }
 
 // The agent sends the whole payload in one part.
 Status send(Account& account, const RoundKey& key, const Bytes& bytes) {
   return send_part(account, key, bytes, 0, bytes.size());
+}
+
+TEST(Account, APayloadMayContinueInALaterRound) {
+  Account account(2);
+  const RoundKey first = {.job = 1, .round = 1, .epoch = 1, .attempt = 0};
+  const RoundKey second = {.job = 1, .round = 2, .epoch = 1, .attempt = 0};
+  const Bytes payload = {1, 2, 3, 4};
+  ASSERT_TRUE(send_part(account, first, ByteSpan(payload).first(3), 0, 4).ok());
+  ASSERT_TRUE(send_part(account, second, ByteSpan(payload).subspan(2), 2, 4, 1).ok());
+  EXPECT_TRUE(std::ranges::equal(account.payload(second, 0), payload));
+  EXPECT_TRUE(account.payload(first, 0).empty());
+  const Bytes other = {9, 9};
+  EXPECT_EQ(send_part(account, second, other, 0, 4, 1).code(), StatusCode::mismatch);
 }
 
 TEST(Account, AnUpdateIsInTheResidualUntilItIsCommitted) {

@@ -160,7 +160,8 @@ void Ledger::coordinator_seen(const Coordinator& machine, TimeNs now) {
 void Ledger::update_sent(std::uint32_t agent, const wire::Update& update,
                          const PayloadSlice& payload, TimeNs now) {
   const wire::Part& part = *update.part();
-  complain(now, "conservation", accounts_[agent].sent(key_of(*part.id()), part, payload),
+  complain(now, "conservation",
+           accounts_[agent].sent(key_of(*part.id()), part, payload, update.encoded_round()),
            agent_name(agent));
 }
 

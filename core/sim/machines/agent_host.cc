@@ -162,7 +162,12 @@ bool AgentHost::store_late(StoreAgent& record) {
 // Half of the trainings pass the second half of the update early, so that both kinds of updates
 // occur.
 void AgentHost::train(const Train& wanted) {
-  TimeNs duration = draw_ns(sim_.scenario.machines.training, training_draws_);
+  const Scenario& scenario = sim_.scenario;
+  const MachineSettings& machines = scenario.machines;
+  TimeNs duration = draw_ns(machines.training, training_draws_);
+  if (index_ + machines.slow_agents >= scenario.agents) {
+    duration = static_cast<TimeNs>(static_cast<double>(duration) * machines.slow_factor);
+  }
   if (slow_ > 0) {
     --slow_;
     duration += slow_ns_;

@@ -236,6 +236,8 @@ Status read_job(TableReader in, ScenarioJob& job) {
   TRIBUTARY_TRY(in.number("learning_rate", policy.learning_rate, 0, 1e6));
   TRIBUTARY_TRY(in.count("agents_min", policy.agents_min, 1u, 1u << 20));
   TRIBUTARY_TRY(in.number("quorum_fraction", policy.quorum_fraction, 0, 1));
+  TRIBUTARY_TRY(in.count("grace_ms", policy.grace_ms, 0u, kMsMax));
+  TRIBUTARY_TRY(in.number("grace_factor", policy.grace_factor, 0, 1000));
   TRIBUTARY_TRY(in.count("deadline_ms", policy.deadline_ms, 1u, kMsMax));
   TRIBUTARY_TRY(in.count("preliminary_deadline_ms", policy.preliminary_deadline_ms, 1u, kMsMax));
   TRIBUTARY_TRY(in.count("retry_after_ms", policy.retry_after_ms, 1u, kMsMax));
@@ -296,6 +298,8 @@ Status read_network(TableReader in, const std::string& origin, const std::string
 Status read_machines(TableReader in, MachineSettings& machines) {
   TRIBUTARY_TRY(in.span("training_ms", machines.training));
   TRIBUTARY_TRY(in.span("disk_ms", machines.disk));
+  TRIBUTARY_TRY(in.count("slow_agents", machines.slow_agents, 0u, 1u << 20));
+  TRIBUTARY_TRY(in.number("slow_factor", machines.slow_factor, 1, 1000));
   TRIBUTARY_TRY(in.count("skewed_clocks", machines.skewed_clocks, 0u, 1u << 20));
   TRIBUTARY_TRY(in.number("clock_rate_min", machines.clock_rate_min, 0.1, 10));
   TRIBUTARY_TRY(in.number("clock_rate_max", machines.clock_rate_max, 0.1, 10));

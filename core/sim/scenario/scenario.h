@@ -109,7 +109,10 @@ struct NetworkSettings {
 
 struct MachineSettings {
   SpanMs training = {5, 30};
-  SpanMs disk = {0.2, 2};           // of a transaction
+  SpanMs disk = {0.2, 2};  // of a transaction
+  std::uint32_t slow_agents =
+      0;  // the last agents, whose trainings take `slow_factor` times as long
+  double slow_factor = 10;
   std::uint32_t skewed_clocks = 0;  // agents whose clock does not run at the normal rate
   double clock_rate_min = 0.8;      // range of their clocks' rates
   double clock_rate_max = 1.25;

@@ -179,7 +179,7 @@ RoundExchange::Next RoundExchange::take_results(std::uint32_t number) {
   work.encoded = bucket.stages();
   if (round_->plan().uploader(number) == *round_->member()) {
     for (std::uint32_t stage = 0; stage < bucket.stages(); ++stage) {
-      parts_.upload.add(number, stage, work.combined[stage]);
+      parts_.upload.add({.bucket = number, .stage = stage, .bytes = work.combined[stage]});
     }
   }
   return exchange_->over() ? finish() : Next::nothing;

@@ -35,7 +35,7 @@ class SomeExchange : public testing::Test {
     upload_.begin(*round_);
     exchange_.begin(*round_);
     updates_.take(round_->plan(), 0, all(1));
-    round_->begin_work();
+    round_->begin_work(round_->key().round);
     agent_.take();
   }
   Next run() {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "core/codec/error_feedback.h"
@@ -12,6 +13,25 @@ namespace tributary {
 void Contribution::begin(AgentRound& round) {
   end();
   round_ = &round;
+}
+
+void Contribution::cut_off(Outgoing::Payload payload) {
+  const PlannedBucket& bucket = round_->plan().buckets()[payload.bucket];
+  if (payload.stage < bucket.last_stage() || !bucket.outlives_round()) return;
+  if (payload.encoded_round == 0) payload.encoded_round = round_->key().round;
+  carried_.insert_or_assign(bucket.index, Carried{.bucket = bucket, .payload = std::move(payload)});
+}
+
+void Contribution::committed(const Bitmap& counted) {
+  std::erase_if(carried_, [&](const auto& one) { return counted.test(one.first); });
+  for (std::uint32_t bucket = 0; bucket < counted.size(); ++bucket) {
+    if (counted.test(bucket)) counted_last_[bucket] = round_->key().round;
+  }
+}
+
+void Contribution::forget() {
+  carried_.clear();
+  counted_last_.clear();
 }
 
 void Contribution::end() {
@@ -89,38 +109,54 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
                           .optimizer = view ? &*view : nullptr,
                           .keep = bucket.keep,
                           .facts = &round_->cost().encoding};
-  Bytes payload;
-  const std::span<const float> input = parts_.updates.input_of(bucket);
-  Encoder& encoder = parts_.encoders.get(bucket, round_->key().epoch);
-  TRIBUTARY_TRY(encoder.encode(call, input, payload));
-  if (stage == 0) round_->count_encoded(bucket, call.execution, call.optimizer != nullptr);
+  TRIBUTARY_ASSIGN(Outgoing::Payload payload, make_payload(bucket, call));
   // Nothing to send: either this agent is not the root, or the stage has closed and was encoded
   // only to advance the encoder.
-  if (payload.empty() || stage < work.combined.size()) return {};
-  auto shared = std::make_shared<const Bytes>(std::move(payload));
+  if (payload.bytes->empty() || stage < work.combined.size()) return {};
   if (stage < bucket.last_stage()) {
-    parts_.upload.add(bucket.index, stage, std::move(shared));
+    parts_.upload.add(std::move(payload));
     return {};
   }
   if (bucket.keeps_residual()) {
-    TRIBUTARY_ASSIGN(ContributionPart part, part_of(bucket, call, *shared));
+    TRIBUTARY_ASSIGN(ContributionPart part, part_of(bucket, call, payload));
     parts_.updates.residual().open(round_->key(), *round_->member(), part);
     unsaved_.push_back(std::move(part));
   }
-  unsent_.emplace_back(bucket.index, std::move(shared));
+  unsent_.push_back(std::move(payload));
   return {};
 }
 
+// Encodes the stage of the call, or takes the payload whose upload an earlier round has cut off.
+Result<Outgoing::Payload> Contribution::make_payload(const PlannedBucket& bucket,
+                                                     const StageCall& call) {
+  const auto carried = carried_.find(bucket.index);
+  if (carried != carried_.end() && carried->second.bucket.same_as(bucket) &&
+      carried->second.payload.encoded_round < round_->key().round) {
+    ++round_->mechanisms().uploads_continued;
+    return carried->second.payload;
+  }
+  Bytes payload;
+  Encoder& encoder = parts_.encoders.get(bucket, round_->key().epoch);
+  TRIBUTARY_TRY(encoder.encode(call, parts_.updates.input_of(bucket), payload));
+  if (call.stage() == 0) {
+    round_->count_encoded(bucket, call.execution, call.optimizer != nullptr);
+  }
+  return Outgoing::Payload{.bucket = bucket.index,
+                           .stage = static_cast<std::uint32_t>(call.stage()),
+                           .bytes = std::make_shared<const Bytes>(std::move(payload))};
+}
+
 Result<ContributionPart> Contribution::part_of(const PlannedBucket& bucket, const StageCall& call,
-                                               const Bytes& payload) {
+                                               const Outgoing::Payload& payload) {
   ContributionPart part{.bucket = bucket.index,
                         .first_value = bucket.first_value,
                         .values = bucket.values,
                         .if_committed = nullptr};
-  if (!bucket.keeps_error()) return part;
+  // An earlier round's payload may lack updates that the residual has.
+  if (!bucket.keeps_error() && payload.encoded_round == 0) return part;
   auto left = std::make_shared<FloatVector>(bucket.values);
   parts_.scratch.resize(bucket.values);
-  TRIBUTARY_TRY(bucket.codec->decode(call, payload, parts_.scratch));
+  TRIBUTARY_TRY(bucket.codec->decode(call, *payload.bytes, parts_.scratch));
   keep_residual(parts_.updates.input_of(bucket), parts_.scratch, *left);
   part.if_committed = std::move(left);
   return part;
@@ -157,12 +193,16 @@ void Contribution::saved() {
   stored_();
 }
 
-void Contribution::send(const LastPayloads& payloads) {
-  for (const auto& [bucket, payload] : payloads) {
-    const std::uint32_t stage = round_->plan().buckets()[bucket].last_stage();
+void Contribution::send(LastPayloads payloads) {
+  // The payload that was cut off is sent first, and then the bucket that was left out longest. So
+  // every bucket has its turn over a link that is too slow for all of them.
+  std::ranges::stable_sort(payloads, {}, [this](const Outgoing::Payload& payload) {
+    return std::pair(payload.encoded_round == 0, counted_last_[payload.bucket]);
+  });
+  for (Outgoing::Payload& payload : payloads) {
     // Closed while the record was stored.
-    if (round_->work()[bucket].combined.size() > stage) continue;
-    parts_.upload.add(bucket, stage, payload);
+    if (round_->work()[payload.bucket].combined.size() > payload.stage) continue;
+    parts_.upload.add(std::move(payload));
   }
 }
 

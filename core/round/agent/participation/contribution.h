@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,14 @@ class Contribution {
   void begin(AgentRound& round);
   // Ends the round. Payloads that are not stored yet are not sent.
   void end();
+  // The last stage of the payload's bucket has closed before its upload was complete. If the bucket
+  // is the same in the next round and its payload outlives this one, the upload continues there.
+  void cut_off(Outgoing::Payload payload);
+  // The round that has begun is committed with these buckets of this agent. Their payloads are not
+  // sent again.
+  void committed(const Bitmap& counted);
+  // Another job has begun.
+  void forget();
 
   // --- while a round has begun ---
   // Encodes all buckets. Requires the whole update.
@@ -59,27 +68,34 @@ class Contribution {
   bool all_stored() const { return !saving_ && unsent_.empty(); }
 
  private:
-  // Payloads of last stages, with their bucket.
-  using LastPayloads = std::vector<std::pair<std::uint32_t, SharedBytes>>;
+  using LastPayloads = std::vector<Outgoing::Payload>;
+  // A payload whose upload a round has cut off.
+  struct Carried {
+    PlannedBucket bucket;
+    Outgoing::Payload payload;
+  };
 
   void encode(std::uint32_t bucket);
+  Result<Outgoing::Payload> make_payload(const PlannedBucket& bucket, const StageCall& call);
   void encode_stages(std::uint32_t bucket);
   Status encode_stage(const PlannedBucket& bucket, BucketWork& work, std::uint32_t stage);
   Result<ContributionPart> part_of(const PlannedBucket& bucket, const StageCall& call,
-                                   const Bytes& payload);
+                                   const Outgoing::Payload& payload);
   void save();
   void saved();
-  void send(const LastPayloads& payloads);
+  void send(LastPayloads payloads);
 
   AgentContext& context_;
   const Parts parts_;
   const std::function<void()> stored_;
-  AgentRound* round_ = nullptr;            // null: none has begun
-  bool residual_stored_ = false;           // in its current state
-  bool saving_ = false;                    // a ContributionRecord is being stored
-  std::vector<ContributionPart> unsaved_;  // belong to unsent_, for buckets with a residual
-  LastPayloads unsent_;                    // to be stored before they are sent
-  LastPayloads storing_;                   // sent when the running record is stored
+  AgentRound* round_ = nullptr;               // null: none has begun
+  bool residual_stored_ = false;              // in its current state
+  bool saving_ = false;                       // a ContributionRecord is being stored
+  std::vector<ContributionPart> unsaved_;     // belong to unsent_, for buckets with a residual
+  LastPayloads unsent_;                       // to be stored before they are sent
+  LastPayloads storing_;                      // sent when the running record is stored
+  std::map<std::uint32_t, Carried> carried_;  // by bucket
+  std::map<std::uint32_t, std::uint64_t> counted_last_;  // the last round that counted each bucket
 };
 
 }  // namespace tributary

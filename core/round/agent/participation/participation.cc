@@ -36,6 +36,7 @@ Participation::Participation(AgentContext& context, const Parts& parts)
 void Participation::begin_job() {
   drop();
   training_.forget();
+  contribution_.forget();
   encoders_.clear();
 }
 
@@ -110,7 +111,9 @@ void Participation::follow(RoundExchange::Next next) {
 
 void Participation::stage_closed(std::uint32_t bucket) {
   const auto closed = static_cast<std::uint32_t>(round_->work()[bucket].combined.size());
-  upload_.close_stage(bucket, closed - 1);
+  if (auto payload = upload_.close_stage(bucket, closed - 1)) {
+    contribution_.cut_off(std::move(*payload));
+  }
   const RoundPlan& plan = round_->plan();
   if (plan.by_peers() || round_->withdrawn()) return;
   if (!contribution_.has_input(plan.buckets()[bucket])) return;
@@ -134,11 +137,12 @@ bool Participation::apply(const wire::CommitT& commit) {
   ResidualAccount& residual = updates_.residual();
   const Bitmap counted = counted_in(commit);
   settle_encoders(commit, counted);
+  contribution_.committed(counted);
   residual.settle(round_->key(), counted);
   reporter_.committed(*round_);
   residual.belongs_to(replica_.version());
   drop();
-  updates_.forget_update();
+  updates_.round_ended(counted.count() > 0);
   return true;
 }
 

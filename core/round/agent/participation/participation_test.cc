@@ -73,7 +73,7 @@ TEST_F(SomeParticipation, GivesTheSameUpdateInTheNextAttempt) {
   EXPECT_GT(participation_.bytes(), 0u);
 }
 
-TEST_F(SomeParticipation, KeepsALateUpdateInTheResidual) {
+TEST_F(SomeParticipation, SendsALateUpdateInTheCurrentRoundWithoutTrainingAgain) {
   begin(1);
   const Token late = training();
   participation_.close();
@@ -81,14 +81,33 @@ TEST_F(SomeParticipation, KeepsALateUpdateInTheResidual) {
   EXPECT_EQ(training(), 0u) << "one training at a time";
   take(late, 1);
   EXPECT_EQ(*updates_.residual().shared(), *all(1));
-  EXPECT_NE(training(), 0u);
+  EXPECT_EQ(training(), 0u);
   EXPECT_EQ(agent_.store_all().size(), 1u);
+  EXPECT_GT(participation_.bytes(), 0u);
+  EXPECT_EQ(round_->trained_round(), 1u);
+}
+
+TEST_F(SomeParticipation, KeepsALateUpdateForTheNextRoundIfNoneIsRunning) {
+  begin(1);
+  const Token late = training();
+  participation_.close();
+  take(late, 1);
+  EXPECT_EQ(agent_.store_all().size(), 1u);
+  begin(2);
+  EXPECT_EQ(training(), 0u);
+  agent_.store_all();
+  EXPECT_GT(participation_.bytes(), 0u);
+  participation_.close();
+  updates_.round_ended(true);
+  begin(3);
+  EXPECT_NE(training(), 0u) << "it was counted";
 }
 
 TEST_F(SomeParticipation, WaitsForTheResidualThatIsBeingStored) {
   begin(1);
   take(training(), 1);
   participation_.close();
+  updates_.round_ended(true);
   begin(2);
   take(training(), 1);
   participation_.take_kept_update();

@@ -16,7 +16,7 @@ void Participation::start_work() {
     return;
   }
   if (!updates_.has_update_of(round_->plan())) return train();
-  round_->begin_work();
+  round_->begin_work(updates_.residual().stamp().update_round);
   contribute();
 }
 
@@ -99,11 +99,12 @@ void Participation::trained(UpdateReady& event) {
   take_update(training, event);
   if (in_time && !round_->withdrawn()) {
     if (training.exchange > 0) return exchange_.start();
-    round_->begin_work();
+    round_->begin_work(id.round);
     return contribute();
   }
-  store_late_update(id);
+  // The current round sends it, or a later one.
   start_work();
+  if (!round_ || !round_->working()) store_late_update(id);
 }
 
 // Adds the update to the residual, before any part of it is sent.

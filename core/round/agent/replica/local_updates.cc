@@ -30,6 +30,7 @@ void LocalUpdates::begin_job(std::uint64_t values) {
   values_ = values;
   residual_ = ResidualAccount(values);
   update_.reset();
+  left_over_ = false;
 }
 
 Status LocalUpdates::restore(std::uint64_t values, ReplicaRecord& stored,
@@ -94,6 +95,18 @@ void LocalUpdates::take(const RoundPlan& trained, std::uint32_t exchange,
     residual_.add(std::move(update), weight);
   }
   residual_.took_update(round);
+  left_over_ = true;
+  outside_residual_ = runs_without_residual(trained);
+}
+
+std::vector<LocalUpdates::ValueRun> LocalUpdates::runs_without_residual(const RoundPlan& plan) {
+  std::vector<ValueRun> runs;
+  for (const PlannedBucket& bucket : plan.buckets_of(0)) {
+    if (!bucket.keeps_residual()) {
+      runs.push_back({.first = bucket.first_value, .values = bucket.values});
+    }
+  }
+  return runs;
 }
 
 // Adds to the residual the values of the buckets that keep one.
@@ -108,7 +121,14 @@ void LocalUpdates::take_beside(const RoundPlan& plan, std::span<const float> upd
 }
 
 bool LocalUpdates::has_update_of(const RoundPlan& plan) const {
-  return residual_.stamp().update_round == plan.key().round && (plan.conserves() || update_);
+  if (residual_.stamp().update_round == plan.key().round) return plan.conserves() || update_;
+  return left_over_ && outside_residual_ == runs_without_residual(plan) &&
+         (outside_residual_.empty() || update_);
+}
+
+void LocalUpdates::round_ended(bool counted) {
+  if (counted) left_over_ = false;
+  if (!left_over_) update_.reset();
 }
 
 std::span<const float> LocalUpdates::input_of(const PlannedBucket& bucket) {
@@ -139,6 +159,9 @@ Status LocalUpdates::settle_by(const wire::TransferOfferT& offer) {
                                           .remedy = "send Hello again with the undecided rounds"});
   }
   for (const auto& [round, settlement] : offered) {
+    const bool counted = settlement->committed &&
+                         Bitmap(settlement->contributed_bits, settlement->buckets).count() > 0;
+    round_ended(counted);
     residual_.settle(key_of(*settlement->id),
                      settlement->committed
                          ? Bitmap(settlement->contributed_bits, settlement->buckets)

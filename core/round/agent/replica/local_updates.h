@@ -37,10 +37,12 @@ class LocalUpdates {
   // Adds the values of an update that were not added in parts. `trained` is the plan for which it
   // was trained. The update of a later exchange is always added whole.
   void take(const RoundPlan& trained, std::uint32_t exchange, std::shared_ptr<FloatVector> update);
-  // True if the update of the plan's round is available in the form that the plan's codecs need.
+  // True if the update of the plan's round is available in the form that the plan's codecs need, or
+  // an earlier one is that no round has counted: it is sent without another training.
   bool has_update_of(const RoundPlan& plan) const;
-  // The round is committed: drops the separate update.
-  void forget_update() { update_.reset(); }
+  // A round is committed. `counted`: a part of this agent's contribution is in its result.
+  // Otherwise an update that was taken stays for the next round.
+  void round_ended(bool counted);
 
   // --- inputs of the encoders ---
 
@@ -58,11 +60,23 @@ class LocalUpdates {
   Status settle_by(const wire::TransferOfferT& offer);
 
  private:
+  // A run of values of the model.
+  struct ValueRun {
+    std::uint64_t first = 0;
+    std::uint64_t values = 0;
+    friend bool operator==(const ValueRun&, const ValueRun&) = default;
+  };
+
+  static std::vector<ValueRun> runs_without_residual(const RoundPlan& plan);
   void take_beside(const RoundPlan& plan, std::span<const float> update, float weight);
 
   ResidualAccount residual_;
   std::uint64_t values_ = 0;  // number of values in the job's model
   SharedFloats update_;       // of the last round; null: none
+  // The last update was taken, and no round has counted it. The buckets without a residual are
+  // those of its plan, because only their values are in `update_` alone.
+  bool left_over_ = false;
+  std::vector<ValueRun> outside_residual_;
 };
 
 }  // namespace tributary

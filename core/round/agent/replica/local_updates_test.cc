@@ -53,8 +53,23 @@ TEST_F(SomeUpdates, KeepsTheUpdateOfACodecThatDoesNotConserveBesideTheResidual) 
   EXPECT_EQ(residual(), FloatVector());
   EXPECT_TRUE(updates_.has_update_of(*plan));
   EXPECT_EQ(updates_.input_of(plan->buckets()[0])[0], 1);
-  updates_.forget_update();
+  updates_.round_ended(true);
   EXPECT_FALSE(updates_.has_update_of(*plan));
+}
+
+TEST_F(SomeUpdates, KeepsAnUpdateUntilARoundCountsIt) {
+  for (const char* const codec : {"fp32", "signsgd"}) {
+    updates_.begin_job(kSmallValues);
+    updates_.take(*agent_.round_plan(1, {.codec = codec}), 0, all(1));
+    updates_.round_ended(false);
+    const auto next = agent_.round_plan(2, {.codec = codec});
+    EXPECT_TRUE(updates_.has_update_of(*next)) << codec;
+    const std::string other = codec == std::string("fp32") ? "signsgd" : "fp32";
+    EXPECT_FALSE(updates_.has_update_of(*agent_.round_plan(2, {.codec = other})))
+        << "the values are not where the other codec reads them";
+    updates_.round_ended(true);
+    EXPECT_FALSE(updates_.has_update_of(*next)) << codec;
+  }
 }
 
 TEST_F(SomeUpdates, SettlesTheRoundsUpToTheOfferedModel) {

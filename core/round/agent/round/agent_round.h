@@ -57,8 +57,14 @@ class AgentRound {
     return member_ ? plan_->rank(*member_) : std::nullopt;
   }
 
-  // Its update is available and is being encoded.
-  void begin_work() { working_ = true; }
+  // Its update is available and is being encoded. The update was trained for this round or an
+  // earlier one.
+  void begin_work(std::uint64_t trained_round) {
+    working_ = true;
+    trained_round_ = trained_round;
+    mechanisms_.rounds_late = static_cast<std::uint32_t>(key().round - trained_round);
+  }
+  std::uint64_t trained_round() const { return working_ ? trained_round_ : key().round; }
   bool working() const { return working_; }
   // This agent sends nothing more in the attempt.
   void withdraw() { withdrawn_ = true; }
@@ -95,6 +101,7 @@ class AgentRound {
   std::optional<std::uint32_t> member_;
   std::vector<BucketWork> work_;
   bool working_ = false;
+  std::uint64_t trained_round_ = 0;
   bool withdrawn_ = false;
   RoundCost cost_;
   wire::MechanismsT mechanisms_;

@@ -11,21 +11,26 @@ constexpr TimeNs kPausesMax = 32;
 
 }  // namespace
 
-void Outgoing::add(std::uint32_t bucket, std::uint32_t stage, SharedBytes bytes) {
-  const bool waits = called_ && bytes->size() > kUncalledBytesMax;
+void Outgoing::add(Payload payload) {
   Item& item = items_.emplace_back();
-  item.payload = {.bucket = bucket, .stage = stage, .bytes = std::move(bytes)};
-  item.state = waits ? State::waiting : State::fresh;
-  if (waits) item.again.start(0, 0, 0);
+  item.payload = std::move(payload);
+  item.begun = item.payload.encoded_round > 0;
+  if (!item.begun && (!called_ || item.payload.bytes->size() <= kUncalledBytesMax)) return;
+  item.state = State::waiting;
+  item.again.start(0, 0, 0);
 }
 
-void Outgoing::cancel(std::uint32_t bucket, std::uint32_t stage, const Session& session) {
+std::optional<Outgoing::Payload> Outgoing::cancel(std::uint32_t bucket, std::uint32_t stage,
+                                                  const Session& session) {
+  std::optional<Payload> cut_off;
   std::erase_if(items_, [&](const Item& item) {
     // Payloads of earlier stages are of no use either.
     const bool over = item.payload.bucket == bucket && item.payload.stage <= stage;
     if (over && item.state == State::sent) session.stop(item.payload);
+    if (over && item.payload.stage == stage && item.begun) cut_off = item.payload;
     return over;
   });
+  return cut_off;
 }
 
 void Outgoing::stop_all(const Session& session) {
@@ -51,6 +56,7 @@ void Outgoing::receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt
   } else if (!session.sending(found->payload)) {
     session.send(found->payload, receipt.received_bytes());
     found->state = State::sent;
+    found->begun = true;
     found->again.stop();
   }
 }
@@ -68,6 +74,7 @@ void Outgoing::pump(TimeNs now, TimeNs again_ns, const Session& session) {
     if (item.state == State::fresh) {
       session.send(item.payload, 0);
       item.state = State::sent;
+      item.begun = true;
     } else if (item.state == State::sent) {
       // If the session has sent everything, a receipt is overdue.
       if (session.sending(item.payload)) {

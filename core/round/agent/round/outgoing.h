@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "core/round/agent/context/repeat_timer.h"
@@ -17,6 +18,8 @@ class Outgoing {
     std::uint32_t bucket = 0;
     std::uint32_t stage = 0;
     SharedBytes bytes;
+    // An earlier round in which it was encoded and its upload began; 0: this round.
+    std::uint64_t encoded_round = 0;
   };
   // The operations of the session.
   struct Session {
@@ -36,9 +39,12 @@ class Outgoing {
 
   // `called`: payloads that are added later wait until the coordinator calls them.
   void begin(bool called) { called_ = called; }
-  void add(std::uint32_t bucket, std::uint32_t stage, SharedBytes bytes);
-  // Drops a payload whose stage has closed.
-  void cancel(std::uint32_t bucket, std::uint32_t stage, const Session& session);
+  // A payload whose upload began in an earlier round is announced, so that the receipt names the
+  // first byte that the coordinator lacks.
+  void add(Payload payload);
+  // Drops a payload whose stage has closed. Returns it if a part of it was sent and no receipt has
+  // confirmed it.
+  std::optional<Payload> cancel(std::uint32_t bucket, std::uint32_t stage, const Session& session);
   void stop_all(const Session& session);
   // Handles a receipt: the payload is complete, must wait, or is called.
   void receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt, const Session& session);
@@ -62,7 +68,8 @@ class Outgoing {
   struct Item {
     Payload payload;
     State state = State::fresh;
-    RepeatTimer again;  // runs while the payload is to be announced
+    bool begun = false;  // a part of it was sent, in this round or before
+    RepeatTimer again;   // runs while the payload is to be announced
   };
 
   std::vector<Item> items_;

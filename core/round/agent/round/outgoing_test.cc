@@ -17,7 +17,7 @@ class SomeOutgoing : public testing::Test {
   using Said = std::vector<std::string>;
 
   void add(std::uint32_t bucket, std::size_t bytes) {
-    outgoing_.add(bucket, 0, std::make_shared<const Bytes>(bytes));
+    outgoing_.add({.bucket = bucket, .bytes = std::make_shared<const Bytes>(bytes)});
   }
   Outgoing::Session session() {
     const auto place = [this](const Outgoing::Payload& payload) {
@@ -126,12 +126,30 @@ TEST_F(SomeOutgoing, WithoutSpaceItStopsAndWaits) {
   EXPECT_EQ(receipt(3, 0, 0, 2), Said{"send 0 from 0"});
 }
 
+TEST_F(SomeOutgoing, APayloadOfAnEarlierRoundContinuesWhereItStopped) {
+  outgoing_.begin(false);
+  outgoing_.add({.bucket = 0, .bytes = std::make_shared<const Bytes>(9000), .encoded_round = 3});
+  EXPECT_EQ(pump(0), Said{"announce 0"});
+  EXPECT_EQ(receipt(1, 0, 4000, 1), Said{"send 0 from 4000"});
+  const auto cut_off = outgoing_.cancel(0, 0, session());
+  ASSERT_TRUE(cut_off);
+  EXPECT_EQ(cut_off->encoded_round, 3u);
+}
+
+TEST_F(SomeOutgoing, APayloadThatWasNotSentIsNotCutOff) {
+  outgoing_.begin(true);
+  add(0, 9000);
+  pump(0);
+  EXPECT_FALSE(outgoing_.cancel(0, 0, session()));
+  EXPECT_TRUE(outgoing_.empty());
+}
+
 TEST_F(SomeOutgoing, AClosedStageStopsItsPayload) {
   outgoing_.begin(false);
   add(0, 9000);
   add(1, 9000);
   pump(0);
-  outgoing_.cancel(0, 0, session());
+  EXPECT_TRUE(outgoing_.cancel(0, 0, session())) << "its upload had begun";
   EXPECT_EQ(sending_, std::vector<std::uint32_t>{1});
   outgoing_.stop_all(session());
   EXPECT_TRUE(sending_.empty());

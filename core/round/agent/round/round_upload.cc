@@ -22,14 +22,6 @@ void RoundUpload::end() {
   round_ = nullptr;
 }
 
-void RoundUpload::add(std::uint32_t bucket, std::uint32_t stage, SharedBytes payload) {
-  outgoing_.add(bucket, stage, std::move(payload));
-}
-
-void RoundUpload::close_stage(std::uint32_t bucket, std::uint32_t stage) {
-  outgoing_.cancel(bucket, stage, streams());
-}
-
 void RoundUpload::session_opened(std::uint32_t parts) {
   outgoing_.reconnected();
   limit_upload(round_->plan(), parts, *session_.conversation());
@@ -51,6 +43,7 @@ Outgoing::Session RoundUpload::streams() {
                          .plan = round_->plan(),
                          .member = round_->member().value_or(0),
                          .weight = round_->plan().wire().weight,
+                         .trained_round = round_->trained_round(),
                          .out = context_.out.all(),
                          .bytes_up = round_->cost().bytes_up});
 }

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 
 #include "core/round/agent/context/agent_context.h"
 #include "core/round/agent/context/client_session.h"
@@ -26,9 +28,12 @@ class RoundUpload {
   void end();
 
   // --- while a round has begun ---
-  void add(std::uint32_t bucket, std::uint32_t stage, SharedBytes payload);
-  // Drops the payload of a closed stage. Requires an open session.
-  void close_stage(std::uint32_t bucket, std::uint32_t stage);
+  void add(Outgoing::Payload payload) { outgoing_.add(std::move(payload)); }
+  // Drops the payload of a closed stage. Requires an open session. Returns the payload if its
+  // upload had begun and was cut off.
+  std::optional<Outgoing::Payload> close_stage(std::uint32_t bucket, std::uint32_t stage) {
+    return outgoing_.cancel(bucket, stage, streams());
+  }
   // A new session has opened. `parts` is the number of parts that may be in flight; 0: unchanged.
   // Payloads wait until the coordinator calls them.
   void session_opened(std::uint32_t parts);

@@ -17,7 +17,7 @@ class SomeUpload : public testing::Test {
     round_->take_part_as(0);
     upload_.begin(*round_);
   }
-  void add() { upload_.add(0, 0, std::make_shared<const Bytes>(16)); }
+  void add() { upload_.add({.bytes = std::make_shared<const Bytes>(16)}); }
   wire::ReceiptT receipt(std::uint64_t received) {
     wire::ReceiptT made;
     made.id = std::make_unique<wire::RoundId>(wire_id(round_->key()));

@@ -44,6 +44,9 @@ BulkStream upload_of(const UploadContext& context, const Outgoing::Payload& payl
   wire::UpdateT update;
   update.agent_index = context.member;
   update.weight = context.weight;
+  update.encoded_round = payload.encoded_round;
+  if (context.trained_round < context.plan.key().round)
+    update.trained_round = context.trained_round;
   return stream_of(context.plan, payload, update);
 }
 
@@ -53,6 +56,7 @@ wire::ReceiptT announcement_of(const RoundPlan& plan, const Outgoing::Payload& p
   waits.bucket = payload.bucket;
   waits.stage = static_cast<std::uint8_t>(payload.stage);
   waits.waiting_bytes = payload.bytes->size();
+  waits.encoded_round = payload.encoded_round;
   return waits;
 }
 

@@ -14,8 +14,9 @@ struct UploadContext {
   TimeNs now = 0;
   Conversation& session;
   const RoundPlan& plan;
-  std::uint32_t member = 0;  // index of the agent in the epoch
-  double weight = 1;         // the weight in the agent's plan
+  std::uint32_t member = 0;         // index of the agent in the epoch
+  double weight = 1;                // the weight in the agent's plan
+  std::uint64_t trained_round = 0;  // of the newest update in the payloads
   Actions& out;
   std::uint64_t& bytes_up;  // increased by the bytes of each stream that is started
 };

@@ -166,9 +166,10 @@ struct ProbeLink {
 };
 
 // The answer to LoadRound. `round` is empty if the journal has no such round, which then was never
-// committed.
+// committed, or if it cannot be read: `status` then says why, and nothing is known of the round.
 struct RoundLoaded {
   Token token = 0;
+  Status status = {};
   std::optional<RoundRecord> round;
   std::optional<EpochRecord> epoch;
 };

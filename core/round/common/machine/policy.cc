@@ -68,7 +68,9 @@ Status each_field(Policy& policy, Table& table, Field&& field) {
   TRIBUTARY_TRY(field(4, planning.gain_weight, table.gain_weight));
   TRIBUTARY_TRY(field(4, planning.gain_min, table.gain_min));
   TRIBUTARY_TRY(field(5, planning.exploring_share, table.exploring_share));
-  return field(kNoOldVersion, policy.layer_values_max, table.layer_values_max);
+  TRIBUTARY_TRY(field(kNoOldVersion, policy.layer_values_max, table.layer_values_max));
+  TRIBUTARY_TRY(field(kNoOldVersion, policy.grace_ms, table.grace_ms));
+  return field(kNoOldVersion, policy.grace_factor, table.grace_factor);
 }
 
 // Reads one field of an old format. Numbers have their own size, lengths and counts of texts and
@@ -112,6 +114,7 @@ Status read_old(ByteSpan bytes, RoundPolicy& policy) {
   ByteReader reader(bytes);
   TRIBUTARY_ASSIGN(const auto version, reader.read<std::uint32_t>("version"));
   wire::PolicyT none;
+  policy.grace_ms = none.grace_ms;  // rounds of that time waited for their deadline
   TRIBUTARY_TRY(each_field(policy, none, [&](std::uint32_t since, auto& value, auto&) {
     return version < since ? Status() : read_old(reader, value);
   }));
@@ -200,6 +203,7 @@ Status check(const RoundPolicy& policy) {
   if (policy.quorum_fraction > 1) {
     return wrong("quorum_fraction", "at most 1", fmt::format("{}", policy.quorum_fraction));
   }
+  TRIBUTARY_TRY(finite_from("grace_factor", policy.grace_factor, 0));
   if (!(policy.fraction > 0 && policy.fraction <= 1)) {
     return wrong("fraction", "above 0, at most 1", fmt::format("{}", policy.fraction));
   }

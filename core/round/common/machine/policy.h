@@ -56,6 +56,12 @@ struct RoundPolicy {
 
   std::uint32_t agents_min = 1;  // number of ready agents that a round requires
   double quorum_fraction = 0.5;  // of the participants, rounded up; at least agents_min
+  // A stage that has its quorum and half of the awaited payloads closes after a grace time: this
+  // share of the time in which the last of these arrived, and at least `grace_ms`. Members that
+  // are late then are not awaited until they are as fast as the others again. 0 ms: a stage waits
+  // for all until its deadline.
+  std::uint32_t grace_ms = 1'000;
+  double grace_factor = 1;
   // Time from the plan to the end of an attempt.
   std::uint32_t deadline_ms = 60'000;
   // Time from the plan to the end of all stages before the last.

@@ -58,6 +58,7 @@ RoundPolicy first_policy() {
           .local_steps = 3,
           .agents_min = 2,
           .quorum_fraction = 0.75,
+          .grace_ms = 0,  // these formats have none
           .deadline_ms = 61'001,
           .preliminary_deadline_ms = 31'002,
           .retry_after_ms = 203,
@@ -134,7 +135,9 @@ TEST(Policy, AnEmptyTableIsADefaultPolicy) {
   wire::FinishSizePrefixedPolicyBuffer(builder, wire::Policy::Pack(builder, &table));
   const Result<RoundPolicy> policy = decode_policy({builder.GetBufferPointer(), builder.GetSize()});
   ASSERT_TRUE(policy.ok()) << policy.status().text();
-  EXPECT_EQ(*policy, RoundPolicy{});
+  RoundPolicy expected;
+  expected.grace_ms = 0;  // jobs of that time waited for the deadline
+  EXPECT_EQ(*policy, expected);
 }
 
 // A small table can refer to one long text thousands of times.
@@ -145,6 +148,16 @@ TEST(Policy, TextsAndListsAreBoundedBeforeTheyAreCopied) {
   policy.codec = "fp32";
   policy.agents.resize(16'385);
   EXPECT_EQ(decode_policy(encode(policy)).status().code(), StatusCode::corrupt_data);
+}
+
+TEST(Policy, KeepsItsGraceTime) {
+  RoundPolicy policy;
+  EXPECT_EQ(decode_policy(encode(policy))->grace_ms, 1'000u);
+  policy.grace_ms = 70;
+  policy.grace_factor = 0.25;
+  EXPECT_EQ(*decode_policy(encode(policy)), policy);
+  policy.grace_factor = -1;
+  EXPECT_EQ(decode_policy(encode(policy)).status().code(), StatusCode::invalid_argument);
 }
 
 TEST(Policy, AnotherVersionIsRefused) {

@@ -59,6 +59,17 @@ struct PlannedBucket {
   bool keeps_residual() const { return codec->conserves(); }
   // True if the encoding error stays in the residual as well.
   bool keeps_error() const { return codec->lossy() && codec->conserves() && codec->contracts(); }
+  // True if an agent's payload has the same values in every round: a decoder needs nothing of the
+  // round in which it was encoded, and the residual takes what the payload lacks.
+  bool outlives_round() const {
+    return stages() == 1 && codec->stages()[0].combine == Combine::sum && keeps_residual() &&
+           (keeps_error() || !codec->lossy());
+  }
+  // True if the other bucket has the same values and the same codec.
+  bool same_as(const PlannedBucket& other) const {
+    return first_value == other.first_value && values == other.values &&
+           codec->spec() == other.codec->spec();
+  }
 };
 
 // A validated plan.

@@ -23,10 +23,23 @@ Status ActiveRound::begin(const Execution& execution, std::span<float> residual,
 
 bool ActiveRound::complete(const BucketAggregation& bucket) const {
   if (bucket.takes_one() && bucket.contributors() > 0) return true;
+  bool all = true;
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
-    if (members_[i].awaited() && !bucket.has(i)) return false;
+    if (bucket.has(i)) continue;
+    if (awaits(bucket, i)) return false;
+    all &= !members_[i].present();
   }
-  return true;
+  return all || bucket.contributors() >= least(bucket);
+}
+
+bool ActiveRound::awaits(const BucketAggregation& bucket, std::uint32_t member) const {
+  const RoundMember& one = members_[member];
+  if (!one.present() || bucket.has(member)) return false;
+  return !one.missed_stage || (bucket.stage() > *one.missed_stage && bucket.in_step(member));
+}
+
+std::uint32_t ActiveRound::least(const BucketAggregation& bucket) const {
+  return bucket.takes_one() ? 1 : plan_->wire().quorum;
 }
 
 bool ActiveRound::any_open() const {

@@ -4,13 +4,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "core/round/common/plan/round_plan.h"
 #include "core/round/common/session/conversation.h"
 #include "core/round/coordinator/attempt/bucket_aggregation.h"
-#include "core/round/coordinator/attempt/upload_progress.h"
+#include "core/round/coordinator/uploads/upload_progress.h"
 
 namespace tributary {
 
@@ -20,6 +21,11 @@ struct RoundMember {
   bool participates = false;
   bool withdrawn = false;
   bool heard = false;  // at least one payload part has arrived
+  // The stage that has closed without it, in this attempt or before; empty: none has. Its payloads
+  // that arrive in time count all the same.
+  std::optional<std::uint32_t> missed_stage = {};
+  // The round for which its newest update was trained.
+  std::uint64_t trained_round = 0;
   // In an exchange among peers: the hash of the results that the member reports; 0: not reported
   // yet.
   std::uint64_t results_hash = 0;
@@ -30,8 +36,8 @@ struct RoundMember {
   std::uint64_t bytes_after_first = 0;
   UploadProgress upload = {};
 
-  // True if the attempt waits for this member.
-  bool awaited() const { return participates && session != 0 && !withdrawn; }
+  // True if payloads of this member may still arrive.
+  bool present() const { return participates && session != 0 && !withdrawn; }
 };
 
 class ActiveRound {
@@ -51,9 +57,16 @@ class ActiveRound {
   std::vector<std::unique_ptr<BucketAggregation>>& buckets() { return buckets_; }
   const std::vector<std::unique_ptr<BucketAggregation>>& buckets() const { return buckets_; }
 
+  // True if the bucket's open stage waits for the member's payload. It does not wait for a member
+  // that has missed this stage or a later one, nor for one that has missed an earlier stage, unless
+  // its payload of the stage before arrived in time.
+  bool awaits(const BucketAggregation& bucket, std::uint32_t member) const;
   // True if every member that the attempt waits for has sent its payload of the bucket's open
-  // stage, or if the stage takes a single payload and has it.
+  // stage, and enough have, as far as they can be had; or if the stage takes a single payload and
+  // has it.
   bool complete(const BucketAggregation& bucket) const;
+  // Number of payloads that close the bucket's open stage without the late members.
+  std::uint32_t least(const BucketAggregation& bucket) const;
   // True if a bucket has an open stage.
   bool any_open() const;
   // In an exchange among peers: the hash of the results that have arrived.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -23,7 +24,10 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
     return false;
   }
   const std::uint64_t bytes = part.stage_bytes();
+  const IncomingKey key{.bucket = part.bucket(), .member = member};
   if (!bucket.open() || part.stage() < bucket.stage() || bucket.has(member)) {
+    // The next round needs it. The agent stops sending when it gets the result.
+    if (!bucket.has(member) && carried_.take(key, part, payload)) return false;
     repeats_.late_up += payload.size();
     // The receipt claims all bytes, so that the agent does not send it again.
     send_receipt(session, part.bucket(), part.stage(), bytes, budget_.window());
@@ -34,7 +38,6 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
     context_.refuse(session, "mismatch", "a stage that is not open yet", round_.key());
     return false;
   }
-  const IncomingKey key{.bucket = part.bucket(), .member = member};
   double& received_bytes = round_.members()[member].upload.received_bytes;
   // The part is the whole payload: it needs no memory for assembly.
   if (part.payload_bytes() == bytes) {
@@ -126,13 +129,41 @@ void Admission::take_announcement(AgentSession& session, std::uint32_t member,
   }
   if (receipt.stage() > bucket.stage()) return;
   const IncomingKey key{.bucket = receipt.bucket(), .member = member};
+  if (bucket.bucket().outlives_round()) resume(key, receipt.encoded_round(), bytes);
   const Reassembly* const place = incoming_.find_or_admit(key, bytes);
   if (!place) return;
   if (place->size() != bytes) {
     return context_.refuse(session, "mismatch", "a payload that has changed its size",
                            round_.key());
   }
-  send_receipt(session, receipt.bucket(), receipt.stage(), place->from_start(), budget_.window());
+  // If an earlier attempt has received everything, the agent sends the last byte again, because a
+  // payload counts only by a message of this attempt.
+  const std::uint64_t received = std::min(place->from_start(), bytes - 1);
+  send_receipt(session, receipt.bucket(), receipt.stage(), received, budget_.window());
+}
+
+void Admission::resume(const IncomingKey& key, std::uint64_t encoded_round, std::uint64_t bytes) {
+  if (encoded_round == 0 || encoded_round >= round_.key().round || incoming_.find(key)) return;
+  encoded_rounds_[key] = encoded_round;
+  if (std::optional<Reassembly> payload = carried_.resume(key, encoded_round, bytes)) {
+    incoming_.put(key, std::move(*payload));
+  }
+}
+
+void Admission::stage_closed(std::uint32_t bucket) {
+  const BucketAggregation& closing = *round_.buckets()[bucket];
+  if (closing.bucket().outlives_round() && !round_.plan().by_peers()) {
+    for (std::uint32_t member = 0; member < round_.members().size(); ++member) {
+      const IncomingKey key{.bucket = bucket, .member = member};
+      std::optional<Reassembly> payload = incoming_.release(key);
+      if (!payload) continue;
+      const auto encoded = encoded_rounds_.find(key);
+      carried_.keep(key, round_.key(),
+                    encoded == encoded_rounds_.end() ? round_.key().round : encoded->second,
+                    std::move(*payload));
+    }
+  }
+  incoming_.erase_bucket(bucket);
 }
 
 void Admission::withdrew(std::uint32_t member) {

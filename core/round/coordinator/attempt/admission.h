@@ -6,37 +6,42 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <utility>
 
 #include "core/round/common/machine/repeated_bytes.h"
 #include "core/round/coordinator/attempt/active_round.h"
-#include "core/round/coordinator/attempt/incoming.h"
 #include "core/round/coordinator/context/membership.h"
 #include "core/round/coordinator/context/upload_budget.h"
+#include "core/round/coordinator/uploads/carried_uploads.h"
+#include "core/round/coordinator/uploads/incoming.h"
 
 namespace tributary {
 
 class Admission {
  public:
-  // `repeats` counts payload bytes that crossed a link without use. All references must outlive the
-  // object.
+  // `repeats` counts payload bytes that crossed a link without use, and `carried` holds the uploads
+  // that earlier attempts have cut off. All references must outlive the object.
   Admission(CoordinatorContext& context, ActiveRound& round, const UploadBudget& budget,
-            RepeatedBytes& repeats)
+            RepeatedBytes& repeats, CarriedUploads& carried)
       : context_(context),
         round_(round),
         budget_(budget),
         repeats_(repeats),
+        carried_(carried),
         incoming_(budget.incoming_bytes_max()) {}
 
   // Handles a part. Returns true if a payload is complete now, so that its stage may be complete.
   bool take(AgentSession& session, std::uint32_t member, const wire::Part& part, ByteSpan payload);
   // Handles the announcement of a payload whose agent waits to be called. Reserves memory and calls
-  // the agent if memory is free.
+  // the agent if memory is free. An upload that an earlier attempt has cut off continues.
   void take_announcement(AgentSession& session, std::uint32_t member, const wire::Receipt& receipt);
   // Reserves memory for the payloads that have waited longest, and calls their senders.
   void call_waiting();
 
-  void stage_closed(std::uint32_t bucket) { incoming_.erase_bucket(bucket); }
+  // The bucket's open stage closes. Incomplete payloads that outlive the round are kept for the
+  // next one.
+  void stage_closed(std::uint32_t bucket);
   // Drops the incomplete payloads of a member that has withdrawn.
   void withdrew(std::uint32_t member);
   // Handles the loss of a member's session. If agents wait for memory, its incomplete payloads are
@@ -46,6 +51,7 @@ class Admission {
   std::uint64_t bytes() const { return incoming_.bytes(); }
 
  private:
+  void resume(const IncomingKey& key, std::uint64_t encoded_round, std::uint64_t bytes);
   void take_payload(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
                     ByteSpan payload);
   bool uploads(std::uint32_t member, std::uint32_t bucket) const;
@@ -56,7 +62,10 @@ class Admission {
   ActiveRound& round_;
   const UploadBudget budget_;
   RepeatedBytes& repeats_;
+  CarriedUploads& carried_;
   Incoming incoming_;
+  // The rounds in which payloads were encoded that an earlier attempt has cut off.
+  std::map<IncomingKey, std::uint64_t> encoded_rounds_;
 };
 
 }  // namespace tributary

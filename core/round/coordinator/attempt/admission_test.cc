@@ -32,7 +32,7 @@ class AdmissionTest : public JobTest {
     round_ = begin_round(membership_, coordinator_.now, make_plan(1));
     // Agents are called if the memory is too small for all of them.
     budget_.emplace(coordinator_.config, agents, job_.model->values());
-    admission_ = std::make_unique<Admission>(coordinator_, *round_, *budget_, repeats_);
+    admission_ = std::make_unique<Admission>(coordinator_, *round_, *budget_, repeats_, carried_);
   }
 
   Bytes payload(std::uint32_t index) const { return payload_of(round_->plan(), 0, index, 1); }
@@ -66,6 +66,7 @@ class AdmissionTest : public JobTest {
   std::unique_ptr<ActiveRound> round_;
   std::optional<UploadBudget> budget_;
   RepeatedBytes repeats_;
+  CarriedUploads carried_{1u << 20};
   std::unique_ptr<Admission> admission_;
 };
 

@@ -5,19 +5,30 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/round/common/plan/mechanisms.h"
 #include "core/round/coordinator/context/aggregate_stream.h"
 #include "core/round/coordinator/context/plan_message.h"
 
 namespace tributary {
+namespace {
+
+constexpr std::size_t kNamesBytesMax = 200;
+
+}  // namespace
 
 Result<std::unique_ptr<Attempt>> Attempt::make(const JobContext& job, const Membership& membership,
-                                               RepeatedBytes& repeats, const Setup& setup) {
+                                               RepeatedBytes& repeats, CarriedUploads& carried,
+                                               const Setup& setup) {
   std::vector<RoundMember> members;
   for (std::uint32_t i = 0; i < membership.size(); ++i) {
     members.push_back(
-        {.session = membership.members()[i].session, .participates = setup.participants.test(i)});
+        {.session = membership.members()[i].session,
+         .participates = setup.participants.test(i),
+         .missed_stage = membership.stragglers().missed_stage(membership.members()[i].agent_id),
+         .trained_round = setup.plan->key().round});
   }
-  std::unique_ptr<Attempt> made(new Attempt(job, membership, repeats, setup, std::move(members)));
+  std::unique_ptr<Attempt> made(new Attempt(job, membership, repeats, carried, setup,
+                                            std::move(members), grace_rule(job.policy())));
   ActiveRound& round = made->round_;
   TRIBUTARY_TRY(round.begin(job.coordinator.config.execution, setup.residual, setup.start));
   const TimeNs now = job.coordinator.now;
@@ -32,7 +43,8 @@ Result<std::unique_ptr<Attempt>> Attempt::make(const JobContext& job, const Memb
 }
 
 TimeNs Attempt::next_due_ns() const {
-  return std::min({round_.preliminary_deadline_ns, round_.deadline_ns, deadline_.next_due_ns()});
+  return std::min(
+      {round_.preliminary_deadline_ns, round_.deadline_ns, deadline_.next_due_ns(), grace_due_ns_});
 }
 
 AgentSession* Attempt::session_of(std::uint32_t member) const {
@@ -76,11 +88,11 @@ void Attempt::agree(std::uint32_t member, std::uint64_t results_hash) {
 
 // --- payloads ----------------------------------------------------------------------------------
 
-bool Attempt::receive_part(AgentSession& session, const wire::Part& part, std::uint32_t agent_index,
-                           SentAs sent_as, ByteSpan payload) {
+bool Attempt::receive_part(AgentSession& session, const wire::Part& part,
+                           const PartMessage& message, ByteSpan payload) {
   CoordinatorContext& context = job_.coordinator;
   const std::optional<std::uint32_t> member = membership_.member_of(session);
-  if (!member || *member != agent_index || !round_.members()[*member].participates) {
+  if (!member || *member != message.agent_index || !round_.members()[*member].participates) {
     context.refuse(session, "not_allowed", "a payload of an agent that is not a participant",
                    key());
     return false;
@@ -94,7 +106,7 @@ bool Attempt::receive_part(AgentSession& session, const wire::Part& part, std::u
   const SentAs right_kind = round_.plan().by_peers()              ? SentAs::result
                             : part.stage() == bucket.last_stage() ? SentAs::update
                                                                   : SentAs::preliminary;
-  const bool right_stage = part.stage() < bucket.stages() && sent_as == right_kind;
+  const bool right_stage = part.stage() < bucket.stages() && message.sent_as == right_kind;
   if (!right_stage || part.segments() != 1 ||
       part.stage_bytes() > bucket.stage_bytes_max(round_.plan().agents()) ||
       part.payload_bytes() > bucket.part_bytes) {
@@ -108,8 +120,16 @@ bool Attempt::receive_part(AgentSession& session, const wire::Part& part, std::u
                      .bytes = payload.size(),
                      .stage_bytes = part.stage_bytes()},
                     context.now, session.conversation.bulk().window().round_trip_min_ns());
+  if (message.trained_round > 0 && message.trained_round < key().round) {
+    round_.members()[*member].trained_round = message.trained_round;
+  }
   deadline_.part_arrived();
-  return admission_.take(session, *member, part, payload);
+  const std::uint32_t contributors = round_.buckets()[part.bucket()]->contributors();
+  const bool whole = admission_.take(session, *member, part, payload);
+  if (round_.buckets()[part.bucket()]->contributors() > contributors) {
+    grace_.arrived(part.bucket(), context.now);
+  }
+  return whole;
 }
 
 void Attempt::receive_announcement(AgentSession& session, const wire::Receipt& receipt) {
@@ -138,14 +158,61 @@ void Attempt::send_missing(AgentSession& session, const wire::Receipt& receipt) 
 
 std::optional<Attempt::End> Attempt::close_complete() {
   if (round_.plan().by_peers()) return close_if_agreed();
+  grace_due_ns_ = kNever;
+  bool open = false;
   for (const auto& bucket : round_.buckets()) {
     while (bucket->open() && round_.complete(*bucket)) close_stage(*bucket);
+    if (!bucket->open()) continue;
+    open = true;
+    grace_due_ns_ = std::min(grace_due_ns_, grace_.due_ns(bucket->bucket().index, enough(*bucket)));
   }
-  if (round_.any_open()) return std::nullopt;
+  if (open) return std::nullopt;
   return ending();
 }
 
+// --- grace time --------------------------------------------------------------------------------
+
+// The number of payloads with which the grace time of the bucket's open stage begins; 0: it has
+// none, because it takes a single payload.
+std::uint32_t Attempt::enough(const BucketAggregation& bucket) const {
+  if (bucket.takes_one()) return 0;
+  std::uint32_t expected = bucket.contributors();
+  for (std::uint32_t i = 0; i < membership_.size(); ++i) expected += round_.awaits(bucket, i);
+  return std::max(round_.least(bucket), (expected + 1) / 2);
+}
+
+void Attempt::end_grace() {
+  const TimeNs now = job_.coordinator.now;
+  wire::RoundMechanismsT& facts = round_.mechanisms;
+  std::string names;
+  for (const auto& bucket : round_.buckets()) {
+    const std::uint32_t number = bucket->bucket().index;
+    if (!bucket->open()) continue;
+    const std::uint32_t payloads = enough(*bucket);
+    if (now < grace_.due_ns(number, payloads)) continue;
+    ++facts.stages_closed_by_grace;
+    const TimeNs waited = now - grace_.enough_ns(number, payloads);
+    facts.grace_ms = std::max(facts.grace_ms, static_cast<std::uint32_t>(waited / kNsPerMs));
+    for (std::uint32_t i = 0; i < membership_.size(); ++i) {
+      if (!round_.awaits(*bucket, i)) continue;
+      std::optional<std::uint32_t>& missed = round_.members()[i].missed_stage;
+      missed = std::max(missed.value_or(0), bucket->stage());
+      if (names.size() >= kNamesBytesMax) continue;
+      names += (names.empty() ? "" : ", ") + membership_.members()[i].agent_id;
+    }
+  }
+  if (names.empty()) return;
+  job_.coordinator.note(LogLevel::info, "agents_late", "grace", {},
+                        fmt::format("a stage of {} closes after {} ms without {}", text(key()),
+                                    (now - round_.began_at_ns) / kNsPerMs, names),
+                        key());
+}
+
 std::optional<Attempt::End> Attempt::close_overdue() {
+  if (!round_.plan().by_peers() && job_.coordinator.now >= grace_due_ns_) {
+    end_grace();
+    if (const std::optional<End> ended = close_complete()) return ended;
+  }
   if (!overdue() && job_.coordinator.now < round_.preliminary_deadline_ns) return std::nullopt;
   if (round_.plan().by_peers()) {
     job_.coordinator.note(LogLevel::warning, "exchange_overdue", "deadline", {},
@@ -172,12 +239,18 @@ void Attempt::close_stage(BucketAggregation& bucket) {
   const std::uint32_t number = bucket.bucket().index;
   const std::uint32_t stage = bucket.stage();
   const std::uint32_t contributors = bucket.contributors();
+  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
+    const RoundMember& member = round_.members()[i];
+    if (!member.participates || !member.missed_stage || bucket.has(i)) continue;
+    add_to_tally(round_.mechanisms.late, membership_.members()[i].agent_id);
+  }
   admission_.stage_closed(number);
   if (Status status = bucket.close(round_.plan().wire().quorum); !status.ok()) {
     context.note(LogLevel::error, "stage_failed", name(status.code()),
                  fmt::format("bucket {}", number), status.text(), key());
   }
   if (bucket.stage() == stage) return;  // dropped: no result exists
+  if (bucket.open()) grace_.opened(number, context.now);
   const SharedBytes payload = bucket.combined().back();
   for (std::uint32_t i = 0; i < round_.members().size(); ++i) {
     AgentSession* const session = round_.members()[i].participates ? session_of(i) : nullptr;
@@ -193,6 +266,25 @@ void Attempt::close_stage(BucketAggregation& bucket) {
   admission_.call_waiting();
 }
 
+void Attempt::record_late(Stragglers& stragglers) const {
+  const TimeNs now = job_.coordinator.now;
+  const TimeNs took = now - round_.began_at_ns;
+  stragglers.ended(key().round, now + grace_rule(job_.policy()).of(took));
+  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
+    const RoundMember& member = round_.members()[i];
+    if (!member.participates || !member.missed_stage) continue;
+    const std::string& agent_id = membership_.members()[i].agent_id;
+    const bool contributed = std::ranges::all_of(round_.buckets(), [i](const auto& bucket) {
+      return !bucket->finished() || bucket->in_result().test(i);
+    });
+    if (contributed) {
+      stragglers.contributed(agent_id, member.trained_round, member.last_part_at_ns);
+    } else {
+      stragglers.missed(agent_id, *member.missed_stage);
+    }
+  }
+}
+
 // --- by peers ----------------------------------------------------------------------------------
 
 bool Attempt::uploaded(std::uint32_t member) const {
@@ -203,7 +295,7 @@ bool Attempt::uploaded(std::uint32_t member) const {
 
 std::string Attempt::without_result() const {
   std::string names;
-  for (std::uint32_t i = 0; i < membership_.size() && names.size() < 200; ++i) {
+  for (std::uint32_t i = 0; i < membership_.size() && names.size() < kNamesBytesMax; ++i) {
     const RoundMember& member = round_.members()[i];
     if (!member.participates || (member.results_hash != 0 && uploaded(i))) continue;
     names += (names.empty() ? "" : ", ") + membership_.members()[i].agent_id;

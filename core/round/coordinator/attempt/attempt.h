@@ -17,6 +17,7 @@
 #include "core/round/coordinator/attempt/active_round.h"
 #include "core/round/coordinator/attempt/admission.h"
 #include "core/round/coordinator/attempt/deadline_watch.h"
+#include "core/round/coordinator/attempt/stage_grace.h"
 #include "core/round/coordinator/context/membership.h"
 #include "core/round/coordinator/context/upload_budget.h"
 
@@ -24,6 +25,13 @@ namespace tributary {
 
 // The kinds of messages that carry a payload to the coordinator.
 enum class SentAs : std::uint8_t { preliminary, update, result };
+
+// The fields of a message beside its part.
+struct PartMessage {
+  SentAs sent_as = SentAs::update;
+  std::uint32_t agent_index = 0;
+  std::uint64_t trained_round = 0;  // of the newest update in the payload; 0: this round
+};
 
 class Attempt {
  public:
@@ -40,7 +48,8 @@ class Attempt {
   // Returns the error of a codec that cannot begin. All references and the residual must outlive
   // the attempt.
   static Result<std::unique_ptr<Attempt>> make(const JobContext& job, const Membership& membership,
-                                               RepeatedBytes& repeats, const Setup& setup);
+                                               RepeatedBytes& repeats, CarriedUploads& carried,
+                                               const Setup& setup);
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
 
@@ -71,8 +80,8 @@ class Attempt {
 
   // --- payloads ---
   // Handles a part. Returns true if a payload is complete, so that its stage may be complete.
-  bool receive_part(AgentSession& session, const wire::Part& part, std::uint32_t agent_index,
-                    SentAs sent_as, ByteSpan payload);
+  bool receive_part(AgentSession& session, const wire::Part& part, const PartMessage& message,
+                    ByteSpan payload);
   // Handles the announcement of a payload that waits to be called.
   void receive_announcement(AgentSession& session, const wire::Receipt& receipt);
   // Sends the rest of an aggregate that the agent lacks. An aggregate that is not combined yet is
@@ -88,29 +97,39 @@ class Attempt {
   // Closes complete stages. In an exchange among peers, compares the results of all members once
   // all of them have reported. Empty while the attempt continues.
   std::optional<End> close_complete();
-  // Closes stages whose deadline has passed. Empty while the attempt continues.
+  // Closes stages whose deadline or grace time has passed. Empty while the attempt continues.
   std::optional<End> close_overdue();
   void check_deadline() { deadline_.check(); }
-  // The verdict that the deadline is too short for the measured links; empty if there is none.
-  const std::optional<DeadlineVerdict>& too_short() const { return deadline_.verdict(); }
-  bool overdue() const { return job_.coordinator.now >= round_.deadline_ns; }
+  // The verdict that the deadline is too short for the measured links; empty if there is none, or
+  // if the deadline has not passed.
+  std::optional<DeadlineVerdict> too_short() const {
+    return overdue() ? deadline_.verdict() : std::nullopt;
+  }
+  // Records the members that were late, and those that are awaited again.
+  void record_late(Stragglers& stragglers) const;
   // Aborts the attempt at the participants. Returns the participants that have sent nothing, or no
   // member if none has sent anything.
   Bitmap give_up(wire::AbortReason reason, bool retry, std::uint64_t version, std::uint64_t hash);
 
  private:
   Attempt(const JobContext& job, const Membership& membership, RepeatedBytes& repeats,
-          const Setup& setup, std::vector<RoundMember> members)
+          CarriedUploads& carried, const Setup& setup, std::vector<RoundMember> members,
+          const GraceRule& rule)
       : job_(job),
         membership_(membership),
         round_(setup.plan, std::move(members)),
-        admission_(job.coordinator, round_, setup.budget, repeats),
-        deadline_(job, membership, round_) {}
+        admission_(job.coordinator, round_, setup.budget, repeats, carried),
+        deadline_(job, membership, round_),
+        grace_(rule, setup.plan->buckets().size(), job.coordinator.now) {}
 
+  bool overdue() const { return job_.coordinator.now >= round_.deadline_ns; }
   AgentSession* session_of(std::uint32_t member) const;
   // The end of an attempt without open buckets.
   End ending() const;
   std::optional<End> close_if_agreed();
+  std::uint32_t enough(const BucketAggregation& bucket) const;
+  // Marks the members whose grace time has passed as late.
+  void end_grace();
   void close_stage(BucketAggregation& bucket);
   bool uploaded(std::uint32_t member) const;
   // The ids of members without a result, for a note.
@@ -121,6 +140,8 @@ class Attempt {
   ActiveRound round_;
   Admission admission_;
   DeadlineWatch deadline_;
+  StageGrace grace_;
+  TimeNs grace_due_ns_ = kNever;  // of the first stage that closes by its grace time
 };
 
 }  // namespace tributary

@@ -24,8 +24,12 @@ class AttemptTest : public JobTest {
  protected:
   void begin(std::uint32_t agents, const Bitmap& participants) {
     open_epoch(agents);
+    begin_in_epoch(agents, participants);
+  }
+  void begin_in_epoch(std::uint32_t agents) { begin_in_epoch(agents, Bitmap(agents, true)); }
+  void begin_in_epoch(std::uint32_t agents, const Bitmap& participants) {
     auto attempt = Attempt::make(
-        job_, membership_, repeats_,
+        job_, membership_, repeats_, carried_,
         {.plan = make_plan(1, [&](PlanRequest& request) { request.participants = participants; }),
          .participants = participants,
          .deadline_ms = policy().deadline_ms,
@@ -50,7 +54,8 @@ class AttemptTest : public JobTest {
     const Bytes payload = payload_of(round.plan(), 0, sending.as_member, 1, combined);
     wire::PartT part = part_of(round.key(), 0, bucket().stage(), payload);
     if (sending.change) sending.change(part);
-    return attempt_->receive_part(member(index), *Packed(part), sending.as_member, sending.sent_as,
+    return attempt_->receive_part(member(index), *Packed(part),
+                                  {.sent_as = sending.sent_as, .agent_index = sending.as_member},
                                   payload);
   }
   bool send(std::uint32_t index) { return send(index, {.as_member = index}); }
@@ -61,6 +66,7 @@ class AttemptTest : public JobTest {
   void pass_ms(std::uint32_t ms) { coordinator_.now += ms * kNsPerMs; }
 
   RepeatedBytes repeats_;
+  CarriedUploads carried_{1u << 20};
   std::unique_ptr<Attempt> attempt_;
 };
 
@@ -80,6 +86,62 @@ TEST_F(AttemptTest, ThePreliminaryDeadlineIsDueFirst) {
   begin(2);
   EXPECT_EQ(attempt_->next_due_ns(),
             coordinator_.now + policy().preliminary_deadline_ms * kNsPerMs);
+}
+
+// --- grace time ---
+
+TEST_F(AttemptTest, AStageClosesWhenItsGraceTimeHasPassed) {
+  policy().grace_ms = 100;
+  policy().grace_factor = 0.5;
+  begin(3);
+  pass_ms(400);
+  send(0);
+  send(1);
+  EXPECT_FALSE(attempt_->close_complete());
+  EXPECT_EQ(attempt_->next_due_ns(), coordinator_.now + 200 * kNsPerMs);
+  pass_ms(199);
+  EXPECT_FALSE(attempt_->close_overdue());
+  pass_ms(1);
+  const auto end = attempt_->close_overdue();
+  ASSERT_TRUE(end);
+  EXPECT_TRUE(end->finished);
+  EXPECT_EQ(noted("agents_late"), std::vector<std::string>{"grace"});
+  const wire::RoundMechanismsT& facts = attempt_->round().mechanisms;
+  EXPECT_EQ(facts.stages_closed_by_grace, 1u);
+  EXPECT_EQ(facts.grace_ms, 200u);
+  ASSERT_EQ(facts.late.size(), 1u);
+  EXPECT_EQ(facts.late[0]->of, "agent-002");
+  attempt_->record_late(membership_.stragglers());
+  EXPECT_EQ(membership_.stragglers().missed_stage("agent-002"), 0u);
+  EXPECT_FALSE(membership_.stragglers().missed_stage("agent-001"));
+}
+
+TEST_F(AttemptTest, ALateMemberIsNotAwaitedAndItsPayloadCounts) {
+  open_epoch(3);
+  membership_.stragglers().missed("agent-002", 0);
+  for (const bool arrives : {false, true}) {
+    begin_in_epoch(3);
+    send(0);
+    if (arrives) send(2);
+    EXPECT_FALSE(attempt_->close_complete());
+    send(1);
+    const auto end = attempt_->close_complete();
+    ASSERT_TRUE(end && end->finished);
+    EXPECT_EQ(bucket().in_result().test(2), arrives);
+    attempt_->record_late(membership_.stragglers());
+    EXPECT_EQ(membership_.stragglers().missed_stage("agent-002").has_value(), !arrives);
+  }
+}
+
+TEST_F(AttemptTest, AQuorumThatNeedsALateMemberWaitsForIt) {
+  policy().quorum_fraction = 1;
+  open_epoch(2);
+  membership_.stragglers().missed("agent-001", 0);
+  begin_in_epoch(2);
+  send(0);
+  EXPECT_FALSE(attempt_->close_complete());
+  send(1);
+  EXPECT_TRUE(attempt_->close_complete());
 }
 
 // --- parts that are refused ---

@@ -105,7 +105,9 @@ Status BucketAggregation::close(std::uint32_t least) {
   const bool last = at_last_stage();
   combined_.push_back(std::make_shared<const Bytes>(std::move(combined)));
   spans_.emplace_back(*combined_.back());
-  return last ? Status() : begin();
+  if (last) return {};
+  before_ = contributors_;
+  return begin();
 }
 
 CommittedBucket BucketAggregation::committed(double divisor) const {

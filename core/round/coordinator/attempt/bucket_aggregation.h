@@ -42,6 +42,8 @@ class BucketAggregation {
   // True if the member's payload of the open stage was added, or was refused and is not expected
   // again.
   bool has(std::uint32_t member) const { return heard_.test(member); }
+  // True if the member's payload was added to the stage before the open one.
+  bool in_step(std::uint32_t member) const { return stage() > 0 && before_.test(member); }
   // Number of members whose payload was added to the open stage.
   std::uint32_t contributors() const { return contributors_.count(); }
 
@@ -79,6 +81,7 @@ class BucketAggregation {
   std::vector<ByteSpan> spans_;
   Bitmap heard_;
   Bitmap contributors_;
+  Bitmap before_;  // contributors of the stage before
   bool dropped_ = false;
 };
 

@@ -24,7 +24,7 @@ void DeadlineWatch::part_arrived() {
 // True if participants still receive data that they need before they can begin.
 bool DeadlineWatch::waits_for_downlinks() const {
   return std::ranges::any_of(round_.members(), [&](const RoundMember& member) {
-    if (!member.awaited() || member.heard) return false;
+    if (!member.present() || member.heard) return false;
     AgentSession* const session = job_.coordinator.roster.by_session(member.session);
     return session && !session->conversation.bulk().idle();
   });

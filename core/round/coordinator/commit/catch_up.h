@@ -43,6 +43,9 @@ class CatchUp {
   void model_replaced();
   // Starts waiting transfers if others have ended.
   void offer_to_waiting();
+  // Reads outcomes from the journal again after a failure, if that is due.
+  void read_again() { settlements_.load_again(); }
+  TimeNs next_due_ns() const { return settlements_.next_due_ns(); }
   // Replaces a replica whose hash differs from the job's model of the same version.
   void check_replica(AgentSession& session, std::uint64_t version, std::uint64_t hash);
 

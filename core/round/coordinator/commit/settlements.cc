@@ -11,6 +11,8 @@ namespace {
 // Number of recent rounds whose outcome is sent unasked, because the agent may have contributed to
 // them in this session.
 constexpr std::size_t kRecentRounds = 8;
+// Pause before the journal is read again after a failure. It doubles with each failure.
+constexpr TimeNs kReadAgainAfterNs = 1'000 * kNsPerMs;
 
 }  // namespace
 
@@ -32,10 +34,7 @@ std::optional<std::vector<wire::SettlementT>> Settlements::up_to(const AgentSess
   for (const RoundKey& id : ids) {
     const std::optional<Fate> fate = fate_of(session, id);
     if (!fate) {
-      const Token token = job_.coordinator.next_token();
-      loading_[token] = {.session = session.conversation.session(), .round = id.round};
-      job_.coordinator.out.emplace_back(
-          LoadRound{.token = token, .job = job_.id(), .round = id.round});
+      load({.session = session.conversation.session(), .round = id.round});
       return std::nullopt;
     }
     wire::SettlementT one;
@@ -48,6 +47,34 @@ std::optional<std::vector<wire::SettlementT>> Settlements::up_to(const AgentSess
   return settled;
 }
 
+void Settlements::load(const Loading& loading) {
+  const Token token = job_.coordinator.next_token();
+  loading_[token] = loading;
+  job_.coordinator.out.emplace_back(
+      LoadRound{.token = token, .job = job_.id(), .round = loading.round});
+}
+
+void Settlements::load_again() {
+  std::vector<Loading> due;
+  std::erase_if(loading_, [&](const auto& one) {
+    if (one.second.again_at_ns > job_.coordinator.now) return false;
+    due.push_back(one.second);
+    return true;
+  });
+  for (Loading& loading : due) {
+    if (!job_.coordinator.roster.by_session(loading.session)) continue;
+    loading.again_at_ns = kNever;
+    ++loading.reads;
+    load(loading);
+  }
+}
+
+TimeNs Settlements::next_due_ns() const {
+  TimeNs due = kNever;
+  for (const auto& [token, loading] : loading_) due = std::min(due, loading.again_at_ns);
+  return due;
+}
+
 std::optional<Fate> Settlements::fate_of(const AgentSession& session, const RoundKey& id) const {
   const auto found = loaded_.find(id.round);
   if (found == loaded_.end()) {
@@ -58,11 +85,23 @@ std::optional<Fate> Settlements::fate_of(const AgentSession& session, const Roun
 
 AgentSession* Settlements::take(const RoundLoaded& event) {
   const auto found = loading_.find(event.token);
-  if (found == loading_.end()) return nullptr;
+  if (found == loading_.end() || found->second.again_at_ns != kNever) return nullptr;
   const Loading loading = found->second;
+  if (!event.status.ok() && loading.reads < kReadsMax) {
+    found->second.again_at_ns = job_.coordinator.now + (kReadAgainAfterNs << (loading.reads - 1));
+    return nullptr;
+  }
   loading_.erase(found);
   AgentSession* const session = job_.coordinator.roster.by_session(loading.session);
   if (!session) return nullptr;
+  if (!event.status.ok()) {
+    // A later request of the agent reads the journal anew.
+    session->transfer_wanted = false;
+    job_.coordinator.note(LogLevel::error, "outcome_unread", name(event.status.code()),
+                          session->agent_id, event.status.text(),
+                          {.job = job_.id(), .round = loading.round});
+    return nullptr;
+  }
   if (event.round && event.epoch) {
     loaded_[loading.round] = {*event.round, *event.epoch};
   } else {

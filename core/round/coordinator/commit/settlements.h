@@ -24,18 +24,29 @@ class Settlements {
   std::optional<std::vector<wire::SettlementT>> up_to(const AgentSession& session,
                                                       std::uint64_t version);
   // Handles the journal's answer. Returns the session that waited for it; null if the session has
-  // ended, or if the answer belongs to another request.
+  // ended, or if the answer belongs to another request. A journal that cannot be read is asked
+  // again, after pauses that double, up to kReadsMax times; then the session waits until its agent
+  // asks again, and its undecided rounds stay undecided.
   AgentSession* take(const RoundLoaded& event);
+  // Sends the requests that are due again.
+  void load_again();
+  TimeNs next_due_ns() const;
   // Drops the rounds that were read, unless the session needs more of them.
   void release(const AgentSession& session);
 
- private:
-  std::optional<Fate> fate_of(const AgentSession& session, const RoundKey& id) const;
+  static constexpr std::uint32_t kReadsMax = 8;
 
+ private:
   struct Loading {
     std::uint64_t session = 0;
     std::uint64_t round = 0;
+    std::uint32_t reads = 1;
+    TimeNs again_at_ns = kNever;  // kNever: the journal has not answered
   };
+
+  void load(const Loading& loading);
+  std::optional<Fate> fate_of(const AgentSession& session, const RoundKey& id) const;
+
   const JobContext& job_;
   const CommittedModel& committed_;
   std::map<Token, Loading> loading_;

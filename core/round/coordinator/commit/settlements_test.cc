@@ -104,6 +104,32 @@ TEST_F(SettlementsTest, TheJournalIsAskedForARoundThatIsNotInMemory) {
   EXPECT_EQ((*settled)[0].contributed_bits, std::vector<std::uint8_t>{0b01});
 }
 
+TEST_F(SettlementsTest, AJournalThatCannotBeReadIsAskedAgainAndDecidesNothing) {
+  first().undecided = {key(2)};
+  settlements_.up_to(first(), 20);
+  first().transfer_wanted = true;
+  const auto unreadable = [&] {
+    RoundLoaded event = answer(std::nullopt);
+    event.status = Status(StatusCode::io_error, {.what = "the journal"});
+    return event;
+  };
+  for (std::uint32_t reads = 1; reads < Settlements::kReadsMax; ++reads) {
+    EXPECT_EQ(settlements_.take(unreadable()), nullptr);
+    EXPECT_EQ(settlements_.take(answer(settled_round(2))), nullptr) << "it was answered already";
+    settlements_.load_again();
+    EXPECT_EQ(actions<LoadRound>().size(), reads) << "before its time";
+    coordinator_.now = settlements_.next_due_ns();
+    settlements_.load_again();
+    EXPECT_EQ(actions<LoadRound>().size(), reads + 1);
+  }
+  EXPECT_TRUE(first().transfer_wanted);
+  EXPECT_EQ(settlements_.take(unreadable()), nullptr);
+  EXPECT_EQ(settlements_.next_due_ns(), kNever) << "the attempts are limited";
+  EXPECT_EQ(noted("outcome_unread"), std::vector<std::string>{"io_error"});
+  EXPECT_FALSE(first().transfer_wanted) << "the agent may ask again";
+  EXPECT_EQ(first().undecided.size(), 1u) << "a contribution that may have counted";
+}
+
 TEST_F(SettlementsTest, TheJournalIsAskedForOneRoundAfterTheOther) {
   first().undecided = {key(2), key(3)};
   settlements_.up_to(first(), 20);

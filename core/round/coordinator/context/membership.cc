@@ -82,6 +82,8 @@ void Membership::open(std::uint64_t first_round) {
     record->members.push_back({.agent_id = agent_id, .weight = members_.back().weight});
   }
   epoch_ = std::move(record);
+  stragglers_.keep_only(
+      [this](const std::string& agent_id) { return by_agent_.contains(agent_id); });
 }
 
 void Membership::announce(std::uint64_t peer_session) {
@@ -166,6 +168,14 @@ Bitmap Membership::participants(std::uint64_t round) const {
     if (!excluded_.test(i)) candidates.set(i);
   }
   return drawn_from(candidates, round);
+}
+
+Bitmap Membership::without_late(const Bitmap& members) const {
+  Bitmap prompt = members;
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    if (stragglers_.missed_stage(members_[i].agent_id)) prompt.clear(i);
+  }
+  return prompt;
 }
 
 Bitmap Membership::drawn_from(const Bitmap& candidates, std::uint64_t round) const {

@@ -16,6 +16,7 @@
 
 #include "core/round/common/machine/bitmap.h"
 #include "core/round/coordinator/context/job_context.h"
+#include "core/round/coordinator/context/stragglers.h"
 
 namespace tributary {
 
@@ -69,6 +70,11 @@ class Membership {
   // Draws the participants of a round. Every attempt draws the same members as far as they are
   // ready and not excluded, because a draw depends only on the job's seed and the round.
   Bitmap participants(std::uint64_t round) const;
+  // The agents that no stage waits for. They are kept from epoch to epoch.
+  Stragglers& stragglers() { return stragglers_; }
+  const Stragglers& stragglers() const { return stragglers_; }
+  // These members without the late ones.
+  Bitmap without_late(const Bitmap& members) const;
   // Excludes these members from the next attempt.
   void exclude(Bitmap members) { excluded_ = std::move(members); }
   // Records the number of examples of an agent, by which its updates are weighted in proportion to
@@ -87,6 +93,7 @@ class Membership {
   std::map<std::string, std::uint32_t> by_agent_;
   std::shared_ptr<const EpochRecord> epoch_;
   Bitmap excluded_;
+  Stragglers stragglers_;
   std::map<std::string, std::uint64_t> examples_;  // by agent id, as last reported
 };
 

@@ -11,6 +11,8 @@ namespace {
 // Number of such attempts after which the job is paused. The first may have included a download or
 // a training that the next one does not repeat.
 constexpr std::uint32_t kTooShortMax = 2;
+// Uploads that were cut off may take this part of the memory for incomplete payloads beside it.
+constexpr std::uint64_t kCarriedShare = 4;
 
 bool has_ended(wire::JobState state) {
   return state == wire::JobState::finished || state == wire::JobState::stopped;
@@ -31,7 +33,8 @@ JobRun::JobRun(CoordinatorContext& context, std::shared_ptr<const JobModel> job,
       peers_(job_),
       advice_(job_),
       catch_up_(job_, committed_),
-      reporter_(job_) {}
+      reporter_(job_),
+      carried_(context.config.incoming_bytes_max / kCarriedShare) {}
 
 Result<std::unique_ptr<JobRun>> JobRun::make(CoordinatorContext& context, RestoredJob state) {
   TRIBUTARY_TRY(check(state.job.policy));
@@ -97,6 +100,7 @@ void JobRun::maybe_begin() {
 
 void JobRun::open_epoch() {
   membership_.open(next_round());
+  carried_.clear();
   retry_.attempt = 0;
   peers_.open(membership_);
   phase_ = Phase::opening;
@@ -131,8 +135,10 @@ void JobRun::begin_attempt() {
 PlanRequest JobRun::request_plan(const Bitmap& participants) {
   const UploadBudget uploads = budget();
   std::string reason = "as the job's policy says";
-  const wire::Collective collective =
-      peers_.choose(advice_.policy(), participants.count(), next_round(), reason);
+  const Bitmap prompt = membership_.without_late(participants);
+  const bool some_late = prompt.count() < participants.count();
+  const wire::Collective collective = peers_.choose(
+      advice_.policy(), {.prompt = prompt.count(), .some_late = some_late}, next_round(), reason);
   const std::uint32_t exchanges = peers_.exchanges(advice_.policy(), collective, reason);
   PlanRequest request{
       .key = {.job = job_.id(),
@@ -140,7 +146,8 @@ PlanRequest JobRun::request_plan(const Bitmap& participants) {
               .epoch = membership_.epoch_number(),
               .attempt = retry_.attempt},
       .model_hash = committed_.hash(),
-      .participants = participants,
+      // All participants are in every result of an exchange among peers, so a late one cannot be.
+      .participants = collective == wire::Collective::star ? participants : prompt,
       .weights = membership_.weights(),
       .payload_bytes = uploads.part_bytes(),
       .payloads_in_flight_max = uploads.called() ? 0 : uploads.window(),
@@ -160,9 +167,9 @@ Status JobRun::start_attempt(const Bitmap& participants) {
                    build_plan(*job_.model, advice_.policy(), codecs, request));
   TRIBUTARY_ASSIGN(auto plan, RoundPlan::make(wire_plan, *job_.model, codecs));
   const std::span<float> residual = commits_.aggregator_residual(*plan);
-  TRIBUTARY_ASSIGN(attempt_, Attempt::make(job_, membership_, reporter_.repeats(),
+  TRIBUTARY_ASSIGN(attempt_, Attempt::make(job_, membership_, reporter_.repeats(), carried_,
                                            {.plan = std::move(plan),
-                                            .participants = participants,
+                                            .participants = request.participants,
                                             .deadline_ms = request.deadline_ms,
                                             .budget = budget(),
                                             .residual = residual,
@@ -179,6 +186,7 @@ void JobRun::progress() {
 
 void JobRun::end(const Attempt::End& end) {
   if (end.finished) {
+    attempt_->record_late(membership_.stragglers());
     commit();
   } else {
     give_up(end.reason, true);
@@ -230,8 +238,8 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
   }
   ++retry_.attempt;
   phase_ = Phase::backing_off;
-  const bool overdue = reason == wire::AbortReason::no_quorum && ended->overdue();
-  pause_if_too_short(ended->key(), overdue ? ended->too_short() : std::nullopt);
+  const bool missed = reason == wire::AbortReason::no_quorum;
+  pause_if_too_short(ended->key(), missed ? ended->too_short() : std::nullopt);
 }
 
 // An attempt sends its updates anew, so over the same uplinks it ends in the same way. A download
@@ -275,6 +283,7 @@ void JobRun::change(wire::JobState state, std::string reason, std::function<void
 }
 
 void JobRun::tick() {
+  catch_up_.read_again();
   catch_up_.offer_to_waiting();
   if (phase_ == Phase::running) {
     attempt_->check_deadline();
@@ -284,12 +293,17 @@ void JobRun::tick() {
 }
 
 TimeNs JobRun::next_due_ns() const {
-  if (phase_ == Phase::running) return attempt_->next_due_ns();
-  if (phase_ == Phase::backing_off) return retry_.resume_at_ns;
+  TimeNs due = catch_up_.next_due_ns();
   const TimeNs wait = job_.policy().catch_up_wait_ms * kNsPerMs;
-  if (phase_ != Phase::waiting || wait == 0 || waiting_since_ns_ < 0) return kNever;
-  const TimeNs due = waiting_since_ns_ + wait;
-  return due > job_.coordinator.now ? due : kNever;
+  if (phase_ == Phase::running) {
+    due = std::min(due, attempt_->next_due_ns());
+  } else if (phase_ == Phase::backing_off) {
+    due = std::min(due, retry_.resume_at_ns);
+  } else if (phase_ == Phase::waiting && wait > 0 && waiting_since_ns_ >= 0) {
+    const TimeNs begin = waiting_since_ns_ + wait;
+    if (begin > job_.coordinator.now) due = std::min(due, begin);
+  }
+  return due;
 }
 
 }  // namespace tributary

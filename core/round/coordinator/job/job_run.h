@@ -74,7 +74,9 @@ class JobRun {
   // The limits for the uploads of the job's agents.
   UploadBudget budget() const;
   std::uint64_t buffered_bytes() const;
-  std::uint64_t incoming_bytes() const { return attempt_ ? attempt_->incoming_bytes() : 0; }
+  std::uint64_t incoming_bytes() const {
+    return carried_.bytes() + (attempt_ ? attempt_->incoming_bytes() : 0);
+  }
 
  private:
   enum class Phase { waiting, opening, running, committing, backing_off, over };
@@ -104,8 +106,8 @@ class JobRun {
   void give_up(wire::AbortReason reason, bool retry);
   void pause_if_too_short(const RoundKey& key, const std::optional<DeadlineVerdict>& verdict);
 
-  void receive_part(AgentSession& session, const wire::Part& part, std::uint32_t agent_index,
-                    SentAs sent_as, ByteSpan payload);
+  void receive_part(AgentSession& session, const wire::Part& part, const PartMessage& message,
+                    ByteSpan payload);
   void receive_receipt(AgentSession& session, const wire::Receipt& receipt);
   void receive_report(AgentSession& session, const wire::Report& report);
   void receive_abort(AgentSession& session, const wire::Abort& abort);
@@ -118,6 +120,7 @@ class JobRun {
   AdvicePolicy advice_;
   CatchUp catch_up_;
   RoundReporter reporter_;
+  CarriedUploads carried_;
   std::unique_ptr<Attempt> attempt_;  // null: no attempt is running or being committed
 
   Phase phase_ = Phase::waiting;

@@ -59,7 +59,8 @@ void JobRun::receive(AgentSession& session, const wire::Frame& frame, ByteSpan p
   switch (frame.message_type()) {
     case wire::Message::Preliminary: {
       const auto& message = *frame.message_as_Preliminary();
-      return receive_part(session, *message.part(), message.agent_index(), SentAs::preliminary,
+      return receive_part(session, *message.part(),
+                          {.sent_as = SentAs::preliminary, .agent_index = message.agent_index()},
                           payload);
     }
     case wire::Message::Update: {
@@ -69,7 +70,11 @@ void JobRun::receive(AgentSession& session, const wire::Frame& frame, ByteSpan p
         return job_.coordinator.refuse(session, "mismatch",
                                        "a partial sum, which a star does not have");
       }
-      return receive_part(session, *message.part(), message.agent_index(), SentAs::update, payload);
+      return receive_part(session, *message.part(),
+                          {.sent_as = SentAs::update,
+                           .agent_index = message.agent_index(),
+                           .trained_round = message.trained_round()},
+                          payload);
     }
     case wire::Message::Aggregate: {
       const auto& message = *frame.message_as_Aggregate();
@@ -77,7 +82,8 @@ void JobRun::receive(AgentSession& session, const wire::Frame& frame, ByteSpan p
         return job_.coordinator.refuse(session, "mismatch", "a result without an agent");
       }
       return receive_part(session, *message.part(),
-                          static_cast<std::uint32_t>(message.agent_index()), SentAs::result,
+                          {.sent_as = SentAs::result,
+                           .agent_index = static_cast<std::uint32_t>(message.agent_index())},
                           payload);
     }
     case wire::Message::Receipt:
@@ -99,17 +105,20 @@ void JobRun::receive(AgentSession& session, const wire::Frame& frame, ByteSpan p
   }
 }
 
-void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::uint32_t agent_index,
-                          SentAs sent_as, ByteSpan payload) {
+void JobRun::receive_part(AgentSession& session, const wire::Part& part, const PartMessage& message,
+                          ByteSpan payload) {
   const RoundKey key = key_of(*part.id());
   if (phase_ != Phase::running || attempt_->key() != key) {
     // The attempt may have ended while the part was in flight.
+    const std::optional<std::uint32_t> member = membership_.member_of(session);
+    if (member && carried_.take({.bucket = part.bucket(), .member = *member}, part, payload))
+      return;
     reporter_.repeats().late_up += payload.size();
     job_.coordinator.note(LogLevel::debug, "payload_late", "wrong_epoch", session.agent_id,
                           text(key), key);
     return;
   }
-  if (attempt_->receive_part(session, part, agent_index, sent_as, payload)) progress();
+  if (attempt_->receive_part(session, part, message, payload)) progress();
 }
 
 void JobRun::receive_receipt(AgentSession& session, const wire::Receipt& receipt) {

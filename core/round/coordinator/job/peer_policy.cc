@@ -15,6 +15,7 @@ namespace {
 // Every peer connects to every other, so the number of connections grows with the square.
 constexpr std::size_t kPeersMax = 256;
 constexpr std::uint32_t kPauseRoundsMax = 64;
+constexpr std::uint64_t kLateRounds = 4;
 
 // Empty if the addresses show no obstacle.
 std::string why_peers_unreachable(std::span<const Membership::Member> members) {
@@ -50,7 +51,7 @@ void PeerPolicy::open(const Membership& membership) {
   }
 }
 
-wire::Collective PeerPolicy::choose(const RoundPolicy& policy, std::uint32_t participants,
+wire::Collective PeerPolicy::choose(const RoundPolicy& policy, const Participants& participants,
                                     std::uint64_t round, std::string& reason) const {
   if (policy.collective == wire::Collective::star) return policy.collective;
   if (session_ == 0) {
@@ -58,8 +59,11 @@ wire::Collective PeerPolicy::choose(const RoundPolicy& policy, std::uint32_t par
   } else if (!due(round)) {
     reason = fmt::format("by the star: the {} failed and is tried again in round {}",
                          wire::EnumNameCollective(policy.collective), from_round_);
-  } else if (participants < 2) {
-    reason = "by the star: only one agent takes part";
+  } else if (participants.prompt < std::max(2u, policy.agents_min)) {
+    reason = participants.some_late ? "by the star: too many agents are late"
+                                    : "by the star: only one agent takes part";
+  } else if (participants.some_late && round % kLateRounds == 0) {
+    reason = "by the star: late agents contribute by the star in every fourth round";
   } else {
     return policy.collective;
   }

@@ -27,9 +27,15 @@ class PeerPolicy {
   bool needs_epoch(std::uint64_t round) const { return renew_ || (broken_ && due(round)); }
   bool reachable(std::uint64_t round) const { return session_ != 0 && due(round); }
 
-  // The collective of an attempt at this round: the policy's one, or the star. `reason` is replaced
-  // if the star stands in.
-  wire::Collective choose(const RoundPolicy& policy, std::uint32_t participants,
+  // The participants of an attempt.
+  struct Participants {
+    std::uint32_t prompt = 0;  // number of those that are not late
+    bool some_late = false;
+  };
+  // The collective of an attempt at this round: the policy's one among the prompt participants, or
+  // the star among all. `reason` is replaced if the star stands in. While some are late, every
+  // fourth round uses the star, because only there can they contribute.
+  wire::Collective choose(const RoundPolicy& policy, const Participants& participants,
                           std::uint64_t round, std::string& reason) const;
   // The number of exchanges in the round. `reason` is replaced if it is lower than the policy's.
   std::uint32_t exchanges(const RoundPolicy& policy, wire::Collective collective,

@@ -35,7 +35,8 @@ class PeerPolicyTest : public JobTest {
   void open_two() { open_with({"tcp://a:1", "tcp://b:1"}); }
   Collective chosen(std::uint64_t round, std::uint32_t participants = 2) {
     reason_ = "unchanged";
-    return peers_.choose(policy(), participants, round, reason_);
+    return peers_.choose(policy(), {.prompt = participants, .some_late = some_late_}, round,
+                         reason_);
   }
   // The exchange of this round fails, and a new epoch begins.
   void fail(std::uint64_t round, std::uint32_t exchanges = 1) {
@@ -45,6 +46,7 @@ class PeerPolicyTest : public JobTest {
 
   PeerPolicy peers_{job_};
   std::string reason_;
+  bool some_late_ = false;
 };
 
 // --- reachability ---
@@ -75,6 +77,17 @@ TEST_F(PeerPolicyTest, TheStarStandsInWhereOneAgentTakesPart) {
   open_two();
   EXPECT_EQ(chosen(1, 1), Collective::star);
   EXPECT_THAT(reason_, HasSubstr("only one agent takes part"));
+}
+
+TEST_F(PeerPolicyTest, LateAgentsHaveEveryFourthRound) {
+  open_two();
+  some_late_ = true;
+  EXPECT_EQ(chosen(3), Collective::ring);
+  EXPECT_EQ(chosen(4), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("in every fourth round"));
+  policy().agents_min = 3;
+  EXPECT_EQ(chosen(3), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("too many agents are late"));
 }
 
 TEST_F(PeerPolicyTest, MembersOfOneGroupReachOneAnother) {

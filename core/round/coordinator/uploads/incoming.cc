@@ -1,4 +1,4 @@
-#include "core/round/coordinator/attempt/incoming.h"
+#include "core/round/coordinator/uploads/incoming.h"
 
 #include <utility>
 
@@ -19,6 +19,21 @@ Reassembly* Incoming::find_or_admit(const IncomingKey& key, std::uint64_t bytes)
   waiting_.erase(key);
   bytes_ += bytes;
   return &places_.emplace(key, Reassembly(bytes)).first->second;
+}
+
+Reassembly& Incoming::put(const IncomingKey& key, Reassembly payload) {
+  erase(key);
+  bytes_ += payload.size();
+  return places_.emplace(key, std::move(payload)).first->second;
+}
+
+std::optional<Reassembly> Incoming::release(const IncomingKey& key) {
+  const auto found = places_.find(key);
+  if (found == places_.end()) return std::nullopt;
+  Reassembly payload = std::move(found->second);
+  bytes_ -= payload.size();
+  places_.erase(found);
+  return payload;
 }
 
 void Incoming::erase(const IncomingKey& key) {

@@ -1,4 +1,4 @@
-#include "core/round/coordinator/attempt/upload_progress.h"
+#include "core/round/coordinator/uploads/upload_progress.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/round/coordinator/attempt/incoming.h"
+#include "core/round/coordinator/uploads/incoming.h"
 
 #include <gtest/gtest.h>
 

@@ -28,6 +28,10 @@ class Incoming {
   // The payload's memory. Null: the memory is full and the payload is queued.
   Reassembly* find_or_admit(const IncomingKey& key, std::uint64_t bytes);
   Reassembly* find(const IncomingKey& key);
+  // Adds a payload that has its memory already, even above the limit.
+  Reassembly& put(const IncomingKey& key, Reassembly payload);
+  // Moves out a payload; empty if there is none.
+  std::optional<Reassembly> release(const IncomingKey& key);
   void erase(const IncomingKey& key);
   // Drops all payloads of a bucket or of a member, and their place in the queue.
   void erase_bucket(std::uint32_t bucket);

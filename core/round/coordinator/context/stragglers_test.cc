@@ -1,0 +1,41 @@
+#include "core/round/coordinator/context/stragglers.h"
+
+#include <gtest/gtest.h>
+
+namespace tributary {
+namespace {
+
+TEST(Stragglers, AnAgentIsAwaitedAgainOnceItIsFastEnough) {
+  Stragglers stragglers;
+  stragglers.ended(1, 2'000);
+  stragglers.missed("agent-0", 1);
+  EXPECT_EQ(stragglers.missed_stage("agent-0"), 1u);
+  EXPECT_FALSE(stragglers.missed_stage("agent-1"));
+  stragglers.ended(2, 4'000);
+  stragglers.contributed("agent-0", 1, 2'001);
+  EXPECT_TRUE(stragglers.missed_stage("agent-0")) << "late for the round in which it was trained";
+  stragglers.contributed("agent-0", 2, 4'000);
+  EXPECT_FALSE(stragglers.missed_stage("agent-0"));
+}
+
+TEST(Stragglers, AnUpdateOfARoundLongAgoIsLate) {
+  Stragglers stragglers;
+  stragglers.missed("agent-0", 1);
+  for (std::uint64_t round = 1; round <= 100; ++round) stragglers.ended(round, 1'000'000);
+  stragglers.contributed("agent-0", 3, 5);
+  EXPECT_TRUE(stragglers.missed_stage("agent-0"));
+  stragglers.contributed("agent-0", 100, 5);
+  EXPECT_FALSE(stragglers.missed_stage("agent-0"));
+}
+
+TEST(Stragglers, AgentsThatHaveLeftAreForgotten) {
+  Stragglers stragglers;
+  stragglers.missed("agent-0", 1);
+  stragglers.missed("agent-1", 0);
+  stragglers.keep_only([](const std::string& agent_id) { return agent_id == "agent-1"; });
+  EXPECT_FALSE(stragglers.missed_stage("agent-0"));
+  EXPECT_TRUE(stragglers.missed_stage("agent-1"));
+}
+
+}  // namespace
+}  // namespace tributary

@@ -1,0 +1,189 @@
+// Tests of agents that are always late: they delay no round, and what they train still counts.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/sim/federation/federation_testing.h"
+
+namespace tributary {
+namespace {
+
+using sim_testing::Federation;
+using sim_testing::Options;
+
+constexpr std::uint32_t kSlowAgent = 7;
+constexpr TimeNs kTraining = 100 * kNsPerMs;
+
+// Eight agents that train for 100 ms.
+Options eight_agents(const std::string& codec) {
+  Options options;
+  options.agents = 8;
+  options.rounds = 60;
+  options.policy.codec = codec;
+  options.policy.agents_min = 4;
+  options.policy.grace_ms = 20;
+  options.policy.catch_up_wait_ms = 1'000;  // all agents connect before the first round
+  options.train_ns = kTraining;
+  return options;
+}
+
+bool contributed(const CommitRecord& commit, std::uint32_t member) {
+  return std::ranges::any_of(commit.round.contributor_sets, [&](const auto& set) {
+    return Bitmap(set.bits, commit.round.members).test(member);
+  });
+}
+
+// The largest number of rounds from one contribution of the agent to its next one.
+std::uint64_t longest_gap(const Federation& federation, std::uint32_t agent) {
+  std::uint64_t gap = 0;
+  std::uint64_t last = 0;
+  for (const CommitRecord& commit : federation.journal().commits()) {
+    const std::uint64_t round = commit.round.id.round;
+    gap = std::max(gap, round - last);
+    if (contributed(commit, agent)) last = round;
+  }
+  return gap;
+}
+
+double seconds_of_rounds(const Federation& federation) {
+  const auto& commits = federation.journal().commits();
+  return static_cast<double>(commits.back().round.committed_at_ns -
+                             commits.front().round.began_at_ns) /
+         1e9;
+}
+
+double seconds_without_straggler(const std::string& codec) {
+  Federation federation(eight_agents(codec));
+  EXPECT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_EQ(longest_gap(federation, kSlowAgent), 1u) << "all contribute in every round";
+  EXPECT_EQ(federation.noted("agents_late"), 0);
+  return seconds_of_rounds(federation);
+}
+
+class SlowAgent : public testing::TestWithParam<std::string> {};
+
+TEST_P(SlowAgent, TrainsTenTimesAsLongAndDelaysNoRound) {
+  Federation federation(eight_agents(GetParam()));
+  federation.host(kSlowAgent).set_train_ns(10 * kTraining);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_LT(seconds_of_rounds(federation), 1.2 * seconds_without_straggler(GetParam()));
+  EXPECT_LE(longest_gap(federation, kSlowAgent), 12u);
+  EXPECT_EQ(federation.noted("agents_late"), 1) << "it is waited for once";
+  EXPECT_NE(federation.log.text("agents_late").find("agent-7"), std::string::npos);
+  federation.expect_identical();
+  if (GetParam() != "signsgd") federation.expect_conserved(1e-3);
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, SlowAgent,
+                         testing::Values("fp32", "thc:bits=4", "threelc", "topk:cr=0.1", "signsgd"),
+                         [](const testing::TestParamInfo<std::string>& one) {
+                           return one.param.substr(0, one.param.find(':'));
+                         });
+
+// An update of 17 kB takes 100 ms over the uplinks of the others and 1 s over that of the slow
+// agent.
+Options slow_uplink(double factor) {
+  Options options = eight_agents("fp32");
+  options.rounds = 40;
+  options.vector_values = 4'000;
+  options.payload_bytes_max = 1'024;
+  options.train_ns = 5 * kNsPerMs;
+  options.bytes_per_s_of = [factor](std::uint32_t agent, bool up) {
+    if (!up) return 0.0;
+    return agent == kSlowAgent ? 1.7e5 / factor : 1.7e5;
+  };
+  return options;
+}
+
+double seconds_over_uplinks(double factor, std::uint32_t bucket_values) {
+  Options options = slow_uplink(factor);
+  options.policy.bucket_values_max = bucket_values;
+  Federation federation(options);
+  EXPECT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_LE(longest_gap(federation, kSlowAgent), 12u);
+  federation.expect_identical();
+  federation.expect_conserved();
+  return seconds_of_rounds(federation);
+}
+
+// Its payload needs several rounds, so that its upload continues from round to round.
+TEST(Stragglers, AnUplinkOfATenthDelaysNoRound) {
+  EXPECT_LT(seconds_over_uplinks(10, 1u << 20), 1.2 * seconds_over_uplinks(1, 1u << 20));
+}
+
+TEST(Stragglers, AnUplinkOfATenthCarriesEveryBucketInItsTurn) {
+  EXPECT_LT(seconds_over_uplinks(10, 512), 1.2 * seconds_over_uplinks(1, 512));
+}
+
+TEST(Stragglers, AnAgentThatIsFastAgainIsAwaitedAgain) {
+  Federation federation(eight_agents("fp32"));
+  federation.host(kSlowAgent).set_train_ns(10 * kTraining);
+  ASSERT_TRUE(federation.run_rounds(20)) << federation.describe();
+  federation.host(kSlowAgent).set_train_ns(kTraining + 5 * kNsPerMs);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  const auto& commits = federation.journal().commits();
+  EXPECT_TRUE(std::all_of(commits.begin() + 40, commits.end(),
+                          [](const auto& commit) { return contributed(commit, kSlowAgent); }));
+  federation.expect_conserved();
+}
+
+TEST(Stragglers, AnAgentThatHangsDelaysOneRound) {
+  Options options = eight_agents("fp32");
+  options.agents = 3;
+  options.rounds = 20;
+  options.policy.agents_min = 1;
+  Federation federation(options);
+  federation.host(2).set_train_ns(3'600'000 * kNsPerMs);
+  ASSERT_TRUE(federation.run_rounds(20)) << federation.describe();
+  EXPECT_LT(seconds_of_rounds(federation), 20 * 0.12 + 0.2);
+  EXPECT_EQ(federation.noted("agents_late"), 1);
+}
+
+// An exchange among peers needs all participants, so it leaves the late agent out. The star gives
+// it its turn.
+TEST(Stragglers, PeersLeaveALateAgentOut) {
+  Options options = eight_agents("fp32");
+  options.peers = true;
+  options.policy.collective = wire::Collective::ring;
+  options.policy.deadline_ms = 3'000;
+  Federation federation(options);
+  federation.host(kSlowAgent).set_train_ns(20 * kTraining);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  std::size_t by_ring = 0;
+  for (const CommitRecord& commit : federation.journal().commits()) {
+    const Result<const wire::Frame*> frame = open_frame(*commit.round.plan);
+    ASSERT_TRUE(frame.ok());
+    const wire::Plan& plan = *(*frame)->message_as_Plan();
+    by_ring += plan.exchanges()->Get(0)->collective() == wire::Collective::ring ? 1u : 0u;
+  }
+  EXPECT_GE(by_ring, 40u);
+  EXPECT_EQ(federation.noted("round_aborted"), 1) << "one exchange waits for it";
+  EXPECT_LE(longest_gap(federation, kSlowAgent), 36u);
+  federation.expect_identical();
+  federation.expect_conserved();
+}
+
+TEST(Stragglers, AQuorumOfAllWaitsForAll) {
+  Options options = eight_agents("fp32");
+  options.rounds = 3;
+  options.policy.quorum_fraction = 1;
+  Federation federation(options);
+  federation.host(kSlowAgent).set_train_ns(10 * kTraining);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_EQ(longest_gap(federation, kSlowAgent), 1u);
+  EXPECT_EQ(federation.noted("agents_late"), 0);
+}
+
+TEST(Stragglers, WithoutAGraceTimeAStageWaitsForItsDeadline) {
+  Options options = eight_agents("fp32");
+  options.rounds = 3;
+  options.policy.grace_ms = 0;
+  Federation federation(options);
+  federation.host(kSlowAgent).set_train_ns(10 * kTraining);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_EQ(longest_gap(federation, kSlowAgent), 1u);
+}
+
+}  // namespace
+}  // namespace tributary
