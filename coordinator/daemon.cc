@@ -271,7 +271,7 @@ void CoordinatorDaemon::carry_out(Action& action) {
           // The loop has already performed these actions.
           Ignored<Send, ClosePeer, Note>(),
           // Only agents receive these actions.
-          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer>(),
+          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer, ResidualDropped>(),
       },
       action);
 }

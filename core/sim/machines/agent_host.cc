@@ -108,6 +108,9 @@ void AgentHost::perform(Action& action) {
                    kill({.fault = {}, .down_ns = draws_.between(100, 2000) * 1'000'000});
                  },
                  [this](SendToPeer& message) { peers_.send(index_, std::move(message)); },
+                 [this](const ResidualDropped& dropped) {
+                   room_.ledger.account(index_).dropped(dropped.change);
+                 },
                  [this](const OpenPeers& epoch) { peers_.open(index_, epoch); },
                  [this](const ClosePeers&) { peers_.close(index_); },
                  [this](const ClosePeer&) {  // the machine gives up its connection

@@ -13,6 +13,7 @@ namespace {
 // Old formats begin with their version, 1 to 5. The current one begins with its size, which is
 // larger, so the first four bytes tell them apart.
 constexpr std::uint32_t kOldVersionMax = 5;
+constexpr std::uint32_t kNoOldVersion = kOldVersionMax + 1;  // of a field that no old format has
 // Limits for stored policies. A damaged journal must not make the reader allocate without bound.
 constexpr std::size_t kPolicyBytesMax = 2u << 20;
 constexpr std::size_t kSizeBytes = sizeof(flatbuffers::uoffset_t);
@@ -66,7 +67,8 @@ Status each_field(Policy& policy, Table& table, Field&& field) {
   TRIBUTARY_TRY(field(4, planning.bytes_per_day, table.bytes_per_day));
   TRIBUTARY_TRY(field(4, planning.gain_weight, table.gain_weight));
   TRIBUTARY_TRY(field(4, planning.gain_min, table.gain_min));
-  return field(5, planning.exploring_share, table.exploring_share);
+  TRIBUTARY_TRY(field(5, planning.exploring_share, table.exploring_share));
+  return field(kNoOldVersion, policy.weight_cap, table.weight_cap);
 }
 
 // Reads one field of an old format. Numbers have their own size, lengths and counts of texts and
@@ -196,6 +198,9 @@ Status check(const RoundPolicy& policy) {
   }
   if (!(policy.fraction > 0 && policy.fraction <= 1)) {
     return wrong("fraction", "above 0, at most 1", fmt::format("{}", policy.fraction));
+  }
+  if (!(policy.weight_cap >= 1) || !std::isfinite(policy.weight_cap)) {
+    return wrong("weight_cap", "a number from 1", fmt::format("{}", policy.weight_cap));
   }
   if (policy.agents.size() > kAgentsMax) {
     return wrong("agents", fmt::format("at most {}", kAgentsMax),

@@ -51,6 +51,10 @@ class OptimizerRule final : public ModelRule {
     apply_run(optimizer_, step, at, end, model);
   }
 
+  bool finite(std::uint64_t first_value, std::uint64_t values) const override {
+    return optimizer_.finite(first_value, values);
+  }
+
   std::shared_ptr<const Bytes> save() const override {
     std::shared_ptr<const Bytes> state = optimizer_.save();
     return state ? state : ModelRule::save();

@@ -32,6 +32,11 @@ class ModelRule {
   // Changes the part of the model that the step covers.
   virtual void apply(const RuleStep& step, std::span<float> model) = 0;
 
+  // True if its state for these values is finite.
+  virtual bool finite(std::uint64_t /*first_value*/, std::uint64_t /*values*/) const {
+    return true;
+  }
+
   // The state that it keeps between rounds: a part of checkpoints, replicas and transfers. Never
   // null. Later steps do not change it.
   virtual std::shared_ptr<const Bytes> save() const { return std::make_shared<const Bytes>(); }

@@ -57,6 +57,15 @@ void ResidualAccount::add_to_undecided(std::uint64_t first, std::span<const floa
   }
 }
 
+void ResidualAccount::drop(std::uint64_t first, std::uint64_t count, std::span<float> change) {
+  if (!values_) return;
+  const std::span<float> run = std::span(ours()).subspan(first, count);
+  FloatVector opposite(count);
+  for (std::uint64_t i = 0; i < count; ++i) opposite[i] = -std::exchange(run[i], 0.0f);
+  add_to_undecided(first, opposite, 1);
+  add_weighted(change.subspan(first, count), opposite, 1);
+}
+
 std::uint64_t ResidualAccount::missing(std::uint64_t round) const {
   if (stamp_.update_round == round) return 0;
   return stamp_.part_round == round ? stamp_.part_first : count_;

@@ -49,6 +49,11 @@ class ResidualAccount {
   // The same with an update of the whole model. It becomes the residual, without a copy, if the
   // residual was zero.
   void add(std::shared_ptr<FloatVector> update, float weight);
+  // Sets values of the residual to zero. The outcomes of undecided rounds change by the same
+  // amount, which is added to `change` as well; `change` has the length of the model.
+  void drop(std::uint64_t first, std::uint64_t count, std::span<float> change);
+  // Records that values were dropped; this counts as an update.
+  void dropped() { ++stamp_.updates_taken; }
   // Number of values, from the start of the model, that the round's update has still to be added
   // to.
   std::uint64_t missing(std::uint64_t round) const;

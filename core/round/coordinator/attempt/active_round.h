@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,8 @@ struct RoundMember {
   std::uint64_t session = 0;  // 0: no session
   bool participates = false;
   bool withdrawn = false;
-  bool heard = false;  // at least one payload part has arrived
+  bool heard = false;      // at least one payload part has arrived
+  std::string fault = {};  // why its numbers cannot be added; empty: no such payload
   // In an exchange among peers: the hash of the results that the member reports; 0: not reported
   // yet.
   std::uint64_t results_hash = 0;
@@ -58,6 +60,8 @@ class ActiveRound {
   bool any_open() const;
   // In an exchange among peers: the hash of the results that have arrived.
   std::uint64_t results_hash() const;
+  // The members that may be the cause of results that are not finite; none if all are finite.
+  Bitmap suspects() const;
   // Bytes of all combined payloads.
   std::uint64_t bytes() const;
   // Counts an arrived part and updates the measured rate.

@@ -70,6 +70,12 @@ void Attempt::withdraw(std::uint32_t member) {
   admission_.withdrew(member);
 }
 
+std::string Attempt::withdraw_faulty(std::uint32_t member) {
+  const std::string fault = std::exchange(round_.members()[member].fault, {});
+  if (!fault.empty()) withdraw(member);
+  return fault;
+}
+
 void Attempt::agree(std::uint32_t member, std::uint64_t results_hash) {
   round_.members()[member].results_hash = results_hash;
 }
@@ -160,6 +166,9 @@ std::optional<Attempt::End> Attempt::close_overdue() {
 }
 
 Attempt::End Attempt::ending() const {
+  const bool not_finite = std::ranges::any_of(
+      round_.buckets(), [](const auto& bucket) { return bucket->not_finite(); });
+  if (not_finite) return {.reason = wire::AbortReason::not_finite};
   const bool finished =
       std::ranges::any_of(round_.buckets(), [](const auto& bucket) { return bucket->finished(); });
   if (finished) return {.finished = true};

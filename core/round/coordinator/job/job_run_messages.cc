@@ -109,7 +109,11 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::ui
                           text(key), key);
     return;
   }
-  if (attempt_->receive_part(session, part, agent_index, sent_as, payload)) progress();
+  if (!attempt_->receive_part(session, part, agent_index, sent_as, payload)) return;
+  const std::optional<std::uint32_t> member = membership_.member_of(session);
+  const std::string fault = member ? attempt_->withdraw_faulty(*member) : std::string();
+  if (!fault.empty()) exclude(*member, key, fault, true);
+  progress();
 }
 
 void JobRun::receive_receipt(AgentSession& session, const wire::Receipt& receipt) {
@@ -156,6 +160,9 @@ void JobRun::receive_abort(AgentSession& session, const wire::Abort& abort) {
                         wire::EnumNameAbortReason(abort.reason()), session.agent_id,
                         abort.text() ? abort.text()->str() : std::string(), attempt_->key());
   attempt_->withdraw(*member);
+  if (abort.reason() == wire::AbortReason::not_finite) {
+    exclude(*member, attempt_->key(), abort.text() ? abort.text()->str() : std::string(), false);
+  }
   progress();
 }
 
