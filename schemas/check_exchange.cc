@@ -76,6 +76,12 @@ Status check_trial(const Trial& trial) {
   return not_negative("decode_s", trial.decode_s());
 }
 
+Status check_mechanisms(const Mechanisms& mechanisms) {
+  TRIBUTARY_TRY(not_negative("mantissa_bits_dropped", mechanisms.mantissa_bits_dropped()));
+  return each("buckets_by_codec", mechanisms.buckets_by_codec(), kExchangesMax,
+              [](const Tally& tally) { return given("of", tally.of()); });
+}
+
 Status check_settlement(const Settlement& settlement) {
   TRIBUTARY_TRY(round_id(settlement.id()));
   TRIBUTARY_TRY(at_most("buckets", settlement.buckets(), kBucketsMax));
@@ -125,6 +131,9 @@ Status check(const Report& report) {
   TRIBUTARY_TRY(not_negative("update_norm", report.update_norm()));
   TRIBUTARY_TRY(not_negative("residual_norm", report.residual_norm()));
   TRIBUTARY_TRY(each("trials", report.trials(), kTrialsMax, check_trial));
+  if (report.mechanisms()) {
+    TRIBUTARY_TRY(check_mechanisms(*report.mechanisms()).at("mechanisms"));
+  }
   return report.gain() ? check_gain(*report.gain()) : Status();
 }
 

@@ -394,6 +394,12 @@ const Wrong kExchange[] = {
         "TrialOfNoValues", [](auto& m) { m.trials[0]->values = 0; }, "trials[0]: values"),
     wrong<wire::ReportT>(
         "TrialInNegativeTime", [](auto& m) { m.trials[0]->decode_s = -1; }, "trials[0]: decode_s"),
+    wrong<wire::ReportT>(
+        "TallyOfNothing", [](auto& m) { m.mechanisms->buckets_by_codec[1]->of.clear(); },
+        "mechanisms: buckets_by_codec[1]: of"),
+    wrong<wire::ReportT>(
+        "BitsBelowNone", [](auto& m) { m.mechanisms->mantissa_bits_dropped = -1; },
+        "mechanisms: mantissa_bits_dropped"),
     wrong<wire::CommitT>(
         "NoRounds", [](auto& m) { m.rounds.clear(); }, "rounds"),
     wrong<wire::CommitT>(

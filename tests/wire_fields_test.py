@@ -74,7 +74,16 @@ class Fields(unittest.TestCase):
             "schemas/plan.fbs:1: no code reads Plan.seed; mark it (deprecated), or say in "
             "tests/wire_fields.py why it stays"])
         self.assertEqual(list(wire_fields.complaints([], {"Plan.seed": "wanted"})), [
-            "tests/wire_fields.py:1: Plan.seed is read or gone; remove its entry"])
+            "tests/wire_fields.py:1: Plan.seed is used or gone; remove its entry"])
+
+    def test_facts_need_only_a_counter(self):
+        self.write("schemas/mechanisms.fbs", "table Facts {\n  lost: uint;\n}\n")
+        complaints = lambda: [complaint for complaint in wire_fields.complaints(self.found(), {})
+                              if "Facts" in complaint]
+        self.assertEqual(complaints(), ["schemas/mechanisms.fbs:1: no code counts Facts.lost; count it "
+                                        "where the thing happens"])
+        self.write("core/a/counts.cc", "void g(F& f) { f.lost += 1; }")
+        self.assertEqual(complaints(), [])
 
     def test_listing_says_what_is_missing(self):
         self.assertEqual(list(wire_fields.listing(self.found())), [

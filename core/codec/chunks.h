@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 #include "core/codec/codec.h"
 
@@ -15,6 +16,13 @@ namespace tributary {
 // 256 KiB of float32: large enough that starting a thread's work costs little by comparison, small
 // enough for the L2 cache of one core.
 constexpr std::size_t kChunkValues = 64 * 1024;
+
+// The number of threads among which for_each_chunk() divides `count` values.
+inline std::uint32_t threads_for(const Execution& execution, std::size_t count) {
+  const std::size_t chunks = std::max<std::size_t>(1, (count + kChunkValues - 1) / kChunkValues);
+  const std::size_t threads = execution.pool ? execution.pool->threads() : 1;
+  return static_cast<std::uint32_t>(std::min(threads, chunks));
+}
 
 // Calls body(index, begin, end) once for each chunk of [0, count), and returns after the last call.
 // Uses execution.pool if it is set and if the data has two chunks or more.

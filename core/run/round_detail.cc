@@ -8,6 +8,7 @@
 
 #include "core/round/common/machine/bitmap.h"
 #include "core/run/frame_facts.h"
+#include "core/run/mechanisms.h"
 #include "core/store/coordinator/stored_frames.h"
 #include "schemas/limits.h"
 
@@ -200,6 +201,7 @@ class RoundDetailReading {
     agent.examples = report.examples;
     agent.bytes_up = report.bytes_up;
     agent.bytes_down = report.bytes_down;
+    agent.mechanisms = mechanisms_of_agent(report.mechanisms);
   }
 
   // An agent that reported without being a member gets a row at the end.
@@ -233,6 +235,8 @@ Result<RoundDetail> read_round_detail(RunFile& file, std::uint64_t job, std::uin
   TRIBUTARY_ASSIGN(const std::vector<AgentRoundRecord> reports, file.agent_rounds(job, round));
   RoundDetail detail;
   RoundDetailReading(*loaded.round, detail).read(loaded.epoch, reports);
+  TRIBUTARY_ASSIGN(const SharedBytes mechanisms, file.round_mechanisms(job, round));
+  detail.mechanisms = mechanisms_of_round(mechanisms);
   return detail;
 }
 

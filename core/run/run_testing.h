@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/base/clock.h"
+#include "core/round/common/plan/mechanisms.h"
 #include "core/run/run_frames_testing.h"
 #include "core/store/coordinator/coordinator_journal.h"
 
@@ -50,6 +51,10 @@ class RunWriter {
     const std::uint32_t set = late ? 1 : 0;
     round.outcomes = {{0, set, 1}, {1, set, 2}};
     round.plan = plan(number, options);
+    wire::RoundMechanismsT of_round;
+    of_round.quorum = 2;
+    if (late) add_to_tally(of_round.left_out, "c", 2);
+    commit.mechanisms = pack_mechanisms(of_round);
     for (const std::string agent : {"a", "b"}) {
       AgentRoundRecord& report = commit.reports.emplace_back();
       report.id = round.id;
@@ -62,6 +67,10 @@ class RunWriter {
       report.residual_norm = 3;
       report.decode_s = 0.125;
       if (agent == "a") report.gain = 0.5;
+      wire::MechanismsT facts;
+      facts.values_encoded = agent == "a" ? 10 : 20;
+      add_to_tally(facts.buckets_by_codec, "thc:bits=4", 2);
+      report.mechanisms = pack_mechanisms(facts);
       report.bytes_up = 150;
     }
     store(commit);

@@ -166,6 +166,12 @@ TEST_F(Released, ARunOfVersion1IsReadAsItIs) {
     for (const AgentRoundRecord& report : *reports) {
       EXPECT_TRUE(std::isnan(report.decode_s));
       EXPECT_TRUE(std::isnan(report.gain));
+      EXPECT_EQ(report.mechanisms, nullptr);
+    }
+    for (const RoundRecord& round : *(*file)->rounds(job.job, 0, 1'000'000)) {
+      const auto mechanisms = (*file)->round_mechanisms(job.job, round.id.round);
+      ASSERT_TRUE(mechanisms.ok()) << mechanisms.status().text();
+      EXPECT_EQ(*mechanisms, nullptr);
     }
   }
 }

@@ -410,6 +410,11 @@ TEST_F(RunFollowerTest, ShowsARoundInDetail) {
   EXPECT_FALSE(detail.agents[2].reported);
   EXPECT_EQ(detail.agents[2].ratio, 0.01);
   EXPECT_EQ(detail.agents[2].weight, 2);
+  const Mechanism encoded{.name = "values_encoded", .of = "", .value = 20};
+  EXPECT_EQ(std::ranges::count(detail.agents[1].mechanisms, encoded), 1);
+  EXPECT_TRUE(detail.agents[2].mechanisms.empty());
+  const Mechanism late{.name = "left_out", .of = "c", .value = 2};
+  EXPECT_EQ(std::ranges::count(detail.mechanisms, late), 1);
   EXPECT_EQ(follower_->round_detail(kJob, 2).status().code(), StatusCode::not_found);
 }
 

@@ -44,7 +44,8 @@ CoordinatorJournal::CoordinatorJournal(OwnedDatabase owned,
       blobs_(database()),
       clock_(clock_of(options.journal)),
       history_rounds_max_(options.history_rounds_max),
-      tables_{BoundedTable("agent_rounds", "agent_round", "100", options.retention.agent_rounds),
+      tables_{BoundedTable("agent_rounds", "agent_round", "100 + coalesce(length(mechanisms), 0)",
+                           options.retention.agent_rounds),
               BoundedTable("events", "event",
                            "40 + length(name) + length(reason) + length(source) + length(text)",
                            options.retention.events),
@@ -159,7 +160,7 @@ Status CoordinatorJournal::put(const EpochRecord& record) {
 Status CoordinatorJournal::put(const CommitRecord& record) {
   const RoundRecord& round = record.round;
   TRIBUTARY_TRY(forget_round(round.id));
-  TRIBUTARY_ASSIGN(const std::int64_t row, put_round(round));
+  TRIBUTARY_ASSIGN(const std::int64_t row, put_round(round, record.mechanisms));
   TRIBUTARY_TRY(put_plan(row, round.plan));
   const bool needed = !record.checkpoint || record.checkpoint->model_version < round.id.round;
   for (std::size_t place = 0; needed && place < record.redo.size(); ++place) {
@@ -191,15 +192,17 @@ Status CoordinatorJournal::forget_round(const RoundKey& id) {
 }
 
 // Contributor sets are stored once per set, and outcomes refer to them by their place.
-Result<std::int64_t> CoordinatorJournal::put_round(const RoundRecord& round) {
+Result<std::int64_t> CoordinatorJournal::put_round(const RoundRecord& round,
+                                                   const SharedBytes& mechanisms) {
   TRIBUTARY_TRY(database().run(
       "INSERT INTO rounds (job, round, epoch, attempt, journal_entry, members, buckets, "
       "previous_hash, model_hash, began_at_ns, committed_at_ns, committed_wall_ns, bytes_up, "
-      "bytes_down, outcomes) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "bytes_down, outcomes, mechanisms) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       round.id.job, round.id.round, round.id.epoch, round.id.attempt, round.journal_entry,
       round.members, round.buckets, round.previous_hash, round.model_hash, round.began_at_ns,
-      round.committed_at_ns, now_wall_ns(), round.bytes_up, round.bytes_down,
-      pack(round.outcomes)));
+      round.committed_at_ns, now_wall_ns(), round.bytes_up, round.bytes_down, pack(round.outcomes),
+      mechanisms));
   const std::int64_t row = database().last_row_id();
   for (std::size_t place = 0; place < round.contributor_sets.size(); ++place) {
     const ContributorSetRecord& set = round.contributor_sets[place];
@@ -287,11 +290,11 @@ Status CoordinatorJournal::put_reports(const std::vector<AgentRoundRecord>& repo
     TRIBUTARY_TRY(database().run(
         "INSERT INTO agent_rounds (at_wall_ns, job, round, epoch, attempt, agent, loss, examples, "
         "compute_s, encode_s, wait_s, update_norm, residual_norm, bytes_up, bytes_down, decode_s, "
-        "gain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "gain, mechanisms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         now_wall_ns(), report.id.job, report.id.round, report.id.epoch, report.id.attempt, agent,
         report.loss, report.examples, report.compute_s, report.encode_s, report.wait_s,
         report.update_norm, report.residual_norm, report.bytes_up, report.bytes_down,
-        report.decode_s, report.gain));
+        report.decode_s, report.gain, report.mechanisms));
   }
   return tables_[agent_rounds].trim(database(), now_wall_ns());
 }

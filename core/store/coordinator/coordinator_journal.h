@@ -77,7 +77,7 @@ class CoordinatorJournal {
 
   // Deletes the stored round before it is stored again.
   Status forget_round(const RoundKey& id);
-  Result<std::int64_t> put_round(const RoundRecord& round);
+  Result<std::int64_t> put_round(const RoundRecord& round, const SharedBytes& mechanisms);
   Status put_plan(std::int64_t row, const SharedBytes& frame);
   Status put_redo(std::int64_t row, const RedoPayload& payload, std::uint64_t place);
   Status put_aggregator_residual(std::uint64_t job, const SharedFloats& residual);

@@ -173,8 +173,14 @@ constexpr std::string_view kCoordinatorVersion2 = R"sql(
 ALTER TABLE agent_rounds ADD COLUMN decode_s REAL;
 ALTER TABLE agent_rounds ADD COLUMN gain REAL;
 )sql";
-const std::array<std::string_view, 2> kCoordinatorSteps = {kCoordinatorVersion1,
-                                                           kCoordinatorVersion2};
+// The facts of a round (schemas/mechanisms.fbs), as a FlatBuffer: a further field needs no further
+// version. NULL in older rows.
+constexpr std::string_view kCoordinatorVersion3 = R"sql(
+ALTER TABLE agent_rounds ADD COLUMN mechanisms BLOB;
+ALTER TABLE rounds ADD COLUMN mechanisms BLOB;
+)sql";
+const std::array<std::string_view, 3> kCoordinatorSteps = {
+    kCoordinatorVersion1, kCoordinatorVersion2, kCoordinatorVersion3};
 
 }  // namespace
 

@@ -48,6 +48,21 @@ std::string_view RunFile::later_report_columns() const {
   return version_ >= kSince ? "decode_s, gain" : "NULL, NULL";
 }
 
+std::string_view RunFile::mechanisms_column() const {
+  constexpr std::uint32_t kSince = 3;
+  return version_ >= kSince ? "mechanisms" : "NULL";
+}
+
+Result<SharedBytes> RunFile::round_mechanisms(std::uint64_t job, std::uint64_t round) {
+  SharedBytes mechanisms;
+  TRIBUTARY_TRY(database_
+                    ->first(fmt::format("SELECT {} FROM rounds WHERE job = ? AND round = ?",
+                                        mechanisms_column()),
+                            std::tie(mechanisms), job, round)
+                    .status());
+  return mechanisms;
+}
+
 Result<std::vector<JobRecord>> RunFile::jobs() { return CoordinatorReading(*database_).jobs(); }
 
 Result<std::vector<RoundRecord>> RunFile::rounds(std::uint64_t job, std::uint64_t first_round,
@@ -138,14 +153,14 @@ Result<std::vector<AgentRoundRecord>> RunFile::agent_rounds(std::uint64_t job,
     return row.read(report.id.job, report.id.round, report.id.epoch, report.id.attempt,
                     report.agent_id, loss.read(), report.examples, compute.read(), encode.read(),
                     wait.read(), update.read(), residual.read(), report.bytes_up, report.bytes_down,
-                    decode.read(), gain.read());
+                    decode.read(), gain.read(), report.mechanisms);
   };
   TRIBUTARY_TRY(database_->each(
       fmt::format("SELECT r.job, round, epoch, attempt, agent_id, loss, examples, compute_s, "
-                  "encode_s, wait_s, update_norm, residual_norm, bytes_up, bytes_down, {} "
+                  "encode_s, wait_s, update_norm, residual_norm, bytes_up, bytes_down, {}, {} "
                   "FROM agent_rounds r JOIN agents USING (agent) "
                   "WHERE r.job = ? AND round BETWEEN ? AND ? ORDER BY round, agent_id",
-                  later_report_columns()),
+                  later_report_columns(), mechanisms_column()),
       add, job, first_round, last_round));
   return reports;
 }

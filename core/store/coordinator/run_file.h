@@ -96,6 +96,10 @@ class RunFile {
   Result<std::vector<StoredMetric>> metrics(std::int64_t after, std::uint32_t rows_max);
   Result<std::vector<StoredLinkSample>> link_samples(std::int64_t after, std::uint32_t rows_max);
 
+  // The facts of a round at the coordinator (wire::RoundMechanisms, packed); null if they are not
+  // stored.
+  Result<SharedBytes> round_mechanisms(std::uint64_t job, std::uint64_t round);
+
   // Column expressions for decode_s and gain of agent_rounds; NULLs for a file of an earlier
   // version.
   std::string_view later_report_columns() const;
@@ -104,6 +108,9 @@ class RunFile {
   Database& database() { return *database_; }
 
  private:
+  // The same for the column with the facts of a round.
+  std::string_view mechanisms_column() const;
+
   RunFile(std::unique_ptr<Database> database, std::uint32_t version)
       : database_(std::move(database)), version_(version) {}
 

@@ -235,6 +235,8 @@ class Run : public Telemetry {
     report.agent_id = "agent-2";
     report.loss = std::numeric_limits<double>::quiet_NaN();
     report.examples = 32;
+    report.mechanisms = std::make_shared<const Bytes>(Bytes{1, 2, 3});
+    commit.mechanisms = std::make_shared<const Bytes>(Bytes{4, 5});
     ASSERT_EQ(journal_->store(commit).text(), "ok");
   }
 };
@@ -284,6 +286,12 @@ TEST_F(Run, ListsJobsRoundsReportsAndAgents) {
   EXPECT_EQ(reports[0].examples, 32u);
   EXPECT_EQ(reports[0].decode_s, 0.25);
   EXPECT_TRUE(std::isnan(reports[0].gain)) << "it was not asked";
+  ASSERT_NE(reports[0].mechanisms, nullptr);
+  EXPECT_EQ(*reports[0].mechanisms, (Bytes{1, 2, 3}));
+  const SharedBytes of_round = *(*file)->round_mechanisms(7, 1);
+  ASSERT_NE(of_round, nullptr);
+  EXPECT_EQ(*of_round, (Bytes{4, 5}));
+  EXPECT_EQ(*(*file)->round_mechanisms(7, 2), nullptr) << "no such round";
   const auto agents = *(*file)->agents();
   ASSERT_EQ(agents.size(), 2u);
   EXPECT_TRUE(agents[0].connected);

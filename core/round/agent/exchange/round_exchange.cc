@@ -87,6 +87,7 @@ RoundExchange::Next RoundExchange::advance() {
              own_fault ? wire::AbortReason::not_finite : wire::AbortReason::collective_failed);
     return Next::nothing;
   }
+  round_->count_encoded(round_->plan().buckets()[bucket], context_.config.execution, false);
   pass_on(sends);
   return take_results(bucket);
 }

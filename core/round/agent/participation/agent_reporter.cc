@@ -72,8 +72,12 @@ void AgentReporter::report(const AgentRound& round, const Facts& facts) {
   reported_ = true;
   reported_at_ns_ = context_.now;
   session_.ask([key = round.key(), member = *round.member(), facts, measured = measured_,
-                before = before_, encode_s = static_cast<double>(round.cost().encode_ns) / 1e9] {
-    return frame_with(make_report(key, member, facts, measured, before, encode_s));
+                before = before_, encode_s = static_cast<double>(round.cost().encode_ns) / 1e9,
+                mechanisms = round.mechanisms()] {
+    wire::ReportT report = make_report(key, member, facts, measured, before, encode_s);
+    report.mechanisms = std::make_unique<wire::MechanismsT>(mechanisms);
+    report.mechanisms->trials = static_cast<std::uint32_t>(before.trials.size());
+    return frame_with(std::move(report));
   });
   before_.trials.clear();
 }

@@ -62,10 +62,14 @@ TEST_F(SomeReporter, ReportsOnceUntilTheReportIsForgotten) {
 
 TEST_F(SomeReporter, TellsTheCostOfARoundWithTheNext) {
   const auto first = round(1);
+  first->count_encoded(first->plan().buckets()[0], {}, true);
   first->cost() = {.encode_ns = 1'000'000'000, .decode_ns = 2'000'000'000, .bytes_up = 10};
   const wire::ReportT before = report(*first);
   EXPECT_EQ(before.encode_s, 1);
   EXPECT_EQ(before.bytes_up, 0u);
+  ASSERT_NE(before.mechanisms, nullptr);
+  EXPECT_EQ(before.mechanisms->buckets_with_view, 1u);
+  EXPECT_EQ(before.mechanisms->trials, 0u);
   agent_.context.now += 4'000 * kNsPerMs;
   reporter_.committed(*first);
   reporter_.drop_round();
@@ -86,7 +90,9 @@ TEST_F(SomeReporter, TriesCodecsWhileItWaits) {
   while (reporter_.trying()) reporter_.try_next(agent_.codecs);
   reporter_.end_trials();
   reporter_.drop_round();
-  EXPECT_EQ(report(*round(2)).trials.size(), 2u);
+  const wire::ReportT second = report(*round(2));
+  EXPECT_EQ(second.trials.size(), 2u);
+  EXPECT_EQ(second.mechanisms->trials, 2u);
   reporter_.drop_round();
   EXPECT_TRUE(report(*round(3)).trials.empty()) << "each result is reported once";
 }

@@ -93,6 +93,7 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
   const std::span<const float> input = parts_.updates.input_of(bucket);
   Encoder& encoder = parts_.encoders.get(bucket, round_->key().epoch);
   TRIBUTARY_TRY(encoder.encode(call, input, payload));
+  if (stage == 0) round_->count_encoded(bucket, call.execution, call.optimizer != nullptr);
   // Nothing to send: either this agent is not the root, or the stage has closed and was encoded
   // only to advance the encoder.
   if (payload.empty() || stage < work.combined.size()) return {};

@@ -2,9 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/bytes/checksum.h"
+#include "core/codec/chunks.h"
+#include "core/round/common/plan/mechanisms.h"
 
 namespace tributary {
 
@@ -88,6 +91,15 @@ CommittedBucket AgentRound::committed(const wire::OutcomeT& bucket,
           .divisor = set.divisor,
           .contributors = set.contributors,
           .combined = work_[bucket.bucket].spans(plan_->buckets()[bucket.bucket].stages())};
+}
+
+void AgentRound::count_encoded(const PlannedBucket& bucket, const Execution& execution,
+                               bool viewed) {
+  mechanisms_.values_encoded += bucket.values;
+  add_to_tally(mechanisms_.buckets_by_codec, bucket.codec->spec());
+  if (viewed) ++mechanisms_.buckets_with_view;
+  mechanisms_.encode_threads =
+      std::max(mechanisms_.encode_threads, threads_for(execution, bucket.values));
 }
 
 std::uint64_t AgentRound::bytes() const {

@@ -83,6 +83,12 @@ class AgentRound {
   RoundCost& cost() { return cost_; }
   const RoundCost& cost() const { return cost_; }
 
+  // Counts a bucket whose first stage was encoded; `viewed`: with the optimizer's state.
+  void count_encoded(const PlannedBucket& bucket, const Execution& execution, bool viewed);
+  // The facts of the attempt at this agent, for its report.
+  wire::MechanismsT& mechanisms() { return mechanisms_; }
+  const wire::MechanismsT& mechanisms() const { return mechanisms_; }
+
  private:
   std::shared_ptr<const RoundPlan> plan_;
   std::optional<std::uint32_t> member_;
@@ -90,6 +96,7 @@ class AgentRound {
   bool working_ = false;
   bool withdrawn_ = false;
   RoundCost cost_;
+  wire::MechanismsT mechanisms_;
 };
 
 }  // namespace tributary

@@ -1,6 +1,7 @@
 #include "core/round/agent/round/agent_round.h"
 
 #include "core/base/bytes/checksum.h"
+#include "core/codec/chunks.h"
 #include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
@@ -69,6 +70,25 @@ TEST_F(SomeRound, DropsAnAggregateThatIsNotTheCommits) {
   EXPECT_FALSE(round_->has_all(outcome(1), out));
   EXPECT_EQ(notes(out.take(), "frame_refused"), 1);
   EXPECT_TRUE(round_->missing(0));
+}
+
+TEST_F(SomeRound, CountsWhatWasEncodedAndHow) {
+  const std::vector<PlannedBucket>& buckets = round_->plan().buckets();
+  ASSERT_EQ(buckets.size(), 2u);
+  ThreadPool pool(4);
+  round_->count_encoded(buckets[0], {.pool = &pool}, false);
+  round_->count_encoded(buckets[1], {.pool = &pool}, true);
+  const wire::MechanismsT& facts = round_->mechanisms();
+  EXPECT_EQ(facts.values_encoded, buckets[0].values + buckets[1].values);
+  EXPECT_EQ(facts.buckets_with_view, 1u);
+  EXPECT_EQ(facts.encode_threads, 1u) << "the buckets are too small to be divided";
+  ASSERT_EQ(facts.buckets_by_codec.size(), 1u);
+  EXPECT_EQ(facts.buckets_by_codec[0]->of, buckets[0].codec->spec());
+  EXPECT_EQ(facts.buckets_by_codec[0]->count, 2u);
+  PlannedBucket large = buckets[0];
+  large.values = 3 * kChunkValues;
+  round_->count_encoded(large, {.pool = &pool}, false);
+  EXPECT_EQ(facts.encode_threads, 3u);
 }
 
 TEST_F(SomeRound, HasARankOnlyIfItTakesPart) {

@@ -128,6 +128,7 @@ struct AgentRoundRecord {
   double gain = std::numeric_limits<double>::quiet_NaN();
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
+  SharedBytes mechanisms;  // wire::Mechanisms, packed; null: the agent's build reports none
 };
 
 // A commit. A round counts from the moment at which this record is stored, and is published only
@@ -140,6 +141,7 @@ struct CommitRecord {
   SharedFloats aggregator_residual;
   std::optional<CheckpointRecord> checkpoint;
   std::vector<AgentRoundRecord> reports;  // received since the previous commit; never read back
+  SharedBytes mechanisms;                 // wire::RoundMechanisms, packed; never read back
 };
 
 // The last known state of an agent, for the telemetry. No state machine reads it back.

@@ -73,6 +73,8 @@ class ActiveRound {
   TimeNs deadline_ns = kNever;
   std::uint64_t bytes_up = 0;
   std::uint64_t bytes_down = 0;
+  // The facts of the round, as far as they are known before the commit.
+  wire::RoundMechanismsT mechanisms;
 
  private:
   std::shared_ptr<const RoundPlan> plan_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/bytes/checksum.h"
+#include "core/round/common/plan/mechanisms.h"
 #include "core/round/common/plan/plan_builder.h"
 #include "core/round/common/plan/residual_account.h"
 #include "core/round/common/plan/round_steps.h"
@@ -34,6 +35,31 @@ void record_outcomes(const ActiveRound& round, const std::vector<BucketAggregati
                                .contributor_set = place->second,
                                .result_hash = hash64(*bucket->combined().back())});
   }
+}
+
+// Completes the facts of the round with those of its results.
+wire::RoundMechanismsT mechanisms_of(const ActiveRound& round, const Membership& membership,
+                                     const std::vector<BucketAggregation*>& buckets) {
+  const RoundPlan& plan = round.plan();
+  wire::RoundMechanismsT facts = round.mechanisms;
+  facts.quorum = plan.wire().quorum;
+  facts.asked = plan.agents();
+  facts.exchanges = plan.exchanges();
+  facts.attempts_failed = plan.key().attempt;
+  std::vector<std::uint64_t> left_out(plan.members());
+  for (const BucketAggregation* bucket : buckets) {
+    const Bitmap& in = bucket->in_result();
+    facts.contributors = std::max(facts.contributors, in.count());
+    add_to_tally(facts.buckets_by_collective, wire::EnumNameCollective(plan.collective()));
+    for (std::uint32_t i = 0; i < plan.members(); ++i) {
+      if (plan.participants().test(i) && !in.test(i)) ++left_out[i];
+    }
+  }
+  for (std::uint32_t i = 0; i < plan.members(); ++i) {
+    if (left_out[i] > 0)
+      add_to_tally(facts.left_out, membership.members()[i].agent_id, left_out[i]);
+  }
+  return facts;
 }
 
 Published publish_of(const ActiveRound& round, const std::vector<BucketAggregation*>& buckets,
@@ -75,7 +101,7 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
   if (applied.empty()) return false;
   for (BucketAggregation* bucket : applied) bucket->settle(true);
 
-  CommitRecord record = record_of(round, applied, weights, *model);
+  CommitRecord record = record_of(round, membership, applied, weights, *model);
   record.reports = std::exchange(reports, {});
   Pending pending{.published = publish_of(round, applied, record.round),
                   .state = {.version = record.round.id.round,
@@ -126,7 +152,7 @@ std::vector<BucketAggregation*> CommitWriter::apply_buckets(ActiveRound& round,
   return applied;
 }
 
-CommitRecord CommitWriter::record_of(const ActiveRound& round,
+CommitRecord CommitWriter::record_of(const ActiveRound& round, const Membership& membership,
                                      const std::vector<BucketAggregation*>& buckets,
                                      const std::vector<double>& weights, const FloatVector& model) {
   CommitRecord commit;
@@ -144,6 +170,7 @@ CommitRecord CommitWriter::record_of(const ActiveRound& round,
   Result<SharedBytes> plan = keep_message(round.plan().wire());
   if (plan.ok()) record.plan = std::move(*plan);  // cannot fail: it was sent in the same form
   record_outcomes(round, buckets, weights, record);
+  commit.mechanisms = pack_mechanisms(mechanisms_of(round, membership, buckets));
   for (const BucketAggregation* bucket : buckets) {
     for (std::uint32_t stage = 0; stage < bucket->combined().size(); ++stage) {
       commit.redo.push_back(

@@ -54,7 +54,8 @@ class CommitWriter {
   std::vector<BucketAggregation*> apply_buckets(ActiveRound& round,
                                                 const std::vector<double>& weights,
                                                 FloatVector& model);
-  CommitRecord record_of(const ActiveRound& round, const std::vector<BucketAggregation*>& buckets,
+  CommitRecord record_of(const ActiveRound& round, const Membership& membership,
+                         const std::vector<BucketAggregation*>& buckets,
                          const std::vector<double>& weights, const FloatVector& model);
   bool checkpoint_due() const;
   void stored(Pending pending, const Done& done);

@@ -144,6 +144,35 @@ TEST_F(CommitWriterTest, ARecordSaysWhoIsInEachResult) {
   EXPECT_EQ(record.contributor_sets[0].divisor, 2);
 }
 
+TEST_F(CommitWriterTest, ARecordHasTheFactsOfTheRound) {
+  auto round = begin_round(membership_, coordinator_.now, make_plan(1));
+  round->mechanisms.trials = 3;
+  // The second agent is late for bucket 1.
+  for (std::uint32_t bucket = 0; bucket < 2; ++bucket) {
+    BucketAggregation& sums = *round->buckets()[bucket];
+    for (std::uint32_t i = 0; i < 2 - bucket; ++i) {
+      EXPECT_TRUE(sums.add(i, payload_of(round->plan(), bucket, i, 1)).ok());
+    }
+    EXPECT_TRUE(sums.close(1).ok());
+  }
+  EXPECT_TRUE(write(*round));
+  const SharedBytes packed = asked_to_store().mechanisms;
+  store();
+  ASSERT_NE(packed, nullptr);
+  const auto& facts = *flatbuffers::GetRoot<wire::RoundMechanisms>(packed->data());
+  EXPECT_EQ(facts.quorum(), round->plan().wire().quorum);
+  EXPECT_EQ(facts.asked(), 2u);
+  EXPECT_EQ(facts.contributors(), 2u);
+  EXPECT_EQ(facts.exchanges(), 1u);
+  EXPECT_EQ(facts.trials(), 3u);
+  ASSERT_EQ(facts.left_out()->size(), 1u);
+  EXPECT_EQ(facts.left_out()->Get(0)->of()->str(), membership_.members()[1].agent_id);
+  EXPECT_EQ(facts.left_out()->Get(0)->count(), 1u);
+  ASSERT_EQ(facts.buckets_by_collective()->size(), 1u);
+  EXPECT_EQ(facts.buckets_by_collective()->Get(0)->of()->str(), "star");
+  EXPECT_EQ(facts.buckets_by_collective()->Get(0)->count(), 2u);
+}
+
 TEST_F(CommitWriterTest, EachRecordContinuesTheOneBefore) {
   const CommitRecord first = commit(1, 1);
   const CommitRecord second = commit(1, 2);

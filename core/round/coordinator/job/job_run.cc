@@ -207,6 +207,9 @@ void JobRun::end(const Attempt::End& end) {
 }
 
 void JobRun::commit() {
+  wire::RoundMechanismsT& mechanisms = attempt_->round().mechanisms;
+  mechanisms.fallbacks = retry_.fallbacks;
+  mechanisms.trials = reporter_.take_trials();
   const bool written = commits_.write(attempt_->round(), membership_, reporter_.reports(),
                                       [this](const RoundRecord& record) { committed(record); });
   if (!written) return give_up(wire::AbortReason::not_finite, true);
@@ -222,7 +225,7 @@ void JobRun::committed(const RoundRecord& record) {
   catch_up_.model_replaced();
   if (round.plan().by_peers()) peers_.succeeded();
   attempt_.reset();
-  retry_.attempt = retry_.too_short = 0;
+  retry_.attempt = retry_.fallbacks = retry_.too_short = 0;
   if (phase_ == Phase::committing) phase_ = Phase::waiting;
   if (phase_ == Phase::waiting && advice_.pause_s() > 0) {
     phase_ = Phase::backing_off;
@@ -244,6 +247,7 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
   if (ended->round().plan().by_peers() && retry) {
     // The next attempt uses the star, at once and with all members.
     peers_.failed(ended->round().plan());
+    ++retry_.fallbacks;
     membership_.exclude(Bitmap());
     retry_.resume_at_ns = now;
   }

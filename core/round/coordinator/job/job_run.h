@@ -83,6 +83,7 @@ class JobRun {
   // The repetition of a failed round.
   struct Retry {
     std::uint32_t attempt = 0;    // number of the next attempt at the same round
+    std::uint32_t fallbacks = 0;  // attempts at this round by peers that failed
     std::uint32_t too_short = 0;  // consecutive attempts for which an uplink was too slow
     TimeNs resume_at_ns = 0;      // end of backing off
   };

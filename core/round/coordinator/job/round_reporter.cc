@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "core/round/common/plan/mechanisms.h"
+
 namespace tributary {
 namespace {
 
@@ -59,7 +61,14 @@ void RoundReporter::count(AgentSession& session) {
 
 void RoundReporter::keep(const AgentSession& session, const wire::Report& report,
                          std::optional<double> ratio) {
+  if (report.trials()) trials_ += report.trials()->size();
   if (reports_.size() >= kReportsMax) return;
+  SharedBytes mechanisms;
+  if (report.mechanisms()) {
+    wire::MechanismsT facts;
+    report.mechanisms()->UnPackTo(&facts);
+    mechanisms = pack_mechanisms(facts);
+  }
   reports_.push_back({.id = key_of(*report.id()),
                       .agent_id = session.agent_id,
                       .loss = report.loss(),
@@ -72,7 +81,8 @@ void RoundReporter::keep(const AgentSession& session, const wire::Report& report
                       .residual_norm = report.residual_norm(),
                       .gain = ratio ? gain_at(report, *ratio) : kNoGain,
                       .bytes_up = report.bytes_up(),
-                      .bytes_down = report.bytes_down()});
+                      .bytes_down = report.bytes_down(),
+                      .mechanisms = std::move(mechanisms)});
 }
 
 // Unknown names are skipped, because each name becomes a time series.

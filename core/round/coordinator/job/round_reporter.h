@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/round/common/machine/message_bytes.h"
@@ -30,6 +31,8 @@ class RoundReporter {
   void read_metrics(const AgentSession& session, const wire::Report& report);
   // The reports since the last commit. The next commit's record takes them.
   std::vector<AgentRoundRecord>& reports() { return reports_; }
+  // The number of trial results in the reports since the previous call.
+  std::uint32_t take_trials() { return std::exchange(trials_, 0); }
 
   // Publishes the duration of a committed round and the rates of uplinks.
   void tell_commit(const RoundRecord& record, const ActiveRound& round);
@@ -46,6 +49,7 @@ class RoundReporter {
 
   const JobContext& job_;
   std::vector<AgentRoundRecord> reports_;
+  std::uint32_t trials_ = 0;
   // Bytes since the last commit.
   MessageBytes up_;
   MessageBytes down_;

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/round/common/plan/mechanisms.h"
 #include "core/round/coordinator/attempt/active_round_testing.h"
 #include "core/round/coordinator/context/job_testing.h"
 
@@ -66,6 +67,9 @@ TEST_F(RoundReporterTest, AReportIsKeptForTheCommit) {
   report.loss = 0.5;
   report.examples = 12;
   report.bytes_up = 77;
+  report.mechanisms = std::make_unique<wire::MechanismsT>();
+  report.mechanisms->values_encoded = 5;
+  for (int i = 0; i < 2; ++i) report.trials.push_back(std::make_unique<wire::TrialT>());
   reporter_.keep(member(1), *Packed(report), 1);
   ASSERT_EQ(reporter_.reports().size(), 1u);
   const AgentRoundRecord& kept = reporter_.reports()[0];
@@ -74,6 +78,10 @@ TEST_F(RoundReporterTest, AReportIsKeptForTheCommit) {
   EXPECT_EQ(kept.loss, 0.5);
   EXPECT_EQ(kept.examples, 12u);
   EXPECT_EQ(kept.bytes_up, 77u);
+  ASSERT_NE(kept.mechanisms, nullptr);
+  EXPECT_EQ(*kept.mechanisms, *pack_mechanisms(*report.mechanisms));
+  EXPECT_EQ(reporter_.take_trials(), 2u);
+  EXPECT_EQ(reporter_.take_trials(), 0u) << "they are counted once";
 }
 
 TEST_F(RoundReporterTest, NoMoreThan4096ReportsAreKept) {
