@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/overloaded.h"
-#include "core/update/norm.h"
+#include "core/round/common/plan/residual_account.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -205,11 +205,9 @@ void Auditor::take_record(const ContributionRecord& record) {
 SharedFloats Auditor::bounded(const SharedFloats& update) const {
   const double norm_max = job_ ? job_->wire().norm_max() : 0;
   if (norm_max <= 0 || !update) return update;
-  const double norm = norm_of(*update);
-  if (!(norm > norm_max)) return update;
-  auto scaled = std::make_shared<FloatVector>(*update);
-  scale_to_norm(*scaled, norm, norm_max);
-  return scaled;
+  auto copy = std::make_shared<FloatVector>(*update);
+  bound_norm(copy, norm_max);
+  return copy;
 }
 
 // Adds the part of the update that the machine will take if it takes the update: the values from

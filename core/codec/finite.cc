@@ -33,11 +33,24 @@ float addend_max(const StageCall& call, std::uint32_t contributors) {
 
 bool within_magnitude(std::span<const float> values, float limit) {
   // The bits of magnitudes have the order of the magnitudes, with Inf and NaN above all others. The
-  // difference has its top bit set exactly if a magnitude exceeds the limit.
+  // difference has its top bit set exactly if a magnitude exceeds the limit. Lanes of a fixed
+  // number are what a compiler turns into vectors.
+  constexpr std::size_t kLanes = 32;
+  constexpr std::uint32_t kMagnitude = 0x7fffffff;
   const auto most = std::bit_cast<std::uint32_t>(limit);
-  std::uint32_t beyond = 0;
-  for (const float value : values) beyond |= most - (std::bit_cast<std::uint32_t>(value) << 1 >> 1);
-  return beyond >> 31 == 0;
+  const float* const x = values.data();
+  std::uint32_t beyond[kLanes] = {};
+  std::size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      beyond[lane] |= most - (std::bit_cast<std::uint32_t>(x[i + lane]) & kMagnitude);
+    }
+  }
+  for (; i < values.size(); ++i)
+    beyond[0] |= most - (std::bit_cast<std::uint32_t>(x[i]) & kMagnitude);
+  std::uint32_t any = 0;
+  for (const std::uint32_t one : beyond) any |= one;
+  return any >> 31 == 0;
 }
 
 Status not_addable_error(std::string what, std::string expected, std::string got) {

@@ -134,7 +134,7 @@ TEST(FaultyNumbers, ACoordinatorThatStartsAgainFindsTheAgentAgain) {
   }
 }
 
-TEST(FaultyNumbers, AnAgentThatCrashesBeforeItHasStoredTheLossIsToldAgain) {
+TEST(FaultyNumbers, AnAgentThatCrashesBeforeItHasStoredTheLossIsExcludedAgain) {
   Federation federation(options_with_adam(4));
   put(federation, kCulprit, kSquareOverflows, 3, 3);
   ASSERT_TRUE(federation.run([&] { return federation.noted("residual_dropped") > 0; }));

@@ -91,14 +91,15 @@ void HostileAgent::run(std::string agent_id) {
   NoLog log;
   const std::unique_ptr<Metrics> metrics = *open_metrics({});
   NoteLog notes(log, clock, *metrics);
-  MachineLoop loop(
-      {.handle = [this](TimeNs now, Event event) { return handle(now, std::move(event)); },
-       .next_wakeup_ns = [this] { return machine_->next_wakeup_ns(); },
-       .carry_out = [&](Action& action) { carry_out(action, agent_id); },
-       .one_peer = true,
-       .link = *link_,
-       .clock = clock,
-       .notes = notes});
+  LoopParts parts = {[this](TimeNs now, Event event) { return handle(now, std::move(event)); },
+                     [this] { return machine_->next_wakeup_ns(); },
+                     [&](Action& action) { perform(action, agent_id); },
+                     nullptr,
+                     true,
+                     *link_,
+                     clock,
+                     notes};
+  MachineLoop loop(std::move(parts));
   loop_ = &loop;
   while (!stop_) {
     const Result<bool> turned = loop.turn(loop.now() + 20 * kNsPerMs);
@@ -146,7 +147,7 @@ void HostileAgent::replace(Send& send) {
   ++replaced_;
 }
 
-void HostileAgent::carry_out(Action& action, const std::string& agent_id) {
+void HostileAgent::perform(Action& action, const std::string& agent_id) {
   if (const auto* record = std::get_if<StoreAgent>(&action)) {
     loop_->post(Stored{.token = record->token, .status = {}});
   } else if (const auto* wanted = std::get_if<Train>(&action)) {

@@ -1,9 +1,9 @@
 // A client at the coordinator's port that keeps the protocol and sends numbers that no agent sends.
 //
 // It is the production agent's state machine over the production transport, with synthetic updates,
-// no journal and no audit. What differs: in some rounds it replaces its payloads by others with one
-// bad number and a correct checksum, after all checks of the agent. It runs in a thread of its own
-// until it is destroyed. Errors are gtest failures.
+// no journal and no audit. In some rounds it replaces its payloads by others with one bad number
+// and a correct checksum, after all checks of the agent. It runs in a thread of its own until it is
+// destroyed. Errors are gtest failures.
 #pragma once
 
 #include <atomic>
@@ -42,7 +42,7 @@ class HostileAgent {
   void run(std::string agent_id);
   Actions handle(TimeNs now, Event event);
   void replace(Send& send);
-  void carry_out(Action& action, const std::string& agent_id);
+  void perform(Action& action, const std::string& agent_id);
 
   const HostileOptions options_;
   std::unique_ptr<Transport> link_;

@@ -73,8 +73,8 @@ void Participation::drop() {
 
 void Participation::exclude(const RoundKey& key) {
   updates_.mark_all();
-  if (!round_ || round_->key() != key) return drop_marked(key);
-  round_->withdraw();
+  if (!round_) return drop_marked(key);
+  if (round_->key() == key) round_->withdraw();
 }
 
 // Requires that the round with these values is settled.

@@ -54,7 +54,7 @@ class Participation {
   // Ends the round, whose outcome was learned from a download.
   void drop();
   // The coordinator cannot add this agent's numbers. The agent sends nothing more in the round with
-  // this key, and drops its residual, at the end of that round if it is the current one.
+  // this key, and drops its residual at the end of the current round, or now if there is none.
   void exclude(const RoundKey& key);
   // Applies the commit to the replica's model and settles the round. Requires that all aggregates
   // of the commit have arrived. Returns false if the replica has lost its model; the round then
@@ -95,8 +95,6 @@ class Participation {
   void train();
   bool residual_is_being_stored() const;
   void trained(UpdateReady& event);
-  Status check(const UpdateReady& event, const RoundPlan& plan, double norm) const;
-  void bound(UpdateReady& event, double& norm) const;
   void drop_if_too_large(const RoundPlan& plan);
   void take_update(const LocalTraining::Running& training, UpdateReady& event, double norm);
   void store_late_update(const RoundKey& id);

@@ -4,12 +4,32 @@
 #include <cmath>
 #include <utility>
 
-#include "core/base/copy_on_write.h"
 #include "core/codec/finite.h"
 #include "core/round/agent/participation/participation.h"
-#include "core/update/norm.h"
 
 namespace tributary {
+namespace {
+
+// A norm bounds every value, and it is computed for the report anyway.
+Status check(const UpdateReady& event, std::uint64_t values, const RoundPlan& plan, double norm) {
+  if (!event.update || event.update->size() != values) {
+    return Status(StatusCode::mismatch, {.what = "update of the trainer",
+                                         .expected = fmt::format("{} values", values),
+                                         .got = "another number",
+                                         .remedy = "train the job's model"});
+  }
+  if (!std::isfinite(norm)) return not_finite_error(*event.update);
+  const double norm_max = update_norm_max(plan.agents());
+  if (norm * plan.wire().weight <= norm_max) return {};
+  return Status(StatusCode::not_finite,
+                {.what = "norm of the update",
+                 .expected = fmt::format("up to {:.3g}, so that a sum over {} agents stays finite",
+                                         norm_max, plan.agents()),
+                 .got = fmt::format("{:.3g}", norm),
+                 .remedy = "lower the learning rate or clip the gradient; nothing was sent"});
+}
+
+}  // namespace
 
 void Participation::start_work() {
   if (!round_ || !replica_.model() || !round_->rank() || round_->working() || round_->withdrawn() ||
@@ -78,36 +98,6 @@ void Participation::failed(const UpdateFailed& event) {
   }
 }
 
-// A norm bounds every value, and it is computed for the report anyway.
-Status Participation::check(const UpdateReady& event, const RoundPlan& plan, double norm) const {
-  const std::uint64_t values = replica_.job()->values();
-  if (!event.update || event.update->size() != values) {
-    return Status(StatusCode::mismatch, {.what = "update of the trainer",
-                                         .expected = fmt::format("{} values", values),
-                                         .got = "another number",
-                                         .remedy = "train the job's model"});
-  }
-  if (!std::isfinite(norm)) return not_finite_error(*event.update);
-  const double norm_max = update_norm_max(plan.agents());
-  if (norm * plan.wire().weight <= norm_max) return {};
-  return Status(StatusCode::not_finite,
-                {.what = "norm of the update",
-                 .expected = fmt::format("up to {:.3g}, so that a sum over {} agents stays finite",
-                                         norm_max, plan.agents()),
-                 .got = fmt::format("{:.3g}", norm),
-                 .remedy = "lower the learning rate or clip the gradient; nothing was sent"});
-}
-
-// The bound concerns the raw update: a residual of rounds that this agent has missed is no fault.
-void Participation::bound(UpdateReady& event, double& norm) const {
-  const double norm_max = replica_.job()->wire().norm_max();
-  if (norm_max <= 0 || !event.update || !(norm > norm_max) || !std::isfinite(norm)) return;
-  scale_to_norm(own(event.update), norm, norm_max);
-  context_.out.note(LogLevel::info, "update_bounded", "norm_max",
-                    fmt::format("norm {:.6g} of the update was scaled to {}", norm, norm_max));
-  norm = norm_max;
-}
-
 // A residual of this size can only come from an earlier version of the agent or from a round with
 // fewer agents. Contributions that are undecided keep it.
 void Participation::drop_if_too_large(const RoundPlan& plan) {
@@ -122,9 +112,11 @@ void Participation::trained(UpdateReady& event) {
   const RoundKey id = training.plan->key();
   const bool in_time = round_ && round_->rank() && round_->key().round == id.round &&
                        (training.exchange == 0 || round_->key() == id);
-  double norm = event.update ? norm_of(*event.update) : 0;
-  bound(event, norm);
-  if (const Status status = check(event, *training.plan, norm); !status.ok()) {
+  // The bound concerns the raw update: a residual of rounds that this agent has missed is no fault.
+  const double norm =
+      event.update ? bound_norm(event.update, replica_.job()->wire().norm_max()) : 0;
+  if (const Status status = check(event, replica_.job()->values(), *training.plan, norm);
+      !status.ok()) {
     context_.out.note(LogLevel::error, "update_refused", name(status.code()), status.text());
     if (!in_time) return start_work();
     return withdrawal_.withdraw(*round_, abort_reason_of(status), status);

@@ -1,6 +1,7 @@
 #include "core/round/common/plan/residual_account.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/base/copy_on_write.h"
@@ -85,6 +86,13 @@ void rescale_residual(double from_rate, double to_rate, std::span<float> residua
   if (from_rate == 0 || to_rate == 0 || from_rate == to_rate) return;
   const auto factor = static_cast<float>(from_rate / to_rate);
   for (float& value : residual) value *= factor;
+}
+
+double bound_norm(std::shared_ptr<FloatVector>& update, double norm_max) {
+  const double norm = norm_of(*update);
+  if (norm_max <= 0 || !std::isfinite(norm) || norm <= norm_max) return norm;
+  scale_to_norm(own(update), norm, norm_max);
+  return norm_max;
 }
 
 void ResidualAccount::rescale_to(double learning_rate, bool gradient) {

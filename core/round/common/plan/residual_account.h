@@ -21,6 +21,11 @@ namespace tributary {
 // rate of 0 is unknown and changes nothing.
 void rescale_residual(double from_rate, double to_rate, std::span<float> residual);
 
+// Scales an update down to the norm `norm_max` if its norm is larger. 0: no bound. A norm that is
+// not finite changes nothing. Returns the norm of the result. Copies the update if another owner
+// holds it.
+double bound_norm(std::shared_ptr<FloatVector>& update, double norm_max);
+
 class ResidualAccount {
  public:
   ResidualAccount() = default;

@@ -70,12 +70,6 @@ void Attempt::withdraw(std::uint32_t member) {
   admission_.withdrew(member);
 }
 
-std::string Attempt::withdraw_faulty(std::uint32_t member) {
-  const std::string fault = std::exchange(round_.members()[member].fault, {});
-  if (!fault.empty()) withdraw(member);
-  return fault;
-}
-
 void Attempt::agree(std::uint32_t member, std::uint64_t results_hash) {
   round_.members()[member].results_hash = results_hash;
 }

@@ -60,9 +60,6 @@ class Attempt {
   void lose(std::uint32_t member);
   // The member reports that it does not participate any more.
   void withdraw(std::uint32_t member);
-  // Withdraws a member that has sent numbers that cannot be added. Returns the reason, or nothing
-  // if it has not.
-  std::string withdraw_faulty(std::uint32_t member);
   // The member has refused the plan.
   void refuse_plan(std::uint32_t member) { round_.members()[member].withdrawn = true; }
   // In an exchange among peers: records the hash of the results that the member reports.

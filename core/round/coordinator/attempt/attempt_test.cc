@@ -128,16 +128,16 @@ TEST_F(AttemptTest, AnAgentThatDoesNotTakePartIsRefused) {
 
 // --- numbers that cannot be added ---
 
-TEST_F(AttemptTest, AMemberWhosePayloadIsNotFiniteIsWithdrawnAndTheOthersCount) {
+TEST_F(AttemptTest, APayloadThatIsNotFiniteIsAFaultOfItsMemberAndTheOthersCount) {
   for (const float value : {NAN, INFINITY, -INFINITY, 3.4e38f}) {
     forget_actions();
     begin(3);
     EXPECT_TRUE(send(0, {.as_member = 0, .value = 1}));
-    EXPECT_TRUE(attempt_->withdraw_faulty(0).empty());
+    EXPECT_TRUE(attempt_->round().members()[0].fault.empty());
     EXPECT_TRUE(send(1, {.as_member = 1, .value = value}));
     EXPECT_EQ(noted("payload_refused"), std::vector<std::string>{"not_finite"}) << value;
-    EXPECT_NE(attempt_->withdraw_faulty(1).find("bucket 0"), std::string::npos);
-    EXPECT_TRUE(attempt_->withdraw_faulty(1).empty()) << "reported once";
+    EXPECT_NE(attempt_->round().members()[1].fault.find("bucket 0"), std::string::npos);
+    attempt_->withdraw(1);
     EXPECT_FALSE(attempt_->close_complete());
     EXPECT_TRUE(send(2, {.as_member = 2, .value = 1}));
     const auto end = attempt_->close_complete();

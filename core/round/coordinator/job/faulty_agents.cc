@@ -56,6 +56,7 @@ std::optional<std::string> FaultyAgents::search(std::span<const std::string> con
 
 void FaultyAgents::committed(std::uint64_t round, std::span<const std::string> participants,
                              std::span<const std::string> contributors) {
+  by_numbers_ = false;
   erase_all(suspects_, participants);
   if (suspects_.empty()) aside_.clear();
   std::erase_if(faults_, [&](const auto& item) {

@@ -55,7 +55,7 @@ class FaultyAgents {
   std::map<std::string, Fault> faults_;  // by agent id
   std::vector<std::string> suspects_;    // ascending
   std::vector<std::string> aside_;  // left out until the search ends, neither guilty nor cleared
-  // Of the current round.
+  // These count the attempts at one round.
   std::uint64_t round_ = 0;
   std::uint32_t attempts_ = 0;    // given up because of numbers
   std::uint32_t all_faulty_ = 0;  // given up with a fault of every agent

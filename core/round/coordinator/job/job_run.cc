@@ -1,9 +1,6 @@
 #include "core/round/coordinator/job/job_run.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "schemas/limits.h"
@@ -17,18 +14,6 @@ constexpr std::uint32_t kTooShortMax = 2;
 
 bool has_ended(wire::JobState state) {
   return state == wire::JobState::finished || state == wire::JobState::stopped;
-}
-
-// The members that contributed to at least one bucket.
-Bitmap contributors_of(const RoundRecord& record) {
-  Bitmap all(record.members);
-  for (const ContributorSetRecord& set : record.contributor_sets) {
-    const Bitmap in(set.bits, record.members);
-    for (std::uint32_t i = 0; i < record.members; ++i) {
-      if (in.test(i)) all.set(i);
-    }
-  }
-  return all;
 }
 
 std::uint64_t redo_budget(const CoordinatorConfig& config, const JobModel& job) {
@@ -45,6 +30,7 @@ JobRun::JobRun(CoordinatorContext& context, std::shared_ptr<const JobModel> job,
       membership_(job_, state.last_epoch),
       peers_(job_),
       advice_(job_),
+      faults_(job_, membership_, committed_),
       catch_up_(job_, committed_),
       reporter_(job_) {}
 
@@ -125,19 +111,10 @@ void JobRun::open_epoch() {
 // --- running -----------------------------------------------------------------------------------
 
 void JobRun::begin_attempt() {
-  const Bitmap ready = membership_.ready_members(next_round());
-  const Bitmap out = faulty_.left_out(names_of(ready), next_round());
-  Bitmap left_out(membership_.size());
-  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
-    if (ready.test(i) && out.test(ready.count_before(i))) left_out.set(i);
-  }
-  const Bitmap participants = membership_.participants(next_round(), left_out);
+  const Bitmap participants = faults_.participants(next_round());
   // An exclusion holds for one attempt.
   membership_.exclude(Bitmap());
-  // An agent that is left out because of its numbers is ready. The job goes on without it, even if
-  // it asks for as many agents as there are.
   if (participants.count() == 0) return;
-  if (participants.count() + left_out.count() < job_.policy().agents_min) return;
   Status status = start_attempt(participants);
   if (!status.ok() && advice_.advised()) {
     advice_.refuse(status, next_round());
@@ -210,6 +187,7 @@ void JobRun::commit() {
   wire::RoundMechanismsT& mechanisms = attempt_->round().mechanisms;
   mechanisms.fallbacks = retry_.fallbacks;
   mechanisms.trials = reporter_.take_trials();
+  faults_.count(attempt_->round());
   const bool written = commits_.write(attempt_->round(), membership_, reporter_.reports(),
                                       [this](const RoundRecord& record) { committed(record); });
   if (!written) return give_up(wire::AbortReason::not_finite, true);
@@ -218,8 +196,7 @@ void JobRun::commit() {
 
 void JobRun::committed(const RoundRecord& record) {
   const ActiveRound& round = attempt_->round();
-  faulty_.committed(record.id.round, names_of(round.plan().participants()),
-                    names_of(contributors_of(record)));
+  faults_.committed(record, round.plan());
   reporter_.tell_commit(record, round);
   advice_.tell_commit(record, round, membership_, peers_.reachable(next_round()));
   catch_up_.model_replaced();
@@ -254,74 +231,13 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
   ++retry_.attempt;
   phase_ = Phase::backing_off;
   if (retry) {
-    search_cause(ended->round());
-    // The next attempt differs from this one, so it does not wait.
-    if (reason == wire::AbortReason::not_finite && faulty_.searching()) retry_.resume_at_ns = now;
-    stop_if_diverged(ended->key());
+    const bool diverged = faults_.gave_up(ended->round());
+    // The next attempt has other participants, so it does not wait.
+    if (reason == wire::AbortReason::not_finite && faults_.searching()) retry_.resume_at_ns = now;
+    if (diverged && job_.running()) change(wire::JobState::stopped, "model_not_finite", {});
   }
   const bool overdue = reason == wire::AbortReason::no_quorum && ended->overdue();
   pause_if_too_short(ended->key(), overdue ? ended->too_short() : std::nullopt);
-}
-
-std::vector<std::string> JobRun::names_of(const Bitmap& members) const {
-  std::vector<std::string> names;
-  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
-    if (members.test(i)) names.push_back(membership_.members()[i].agent_id);
-  }
-  return names;
-}
-
-void JobRun::exclude(std::uint32_t member, const RoundKey& key, const std::string& why, bool tell) {
-  const std::string& agent_id = membership_.members()[member].agent_id;
-  const std::uint64_t next = faulty_.found(agent_id, key.round);
-  job_.coordinator.note(
-      LogLevel::error, "agent_excluded", "not_finite", agent_id,
-      fmt::format("{}: its numbers cannot be added; it takes part again from round {}: {}",
-                  agent_id, next, why),
-      key);
-  AgentSession* const session = membership_.session_of(member);
-  if (!tell || !session) return;
-  session->conversation.ask(
-      job_.coordinator.now,
-      [key, why, version = committed_.version(), hash = committed_.hash()] {
-        wire::AbortT abort;
-        abort.id = std::make_unique<wire::RoundId>(wire_id(key));
-        abort.first_round = key.round;
-        abort.reason = wire::AbortReason::not_finite;
-        abort.text = why.substr(0, wire::kTextBytesMax);
-        abort.roll_back_version = version;
-        abort.roll_back_hash = hash;
-        abort.excludes = true;
-        return frame_with(std::move(abort));
-      },
-      job_.coordinator.out, key.round);
-}
-
-void JobRun::search_cause(const ActiveRound& round) {
-  const std::vector<std::string> suspects = names_of(round.suspects());
-  if (suspects.empty()) return;
-  const std::optional<std::string> cause = faulty_.search(suspects);
-  if (!cause) {
-    job_.coordinator.note(LogLevel::warning, "cause_searched", "not_finite", {},
-                          fmt::format("results of {} agents are not finite, although each payload "
-                                      "is; following attempts leave out half of the suspects",
-                                      suspects.size()),
-                          round.key());
-    return;
-  }
-  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
-    if (membership_.members()[i].agent_id != *cause) continue;
-    exclude(i, round.key(), "results with it are not finite, and without it they are", true);
-  }
-}
-
-void JobRun::stop_if_diverged(const RoundKey& key) {
-  if (!faulty_.gave_up(key.round, names_of(membership_.ready_members(key.round)))) return;
-  job_.coordinator.note(LogLevel::error, "job_diverged", "model_not_finite", {},
-                        "no attempt has finite numbers; the last version of the model is kept. "
-                        "Lower the learning rate or clip the updates",
-                        key);
-  if (job_.running()) change(wire::JobState::stopped, "model_not_finite", {});
 }
 
 // An attempt sends its updates anew, so over the same uplinks it ends in the same way. A download

@@ -18,7 +18,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "core/round/coordinator/attempt/attempt.h"
 #include "core/round/coordinator/commit/catch_up.h"
@@ -28,7 +27,7 @@
 #include "core/round/coordinator/context/job_view.h"
 #include "core/round/coordinator/context/membership.h"
 #include "core/round/coordinator/job/advice_policy.h"
-#include "core/round/coordinator/job/faulty_agents.h"
+#include "core/round/coordinator/job/fault_policy.h"
 #include "core/round/coordinator/job/peer_policy.h"
 #include "core/round/coordinator/job/round_reporter.h"
 
@@ -104,14 +103,6 @@ class JobRun {
   void commit();
   void committed(const RoundRecord& record);
   void give_up(wire::AbortReason reason, bool retry);
-  // The member's numbers are not finite. Names it, and leaves it out. `tell` sends the agent a
-  // message: an agent that has found the fault itself needs none.
-  void exclude(std::uint32_t member, const RoundKey& key, const std::string& why, bool tell);
-  // Searches the cause of results that are not finite.
-  void search_cause(const ActiveRound& round);
-  // Ends the job if no attempt can have finite numbers.
-  void stop_if_diverged(const RoundKey& key);
-  std::vector<std::string> names_of(const Bitmap& members) const;
   void pause_if_too_short(const RoundKey& key, const std::optional<DeadlineVerdict>& verdict);
 
   void receive_part(AgentSession& session, const wire::Part& part, std::uint32_t agent_index,
@@ -126,7 +117,7 @@ class JobRun {
   Membership membership_;
   PeerPolicy peers_;
   AdvicePolicy advice_;
-  FaultyAgents faulty_;
+  FaultPolicy faults_;
   CatchUp catch_up_;
   RoundReporter reporter_;
   std::unique_ptr<Attempt> attempt_;  // null: no attempt is running or being committed

@@ -111,8 +111,12 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, std::ui
   }
   if (!attempt_->receive_part(session, part, agent_index, sent_as, payload)) return;
   const std::optional<std::uint32_t> member = membership_.member_of(session);
-  const std::string fault = member ? attempt_->withdraw_faulty(*member) : std::string();
-  if (!fault.empty()) exclude(*member, key, fault, true);
+  const std::string fault =
+      member ? std::exchange(attempt_->round().members()[*member].fault, {}) : std::string();
+  if (!fault.empty()) {
+    attempt_->withdraw(*member);
+    faults_.exclude(*member, key, fault, true);
+  }
   progress();
 }
 
@@ -161,7 +165,8 @@ void JobRun::receive_abort(AgentSession& session, const wire::Abort& abort) {
                         abort.text() ? abort.text()->str() : std::string(), attempt_->key());
   attempt_->withdraw(*member);
   if (abort.reason() == wire::AbortReason::not_finite) {
-    exclude(*member, attempt_->key(), abort.text() ? abort.text()->str() : std::string(), false);
+    faults_.exclude(*member, attempt_->key(), abort.text() ? abort.text()->str() : std::string(),
+                    false);
   }
   progress();
 }
