@@ -2,6 +2,7 @@
 // on without these agents, or ends with the reason if no agent is left.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>

@@ -72,7 +72,11 @@ Bitmap FaultyAgents::left_out(std::span<const std::string> ready, std::uint64_t 
   const auto half = std::span<const std::string>(suspects_).first(suspects_.size() / 2);
   Bitmap out(ready.size());
   for (std::uint32_t i = 0; i < ready.size(); ++i) {
-    if (excluded(ready[i], round) || contains(half, ready[i]) || contains(aside_, ready[i])) {
+    // An agent with an earlier fault may have another one, which would be held against a suspect.
+    const bool unproven =
+        searching() && faults_.contains(ready[i]) && !contains(suspects_, ready[i]);
+    if (unproven || excluded(ready[i], round) || contains(half, ready[i]) ||
+        contains(aside_, ready[i])) {
       out.set(i);
     }
   }
