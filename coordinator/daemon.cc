@@ -280,7 +280,7 @@ void CoordinatorDaemon::execute(Action& action) {
           // The loop has already performed these actions.
           Ignored<Send, ClosePeer, Note>(),
           // Only agents receive these actions.
-          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer>(),
+          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer, ResidualDropped>(),
       },
       action);
 }

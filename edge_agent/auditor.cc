@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/base/overloaded.h"
+#include "core/round/common/plan/residual_account.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -33,7 +34,7 @@ void Auditor::before(const Event& event) {
       Overloaded{
           [this](const FrameReceived& received) { note(take_frame(received)); },
           [this](const UpdatePart& part) { offer(part.token, part.update, part.first_value); },
-          [this](const UpdateReady& ready) { offer(ready.token, ready.update, 0); },
+          [this](const UpdateReady& ready) { offer(ready.token, bounded(ready.update), 0); },
           // These events contain no model, plan or update.
           Ignored<PeerConnected, PeerDisconnected, PeerAlive, Tick, Stored, UpdateFailed,
                   PeerFrameReceived, PeerLost, ReportLinks, ReportSpeeds, ProbeLink, Shutdown>(),
@@ -222,6 +223,15 @@ void Auditor::take_record(const ContributionRecord& record) {
   }
 }
 
+// The update as the machine bounds it before it takes it.
+SharedFloats Auditor::bounded(const SharedFloats& update) const {
+  const double norm_max = job_ ? job_->wire().norm_max() : 0;
+  if (norm_max <= 0 || !update) return update;
+  auto copy = std::make_shared<FloatVector>(*update);
+  bound_norm(copy, norm_max);
+  return copy;
+}
+
 // Adds the part of the update that the machine will take if it takes the update: the values from
 // `first` on that it has not taken yet.
 void Auditor::offer(Token token, const SharedFloats& update, std::uint64_t first) {
@@ -245,6 +255,9 @@ Status Auditor::take_action(const Action& action) {
                  [this](const StoreAgent& stored) {
                    const auto* record = std::get_if<ContributionRecord>(&stored.record);
                    if (record && account_) take_record(*record);
+                 },
+                 [this](const ResidualDropped& dropped) {
+                   if (account_) account_->dropped(dropped.change);
                  },
                  // Nothing of an update goes out with these; what goes to peers is in the record.
                  Ignored<ClosePeer, OpenPeers, ClosePeers, SendToPeer, Note, Reading, Finished>(),

@@ -67,6 +67,7 @@ class Auditor {
   Status commit_bucket(const AuditedRound& round, const PlannedBucket& bucket);
   Status commit_recorded_bucket(const RoundKey& key, const PlannedBucket& bucket);
   void take_record(const ContributionRecord& record);
+  SharedFloats bounded(const SharedFloats& update) const;
   void offer(Token token, const SharedFloats& update, std::uint64_t first);
   Status take_action(const Action& action);
   Status take_sent(const Send& sent);

@@ -247,27 +247,28 @@ void AgentDaemon::log_audit() {
 }
 
 void AgentDaemon::execute(Action& action) {
-  std::visit(Overloaded{
-                 [this](StoreAgent& record) { storage_->store(record); },
-                 [this](const Train& wanted) { training_->train(wanted); },
-                 [this](SendToPeer& message) {
-                   if (peers_) peers_->send(message);
-                 },
-                 [this](OpenPeers& epoch) {
-                   if (peers_) peers_->open(epoch);
-                 },
-                 [this](const ClosePeers&) {
-                   if (peers_) peers_->close();
-                 },
-                 [this](const Reading& reading) { publish(reading, outlets_->metrics()); },
-                 [this](const Finished& finished) { end_.finish(finished.status); },
-                 // The loop has already performed these actions.
-                 Ignored<Send, ClosePeer, Note>(),
-                 // Only coordinators perform these actions.
-                 Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksReported, SpeedsReported,
-                         AgentReported, RoundPlayed, CommandDone>(),
-             },
-             action);
+  std::visit(
+      Overloaded{
+          [this](StoreAgent& record) { storage_->store(record); },
+          [this](const Train& wanted) { training_->train(wanted); },
+          [this](SendToPeer& message) {
+            if (peers_) peers_->send(message);
+          },
+          [this](OpenPeers& epoch) {
+            if (peers_) peers_->open(epoch);
+          },
+          [this](const ClosePeers&) {
+            if (peers_) peers_->close();
+          },
+          [this](const Reading& reading) { publish(reading, outlets_->metrics()); },
+          [this](const Finished& finished) { end_.finish(finished.status); },
+          // The loop has already performed these actions, and the auditor has seen the last one.
+          Ignored<Send, ClosePeer, Note, ResidualDropped>(),
+          // Only coordinators perform these actions.
+          Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksReported, SpeedsReported,
+                  AgentReported, RoundPlayed, CommandDone>(),
+      },
+      action);
 }
 
 void AgentDaemon::export_metrics() {

@@ -163,6 +163,7 @@ Status check(const Job& job) {
   TRIBUTARY_TRY(given("optimizer.kind", job.optimizer()->kind()));
   TRIBUTARY_TRY(given("weighting", job.weighting()));
   TRIBUTARY_TRY(not_negative("clip_value", job.clip_value()));
+  TRIBUTARY_TRY(not_negative("norm_max", job.norm_max()));
   return not_negative("clip_norm", job.clip_norm());
 }
 

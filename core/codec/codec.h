@@ -90,6 +90,9 @@ struct StageCall {
   const OptimizerView* optimizer = nullptr;  // null: encode without the optimizer's state
   double keep = 1;  // upper bound on the share of values to keep, for codecs with own_share()
   EncodingFacts* facts = nullptr;  // null: not counted
+  // Aggregators refuse payloads (not_finite) with NaN, Inf or values beyond addend_max()
+  // (core/codec/finite.h). Otherwise codecs that carry every bit pattern add them as they are.
+  bool finite_only = false;
 
   std::size_t stage() const { return combined.size(); }
 };
@@ -125,7 +128,8 @@ class Aggregator {
   virtual Status begin(const StageCall& call, std::span<float> residual) = 0;
 
   // Adds one agent's payload, or a partial aggregate of several agents. A payload that is refused
-  // leaves the aggregate unchanged: corrupt_data for damage, mismatch or unsupported for a payload
+  // leaves the aggregate unchanged: corrupt_data for damage, not_finite for numbers that cannot be
+  // added, mismatch or unsupported for a payload
   // of another plan or version, resource_exhausted for more contributors than planned,
   // already_exists for a second payload of an agent in a gather.
   virtual Status add(const StageCall& call, ByteSpan payload) = 0;

@@ -93,6 +93,7 @@ class UncheckedPayload {
 
   const PayloadHeader& header() const { return open_.header; }
   ByteSpan body() const { return open_.body; }
+  const OpenPayload& opened() const { return open_; }
 
   // Hashes the blocks that begin within bytes [begin, end) of the body. Several threads may call
   // this at once for disjoint ranges.

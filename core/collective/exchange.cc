@@ -30,6 +30,13 @@ Status check_contributors(const Piece& piece, ByteSpan payload, std::uint32_t ex
   return wrong_piece(piece, "contributors", fmt::format("{}", expected), fmt::format("{}", got));
 }
 
+// The code not_finite means that this member's own numbers cannot be sent. Those of another member
+// make its piece a wrong one.
+Status fault_of_peer(Status status) {
+  if (status.code() != StatusCode::not_finite) return status;
+  return Status(StatusCode::mismatch, status.fault());
+}
+
 }  // namespace
 
 Aggregator& ExchangeCache::aggregator(const Codec& codec, std::size_t stage, std::uint32_t values,
@@ -103,6 +110,7 @@ StageCall PeerExchange::call_of(std::uint32_t bucket, std::span<const ByteSpan> 
                     .facts = buckets_[bucket].facts};
   call.round.agent = rank_;
   call.round.agents = routes_.members();
+  call.finite_only = true;
   return call;
 }
 
@@ -208,7 +216,9 @@ Status PeerExchange::combine_own_with_parts(std::uint32_t bucket, Bytes& sum) {
     if (!own.empty()) TRIBUTARY_TRY(aggregator.add(call, own));
     if (last(what, work.stage)) work.own = cache_.share(std::move(own));
   }
-  for (const SharedSlice& part : stage.parts) TRIBUTARY_TRY(aggregator.add(call, part.view()));
+  for (const SharedSlice& part : stage.parts) {
+    TRIBUTARY_TRY(fault_of_peer(aggregator.add(call, part.view())));
+  }
   TRIBUTARY_TRY(aggregator.finish(call, sum));
   aggregator.settle(true);
   return {};
@@ -262,7 +272,7 @@ Status PeerExchange::combine_all(std::uint32_t bucket) {
                                              static_cast<std::uint32_t>(what.input.size()), bucket);
   TRIBUTARY_TRY(aggregator.begin(call, {}));
   for (const SharedSlice& part : stage.parts) {
-    if (!part.empty()) TRIBUTARY_TRY(aggregator.add(call, part.view()));
+    if (!part.empty()) TRIBUTARY_TRY(fault_of_peer(aggregator.add(call, part.view())));
   }
   Bytes sum = cache_.buffer();
   TRIBUTARY_TRY(aggregator.finish(call, sum));

@@ -237,6 +237,7 @@ Result<SubmitJob> described(const JobSettings& job) {
   definition.batch_size = job.batch_size;
   definition.clip_norm = job.clip_norm;
   definition.clip_value = job.clip_value;
+  definition.norm_max = job.norm_max;
   definition.evaluate_every_rounds = job.evaluate_every;
   TRIBUTARY_TRY(set_optimizer(job, definition));
   definition.model = std::make_unique<wire::ModelT>();
@@ -283,6 +284,7 @@ void bind_job(JobSettings& job, Settings& settings, const std::string& prefix) {
   settings.number(prefix + "epochs", job.epochs, 0u, 100'000u);
   settings.real(prefix + "clip_norm", job.clip_norm, 0, 1e9);
   settings.real(prefix + "clip_value", job.clip_value, 0, 1e9);
+  settings.real(prefix + "norm_max", job.norm_max, 0, 1e30);
   settings.number(prefix + "evaluate_every", job.evaluate_every, 0u);
   settings.text(prefix + "codec", job.policy.codec);
   settings.texts(prefix + "codecs", job.policy.codecs);
@@ -305,6 +307,7 @@ void bind_job(JobSettings& job, Settings& settings, const std::string& prefix) {
   settings.number(prefix + "agents_min", job.policy.agents_min, 1u, 16'384u);
   settings.texts(prefix + "agents", job.policy.agents);
   settings.real(prefix + "fraction", job.policy.fraction, 1e-6, 1);
+  settings.real(prefix + "weight_cap", job.policy.weight_cap, 1, 1e12);
   settings.real(prefix + "quorum", job.policy.quorum_fraction, 0, 1);
   settings.number(prefix + "grace_ms", job.policy.grace_ms, 0u, kHourMs);
   settings.real(prefix + "grace_factor", job.policy.grace_factor, 0, 1000);

@@ -43,6 +43,7 @@ struct JobSettings {
   std::uint32_t epochs = 0;
   double clip_norm = 0;
   double clip_value = 0;
+  double norm_max = 0;  // of an update, before the residual is added; 0: no bound
   // Rounds between two evaluations; 0: none.
   std::uint32_t evaluate_every = 0;
   RoundPolicy policy;

@@ -151,6 +151,14 @@ void Optimizer::apply(std::uint64_t first_value, std::span<const float> sum, dou
                        run);
 }
 
+bool Optimizer::finite(std::uint64_t first_value, std::uint64_t values) const {
+  if (!state_) return true;
+  for (unsigned which = 0; which < settings_.moments(); ++which) {
+    if (first_not_finite(moment(which).subspan(first_value, values))) return false;
+  }
+  return true;
+}
+
 std::shared_ptr<const Bytes> Optimizer::save() const { return state_; }
 
 Status Optimizer::restore(ByteSpan state) {

@@ -44,6 +44,10 @@ class Optimizer {
   void apply(std::uint64_t first_value, std::span<const float> sum, double divisor,
              double learning_rate, std::span<float> model);
 
+  // True if the moments of a run are finite. Squares may overflow although the step is finite, and
+  // restore() refuses such a state.
+  bool finite(std::uint64_t first_value, std::uint64_t values) const;
+
   // Returns the current state, which later steps do not change. It is null before the first step,
   // and always null if the optimizer has no state. The call copies nothing; the next step copies
   // the state if the result is still held then.

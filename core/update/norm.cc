@@ -20,4 +20,9 @@ double norm_of(std::span<const float> values) {
   return std::sqrt(std::accumulate(std::begin(squares), std::end(squares), 0.0));
 }
 
+void scale_to_norm(std::span<float> values, double norm, double norm_max) {
+  const auto factor = static_cast<float>(norm_max / norm);
+  for (float& value : values) value *= factor;
+}
+
 }  // namespace tributary

@@ -1,4 +1,4 @@
-// The length of an update. The function is pure.
+// The length of an update, and a bound on it. The functions have no state.
 #pragma once
 
 #include <span>
@@ -8,5 +8,8 @@ namespace tributary {
 // Returns the Euclidean norm, added in double, so that squares cannot overflow. The last bits may
 // differ from other functions that add in another order.
 double norm_of(std::span<const float> values);
+
+// Scales values with the norm `norm` to the norm `norm_max`, which is lower.
+void scale_to_norm(std::span<float> values, double norm, double norm_max);
 
 }  // namespace tributary

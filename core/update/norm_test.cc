@@ -23,5 +23,12 @@ TEST(Norm, DoesNotOverflowWhereSquaresOfFloatsWould) {
   EXPECT_NEAR(norm_of(std::vector<float>(2, 1e30f)) / (std::sqrt(2.0) * 1e30), 1, 1e-6);
 }
 
+TEST(Norm, ValuesAreScaledToABound) {
+  std::vector<float> values = {3, -4};
+  scale_to_norm(values, 5, 1);
+  EXPECT_NEAR(norm_of(values), 1, 1e-6);
+  EXPECT_LT(values[1], 0);
+}
+
 }  // namespace
 }  // namespace tributary

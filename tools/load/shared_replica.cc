@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/base/bytes/checksum.h"
+#include "core/round/common/plan/round_steps.h"
 #include "core/train/synthetic_trainer.h"
 
 namespace tributary {

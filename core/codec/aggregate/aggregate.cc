@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
 #include <cmath>
 #include <utility>
 
+#include "core/codec/chunks.h"
 #include "core/codec/error_feedback.h"
+#include "core/codec/finite.h"
 
 namespace tributary {
 
@@ -40,6 +43,11 @@ class MaxAggregator final : public CombiningAggregator {
     return Shape{.layout = 0, .body_bytes = count_ * sizeof(float)};
   }
 
+  // A magnitude of values that can be added can be added itself.
+  Status check_addable(const StageCall& call, UncheckedPayload& payload) const override {
+    return check_addable_floats("magnitudes of a max stage", call, payload, 1);
+  }
+
   Status check_body(const OpenPayload& payload) const override {
     if (payload.body.size() != count_ * sizeof(float)) {
       return wrong_body_size("body of a max stage", count_ * sizeof(float), payload.body.size());
@@ -47,10 +55,8 @@ class MaxAggregator final : public CombiningAggregator {
     for (std::size_t i = 0; i < count_; ++i) {
       const float value = element(payload.body.data(), i);
       if (std::isfinite(value) && !std::signbit(value)) continue;
-      return Status(StatusCode::corrupt_data, {.what = fmt::format("element {} of a max stage", i),
-                                               .expected = "a finite magnitude",
-                                               .got = fmt::format("{}", value),
-                                               .remedy = "have the bucket sent again"});
+      return not_addable_error(fmt::format("element {} of a max stage", i), "a finite magnitude",
+                               fmt::format("{}", value));
     }
     return {};
   }
@@ -162,6 +168,20 @@ class DecodingAggregator final : public Aggregator {
 
 }  // namespace
 
+Status check_addable_floats(std::string_view what, const StageCall& call, UncheckedPayload& payload,
+                            std::uint32_t contributors) {
+  const ByteSpan body = payload.body();
+  const auto* const x = reinterpret_cast<const float*>(body.data());
+  const float limit = addend_max(call, contributors);
+  std::atomic<bool> addable = true;
+  for_each_chunk(call.execution, body.size() / sizeof(float), kChunkValues,
+                 [&](std::size_t, std::size_t begin, std::size_t end) {
+                   payload.hash(begin * sizeof(float), end * sizeof(float));
+                   if (!within_magnitude({x + begin, end - begin}, limit)) addable = false;
+                 });
+  return addable ? Status() : beyond_addend_error(std::string(what), call, contributors);
+}
+
 Status CombiningAggregator::begin(const StageCall& call, std::span<float>) {
   assert(call.stage() == stage_);
   agents_ = call.round.agents;
@@ -179,11 +199,15 @@ Status CombiningAggregator::begin(const StageCall& call, std::span<float>) {
 }
 
 Status CombiningAggregator::add(const StageCall& call, ByteSpan payload) {
-  TRIBUTARY_ASSIGN(const OpenPayload open,
-                   open_payload_of(codec_, stage_, values_, call.execution, payload));
+  TRIBUTARY_ASSIGN(UncheckedPayload unchecked,
+                   UncheckedPayload::open(codec_, stage_, values_, call.execution, payload));
+  const Status addable = call.finite_only ? check_addable(call, unchecked) : Status();
+  TRIBUTARY_TRY(unchecked.check(call.execution));
+  const OpenPayload& open = unchecked.opened();
   const std::uint64_t total = std::uint64_t{contributors_} + open.header.contributors;
   if (total > agents_) return too_many_contributors(agents_, total);
   TRIBUTARY_TRY(check_body(open));
+  TRIBUTARY_TRY(addable);
   if (waiting_.empty()) {
     combine(call.execution, open, contributors_ == 0, accumulator_);
   } else {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 
 #include "core/base/bytes/bytes.h"
 #include "core/codec/codec.h"
@@ -20,6 +21,11 @@ namespace tributary {
 // (resource_exhausted), and finish() was called before any payload was added (unavailable).
 Status too_many_contributors(std::uint32_t agents, std::uint64_t contributors);
 Status nothing_added();
+
+// Refuses a body of float32 values that the sum of `contributors` agents cannot have. It compares
+// them while it hashes them, so they cross the memory bus once. The body's size is not checked.
+Status check_addable_floats(std::string_view what, const StageCall& call, UncheckedPayload& payload,
+                            std::uint32_t contributors);
 
 // Checks envelopes and counts contributors; a derived class combines the bodies. The accumulator is
 // the body of the future combined payload, so no copy is made at the end.
@@ -41,6 +47,11 @@ class CombiningAggregator : public Aggregator {
     std::size_t body_bytes;
   };
   virtual Result<Shape> shape_for(std::uint32_t agents) const = 0;
+  // For calls with finite_only: refuses numbers that cannot be added, if check_body() does not. It
+  // hashes the blocks that it reads, so that no block is loaded twice. The body is unchecked.
+  virtual Status check_addable(const StageCall& /*call*/, UncheckedPayload& /*payload*/) const {
+    return {};
+  }
   // Checks everything in a body that can be wrong. combine() cannot fail after this has succeeded.
   virtual Status check_body(const OpenPayload& payload) const = 0;
   // Combines a body into the accumulator. The first body of a round initializes it instead, because

@@ -284,6 +284,39 @@ TEST_P(CodecCases, NotFiniteInputThatIsCarriedArrivesAsItIs) {
   }
 }
 
+// A round adds only numbers whose sum over all agents is finite. The refused payload leaves no
+// trace.
+TEST_P(CodecCases, ARoundAddsNoPayloadWithoutAFiniteSum) {
+  if (!codec_->carries_not_finite()) return;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  constexpr float kLargest = std::numeric_limits<float>::max();
+  for (const std::size_t size : {1u, 65u, 4097u, 70'000u}) {
+    const auto all = updates(Pattern::normal, size, 2);
+    for (const float value : {std::numeric_limits<float>::quiet_NaN(), kInfinity, -kInfinity,
+                              kLargest, -kLargest, 1e30f, 1e-42f}) {
+      const bool added = std::abs(value) < 1e31f;
+      FloatVector x = all[1];
+      x[size - 1] = value;
+      Round round(*codec_, all, 2);
+      StageCall call = round.call(0);
+      call.finite_only = true;
+      Bytes payload;
+      const auto encoder = codec_->make_encoder(static_cast<std::uint32_t>(size));
+      ASSERT_TRUE(encoder->encode(call, x, payload).ok());
+      const auto aggregator = codec_->make_aggregator(0, static_cast<std::uint32_t>(size));
+      ASSERT_TRUE(aggregator->begin(call, {}).ok());
+      ASSERT_TRUE(aggregator->add(call, round.payload(0, 0)).ok());
+      const StatusCode code = aggregator->add(call, payload).code();
+      ASSERT_EQ(code, added ? StatusCode::ok : StatusCode::not_finite) << value << " of " << size;
+      if (added) continue;
+      ASSERT_TRUE(aggregator->add(call, round.payload(0, 1)).ok());
+      Bytes combined;
+      ASSERT_TRUE(aggregator->finish(call, combined).ok());
+      EXPECT_EQ(combined, round.combined(0)) << "the refused payload left a trace";
+    }
+  }
+}
+
 // Widths of sums depend on the planned number of agents, so one more could overflow.
 TEST_P(CodecCases, AnAggregatorRefusesMoreAgentsThanPlanned) {
   const auto all = updates(Pattern::normal, 100, 2);

@@ -16,6 +16,7 @@
 
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
+#include "core/codec/finite.h"
 #include "core/codec/gcomp/chunk.h"
 #include "core/codec/gcomp/families.h"
 #include "core/codec/optimizer_view.h"
@@ -351,6 +352,9 @@ class GCompCodec final : public Codec {
                      read_table(payload.body(), head, sum.size()));
     const Kernels& loops = kernels(call.execution.backend);
     std::vector<const char*> faults(chunks_of(sum.size()));
+    std::atomic<bool> addable = true;
+    const std::uint32_t contributors = payload.header().contributors;
+    const float limit = addend_max(call, contributors);
     for_each_chunk(call.execution, sum.size(), kChunkValues,
                    [&](std::size_t index, std::size_t begin, std::size_t end) {
                      const ByteSpan rest = payload.body().subspan(begins[index]);
@@ -358,9 +362,17 @@ class GCompCodec final : public Codec {
                      faults[index] = decode_chunk(loops, coded ? &book : nullptr,
                                                   rest.first(begins[index + 1] - begins[index]),
                                                   rest.size(), sum.subspan(begin, end - begin));
+                     // The chunk is still in the cache.
+                     if (call.finite_only && faults[index] == nullptr &&
+                         !within_magnitude(sum.subspan(begin, end - begin), limit)) {
+                       addable = false;
+                     }
                    });
     const auto fault = std::ranges::find_if(faults, [](const char* f) { return f != nullptr; });
-    if (fault == faults.end()) return {};
+    if (fault == faults.end() && addable) return {};
+    if (fault == faults.end()) {
+      return beyond_addend_error(spec_ + " payload", call, contributors);
+    }
     return corrupt(fmt::format("chunk {}", fault - faults.begin()), *fault, "something else");
   }
 

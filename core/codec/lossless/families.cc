@@ -5,10 +5,12 @@
 #include "core/codec/lossless/families.h"
 
 #include <array>
+#include <atomic>
 #include <mutex>
 
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
+#include "core/codec/finite.h"
 #include "core/codec/lossless/compressor.h"
 #include "core/codec/lossless/planes.h"
 #include "core/codec/payload.h"
@@ -123,11 +125,20 @@ class LosslessCodec final : public Codec {
                      open_payload_of(*this, 0, sum.size(), call.execution, payload));
     TRIBUTARY_ASSIGN(const std::vector<ByteSpan> pieces, find_pieces(open.body, sum.size()));
     FirstError error;
+    std::atomic<bool> addable = true;
+    const float limit = addend_max(call, open.header.contributors);
     for_each_chunk(call.execution, sum.size(), kPieceValues,
                    [&](std::size_t piece, std::size_t begin, std::size_t end) {
-                     error.note(decode_piece(pieces[piece], sum.subspan(begin, end - begin)));
+                     const std::span<float> values = sum.subspan(begin, end - begin);
+                     Status status = decode_piece(pieces[piece], values);
+                     // The piece is still in the cache.
+                     if (call.finite_only && status.ok() && !within_magnitude(values, limit))
+                       addable = false;
+                     error.note(std::move(status));
                    });
-    return error.take();
+    TRIBUTARY_TRY(error.take());
+    if (addable) return {};
+    return beyond_addend_error(spec_ + " payload", call, open.header.contributors);
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
+#include "core/codec/finite.h"
 
 namespace tributary::lowrank {
 namespace {
@@ -27,11 +28,9 @@ Result<std::span<const float>> floats_of(const OpenPayload& payload, std::size_t
   return std::span(reinterpret_cast<const float*>(payload.body.data()), count);
 }
 
-Status corrupt(std::string_view expected) {
-  return Status(StatusCode::corrupt_data, {.what = "powersgd factors",
-                                           .expected = std::string(expected),
-                                           .got = "something else, which no encoder writes",
-                                           .remedy = "have the bucket sent again"});
+Status wrong_factors(std::string_view expected) {
+  return not_addable_error("powersgd factors", std::string(expected),
+                           "something else, which no encoder writes");
 }
 
 // Adds the factors of one stage. It derives the matrices from the plan in begin(), like every
@@ -110,7 +109,7 @@ Result<std::span<const float>> read_left(const Matrices& matrices, const OpenPay
     if (matrix.factored) sound &= body[matrix.left_at] >= 0;
   }
   if (sound) return body;
-  return corrupt("finite numbers and no negative bound");
+  return wrong_factors("finite numbers and no negative bound");
 }
 
 Result<std::span<const float>> read_right(const Matrices& matrices, const OpenPayload& payload) {
@@ -120,7 +119,7 @@ Result<std::span<const float>> read_right(const Matrices& matrices, const OpenPa
       within(body.subspan(matrices.factor_floats), FLT_MAX)) {
     return body;
   }
-  return corrupt("finite numbers, and factors no larger than their contributors make them");
+  return wrong_factors("finite numbers, and factors no larger than their contributors make them");
 }
 
 Projection projection_of(std::size_t rank, const Matrix& matrix, std::span<const float> left_body) {

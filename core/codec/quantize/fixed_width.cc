@@ -1,5 +1,6 @@
 // The codecs fp32, fp16 and bf16: one stage whose body is one number per value.
 #include <atomic>
+#include <bit>
 #include <cstring>
 
 #include "core/codec/aggregate/aggregate.h"
@@ -20,7 +21,8 @@ struct Fp32 {
   static constexpr Stage kStages[] = {{"values", Combine::sum}};
   static constexpr Aggregation kAggregation = Aggregation::sum;
   static constexpr bool kLossy = false;
-  static constexpr std::uint32_t kWordInfinity = ~0u;  // above every pattern: all are valid
+  // Above every pattern: all are valid.
+  static std::uint32_t largest_word(float) { return ~0u; }
 
   // Returns 0 instead of the largest magnitude, because fp32 carries NaN and Inf.
   static std::uint32_t encode(const Kernels&, const float* x, std::size_t n, Word* out) {
@@ -44,8 +46,8 @@ struct SixteenBit {
 
 struct Fp16 : SixteenBit {
   static constexpr std::string_view kName = "fp16";
-  // A word with this magnitude or a larger one is Inf or NaN.
-  static constexpr std::uint32_t kWordInfinity = 0x7c00;
+  // The largest word that decodes to at most `limit`. Every finite half is far below any limit.
+  static std::uint32_t largest_word(float) { return 0x7bff; }
 
   static std::uint32_t encode(const Kernels& k, const float* x, std::size_t n, Word* out) {
     return k.to_half(x, n, out);
@@ -57,8 +59,10 @@ struct Fp16 : SixteenBit {
 
 struct Bf16 : SixteenBit {
   static constexpr std::string_view kName = "bf16";
-  // As in Fp16.
-  static constexpr std::uint32_t kWordInfinity = 0x7f80;
+  // As in Fp16; a word is the upper half of a float32.
+  static std::uint32_t largest_word(float limit) {
+    return std::bit_cast<std::uint32_t>(limit) >> 16;
+  }
 
   static std::uint32_t encode(const Kernels& k, const float* x, std::size_t n, Word* out) {
     return k.to_bfloat(x, n, out);
@@ -117,6 +121,10 @@ class FloatSumAggregator final : public CombiningAggregator {
   Status check_body(const OpenPayload& payload) const override {
     if (payload.body.size() == body_bytes()) return {};
     return wrong_body_size("body of fp32", body_bytes(), payload.body.size());
+  }
+  Status check_addable(const StageCall& call, UncheckedPayload& payload) const override {
+    return check_addable_floats("values of an fp32 payload", call, payload,
+                                payload.header().contributors);
   }
   void combine(const Execution& execution, const OpenPayload& payload, bool first,
                MutableByteSpan accumulator) const override {
@@ -183,6 +191,8 @@ class FixedWidthCodec final : public Codec {
       return wrong_body_size(spec_, sum.size() * sizeof(Word), open.body.size());
     }
     const auto* const words = reinterpret_cast<const Word*>(open.body.data());
+    const std::uint32_t largest_allowed =
+        Format::largest_word(addend_max(call, open.header.contributors));
     std::atomic<bool> finite = true;
     for_each_chunk(call.execution, sum.size(), kChunkValues,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
@@ -190,13 +200,10 @@ class FixedWidthCodec final : public Codec {
                          Format::decode(kernels(call.execution.backend), words + begin, end - begin,
                                         sum.data() + begin);
                      // An untrusted word may be NaN or Inf, although no encoder writes it.
-                     if (largest >= Format::kWordInfinity) finite = false;
+                     if (largest > largest_allowed) finite = false;
                    });
     if (finite) return {};
-    return Status(StatusCode::corrupt_data, {.what = spec_ + " payload",
-                                             .expected = "finite numbers",
-                                             .got = "NaN or Inf, which no encoder writes",
-                                             .remedy = "have the bucket sent again"});
+    return beyond_addend_error(spec_ + " payload", call, open.header.contributors);
   }
 
  private:

@@ -78,20 +78,19 @@ class Int8Codec final : public Codec {
     const auto* const scales = reinterpret_cast<const float*>(open.body.data());
     const auto* const levels = reinterpret_cast<const std::int8_t*>(open.body.data() + scale_bytes);
     const Kernels& loops = kernels(call.execution.backend);
+    const float limit = addend_max(call, open.header.contributors);
     std::atomic<bool> sound = true;
     for_each_block(call.execution, options_, sum.size(),
                    [&](std::size_t block, std::size_t begin, std::size_t end) {
                      // A larger step than an encoder writes cannot overflow: block_scale() limits
                      // the scale.
-                     if (!std::isfinite(scales[block]) || scales[block] < 0) sound = false;
+                     if (!(scales[block] >= 0 && scales[block] <= limit)) sound = false;
                      loops.from_levels8(levels + begin, end - begin,
                                         block_scale(scales[block]).step, sum.data() + begin);
                    });
     if (sound) return {};
-    return Status(StatusCode::corrupt_data, {.what = spec_ + " payload",
-                                             .expected = "finite scales, none negative",
-                                             .got = "another, which no encoder writes",
-                                             .remedy = "have the bucket sent again"});
+    return beyond_addend_error("scales of the " + spec_ + " payload, none of them negative", call,
+                               open.header.contributors);
   }
 
  private:

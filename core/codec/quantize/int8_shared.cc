@@ -249,12 +249,9 @@ Status Int8SharedCodec::decode(const StageCall& call, ByteSpan payload,
                    decode_levels(k, open, begin, end, step, sum.data() + begin);
                  });
   if (finite) return {};
-  return Status(
-      StatusCode::corrupt_data,
-      {.what = spec_ + " payload",
-       .expected = "a sum within the range of float32",
-       .got = fmt::format("{} contributors at a scale beyond it", open.header.contributors),
-       .remedy = "clip the updates"});
+  return not_addable_error(
+      spec_ + " payload", "a sum within the range of float32",
+      fmt::format("{} contributors at a scale beyond it", open.header.contributors));
 }
 
 }  // namespace

@@ -157,19 +157,23 @@ class QsgdCodec final : public Codec {
     const auto* const norms = reinterpret_cast<const float*>(open.body.data());
     const std::uint8_t* const packed = open.body.data() + options_.norm_bytes(sum.size());
     const Kernels& loops = kernels(call.execution.backend);
-    std::atomic<bool> sound = padding_is_zero(open.body, sum.size());
+    std::atomic<bool> finite = true;
     for_each_block(call.execution, options_.blocks, sum.size(),
                    [&](std::size_t block, std::size_t begin, std::size_t end) {
                      const float norm = norms[block];
                      if (!(norm >= 0 && norm <= kNormMax)) {
-                       sound = false;
+                       finite = false;
                        return;
                      }
                      read_levels(loops, packed, begin, end, norm, sum);
                    });
-    if (sound) return {};
+    if (!finite) {
+      return not_addable_error(spec_ + " payload", "norms from 0 to 2^107",
+                               "another, which no encoder writes");
+    }
+    if (padding_is_zero(open.body, sum.size())) return {};
     return Status(StatusCode::corrupt_data, {.what = spec_ + " payload",
-                                             .expected = "norms from 0 to 2^107 and zero padding",
+                                             .expected = "zero padding",
                                              .got = "something else, which no encoder writes",
                                              .remedy = "have the bucket sent again"});
   }

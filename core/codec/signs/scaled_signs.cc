@@ -3,6 +3,7 @@
 // uses the mean of each sign.
 //
 //   body: positive and negative magnitude of every block, f32 each; then the sign bits
+#include <array>
 #include <atomic>
 #include <cmath>
 
@@ -157,19 +158,24 @@ Status ScaledSignsCodec::decode(const StageCall& call, ByteSpan payload,
   }
   const auto* const worths = reinterpret_cast<const Worth*>(open.body.data());
   const std::uint8_t* const bits = open.body.data() + worths_end;
-  std::atomic<bool> sound = padding_is_zero(open.body, sum.size());
+  const float limit = addend_max(call, open.header.contributors);
+  std::atomic<bool> finite = true;
   for_each_block(call.execution, sum.size(),
                  [&](std::size_t block, std::size_t begin, std::size_t end) {
                    const Worth& worth = worths[block];
-                   if (!std::isfinite(worth.positive) || !std::isfinite(worth.negative)) {
-                     sound = false;
+                   if (!within_magnitude(std::array{worth.positive, worth.negative}, limit)) {
+                     finite = false;
                    }
                    unpack_signs(bits + begin / 8, worth.positive, -worth.negative,
                                 sum.subspan(begin, end - begin));
                  });
-  if (sound) return {};
+  if (!finite) {
+    return beyond_addend_error("magnitudes of the " + spec_ + " payload", call,
+                               open.header.contributors);
+  }
+  if (padding_is_zero(open.body, sum.size())) return {};
   return Status(StatusCode::corrupt_data, {.what = spec_ + " payload",
-                                           .expected = "finite magnitudes and zero padding",
+                                           .expected = "zero padding",
                                            .got = "something else, which no encoder writes",
                                            .remedy = "have the bucket sent again"});
 }

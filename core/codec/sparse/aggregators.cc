@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/codec/aggregate/aggregate.h"
+#include "core/codec/finite.h"
 #include "core/codec/sparse/kernels.h"
 #include "core/codec/sparse/sparse_body.h"
 
@@ -11,10 +12,8 @@ namespace tributary::sparse {
 namespace {
 
 Status beyond_float() {
-  return Status(StatusCode::corrupt_data, {.what = "sum of sparse payloads",
-                                           .expected = "numbers within the range of float32",
-                                           .got = "a payload that leads beyond it",
-                                           .remedy = "clip the updates"});
+  return not_addable_error("sum of sparse payloads", "numbers within the range of float32",
+                           "a payload that leads beyond it");
 }
 
 // Adds sparse payloads. sum_ is zero for every element without a bit in touched_.
@@ -37,6 +36,10 @@ class SparseSumAggregator final : public Aggregator {
     const std::uint64_t total = std::uint64_t{contributors_} + open.header.contributors;
     if (total > agents_) return too_many_contributors(agents_, total);
     TRIBUTARY_TRY(read_sparse_values(call.execution, open, arrived_));
+    const std::uint32_t contributors = open.header.contributors;
+    if (call.finite_only && !within_magnitude(arrived_.values, addend_max(call, contributors))) {
+      return beyond_addend_error("values of a sparse payload", call, contributors);
+    }
     TRIBUTARY_TRY(add_arrived(call.execution));
     contributors_ = static_cast<std::uint32_t>(total);
     return {};
@@ -104,7 +107,8 @@ class SparseSumAggregator final : public Aggregator {
 };
 
 // Adds bodies of float32 whose positions all agents know.
-// The additions may reach Inf, which decode() then refuses in the combined payload.
+// Without StageCall::finite_only additions may reach Inf, which decode() then refuses in the
+// combined payload.
 class ValueSumAggregator final : public CombiningAggregator {
  public:
   ValueSumAggregator(const Codec& codec, std::size_t stage, std::uint32_t values, std::size_t count)
@@ -113,6 +117,10 @@ class ValueSumAggregator final : public CombiningAggregator {
  private:
   Result<Shape> shape_for(std::uint32_t) const override {
     return Shape{.layout = 0, .body_bytes = count_ * sizeof(float)};
+  }
+  Status check_addable(const StageCall& call, UncheckedPayload& payload) const override {
+    return check_addable_floats("values at agreed places", call, payload,
+                                payload.header().contributors);
   }
   Status check_body(const OpenPayload& payload) const override {
     return read_value_sums({}, payload, count_).status();

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "core/codec/finite.h"
 #include "core/codec/sparse/select.h"
 
 namespace tributary::sparse {
@@ -121,10 +122,8 @@ void scatter(const Execution& execution, std::span<const std::uint32_t> indices,
 
 Status check_finite_body(const Execution& execution, std::span<const float> values) {
   if (check_finite(execution, values).ok()) return {};
-  return Status(StatusCode::corrupt_data, {.what = "values of a sparse payload",
-                                           .expected = "finite numbers",
-                                           .got = "NaN or Inf, which no encoder writes",
-                                           .remedy = "have the bucket sent again"});
+  return not_addable_error("values of a sparse payload", "finite numbers",
+                           "NaN or Inf, which no encoder writes");
 }
 
 }  // namespace tributary::sparse

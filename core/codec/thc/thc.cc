@@ -333,11 +333,8 @@ Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float
   });
   if (!within) return sum_too_large(*levels, fields.contributors);
   if (finite) return {};
-  return Status(StatusCode::corrupt_data,
-                {.what = spec_ + " payload",
-                 .expected = "a sum within the range of float32",
-                 .got = fmt::format("{} contributors at a norm beyond it", fields.contributors),
-                 .remedy = "clip the updates"});
+  return not_addable_error(spec_ + " payload", "a sum within the range of float32",
+                           fmt::format("{} contributors at a norm beyond it", fields.contributors));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
 #include "core/codec/error_feedback.h"
+#include "core/codec/finite.h"
 #include "core/codec/payload.h"
 #include "core/codec/threelc/elements.h"
 
@@ -117,21 +118,23 @@ class TernaryCodec final : public Codec {
     checked.layout = std::move(layout);
     checked.plain = reinterpret_cast<const float*>(body.data());
     checked.units = reinterpret_cast<const float*>(body.data() + checked.layout.units_at());
-    TRIBUTARY_TRY(check_numbers(call.execution, checked));
+    TRIBUTARY_TRY(check_numbers(call, open.header.contributors, checked));
     TRIBUTARY_TRY(cut(body, checked));
     TRIBUTARY_TRY(check_chunks(call.execution, checked));
     return checked;
   }
 
-  Status check_numbers(const Execution& execution, const CheckedBody& body) const {
-    const Kernels& loops = kernels(execution.backend);
-    if (loops.largest_magnitude(body.plain, body.layout.plain_values) >= kInfinityBits) {
-      return corrupt(spec_ + " payload", "finite values", "NaN or Inf, which no encoder writes");
+  Status check_numbers(const StageCall& call, std::uint32_t contributors,
+                       const CheckedBody& body) const {
+    const float limit = addend_max(call, contributors);
+    if (!within_magnitude({body.plain, body.layout.plain_values}, limit)) {
+      return beyond_addend_error(spec_ + " payload", call, contributors);
     }
     for (std::size_t i = 0; i < body.layout.packed.size(); ++i) {
-      if (std::isfinite(body.units[i]) && !std::signbit(body.units[i])) continue;
-      return corrupt(fmt::format("{} payload, M of packed layer {}", spec_, i),
-                     "a finite magnitude", fmt::format("{}", body.units[i]));
+      if (body.units[i] <= limit && !std::signbit(body.units[i])) continue;
+      return beyond_addend_error(
+          fmt::format("{} payload, M of packed layer {}, which is not negative", spec_, i), call,
+          contributors);
     }
     return {};
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/bytes/checksum.h"
 
@@ -149,14 +150,21 @@ void Account::rescale(double factor, const std::vector<UndecidedRound>& undecide
   for (double& value : moved_) value *= std::abs(factor);
 }
 
+void Account::take_one(SharedFloats update) {
+  add(*update, 1);
+  recent_.push_back(std::move(update));
+  if (recent_.size() > kRecentMax) recent_.pop_front();
+  ++taken_;
+}
+
 Status Account::take(std::uint64_t updates_taken, bool restarted) {
+  const std::vector<SharedFloats> dropped = std::exchange(dropped_, {});
   if (updates_taken == taken_) return {};
-  if (updates_taken == taken_ + 1 && offered_) {
-    add(*offered_, 1);
-    recent_.push_back(std::move(offered_));
-    if (recent_.size() > kRecentMax) recent_.pop_front();
-    offered_.reset();
-    ++taken_;
+  if (updates_taken == taken_ + dropped.size() + 1 && offered_) {
+    take_one(std::exchange(offered_, nullptr));
+  }
+  if (updates_taken == taken_ + dropped.size()) {
+    for (const SharedFloats& change : dropped) take_one(change);
     return {};
   }
   const std::uint64_t back = taken_ - updates_taken;

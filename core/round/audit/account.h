@@ -1,5 +1,5 @@
 // Verifies conservation for one agent: the sum of its updates minus its committed contributions
-// must equal its residual.
+// minus the values that it has dropped must equal its residual.
 //
 // The account is computed only from the agent's events and actions, not from its state, so that it
 // detects errors of the agent. The simulator keeps one account per agent, and the agent's auditor
@@ -33,6 +33,10 @@ class Account {
 
   // The host passed this update to the agent, which may take or drop it.
   void offer(SharedFloats update) { offered_ = std::move(update); }
+
+  // The agent has dropped values; `change` is what that has added to its residual. It counts as an
+  // update that the agent has taken for certain.
+  void dropped(SharedFloats change) { dropped_.push_back(std::move(change)); }
 
   // The agent sent a part of a payload of the last stage. Parts may overlap and may have other
   // sizes than before. Returns mismatch if bytes differ from those sent before at the same address,
@@ -106,6 +110,7 @@ class Account {
   void unsettle(const std::vector<UndecidedRound>& undecided);
   void give(const Contribution& contribution, double sign);
   void add(std::span<const float> update, double sign);
+  void take_one(SharedFloats update);
 
   std::vector<double> open_;   // sum of updates minus committed contributions
   std::vector<double> moved_;  // sum of all magnitudes, to which the bound is proportional
@@ -113,7 +118,8 @@ class Account {
   std::uint64_t durable_ = 0;
   std::uint64_t settled_ = 0;  // number of contributions
   SharedFloats offered_;
-  std::deque<SharedFloats> recent_;  // the last ones taken, for a crash that undoes them
+  std::vector<SharedFloats> dropped_;  // since the last take()
+  std::deque<SharedFloats> recent_;    // the last ones taken, for a crash that undoes them
   std::map<RoundKey, Contribution> contributions_;
   std::map<RoundKey, Contribution> settled_lately_;
   std::set<RoundKey> settled_against_;

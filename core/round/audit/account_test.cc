@@ -63,6 +63,32 @@ TEST(Account, AnUpdateIsInTheResidualUntilItIsCommitted) {
   EXPECT_FALSE(account.check(floats({0.5f, -0.25f})->data(), {}).ok()) << "it was given away";
 }
 
+TEST(Account, DroppedValuesAreATermOfTheAccount) {
+  Account account(2);
+  account.offer(floats({0.5f, -0.25f}));
+  account.dropped(floats({-0.5f, 0}));
+  ASSERT_TRUE(account.take(2, false).ok()) << "an update and a loss in one event";
+  EXPECT_TRUE(account.check(floats({0, -0.25f})->data(), {}).ok());
+  EXPECT_FALSE(account.check(floats({0.5f, -0.25f})->data(), {}).ok());
+  // An offer that was not taken.
+  account.offer(floats({1, 1}));
+  account.dropped(floats({0, 0.25f}));
+  ASSERT_TRUE(account.take(3, false).ok());
+  EXPECT_TRUE(account.check(floats({0, 0})->data(), {}).ok());
+}
+
+TEST(Account, ACrashBeforeTheLossIsStoredUndoesIt) {
+  Account account(1);
+  account.offer(floats({4}));
+  ASSERT_TRUE(account.take(1, false).ok());
+  account.stored(1);
+  account.dropped(floats({-4}));
+  ASSERT_TRUE(account.take(2, false).ok());
+  EXPECT_TRUE(account.check(floats({0})->data(), {}).ok());
+  ASSERT_TRUE(account.take(1, true).ok());
+  EXPECT_TRUE(account.check(floats({4})->data(), {}).ok());
+}
+
 TEST(Account, SettledAgainstAndCommittedLaterIsAnError) {
   Account account(1);
   const Bytes payload(4, std::uint8_t{7});

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/bytes/checksum.h"
+#include "core/round/common/plan/round_steps.h"
 
 namespace tributary {
 namespace {

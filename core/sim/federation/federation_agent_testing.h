@@ -41,7 +41,8 @@ class FederationAgent final : public AgentHost {
   PeerId peer() const { return network_.peer(index_); }
   // Session of the last frame that it sent.
   std::uint64_t session() const { return session_; }
-  // The updates that its machine has taken, in order. Only these count.
+  // The updates that its machine has taken, in order, and those that dropping values was. Only
+  // these count.
   const std::vector<SharedFloats>& updates() const { return updates_; }
 
  private:
@@ -68,10 +69,15 @@ class FederationAgent final : public AgentHost {
     if (options.before_event) options.before_event(index_, event);
     Actions actions = AgentHost::feed(local_ns, event);
     if (options.after_event) options.after_event(index_, actions, machine());
+    std::vector<SharedFloats> dropped;
+    for (const Action& action : actions) {
+      if (const auto* one = std::get_if<ResidualDropped>(&action)) dropped.push_back(one->change);
+    }
     // The machine has taken the offered update completely.
-    if (machine().updates_taken() > updates_.size() && offered_) {
+    if (machine().updates_taken() > updates_.size() + dropped.size() && offered_) {
       updates_.push_back(std::exchange(offered_, nullptr));
     }
+    updates_.insert(updates_.end(), dropped.begin(), dropped.end());
     return actions;
   }
 

@@ -109,6 +109,7 @@ void AgentHost::perform(Action& action) {
                    kill({.fault = {}, .down_ns = draws_.between(100, 2000) * 1'000'000});
                  },
                  [this](SendToPeer& message) { peers_.send(index_, std::move(message)); },
+                 [this](const ResidualDropped& dropped) { account().dropped(dropped.change); },
                  [this](const OpenPeers& epoch) { peers_.open(index_, epoch); },
                  [this](const ClosePeers&) { peers_.close(index_); },
                  [this](const ClosePeer&) {  // the machine gives up its connection
@@ -205,12 +206,14 @@ void AgentHost::train(const Train& wanted) {
   });
 }
 
+Account& AgentHost::account() { return sim_.ledger.account(index_); }
+
 // Returns the part of the round's update that the machine has not taken yet, with zeros before it.
 SharedFloats AgentHost::offer(const FloatVector& update, std::uint64_t first, std::uint64_t round) {
   auto taken = std::make_shared<FloatVector>(update.size(), 0.0f);
   const std::uint64_t end = machine_->missing_of_update(round);
   for (std::uint64_t i = first; i < end; ++i) (*taken)[i] = update[i];
-  sim_.ledger.account(index_).offer(taken);
+  account().offer(taken);
   return taken;
 }
 

@@ -47,6 +47,7 @@ class AgentHost : public Host, public Receiver {
     return machine_->handle(local_ns, event);
   }
   void perform(Action& action) override;
+  Account& account();
   // Returns the part of the round's update from value `first` on that the machine will take, and
   // enters it into the ledger. Call it just before that part is passed to the machine.
   SharedFloats offer(const FloatVector& update, std::uint64_t first, std::uint64_t round);

@@ -150,7 +150,7 @@ void CoordinatorHost::perform(Action& action) {
           // The simulator exports no readings, and its planner does not measure.
           Ignored<Reading, ProbeEchoed, LinksReported, SpeedsReported, AgentReported>(),
           // Actions of an agent only:
-          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer>(),
+          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer, ResidualDropped>(),
       },
       action);
 }

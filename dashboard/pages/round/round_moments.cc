@@ -16,7 +16,7 @@ struct MomentName {
 };
 
 // Events that the coordinator records with a round's number (core/round).
-constexpr std::array<MomentName, 8> kMomentNames = {{
+constexpr std::array<MomentName, 11> kMomentNames = {{
     {"round_aborted", "attempt aborted, the next one starts", false},
     {"deadline_too_short", "links too slow for the deadline", false},
     {"exchange_overdue", "no result from peers in time, star used instead", false},
@@ -25,6 +25,9 @@ constexpr std::array<MomentName, 8> kMomentNames = {{
     {"bucket_dropped", "bucket dropped", false},
     {"agent_withdrew", "withdrew", true},
     {"payload_refused", "sent an unusable payload", true},
+    {"agent_excluded", "excluded, its numbers cannot be added", true},
+    {"cause_searched", "result not finite, half of the suspects are left out", false},
+    {"job_diverged", "no attempt has finite numbers, the job is stopped", false},
 }};
 
 }  // namespace

@@ -230,5 +230,27 @@ TEST_F(RoundPageTest, SaysWhatWentWrongAsSoonAsItsEventsCome) {
       << page_->rows().note.toStdString();
 }
 
+TEST_F(RoundPageTest, NamesAnAgentThatWasExcludedForItsNumbers) {
+  RunWriter writer(run_db());
+  open_page(writer, 2);
+  TelemetryRows rows;
+  rows.events.push_back({wall_time_ns(writer.clock()),
+                         {.level = LogLevel::error,
+                          .name = "agent_excluded",
+                          .reason = "not_finite",
+                          .source = "garage-02",
+                          .job = run_testing::kJob,
+                          .round = 2}});
+  writer.add(rows);
+  ASSERT_TRUE(happens([&] {
+    page_->refresh();
+    return !page_->rows().rows[0].moments.empty();
+  }));
+  const QString note = page_->rows().note;
+  EXPECT_TRUE(note.contains("garage-02")) << note.toStdString();
+  EXPECT_TRUE(note.contains("excluded, its numbers cannot be added (not finite)"))
+      << note.toStdString();
+}
+
 }  // namespace
 }  // namespace tributary::dashboard

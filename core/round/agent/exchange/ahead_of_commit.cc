@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/base/copy_on_write.h"
+#include "core/round/common/plan/round_steps.h"
 
 namespace tributary {
 
@@ -15,15 +16,14 @@ Status AheadOfCommit::apply(AgentRound& round, std::uint32_t exchange) {
   const TimeNs began_at = context_.stopwatch_ns();
   const bool last = exchange + 1 == plan.exchanges();
   FloatVector& model = own(ahead_->model);
-  ahead_->rule->begin(plan.key().round);
+  RoundSteps steps(plan, context_.config.execution, *ahead_->rule, scratch_, model, exchange);
   for (const PlannedBucket& bucket : plan.buckets_of(exchange)) {
     const std::vector<ByteSpan> combined = round.work()[bucket.index].spans(bucket.stages());
     const CommittedBucket counted{.bucket = bucket.index,
                                   .divisor = plan.divisor_of_all(),
                                   .contributors = plan.agents(),
                                   .combined = combined};
-    TRIBUTARY_TRY(decode_bucket(plan, counted, context_.config.execution, scratch_));
-    ahead_->rule->apply(rule_step(plan, counted, scratch_), model);
+    TRIBUTARY_TRY(steps.apply_checked(counted));
     // The encoders of the last exchange are settled when the round is committed or closed.
     if (!last) encoders_.get(bucket, plan.key().epoch).settle(combined, true);
   }

@@ -28,7 +28,7 @@ class AheadOfCommit {
       : context_(context), replica_(replica), encoders_(encoders), scratch_(scratch) {}
 
   // Applies the results of an exchange. The first call starts from the replica's model. Returns the
-  // error of a payload that cannot be decoded.
+  // error of a payload that cannot be decoded, and not_finite if the model would not be.
   Status apply(AgentRound& round, std::uint32_t exchange);
   // Sets the start of the next exchange's input to the residual of this one.
   void leave(const std::vector<ContributionPart>& parts);

@@ -26,8 +26,8 @@ std::uint32_t RoundExchange::first_bucket() const {
   return round_ ? index_ * round_->plan().buckets_each() : 0;
 }
 
-void RoundExchange::withdraw(const Status& status) {
-  parts_.withdrawal.withdraw(*round_, wire::AbortReason::collective_failed, status);
+void RoundExchange::withdraw(const Status& status, wire::AbortReason reason) {
+  parts_.withdrawal.withdraw(*round_, reason, status);
 }
 
 void RoundExchange::withdraw_again() {
@@ -89,7 +89,12 @@ RoundExchange::Next RoundExchange::advance() {
   const Status status = exchange_->begin_next(sends);
   round_->cost().encode_ns += context_.stopwatch_ns() - began_at;
   if (!status.ok()) {
-    withdraw(status);
+    const PlannedBucket& planned = round_->plan().buckets()[bucket];
+    const bool own_fault = status.code() == StatusCode::not_finite;
+    if (own_fault) parts_.updates.mark(planned.first_value, planned.values);
+    if (own_fault && !planned.codec->conserves()) parts_.encoders.drop(planned);
+    withdraw(status,
+             own_fault ? wire::AbortReason::not_finite : wire::AbortReason::collective_failed);
     return Next::nothing;
   }
   const PlannedBucket& encoded = round_->plan().buckets()[bucket];

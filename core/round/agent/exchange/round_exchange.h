@@ -73,7 +73,8 @@ class RoundExchange {
  private:
   Result<std::unique_ptr<PeerRound>> make() const;
   std::span<const float> input_of(const PlannedBucket& bucket) const;
-  void withdraw(const Status& status);
+  void withdraw(const Status& status,
+                wire::AbortReason reason = wire::AbortReason::collective_failed);
   void pass_on(PeerSends& sends);
   Next take(std::uint32_t from, ByteSpan frame, SharedSlice payload);
   Next take_results(std::uint32_t bucket);

@@ -108,6 +108,12 @@ void AgentRounds::forget_round() {
 
 void AgentRounds::receive(const wire::Abort& abort) {
   const RoundKey key = key_of(*abort.id());
+  if (abort.excludes()) {
+    if (key.job != parts_.replica.job_id()) return;
+    context_.out.note(LogLevel::error, "excluded", wire::EnumNameAbortReason(abort.reason()),
+                      abort.text() ? abort.text()->str() : std::string());
+    return parts_.participation.exclude(key);
+  }
   waiting_.erase(key);
   if (round_ && round_->key() == key) return close();
   parts_.updates.residual().settle_excluded(key);

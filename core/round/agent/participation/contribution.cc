@@ -87,13 +87,21 @@ void Contribution::encode_stages(std::uint32_t number) {
       work.failed = true;
       context_.out.note(LogLevel::error, "bucket_not_encoded", name(status.code()),
                         fmt::format("bucket {}: {}", number, status.text()));
+      if (status.code() == StatusCode::not_finite) drop_input(bucket);
       if (!round_->withdrawn()) {
-        parts_.withdrawal.withdraw(*round_, wire::AbortReason::failure, status);
+        parts_.withdrawal.withdraw(*round_, abort_reason_of(status), status);
       }
       return;
     }
     ++work.encoded;
   }
+}
+
+// The values are finite, but an intermediate result of the codec is not. They would fail in every
+// later round. A codec that does not conserve may have taken them into its own memory.
+void Contribution::drop_input(const PlannedBucket& bucket) {
+  parts_.updates.mark(bucket.first_value, bucket.values);
+  if (!bucket.codec->conserves()) parts_.encoders.drop(bucket);
 }
 
 Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,

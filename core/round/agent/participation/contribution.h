@@ -78,6 +78,7 @@ class Contribution {
   void encode(std::uint32_t bucket);
   Result<Outgoing::Payload> make_payload(const PlannedBucket& bucket, const StageCall& call);
   void encode_stages(std::uint32_t bucket);
+  void drop_input(const PlannedBucket& bucket);
   Status encode_stage(const PlannedBucket& bucket, BucketWork& work, std::uint32_t stage);
   Result<ContributionPart> part_of(const PlannedBucket& bucket, const StageCall& call,
                                    const Outgoing::Payload& payload);

@@ -34,7 +34,7 @@ Participation::Participation(AgentContext& context, const Parts& parts)
                 [this] { report(); }) {}
 
 void Participation::begin_job() {
-  drop();
+  end_round();
   training_.forget();
   contribution_.forget();
   encoders_.clear();
@@ -68,6 +68,28 @@ void Participation::close() {
 }
 
 void Participation::drop() {
+  const RoundKey id = round_ ? round_->key() : RoundKey{};
+  end_round();
+  drop_marked(id);
+}
+
+void Participation::exclude(const RoundKey& key) {
+  updates_.mark_all();
+  if (!round_) return drop_marked(key);
+  if (round_->key() == key) round_->withdraw();
+}
+
+// Requires that the round with these values is settled.
+void Participation::drop_marked(const RoundKey& id) {
+  SharedFloats change = updates_.drop_marked();
+  if (!change) return;
+  context_.out.note(LogLevel::warning, "residual_dropped", "not_finite",
+                    "values that cannot be encoded; the agent goes on without them");
+  context_.out.add(ResidualDropped{std::move(change)});
+  store_late_update(id);
+}
+
+void Participation::end_round() {
   contribution_.end();
   exchange_.end();
   upload_.end();

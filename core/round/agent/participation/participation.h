@@ -53,6 +53,9 @@ class Participation {
   void close();
   // Ends the round, whose outcome was learned from a download.
   void drop();
+  // The coordinator cannot add this agent's numbers. The agent sends nothing more in the round with
+  // this key, and drops its residual at the end of the current round, or now if there is none.
+  void exclude(const RoundKey& key);
   // Applies the commit to the replica's model and settles the round. Requires that all aggregates
   // of the commit have arrived. Returns false if the replica has lost its model; the round then
   // continues.
@@ -92,9 +95,11 @@ class Participation {
   void train();
   bool residual_is_being_stored() const;
   void trained(UpdateReady& event);
-  Status check(const UpdateReady& event) const;
-  void take_update(const LocalTraining::Running& training, UpdateReady& event);
+  void drop_if_too_large(const RoundPlan& plan);
+  void take_update(const LocalTraining::Running& training, UpdateReady& event, double norm);
   void store_late_update(const RoundKey& id);
+  void end_round();
+  void drop_marked(const RoundKey& id);
   // contribution
   void contribute();
   void follow(RoundExchange::Next next);

@@ -1,6 +1,7 @@
 #include "core/round/agent/participation/participation.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"
+#include "core/update/norm.h"
 
 namespace tributary {
 namespace {
@@ -115,6 +116,58 @@ TEST_F(SomeParticipation, WaitsForTheResidualThatIsBeingStored) {
   agent_.store_all();
   participation_.take_kept_update();
   EXPECT_EQ(updates_.residual().stamp().updates_taken, 2u);
+}
+
+// The residual of a round that this agent has missed is not counted.
+TEST_F(SomeParticipation, BoundsTheUpdateAndNotTheResidual) {
+  const double norm = norm_of(*all(1));
+  agent_.have_model(0, 0, norm);
+  begin(1);
+  take(training(), 4);
+  EXPECT_NEAR((*updates_.residual().shared())[0], 1, 1e-6);
+  participation_.close();
+  agent_.store_all();
+  begin(2);
+  take(training(), 0.5f);
+  EXPECT_NEAR((*updates_.residual().shared())[0], 1.5, 1e-6);
+}
+
+TEST_F(SomeParticipation, RefusesAnUpdateWhoseSumCouldOverflow) {
+  begin(1);
+  take(training(), 3e38f);
+  EXPECT_TRUE(round_->withdrawn());
+  EXPECT_EQ(updates_.residual().shared(), nullptr);
+  EXPECT_EQ(agent_.sent<wire::AbortT>().at(0).reason, wire::AbortReason::not_finite);
+}
+
+TEST_F(SomeParticipation, DropsItsResidualWhenItIsExcluded) {
+  begin(1);
+  take(training(), 1);
+  agent_.store_all();
+  participation_.exclude(round_->key());
+  EXPECT_TRUE(round_->withdrawn());
+  EXPECT_EQ(*updates_.residual().shared(), *all(1)) << "a bucket may still count";
+  agent_.take();
+  participation_.close();
+  EXPECT_EQ(*updates_.residual().shared(), *all(0));
+  SharedFloats change;
+  for (const Action& action : agent_.take()) {
+    if (const auto* dropped = std::get_if<ResidualDropped>(&action)) change = dropped->change;
+  }
+  ASSERT_NE(change, nullptr);
+  EXPECT_EQ(*change, *all(-1));
+  EXPECT_EQ(updates_.residual().stamp().updates_taken, 2u);
+  EXPECT_EQ(agent_.store_all().size(), 1u);
+}
+
+TEST_F(SomeParticipation, DropsItsResidualAtOnceIfTheRoundIsOver) {
+  begin(1);
+  take(training(), 1);
+  agent_.store_all();
+  const RoundKey key = round_->key();
+  participation_.close();
+  participation_.exclude(key);
+  EXPECT_EQ(*updates_.residual().shared(), *all(0));
 }
 
 TEST_F(SomeParticipation, WithdrawsWhereTrainingFails) {

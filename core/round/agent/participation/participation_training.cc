@@ -1,14 +1,35 @@
 // The part of Participation that obtains the update of the current round, whole or in parts.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <utility>
 
 #include "core/codec/finite.h"
 #include "core/round/agent/participation/participation.h"
-#include "core/update/finite.h"
-#include "core/update/norm.h"
 
 namespace tributary {
+namespace {
+
+// A norm bounds every value, and it is computed for the report anyway.
+Status check(const UpdateReady& event, std::uint64_t values, const RoundPlan& plan, double norm) {
+  if (!event.update || event.update->size() != values) {
+    return Status(StatusCode::mismatch, {.what = "update of the trainer",
+                                         .expected = fmt::format("{} values", values),
+                                         .got = "another number",
+                                         .remedy = "train the job's model"});
+  }
+  if (!std::isfinite(norm)) return not_finite_error(*event.update);
+  const double norm_max = update_norm_max(plan.agents());
+  if (norm * plan.wire().weight <= norm_max) return {};
+  return Status(StatusCode::not_finite,
+                {.what = "norm of the update",
+                 .expected = fmt::format("up to {:.3g}, so that a sum over {} agents stays finite",
+                                         norm_max, plan.agents()),
+                 .got = fmt::format("{:.3g}", norm),
+                 .remedy = "lower the learning rate or clip the gradient; nothing was sent"});
+}
+
+}  // namespace
 
 void Participation::start_work() {
   if (!round_ || !replica_.model() || !round_->rank() || round_->working() || round_->withdrawn() ||
@@ -37,8 +58,9 @@ void Participation::take_part(const UpdatePart& event) {
     return;
   }
   // Peers add in a fixed order, so an early bucket is of no use to them.
+  // A bound on the whole update needs the whole update.
   if (round_->plan().by_peers() || !plan.conserves() || !round_->plan().conserves() ||
-      residual_is_being_stored()) {
+      replica_.job()->wire().norm_max() > 0 || residual_is_being_stored()) {
     return;
   }
   if (updates_.take_part(plan, round_->plan(), event)) contribution_.encode_ready();
@@ -68,21 +90,19 @@ void Participation::failed(const UpdateFailed& event) {
   if (!training_.expected(event.token)) return;
   const RoundKey id = training_.end().plan->key();
   if (round_ && round_->key().round == id.round) {
-    withdrawal_.withdraw(*round_, wire::AbortReason::failure, event.status);
+    withdrawal_.withdraw(*round_, abort_reason_of(event.status), event.status);
   } else {
     start_work();
   }
 }
 
-Status Participation::check(const UpdateReady& event) const {
-  const std::uint64_t values = replica_.job()->values();
-  if (!event.update || event.update->size() != values) {
-    return Status(StatusCode::mismatch, {.what = "update of the trainer",
-                                         .expected = fmt::format("{} values", values),
-                                         .got = "another number",
-                                         .remedy = "train the job's model"});
-  }
-  return first_not_finite(*event.update) ? not_finite_error(*event.update) : Status();
+// A residual of this size can only come from an earlier version of the agent or from a round with
+// fewer agents. Contributions that are undecided keep it.
+void Participation::drop_if_too_large(const RoundPlan& plan) {
+  const ResidualAccount& residual = updates_.residual();
+  if (!residual.undecided().empty() || residual.norm() <= update_norm_max(plan.agents())) return;
+  updates_.mark_all();
+  drop_marked(plan.key());
 }
 
 void Participation::trained(UpdateReady& event) {
@@ -90,13 +110,18 @@ void Participation::trained(UpdateReady& event) {
   const RoundKey id = training.plan->key();
   const bool in_time = round_ && round_->rank() && round_->key().round == id.round &&
                        (training.exchange == 0 || round_->key() == id);
-  if (const Status status = check(event); !status.ok()) {
+  // The bound concerns the raw update: a residual of rounds that this agent has missed is no fault.
+  const double norm =
+      event.update ? bound_norm(event.update, replica_.job()->wire().norm_max()) : 0;
+  if (const Status status = check(event, replica_.job()->values(), *training.plan, norm);
+      !status.ok()) {
     context_.out.note(LogLevel::error, "update_refused", name(status.code()), status.text());
     if (!in_time) return start_work();
-    return withdrawal_.withdraw(*round_, wire::AbortReason::not_finite, status);
+    return withdrawal_.withdraw(*round_, abort_reason_of(status), status);
   }
+  drop_if_too_large(*training.plan);
   // A late update is taken as well: its work is not lost, but becomes part of a later round.
-  take_update(training, event);
+  take_update(training, event, norm);
   if (in_time && !round_->withdrawn()) {
     if (training.exchange > 0) return exchange_.start();
     round_->begin_work(id.round);
@@ -108,14 +133,14 @@ void Participation::trained(UpdateReady& event) {
 }
 
 // Adds the update to the residual, before any part of it is sent.
-void Participation::take_update(const LocalTraining::Running& training, UpdateReady& event) {
+void Participation::take_update(const LocalTraining::Running& training, UpdateReady& event,
+                                double norm) {
   const RoundPlan& plan = *training.plan;
-  const double update_norm = norm_of(*event.update);
   if (training.exchange > 0 && round_ && round_->key() == plan.key() && ahead_.begun()) {
     ahead_.add_to_input(*event.update, static_cast<float>(plan.wire().weight));
   }
   updates_.take(plan, training.exchange, std::move(event.update));
-  reporter_.measured(event, update_norm);
+  reporter_.measured(event, norm);
 }
 
 void Participation::store_late_update(const RoundKey& id) {

@@ -64,8 +64,10 @@ struct AgentParts : ContextParts {
   CodecCache codecs;
 
   // Gives the replica this version, with a model whose values are all `value`.
-  void have_model(std::uint64_t version = 0, float value = 0) {
-    ASSERT_TRUE(replica.take(*Packed(small_job())).ok());
+  void have_model(std::uint64_t version = 0, float value = 0, double norm_max = 0) {
+    wire::JobT job = small_job();
+    job.norm_max = norm_max;
+    ASSERT_TRUE(replica.take(*Packed(job)).ok());
     const auto model = all(value);
     const ModelId id = {.version = version, .hash = model_hash_of(*model)};
     ASSERT_TRUE(replica.adopt({.id = id, .model = model, .rule_state = {}}).ok());

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/base/copy_on_write.h"
-#include "core/update/finite.h"
+#include "core/codec/finite.h"
 
 namespace tributary {
 namespace {
@@ -31,6 +31,7 @@ void LocalUpdates::begin_job(std::uint64_t values) {
   residual_ = ResidualAccount(values);
   update_.reset();
   left_over_ = false;
+  marked_.clear();
 }
 
 Status LocalUpdates::restore(std::uint64_t values, ReplicaRecord& stored,
@@ -69,7 +70,7 @@ bool LocalUpdates::take_part(const RoundPlan& trained, const RoundPlan& active,
   });
   if (!frees_bucket) return false;
   const auto run = std::span<const float>(*part.update).subspan(first, missing - first);
-  if (first_not_finite(run)) return false;
+  if (!within_magnitude(run, update_norm_max(active.agents()))) return false;
   residual_.add(first, run, static_cast<float>(trained.wire().weight));
   residual_.took_update(round, first);
   return true;
@@ -135,6 +136,22 @@ std::span<const float> LocalUpdates::input_of(const PlannedBucket& bucket) {
   if (bucket.keeps_residual()) return residual_.run(bucket.first_value, bucket.values);
   return std::span<const float>(*update_).subspan(bucket.first_value, bucket.values);
 }
+
+// --- dropping ----------------------------------------------------------------------------------
+
+SharedFloats LocalUpdates::drop_marked() {
+  const std::vector<ValueRun> marked = std::exchange(marked_, {});
+  if (marked.empty()) return nullptr;
+  update_.reset();
+  left_over_ = false;
+  if (!residual_.shared()) return nullptr;
+  auto change = std::make_shared<FloatVector>(values_, 0.0f);
+  for (const ValueRun& run : marked) residual_.drop(run.first, run.values, *change);
+  residual_.dropped();
+  return change;
+}
+
+float update_norm_max(std::uint32_t agents) { return addend_max(agents) / 2; }
 
 // --- settling ----------------------------------------------------------------------------------
 

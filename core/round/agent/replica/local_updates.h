@@ -1,7 +1,8 @@
 // Holds the updates of this agent that are not committed: the residual and, for a codec that does
 // not conserve, the last update, which is sent once or dropped.
 //
-// The caller passes finite updates with the length of the job's model. Memory: at most one model
+// The caller passes finite updates with the length of the job's model. Values that turn out to be
+// too large for an encoding are dropped. Memory: at most one model
 // for the residual and one for the update. An update is taken over without a copy unless another
 // owner holds it. Not thread-safe.
 #pragma once
@@ -16,6 +17,10 @@
 #include "core/round/common/plan/round_plan.h"
 
 namespace tributary {
+
+// The largest norm of an update that an agent takes in a round of so many agents, and of a residual
+// to which it adds one. Their sum can then be added over all agents (core/codec/finite.h).
+float update_norm_max(std::uint32_t agents);
 
 class LocalUpdates {
  public:
@@ -43,6 +48,15 @@ class LocalUpdates {
   // A round is committed. `counted`: a part of this agent's contribution is in its result.
   // Otherwise an update that was taken stays for the next round.
   void round_ended(bool counted);
+  // Marks values that cannot be encoded. They stay until drop_marked(), because a contribution with
+  // them may still be undecided.
+  void mark(std::uint64_t first_value, std::uint64_t values) {
+    marked_.push_back({first_value, values});
+  }
+  void mark_all() { marked_.assign(1, {0, values_}); }
+  // Drops the marked values of the residual, and the separate update. Returns the change of the
+  // residual (ResidualDropped); null if nothing is marked or the residual is zero.
+  SharedFloats drop_marked();
 
   // --- inputs of the encoders ---
 
@@ -77,6 +91,7 @@ class LocalUpdates {
   // those of its plan, because only their values are in `update_` alone.
   bool left_over_ = false;
   std::vector<ValueRun> outside_residual_;
+  std::vector<ValueRun> marked_;  // at most one per bucket of a round
 };
 
 }  // namespace tributary

@@ -7,6 +7,7 @@
 
 #include "core/base/bytes/checksum.h"
 #include "core/base/copy_on_write.h"
+#include "core/round/common/plan/round_steps.h"
 
 namespace tributary {
 namespace {

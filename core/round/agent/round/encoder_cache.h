@@ -20,6 +20,8 @@ class EncoderCache {
   Encoder& get(const PlannedBucket& bucket, std::uint32_t epoch);
   // The existing encoder of a bucket, or null.
   Encoder* find(const PlannedBucket& bucket);
+  // Drops the encoder of a bucket with its memory.
+  void drop(const PlannedBucket& bucket) { encoders_.erase(bucket.index); }
   void clear() { encoders_.clear(); }
 
  private:

@@ -4,6 +4,11 @@
 
 namespace tributary {
 
+wire::AbortReason abort_reason_of(const Status& status) {
+  return status.code() == StatusCode::not_finite ? wire::AbortReason::not_finite
+                                                 : wire::AbortReason::failure;
+}
+
 void RoundWithdrawal::withdraw(AgentRound& round, wire::AbortReason reason,
                                const Status& status) const {
   round.withdraw();

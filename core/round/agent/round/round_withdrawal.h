@@ -11,6 +11,9 @@
 
 namespace tributary {
 
+// The reason for an agent's own failure: not_finite for numbers that cannot be sent, else failure.
+wire::AbortReason abort_reason_of(const Status& status);
+
 class RoundWithdrawal {
  public:
   RoundWithdrawal(ClientSession& session, const Replica& replica)

@@ -97,6 +97,13 @@ struct SendToPeer {
   SharedSlice payload;
 };
 
+// Agent: the machine has dropped values of its residual that cannot be encoded. `change` is what
+// that has added to the residual: the values with the opposite sign, and zeros for values that
+// stay. It counts as an update (Agent::updates_taken), so that the account of updates stays whole.
+struct ResidualDropped {
+  SharedFloats change;
+};
+
 // An occurrence to count and to log. The host logs notes at warning or above at most once per
 // source and minute. The sets of names ("frame_refused") and reasons ("wrong_session") are small
 // and fixed, so that both can be labels of a metric. `text` is for people.
@@ -194,8 +201,8 @@ struct Finished {
 
 using Action =
     std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train, OpenPeers,
-                 ClosePeers, SendToPeer, Note, Reading, ProbeEchoed, LinksReported, SpeedsReported,
-                 AgentReported, RoundPlayed, CommandDone, Finished>;
+                 ClosePeers, SendToPeer, ResidualDropped, Note, Reading, ProbeEchoed, LinksReported,
+                 SpeedsReported, AgentReported, RoundPlayed, CommandDone, Finished>;
 using Actions = std::vector<Action>;
 
 }  // namespace tributary

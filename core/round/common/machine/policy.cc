@@ -70,7 +70,8 @@ Status each_field(Policy& policy, Table& table, Field&& field) {
   TRIBUTARY_TRY(field(5, planning.exploring_share, table.exploring_share));
   TRIBUTARY_TRY(field(kNoOldVersion, policy.layer_values_max, table.layer_values_max));
   TRIBUTARY_TRY(field(kNoOldVersion, policy.grace_ms, table.grace_ms));
-  return field(kNoOldVersion, policy.grace_factor, table.grace_factor);
+  TRIBUTARY_TRY(field(kNoOldVersion, policy.grace_factor, table.grace_factor));
+  return field(kNoOldVersion, policy.weight_cap, table.weight_cap);
 }
 
 // Reads one field of an old format. Numbers have their own size, lengths and counts of texts and
@@ -206,6 +207,9 @@ Status check(const RoundPolicy& policy) {
   TRIBUTARY_TRY(finite_from("grace_factor", policy.grace_factor, 0));
   if (!(policy.fraction > 0 && policy.fraction <= 1)) {
     return wrong("fraction", "above 0, at most 1", fmt::format("{}", policy.fraction));
+  }
+  if (!(policy.weight_cap >= 1) || !std::isfinite(policy.weight_cap)) {
+    return wrong("weight_cap", "a number from 1", fmt::format("{}", policy.weight_cap));
   }
   if (policy.agents.size() > kAgentsMax) {
     return wrong("agents", fmt::format("at most {}", kAgentsMax),

@@ -72,6 +72,8 @@ struct RoundPolicy {
   std::uint32_t catch_up_wait_ms = 0;
   std::vector<std::string> agents = {};  // the agents that may work for the job; empty: all
   double fraction = 1;                   // of the ready agents, drawn anew for each round
+  // Agents count by at most this multiple of the median of examples, if the job weights by them.
+  double weight_cap = 1000;
 
   // A full checkpoint is stored after this number of rounds, or once the redo since the last one
   // has this many times the model's bytes. More redo makes a restart slower.

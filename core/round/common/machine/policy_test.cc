@@ -170,6 +170,7 @@ TEST(Policy, PlanningComesBackAndNonsenseOfItIsRefused) {
   RoundPolicy policy;
   policy.planning = {.goal = wire::PlanGoal::byte_budget, .bytes_per_day = 1e9, .gain_weight = 2};
   policy.planning.exploring_share = 0.03;
+  policy.weight_cap = 7;
   const Result<RoundPolicy> back = decode_policy(encode(policy));
   ASSERT_TRUE(back.ok()) << back.status().text();
   EXPECT_EQ(*back, policy);
@@ -214,6 +215,8 @@ TEST(Policy, NonsenseIsRefused) {
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.learning_rate = std::nan(""); }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.checkpoint_rounds = 0; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.fraction = 0; }));
+  EXPECT_TRUE(refused([](RoundPolicy& p) { p.weight_cap = 0.5; }));
+  EXPECT_TRUE(refused([](RoundPolicy& p) { p.weight_cap = std::nan(""); }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.collective = wire::Collective::in_network; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.exchanges_per_round = 0; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.fraction = std::nan(""); }));

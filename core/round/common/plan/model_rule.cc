@@ -64,6 +64,10 @@ class OptimizerRule final : public ModelRule {
     return view;
   }
 
+  bool finite(std::uint64_t first_value, std::uint64_t values) const override {
+    return optimizer_.finite(first_value, values);
+  }
+
   std::shared_ptr<const Bytes> save() const override {
     std::shared_ptr<const Bytes> state = optimizer_.save();
     return state ? state : ModelRule::save();

@@ -43,6 +43,10 @@ class ModelRule {
                                             double /*learning_rate*/) const {
     return std::nullopt;
   }
+  // True if its state for these values is finite.
+  virtual bool finite(std::uint64_t /*first_value*/, std::uint64_t /*values*/) const {
+    return true;
+  }
 
   // The state that it keeps between rounds: a part of checkpoints, replicas and transfers. Never
   // null. Later steps do not change it.

@@ -1,6 +1,7 @@
 #include "core/round/common/plan/residual_account.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "core/base/copy_on_write.h"
@@ -57,6 +58,15 @@ void ResidualAccount::add_to_undecided(std::uint64_t first, std::span<const floa
   }
 }
 
+void ResidualAccount::drop(std::uint64_t first, std::uint64_t count, std::span<float> change) {
+  if (!values_) return;
+  const std::span<float> run = std::span(ours()).subspan(first, count);
+  FloatVector opposite(count);
+  for (std::uint64_t i = 0; i < count; ++i) opposite[i] = -std::exchange(run[i], 0.0f);
+  add_to_undecided(first, opposite, 1);
+  add_weighted(change.subspan(first, count), opposite, 1);
+}
+
 std::uint64_t ResidualAccount::missing(std::uint64_t round) const {
   if (stamp_.update_round == round) return 0;
   return stamp_.part_round == round ? stamp_.part_first : count_;
@@ -76,6 +86,13 @@ void rescale_residual(double from_rate, double to_rate, std::span<float> residua
   if (from_rate == 0 || to_rate == 0 || from_rate == to_rate) return;
   const auto factor = static_cast<float>(from_rate / to_rate);
   for (float& value : residual) value *= factor;
+}
+
+double bound_norm(std::shared_ptr<FloatVector>& update, double norm_max) {
+  const double norm = norm_of(*update);
+  if (norm_max <= 0 || !std::isfinite(norm) || norm <= norm_max) return norm;
+  scale_to_norm(own(update), norm, norm_max);
+  return norm_max;
 }
 
 void ResidualAccount::rescale_to(double learning_rate, bool gradient) {

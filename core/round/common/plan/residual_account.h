@@ -21,6 +21,11 @@ namespace tributary {
 // rate of 0 is unknown and changes nothing.
 void rescale_residual(double from_rate, double to_rate, std::span<float> residual);
 
+// Scales an update down to the norm `norm_max` if its norm is larger. 0: no bound. A norm that is
+// not finite changes nothing. Returns the norm of the result. Copies the update if another owner
+// holds it.
+double bound_norm(std::shared_ptr<FloatVector>& update, double norm_max);
+
 class ResidualAccount {
  public:
   ResidualAccount() = default;
@@ -49,6 +54,11 @@ class ResidualAccount {
   // The same with an update of the whole model. It becomes the residual, without a copy, if the
   // residual was zero.
   void add(std::shared_ptr<FloatVector> update, float weight);
+  // Sets values of the residual to zero. The outcomes of undecided rounds change by the same
+  // amount, which is added to `change` as well; `change` has the length of the model.
+  void drop(std::uint64_t first, std::uint64_t count, std::span<float> change);
+  // Records that values were dropped; this counts as an update.
+  void dropped() { ++stamp_.updates_taken; }
   // Number of values, from the start of the model, that the round's update has still to be added
   // to.
   std::uint64_t missing(std::uint64_t round) const;

@@ -40,6 +40,18 @@ Bitmap only(std::uint32_t bucket) {
   return bits;
 }
 
+TEST(ResidualAccount, DroppedValuesLeaveAlsoTheUndecidedOutcomes) {
+  ResidualAccount account = with_update();
+  account.open(kRound, 0, part(0, 0, floats({0.5f, 0})));
+  FloatVector change(4, 0.0f);
+  account.drop(1, 2, change);
+  account.dropped();
+  EXPECT_EQ(*account.shared(), (FloatVector{1, 0, 0, 4}));
+  EXPECT_EQ(change, (FloatVector{0, -2, -3, 0}));
+  EXPECT_EQ(account.stamp().updates_taken, 2u);
+  EXPECT_EQ(*account.find(kRound)->parts[0].if_committed, (FloatVector{0.5f, -2}));
+}
+
 TEST(ResidualAccount, BucketThatCountsLeavesItsError) {
   ResidualAccount account = with_update();
   account.open(kRound, 0, part(0, 0, floats({0.5f, 0})));

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 
-#include "core/codec/finite.h"
 #include "core/codec/payload.h"
 #include "core/codec/registry.h"
 #include "core/collective/side_by_side.h"
 #include "core/update/buckets.h"
-#include "core/update/finite.h"
 
 namespace tributary {
 namespace {
@@ -238,19 +236,8 @@ Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
   const ByteSpan result = committed.combined.back();
   Status status = bucket.side_by_side ? decode_side_by_side(plan, bucket, call, result, sum)
                                       : bucket.codec->decode(call, result, sum);
-  // A codec may decode finite payloads to an infinite sum. The model must stay finite on all
-  // devices.
-  if (status.ok() && first_not_finite(sum)) status = not_finite_error(sum);
   if (status.ok()) return {};
   return std::move(status).at(fmt::format("bucket {}", committed.bucket));
-}
-
-RuleStep rule_step(const RoundPlan& plan, const CommittedBucket& committed,
-                   std::span<const float> sum) {
-  return {.first_value = plan.buckets()[committed.bucket].first_value,
-          .sum = sum,
-          .divisor = committed.divisor,
-          .learning_rate = plan.wire().learning_rate};
 }
 
 std::optional<OptimizerView> encoder_view(const RoundPlan& plan, const PlannedBucket& bucket,
@@ -261,19 +248,6 @@ std::optional<OptimizerView> encoder_view(const RoundPlan& plan, const PlannedBu
   // An agent's value is its gradient times its weight; a weight is the divisor of all over agents.
   if (view) view->value_scale *= static_cast<float>(plan.agents() / plan.divisor_of_all());
   return view;
-}
-
-Status apply_round(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets,
-                   const Execution& execution, ModelRule& rule, FloatVector& sum,
-                   std::span<float> model) {
-  RuleSteps steps(plan, rule);
-  for (const CommittedBucket& committed : buckets) {
-    steps.at(plan.buckets()[committed.bucket]);
-    TRIBUTARY_TRY(decode_bucket(plan, committed, execution, sum));
-    rule.apply(rule_step(plan, committed, sum), model);
-  }
-  steps.finish();
-  return {};
 }
 
 }  // namespace tributary

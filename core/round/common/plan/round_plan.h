@@ -132,42 +132,14 @@ struct CommittedBucket {
   std::vector<ByteSpan> combined;  // combined payloads of all stages
 };
 
-// Writes the sum over a bucket's contributors. Returns the codec's error for a bad payload and
-// not_finite for a sum with NaN or Inf.
+// Writes the sum over a bucket's contributors. Returns the codec's error for a bad payload.
 Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
                      const Execution& execution, FloatVector& sum);
-// The step that applies a decoded bucket.
-RuleStep rule_step(const RoundPlan& plan, const CommittedBucket& committed,
-                   std::span<const float> sum);
 
 // The view of a bucket's optimizer before the round's step, or before the step of the bucket's
 // exchange, for an encoder. `model` and `rule` are those of that time and must outlive the view.
 // Empty if the rule has none. A value is judged as if all agents had the same weight.
 std::optional<OptimizerView> encoder_view(const RoundPlan& plan, const PlannedBucket& bucket,
                                           const ModelRule& rule, std::span<const float> model);
-
-// Calls ModelRule::begin at the start of each exchange of a round. Buckets must be passed in
-// ascending order.
-class RuleSteps {
- public:
-  RuleSteps(const RoundPlan& plan, ModelRule& rule) : plan_(plan), rule_(rule) {}
-  void at(const PlannedBucket& bucket) { up_to(bucket.exchange + 1); }
-  void finish() { up_to(plan_.exchanges()); }
-
- private:
-  void up_to(std::uint32_t exchanges) {
-    for (; begun_ < exchanges; ++begun_) rule_.begin(plan_.key().round);
-  }
-  const RoundPlan& plan_;
-  ModelRule& rule_;
-  std::uint32_t begun_ = 0;
-};
-
-// Computes the model after the round, for replicas and for the redo after a restart. CommitWriter
-// and AheadOfCommit perform the same steps bucket by bucket; all of them must agree to the bit.
-// `sum` is scratch. On an error the model is partly changed.
-Status apply_round(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets,
-                   const Execution& execution, ModelRule& rule, FloatVector& sum,
-                   std::span<float> model);
 
 }  // namespace tributary

@@ -52,6 +52,17 @@ std::uint64_t ActiveRound::results_hash() const {
   return hash.finish();
 }
 
+Bitmap ActiveRound::suspects() const {
+  Bitmap suspects(members_.size());
+  for (const auto& bucket : buckets_) {
+    if (!bucket->not_finite()) continue;
+    for (std::uint32_t i = 0; i < members_.size(); ++i) {
+      if (bucket->involved().test(i)) suspects.set(i);
+    }
+  }
+  return suspects;
+}
+
 std::uint64_t ActiveRound::bytes() const {
   std::uint64_t bytes = 0;
   for (const auto& bucket : buckets_) bytes += bucket->bytes();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct RoundMember {
   std::optional<std::uint32_t> missed_stage = {};
   // The round for which its newest update was trained.
   std::uint64_t trained_round = 0;
+  std::string fault = {};  // why its numbers cannot be added; empty: no such payload
   // In an exchange among peers: the hash of the results that the member reports; 0: not reported
   // yet.
   std::uint64_t results_hash = 0;
@@ -71,6 +73,8 @@ class ActiveRound {
   bool any_open() const;
   // In an exchange among peers: the hash of the results that have arrived.
   std::uint64_t results_hash() const;
+  // The members that may be the cause of results that are not finite; none if all are finite.
+  Bitmap suspects() const;
   // Bytes of all combined payloads.
   std::uint64_t bytes() const;
   // Counts an arrived part and updates the measured rate.

@@ -82,6 +82,10 @@ void Admission::take_payload(AgentSession& session, std::uint32_t member, Bucket
   const Status status =
       round_.plan().by_peers() ? bucket.take_result(payload) : bucket.add(member, payload);
   if (status.ok()) return;
+  if (status.code() == StatusCode::not_finite) {
+    round_.members()[member].fault =
+        fmt::format("bucket {}: {}", bucket.bucket().index, status.text());
+  }
   context_.note(
       LogLevel::warning, "payload_refused", name(status.code()), session.agent_id,
       fmt::format("bucket {} ({} bytes): {}", bucket.bucket().index, bytes, status.text()),

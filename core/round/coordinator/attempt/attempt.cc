@@ -228,6 +228,9 @@ std::optional<Attempt::End> Attempt::close_overdue() {
 }
 
 Attempt::End Attempt::ending() const {
+  const bool not_finite = std::ranges::any_of(
+      round_.buckets(), [](const auto& bucket) { return bucket->not_finite(); });
+  if (not_finite) return {.reason = wire::AbortReason::not_finite};
   const bool finished =
       std::ranges::any_of(round_.buckets(), [](const auto& bucket) { return bucket->finished(); });
   if (finished) return {.finished = true};

@@ -45,13 +45,14 @@ class AttemptTest : public JobTest {
     SentAs sent_as = SentAs::update;
     std::function<void(wire::PartT&)> change = {};
     std::uint32_t as_member = 0;
+    float value = 1;
   };
   // The member sends its payload of the open stage in its session.
   bool send(std::uint32_t index, const Sending& sending) {
     const ActiveRound& round = attempt_->round();
     std::vector<ByteSpan> combined;
     for (const SharedBytes& stage : bucket().combined()) combined.emplace_back(*stage);
-    const Bytes payload = payload_of(round.plan(), 0, sending.as_member, 1, combined);
+    const Bytes payload = payload_of(round.plan(), 0, sending.as_member, sending.value, combined);
     wire::PartT part = part_of(round.key(), 0, bucket().stage(), payload);
     if (sending.change) sending.change(part);
     return attempt_->receive_part(member(index), *Packed(part),
@@ -185,6 +186,27 @@ TEST_F(AttemptTest, AnAgentThatDoesNotTakePartIsRefused) {
   EXPECT_FALSE(attempt_->receive_part(member(0), *Packed(part_of(attempt_->key(), 0, 0, payload)),
                                       0, SentAs::update, payload));
   EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"not_allowed"});
+}
+
+// --- numbers that cannot be added ---
+
+TEST_F(AttemptTest, APayloadThatIsNotFiniteIsAFaultOfItsMemberAndTheOthersCount) {
+  for (const float value : {NAN, INFINITY, -INFINITY, 3.4e38f}) {
+    forget_actions();
+    begin(3);
+    EXPECT_TRUE(send(0, {.as_member = 0, .value = 1}));
+    EXPECT_TRUE(attempt_->round().members()[0].fault.empty());
+    EXPECT_TRUE(send(1, {.as_member = 1, .value = value}));
+    EXPECT_EQ(noted("payload_refused"), std::vector<std::string>{"not_finite"}) << value;
+    EXPECT_NE(attempt_->round().members()[1].fault.find("bucket 0"), std::string::npos);
+    attempt_->withdraw(1);
+    EXPECT_FALSE(attempt_->close_complete());
+    EXPECT_TRUE(send(2, {.as_member = 2, .value = 1}));
+    const auto end = attempt_->close_complete();
+    ASSERT_TRUE(end);
+    EXPECT_TRUE(end->finished);
+    EXPECT_EQ(bucket().contributors(), 2u);
+  }
 }
 
 // --- stages ---

@@ -19,10 +19,14 @@ BucketAggregation::BucketAggregation(const RoundPlan& plan, const PlannedBucket&
       bucket_(bucket),
       execution_(execution),
       residual_(residual),
-      start_(std::move(start)) {}
+      start_(std::move(start)),
+      involved_(plan.members()) {}
 
 StageCall BucketAggregation::call() const {
-  return {.round = plan_.context(bucket_), .execution = execution_, .combined = spans_};
+  return {.round = plan_.context(bucket_),
+          .execution = execution_,
+          .combined = spans_,
+          .finite_only = true};
 }
 
 Status BucketAggregation::begin() {
@@ -65,7 +69,13 @@ Status BucketAggregation::add(std::uint32_t member, ByteSpan payload) {
   TRIBUTARY_TRY(check_sender(member, payload));
   TRIBUTARY_TRY(aggregator_->add(call(), payload));
   contributors_.set(member);
+  involved_.set(member);
   return {};
+}
+
+void BucketAggregation::drop_not_finite() {
+  drop();
+  not_finite_ = true;
 }
 
 Status BucketAggregation::take_result(ByteSpan payload) {
@@ -99,7 +109,11 @@ Status BucketAggregation::close(std::uint32_t least) {
   if (view) closing.optimizer = &*view;
   Bytes combined;
   if (Status status = aggregator_->finish(closing, combined); !status.ok()) {
-    drop();
+    if (status.code() == StatusCode::not_finite) {
+      drop_not_finite();
+    } else {
+      drop();
+    }
     return status;
   }
   const bool last = at_last_stage();

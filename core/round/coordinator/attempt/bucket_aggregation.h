@@ -57,6 +57,11 @@ class BucketAggregation {
   // stage has no payload, or if the last stage has fewer than `least`.
   Status close(std::uint32_t least);
   void drop() { dropped_ = true; }
+  // Drops the bucket because its result is not finite, or the step with it is not.
+  void drop_not_finite();
+  bool not_finite() const { return not_finite_; }
+  // The members whose payloads of any stage are part of the aggregate.
+  const Bitmap& involved() const { return involved_; }
 
   // --- after the last stage ---
   const Bitmap& in_result() const { return contributors_; }
@@ -82,7 +87,9 @@ class BucketAggregation {
   Bitmap heard_;
   Bitmap contributors_;
   Bitmap before_;  // contributors of the stage before
+  Bitmap involved_;
   bool dropped_ = false;
+  bool not_finite_ = false;
 };
 
 }  // namespace tributary

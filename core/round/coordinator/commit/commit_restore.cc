@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/round/common/plan/round_steps.h"
 #include "core/round/coordinator/commit/commit_writer.h"
 
 namespace tributary {

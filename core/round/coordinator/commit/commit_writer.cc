@@ -8,6 +8,7 @@
 #include "core/round/common/plan/mechanisms.h"
 #include "core/round/common/plan/plan_builder.h"
 #include "core/round/common/plan/residual_account.h"
+#include "core/round/common/plan/round_steps.h"
 
 namespace tributary {
 namespace {
@@ -125,36 +126,29 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
   return true;
 }
 
-// Applies all buckets that can be decoded and are finite, and returns them.
+// Applies the results of all buckets and returns them, or none if a step is not finite. The results
+// of the other buckets wait for the next attempt then, which leaves out suspects.
 std::vector<BucketAggregation*> CommitWriter::apply_buckets(ActiveRound& round,
                                                             const std::vector<double>& weights,
                                                             FloatVector& model) {
   CoordinatorContext& context = job_.coordinator;
   std::vector<BucketAggregation*> applied;
-  // If no bucket counts, the rule must not have advanced: Adam, for example, counts its steps.
+  // If nothing is committed, the rule must not have advanced: Adam, for example, counts its steps.
   const SharedBytes before = rule_->save();
-  RuleSteps steps(round.plan(), *rule_);
-  bool all = true;
+  RoundSteps steps(round.plan(), context.config.execution, *rule_, scratch_, model);
   for (const auto& bucket : round.buckets()) {
-    steps.at(bucket->bucket());
     if (!bucket->finished()) continue;
     const CommittedBucket committed = bucket->committed(divisor_of_bucket(round, *bucket, weights));
-    if (Status status = decode_bucket(round.plan(), committed, context.config.execution, scratch_);
-        !status.ok()) {
+    if (Status status = steps.apply_checked(committed); !status.ok()) {
       context.note(LogLevel::error, "bucket_dropped", name(status.code()), {}, status.text(),
                    round.key());
-      bucket->settle(false);
-      bucket->drop();
-      all = false;
-      continue;
+      bucket->drop_not_finite();
+      ignore_error(rule_->restore(*before));  // cannot fail: it was saved above
+      return {};
     }
-    rule_->apply(rule_step(round.plan(), committed, scratch_), model);
     applied.push_back(bucket.get());
   }
-  // Later exchanges of the round trained from a model that contained the dropped bucket, so none
-  // counts.
-  if (!all && round.plan().exchanges() > 1) applied.clear();
-  if (applied.empty()) ignore_error(rule_->restore(*before));  // cannot fail: it was saved above
+  steps.finish();
   return applied;
 }
 

@@ -40,7 +40,7 @@ class CommitWriter {
   using Done = std::function<void(const RoundRecord&)>;
   // Applies the results and pushes the commit, with `reports`, to the store queue. `reports` is
   // empty afterwards. `done` is called when the commit is stored. Returns false, and changes
-  // nothing, if no bucket has a finite result.
+  // nothing, if the model or the rule's state would not be finite; the bucket is marked then.
   bool write(ActiveRound& round, const Membership& membership,
              std::vector<AgentRoundRecord>& reports, Done done);
 

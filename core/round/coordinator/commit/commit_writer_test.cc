@@ -24,6 +24,7 @@ using round_testing::payload_of;
 using round_testing::small_job;
 
 constexpr float kNotFinite = INFINITY;
+constexpr float kTooLarge = 1e30f;    // for the square in Adam's second moment
 constexpr std::uint64_t kHalf = 128;  // values of the first bucket; the second bucket has the rest
 constexpr std::uint64_t kCommitValues = 256;
 
@@ -187,25 +188,44 @@ TEST_F(CommitWriterTest, ARecordTakesTheReports) {
 
 // --- results that are not finite ---
 
-TEST_F(AveragingWriterTest, ABucketThatIsNotFiniteIsDropped) {
-  const auto round = played(kNotFinite, 0.25f);
-  EXPECT_TRUE(write(*round));
-  const CommitRecord record = asked_to_store();
-  store();
-  EXPECT_EQ(noted("bucket_dropped").size(), 1u);
-  EXPECT_FALSE(round->buckets()[0]->finished());
-  ASSERT_EQ(record.round.outcomes.size(), 1u);
-  EXPECT_EQ(record.round.outcomes[0].bucket, 1u);
-  EXPECT_EQ(record.round.buckets, 2u);
-  EXPECT_EQ(value(0), 0.5f) << "as it was";
-  EXPECT_EQ(value(kHalf), 0.75f);
+// Adam's second moment overflows, although the sum and the step are finite.
+TEST_F(CommitWriterTest, AStepThatIsNotFiniteMarksItsBucketAndItsContributors) {
+  const auto round = played(1, kTooLarge);
+  EXPECT_FALSE(write(*round));
+  EXPECT_EQ(noted("bucket_dropped"), std::vector<std::string>{"not_finite"});
+  EXPECT_FALSE(round->buckets()[0]->not_finite());
+  EXPECT_TRUE(round->buckets()[1]->not_finite());
+  EXPECT_EQ(round->suspects(), Bitmap(2, true));
+}
+
+TEST_F(AveragingWriterTest, AModelThatIsNotFiniteIsNotCommitted) {
+  while (std::isfinite(value(0) + 8e37f)) commit(8e37f, 0);
+  const std::uint64_t before = committed_.hash();
+  const auto round = played(8e37f, 0);
+  EXPECT_FALSE(write(*round));
+  EXPECT_EQ(round->suspects(), Bitmap(2, true));
+  EXPECT_EQ(committed_.hash(), before);
+  EXPECT_TRUE(std::isfinite(value(0)));
+}
+
+// The payloads of peers do not pass the coordinator, so their result says nothing about a member.
+TEST_F(CommitWriterTest, AResultOfPeersHasNoSuspects) {
+  policy().collective = wire::Collective::ring;
+  const auto plan = make_plan(1);
+  const auto round = begin_round(membership_, coordinator_.now, plan);
+  for (std::uint32_t bucket = 0; bucket < round->buckets().size(); ++bucket) {
+    EXPECT_TRUE(
+        round->buckets()[bucket]->take_result(payload_of(*plan, bucket, 0, kNotFinite)).ok());
+  }
+  EXPECT_FALSE(write(*round));
+  EXPECT_EQ(round->suspects().count(), 0u);
 }
 
 TEST_F(CommitWriterTest, WithoutAFiniteBucketNothingIsWritten) {
   commit(1, 1);
   const std::uint64_t before = committed_.hash();
   reports_.resize(1);
-  EXPECT_FALSE(write(*played(kNotFinite, kNotFinite)));
+  EXPECT_FALSE(write(*played(kTooLarge, kTooLarge)));
   EXPECT_TRUE(coordinator_.store.empty());
   EXPECT_EQ(committed_.hash(), before);
   EXPECT_EQ(reports_.size(), 1u) << "they wait for the next commit";
@@ -244,7 +264,7 @@ class StepsWriterTest : public CommitWriterTest {
 
 TEST_F(StepsWriterTest, WithoutAFiniteBucketTheOptimizersStateIsAsItWas) {
   commit(1, 1);
-  EXPECT_FALSE(write(*played(kNotFinite, kNotFinite)));
+  EXPECT_FALSE(write(*played(kTooLarge, kTooLarge)));
   commit(1, 2);
   const std::uint64_t after_failure = committed_.hash();
   EXPECT_EQ(hash_without_failures(), after_failure);

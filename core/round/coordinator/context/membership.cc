@@ -18,7 +18,7 @@ std::vector<double> Membership::weights() const {
 
 bool Membership::changed(std::uint64_t model_version) const {
   if (!epoch_) return true;
-  const std::uint64_t most = most_examples();
+  const double most = most_examples();
   for (const Member& member : members_) {
     if (!roster_.all().contains(member.session)) return true;
     if (member.weight != weight_of(member.agent_id, most)) return true;
@@ -32,21 +32,26 @@ bool Membership::changed(std::uint64_t model_version) const {
 }
 
 // An agent that has not reported yet has the weight of the agent with most examples.
-double Membership::weight_of(const std::string& agent_id, std::uint64_t most) const {
+double Membership::weight_of(const std::string& agent_id, double most) const {
   const auto found = examples_.find(agent_id);
   if (found == examples_.end() || found->second == 0) return 1;
-  return static_cast<double>(found->second) / static_cast<double>(std::max(most, found->second));
+  const auto examples = static_cast<double>(found->second);
+  return most > 0 ? std::min(examples / most, 1.0) : 1;
 }
 
-std::uint64_t Membership::most_examples() const {
-  std::uint64_t most = 0;
+// The number of examples that counts as weight 1. A number is a claim of its agent, so it counts up
+// to a multiple of the median, of two medians the lower one.
+double Membership::most_examples() const {
+  std::vector<double> counts;
   for (const auto& [number, session] : roster_.all()) {
     const auto found = examples_.find(session->agent_id);
     if (session->job == job_.id() && found != examples_.end()) {
-      most = std::max(most, found->second);
+      counts.push_back(static_cast<double>(found->second));
     }
   }
-  return most;
+  if (counts.empty()) return 0;
+  std::ranges::sort(counts);
+  return std::min(counts.back(), job_.policy().weight_cap * counts[(counts.size() - 1) / 2]);
 }
 
 void Membership::count_examples(const std::string& agent_id, std::uint64_t examples) {
@@ -70,7 +75,7 @@ void Membership::open(std::uint64_t first_round) {
       by_name[session->agent_id] = session.get();
     }
   }
-  const std::uint64_t most = most_examples();
+  const double most = most_examples();
   for (const auto& [agent_id, session] : by_name) {
     by_agent_[agent_id] = static_cast<std::uint32_t>(members_.size());
     members_.push_back({.agent_id = agent_id,
@@ -160,12 +165,20 @@ bool Membership::some_catch_up(std::uint64_t model_version) const {
   });
 }
 
-Bitmap Membership::participants(std::uint64_t round) const {
-  Bitmap candidates(members_.size());
+Bitmap Membership::ready_members(std::uint64_t round) const {
+  Bitmap ready(members_.size());
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
     const AgentSession* const session = session_of(i);
-    if (!session || !session->ready(job_.id(), round - 1)) continue;
-    if (!excluded_.test(i)) candidates.set(i);
+    if (session && session->ready(job_.id(), round - 1)) ready.set(i);
+  }
+  return ready;
+}
+
+Bitmap Membership::participants(std::uint64_t round, const Bitmap& left_out) const {
+  const Bitmap ready = ready_members(round);
+  Bitmap candidates(members_.size());
+  for (std::uint32_t i = 0; i < members_.size(); ++i) {
+    if (ready.test(i) && !excluded_.test(i) && !left_out.test(i)) candidates.set(i);
   }
   return drawn_from(candidates, round);
 }

@@ -68,8 +68,11 @@ class Membership {
   // True if at least one agent of the job is not ready.
   bool some_catch_up(std::uint64_t model_version) const;
   // Draws the participants of a round. Every attempt draws the same members as far as they are
-  // ready and not excluded, because a draw depends only on the job's seed and the round.
-  Bitmap participants(std::uint64_t round) const;
+  // ready, not excluded and not in `left_out`, because a draw depends only on the job's seed and
+  // the round.
+  Bitmap participants(std::uint64_t round, const Bitmap& left_out = {}) const;
+  // The members that are ready for the round.
+  Bitmap ready_members(std::uint64_t round) const;
   // The agents that no stage waits for. They are kept from epoch to epoch.
   Stragglers& stragglers() { return stragglers_; }
   const Stragglers& stragglers() const { return stragglers_; }
@@ -82,8 +85,8 @@ class Membership {
   void count_examples(const std::string& agent_id, std::uint64_t examples);
 
  private:
-  double weight_of(const std::string& agent_id, std::uint64_t most) const;
-  std::uint64_t most_examples() const;
+  double weight_of(const std::string& agent_id, double most) const;
+  double most_examples() const;
   Bitmap drawn_from(const Bitmap& candidates, std::uint64_t round) const;
 
   const JobContext& job_;

@@ -126,6 +126,28 @@ TEST_F(WeightsTest, AreInProportionToTheAgentWithMostExamples) {
   EXPECT_EQ(membership_.epoch()->members[0].weight, 0.25);
 }
 
+// A number of examples is what the agent says.
+TEST_F(WeightsTest, CountUpToAMultipleOfTheMedian) {
+  open_epoch(3);
+  membership_.count_examples("agent-000", 100);
+  membership_.count_examples("agent-001", std::uint64_t{1'000'000'000} * 1'000'000'000);
+  membership_.count_examples("agent-002", 200);
+  membership_.open(1);
+  EXPECT_EQ(membership_.weights(), (std::vector<double>{100.0 / 200'000, 1, 200.0 / 200'000}));
+  policy().weight_cap = 2;
+  membership_.open(1);
+  EXPECT_EQ(membership_.weights(), (std::vector<double>{0.25, 1, 0.5}));
+}
+
+TEST_F(WeightsTest, OfTwoAgentsTheLowerNumberIsTheMedian) {
+  open_epoch(2);
+  membership_.count_examples("agent-000", 10);
+  membership_.count_examples("agent-001", 1'000'000);
+  policy().weight_cap = 4;
+  membership_.open(1);
+  EXPECT_EQ(membership_.weights(), (std::vector<double>{0.25, 1}));
+}
+
 TEST_F(WeightsTest, ADifferentWeightIsAChange) {
   open_epoch(2);
   membership_.count_examples("agent-000", 10);

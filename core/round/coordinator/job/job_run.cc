@@ -32,6 +32,7 @@ JobRun::JobRun(CoordinatorContext& context, std::shared_ptr<const JobModel> job,
       membership_(job_, state.last_epoch),
       peers_(job_),
       advice_(job_),
+      faults_(job_, membership_, committed_),
       catch_up_(job_, committed_),
       reporter_(job_),
       carried_(context.config.incoming_bytes_max / kCarriedShare) {}
@@ -116,10 +117,10 @@ void JobRun::open_epoch() {
 // --- running -----------------------------------------------------------------------------------
 
 void JobRun::begin_attempt() {
-  const Bitmap participants = membership_.participants(next_round());
+  const Bitmap participants = faults_.participants(next_round());
   // An exclusion holds for one attempt.
   membership_.exclude(Bitmap());
-  if (participants.count() < job_.policy().agents_min) return;
+  if (participants.count() == 0) return;
   Status status = start_attempt(participants);
   if (!status.ok() && advice_.advised()) {
     advice_.refuse(status, next_round());
@@ -197,6 +198,7 @@ void JobRun::commit() {
   wire::RoundMechanismsT& mechanisms = attempt_->round().mechanisms;
   mechanisms.fallbacks = retry_.fallbacks;
   mechanisms.trials = reporter_.take_trials();
+  faults_.count(attempt_->round());
   const bool written = commits_.write(attempt_->round(), membership_, reporter_.reports(),
                                       [this](const RoundRecord& record) { committed(record); });
   if (!written) return give_up(wire::AbortReason::not_finite, true);
@@ -205,6 +207,7 @@ void JobRun::commit() {
 
 void JobRun::committed(const RoundRecord& record) {
   const ActiveRound& round = attempt_->round();
+  faults_.committed(record, round.plan());
   reporter_.report_commit(record, round);
   advice_.report_commit(record, round, membership_, peers_.reachable(next_round()));
   catch_up_.model_replaced();
@@ -238,6 +241,12 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
   }
   ++retry_.attempt;
   phase_ = Phase::backing_off;
+  if (retry) {
+    const bool diverged = faults_.gave_up(ended->round());
+    // The next attempt has other participants, so it does not wait.
+    if (reason == wire::AbortReason::not_finite && faults_.searching()) retry_.resume_at_ns = now;
+    if (diverged && job_.running()) change(wire::JobState::stopped, "model_not_finite", {});
+  }
   const bool missed = reason == wire::AbortReason::no_quorum;
   pause_if_too_short(ended->key(), missed ? ended->too_short() : std::nullopt);
 }

@@ -27,6 +27,7 @@
 #include "core/round/coordinator/context/job_view.h"
 #include "core/round/coordinator/context/membership.h"
 #include "core/round/coordinator/job/advice_policy.h"
+#include "core/round/coordinator/job/fault_policy.h"
 #include "core/round/coordinator/job/peer_policy.h"
 #include "core/round/coordinator/job/round_reporter.h"
 
@@ -118,6 +119,7 @@ class JobRun {
   Membership membership_;
   PeerPolicy peers_;
   AdvicePolicy advice_;
+  FaultPolicy faults_;
   CatchUp catch_up_;
   RoundReporter reporter_;
   CarriedUploads carried_;

@@ -118,7 +118,15 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, const P
                           text(key), key);
     return;
   }
-  if (attempt_->receive_part(session, part, message, payload)) progress();
+  if (!attempt_->receive_part(session, part, message, payload)) return;
+  const std::optional<std::uint32_t> member = membership_.member_of(session);
+  const std::string fault =
+      member ? std::exchange(attempt_->round().members()[*member].fault, {}) : std::string();
+  if (!fault.empty()) {
+    attempt_->withdraw(*member);
+    faults_.exclude(*member, key, fault, true);
+  }
+  progress();
 }
 
 void JobRun::receive_receipt(AgentSession& session, const wire::Receipt& receipt) {
@@ -165,6 +173,10 @@ void JobRun::receive_abort(AgentSession& session, const wire::Abort& abort) {
                         wire::EnumNameAbortReason(abort.reason()), session.agent_id,
                         abort.text() ? abort.text()->str() : std::string(), attempt_->key());
   attempt_->withdraw(*member);
+  if (abort.reason() == wire::AbortReason::not_finite) {
+    faults_.exclude(*member, attempt_->key(), abort.text() ? abort.text()->str() : std::string(),
+                    false);
+  }
   progress();
 }
 

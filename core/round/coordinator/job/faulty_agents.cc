@@ -1,0 +1,104 @@
+#include "core/round/coordinator/job/faulty_agents.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+namespace tributary {
+namespace {
+
+constexpr std::uint32_t kFaultRoundsMax = 64;
+constexpr std::uint32_t kAllFaultyMax = 3;
+// A search among n suspects gives up log2(n) + 1 attempts. Several agents may be at fault.
+constexpr std::uint32_t kSearchesMax = 4;
+
+bool contains(std::span<const std::string> names, const std::string& name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+void erase_all(std::vector<std::string>& from, std::span<const std::string> names) {
+  std::erase_if(from, [&](const std::string& one) { return contains(names, one); });
+}
+
+}  // namespace
+
+std::uint64_t FaultyAgents::found(const std::string& agent_id, std::uint64_t round) {
+  by_numbers_ = true;
+  std::erase(suspects_, agent_id);
+  Fault& fault = faults_[agent_id];
+  // A further fault in the same round is the same fault again.
+  if (fault.round == round) return fault.until;
+  fault.pause = std::clamp(2 * fault.pause, 1u, kFaultRoundsMax);
+  fault.round = round;
+  fault.until = round + fault.pause;
+  return fault.until;
+}
+
+std::optional<std::string> FaultyAgents::search(std::span<const std::string> contributors) {
+  by_numbers_ = true;
+  std::vector<std::string> now;
+  std::ranges::copy_if(suspects_, std::back_inserter(now),
+                       [&](const std::string& one) { return contains(contributors, one); });
+  if (now.empty()) {
+    // No suspect contributed, so the cause is another agent.
+    now.assign(contributors.begin(), contributors.end());
+    std::ranges::sort(now);
+  }
+  erase_all(suspects_, now);
+  aside_.insert(aside_.end(), suspects_.begin(), suspects_.end());
+  suspects_ = std::move(now);
+  if (suspects_.size() != 1) return std::nullopt;
+  const std::string agent_id = suspects_.front();
+  suspects_.clear();
+  aside_.clear();
+  return agent_id;
+}
+
+void FaultyAgents::committed(std::uint64_t round, std::span<const std::string> participants,
+                             std::span<const std::string> contributors) {
+  by_numbers_ = false;
+  erase_all(suspects_, participants);
+  if (suspects_.empty()) aside_.clear();
+  std::erase_if(faults_, [&](const auto& item) {
+    return item.second.round < round && contains(contributors, item.first);
+  });
+}
+
+Bitmap FaultyAgents::left_out(std::span<const std::string> ready, std::uint64_t round) {
+  // An agent that is not there must not keep a search from ending.
+  std::erase_if(suspects_, [&](const std::string& one) { return !contains(ready, one); });
+  if (suspects_.empty()) aside_.clear();
+  // The last suspect is not left out, because only its own attempt shows whether it is the cause.
+  const auto half = std::span<const std::string>(suspects_).first(suspects_.size() / 2);
+  Bitmap out(ready.size());
+  for (std::uint32_t i = 0; i < ready.size(); ++i) {
+    // An agent with an earlier fault may have another one, which would be held against a suspect.
+    const bool unproven =
+        searching() && faults_.contains(ready[i]) && !contains(suspects_, ready[i]);
+    if (unproven || excluded(ready[i], round) || contains(half, ready[i]) ||
+        contains(aside_, ready[i])) {
+      out.set(i);
+    }
+  }
+  return out.count() < ready.size() ? out : Bitmap(ready.size());
+}
+
+bool FaultyAgents::excluded(const std::string& agent_id, std::uint64_t round) const {
+  const auto found = faults_.find(agent_id);
+  return found != faults_.end() && round < found->second.until;
+}
+
+bool FaultyAgents::gave_up(std::uint64_t round, std::span<const std::string> ready) {
+  if (round != round_) attempts_ = all_faulty_ = 0;
+  round_ = round;
+  if (!by_numbers_) return false;
+  by_numbers_ = false;
+  ++attempts_;
+  const bool all =
+      std::ranges::all_of(ready, [&](const std::string& one) { return excluded(one, round); });
+  if (all && !ready.empty()) ++all_faulty_;
+  const auto steps = static_cast<std::uint32_t>(std::bit_width(ready.size())) + 1;
+  return all_faulty_ >= kAllFaultyMax || attempts_ > kSearchesMax * steps;
+}
+
+}  // namespace tributary
