@@ -36,7 +36,6 @@ KEPT = {
     "Exchange.root": CHECKED,
     "Holding.residual_version": SENT,
     "Job.rounds_per_commit": "commits of several rounds will use it",
-    "Plan.residual_scale": "a change of the learning rate will use it",
     "TransferRequest.have_hash": SENT,
     "TransferRequest.have_version": SENT,
     "Update.contributor_bits": CHECKED,
