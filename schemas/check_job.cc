@@ -205,7 +205,6 @@ Status check(const Plan& plan) {
   TRIBUTARY_TRY(in_range("quorum", plan.quorum(), 1, plan.agents()));
   TRIBUTARY_TRY(given("deadline_ms", plan.deadline_ms()));
   TRIBUTARY_TRY(not_negative("learning_rate", plan.learning_rate()));
-  TRIBUTARY_TRY(positive("residual_scale", plan.residual_scale()));
   TRIBUTARY_TRY(each("exchanges", plan.exchanges(), kExchangesMax, [&](const Exchange& exchange) {
     return check_exchange(exchange, plan.agents());
   }));

@@ -279,8 +279,6 @@ const Wrong kPlan[] = {
     wrong<wire::PlanT>(
         "NoWeightAtAll", [](auto& m) { m.weight_sum = 0; }, "weight_sum"),
     wrong<wire::PlanT>(
-        "ResidualDropped", [](auto& m) { m.residual_scale = 0; }, "residual_scale"),
-    wrong<wire::PlanT>(
         "NoExchange", [](auto& m) { m.exchanges_per_round = 0; }, "exchanges_per_round"),
     wrong<wire::PlanT>(
         "TooManyExchanges",

@@ -40,7 +40,6 @@ KEPT = {
     "Holding.residual_version": SENT,
     "Job.rounds_per_commit": "commits of several rounds will use it",
     "Mechanisms.buckets_fused": COUNTED_LATER,
-    "Plan.residual_scale": "a change of the learning rate will use it",
     "TransferRequest.have_hash": SENT,
     "TransferRequest.have_version": SENT,
     "Update.contributor_bits": CHECKED,

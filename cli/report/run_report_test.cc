@@ -155,6 +155,7 @@ class RunReportTest : public testing::Test {
         report.agent_id = agent;
         report.loss = agent == "a" ? 2.0 / static_cast<double>(r) : 0;
         report.compute_s = 0.25;
+        report.wait_s = static_cast<double>(r - 1) / 10;  // of the round before
         report.examples = 32;
       }
       ASSERT_EQ(journal_->store(commit).text(), "ok");
@@ -252,7 +253,7 @@ TEST_F(RunReportTest, TheTablesHaveALineForEachRoundAndReading) {
   ASSERT_EQ(rounds.size(), 9u);
   EXPECT_EQ(rounds[5],
             "5,0,10.000000,15.000000,5.000000,3,3,2,300,600,8000,12000,int8 + raw,star,1,"
-            "unchanged,as before,2,0.2,0.250000,0.000000,0.000000,0000000000000000");
+            "unchanged,as before,2,0.2,0.250000,0.000000,0.500000,0000000000000000");
   const std::vector<std::string> metrics = lines("metrics.csv");
   EXPECT_THAT(metrics, Contains("evaluation_accuracy,4,10.000000,,0.4"));
   EXPECT_THAT(metrics, Contains("agent_loss,4,10.000000,a,0.5"));
@@ -298,7 +299,7 @@ TEST_F(RunReportTest, ThePageAndThePicturesAreWellFormedAndNeedNothingElse) {
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;"));
   EXPECT_THAT(page, HasSubstr("80.0 %"));
   EXPECT_THAT(page, HasSubstr("10.0 Mbit/s")) << "1/β";
-  EXPECT_THAT(page, HasSubstr("The agents have not measured the time for encoding and waiting."));
+  EXPECT_THAT(page, HasSubstr("The agents have not measured the time for encoding."));
 }
 
 TEST_F(RunReportTest, PicturesOfAnotherProgramAreInThePage) {

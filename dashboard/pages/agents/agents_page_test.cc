@@ -278,18 +278,19 @@ TEST_F(PagesOfAFileTest, WhatIsWrittenIsShownWithoutAnybodyAsking) {
   events_.set_runs({&run_});
   writer_.agents(true);
   writer_.round(1);
+  writer_.round(2);  // tells the wait of the first
   writer_.event("agent_gone", "said goodbye");
   ASSERT_TRUE(happens([&] {
     return agents_.model().rowCount() == 2 && agents_.panel().time_plot().empty() == false &&
            events_.model().rowCount() == 1;
   }));
   EXPECT_TRUE(agents_.panel().heading().startsWith("a")) << agents_.panel().heading().toStdString();
-  writer_.round(2);
+  writer_.round(3);
   writer_.agents(false);
   EXPECT_TRUE(happens([&] {
     const int state = agents_.model().column_of("state");
     const int rounds = agents_.model().column_of("reports");
-    return agents_.model().text(0, state) == "away" && agents_.model().text(0, rounds) == "2";
+    return agents_.model().text(0, state) == "away" && agents_.model().text(0, rounds) == "3";
   }));
   EXPECT_TRUE(happens([&] { return agents_.settled() && events_.settled(); }));
   agents_.set_runs({});
