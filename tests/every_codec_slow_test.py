@@ -60,6 +60,7 @@ SIZE_FOLLOWS_VALUES = {
 KNOWN = {
     ("signsgd", "*", "*", "loss"): "each value moves by `scale`, which is 1 unless a job sets it",
     ("dgc", "*", "*", "loss"): "its momentum of 0.9 makes steps ten times as long as the job's rate",
+    ("randk", "*", "gradient", "loss"): "a round sends one value of a hundred, drawn at random",
     ("powersgd", "*", "*", "bytes"): "buckets cut layers, and parts of layers travel as they are",
     ("threelc", "*", "*", "bytes"): "layers of at most 256 values travel as they are, and `codec measure` "
                                     "knows no layers",
@@ -201,9 +202,10 @@ class Predictions:
             for updates in self.updates[case.mode]:
                 files = [word for file in updates for word in ("--in", file)]
                 measured.append(ask("codec", "measure", "--codec", case.codec, *files, "--rounds",
-                                    MEASURED_ROUNDS, "--bucket-values", -(-VALUES // buckets))["stages"])
+                                    MEASURED_ROUNDS, "--bucket-values",
+                                    -(-VALUES // buckets))["bytes_by_stage"])
             self.measured[key] = [{way: sum(one[way] for one in stage) / len(stage)
-                                   for way in ("bytes_up", "bytes_down")} for stage in zip(*measured)]
+                                   for way in ("up", "down")} for stage in zip(*measured)]
         return self.measured[key]
 
     def of(self, case: Case, codec: dict, buckets: int) -> dict:
@@ -216,7 +218,7 @@ class Predictions:
         low, high, results = 0.0, 0.0, 0.0
         up = down = 0.0
         for number, (stage, size) in enumerate(zip(codec["stages"], self.stages(case, buckets))):
-            sent, combined = size["bytes_up"] * buckets, size["bytes_down"] * buckets
+            sent, combined = size["up"] * buckets, size["down"] * buckets
             up += sent if stage["combine"] == "broadcast" else AGENTS * sent
             down += AGENTS * combined
             last = number == len(codec["stages"]) - 1
@@ -227,7 +229,7 @@ class Predictions:
                 partial, others, result = AGENTS - 2, sent + (AGENTS - 1) * combined, combined
             else:
                 partial, others = 0, AGENTS * (AGENTS - 1) * sent
-                result = combined if adds else AGENTS * sent
+                result = combined if stage["combine"] in ("max", "sum") else AGENTS * sent
             low += others + partial * min(sent, combined)
             high += others + partial * max(sent, combined)
             results += result
