@@ -59,7 +59,8 @@ Status Auditor::take_frame(const FrameReceived& received) {
   if (const auto* commit = frame.message_as_Commit()) return take_commit(*commit);
   if (const auto* aggregate = frame.message_as_Aggregate()) {
     take_aggregate(*aggregate, received.payload);
-  } else if (const auto* membership = frame.message_as_Membership()) {
+  } else if (const auto* membership = frame.message_as_Membership();
+             membership && job_ && membership->job() == job_->job()) {
     members_[membership->epoch()] = membership->agent_index();
     if (members_.size() > kRoundsMax) members_.erase(members_.begin());
   } else if (const auto* offered = frame.message_as_TransferOffer();
@@ -83,6 +84,7 @@ Status Auditor::take_job(const wire::Job& job) {
   TRIBUTARY_ASSIGN(job_, JobModel::make(std::move(kept)));
   account_.emplace(job_->values());
   rounds_.clear();
+  members_.clear();  // every job counts its epochs from 1
   decided_ = 0;
   unit_ = 0;
   seen_version_ = seen_taken_ = UINT64_MAX;

@@ -78,7 +78,7 @@ class Auditor {
   std::optional<Account> account_;
   CodecCache cache_;
   std::map<RoundKey, AuditedRound> rounds_;  // the most recent ones, up to kRoundsMax
-  // This agent's index among the members, by epoch.
+  // This agent's index among the members, by epoch of the job.
   std::map<std::uint32_t, std::uint32_t> members_;
   std::optional<std::pair<Token, RoundKey>> training_;
   // Number of leading values of the current update that the machine has not taken yet.

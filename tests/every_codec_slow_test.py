@@ -36,7 +36,7 @@ COMMON = {"model": "mlp:hidden=16,depth=1", "input": "1x28x28", "classes": 10, "
 VALUES = 784 * 16 + 16 + 16 * 10 + 10
 MODES = {"gradient": {"local_steps": 1, "learning_rate": 0.3},
          "delta": {"local_steps": 4, "learning_rate": 0.2}}
-WINDOWS = (1, 16, 31, 46)  # `codec measure` is given an update of each agent from each 15 rounds
+WINDOWS = (1, 16, 31, 46)  # first rounds of those whose updates `codec measure` is given
 MEASURED_ROUNDS = 8  # the same update in each, so that a residual is there
 ENVELOPE_BYTES = 32  # of a payload
 BYTES_MAY_DIFFER = 0.03
@@ -46,7 +46,7 @@ OPTION_ROUNDS = 6
 # How far the bytes of a codec may be from those measured, where they follow from the values. `codec measure`
 # is given updates of four times of the training, each by itself for eight rounds; a job's change from round
 # to round.
-ZEROS = "what can be compressed are mostly zeros, and a model that one agent at a time trains has more of them"
+ZEROS = "what can be compressed are mostly zeros, and the sum of several updates has fewer of them"
 OVERLAP = "indices take as many bits as they are far apart, and results have those of all agents"
 SIZE_FOLLOWS_VALUES = {
     "gcomp": (0.25, ZEROS), "zstd": (0.25, ZEROS), "zlib": (0.25, ZEROS),
@@ -60,6 +60,7 @@ SIZE_FOLLOWS_VALUES = {
 KNOWN = {
     ("signsgd", "*", "*", "loss"): "each value moves by `scale`, which is 1 unless a job sets it",
     ("dgc", "*", "*", "loss"): "its momentum of 0.9 makes steps ten times as long as the job's rate",
+    ("randk", "*", "gradient", "loss"): "a round sends one value of a hundred, drawn at random",
     ("powersgd", "*", "*", "bytes"): "buckets cut layers, and parts of layers travel as they are",
     ("threelc", "*", "*", "bytes"): "layers of at most 256 values travel as they are, and `codec measure` "
                                     "knows no layers",
@@ -147,20 +148,16 @@ class Federation(Processes):
                           self.log(f"agent-{agent}")[skip:])
 
     def updates_of(self, mode: str) -> list:
-        """Files with updates as the agents train: for each window one of each agent. A fraction of the
-        agents, which is one, takes part in a round with float32, so that the sum is its update. The job is
-        stopped, because its last commit would drop the payloads."""
+        """Files with updates as the agents train: for each window those of as many rounds as there are agents.
+        With float32 by the star the stored payload is the sum of the agents' updates, of which each is much
+        like it. The job is stopped, because its last commit would drop the payloads."""
         job = self.submit(f"updates-{mode}", {
-            **COMMON, **MODES[mode], "mode": mode, "rounds": 100_000, "codec": "fp32", "fraction": 0.1,
+            **COMMON, **MODES[mode], "mode": mode, "rounds": 100_000, "codec": "fp32", "agents_min": AGENTS,
             "checkpoint_rounds": 100_000, "checkpoint_redo_models": 1e6})
         self.wait_until(f"round {ROUNDS} of {mode}", lambda: self.query(
             "SELECT 1 FROM rounds WHERE job = ? AND round = ?", job, ROUNDS))
         ask("job", "stop", job, "--run", self.journal)
-        alone = self.query("SELECT round, bits FROM rounds JOIN contributor_sets USING (round_row) "
-                           "WHERE job = ? AND contributors = 1 ORDER BY round", job)
-        return [[self.update_in(job, next(number for number, bits in alone
-                                          if number >= first and bits[0] == 1 << agent))
-                 for agent in range(AGENTS)] for first in WINDOWS]
+        return [[self.update_in(job, first + agent) for agent in range(AGENTS)] for first in WINDOWS]
 
     def update_in(self, job: int, number: int) -> Path:
         payloads = self.query(
@@ -201,9 +198,10 @@ class Predictions:
             for updates in self.updates[case.mode]:
                 files = [word for file in updates for word in ("--in", file)]
                 measured.append(ask("codec", "measure", "--codec", case.codec, *files, "--rounds",
-                                    MEASURED_ROUNDS, "--bucket-values", -(-VALUES // buckets))["stages"])
+                                    MEASURED_ROUNDS, "--bucket-values",
+                                    -(-VALUES // buckets))["bytes_by_stage"])
             self.measured[key] = [{way: sum(one[way] for one in stage) / len(stage)
-                                   for way in ("bytes_up", "bytes_down")} for stage in zip(*measured)]
+                                   for way in ("up", "down")} for stage in zip(*measured)]
         return self.measured[key]
 
     def of(self, case: Case, codec: dict, buckets: int) -> dict:
@@ -216,7 +214,7 @@ class Predictions:
         low, high, results = 0.0, 0.0, 0.0
         up = down = 0.0
         for number, (stage, size) in enumerate(zip(codec["stages"], self.stages(case, buckets))):
-            sent, combined = size["bytes_up"] * buckets, size["bytes_down"] * buckets
+            sent, combined = size["up"] * buckets, size["down"] * buckets
             up += sent if stage["combine"] == "broadcast" else AGENTS * sent
             down += AGENTS * combined
             last = number == len(codec["stages"]) - 1
@@ -227,7 +225,7 @@ class Predictions:
                 partial, others, result = AGENTS - 2, sent + (AGENTS - 1) * combined, combined
             else:
                 partial, others = 0, AGENTS * (AGENTS - 1) * sent
-                result = combined if adds else AGENTS * sent
+                result = combined if stage["combine"] in ("max", "sum") else AGENTS * sent
             low += others + partial * min(sent, combined)
             high += others + partial * max(sent, combined)
             results += result

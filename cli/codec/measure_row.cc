@@ -11,7 +11,7 @@ namespace tributary {
 nlohmann::ordered_json measure_json(const MeasureReport& report) {
   auto stages = nlohmann::ordered_json::array();
   for (const StageMeasure& stage : report.stages) {
-    stages.push_back({{"bytes_up", stage.bytes_up}, {"bytes_down", stage.bytes_down}});
+    stages.push_back({{"up", stage.bytes_up}, {"down", stage.bytes_down}});
   }
   return {{"ratio_up", report.ratio_up},
           {"ratio_down", report.ratio_down},
@@ -22,7 +22,7 @@ nlohmann::ordered_json measure_json(const MeasureReport& report) {
           {"encode_bytes_per_s", report.encode_bytes_per_s},
           {"aggregate_bytes_per_s", report.aggregate_bytes_per_s},
           {"decode_bytes_per_s", report.decode_bytes_per_s},
-          {"stages", std::move(stages)}};
+          {"bytes_by_stage", std::move(stages)}};
 }
 
 std::vector<std::string> cost_header() { return {"codec", "up", "down", "bits up", "bits down"}; }

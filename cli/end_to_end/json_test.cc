@@ -15,9 +15,16 @@ using program_testing::Outcome;
 using program_testing::run;
 using testing::UnorderedElementsAreArray;
 
-const std::vector<std::string> kMeasured = {
-    "ratio_up",  "ratio_down",         "bits_per_value_up",     "bits_per_value_down", "nmse",
-    "nmse_last", "encode_bytes_per_s", "aggregate_bytes_per_s", "decode_bytes_per_s",  "stages"};
+const std::vector<std::string> kMeasured = {"ratio_up",
+                                            "ratio_down",
+                                            "bits_per_value_up",
+                                            "bits_per_value_down",
+                                            "nmse",
+                                            "nmse_last",
+                                            "encode_bytes_per_s",
+                                            "aggregate_bytes_per_s",
+                                            "decode_bytes_per_s",
+                                            "bytes_by_stage"};
 
 std::vector<std::string> keys(const Json& object) {
   std::vector<std::string> keys;
