@@ -119,6 +119,26 @@ TEST_F(GComp, TruncatesByTheView) {
   EXPECT_EQ(std::bit_cast<std::uint32_t>(decoded[0]), bits & 0xfffff000u);
 }
 
+// The view has δ = 12,000 for every value. Facts count what was left out.
+TEST(GCompSlack, TruncatesByMoreThanTheStepRoundsAway) {
+  const FloatVector parameters(1500, 1.0f);
+  const FloatVector values(1500, 1.0f / 12 + 0x1p-20f);
+  const OptimizerView view = {.learning_rate = 1e-3f, .parameters = parameters};
+  const auto bits_dropped = [&](const char* spec) {
+    Bytes payload;
+    EncodingFacts facts;
+    const Status status = codec_of(spec)->make_encoder(1500)->encode(
+        {.round = {}, .optimizer = &view, .facts = &facts}, values, payload);
+    EXPECT_TRUE(status.ok()) << status.text();
+    return facts.mantissa_bits_dropped / values.size();
+  };
+  EXPECT_EQ(bits_dropped("gcomp"), 12u);
+  EXPECT_EQ(bits_dropped("gcomp:slack=4"), 12u) << "the next level begins at 2^18";
+  EXPECT_EQ(bits_dropped("gcomp:slack=5"), 18u);
+  EXPECT_EQ(bits_dropped("gcomp:truncation=6"), 6u);
+  EXPECT_EQ(bits_dropped("gcomp:truncation=none"), 0u);
+}
+
 TEST_F(GComp, RefusesAViewThatIsNotTheBuckets) {
   const FloatVector values = update(Pattern::normal, kValues, 0);
   const FloatVector parameters(kValues, 1.0f);
