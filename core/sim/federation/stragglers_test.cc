@@ -81,25 +81,23 @@ INSTANTIATE_TEST_SUITE_P(Codecs, SlowAgent,
                            return one.param.substr(0, one.param.find(':'));
                          });
 
-// An update of 17 kB takes 100 ms over the uplinks of the others and 1 s over that of the slow
+// An update of 80 kB takes 100 ms over the uplinks of the others and 1 s over that of the slow
 // agent.
 Options slow_uplink(double factor) {
   Options options = eight_agents("fp32");
-  options.rounds = 40;
-  options.vector_values = 4'000;
-  options.payload_bytes_max = 1'024;
+  options.rounds = 30;
+  options.vector_values = 20'000;
+  options.payload_bytes_max = 4'096;
   options.train_ns = 5 * kNsPerMs;
   options.bytes_per_s_of = [factor](std::uint32_t agent, bool up) {
     if (!up) return 0.0;
-    return agent == kSlowAgent ? 1.7e5 / factor : 1.7e5;
+    return agent == kSlowAgent ? 8e5 / factor : 8e5;
   };
   return options;
 }
 
-double seconds_over_uplinks(double factor, std::uint32_t bucket_values) {
-  Options options = slow_uplink(factor);
-  options.policy.bucket_values_max = bucket_values;
-  Federation federation(options);
+double seconds_over_uplinks(double factor) {
+  Federation federation(slow_uplink(factor));
   EXPECT_TRUE(federation.run_to_the_end()) << federation.describe();
   EXPECT_LE(longest_gap(federation, kSlowAgent), 12u);
   federation.expect_identical();
@@ -109,11 +107,7 @@ double seconds_over_uplinks(double factor, std::uint32_t bucket_values) {
 
 // Its payload needs several rounds, so that its upload continues from round to round.
 TEST(Stragglers, AnUplinkOfATenthDelaysNoRound) {
-  EXPECT_LT(seconds_over_uplinks(10, 1u << 20), 1.2 * seconds_over_uplinks(1, 1u << 20));
-}
-
-TEST(Stragglers, AnUplinkOfATenthCarriesEveryBucketInItsTurn) {
-  EXPECT_LT(seconds_over_uplinks(10, 512), 1.2 * seconds_over_uplinks(1, 512));
+  EXPECT_LT(seconds_over_uplinks(10), 1.2 * seconds_over_uplinks(1));
 }
 
 TEST(Stragglers, AnAgentThatIsFastAgainIsAwaitedAgain) {

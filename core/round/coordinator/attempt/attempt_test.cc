@@ -184,7 +184,7 @@ TEST_F(AttemptTest, AnAgentThatDoesNotTakePartIsRefused) {
   begin(2, participants);
   const Bytes payload(100, 0);
   EXPECT_FALSE(attempt_->receive_part(member(0), *Packed(part_of(attempt_->key(), 0, 0, payload)),
-                                      0, SentAs::update, payload));
+                                      {}, payload));
   EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"not_allowed"});
 }
 
