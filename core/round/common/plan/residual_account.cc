@@ -65,6 +65,8 @@ void ResidualAccount::drop(std::uint64_t first, std::uint64_t count, std::span<f
   for (std::uint64_t i = 0; i < count; ++i) opposite[i] = -std::exchange(run[i], 0.0f);
   add_to_undecided(first, opposite, 1);
   add_weighted(change.subspan(first, count), opposite, 1);
+  // Without any of its values, the round's update is as if it had not been taken.
+  if (count == count_) stamp_.update_round = stamp_.part_round = 0;
 }
 
 std::uint64_t ResidualAccount::missing(std::uint64_t round) const {
