@@ -157,7 +157,8 @@ Followed followed_in(const std::string& run_file) {
     if (!before.empty() && choice != before) {
       ++followed.switches;
       const std::string why = plan.sentence.value_or("");
-      if (why.find(" per round, ") == why.npos || why.find(": ") == why.npos) ++followed.unexplained;
+      if (why.find(" per round, ") == why.npos || why.find(": ") == why.npos)
+        ++followed.unexplained;
     }
     before = choice;
     if (followed.switches == 0) continue;  // still the job's initial choice

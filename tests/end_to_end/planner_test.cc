@@ -120,7 +120,8 @@ TEST(Planner, ACoordinatorThatWasKilledGoesOnAsItHadDecided) {
   ASSERT_FALSE(before.empty());
   federation.start_coordinator();
   ASSERT_NO_FATAL_FAILURE(wait_for_rounds(federation, 3));
-  EXPECT_FALSE(federation.coordinator().lines_with({"planner: ", "resumed the last decision"}).empty());
+  EXPECT_FALSE(
+      federation.coordinator().lines_with({"planner: ", "resumed the last decision"}).empty());
   end_all(federation);
   const wire::ExchangeT& last = *before.back().plan.exchanges[0];
   for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {

@@ -121,7 +121,8 @@ TEST(OpenData, SaysWhichFileIsWrong) {
   write_idx(folder, "train", 0);
   folder.write("train-labels-idx1-ubyte", counting(5));
   EXPECT_THAT(open_data({.path = folder.path()}).status().text(),
-              AllOf(HasSubstr("train-images-idx3-ubyte: labels: IDX"), HasSubstr("check that the file is an IDX file")));
+              AllOf(HasSubstr("train-images-idx3-ubyte: labels: IDX"),
+                    HasSubstr("check that the file is an IDX file")));
   const std::string table = folder.write("some.csv", "a,b\n1,zero\n");
   EXPECT_THAT(open_data({.path = table}).status().text(),
               HasSubstr("some.csv: line 2, column 2: expected a finite number"));

@@ -43,7 +43,7 @@ struct RoundPolicy {
   std::uint64_t bucket_values_max = std::uint64_t{1} << 20;
   // Largest layer, in values, that a codec of whole layers gets in one bucket, also above
   // bucket_values_max. Larger layers are cut between rows. Bounds an agent's memory for a bucket.
-  std::uint64_t layer_values_max = std::uint64_t{1} << 24;
+  std::uint64_t layer_values_max = std::uint64_t{1} << 22;
   // Used if the agents can reach one another; otherwise rounds use the star.
   wire::Collective collective = wire::Collective::star;
   // In an exchange among peers: number of trainings and exchanges that are committed together. More

@@ -64,7 +64,7 @@ TEST_F(PeerPolicyTest, TheStarStandsInWhereAnAddressIsLacking) {
   EXPECT_EQ(peers_.session(), 0u);
   EXPECT_FALSE(peers_.reachable(1));
   EXPECT_EQ(chosen(1), Collective::star);
-  EXPECT_THAT(reason_, HasSubstr("agent-1 names no address"));
+  EXPECT_THAT(reason_, HasSubstr("agent-1 has no address"));
 }
 
 TEST_F(PeerPolicyTest, TheStarStandsInWhereThereIsOneAgent) {

@@ -17,10 +17,10 @@ constexpr std::uint64_t kUploadPart = 16u << 10;
 constexpr TimeNs kUploadRoundTrip = 20 * kNsPerMs;
 
 // Parts of one payload, at this distance.
-void parts(UploadRate& rate, TimeNs& now, int count, TimeNs apart, TimeNs round_trip,
+void parts(UploadRate& rate, TimeNs& now, int count, TimeNs interval, TimeNs round_trip,
            bool continues = true) {
   for (int i = 0; i < count; ++i) {
-    rate.part(now += apart, kUploadPart, continues, round_trip);
+    rate.part(now += interval, kUploadPart, continues, round_trip);
   }
 }
 
