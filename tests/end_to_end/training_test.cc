@@ -1,4 +1,5 @@
 // Federations of processes that train a real model on data that each agent reads itself.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -24,9 +25,10 @@ void put_big_endian(std::string& out, std::uint32_t number) {
   for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(number >> shift));
 }
 
-// Writes noisy stripes whose direction is the label, in the format of MNIST.
+// Writes noisy stripes whose direction is the label, in the format of MNIST. The examples have only
+// these labels of the three.
 void write_idx(const std::filesystem::path& folder, const std::string& part, std::uint32_t count,
-               std::uint64_t seed) {
+               std::uint64_t seed, const std::vector<std::uint32_t>& some_labels = {0, 1, 2}) {
   const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
   std::string images;
   std::string labels;
@@ -34,7 +36,7 @@ void write_idx(const std::filesystem::path& folder, const std::string& part, std
   for (const std::uint32_t number : {0x803u, count, kSide, kSide}) put_big_endian(images, number);
   for (const std::uint32_t number : {0x801u, count}) put_big_endian(labels, number);
   for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint32_t label = random_bits(key, i) % 3;
+    const std::uint32_t label = some_labels[random_bits(key, i) % some_labels.size()];
     labels.push_back(static_cast<char>(label));
     for (std::uint32_t v = 0; v < kSide * kSide; ++v) {
       const std::uint32_t row = v / kSide;
@@ -385,6 +387,67 @@ learning_rate = 0.003
   }
   ASSERT_GE(curve.size(), 5u);
   EXPECT_LT(curve.back(), 0.8 * curve.front());
+}
+
+// Only the last of eight agents has examples of label 2.
+class TrainingWithAStraggler : public Training {
+ protected:
+  static constexpr std::uint32_t kOne = 7;
+  static constexpr std::uint64_t kRounds = 200;
+
+  void SetUp() override {
+    Training::SetUp();
+    if (IsSkipped()) return;
+    for (const char* const folder : {"of_most", "of_one"}) {
+      std::filesystem::create_directory(data_ / folder);
+    }
+    write_idx(data_ / "of_most", "train", 600, 3, {0, 1});
+    write_idx(data_ / "of_one", "train", 200, 4, {2});
+    write_idx(data_ / "of_one", "t10k", 150, 5, {2});
+  }
+
+  // The accuracy of the final model on the label that one agent has. `bytes_per_s` is the rate of
+  // its uplink; 0: as fast as those of the others. Its update has 36 kB.
+  double accuracy_on_label_of_one(std::uint32_t bytes_per_s) {
+    Federation federation(
+        {.agents = kOne + 1,
+         .rounds = kRounds,
+         .job = "model = \"mlp:hidden=32\"\ninput = \"1x16x16\"\nclasses = 3\n"
+                "batch_size = 32\nmode = \"gradient\"\noptimizer = \"adam\"\n"
+                "learning_rate = 0.003\n",
+         .coordinator_settings = {"job.agents_min=8", "job.grace_ms=50", "job.deadline_ms=60000",
+                                  fmt::format("job.evaluate_every={}", kRounds),
+                                  "evaluation.path=" + (data_ / "of_one").string()},
+         .agent_settings = {"trainer.name=torch", "trainer.threads=1"}});
+    for (std::uint32_t i = 0; i <= kOne; ++i) {
+      federation.set_for_agent(
+          i, "data.path=" + (data_ / (i == kOne ? "of_one" : "of_most")).string());
+    }
+    if (bytes_per_s > 0) {
+      federation.set_for_agent(kOne, fmt::format("link.shape_bytes_per_s={}", bytes_per_s));
+      federation.set_for_agent(kOne, "link.shape_burst_bytes=0");
+    }
+    federation.start_all();
+    const std::string last = fmt::format("model_version={}", kRounds);
+    EXPECT_TRUE(federation.coordinator().logs({"evaluated", last}));
+    federation.expect_everybody_ends();
+    expect_the_same_model(federation, kOne + 1, kRounds);
+    const auto lines = federation.coordinator().lines_with({"evaluated", last});
+    const double accuracy = lines.empty() ? -1 : std::stod(field(lines.back(), "accuracy"));
+    without_ = federation.coordinator().lines_with({"round committed", "contributors=7"}).size();
+    fmt::print("accuracy {} on the label of agent-7, {} of {} rounds without it\n", accuracy,
+               without_, kRounds);
+    return accuracy;
+  }
+
+  std::size_t without_ = 0;  // rounds without its contribution
+};
+
+TEST_F(TrainingWithAStraggler, ALabelThatOnlyItHasIsLearned) {
+  const double without_delay = accuracy_on_label_of_one(0);
+  EXPECT_GT(without_delay, 0.8);
+  EXPECT_GE(accuracy_on_label_of_one(40'000), 0.8 * without_delay);
+  EXPECT_GT(without_, kRounds / 2);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/round/coordinator/context/stragglers.h"
 #include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
@@ -106,11 +107,11 @@ double seconds_over_uplinks(double factor) {
 }
 
 // Its payload needs several rounds, so that its upload continues from round to round.
-TEST(Stragglers, AnUplinkOfATenthDelaysNoRound) {
+TEST(LateAgents, AnUplinkOfATenthDelaysNoRound) {
   EXPECT_LT(seconds_over_uplinks(10), 1.2 * seconds_over_uplinks(1));
 }
 
-TEST(Stragglers, AnAgentThatIsFastAgainIsAwaitedAgain) {
+TEST(LateAgents, AnAgentThatIsFastAgainIsAwaitedAgain) {
   Federation federation(eight_agents("fp32"));
   federation.host(kSlowAgent).set_train_ns(10 * kTraining);
   ASSERT_TRUE(federation.run_rounds(20)) << federation.describe();
@@ -122,7 +123,24 @@ TEST(Stragglers, AnAgentThatIsFastAgainIsAwaitedAgain) {
   federation.expect_conserved();
 }
 
-TEST(Stragglers, AnAgentThatHangsDelaysOneRound) {
+// The payload of several buckets, and that of a codec with two stages, begins anew in each round. A
+// patient round takes it.
+TEST(LateAgents, AnUplinkThatNeverCarriesAPayloadWithinARoundGetsPatientRounds) {
+  for (const char* const codec : {"fp32", "thc:bits=4"}) {
+    Options options = slow_uplink(10);
+    options.rounds = 40;
+    options.policy.codec = codec;
+    options.policy.bucket_values = 4'096;
+    Federation federation(options);
+    ASSERT_TRUE(federation.run_to_the_end()) << codec << federation.describe();
+    EXPECT_LE(longest_gap(federation, kSlowAgent), 12u) << codec;
+    federation.expect_identical();
+    federation.expect_conserved(1e-3);
+  }
+}
+
+// It costs one grace time, and after 11 rounds a patient one.
+TEST(LateAgents, AnAgentThatHangsDelaysFewRounds) {
   Options options = eight_agents("fp32");
   options.agents = 3;
   options.rounds = 20;
@@ -130,13 +148,13 @@ TEST(Stragglers, AnAgentThatHangsDelaysOneRound) {
   Federation federation(options);
   federation.host(2).set_train_ns(3'600'000 * kNsPerMs);
   ASSERT_TRUE(federation.run_rounds(20)) << federation.describe();
-  EXPECT_LT(seconds_of_rounds(federation), 20 * 0.12 + 0.2);
-  EXPECT_EQ(federation.noted("agents_late"), 1);
+  EXPECT_LT(seconds_of_rounds(federation), 20 * 0.12 + 0.2 + Stragglers::kPatience * 0.12);
+  EXPECT_EQ(federation.noted("agents_late"), 2);
 }
 
 // An exchange among peers needs all participants, so it leaves the late agent out. The star gives
 // it its turn.
-TEST(Stragglers, PeersLeaveALateAgentOut) {
+TEST(LateAgents, PeersLeaveALateAgentOut) {
   Options options = eight_agents("fp32");
   options.peers = true;
   options.policy.collective = wire::Collective::ring;
@@ -158,7 +176,7 @@ TEST(Stragglers, PeersLeaveALateAgentOut) {
   federation.expect_conserved();
 }
 
-TEST(Stragglers, AQuorumOfAllWaitsForAll) {
+TEST(LateAgents, AQuorumOfAllWaitsForAll) {
   Options options = eight_agents("fp32");
   options.rounds = 3;
   options.policy.quorum_fraction = 1;
@@ -169,7 +187,7 @@ TEST(Stragglers, AQuorumOfAllWaitsForAll) {
   EXPECT_EQ(federation.noted("agents_late"), 0);
 }
 
-TEST(Stragglers, WithoutAGraceTimeAStageWaitsForItsDeadline) {
+TEST(LateAgents, WithoutAGraceTimeAStageWaitsForItsDeadline) {
   Options options = eight_agents("fp32");
   options.rounds = 3;
   options.policy.grace_ms = 0;

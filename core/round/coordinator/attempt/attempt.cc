@@ -19,16 +19,23 @@ constexpr std::size_t kNamesBytesMax = 200;
 Result<std::unique_ptr<Attempt>> Attempt::make(const JobContext& job, const Membership& membership,
                                                RepeatedBytes& repeats, CarriedUploads& carried,
                                                const Setup& setup) {
+  const Stragglers& stragglers = membership.stragglers();
   std::vector<RoundMember> members;
+  bool patient = false;
   for (std::uint32_t i = 0; i < membership.size(); ++i) {
-    members.push_back(
-        {.session = membership.members()[i].session,
-         .participates = setup.participants.test(i),
-         .missed_stage = membership.stragglers().missed_stage(membership.members()[i].agent_id),
-         .trained_round = setup.plan->key().round});
+    const std::string& agent_id = membership.members()[i].agent_id;
+    const bool waits = setup.participants.test(i) && stragglers.needs_patience(agent_id);
+    patient |= waits;
+    members.push_back({.session = membership.members()[i].session,
+                       .participates = setup.participants.test(i),
+                       .missed_stage = waits ? std::nullopt : stragglers.missed_stage(agent_id),
+                       .trained_round = setup.plan->key().round});
   }
+  const GraceRule rule = grace_rule(job.policy());
   std::unique_ptr<Attempt> made(new Attempt(job, membership, repeats, carried, setup,
-                                            std::move(members), grace_rule(job.policy())));
+                                            std::move(members),
+                                            patient ? rule.times(Stragglers::kPatience) : rule));
+  made->patient_ = patient;
   ActiveRound& round = made->round_;
   TRIBUTARY_TRY(round.begin(job.coordinator.config.execution, setup.residual, setup.start));
   const TimeNs now = job.coordinator.now;
@@ -272,17 +279,17 @@ void Attempt::close_stage(BucketAggregation& bucket) {
 void Attempt::record_late(Stragglers& stragglers) const {
   const TimeNs now = job_.coordinator.now;
   const TimeNs took = now - round_.began_at_ns;
-  stragglers.ended(key().round, now + grace_rule(job_.policy()).of(took));
+  stragglers.ended(key().round, patient_ ? 0 : now + grace_rule(job_.policy()).of(took));
   for (std::uint32_t i = 0; i < membership_.size(); ++i) {
     const RoundMember& member = round_.members()[i];
-    if (!member.participates || !member.missed_stage) continue;
+    if (!member.participates) continue;
     const std::string& agent_id = membership_.members()[i].agent_id;
     const bool contributed = std::ranges::all_of(round_.buckets(), [i](const auto& bucket) {
       return !bucket->finished() || bucket->in_result().test(i);
     });
     if (contributed) {
       stragglers.contributed(agent_id, member.trained_round, member.last_part_at_ns);
-    } else {
+    } else if (member.missed_stage) {
       stragglers.missed(agent_id, *member.missed_stage);
     }
   }

@@ -141,6 +141,7 @@ class Attempt {
   Admission admission_;
   DeadlineWatch deadline_;
   StageGrace grace_;
+  bool patient_ = false;  // waits longer for an agent that has not contributed for many rounds
   TimeNs grace_due_ns_ = kNever;  // of the first stage that closes by its grace time
 };
 

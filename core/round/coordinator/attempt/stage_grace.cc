@@ -19,6 +19,10 @@ TimeNs GraceRule::of(TimeNs took_ns) const {
   return std::max(least_ns, static_cast<TimeNs>(share));
 }
 
+GraceRule GraceRule::times(std::int64_t patience) const {
+  return {.least_ns = least_ns * patience, .factor = factor * static_cast<double>(patience)};
+}
+
 StageGrace::StageGrace(const GraceRule& rule, std::size_t buckets, TimeNs now)
     : rule_(rule), stages_(buckets, {.opened_ns = now, .arrived_ns = {}}) {}
 

@@ -20,6 +20,8 @@ struct GraceRule {
   double factor = 0;
 
   bool given() const { return least_ns > 0; }
+  // The rule of a round that waits so many times as long.
+  GraceRule times(std::int64_t patience) const;
   TimeNs of(TimeNs took_ns) const;
 };
 

@@ -4,8 +4,11 @@
 // Such an agent stays a member: it gets every plan and result, and its payload counts whenever it
 // arrives in time. It is awaited again once a contribution is complete within the time that the
 // round in which it was trained would have waited: that round's duration and its grace time.
-// Memory: one name per straggler and one entry for each of the last rounds. Pure: every call gets
-// the time. Not thread-safe.
+// An agent that has not contributed for kRoundsWithoutMax rounds gets a patient round, which waits
+// kPatience grace times for it. If it misses that round as well, its next one comes after twice as
+// many rounds.
+// Memory: one entry per straggler and one for each of the last rounds. Pure: every call gets the
+// time. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -20,13 +23,20 @@ namespace tributary {
 
 class Stragglers {
  public:
+  static constexpr std::uint32_t kRoundsWithoutMax = 11;
+  static constexpr std::int64_t kPatience = 16;
+
   // The last stage that closed without the agent; empty: it is awaited.
   std::optional<std::uint32_t> missed_stage(const std::string& agent_id) const;
 
-  // A round has ended. `limit_ns` is the time at which a contribution of it would have been late.
+  // Whether the next round has to be patient for the sake of this agent.
+  bool needs_patience(const std::string& agent_id) const;
+
+  // A round has ended. `limit_ns` is the time at which a contribution of it would have been late; 0
+  // after a patient round, which proves no agent fast.
   void ended(std::uint64_t round, TimeNs limit_ns);
   // A stage of the round closed without the agent.
-  void missed(const std::string& agent_id, std::uint32_t stage) { late_[agent_id] = stage; }
+  void missed(const std::string& agent_id, std::uint32_t stage);
   // A straggler's contribution is complete; its newest update was trained for this round.
   void contributed(const std::string& agent_id, std::uint64_t trained_round, TimeNs at_ns);
   // Forgets agents that are no members any more.
@@ -43,8 +53,14 @@ class Stragglers {
     TimeNs limit_ns = 0;
   };
 
-  std::map<std::string, std::uint32_t> late_;  // the missed stage, by agent id
-  std::deque<Ended> rounds_;                   // ascending
+  struct Late {
+    std::uint32_t stage = 0;           // the last one that it missed
+    std::uint32_t rounds_without = 0;  // since its last contribution or patient round
+    std::uint32_t patience_after = kRoundsWithoutMax;
+  };
+
+  std::map<std::string, Late> late_;  // by agent id
+  std::deque<Ended> rounds_;          // ascending
 };
 
 }  // namespace tributary

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace tributary {
 namespace {
 
@@ -26,6 +28,30 @@ TEST(Stragglers, AnUpdateOfARoundLongAgoIsLate) {
   EXPECT_TRUE(stragglers.missed_stage("agent-0"));
   stragglers.contributed("agent-0", 100, 5);
   EXPECT_FALSE(stragglers.missed_stage("agent-0"));
+}
+
+TEST(Stragglers, AnAgentThatNeverContributesGetsAPatientRoundNowAndThen) {
+  Stragglers stragglers;
+  std::vector<std::uint64_t> patient;
+  for (std::uint64_t round = 1; round <= 100; ++round) {
+    const bool waits = stragglers.needs_patience("agent-0");
+    if (waits) patient.push_back(round);
+    stragglers.ended(round, waits ? 0 : 1'000);
+    stragglers.missed("agent-0", 0);
+  }
+  EXPECT_EQ(patient, (std::vector<std::uint64_t>{13, 36, 81})) << "after 11, 22 and 44 rounds";
+  EXPECT_FALSE(stragglers.needs_patience("agent-1"));
+}
+
+TEST(Stragglers, AContributionInAPatientRoundIsStillLate) {
+  Stragglers stragglers;
+  stragglers.missed("agent-0", 0);
+  for (std::uint64_t round = 1; round <= 11; ++round) stragglers.ended(round, 1'000);
+  EXPECT_TRUE(stragglers.needs_patience("agent-0"));
+  stragglers.ended(12, 0);
+  stragglers.contributed("agent-0", 12, 500);
+  EXPECT_TRUE(stragglers.missed_stage("agent-0"));
+  EXPECT_FALSE(stragglers.needs_patience("agent-0"));
 }
 
 TEST(Stragglers, AgentsThatHaveLeftAreForgotten) {

@@ -1,0 +1,258 @@
+// Agents whose numbers cannot be added: by their trainer, and by a client that skips the agent's
+// checks. The job goes on without them, names them, and its model stays finite.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/base/files/file.h"
+#include "core/store/coordinator/run_file.h"
+#include "core/train/model/safetensors.h"
+#include "core/update/finite.h"
+#include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/hostile_agent.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInf = std::numeric_limits<float>::infinity();
+constexpr std::uint64_t kRounds = 6;
+constexpr std::uint64_t kBad = 2;  // the round of the fault, or its first
+constexpr std::uint32_t kAgents = 4;
+constexpr std::uint32_t kCulprit = 1;
+
+FederationOptions options_for(const std::string& codec) {
+  return {.agents = kAgents,
+          .rounds = kRounds,
+          .parameters = 3'000,
+          .codec = codec,
+          // All agents are asked for, so that an agent that is left out must not stop the job.
+          .coordinator_settings = {"job.retry_after_ms=50"},
+          .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0"}};
+}
+
+// The job is over; what its journal and its exported model say.
+class Outcome {
+ public:
+  explicit Outcome(Federation& federation)
+      : run_(RunFile::open(federation.coordinator_journal()).value()), job_(run_->jobs()->front()) {
+    Process exported({TRIBUTARY_CLI, "job", "export", "test", "--run",
+                      federation.coordinator_journal(), "--out", federation.path("model")},
+                     federation.path("export.log"));
+    EXPECT_EQ(exported.wait(), 0) << federation.path("export.log");
+    const Result<Bytes> file =
+        read_file(federation.path("model") + "/model.safetensors", std::uint64_t{1} << 30);
+    EXPECT_TRUE(file.ok()) << file.status().text();
+    const Result<Safetensors> model = read_safetensors(*file);
+    EXPECT_TRUE(model.ok()) << model.status().text();
+    finite_ = model.ok() && !first_not_finite(model->values);
+    exported_round_ = model.ok() ? std::stoull(model->metadata.at("round")) : 0;
+  }
+
+  const JobRecord& job() const { return job_; }
+  bool model_is_finite() const { return finite_; }
+  std::uint64_t exported_round() const { return exported_round_; }
+  // The sources of all events with this name.
+  std::multiset<std::string> sources_of(const std::string& event) const {
+    std::multiset<std::string> sources;
+    std::int64_t after = 0;
+    while (true) {
+      const auto page = run_->events(after, 1'000);
+      EXPECT_TRUE(page.ok()) << page.status().text();
+      if (!page.ok() || page->empty()) return sources;
+      for (const StoredEvent& one : *page) {
+        after = one.number;
+        if (one.name == event) sources.insert(one.source);
+      }
+    }
+  }
+
+ private:
+  std::unique_ptr<RunFile> run_;
+  JobRecord job_;
+  bool finite_ = false;
+  std::uint64_t exported_round_ = 0;
+};
+
+void expect_finished(Federation& federation, bool named) {
+  const Outcome outcome(federation);
+  EXPECT_EQ(outcome.job().state, wire::JobState::finished) << outcome.job().state_reason;
+  EXPECT_TRUE(outcome.model_is_finite());
+  EXPECT_EQ(outcome.exported_round(), kRounds);
+  const auto excluded = outcome.sources_of("agent_excluded");
+  const std::string culprit = Federation::agent_id(kCulprit);
+  EXPECT_EQ(excluded.count(culprit) > 0, named);
+  EXPECT_EQ(excluded.count(culprit), excluded.size()) << "another agent was named";
+  EXPECT_EQ(federation.coordinator().lines_with({"agent_excluded", culprit}).empty(), !named);
+}
+
+// --- by a trainer ---
+
+struct TrainerFault {
+  const char* name;
+  const char* value;
+  bool always;
+  const char* codec;
+  const char* collective;
+  bool named;
+};
+
+std::string text_of(const TrainerFault& fault) {
+  return fmt::format("{}_{}_{}_{}", fault.name, fault.always ? "always" : "once",
+                     std::string(fault.codec).substr(0, std::string(fault.codec).find(':')),
+                     fault.collective);
+}
+
+void set_fault(Federation& federation, std::uint32_t agent, const std::string& value, bool always) {
+  federation.set_for_agent(agent, "trainer.name=torch");
+  federation.set_for_agent(agent, "trainer.library=" TRIBUTARY_FAULTY_TRAINER);
+  federation.set_for_agent(agent, "data.path=unused");
+  federation.set_for_agent(
+      agent, fmt::format("trainer.model_file={}:{}:{}", value, kBad, always ? kRounds : kBad));
+}
+
+class TrainerFaults : public testing::TestWithParam<TrainerFault> {};
+
+void play(const TrainerFault& fault) {
+  FederationOptions options = options_for(fault.codec);
+  options.coordinator_settings.push_back(fmt::format("job.collective={}", fault.collective));
+  Federation federation(options);
+  set_fault(federation, kCulprit, fault.value, fault.always);
+  federation.start_all();
+  federation.expect_everybody_ends();
+  expect_finished(federation, fault.named);
+  for (std::uint32_t agent = 0; agent < kAgents; ++agent) {
+    EXPECT_TRUE(federation.agent(agent).lines_with({"conservation violated"}).empty()) << agent;
+  }
+}
+
+TEST_P(TrainerFaults, TheJobGoesOn) { play(GetParam()); }
+
+INSTANTIATE_TEST_SUITE_P(Some, TrainerFaults,
+                         testing::Values(TrainerFault{"nan", "nan", true, "fp32", "star", true},
+                                         TrainerFault{"max", "3.4e38", true, "thc", "star", true},
+                                         TrainerFault{"inf", "inf", false, "fp32", "ring", true}),
+                         [](const auto& fault) { return text_of(fault.param); });
+
+std::vector<TrainerFault> all_trainer_faults() {
+  std::vector<TrainerFault> all;
+  for (const char* codec :
+       {"fp32", "bf16", "int8", "int8_shared", "qsgd", "thc", "threelc", "topk:cr=0.1",
+        "randk:cr=0.1", "onebit", "powersgd", "zstd", "gcomp", "dgc:cr=0.1"}) {
+    for (const bool always : {false, true}) {
+      all.push_back({"nan", "nan", always, codec, "star", true});
+      all.push_back({"minus_inf", "-inf", always, codec, "star", true});
+      all.push_back({"max", "3.4e38", always, codec, "star", true});
+      all.push_back({"denormal", "1e-42", always, codec, "star", false});
+    }
+  }
+  for (const char* codec : {"fp32", "int8", "thc"}) {
+    all.push_back({"nan", "nan", true, codec, "ring", true});
+    all.push_back({"max", "3.4e38", true, codec, "ring", true});
+    all.push_back({"denormal", "1e-42", true, codec, "ring", false});
+  }
+  all.push_back({"large", "1e30", true, "fp32", "star", false});
+  all.push_back({"large", "1e30", true, "fp32", "ring", false});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(ManyFaults, TrainerFaults, testing::ValuesIn(all_trainer_faults()),
+                         [](const auto& fault) { return text_of(fault.param); });
+
+TEST(FaultyNumbers, AJobWhoseAgentsAllDivergeEndsWithTheReason) {
+  FederationOptions options = options_for("fp32");
+  Federation federation(options);
+  for (std::uint32_t agent = 0; agent < kAgents; ++agent) {
+    set_fault(federation, agent, "nan", true);
+  }
+  federation.start_all();
+  federation.expect_everybody_ends();
+  const Outcome outcome(federation);
+  EXPECT_EQ(outcome.job().state, wire::JobState::stopped);
+  EXPECT_EQ(outcome.job().state_reason, "model_not_finite");
+  EXPECT_EQ(outcome.exported_round(), kBad - 1) << "the last good version";
+  EXPECT_TRUE(outcome.model_is_finite());
+  EXPECT_LE(federation.coordinator().lines_with({"round_aborted"}).size(), 3u);
+}
+
+// Every update is finite and so is the sum, but not its squares: only the step shows it.
+TEST(FaultyNumbers, AnAgentThatOnlyTheStepShowsIsFoundByHalving) {
+  FederationOptions options = options_for("fp32");
+  options.coordinator_settings.insert(options.coordinator_settings.end(),
+                                      {"job.mode=gradient", "job.optimizer=adam"});
+  Federation federation(options);
+  set_fault(federation, kCulprit, "1e30", true);
+  federation.start_all();
+  federation.expect_everybody_ends();
+  expect_finished(federation, true);
+  EXPECT_FALSE(federation.agent(kCulprit).lines_with({"residual_dropped"}).empty());
+}
+
+// --- by a client that skips the checks ---
+
+struct ClientFault {
+  const char* name;
+  float value;
+  bool always;
+  const char* codec;
+  bool named;
+};
+
+std::string text_of(const ClientFault& fault) {
+  return text_of(TrainerFault{fault.name, "", fault.always, fault.codec, "star", fault.named});
+}
+
+class ClientFaults : public testing::TestWithParam<ClientFault> {};
+
+TEST_P(ClientFaults, TheJobGoesOn) {
+  const ClientFault& fault = GetParam();
+  Federation federation(options_for(fault.codec));
+  federation.start_coordinator();
+  HostileAgent hostile(federation, kCulprit,
+                       {.codec = fault.codec,
+                        .value = fault.value,
+                        .first_round = kBad,
+                        .last_round = fault.always ? kRounds : kBad});
+  for (std::uint32_t agent = 0; agent < kAgents; ++agent) {
+    if (agent != kCulprit) federation.start_agent(agent);
+  }
+  EXPECT_EQ(federation.coordinator().wait(), 0) << federation.path("coordinator.log");
+  EXPECT_GT(hostile.replaced(), 0u);
+  EXPECT_EQ(hostile.excluded() > 0, fault.named);
+  expect_finished(federation, fault.named);
+}
+
+INSTANTIATE_TEST_SUITE_P(Some, ClientFaults,
+                         testing::Values(ClientFault{"nan", kNan, true, "fp32", true},
+                                         ClientFault{"max", 3.4e38f, false, "threelc", true},
+                                         ClientFault{"inf", kInf, true, "thc", true}),
+                         [](const auto& fault) { return text_of(fault.param); });
+
+std::vector<ClientFault> all_client_faults() {
+  std::vector<ClientFault> all;
+  for (const char* codec :
+       {"fp32", "bf16", "int8", "int8_shared", "qsgd", "thc", "threelc", "topk:cr=0.1",
+        "randk:cr=0.1", "onebit", "powersgd", "zstd", "gcomp", "dgc:cr=0.1"}) {
+    for (const bool always : {false, true}) {
+      all.push_back({"nan", kNan, always, codec, true});
+      all.push_back({"inf", kInf, always, codec, true});
+      all.push_back({"minus_inf", -kInf, always, codec, true});
+      all.push_back({"max", 3.4e38f, always, codec, true});
+      all.push_back({"denormal", 1e-42f, always, codec, false});
+    }
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(ManyFaults, ClientFaults, testing::ValuesIn(all_client_faults()),
+                         [](const auto& fault) { return text_of(fault.param); });
+
+}  // namespace
+}  // namespace tributary::end_to_end
