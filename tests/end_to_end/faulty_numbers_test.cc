@@ -21,16 +21,16 @@
 namespace tributary::end_to_end {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr std::uint64_t kRounds = 6;
-constexpr std::uint64_t kBad = 2;  // the round of the fault, or its first
-constexpr std::uint32_t kAgents = 4;
+constexpr float kFaultyNan = std::numeric_limits<float>::quiet_NaN();
+constexpr float kFaultyInf = std::numeric_limits<float>::infinity();
+constexpr std::uint64_t kFaultyRounds = 6;
+constexpr std::uint64_t kFirstFault = 2;  // the round of the fault, or its first
+constexpr std::uint32_t kFaultyAgents = 4;
 constexpr std::uint32_t kCulprit = 1;
 
 FederationOptions options_for(const std::string& codec) {
-  return {.agents = kAgents,
-          .rounds = kRounds,
+  return {.agents = kFaultyAgents,
+          .rounds = kFaultyRounds,
           .parameters = 3'000,
           .codec = codec,
           // All agents are asked for, so that an agent that is left out must not stop the job.
@@ -85,7 +85,7 @@ void expect_finished(Federation& federation, bool named) {
   const Outcome outcome(federation);
   EXPECT_EQ(outcome.job().state, wire::JobState::finished) << outcome.job().state_reason;
   EXPECT_TRUE(outcome.model_is_finite());
-  EXPECT_EQ(outcome.exported_round(), kRounds);
+  EXPECT_EQ(outcome.exported_round(), kFaultyRounds);
   const auto excluded = outcome.sources_of("agent_excluded");
   const std::string culprit = Federation::agent_id(kCulprit);
   EXPECT_EQ(excluded.count(culprit) > 0, named);
@@ -114,8 +114,8 @@ void set_fault(Federation& federation, std::uint32_t agent, const std::string& v
   federation.set_for_agent(agent, "trainer.name=torch");
   federation.set_for_agent(agent, "trainer.library=" TRIBUTARY_FAULTY_TRAINER);
   federation.set_for_agent(agent, "data.path=unused");
-  federation.set_for_agent(
-      agent, fmt::format("trainer.model_file={}:{}:{}", value, kBad, always ? kRounds : kBad));
+  federation.set_for_agent(agent, fmt::format("trainer.model_file={}:{}:{}", value, kFirstFault,
+                                              always ? kFaultyRounds : kFirstFault));
 }
 
 class TrainerFaults : public testing::TestWithParam<TrainerFault> {};
@@ -128,7 +128,7 @@ void play(const TrainerFault& fault) {
   federation.start_all();
   federation.expect_everybody_ends();
   expect_finished(federation, fault.named);
-  for (std::uint32_t agent = 0; agent < kAgents; ++agent) {
+  for (std::uint32_t agent = 0; agent < kFaultyAgents; ++agent) {
     EXPECT_TRUE(federation.agent(agent).lines_with({"conservation violated"}).empty()) << agent;
   }
 }
@@ -169,7 +169,7 @@ INSTANTIATE_TEST_SUITE_P(ManyFaults, TrainerFaults, testing::ValuesIn(all_traine
 TEST(FaultyNumbers, AJobWhoseAgentsAllDivergeEndsWithTheReason) {
   FederationOptions options = options_for("fp32");
   Federation federation(options);
-  for (std::uint32_t agent = 0; agent < kAgents; ++agent) {
+  for (std::uint32_t agent = 0; agent < kFaultyAgents; ++agent) {
     set_fault(federation, agent, "nan", true);
   }
   federation.start_all();
@@ -177,7 +177,7 @@ TEST(FaultyNumbers, AJobWhoseAgentsAllDivergeEndsWithTheReason) {
   const Outcome outcome(federation);
   EXPECT_EQ(outcome.job().state, wire::JobState::stopped);
   EXPECT_EQ(outcome.job().state_reason, "model_not_finite");
-  EXPECT_EQ(outcome.exported_round(), kBad - 1) << "the last good version";
+  EXPECT_EQ(outcome.exported_round(), kFirstFault - 1) << "the last good version";
   EXPECT_TRUE(outcome.model_is_finite());
   EXPECT_LE(federation.coordinator().lines_with({"round_aborted"}).size(), 3u);
 }
@@ -218,9 +218,9 @@ TEST_P(ClientFaults, TheJobGoesOn) {
   HostileAgent hostile(federation, kCulprit,
                        {.codec = fault.codec,
                         .value = fault.value,
-                        .first_round = kBad,
-                        .last_round = fault.always ? kRounds : kBad});
-  for (std::uint32_t agent = 0; agent < kAgents; ++agent) {
+                        .first_round = kFirstFault,
+                        .last_round = fault.always ? kFaultyRounds : kFirstFault});
+  for (std::uint32_t agent = 0; agent < kFaultyAgents; ++agent) {
     if (agent != kCulprit) federation.start_agent(agent);
   }
   EXPECT_EQ(federation.coordinator().wait(), 0) << federation.path("coordinator.log");
@@ -230,9 +230,9 @@ TEST_P(ClientFaults, TheJobGoesOn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Some, ClientFaults,
-                         testing::Values(ClientFault{"nan", kNan, true, "fp32", true},
+                         testing::Values(ClientFault{"nan", kFaultyNan, true, "fp32", true},
                                          ClientFault{"max", 3.4e38f, false, "threelc", true},
-                                         ClientFault{"inf", kInf, true, "thc", true}),
+                                         ClientFault{"inf", kFaultyInf, true, "thc", true}),
                          [](const auto& fault) { return text_of(fault.param); });
 
 std::vector<ClientFault> all_client_faults() {
@@ -241,9 +241,9 @@ std::vector<ClientFault> all_client_faults() {
        {"fp32", "bf16", "int8", "int8_shared", "qsgd", "thc", "threelc", "topk:cr=0.1",
         "randk:cr=0.1", "onebit", "powersgd", "zstd", "gcomp", "dgc:cr=0.1"}) {
     for (const bool always : {false, true}) {
-      all.push_back({"nan", kNan, always, codec, true});
-      all.push_back({"inf", kInf, always, codec, true});
-      all.push_back({"minus_inf", -kInf, always, codec, true});
+      all.push_back({"nan", kFaultyNan, always, codec, true});
+      all.push_back({"inf", kFaultyInf, always, codec, true});
+      all.push_back({"minus_inf", -kFaultyInf, always, codec, true});
       all.push_back({"max", 3.4e38f, always, codec, true});
       all.push_back({"denormal", 1e-42f, always, codec, false});
     }

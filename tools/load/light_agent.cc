@@ -229,7 +229,9 @@ void LightAgent::contribute(std::uint32_t bucket) {
   // A stage counts as encoded even if this agent sends nothing in it, as in a broadcast of another
   // root.
   work.encoded = stage + 1;
-  if (*payload) upload_.add(bucket, stage, std::move(*payload));
+  if (*payload) {
+    upload_.add({.bucket = bucket, .stage = stage, .bytes = std::move(*payload)});
+  }
 }
 
 void LightAgent::end_round() {

@@ -130,7 +130,7 @@ TEST(LateAgents, AnUplinkThatNeverCarriesAPayloadWithinARoundGetsPatientRounds) 
     Options options = slow_uplink(10);
     options.rounds = 40;
     options.policy.codec = codec;
-    options.policy.bucket_values = 4'096;
+    options.policy.bucket_values_max = 4'096;
     Federation federation(options);
     ASSERT_TRUE(federation.run_to_the_end()) << codec << federation.describe();
     EXPECT_LE(longest_gap(federation, kSlowAgent), 12u) << codec;

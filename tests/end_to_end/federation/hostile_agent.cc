@@ -77,7 +77,7 @@ HostileAgent::HostileAgent(const Federation& federation, std::uint32_t agent,
   link_ = *open_spoke({.endpoint = federation.endpoint(),
                        .keys = *keys,
                        .hub = federation.keys_of_coordinator().public_key});
-  machine_ = *Agent::make({.agent_id = agent_id, .incarnation = 4711}, {});
+  machine_ = *Agent::make({.agent_id = agent_id, .incarnation = 4711, .capabilities = {}}, {});
   thread_ = std::thread([this, agent_id] { run(agent_id); });
 }
 
