@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The layer check finds what is planted for it, in a copy of two folders of the real tree."""
+"""The layer check finds what is planted for it, in a copy of three folders of the real tree."""
 
 import shutil
 import subprocess
@@ -13,7 +13,8 @@ import source_tree
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
-COPIED = (Path("core/base"), Path("core/codec"))  # without benches they include nothing outside
+# Without benches they include nothing outside.
+COPIED = (Path("core/base"), Path("core/update"), Path("core/codec"))
 
 
 class PlantedIncludes(unittest.TestCase):

@@ -222,7 +222,7 @@ learning_rate = 0.001
       ASSERT_NE(report.mechanisms, nullptr);
       const auto* facts = flatbuffers::GetRoot<wire::Mechanisms>(report.mechanisms->data());
       EXPECT_GT(facts->buckets_with_view(), 0u) << collective;
-      EXPECT_GT(facts->mantissa_bits_dropped(), 6) << collective;
+      EXPECT_GT(facts->mantissa_bits_dropped(), 1) << collective;
       EXPECT_LT(facts->mantissa_bits_dropped(), 18) << collective;
     }
   }

@@ -244,7 +244,7 @@ TEST_F(RoundPageTest, NamesAnAgentThatWasExcludedForItsNumbers) {
   writer.add(rows);
   ASSERT_TRUE(happens([&] {
     page_->refresh();
-    return !page_->rows().rows[0].moments.empty();
+    return !page_->rows().note.isEmpty();
   }));
   const QString note = page_->rows().note;
   EXPECT_TRUE(note.contains("garage-02")) << note.toStdString();

@@ -63,7 +63,7 @@ struct PlannedBucket {
   // round in which it was encoded, and the residual takes what the payload lacks.
   bool outlives_round() const {
     return stages() == 1 && codec->stages()[0].combine == Combine::sum && keeps_residual() &&
-           (keeps_error() || !codec->lossy());
+           !codec->lossy();
   }
   // True if the other bucket has the same values and the same codec.
   bool same_as(const PlannedBucket& other) const {
