@@ -8,7 +8,6 @@
 // messages with small echoes, an uplink train of small messages with padded echoes. The class does
 // no I/O; the caller passes times (seconds of one monotonic clock) and sends the probes. Not
 // thread-safe.
-// echoes, a train up of small messages with padded echoes.
 #pragma once
 
 #include <cstddef>

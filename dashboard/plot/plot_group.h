@@ -2,7 +2,6 @@
 //
 // A view adds itself, and removes itself before it or the group is destroyed. A producer that has
 // appended to a displayed series calls touch(). Threads: the GUI thread.
-// view shows calls touch(). Threads: that of the widgets.
 #pragma once
 
 #include <QObject>

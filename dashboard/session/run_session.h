@@ -4,7 +4,6 @@
 // The thread hands over one portion of changes at a time and continues when it has been taken. A
 // large file therefore cannot flood a busy window, and memory stays bounded. All members belong to
 // the GUI thread.
-// window that is busy is not drowned by a file that is large.
 #pragma once
 
 #include <QObject>

@@ -4,7 +4,6 @@
 // Assumptions: pointers are aligned to their element type. Inputs and outputs do not overlap,
 // except that `sum` is both. The functions have no state; threads may call them for different
 // memory.
-// and output do not overlap, except that `sum` is both.
 #pragma once
 
 #include <cstddef>

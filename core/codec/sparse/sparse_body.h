@@ -7,9 +7,8 @@
 //
 // The header of the payload names the layout of the indices (indices.h). If all values take fewer
 // bytes than the selected ones with their indices, all are sent, with zeros for the values that
-// were not selected (layout 3). Functions that read trust nothing in the payload and return
-// corrupt_data; all functions are pure.
-// as zeros (layout 3).
+// were not selected (layout 3). Functions that read trust nothing in the payload. They return
+// not_finite for NaN and Inf, and corrupt_data for anything else. All functions are pure.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +56,7 @@ void pick(const Execution& execution, std::span<const std::uint32_t> indices,
 void scatter(const Execution& execution, std::span<const std::uint32_t> indices,
              const float* values, std::span<float> out);
 
-// Returns corrupt_data if any value of a body is NaN or Inf.
+// Returns not_finite if any value of a body is NaN or Inf.
 Status check_finite_body(const Execution& execution, std::span<const float> values);
 
 }  // namespace tributary::sparse

@@ -4,7 +4,6 @@
 // Assumptions: arrays are aligned to their element type. Inputs and outputs do not overlap except
 // where stated. A block is a power of two of at least 64, and every other n is a multiple of 64.
 // The functions have no state; threads may call them for different memory.
-// said; a block is a power of two from 64 on, and every other n is a multiple of 64.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,6 @@
 //
 // A model can learn: spelling; the verb form and the plural from the subject; in an answer the
 // thing, the person who asked and the person asked; the sum of two digits.
-// answer the thing, who asked and who was asked; the sum of two digits.
 #pragma once
 
 #include <cstdint>

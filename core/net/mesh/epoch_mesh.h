@@ -7,15 +7,14 @@
 // to another member:
 //   hello    the sender is in this session; the receiver remembers it until the sender reports
 //            another session
-//   welcome  the answer to a hello: the receiver is in the session too; queued messages for a
-//   member
-//            are sent after any frame of the session has arrived from it
+//   welcome  the answer to a hello: the receiver is in the session too
 //   piece    a message
 //   goodbye  the sender has left the session
-// A member that does not answer within connect_max is lost. A member that sends a frame of another
-// session has left this one. Frames of other sessions are dropped, and only their session number is
-// kept. No message is lost by that, because a member sends messages only after it knows that the
-// receiver is in the session.
+// Messages for a member are queued until any frame of the session has arrived from it. A member
+// that does not answer within connect_max is lost, and the messages queued for it are dropped. A
+// member that sends a frame of another session has left this one. Frames of other sessions are
+// dropped, and only their session number is kept. No message is lost by that, because a member
+// sends messages only after it knows that the receiver is in the session.
 //
 // Thread rule: it belongs to one thread at a time; only a transport's wake() may be called from any
 // thread.

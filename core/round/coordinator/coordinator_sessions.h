@@ -3,7 +3,6 @@
 // An agent has one session. Another process with the same agent id is refused as long as the first
 // one answers. A frame without a valid session is answered by a refusal only. The references given
 // to the constructor must outlive the object. Not thread-safe.
-// first one answers. Frames of strangers are answered by a refusal and nothing else.
 #pragma once
 
 #include <string>

@@ -5,7 +5,6 @@
 // other run. The time of remove() is proportional to the stored bytes.
 //
 // Used by the thread of the database, which must outlive the object.
-// Threads: that of the database.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,8 @@ struct PlotColours {
   QColor warning = {};  // stragglers and retries
 };
 
-// Derives the colours from a palette; its base colour decides between light and dark.
+// Derives the colours from a palette. They are for a dark background if its base colour is darker
+// than its text colour.
 PlotColours plot_colours(const QPalette& palette);
 
 // Returns the colour of a slot below kNameSlotsBegin. The first eight are those of Okabe and Ito,

@@ -4,7 +4,6 @@
 // A check runs one second after the first part that no check has seen, so an attempt without
 // traffic costs nothing. Exchanges among peers are not checked, because their payloads do not pass
 // the coordinator. Not thread-safe.
-// traffic costs nothing. By peers nothing is checked: their payloads do not pass here.
 #pragma once
 
 #include <optional>
