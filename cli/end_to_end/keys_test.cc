@@ -74,7 +74,7 @@ TEST_F(Keys, AKeyThatOthersMayReadIsRefused) {
   ASSERT_EQ(::chmod(path("agent.key").c_str(), 0644), 0);
   const Outcome outcome = run({"keys", "show", "--key-file", path("agent.key")});
   EXPECT_EQ(outcome.code, 10);
-  EXPECT_THAT(outcome.err, HasSubstr("mode 0644; chmod 600"));
+  EXPECT_THAT(outcome.err, HasSubstr("mode 0644; run chmod 600"));
 }
 
 TEST_F(Keys, AllowShowRevoke) {

@@ -22,7 +22,9 @@ FederationOptions with_grace(std::uint32_t agents, std::uint64_t rounds) {
   return {.agents = agents,
           .rounds = rounds,
           .parameters = 2'000,
-          .coordinator_settings = {fmt::format("job.agents_min={}", agents), "job.grace_ms=200",
+          // A quorum of half of the agents; the first round waits until all have connected.
+          .coordinator_settings = {fmt::format("job.agents_min={}", agents / 2),
+                                   "job.catch_up_wait_ms=3000", "job.grace_ms=200",
                                    "job.deadline_ms=60000"},
           .agent_settings = {"trainer.train_ms=100"}};
 }

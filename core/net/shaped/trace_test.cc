@@ -67,7 +67,7 @@ TEST(LinkTrace, AnErrorNamesTheLineAndWhatWasExpected) {
   EXPECT_THAT(text_of("0,1,1,0"), HasSubstr("seconds"));
   EXPECT_THAT(text_of("1,1,-1,0"), HasSubstr("delay_ms"));
   EXPECT_THAT(text_of("1,1,1,101"), HasSubstr("loss_percent"));
-  EXPECT_THAT(text_of("1,1e-9,1,0"), HasSubstr("a byte"));
+  EXPECT_THAT(text_of("1,1e-9,1,0"), HasSubstr("one byte"));
   EXPECT_THAT(text_of("nan,1,1,0"), HasSubstr("seconds"));
   EXPECT_THAT(text_of(""), HasSubstr("at least one step"));
   EXPECT_THAT(text_of("seconds, mbit_per_s, delay_ms, loss_percent\n"), HasSubstr("at least one"));

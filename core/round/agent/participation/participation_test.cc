@@ -118,7 +118,7 @@ TEST_F(SomeParticipation, WaitsForTheResidualThatIsBeingStored) {
   EXPECT_EQ(updates_.residual().stamp().updates_taken, 2u);
 }
 
-// The residual of a round that this agent has missed is not counted.
+// The job's norm_max. The residual of a round that this agent has missed is not counted.
 TEST_F(SomeParticipation, BoundsTheUpdateAndNotTheResidual) {
   const double norm = norm_of(*all(1));
   agent_.have_model(0, 0, norm);
@@ -126,6 +126,7 @@ TEST_F(SomeParticipation, BoundsTheUpdateAndNotTheResidual) {
   take(training(), 4);
   EXPECT_NEAR((*updates_.residual().shared())[0], 1, 1e-6);
   participation_.close();
+  updates_.round_ended(true);  // so that it trains again
   agent_.store_all();
   begin(2);
   take(training(), 0.5f);

@@ -151,7 +151,7 @@ TEST(WholeLayersInAPlan, AreWholeByTheStarAndByARing) {
     const wire::PlanT plan = plan_of_matrices(
         {.codec = "powersgd", .bucket_values_max = 64, .collective = collective}, 4);
     EXPECT_EQ(runs_of(plan), kWholeMatrices) << wire::EnumNameCollective(collective);
-    EXPECT_EQ(plan.exchanges[0]->layer_values, 1u << 24);
+    EXPECT_EQ(plan.exchanges[0]->layer_values, RoundPolicy().layer_values_max);
     EXPECT_EQ(plan.exchanges[1]->layer_values, 0u) << "fp32 for the exact layers";
   }
 }
