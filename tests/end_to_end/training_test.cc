@@ -110,20 +110,6 @@ double last_accuracy(const Process& agent) {
   return lines.empty() ? -1 : std::stod(field(lines.back(), "accuracy"));
 }
 
-// All agents must store the same final model, bit for bit.
-void expect_the_same_model(Federation& federation, std::uint32_t agents, std::uint64_t rounds) {
-  std::vector<std::string> hashes;
-  for (std::uint32_t i = 0; i < agents; ++i) {
-    const Result<AgentState> state =
-        read_agent_journal(federation.path(Federation::agent_id(i) + ".db"));
-    ASSERT_TRUE(state.ok()) << state.status().text();
-    ASSERT_TRUE(state->replica);
-    EXPECT_EQ(state->replica->model_version, rounds);
-    hashes.push_back(std::to_string(state->replica->model_hash));
-  }
-  for (const std::string& hash : hashes) EXPECT_EQ(hash, hashes[0]);
-}
-
 TEST_F(Training, GradientsThroughAdamTeachLenetOnIdxFiles) {
   Federation federation({.agents = 2,
                          .rounds = 240,
@@ -135,7 +121,7 @@ schedule = "step:every=200,factor=0.1,warmup=5"
                          .agent_settings = settings()});
   federation.start_all();
   federation.expect_everybody_ends();
-  expect_the_same_model(federation, 2, 240);
+  federation.expect_identical();
   EXPECT_GT(last_accuracy(federation.agent(0)), 0.9);
   // Values in the log are rounded.
   EXPECT_NEAR(accuracy_of_export(federation, "test", data_), last_accuracy(federation.agent(0)),
@@ -154,7 +140,7 @@ learning_rate = 0.05
                          .agent_settings = settings()});
   federation.start_all();
   federation.expect_everybody_ends();
-  expect_the_same_model(federation, 2, 8);
+  federation.expect_identical();
   EXPECT_GT(last_accuracy(federation.agent(1)), 0.9);
 }
 
@@ -190,7 +176,7 @@ learning_rate = 0.05
                          .agent_settings = reading});
   federation.start_all();
   federation.expect_everybody_ends();
-  expect_the_same_model(federation, 2, 60);
+  federation.expect_identical();
   EXPECT_GT(last_accuracy(federation.agent(0)), 0.95);
 }
 
@@ -210,7 +196,7 @@ learning_rate = 0.001
                            .agent_settings = agent_settings});
     federation.start_all();
     federation.expect_everybody_ends();
-    expect_the_same_model(federation, 2, 5);
+    federation.expect_identical();
     const auto run = RunFile::open(federation.coordinator_journal());
     ASSERT_TRUE(run.ok()) << run.status().text();
     const auto jobs = (*run)->jobs();
@@ -376,7 +362,7 @@ learning_rate = 0.003
   ASSERT_TRUE(federation.coordinator().logs({"job restored"}));
   federation.ask({"job", "resume", "test"});
   federation.expect_everybody_ends();
-  expect_the_same_model(federation, 2, 80);
+  federation.expect_identical();
   const auto run = RunFile::open(federation.coordinator_journal());
   ASSERT_TRUE(run.ok()) << run.status().text();
   const auto jobs = (*run)->jobs();
@@ -439,7 +425,7 @@ class TrainingWithAStraggler : public Training {
     const std::string last = fmt::format("model_version={}", kRounds);
     EXPECT_TRUE(federation.coordinator().logs({"evaluated", last}));
     federation.expect_everybody_ends();
-    expect_the_same_model(federation, kOne + 1, kRounds);
+    federation.expect_identical();
     const auto lines = federation.coordinator().lines_with({"evaluated", last});
     const double accuracy = lines.empty() ? -1 : std::stod(field(lines.back(), "accuracy"));
     without_ = federation.coordinator().lines_with({"round committed", "contributors=7"}).size();

@@ -41,20 +41,6 @@ double ratio_measured(const std::string& spec) {
   return report->ratio_up;
 }
 
-void expect_identical(const Federation& federation) {
-  const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());
-  ASSERT_TRUE(state.ok()) << state.status().text();
-  const RestoredJob& job = state->jobs[0];
-  const std::uint64_t hash =
-      job.redo.empty() ? job.checkpoint.model_hash : job.redo.back().round.model_hash;
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    const Result<AgentState> agent = read_agent_journal(federation.agent_journal(i));
-    ASSERT_TRUE(agent.ok()) << agent.status().text();
-    EXPECT_EQ(agent->replica->model_version, kRounds);
-    EXPECT_EQ(agent->replica->model_hash, hash);
-  }
-}
-
 // Payload bytes that all agents sent in the rounds from the second to the last but one; an agent's
 // report on a round states the bytes of the round before.
 double bytes_sent(const std::string& codec, const std::string& collective) {
@@ -65,7 +51,7 @@ double bytes_sent(const std::string& codec, const std::string& collective) {
                          .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0"}});
   federation.start_all();
   federation.expect_everybody_ends();
-  expect_identical(federation);
+  federation.expect_identical();
   const auto file = RunFile::open(federation.coordinator_journal());
   EXPECT_TRUE(file.ok()) << file.status().text();
   const auto reports = (*file)->agent_rounds((*file)->jobs()->front().job, 3, kRounds);

@@ -248,4 +248,20 @@ void Federation::expect_sound() {
   }
 }
 
+void Federation::expect_identical() const {
+  const Result<CoordinatorState> state = read_coordinator_journal(coordinator_journal());
+  ASSERT_TRUE(state.ok()) << state.status().text();
+  const RestoredJob& job = state->jobs.at(0);
+  const std::uint64_t hash =
+      job.redo.empty() ? job.checkpoint.model_hash : job.redo.back().round.model_hash;
+  for (std::uint32_t i = 0; i < options_.agents; ++i) {
+    SCOPED_TRACE(agent_id(i));
+    const Result<AgentState> agent = read_agent_journal(agent_journal(i));
+    ASSERT_TRUE(agent.ok()) << agent.status().text();
+    ASSERT_TRUE(agent->replica);
+    EXPECT_EQ(agent->replica->model_version, options_.rounds);
+    EXPECT_EQ(agent->replica->model_hash, hash);
+  }
+}
+
 }  // namespace tributary::end_to_end

@@ -82,6 +82,8 @@ class Federation {
   // Checks that every round was committed exactly once, all replicas are identical and all updates
   // are conserved.
   void expect_sound();
+  // Checks that all agents store the coordinator's last model.
+  void expect_identical() const;
 
  private:
   void write_keys();
