@@ -14,7 +14,7 @@ namespace tributary::end_to_end {
 namespace {
 
 constexpr std::uint64_t kAgents = 2;
-constexpr std::uint64_t kRounds = 16;
+constexpr std::uint64_t kWireRounds = 16;
 constexpr std::uint64_t kValues = 100'000;
 constexpr double kTolerance = 0.03;
 
@@ -48,9 +48,9 @@ Traffic framing(std::uint64_t buckets) {
       buckets * (kUpdate + kOfPayload) + kReport + kApplied + 2 * kAck + kBulkAcks * kAck;
   const std::uint64_t round_down = buckets * (kAggregate + kOfPayload + kReceipt) +
                                    plan_of(buckets) + commit_of(buckets) + 2 * kAck;
-  return {.up = static_cast<double>(kAgents * (kJoinUp + kRounds * round_up)),
+  return {.up = static_cast<double>(kAgents * (kJoinUp + kWireRounds * round_up)),
           .down = static_cast<double>(
-              kAgents * (kJoinDown + kModelParts * kTransferPart + kRounds * round_down))};
+              kAgents * (kJoinDown + kModelParts * kTransferPart + kWireRounds * round_down))};
 }
 
 struct WireCase {
@@ -84,9 +84,9 @@ class OnTheWire : public testing::TestWithParam<WireCase> {
     ASSERT_TRUE(file.ok()) << file.status().text();
     const auto jobs = (*file)->jobs();
     ASSERT_TRUE(jobs.ok()) << jobs.status().text();
-    const auto rounds = (*file)->rounds(jobs->front().job, 1, kRounds);
+    const auto rounds = (*file)->rounds(jobs->front().job, 1, kWireRounds);
     ASSERT_TRUE(rounds.ok()) << rounds.status().text();
-    ASSERT_EQ(rounds->size(), kRounds);
+    ASSERT_EQ(rounds->size(), kWireRounds);
     for (const RoundRecord& round : *rounds) {
       payloads_.up += static_cast<double>(round.bytes_up);
       payloads_.down += static_cast<double>(round.bytes_down);
@@ -95,7 +95,7 @@ class OnTheWire : public testing::TestWithParam<WireCase> {
          {std::pair{"wire_bytes_up", &journal_.up}, std::pair{"wire_bytes_down", &journal_.down}}) {
       const auto readings = (*file)->metrics(name, 0, 1'000);
       ASSERT_TRUE(readings.ok()) << readings.status().text();
-      ASSERT_EQ(readings->size(), kRounds) << name;
+      ASSERT_EQ(readings->size(), kWireRounds) << name;
       for (const StoredMetric& reading : *readings) *sum += reading.value;
     }
   }
@@ -103,7 +103,7 @@ class OnTheWire : public testing::TestWithParam<WireCase> {
   // The limits are so generous that nothing is repeated because a process was slow.
   Federation federation_{
       {.agents = kAgents,
-       .rounds = kRounds,
+       .rounds = kWireRounds,
        .parameters = kValues,
        .codec = GetParam().codec,
        .coordinator_settings = {"job.bucket_values=8192", "heartbeat.interval_ms=30000",

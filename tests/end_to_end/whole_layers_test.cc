@@ -15,7 +15,7 @@
 namespace tributary::end_to_end {
 namespace {
 
-constexpr std::uint64_t kRounds = 6;
+constexpr std::uint64_t kLayerRounds = 6;
 // The layers of a perceptron for digits, in buckets of 4096 values.
 constexpr std::string_view kPerceptron =
     R"(layers = ["1.weight:128x784", "1.bias:128", "2.weight:10x128", "2.bias:10"])";
@@ -44,7 +44,7 @@ double ratio_measured(const std::string& spec) {
 // Payload bytes that all agents sent in the rounds from the second to the last but one; an agent's
 // report on a round states the bytes of the round before.
 double bytes_sent(const std::string& codec, const std::string& collective) {
-  Federation federation({.rounds = kRounds,
+  Federation federation({.rounds = kLayerRounds,
                          .job = std::string(kPerceptron),
                          .codec = codec,
                          .coordinator_settings = {"job.collective=" + collective},
@@ -54,7 +54,7 @@ double bytes_sent(const std::string& codec, const std::string& collective) {
   federation.expect_identical();
   const auto file = RunFile::open(federation.coordinator_journal());
   EXPECT_TRUE(file.ok()) << file.status().text();
-  const auto reports = (*file)->agent_rounds((*file)->jobs()->front().job, 3, kRounds);
+  const auto reports = (*file)->agent_rounds((*file)->jobs()->front().job, 3, kLayerRounds);
   EXPECT_TRUE(reports.ok()) << reports.status().text();
   double bytes = 0;
   for (const AgentRoundRecord& report : *reports) {

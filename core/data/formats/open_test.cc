@@ -74,8 +74,9 @@ TEST(OpenData, JoinsTheBatchesOfCifarAndMissesNone) {
   EXPECT_EQ(train->format, DataFormat::cifar10);
   EXPECT_THAT(train->data->labels(), ElementsAre(1, 2, 3));
   std::filesystem::remove(folder.path("data_batch_2.bin"));
-  EXPECT_THAT(open_data({.path = folder.path()}).status().text(),
-              AllOf(HasSubstr("data_batch_2.bin"), HasSubstr("1 to 3"), HasSubstr("copy it again")));
+  EXPECT_THAT(
+      open_data({.path = folder.path()}).status().text(),
+      AllOf(HasSubstr("data_batch_2.bin"), HasSubstr("1 to 3"), HasSubstr("copy it again")));
 }
 
 TEST(OpenData, KnowsCifar100ByItsNames) {

@@ -50,10 +50,12 @@ Result<std::unique_ptr<PeerRound>> RoundExchange::make() const {
   const SharedFloats model = parts_.ahead.model();
   PeerInputs inputs;
   for (const PlannedBucket& bucket : plan.buckets_of(index_)) {
-    ExchangeBucket& input = inputs.buckets.emplace_back(
-        bucket.codec.get(), &parts_.encoders.get(bucket, plan.key().epoch), input_of(bucket),
-        plan.context(bucket, *round_->rank()));
-    input.facts = &round_->cost().encoding;
+    inputs.buckets.push_back({.codec = bucket.codec.get(),
+                              .encoder = &parts_.encoders.get(bucket, plan.key().epoch),
+                              .input = input_of(bucket),
+                              .round = plan.context(bucket, *round_->rank()),
+                              .facts = &round_->cost().encoding});
+    ExchangeBucket& input = inputs.buckets.back();
     if (!bucket.codec->reads_optimizer()) continue;
     if (const auto view = encoder_view(plan, bucket, rule, *model)) {
       input.optimizer = &inputs.views.emplace_back(*view);
