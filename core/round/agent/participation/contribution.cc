@@ -19,7 +19,9 @@ void Contribution::cut_off(Outgoing::Payload payload) {
   const PlannedBucket& bucket = round_->plan().buckets()[payload.bucket];
   if (payload.stage < bucket.last_stage() || !bucket.outlives_round()) return;
   if (payload.encoded_round == 0) payload.encoded_round = round_->key().round;
-  carried_.insert_or_assign(bucket.index, Carried{.bucket = bucket, .payload = std::move(payload)});
+  carried_.insert_or_assign(bucket.index, Carried{.bucket = bucket,
+                                                  .payload = std::move(payload),
+                                                  .updates = updates_encoded_[bucket.index]});
 }
 
 void Contribution::committed(const Bitmap& counted) {
@@ -31,6 +33,7 @@ void Contribution::committed(const Bitmap& counted) {
 
 void Contribution::forget() {
   carried_.clear();
+  updates_encoded_.clear();
   counted_last_.clear();
 }
 
@@ -139,6 +142,7 @@ Result<Outgoing::Payload> Contribution::make_payload(const PlannedBucket& bucket
                                                      const StageCall& call) {
   const auto carried = carried_.find(bucket.index);
   if (carried != carried_.end() && carried->second.bucket.same_as(bucket) &&
+      carried->second.updates == parts_.updates.residual().stamp().updates_taken &&
       carried->second.payload.encoded_round < round_->key().round) {
     ++round_->mechanisms().uploads_continued;
     return carried->second.payload;
@@ -146,6 +150,7 @@ Result<Outgoing::Payload> Contribution::make_payload(const PlannedBucket& bucket
   Bytes payload;
   Encoder& encoder = parts_.encoders.get(bucket, round_->key().epoch);
   TRIBUTARY_TRY(encoder.encode(call, parts_.updates.input_of(bucket), payload));
+  updates_encoded_[bucket.index] = parts_.updates.residual().stamp().updates_taken;
   if (call.stage() == 0) {
     round_->count_encoded(bucket, call.execution, call.optimizer != nullptr);
   }

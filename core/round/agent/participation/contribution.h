@@ -73,6 +73,8 @@ class Contribution {
   struct Carried {
     PlannedBucket bucket;
     Outgoing::Payload payload;
+    // Number of updates in the residual that it encodes. A later one is encoded anew with the rest.
+    std::uint64_t updates = 0;
   };
 
   void encode(std::uint32_t bucket);
@@ -96,6 +98,7 @@ class Contribution {
   LastPayloads unsent_;                       // to be stored before they are sent
   LastPayloads storing_;                      // sent when the running record is stored
   std::map<std::uint32_t, Carried> carried_;  // by bucket
+  std::map<std::uint32_t, std::uint64_t> updates_encoded_;  // by bucket, in its last payload
   std::map<std::uint32_t, std::uint64_t> counted_last_;  // the last round that counted each bucket
 };
 
