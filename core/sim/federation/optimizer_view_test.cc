@@ -90,7 +90,8 @@ using Way = std::tuple<wire::Collective, wire::ExchangeMode>;
 class EncodersByTheOptimizer : public testing::TestWithParam<Way> {};
 
 TEST_P(EncodersByTheOptimizer, SendLess) {
-  const auto [collective, mode] = GetParam();
+  const wire::Collective collective = std::get<0>(GetParam());
+  const wire::ExchangeMode mode = std::get<1>(GetParam());
   expect_smaller([&](const std::string& codec) { return options_for(codec, collective, mode); },
                  mode);
 }

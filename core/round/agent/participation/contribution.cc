@@ -165,8 +165,7 @@ Result<ContributionPart> Contribution::part_of(const PlannedBucket& bucket, cons
                         .first_value = bucket.first_value,
                         .values = bucket.values,
                         .if_committed = nullptr};
-  // An earlier round's payload may lack updates that the residual has.
-  if (!bucket.keeps_error() && payload.encoded_round == 0) return part;
+  if (!bucket.keeps_error()) return part;
   auto left = std::make_shared<FloatVector>(bucket.values);
   parts_.scratch.resize(bucket.values);
   TRIBUTARY_TRY(bucket.codec->decode(call, *payload.bytes, parts_.scratch));
