@@ -168,7 +168,9 @@ TEST_F(Released, ARunOfVersion1IsReadAsItIs) {
       EXPECT_TRUE(std::isnan(report.gain));
       EXPECT_EQ(report.mechanisms, nullptr);
     }
-    for (const RoundRecord& round : *(*file)->rounds(job.job, 0, 1'000'000)) {
+    const auto rounds = (*file)->rounds(job.job, 0, 1'000'000);
+    ASSERT_TRUE(rounds.ok()) << rounds.status().text();
+    for (const RoundRecord& round : *rounds) {
       const auto mechanisms = (*file)->round_mechanisms(job.job, round.id.round);
       ASSERT_TRUE(mechanisms.ok()) << mechanisms.status().text();
       EXPECT_EQ(*mechanisms, nullptr);
