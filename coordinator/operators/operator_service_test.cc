@@ -76,7 +76,7 @@ TEST_F(OperatorServiceTest, AChangeIsAnsweredWhenItIsDone) {
   EXPECT_EQ(change.command, 10u);
   EXPECT_EQ(change.state, wire::JobState::paused);
   EXPECT_EQ(change.reason, "lunch");
-  EXPECT_FALSE(service.done({.command = 9, .status = {}, .job = 7})) << "somebody else's";
+  EXPECT_FALSE(service.done({.command = 9, .status = {}, .job = 7})) << "of another operator";
   EXPECT_TRUE(service.done({.command = 10, .status = {}, .job = 7}));
   EXPECT_EQ(answer.get()["data"]["job"], 7);
 }

@@ -269,7 +269,7 @@ TEST(Rounds, EachReportsTheBytesOfItsMessagesByUse) {
         << "of this round";
     EXPECT_GT(bytes_read(federation, ReadingKind::up_control_bytes, round), 0u);
     EXPECT_EQ(bytes_read(federation, ReadingKind::down_updates_bytes, round), 0u)
-        << "nobody gets them";
+        << "no agent gets them";
     EXPECT_EQ(bytes_read(federation, ReadingKind::up_aggregates_bytes, round), 0u);
   }
   EXPECT_GT(bytes_read(federation, ReadingKind::down_models_bytes, 1), 3 * model)
