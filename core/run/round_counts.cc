@@ -16,9 +16,7 @@ RoundCounts count_round(std::uint32_t members, std::uint32_t buckets,
   for (std::size_t place = 0; place < sets.size(); ++place) {
     if (uses[place] == 0) continue;
     const Bitmap in(sets[place].bits, members);
-    for (std::size_t member = 0; member < members; ++member) {
-      if (in.test(member)) counts.contributors.set(member);
-    }
+    counts.contributors.add(in);
     sent_up += static_cast<double>(uses[place]) * in.count();
   }
   const double buckets_or_one = std::max(1u, buckets);

@@ -189,7 +189,7 @@ TEST_F(RoundLinks, WhatLayInAQueueHasNoTime) {
 }
 
 TEST_F(RoundLinks, AnAbsentAgentIsNotProbed) {
-  feed_coordinator(ProbeLink{.agent_id = "nobody", .probe = 1});
+  feed_coordinator(ProbeLink{.agent_id = "absent", .probe = 1});
   EXPECT_TRUE(down_.empty());
 }
 

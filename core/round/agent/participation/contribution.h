@@ -3,10 +3,9 @@
 // the last stage only after that.
 //
 // The caller begins with a round of the replica's model, which lives until end(). This agent must
-// have a rank in it, and its
-// updates must contain the round's update, or at least the part that a bucket needs. A bucket that
-// cannot be encoded withdraws the agent from the attempt. All references must outlive the object.
-// Not thread-safe.
+// have a rank in it, and its updates must contain the round's update, or at least the part that a
+// bucket needs. A bucket that cannot be encoded withdraws the agent from the attempt. All
+// references must outlive the object. Not thread-safe.
 #pragma once
 
 #include <cstdint>

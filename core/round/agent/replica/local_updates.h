@@ -2,9 +2,8 @@
 // not conserve, the last update, which is sent once or dropped.
 //
 // The caller passes finite updates with the length of the job's model. Values that turn out to be
-// too large for an encoding are dropped. Memory: at most one model
-// for the residual and one for the update. An update is taken over without a copy unless another
-// owner holds it. Not thread-safe.
+// too large for an encoding are dropped. Memory: at most one model for the residual and one for the
+// update. An update is taken over without a copy unless another owner holds it. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -5,6 +5,7 @@
 // thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <concepts>
 #include <cstdint>
@@ -39,6 +40,12 @@ class Bitmap {
   }
   void clear(std::size_t bit) {
     bytes_[bit / 8] = static_cast<std::uint8_t>(bytes_[bit / 8] & ~(1u << (bit % 8)));
+  }
+  // Sets every bit that is set in `other` and below size().
+  void add(const Bitmap& other) {
+    for (std::size_t bit = 0; bit < std::min(bits_, other.bits_); ++bit) {
+      if (other.test(bit)) set(bit);
+    }
   }
   std::uint32_t count() const { return count_before(bits_); }
   // Number of set bits below `bit`: the rank of a member among the members in the set.

@@ -55,10 +55,7 @@ std::uint64_t ActiveRound::results_hash() const {
 Bitmap ActiveRound::suspects() const {
   Bitmap suspects(members_.size());
   for (const auto& bucket : buckets_) {
-    if (!bucket->not_finite()) continue;
-    for (std::uint32_t i = 0; i < members_.size(); ++i) {
-      if (bucket->involved().test(i)) suspects.set(i);
-    }
+    if (bucket->not_finite()) suspects.add(bucket->involved());
   }
   return suspects;
 }

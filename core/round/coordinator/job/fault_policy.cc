@@ -16,10 +16,7 @@ namespace {
 Bitmap contributors_of(const RoundRecord& record) {
   Bitmap all(record.members);
   for (const ContributorSetRecord& set : record.contributor_sets) {
-    const Bitmap in(set.bits, record.members);
-    for (std::uint32_t i = 0; i < record.members; ++i) {
-      if (in.test(i)) all.set(i);
-    }
+    all.add(Bitmap(set.bits, record.members));
   }
   return all;
 }
