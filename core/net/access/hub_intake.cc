@@ -76,8 +76,9 @@ HubIntake::Taken HubIntake::take(const ArrivedMessage& message,
   if (const RefusalReason* const reason = std::get_if<RefusalReason>(&read)) {
     return refuse(*reason, key_text(key));
   }
-  const ConnectionId connection = connection_of(message, key, learn_of_connections);
   const MessageParts& parts = std::get<MessageParts>(read);
+  const ConnectionId connection =
+      connection_of(message, key, parts.greeting, learn_of_connections);
   if (parts.greeting) return {};
   return {.connection = connection, .peer = key, .parts = parts};
 }
@@ -97,7 +98,12 @@ bool HubIntake::identify(const ArrivedMessage& message, PublicKey& key) const {
 
 // Finds the connection of a message, or opens one. A route that now belongs to another connection
 // ends the old one.
+//
+// A greeting is the first message of a connection. On an unencrypted link, a peer that connects
+// again has the same route, and the system may give it the descriptor that has just been closed.
+// Therefore a greeting is attributed to a known connection only if its descriptor is still open.
 ConnectionId HubIntake::connection_of(const ArrivedMessage& message, const PublicKey& key,
+                                      bool greeting,
                                       const std::function<void()>& learn_of_connections) {
   const auto known_as = [&]() -> ConnectionId {
     const auto known = by_route_.find(std::string(as_text(message.route)));
@@ -107,8 +113,12 @@ ConnectionId HubIntake::connection_of(const ArrivedMessage& message, const Publi
     const bool same = connection.peer == key && connection.descriptor == message.descriptor;
     return same ? known->second : 0;
   };
-  if (const ConnectionId known = known_as()) return known;
-  learn_of_connections();
+  if (greeting) learn_of_connections();
+  if (const ConnectionId known = known_as();
+      known != 0 && !(greeting && descriptor_of(known) != message.descriptor)) {
+    return known;
+  }
+  if (!greeting) learn_of_connections();
   if (const auto stale = by_route_.find(std::string(as_text(message.route)));
       stale != by_route_.end()) {
     end(stale->second, gone("replaced by a newer connection"));

@@ -128,7 +128,7 @@ class HubIntake {
   };
 
   bool identify(const ArrivedMessage& message, PublicKey& key) const;
-  ConnectionId connection_of(const ArrivedMessage& message, const PublicKey& key,
+  ConnectionId connection_of(const ArrivedMessage& message, const PublicKey& key, bool greeting,
                              const std::function<void()>& learn_of_connections);
   ConnectionId open(const ArrivedMessage& message, const PublicKey& key);
   void end(ConnectionId connection, Status why);

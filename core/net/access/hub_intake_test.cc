@@ -271,6 +271,24 @@ TEST_F(Intake, WithoutEncryptionTheClaimIsTheKey) {
   EXPECT_THAT(events(), ElementsAre("-1", "+2"));
 }
 
+// The peer connects again with the same route and descriptor, and its greeting is read before the
+// end of its old connection.
+TEST_F(Intake, WithoutEncryptionAGreetingOnAClosedDescriptorIsANewConnection) {
+  encrypted_ = false;
+  intake().accepted(7);
+  take({.parts = {""}});
+  EXPECT_THAT(events(), ElementsAre("+1"));
+  take({.parts = {""}}, [&] {
+    intake().closed(7);
+    intake().accepted(7);
+  });
+  EXPECT_THAT(events(), ElementsAre("-1", "+2"));
+  EXPECT_EQ(take({}).connection, 2u);
+  intake().nothing_left();
+  EXPECT_THAT(events(), IsEmpty());
+  EXPECT_EQ(intake().descriptor_of(2), 7);
+}
+
 TEST_F(Intake, WhoNeverSpokeDidNotShakeHands) {
   intake().accepted(7);
   intake().closed(7);
