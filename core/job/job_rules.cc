@@ -48,8 +48,8 @@ std::string step_setting(const JobCase& it) {
                      : fmt::format("strategy = \"{}\"", it.job.strategy);
 }
 
-// Below this number of rounds 3LC with a sparsity multiplier learns little: it takes dozens of
-// rounds until a value has been sent (docs/training.md).
+// Below this number of rounds 3LC with a sparsity multiplier and the paper's M learns little: it
+// takes dozens of rounds until a value has been sent (docs/codecs/threelc.md).
 constexpr std::uint64_t kSparseRoundsMin = 500;
 // Ratios from this on need no warm-up: DGC's own begins here.
 constexpr double kWarmUpShare = 0.25;
@@ -105,20 +105,19 @@ constexpr std::array kJobRules = {
                       it.codec.spec());
                 },
             .instead = "add warmup=N to the codec, N being a few hundredths of the rounds"},
-    JobRule{
-        .refuses = false,
-        .applies =
-            [](const JobCase& it) {
-              return it.codec_name == "threelc" && it.codec_params.real("s") > 1 &&
-                     it.job.rounds < kSparseRoundsMin;
-            },
-        .why =
-            [](const JobCase& it) {
-              return fmt::format(
-                  "{} sends most values dozens of rounds late, and the job has {} rounds",
-                  it.codec.spec(), it.job.rounds);
-            },
-        .instead = "take codec = \"threelc:s=1\" or \"thc:bits=4\", or more and shorter rounds"},
+    JobRule{.refuses = false,
+            .applies =
+                [](const JobCase& it) {
+                  return it.codec_name == "threelc" && it.codec_params.real("s") > 1 &&
+                         it.codec_params.real("clip") == 0 && it.job.rounds < kSparseRoundsMin;
+                },
+            .why =
+                [](const JobCase& it) {
+                  return fmt::format(
+                      "{} sends most values dozens of rounds late, and the job has {} rounds",
+                      it.codec.spec(), it.job.rounds);
+                },
+            .instead = "leave out clip=0, take codec = \"thc:bits=4\", or more and shorter rounds"},
     JobRule{.refuses = false,
             .applies =
                 [](const JobCase& it) {

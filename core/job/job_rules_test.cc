@@ -26,7 +26,8 @@ JobSettings job_with(const Change& change) {
 }
 
 TEST(JobRules, LeaveOtherJobsAlone) {
-  for (const char* codec : {"fp32", "gcomp", "thc:bits=4", "threelc", "topk:cr=0.01"}) {
+  for (const char* codec :
+       {"fp32", "gcomp", "thc:bits=4", "threelc", "threelc:s=1.75", "topk:cr=0.01"}) {
     for (const char* optimizer : {"sgd", "momentum", "adamw", "rmsprop"}) {
       const JobSettings job = job_with([&](JobSettings& settings) {
         settings.policy.codec = codec;
@@ -108,43 +109,43 @@ TEST_P(JobWarnings, SayWhyAndWhatToTake) {
 
 INSTANTIATE_TEST_SUITE_P(
     Rules, JobWarnings,
-    testing::Values(Warned{"DgcWithoutClipping",
-                           [](JobSettings& job) { job.policy.codec = "dgc:cr=0.01,warmup=20"; },
-                           "set clip_norm"},
-                    Warned{"DgcWithoutWarmUp",
-                           [](JobSettings& job) {
-                             job.policy.codec = "dgc:cr=0.01";
-                             job.clip_norm = 1;
-                           },
-                           "add warmup=N"},
-                    Warned{"FewRoundsOfSparse3lc",
-                           [](JobSettings& job) {
-                             job.policy.codec = "threelc:s=1.75";
-                             job.rounds = 60;
-                           },
-                           "and the job has 60 rounds"},
-                    Warned{"TheSameCodecTwice",
-                           [](JobSettings& job) {
-                             job.policy.codecs = {"threelc:s=1.75", "fp32", "threelc:s=1.75"};
-                             job.rounds = 60;
-                           },
-                           "threelc:s=1.75 sends"},
-                    Warned{"GcompWithoutAMetric",
-                           [](JobSettings& job) {
-                             job.policy.codec = "gcomp";
-                             job.optimizer = "rmsprop:momentum=0.9";
-                           },
-                           "no metric for optimizer = \"rmsprop:momentum=0.9\""},
-                    Warned{"ExchangesWithoutAResidual",
-                           [](JobSettings& job) {
-                             job.policy.codec = "dgc:cr=0.25,momentum=0";
-                             job.policy.exchanges_per_round = 4;
-                             job.collective = "ring";
-                           },
-                           "keeps no residual"},
-                    Warned{"ExchangesByTheStar",
-                           [](JobSettings& job) { job.policy.exchanges_per_round = 4; },
-                           "the star has one exchange"}),
+    testing::Values(
+        Warned{"DgcWithoutClipping",
+               [](JobSettings& job) { job.policy.codec = "dgc:cr=0.01,warmup=20"; },
+               "set clip_norm"},
+        Warned{"DgcWithoutWarmUp",
+               [](JobSettings& job) {
+                 job.policy.codec = "dgc:cr=0.01";
+                 job.clip_norm = 1;
+               },
+               "add warmup=N"},
+        Warned{"FewRoundsOfSparse3lc",
+               [](JobSettings& job) {
+                 job.policy.codec = "threelc:s=1.75,clip=0";
+                 job.rounds = 60;
+               },
+               "and the job has 60 rounds"},
+        Warned{"TheSameCodecTwice",
+               [](JobSettings& job) {
+                 job.policy.codecs = {"threelc:s=1.75,clip=0", "fp32", "threelc:s=1.75,clip=0"};
+                 job.rounds = 60;
+               },
+               "threelc:s=1.75,clip=0 sends"},
+        Warned{"GcompWithoutAMetric",
+               [](JobSettings& job) {
+                 job.policy.codec = "gcomp";
+                 job.optimizer = "rmsprop:momentum=0.9";
+               },
+               "no metric for optimizer = \"rmsprop:momentum=0.9\""},
+        Warned{"ExchangesWithoutAResidual",
+               [](JobSettings& job) {
+                 job.policy.codec = "dgc:cr=0.25,momentum=0";
+                 job.policy.exchanges_per_round = 4;
+                 job.collective = "ring";
+               },
+               "keeps no residual"},
+        Warned{"ExchangesByTheStar", [](JobSettings& job) { job.policy.exchanges_per_round = 4; },
+               "the star has one exchange"}),
     [](const testing::TestParamInfo<Warned>& tested) { return tested.param.name; });
 
 }  // namespace

@@ -36,7 +36,7 @@ constexpr Golden kGolden[] = {
     {"signsgd", 0x2dea57429eae0890, 0xac8d84499853cb26},
     {"ef_signsgd", 0xb8e9216ad407696e, 0xb9450271f81092cf},
     {"onebit", 0xd5c194e1a92fb28d, 0x538316ba32d4e4d5},
-    {"threelc", 0x999e17c277d1f54e, 0xf7ae90d3211ab77e},
+    {"threelc", 0xeb69db8ae910a3ce, 0xa5c051d1f5aa11c2},
     {"stoch3", 0x60259e94de9aeb96, 0x05aff0de3e30cf8a},
     {"terngrad", 0x612b31248a11a932, 0xf1015cc57204eaa2},
     {"thc", 0xfae56499a688f5d5, 0x8851c638de66478c},

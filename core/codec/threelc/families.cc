@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kSwitch = {"on", "off"};
 
-constexpr std::array<ParamSpec, 4> kThreelcParams = {{
+constexpr std::array<ParamSpec, 5> kThreelcParams = {{
     {.name = "s",
      .kind = ParamKind::real,
      .default_value = "1",
@@ -35,6 +35,12 @@ constexpr std::array<ParamSpec, 4> kThreelcParams = {{
      .min = 0,
      .max = 1 << 20,
      .help = "an M for every so many values of a layer, 64 or more; 0: one for all of it"},
+    {.name = "clip",
+     .kind = ParamKind::real,
+     .default_value = "2.5",
+     .min = 0,
+     .max = 10,
+     .help = "M is at most s times this many root mean squares; 0: s * max|x|, as in the paper"},
 }};
 
 constexpr std::array<ParamSpec, 1> kTerngradParams = {{
@@ -60,6 +66,7 @@ Result<std::unique_ptr<Codec>> make_threelc(const Params& params) {
   }
   return make_ternary_codec(params.canonical("threelc"),
                             {.sparsity = static_cast<float>(params.real("s")),
+                             .clip = params.real("clip"),
                              .zero_run = params.choice("zero_run") == "on",
                              .bypass = static_cast<std::uint32_t>(params.integer("bypass")),
                              .block = static_cast<std::uint32_t>(block)});

@@ -1,7 +1,7 @@
 // Codecs whose values are M times -1, 0 or 1, with one M per layer or per block of a layer. They
 // differ in the choice of the digits and in their packing:
 //
-//   threelc    rounded, M = s · max|x|     quartic, zero runs
+//   threelc    rounded, M clipped          quartic, zero runs
 //   stoch3     at random, M = max|x|       quartic
 //   terngrad   at random, M clipped        two bits
 //
@@ -22,7 +22,8 @@ namespace tributary::threelc {
 struct TernaryOptions {
   bool random_digits = false;
   float sparsity = 1.0f;  // s
-  // Limit of M in root mean squares of the layer; larger values count as the limit. 0: no limit.
+  // M is at most `sparsity` times this many root mean squares of the values that share it; larger
+  // values count as M. 0: no limit. Only the encoder reads it: a payload states its M.
   double clip = 0;
   bool two_bit = false;
   bool zero_run = false;

@@ -123,7 +123,8 @@ class TernaryEncoder final : public Encoder {
     // Clipping can only lower M.
     if (options_.clip == 0) return unit;
     const double root_mean_square = std::sqrt(survey.squares / static_cast<double>(count));
-    const double clipped = options_.clip * root_mean_square;
+    const double clipped =
+        options_.clip * static_cast<double>(options_.sparsity) * root_mean_square;
     return clipped < static_cast<double>(unit) ? static_cast<float>(clipped) : unit;
   }
 

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "core/base/bytes/checksum.h"
 #include "core/codec/codec_testing.h"
@@ -83,7 +86,7 @@ TEST(Threelc, ASparserPayloadByHand) {
   x[0] = 2;
   x[30] = -1.75f;
   x[50] = 1.74f;
-  const auto codec = codec_of("threelc:s=1.75,bypass=0");
+  const auto codec = codec_of("threelc:s=1.75,bypass=0,clip=0");
   const Bytes payload = encode(*codec, x);
   const Bytes expected = bytes_made_of(3.5f, std::uint16_t{5}, byte(121 + 81), byte(255), byte(255),
                                        byte(121), byte(121 - 81));
@@ -119,7 +122,8 @@ TEST(Threelc, SparsityIsBetweenOneAndTwo) {
 
 // Section 3.1: the error of a value is at most M / 2, which is less than the largest magnitude.
 TEST(Threelc, ErrorsAreHalfOfMAtMost) {
-  for (const char* spec : {"threelc:bypass=0", "threelc:s=1.75", "threelc:s=1.999"}) {
+  for (const char* spec :
+       {"threelc:bypass=0,clip=0", "threelc:s=1.75,clip=0", "threelc:s=1.999,clip=0"}) {
     const auto codec = codec_of(spec);
     for (const Pattern pattern : codec_testing::kPatterns) {
       const FloatVector x = codec_testing::update(pattern, 3000, 0);
@@ -139,7 +143,7 @@ TEST(Threelc, ErrorsAreHalfOfMAtMost) {
 TEST(Threelc, CuttingIntoChunksCostsAThousandthAtMost) {
   constexpr std::size_t kValues = 900'000;
   const Kernels& loops = simd_kernels();
-  const auto codec = codec_of("threelc");
+  const auto codec = codec_of("threelc:clip=0");
   const StreamKey key = stream_key({.purpose = DrawPurpose::synthetic_data});
   for (const std::uint32_t one_in : {kBucketValuesMax, 50'000u, 400u, 20u, 3u}) {
     FloatVector x(kValues, 0.0f);
@@ -228,8 +232,8 @@ TEST(Threelc, AnOutlierKeepsOnlyItsOwnBlockWaiting) {
     return std::ranges::count_if(decode(*codec, encode(*codec, x), x.size()),
                                  [](float value) { return value != 0; });
   };
-  EXPECT_EQ(sent("threelc:s=1.75"), 1);
-  EXPECT_EQ(sent("threelc:s=1.75,block=100"), 901);
+  EXPECT_EQ(sent("threelc:s=1.75,clip=0"), 1);
+  EXPECT_EQ(sent("threelc:s=1.75,clip=0,block=100"), 901);
 }
 
 TEST(Threelc, ABlockIsNoneOrOf64ValuesAndMore) {
@@ -372,7 +376,7 @@ TEST(Threelc, NothingIsLostInCompressedPushesAndPulls) {
   constexpr std::uint32_t kRounds = 12;
   constexpr std::uint32_t kValues = 2000;
   const SystemClock clock;
-  for (const char* spec : {"threelc", "threelc:s=1.5", "threelc:s=1.75"}) {
+  for (const char* spec : {"threelc:clip=0", "threelc:s=1.5,clip=0", "threelc:s=1.75,clip=0"}) {
     const auto codec = codec_of(spec);
     const auto all = codec_testing::updates(Pattern::integers, kValues, kAgents);
     LocalExchange exchange(*codec, kValues, kAgents, true, clock);
@@ -401,23 +405,133 @@ TEST(Threelc, NothingIsLostInCompressedPushesAndPulls) {
   }
 }
 
+// Three values of four are 0, one of four is 1, and one value is 40 times as large.
+FloatVector update_with_an_outlier() {
+  FloatVector x(1000, 0.0f);
+  for (std::size_t i = 0; i < x.size(); i += 4) x[i] = i % 8 == 0 ? 1.0f : -1.0f;
+  x[500] = 40;
+  return x;
+}
+
+TEST(Threelc, AnOutlierDoesNotKeepTheOthersWaiting) {
+  const FloatVector x = update_with_an_outlier();  // root mean square 1.36
+  const auto sent = [&](const char* spec) {
+    const auto codec = codec_of(spec);
+    return std::ranges::count_if(decode(*codec, encode(*codec, x), x.size()),
+                                 [](float value) { return value != 0; });
+  };
+  EXPECT_EQ(sent("threelc:clip=0"), 1);
+  EXPECT_EQ(sent("threelc:s=1.75,clip=0"), 1);
+  EXPECT_EQ(sent("threelc:clip=1"), 250);
+}
+
+TEST(Threelc, ByDefaultMIsAtMostSTimesTwoAndAHalfRootMeanSquares) {
+  const FloatVector x = update_with_an_outlier();
+  for (const auto& [spec, s] : {std::pair{"threelc", 1.0}, std::pair{"threelc:s=1.75", 1.75}}) {
+    const auto codec = codec_of(spec);
+    EXPECT_EQ(codec->spec(), spec) << "without the clip that is the default";
+    float unit;
+    std::memcpy(&unit, body_of(encode(*codec, x)).data(), sizeof(unit));
+    EXPECT_FLOAT_EQ(unit, static_cast<float>(s * 2.5 * std::sqrt((249.0 + 1600.0) / 1000.0)));
+  }
+  // The limit is above the largest of values of one magnitude.
+  const FloatVector even(1000, 0.5f);
+  EXPECT_EQ(decode(*codec_of("threelc"), encode(*codec_of("threelc"), even), 1000), even);
+}
+
+// With error feedback in both directions, s = 1.75 and log-normal values. By the paper's M most of
+// them wait for longer than the test.
+TEST(Threelc, AnUpdateWithLargeValuesArrivesSoonerThanByThePapersM) {
+  constexpr std::uint32_t kAgents = 2;
+  constexpr std::uint32_t kRounds = 20;
+  constexpr std::uint32_t kValues = 20'000;
+  const SystemClock clock;
+  const auto all = codec_testing::updates(Pattern::lognormal, kValues, kAgents);
+  const auto error_of = [&](const char* spec) {
+    const auto codec = codec_of(spec);
+    LocalExchange exchange(*codec, kValues, kAgents, true, clock);
+    FloatVector sum(kValues);
+    std::vector<double> account(kValues, 0.0);
+    for (std::uint32_t round = 0; round < kRounds; ++round) {
+      EXPECT_TRUE(exchange.play({.round = round}, {}, codec_testing::spans(all), sum).ok());
+      for (std::size_t i = 0; i < kValues; ++i) account[i] += static_cast<double>(sum[i]);
+    }
+    double error = 0;
+    double size = 0;
+    for (std::size_t i = 0; i < kValues; ++i) {
+      const double truth =
+          kRounds * (static_cast<double>(all[0][i]) + static_cast<double>(all[1][i]));
+      error += (account[i] - truth) * (account[i] - truth);
+      size += truth * truth;
+    }
+    return error / size;
+  };
+  const double by_default = error_of("threelc:s=1.75");
+  const double of_the_paper = error_of("threelc:s=1.75,clip=0");
+  EXPECT_LT(by_default, of_the_paper / 2) << of_the_paper;
+}
+
+// Payloads in journals and of other versions state their M, so that a decoder does not need `clip`.
+TEST(Threelc, APayloadDecodesWithoutTheClipOfItsEncoder) {
+  const FloatVector x = layered_update();
+  const RoundContext round = {.layers = kLayers};
+  for (const auto& [encoder, decoder] : {std::pair{"threelc:clip=0", "threelc"},
+                                         std::pair{"threelc:s=1.75", "threelc:s=1.75,clip=0"}}) {
+    const auto from = codec_of(encoder);
+    const auto to = codec_of(decoder);
+    const Bytes payload = encode(*from, x, round);
+    const Bytes other = payload_with(*to, kLayeredValues, body_of(payload));
+    EXPECT_EQ(decode(*to, other, x.size(), round), decode(*from, payload, x.size(), round));
+  }
+}
+
+FloatVector golden_update() {
+  FloatVector x = codec_testing::update(Pattern::integers, kLayeredValues, 0);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] *= i % 29 == 0 ? 3.0f : 0.5f;
+  return x;
+}
+
 // The bytes of the format. A change of them changes the meaning of stored payloads.
 TEST(Threelc, Golden) {
   const std::pair<const char*, std::uint64_t> cases[] = {
-      {"threelc", 0x918bb82f1f2a00c4},
-      {"threelc:s=1.75,bypass=30", 0xb3153922901d1893},
-      {"threelc:zero_run=off,bypass=0", 0x1482dc49168bdf6a},
-      {"threelc:s=1.75,bypass=30,block=100", 0x3065a3edc1701ffc},
+      {"threelc:clip=0", 0x9501ade7d922321a},
+      {"threelc:s=1.75,bypass=30,clip=0", 0xb1d767c42edc3ed5},
+      {"threelc:zero_run=off,bypass=0,clip=0", 0xb8f3d71b17e5e628},
+      {"threelc:s=1.75,bypass=30,block=100,clip=0", 0x15c61dbed623bf6e},
+      {"threelc", 0xd16ce795c44937d6},
+      {"threelc:s=1.75,bypass=30", 0x2cf03a2f78735ca5},
       {"stoch3", 0xe71fc6d8c66eb1b1},
       {"terngrad", 0x2893ae3c80325557},
       {"terngrad:clip=0", 0xced186eeae95caf9},
   };
-  FloatVector x = codec_testing::update(Pattern::integers, kLayeredValues, 0);
-  for (std::size_t i = 0; i < x.size(); ++i) x[i] *= i % 29 == 0 ? 3.0f : 0.5f;
+  const FloatVector x = golden_update();
   for (const auto& [spec, expected] : cases) {
     const Bytes payload =
         encode(*codec_of(spec), x, {.job_seed = 1, .round = 2, .agent = 3, .layers = kLayers});
     EXPECT_EQ(hash64(payload), expected) << spec << fmt::format(" {:#018x}", hash64(payload));
+  }
+}
+
+// Before `clip` existed, all specs without it meant what `clip=0` means now. The hashes are from
+// that time.
+TEST(Threelc, GoldenPayloadsOfThePapersForm) {
+  const std::tuple<const char*, const char*, std::uint64_t> cases[] = {
+      {"threelc", "threelc:clip=0", 0x918bb82f1f2a00c4},
+      {"threelc:s=1.75,bypass=30", "threelc:s=1.75,bypass=30,clip=0", 0xb3153922901d1893},
+      {"threelc:zero_run=off,bypass=0", "threelc:zero_run=off,bypass=0,clip=0", 0x1482dc49168bdf6a},
+      {"threelc:s=1.75,bypass=30,block=100", "threelc:s=1.75,bypass=30,block=100,clip=0",
+       0x3065a3edc1701ffc},
+  };
+  const FloatVector x = golden_update();
+  const RoundContext round = {.job_seed = 1, .round = 2, .agent = 3, .layers = kLayers};
+  for (const auto& [then, now, expected] : cases) {
+    const auto codec = codec_of(now);
+    const Bytes payload = encode(*codec, x, round);
+    const Bytes stored = payload_with(*codec_of(then), kLayeredValues, body_of(payload));
+    EXPECT_EQ(hash64(stored), expected) << then;
+    EXPECT_EQ(decode(*codec_of(then), stored, x.size(), round),
+              decode(*codec, payload, x.size(), round))
+        << then;
   }
 }
 
