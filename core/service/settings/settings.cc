@@ -191,7 +191,13 @@ Status Settings::assign(std::string_view assignment) {
     const toml::array* values = parsed->get("value")->as_array();
     if (values != nullptr && values->size() == 1) {
       Result<Value> value = value_of(*values->get(0));
-      if (value.ok()) return set(key, *value, place);
+      if (value.ok()) {
+        const Status as_parsed = set(key, *value, place);
+        // A setting that takes a text also takes one that reads as a number or a truth value.
+        const bool is_text = std::holds_alternative<std::string>(*value);
+        if (as_parsed.ok() || is_text || !set(key, std::string(text), place).ok()) return as_parsed;
+        return {};
+      }
     }
   }
   return set(key, std::string(text), place);

@@ -48,8 +48,8 @@ class Settings {
   // Read TOML. A later value replaces an earlier one.
   Status read_file(const std::string& path);
   Status read_text(std::string_view toml, const std::string& source);
-  // "link.endpoint=tcp://*:4640". The value is parsed as TOML. If that fails, the text itself is
-  // the value.
+  // "link.endpoint=tcp://*:4640". The value is parsed as TOML. If that fails, or if the setting
+  // takes a text and TOML reads another type ("job.input=2"), the text itself is the value.
   Status assign(std::string_view assignment);
 
   // Whether a file or an assignment has set the key.

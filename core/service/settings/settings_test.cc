@@ -76,6 +76,8 @@ TEST(Settings, AssignmentsTakeTomlOrTextAsItStands) {
   EXPECT_EQ(example.name, "5#x]h0KRCy");
   ASSERT_TRUE(example.settings.assign("name=\"quoted\"").ok());
   EXPECT_EQ(example.name, "quoted");
+  ASSERT_TRUE(example.settings.assign("name=2").ok()) << "a shape of one dimension, for example";
+  EXPECT_EQ(example.name, "2");
   ASSERT_TRUE(example.settings.assign("link.count=9").ok());
   EXPECT_EQ(example.count, 9u);
   ASSERT_TRUE(example.settings.assign("list=[\"a\"]").ok());
