@@ -20,6 +20,20 @@ namespace tributary::threelc {
 // Number of bytes that zero_run_decode may write after its last valid byte.
 constexpr std::size_t kDecodeSlackBytes = 64;
 
+constexpr std::size_t kSquareLanes = 16;
+
+// The last step of Kernels::sum_of_squares: the values from `i` on, one lane each, and the tree.
+inline double finish_sum_of_squares(const float* x, std::size_t i, std::size_t n, double* lanes) {
+  for (std::size_t k = 0; i < n; ++i, ++k) {
+    const auto value = static_cast<double>(x[i]);
+    lanes[k] += value * value;
+  }
+  for (std::size_t half = kSquareLanes / 2; half > 0; half /= 2) {
+    for (std::size_t k = 0; k < half; ++k) lanes[k] += lanes[k + half];
+  }
+  return lanes[0];
+}
+
 // The loops for one packing. Both packings have random digits; only the quartic one also has
 // rounded digits (pack_nearest).
 struct PackingKernels {
@@ -35,6 +49,9 @@ struct Kernels {
   // Returns the largest magnitude as bits. A result of kInfinityBits or more means that a value is
   // Inf or NaN.
   std::uint32_t (*largest_magnitude)(const float* x, std::size_t n);
+  // Adds in kSquareLanes strided lanes and then as a tree. The order is part of the format, because
+  // M depends on the result.
+  double (*sum_of_squares)(const float* x, std::size_t n);
 
   // Writes the quartic bytes of a range, with digits decided by `level`.
   void (*pack_nearest)(const float* x, const PackedRange& range, float level, std::uint8_t* out);

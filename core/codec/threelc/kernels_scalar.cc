@@ -13,6 +13,18 @@ std::uint32_t largest_magnitude(const float* x, std::size_t n) {
   return largest;
 }
 
+double sum_of_squares(const float* x, std::size_t n) {
+  double lanes[kSquareLanes] = {};
+  std::size_t i = 0;
+  for (; i + kSquareLanes <= n; i += kSquareLanes) {
+    for (std::size_t k = 0; k < kSquareLanes; ++k) {
+      const auto value = static_cast<double>(x[i + k]);
+      lanes[k] += value * value;
+    }
+  }
+  return finish_sum_of_squares(x, i, n, lanes);
+}
+
 // The loops run over bytes, and a byte's digits lie in different stripes of the part (packing.h).
 void pack_nearest(const float* x, const PackedRange& range, float level, std::uint8_t* out) {
   for (std::size_t at = range.begin; at < range.end; ++at) {
@@ -96,6 +108,7 @@ bool two_bit_valid(const std::uint8_t* in, std::size_t n) {
 const Kernels& scalar_kernels() {
   static constexpr Kernels kKernels = {
       .largest_magnitude = largest_magnitude,
+      .sum_of_squares = sum_of_squares,
       .pack_nearest = pack_nearest,
       .quartic = kPackingKernels<Quartic>,
       .two_bit = kPackingKernels<TwoBit>,

@@ -65,6 +65,23 @@ std::uint32_t largest_magnitude(const float* HWY_RESTRICT x, std::size_t n) {
   return largest;
 }
 
+// A square of a float is exact in a double, so only the order of the additions matters. It is that
+// of the scalar code for any number of lanes that divides kSquareLanes.
+double sum_of_squares(const float* HWY_RESTRICT x, std::size_t n) {
+  const hn::CappedTag<double, kSquareLanes> d;
+  const hn::Rebind<float, decltype(d)> df;
+  const std::size_t lanes = hn::Lanes(d);
+  HWY_ALIGN double sums[kSquareLanes] = {};
+  std::size_t i = 0;
+  for (; i + kSquareLanes <= n; i += kSquareLanes) {
+    for (std::size_t k = 0; k < kSquareLanes; k += lanes) {
+      const auto value = hn::PromoteTo(d, hn::LoadU(df, x + i + k));
+      hn::StoreU(hn::Add(hn::LoadU(d, sums + k), hn::Mul(value, value)), d, sums + k);
+    }
+  }
+  return finish_sum_of_squares(x, i, n, sums);
+}
+
 // The level that decides digits: the same for all values, or drawn for each value.
 struct NearestLevel {
   float level;
@@ -288,6 +305,7 @@ bool two_bit_valid(const std::uint8_t* HWY_RESTRICT in, std::size_t n) {
 const Kernels* kernel_table() {
   static constexpr Kernels kKernels = {
       .largest_magnitude = largest_magnitude,
+      .sum_of_squares = sum_of_squares,
       .pack_nearest = pack_nearest,
       .quartic = kPackingKernels<Quartic>,
       .two_bit = kPackingKernels<TwoBit>,

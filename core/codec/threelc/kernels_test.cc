@@ -142,11 +142,13 @@ class Ranges : public testing::TestWithParam<Pattern> {
 TEST_P(Ranges, NearestDigits) {
   for_every_range([](const float* x, const PackedRange& range) {
     const std::uint32_t largest = scalar_kernels().largest_magnitude(x, range.count);
+    const double squares = scalar_kernels().sum_of_squares(x, range.count);
     const float level = nearest_level(unit_of(std::bit_cast<float>(largest), 1.25f));
     Coded expected(range.end - range.begin);
     scalar_kernels().pack_nearest(x, range, level, expected.data());
     with_all_kernels([&](const Kernels& loops) {
       EXPECT_EQ(loops.largest_magnitude(x, range.count), largest);
+      EXPECT_EQ(loops.sum_of_squares(x, range.count), squares);
       Coded got(expected.size());
       loops.pack_nearest(x, range, level, got.data());
       EXPECT_EQ(got, expected);

@@ -13,27 +13,6 @@
 namespace tributary::threelc {
 namespace {
 
-// Adds in 16 strided lanes and then as a tree. The order is part of the format, because M depends
-// on the result.
-double sum_of_squares(std::span<const float> x) {
-  std::array<double, 16> lanes = {};
-  std::size_t i = 0;
-  for (; i + lanes.size() <= x.size(); i += lanes.size()) {
-    for (std::size_t k = 0; k < lanes.size(); ++k) {
-      const auto value = static_cast<double>(x[i + k]);
-      lanes[k] += value * value;
-    }
-  }
-  for (std::size_t k = 0; i < x.size(); ++i, ++k) {
-    const auto value = static_cast<double>(x[i]);
-    lanes[k] += value * value;
-  }
-  for (std::size_t half = lanes.size() / 2; half > 0; half /= 2) {
-    for (std::size_t k = 0; k < half; ++k) lanes[k] += lanes[k + half];
-  }
-  return lanes[0];
-}
-
 // The statistics of a chunk, which are combined before M of its part is known.
 struct Survey {
   std::uint32_t largest = 0;  // magnitude, as bits
@@ -114,8 +93,9 @@ class TernaryEncoder final : public Encoder {
     const std::size_t begin = chunk.range.begin * digits;
     const std::size_t end = std::min(part.count, chunk.range.end * digits);
     const auto x = values.subspan(part.offset + begin, end - begin);
-    return {.largest = kernels(execution.backend).largest_magnitude(x.data(), x.size()),
-            .squares = options_.clip > 0 ? sum_of_squares(x) : 0};
+    const Kernels& loops = kernels(execution.backend);
+    return {.largest = loops.largest_magnitude(x.data(), x.size()),
+            .squares = options_.clip > 0 ? loops.sum_of_squares(x.data(), x.size()) : 0};
   }
 
   float unit_of_part(const Survey& survey, std::size_t count) const {
