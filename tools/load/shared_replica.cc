@@ -37,12 +37,14 @@ Status SharedPayload::take(std::uint64_t payload_bytes, std::uint64_t offset, By
       part.size() > payload_bytes - offset) {
     return differs("size of a payload", "the size that another agent received");
   }
-  // Compares the overlap with the contiguous beginning that other agents have received. Bytes after
-  // a gap are not compared.
-  if (const std::uint64_t known = whole_ ? payload_bytes : bytes_.from_start(); known > offset) {
-    const std::size_t both = std::min<std::size_t>(part.size(), known - offset);
-    const ByteSpan before = (whole_ ? ByteSpan(*whole_) : bytes_.bytes()).subspan(offset, both);
-    if (!std::ranges::equal(before, part.first(both))) {
+  // After the payload has been moved out of `bytes_`, all of its bytes are known.
+  const ByteRange range = {.first = offset, .count = part.size()};
+  const std::vector<ByteRange> known =
+      whole_ ? std::vector<ByteRange>{range} : bytes_.arrived(range);
+  const ByteSpan before = whole_ ? ByteSpan(*whole_) : bytes_.bytes();
+  for (const ByteRange& both : known) {
+    if (!std::ranges::equal(before.subspan(both.first, both.count),
+                            part.subspan(both.first - offset, both.count))) {
       return differs("part of a payload", "the bytes that another agent received");
     }
   }

@@ -85,6 +85,25 @@ class SharedReplicaTest : public testing::Test {
   SharedReplica replica_{kReplicaValues, kReplicaAgents};
 };
 
+// Agents receive the parts in an order of their own, so that a gap may lie before a repeated part.
+TEST(SharedPayload, ComparesAllBytesThatAnotherAgentReceived) {
+  SharedPayload payload(8);
+  const Bytes bytes = {0, 1, 2, 3, 4, 5, 6, 7};
+  const ByteSpan all = bytes;
+  ASSERT_TRUE(payload.take(8, 4, all.subspan(4, 2)).ok());
+  Bytes other = bytes;
+  other[5] = 50;
+  EXPECT_EQ(payload.take(8, 3, ByteSpan(other).subspan(3)).code(), StatusCode::mismatch);
+  EXPECT_EQ(payload.take(8, 0, other).code(), StatusCode::mismatch);
+  other = bytes;
+  other[7] = 70;
+  EXPECT_TRUE(payload.take(8, 0, all).ok());
+  ASSERT_TRUE(payload.whole());
+  EXPECT_EQ(*payload.whole(), bytes);
+  EXPECT_EQ(payload.take(8, 6, ByteSpan(other).subspan(6)).code(), StatusCode::mismatch);
+  EXPECT_TRUE(payload.take(8, 6, all.subspan(6)).ok());
+}
+
 // The plan object is made only once, from the message of the first agent.
 TEST_F(SharedReplicaTest, EachAgentKeepsTheShareOfItsOwnPlan) {
   const auto round = round_of(plan_for(0.02));

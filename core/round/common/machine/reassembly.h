@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/base/bytes/byte_ranges.h"
 #include "core/base/bytes/bytes.h"
@@ -30,6 +31,9 @@ class Reassembly {
   bool complete() const { return arrived_.bytes() == size_; }
   // Number of bytes that have arrived without a gap from the start.
   std::uint64_t from_start() const { return arrived_.from_start(); }
+
+  // Returns the parts of a range that have arrived, in ascending order.
+  std::vector<ByteRange> arrived(ByteRange range) const { return arrived_.overlap(range); }
 
   ByteSpan bytes() const { return bytes_; }
   // Moves the payload out; the object is then empty.
