@@ -3,6 +3,8 @@
 #include <cmath>
 #include <optional>
 
+#include "core/run/units/quantity.h"
+
 namespace tributary::dashboard {
 namespace {
 
