@@ -97,7 +97,7 @@ TEST_F(OperatorServiceTest, ANameIsOneJobsUntilThatIsOver) {
   const Json submit = {{"verb", "submit"},
                        {"job",
                         "name = \"digits\"\nrounds = 2\nparameters = 10\n"
-                        "codec = \"threelc:s=1.75\"\n"}};
+                        "codec = \"threelc:s=1.75,clip=0\"\n"}};
   std::future<Json> refused = ask(submit);
   EXPECT_FALSE(feed_for(refused));
   EXPECT_EQ(refused.get()["error"]["code"], "already_exists");
