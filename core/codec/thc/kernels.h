@@ -29,6 +29,10 @@ struct Kernels {
   // Sets x = D (H y) factor in place, and returns the largest magnitude of x as bits.
   std::uint32_t (*collect)(float* y, std::size_t block, const std::uint32_t* signs, float factor);
 
+  // Sets y = x factor, and returns the largest magnitude of y as bits. y may be x. It takes the
+  // place of both rotations if blocks are not rotated.
+  std::uint32_t (*scale)(const float* x, std::size_t n, float factor, float* y);
+
   // Adds g/2 to y, clamps it and rounds it to the table's levels. y[0] is element `first` of the
   // bucket, a multiple of 64.
   void (*quantize)(const float* y, std::size_t n, const Levels& levels, const Rounding& rounding,

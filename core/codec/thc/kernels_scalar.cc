@@ -60,6 +60,11 @@ std::uint32_t collect(float* y, std::size_t block, const std::uint32_t* signs, f
   return largest_magnitude(y, block);
 }
 
+std::uint32_t scale(const float* x, std::size_t n, float factor, float* y) {
+  for (std::size_t i = 0; i < n; ++i) y[i] = x[i] * factor;
+  return largest_magnitude(y, n);
+}
+
 void quantize(const float* y, std::size_t n, const Levels& levels, const Rounding& rounding,
               std::uint32_t first, std::uint8_t* level) {
   const auto granularity = static_cast<float>(levels.granularity);
@@ -100,6 +105,7 @@ const Kernels& scalar_kernels() {
       .draw_words = draw_words,
       .spread = spread,
       .collect = collect,
+      .scale = scale,
       .quantize = quantize,
       .pack_nibbles = pack_nibbles,
       .unpack_nibbles = unpack_nibbles,

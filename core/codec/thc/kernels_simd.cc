@@ -79,6 +79,18 @@ std::uint32_t sum_squares(const float* HWY_RESTRICT x, std::size_t n, float scal
   return largest_lane(hn::Max(first, second));
 }
 
+std::uint32_t scale(const float* x, std::size_t n, float factor, float* y) {
+  const Float df;
+  const FloatVec by = hn::Set(df, factor);
+  IntVec largest = hn::Zero(Int32());
+  for (std::size_t i = 0; i < n; i += hn::Lanes(df)) {
+    const FloatVec scaled = hn::Mul(hn::LoadU(df, x + i), by);
+    largest = hn::Max(largest, magnitudes(scaled));
+    hn::StoreU(scaled, df, y + i);
+  }
+  return largest_lane(largest);
+}
+
 void draw_words(StreamKey key, std::uint32_t first, std::size_t n,
                 std::uint32_t* HWY_RESTRICT words) {
   const Uint32 du;
@@ -317,6 +329,7 @@ const Kernels* kernel_table() {
       .draw_words = draw_words,
       .spread = spread,
       .collect = collect,
+      .scale = scale,
       .quantize = quantize,
       .pack_nibbles = pack_nibbles,
       .unpack_nibbles = unpack_nibbles,

@@ -105,6 +105,9 @@ TEST(Kernels, AllTargetsGiveTheBitsOfTheSpecification) {
     s.spread(x.data(), block, signs.data(), 0.37f, expected.data());
     FloatVector expected_back = expected;
     s.collect(expected_back.data(), block, signs.data(), 0.11f);
+    FloatVector expected_scaled(block);
+    const std::uint32_t expected_scaled_largest =
+        s.scale(x.data(), block, 0.37f, expected_scaled.data());
     float expected_sum;
     const std::uint32_t expected_largest = s.sum_squares(x.data(), block, 0.7f, &expected_sum);
     for_every_target([&](const Kernels& k, const char* target) {
@@ -113,6 +116,8 @@ TEST(Kernels, AllTargetsGiveTheBitsOfTheSpecification) {
       EXPECT_TRUE(same_bytes(y, expected)) << target << " " << block;
       k.collect(y.data(), block, signs.data(), 0.11f);
       EXPECT_TRUE(same_bytes(y, expected_back)) << target << " " << block;
+      EXPECT_EQ(k.scale(x.data(), block, 0.37f, y.data()), expected_scaled_largest) << target;
+      EXPECT_TRUE(same_bytes(y, expected_scaled)) << target << " " << block;
       float sum;
       EXPECT_EQ(k.sum_squares(x.data(), block, 0.7f, &sum), expected_largest) << target;
       EXPECT_EQ(sum, expected_sum) << target << " " << block;

@@ -19,6 +19,7 @@ struct Options {
   double p = 0;
   std::uint32_t block = 4096;
   bool uniform = false;
+  bool rotated = true;
   bool correlated = true;
   unsigned down_bits = 0;
 

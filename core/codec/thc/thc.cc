@@ -1,7 +1,8 @@
 // The codec thc: the agents first agree on the range of every block, then all of them send levels
 // on one grid.
 //
-//   stage 0, max: the root of the mean square of every block, f32
+//   stage 0, max: the root of the mean square of every block, f32; without rotation the largest
+//                 magnitude
 //   stage 1, sum: one level for each coordinate of the rotated blocks (body.h)
 //
 // The rotation preserves the norm of a block, so the range is known before the rotation.
@@ -25,6 +26,22 @@ namespace tributary::thc {
 namespace {
 
 constexpr Stage kStages[] = {{"norms", Combine::max}, {"levels", Combine::sum}};
+
+// The block size in the factors of a block that is not rotated. The range is then the norm itself,
+// so the threshold is 1.
+constexpr std::size_t kUnrotated = 1;
+
+// Factors for encoding and decoding a block.
+float encode_factor(const Options& options, const Levels& levels, float norm, const Block& block) {
+  const auto granularity = static_cast<float>(levels.granularity);
+  return options.rotated ? spread_factor(granularity, levels.threshold, norm, block.size)
+                         : spread_factor(granularity, 1.0f, norm, kUnrotated);
+}
+float decode_factor(const Options& options, const Levels& levels, float norm, const Block& block) {
+  const auto granularity = static_cast<float>(levels.granularity);
+  return options.rotated ? collect_factor(granularity, levels.threshold, norm, block.size)
+                         : collect_factor(granularity, 1.0f, norm, kUnrotated);
+}
 
 // Returns a block's values; if the bucket ends before the block, a copy padded with zeros.
 const float* padded(std::span<const float> values, const Block& block, FloatVector& copy) {
@@ -79,6 +96,9 @@ class ThcCodec final : public Codec {
   std::span<const Stage> stages() const override { return kStages; }
   Aggregation aggregation() const override { return Aggregation::sum; }
   bool lossy() const override { return true; }
+  // Without rotation one large value widens the range of its block, and the error of the others can
+  // exceed the update. Rounding is unbiased, so the updates need no residual.
+  bool conserves() const override { return options_.rotated; }
   bool contracts() const override { return contracts_; }
 
   std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const override;
@@ -146,6 +166,10 @@ class ThcEncoder final : public Encoder {
         // A block below kRmsMin decodes to zeros; its norm is 0, so that all agents treat it alike.
         norms[block.index] = 0;
         if (largest < std::bit_cast<std::uint32_t>(kRmsMin)) return;
+        if (!options_.rotated) {
+          norms[block.index] = std::bit_cast<float>(largest);
+          return;
+        }
         const float scale = norm_scale(largest);
         if (scale != 1.0f) k.sum_squares(x, block.size, scale, &sum);
         norms[block.index] = rms_of(sum, block.size, scale);
@@ -186,6 +210,7 @@ class ThcEncoder final : public Encoder {
     BlockWriter(const StageCall& call, const Options& options, const Levels& levels,
                 const Rounding& rounding)
         : kernels_(kernels(call.execution.backend)),
+          options_(options),
           levels_(levels),
           rounding_(rounding),
           signs_(call, options),
@@ -198,10 +223,13 @@ class ThcEncoder final : public Encoder {
         std::memset(fields, 0, fields_bytes(block.size, levels_.bits));
         return;
       }
-      const float factor = spread_factor(static_cast<float>(levels_.granularity), levels_.threshold,
-                                         rms, block.size);
-      kernels_.spread(padded(values, block, copy_), block.size, signs_.of(block), factor,
-                      y_.data());
+      const float factor = encode_factor(options_, levels_, rms, block);
+      const float* const x = padded(values, block, copy_);
+      if (options_.rotated) {
+        kernels_.spread(x, block.size, signs_.of(block), factor, y_.data());
+      } else {
+        kernels_.scale(x, block.size, factor, y_.data());
+      }
       kernels_.quantize(y_.data(), block.size, levels_, rounding_,
                         static_cast<std::uint32_t>(block.begin), level_.data());
       if (levels_.bits == 4) {
@@ -213,6 +241,7 @@ class ThcEncoder final : public Encoder {
 
    private:
     const Kernels& kernels_;
+    const Options& options_;
     const Levels& levels_;
     const Rounding& rounding_;
     Signs signs_;
@@ -324,9 +353,11 @@ Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float
       if (rms < kRmsMin) {
         std::fill_n(y, block.size, 0.0f);
       } else {
-        const float factor = collect_factor(static_cast<float>(levels->granularity),
-                                            levels->threshold, rms, block.size);
-        if (k.collect(y, block.size, signs.of(block), factor) >= kInfinityBits) finite = false;
+        const float factor = decode_factor(options_, *levels, rms, block);
+        const std::uint32_t largest = options_.rotated
+                                          ? k.collect(y, block.size, signs.of(block), factor)
+                                          : k.scale(y, block.size, factor, y);
+        if (largest >= kInfinityBits) finite = false;
       }
       if (values < block.size) std::copy_n(y, values, sum.data() + block.begin);
     });
@@ -344,7 +375,8 @@ Result<std::unique_ptr<Codec>> make_thc(const Params& params) {
   // Parameters that are invalid for one agent are invalid for any number. With one agent, the table
   // also gives the error that decides whether error feedback converges.
   TRIBUTARY_ASSIGN(const auto levels, options.levels_for(1));
-  return std::unique_ptr<Codec>(std::make_unique<ThcCodec>(params, options, levels->own_error < 1));
+  return std::unique_ptr<Codec>(
+      std::make_unique<ThcCodec>(params, options, options.rotated && levels->own_error < 1));
 }
 
 }  // namespace tributary::thc

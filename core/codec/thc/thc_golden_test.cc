@@ -46,6 +46,7 @@ TEST(ThcGolden, WholeRounds) {
             0x52c5d0b39ba251afull);
   EXPECT_EQ(trace("thc:bits=3,block=256", 5'000, 5), 0xbde616f695ccce06ull);
   EXPECT_EQ(trace("thc:bits=8,levels=uniform,down=16", 100, 2), 0x3fc687bd53db5313ull);
+  EXPECT_EQ(trace("thc:rotation=off,levels=uniform", 5'000, 3), 0x8a99325a7bafe855ull);
 }
 
 // Complete bodies, so that a changed byte is visible in the failure.

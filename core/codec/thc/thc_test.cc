@@ -259,7 +259,8 @@ TEST(ThcSums, LargerThanTheirContributorsAreRefused) {
 
 // A chain of partial sums, as in a ring; the fields get wider with every contributor.
 TEST(ThcSums, HopByHopComeToTheSameBytes) {
-  for (const char* const spec : {"thc", "thc:bits=3", "thc:down=16", "thc:bits=6"}) {
+  for (const char* const spec :
+       {"thc", "thc:bits=3", "thc:down=16", "thc:bits=6", "thc:rotation=off"}) {
     const auto codec = codec_of(spec);
     const auto all = codec_testing::updates(Pattern::lognormal, 70'000, 6);
     Round round(*codec, all, 6);
@@ -324,6 +325,38 @@ TEST(ThcNorms, WhatIsClampedComesWithLaterRounds) {
     energy += truth * truth;
   }
   EXPECT_LT(error / energy, 0.01);
+}
+
+// With 16 even levels over ±15, odd integers lie on levels. The largest magnitude of each block is
+// at another agent.
+TEST(ThcWithoutRotation, ValuesOnLevelsArriveUnchanged) {
+  const auto codec = codec_of("thc:rotation=off,levels=uniform,block=64");
+  std::vector<FloatVector> all(3, FloatVector(200));
+  for (std::uint32_t agent = 0; agent < all.size(); ++agent) {
+    for (std::size_t i = 0; i < all[agent].size(); ++i) {
+      const std::uint32_t bits = random_bits({5, agent}, static_cast<std::uint32_t>(i));
+      all[agent][i] = static_cast<float>(static_cast<int>(bits % 14) * 2 - 13);
+    }
+  }
+  for (std::size_t block = 0; block < 4; ++block) all[block % 3][block * 64 + 5] = -15;
+  const FloatVector sum = decoded_sum(*codec, all, 1);
+  for (std::size_t i = 0; i < sum.size(); ++i) {
+    ASSERT_EQ(sum[i], all[0][i] + all[1][i] + all[2][i]) << i;
+  }
+}
+
+// A block's largest value is far from the others. Without rotation it takes the whole range of its
+// block.
+TEST(ThcWithoutRotation, ALargeValueCostsTheOthersTheirPrecision) {
+  const auto all = codec_testing::updates(Pattern::lognormal, 1u << 16, 4);
+  EXPECT_GT(nmse("thc:rotation=off", all), 3 * nmse("thc", all));
+}
+
+TEST(ThcWithoutRotation, HasNoErrorFeedback) {
+  const auto codec = codec_of("thc:rotation=off");
+  EXPECT_FALSE(codec->conserves());
+  EXPECT_FALSE(codec->contracts());
+  EXPECT_TRUE(codec_of("thc")->conserves());
 }
 
 TEST(ThcSpec, KnowsWhetherErrorFeedbackConverges) {
