@@ -13,11 +13,7 @@
 // applied as log2(B) rounds of butterflies (a, b) -> (a + b, a - b) with strides 1, 2, 4, ... B/2,
 // in this order.
 //
-// Without rotation, the range is ±max|x| and nothing is clamped:
-//
-//   max      the largest magnitude of the block's values, the largest of all agents' (stage 0)
-//   y        x k + g/2,         k = g / (2 max)
-//   x        (2 sum - g c) f,   f = max / g
+// block_range.h has the other ranges. Without rotation, H D and √B are left out.
 //
 // The functions are pure.
 #pragma once

@@ -44,8 +44,9 @@ inline std::string spec_of(std::uint8_t table, std::uint8_t rest) {
   constexpr std::array kDowns = {"exact", "8", "16"};
   return std::string("thc:p=0.01,") + kTables[table % kTables.size()] +
          ",block=" + kBlocks[rest % kBlocks.size()] +
-         ",down=" + kDowns[rest / 8 % 8 % kDowns.size()] +
-         (rest / 64 % 2 != 0 ? ",rotation=off" : "") + (rest >= 128 ? ",rounding=independent" : "");
+         ",down=" + kDowns[rest / 8 % 4 % kDowns.size()] +
+         (rest / 32 % 2 != 0 ? ",range=minmax" : "") + (rest / 64 % 2 != 0 ? ",rotation=off" : "") +
+         (rest >= 128 ? ",rounding=independent" : "");
 }
 
 inline Result<FuzzCase> read_case(ByteSpan data) {
