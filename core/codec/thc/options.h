@@ -6,7 +6,7 @@
 
 #include "core/base/status.h"
 #include "core/codec/spec.h"
-#include "core/codec/thc/blocks.h"
+#include "core/codec/thc/blocks/blocks.h"
 #include "core/codec/thc/levels.h"
 
 namespace tributary::thc {
