@@ -35,8 +35,6 @@ COMMON = {"model": "mlp:hidden=16,depth=1", "input": "1x28x28", "classes": 10, "
           "batch_size": 32, "seed": 7, "quorum": 1, "deadline_ms": 60000}
 VALUES = 784 * 16 + 16 + 16 * 10 + 10
 LAYERS = ("hidden:16x784", "hidden_bias:16", "output:10x16", "output_bias:10")
-# Their buckets hold whole layers (Codec::whole_layers).
-WHOLE_LAYERS = ("powersgd", "stoch3", "terngrad", "threelc")
 MODES = {"gradient": {"local_steps": 1, "learning_rate": 0.3},
          "delta": {"local_steps": 4, "learning_rate": 0.2}}
 WINDOWS = (1, 16, 31, 46)  # first rounds of those whose updates `codec measure` is given
@@ -195,13 +193,13 @@ class Predictions:
         self.updates = {mode: federation.updates_of(mode) for mode in MODES}
         self.measured = {}
 
-    def stages(self, case: Case, buckets: int) -> list:
+    def stages(self, case: Case, codec: dict, buckets: int) -> list:
         key = (case.codec, case.mode, buckets)
         if key not in self.measured:
             measured = []
             for updates in self.updates[case.mode]:
                 files = [word for file in updates for word in ("--in", file)]
-                if case.codec in WHOLE_LAYERS:
+                if codec["whole_layers"]:
                     files += [word for layer in LAYERS for word in ("--layer", layer)]
                 measured.append(ask("codec", "measure", "--codec", case.codec, *files, "--rounds",
                                     MEASURED_ROUNDS, "--bucket-values",
@@ -219,7 +217,7 @@ class Predictions:
         coordinator."""
         low, high, results = 0.0, 0.0, 0.0
         up = down = 0.0
-        for number, (stage, size) in enumerate(zip(codec["stages"], self.stages(case, buckets))):
+        for number, (stage, size) in enumerate(zip(codec["stages"], self.stages(case, codec, buckets))):
             sent, combined = size["up"] * buckets, size["down"] * buckets
             up += sent if stage["combine"] == "broadcast" else AGENTS * sent
             down += AGENTS * combined

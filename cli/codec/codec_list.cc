@@ -62,6 +62,7 @@ Json family_json(const CodecFamily& family, const Codec& codec) {
           {"aggregation", name(codec.aggregation())},
           {"lossy", codec.lossy()},
           {"conserves", codec.conserves()},
+          {"whole_layers", codec.whole_layers()},
           {"parameters", std::move(params)}};
 }
 

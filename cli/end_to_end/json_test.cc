@@ -62,8 +62,9 @@ TEST_F(JsonTest, ListHasEveryFamily) {
   for (std::size_t i = 0; i < codec_families().size(); ++i) {
     const Json& codec = data["codecs"][i];
     EXPECT_EQ(codec["name"], codec_families()[i].name);
-    EXPECT_THAT(keys(codec), UnorderedElementsAreArray({"name", "summary", "stages", "aggregation",
-                                                        "lossy", "conserves", "parameters"}));
+    EXPECT_THAT(keys(codec),
+                UnorderedElementsAreArray({"name", "summary", "stages", "aggregation", "lossy",
+                                           "conserves", "whole_layers", "parameters"}));
     EXPECT_GE(codec["stages"].size(), 1u);
     EXPECT_EQ(codec["parameters"].size(), codec_families()[i].params.size());
   }
@@ -79,6 +80,11 @@ TEST_F(JsonTest, ListShowsStagesAndParameters) {
       Json::parse(R"([{"name":"scales","combine":"max"},{"name":"levels","combine":"sum"}])"));
   EXPECT_EQ((*codec)["aggregation"], "sum");
   EXPECT_EQ((*codec)["lossy"], true);
+  EXPECT_EQ((*codec)["whole_layers"], false);
+  const auto matrices = std::find_if(data["codecs"].begin(), data["codecs"].end(),
+                                     [](const Json& each) { return each["name"] == "powersgd"; });
+  ASSERT_NE(matrices, data["codecs"].end());
+  EXPECT_EQ((*matrices)["whole_layers"], true);
   const Json& block = (*codec)["parameters"][0];
   EXPECT_EQ(block["name"], "block");
   EXPECT_EQ(block["kind"], "power_of_two");

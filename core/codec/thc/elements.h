@@ -11,7 +11,11 @@
 //
 // This is the paper's m + T[z] (M - m) / g with M = -m = t rms and an orthonormal rotation. H is
 // applied as log2(B) rounds of butterflies (a, b) -> (a + b, a - b) with strides 1, 2, 4, ... B/2,
-// in this order. The functions are pure.
+// in this order.
+//
+// block_range.h has the other ranges. Without rotation, H D and √B are left out.
+//
+// The functions are pure.
 #pragma once
 
 #include <bit>

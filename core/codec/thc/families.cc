@@ -8,10 +8,12 @@ namespace tributary::thc {
 namespace {
 
 constexpr std::array<std::string_view, 2> kLevels = {"table", "uniform"};
+constexpr std::array<std::string_view, 2> kRotations = {"on", "off"};
+constexpr std::array<std::string_view, 2> kRanges = {"norm", "minmax"};
 constexpr std::array<std::string_view, 2> kRoundings = {"correlated", "independent"};
 constexpr std::array<std::string_view, 3> kDowns = {"exact", "8", "16"};
 
-constexpr std::array<ParamSpec, 7> kParams = {{
+constexpr std::array<ParamSpec, 9> kParams = {{
     {.name = "bits",
      .kind = ParamKind::integer,
      .default_value = "4",
@@ -41,6 +43,16 @@ constexpr std::array<ParamSpec, 7> kParams = {{
      .default_value = "table",
      .choices = kLevels,
      .help = "optimal for the normal distribution, or evenly spaced"},
+    {.name = "rotation",
+     .kind = ParamKind::choice,
+     .default_value = "on",
+     .choices = kRotations,
+     .help = "of the blocks; off for comparison"},
+    {.name = "range",
+     .kind = ParamKind::choice,
+     .default_value = "norm",
+     .choices = kRanges,
+     .help = "of a block's levels: by its norm and p, or from its smallest to its largest value"},
     {.name = "rounding",
      .kind = ParamKind::choice,
      .default_value = "correlated",
@@ -71,6 +83,8 @@ Options Options::from(const Params& params) {
           .p = params.real("p"),
           .block = static_cast<std::uint32_t>(params.integer("block")),
           .uniform = params.choice("levels") == "uniform",
+          .rotated = params.choice("rotation") == "on",
+          .minmax = params.choice("range") == "minmax",
           .correlated = params.choice("rounding") == "correlated",
           .down_bits = down == "8"    ? 8u
                        : down == "16" ? 16u

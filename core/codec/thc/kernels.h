@@ -29,6 +29,12 @@ struct Kernels {
   // Sets x = D (H y) factor in place, and returns the largest magnitude of x as bits.
   std::uint32_t (*collect)(float* y, std::size_t block, const std::uint32_t* signs, float factor);
 
+  // Sets y = (x + offset) factor, and returns the largest magnitude of y as bits. y may be x.
+  std::uint32_t (*affine)(const float* x, std::size_t n, float offset, float factor, float* y);
+  // Sets *low to the largest of 0 and -x, and *high to the largest of 0 and x. Returns the largest
+  // magnitude of x as bits; if that is kInfinityBits or more, *low and *high are undefined.
+  std::uint32_t (*extent)(const float* x, std::size_t n, float* low, float* high);
+
   // Adds g/2 to y, clamps it and rounds it to the table's levels. y[0] is element `first` of the
   // bucket, a multiple of 64.
   void (*quantize)(const float* y, std::size_t n, const Levels& levels, const Rounding& rounding,

@@ -60,6 +60,20 @@ std::uint32_t collect(float* y, std::size_t block, const std::uint32_t* signs, f
   return largest_magnitude(y, block);
 }
 
+std::uint32_t affine(const float* x, std::size_t n, float offset, float factor, float* y) {
+  for (std::size_t i = 0; i < n; ++i) y[i] = (x[i] + offset) * factor;
+  return largest_magnitude(y, n);
+}
+
+std::uint32_t extent(const float* x, std::size_t n, float* low, float* high) {
+  *low = *high = 0.0f;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (-x[i] > *low) *low = -x[i];
+    if (x[i] > *high) *high = x[i];
+  }
+  return largest_magnitude(x, n);
+}
+
 void quantize(const float* y, std::size_t n, const Levels& levels, const Rounding& rounding,
               std::uint32_t first, std::uint8_t* level) {
   const auto granularity = static_cast<float>(levels.granularity);
@@ -100,6 +114,8 @@ const Kernels& scalar_kernels() {
       .draw_words = draw_words,
       .spread = spread,
       .collect = collect,
+      .affine = affine,
+      .extent = extent,
       .quantize = quantize,
       .pack_nibbles = pack_nibbles,
       .unpack_nibbles = unpack_nibbles,

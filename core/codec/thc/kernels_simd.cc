@@ -79,6 +79,36 @@ std::uint32_t sum_squares(const float* HWY_RESTRICT x, std::size_t n, float scal
   return largest_lane(hn::Max(first, second));
 }
 
+std::uint32_t affine(const float* x, std::size_t n, float offset, float factor, float* y) {
+  const Float df;
+  const FloatVec moved = hn::Set(df, offset);
+  const FloatVec by = hn::Set(df, factor);
+  IntVec largest = hn::Zero(Int32());
+  for (std::size_t i = 0; i < n; i += hn::Lanes(df)) {
+    const FloatVec scaled = hn::Mul(hn::Add(hn::LoadU(df, x + i), moved), by);
+    largest = hn::Max(largest, magnitudes(scaled));
+    hn::StoreU(scaled, df, y + i);
+  }
+  return largest_lane(largest);
+}
+
+std::uint32_t extent(const float* HWY_RESTRICT x, std::size_t n, float* low, float* high) {
+  const Float df;
+  FloatVec below = hn::Zero(df);
+  FloatVec above = below;
+  IntVec largest = hn::Zero(Int32());
+  for (std::size_t i = 0; i < n; i += hn::Lanes(df)) {
+    const FloatVec value = hn::LoadU(df, x + i);
+    below = hn::Max(below, hn::Neg(value));
+    above = hn::Max(above, value);
+    largest = hn::Max(largest, magnitudes(value));
+  }
+  // A maximum of 0 and -0 may be either; the addition makes it 0.
+  *low = hn::GetLane(hn::MaxOfLanes(df, below)) + 0.0f;
+  *high = hn::GetLane(hn::MaxOfLanes(df, above)) + 0.0f;
+  return largest_lane(largest);
+}
+
 void draw_words(StreamKey key, std::uint32_t first, std::size_t n,
                 std::uint32_t* HWY_RESTRICT words) {
   const Uint32 du;
@@ -317,6 +347,8 @@ const Kernels* kernel_table() {
       .draw_words = draw_words,
       .spread = spread,
       .collect = collect,
+      .affine = affine,
+      .extent = extent,
       .quantize = quantize,
       .pack_nibbles = pack_nibbles,
       .unpack_nibbles = unpack_nibbles,

@@ -105,6 +105,12 @@ TEST(Kernels, AllTargetsGiveTheBitsOfTheSpecification) {
     s.spread(x.data(), block, signs.data(), 0.37f, expected.data());
     FloatVector expected_back = expected;
     s.collect(expected_back.data(), block, signs.data(), 0.11f);
+    FloatVector expected_scaled(block);
+    const std::uint32_t expected_scaled_largest =
+        s.affine(x.data(), block, 0.21f, 0.37f, expected_scaled.data());
+    float expected_low;
+    float expected_high;
+    s.extent(x.data(), block, &expected_low, &expected_high);
     float expected_sum;
     const std::uint32_t expected_largest = s.sum_squares(x.data(), block, 0.7f, &expected_sum);
     for_every_target([&](const Kernels& k, const char* target) {
@@ -113,11 +119,33 @@ TEST(Kernels, AllTargetsGiveTheBitsOfTheSpecification) {
       EXPECT_TRUE(same_bytes(y, expected)) << target << " " << block;
       k.collect(y.data(), block, signs.data(), 0.11f);
       EXPECT_TRUE(same_bytes(y, expected_back)) << target << " " << block;
+      EXPECT_EQ(k.affine(x.data(), block, 0.21f, 0.37f, y.data()), expected_scaled_largest)
+          << target;
+      EXPECT_TRUE(same_bytes(y, expected_scaled)) << target << " " << block;
+      float low;
+      float high;
+      EXPECT_EQ(k.extent(x.data(), block, &low, &high), expected_largest) << target;
+      EXPECT_EQ(low, expected_low) << target;
+      EXPECT_EQ(high, expected_high) << target;
       float sum;
       EXPECT_EQ(k.sum_squares(x.data(), block, 0.7f, &sum), expected_largest) << target;
       EXPECT_EQ(sum, expected_sum) << target << " " << block;
     });
   }
+}
+
+// A range is a magnitude; its sign bit must not be set.
+TEST(Kernels, ExtentOfZerosIsPositiveZero) {
+  for_every_target([&](const Kernels& k, const char* target) {
+    for (const float zero : {0.0f, -0.0f}) {
+      const FloatVector x(64, zero);
+      float low = 1;
+      float high = 1;
+      EXPECT_EQ(k.extent(x.data(), x.size(), &low, &high), 0u);
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(low), 0u) << target;
+      EXPECT_EQ(std::bit_cast<std::uint32_t>(high), 0u) << target;
+    }
+  });
 }
 
 TEST(Kernels, DrawWordsMayStartAnywhere) {

@@ -6,7 +6,7 @@
 
 #include "core/base/status.h"
 #include "core/codec/spec.h"
-#include "core/codec/thc/blocks.h"
+#include "core/codec/thc/blocks/blocks.h"
 #include "core/codec/thc/levels.h"
 
 namespace tributary::thc {
@@ -19,12 +19,16 @@ struct Options {
   double p = 0;
   std::uint32_t block = 4096;
   bool uniform = false;
+  bool rotated = true;
+  bool minmax = false;  // the range of a block, else from its norm
   bool correlated = true;
   unsigned down_bits = 0;
 
   static Options from(const Params& params);
 
   BlockLayout layout(std::size_t values) const { return {values, block}; }
+  // Numbers of a block in stage 0.
+  std::size_t range_numbers() const { return minmax ? 2 : 1; }
 
   // The request for a table in a round with `agents` planned members.
   TableRequest table_for(std::uint32_t agents) const {

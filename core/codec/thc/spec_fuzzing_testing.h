@@ -43,7 +43,9 @@ inline std::string spec_of(std::uint8_t table, std::uint8_t rest) {
   constexpr std::array kBlocks = {"64", "128", "256", "1024", "4096", "65536"};
   constexpr std::array kDowns = {"exact", "8", "16"};
   return std::string("thc:p=0.01,") + kTables[table % kTables.size()] +
-         ",block=" + kBlocks[rest % kBlocks.size()] + ",down=" + kDowns[rest / 8 % kDowns.size()] +
+         ",block=" + kBlocks[rest % kBlocks.size()] +
+         ",down=" + kDowns[rest / 8 % 4 % kDowns.size()] +
+         (rest / 32 % 2 != 0 ? ",range=minmax" : "") + (rest / 64 % 2 != 0 ? ",rotation=off" : "") +
          (rest >= 128 ? ",rounding=independent" : "");
 }
 

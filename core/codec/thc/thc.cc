@@ -1,7 +1,8 @@
 // The codec thc: the agents first agree on the range of every block, then all of them send levels
 // on one grid.
 //
-//   stage 0, max: the root of the mean square of every block, f32
+//   stage 0, max: the root of the mean square of every block, f32, or its extent on both sides of 0
+//                 as two f32 (block_range.h)
 //   stage 1, sum: one level for each coordinate of the rotated blocks (body.h)
 //
 // The rotation preserves the norm of a block, so the range is known before the rotation.
@@ -14,6 +15,7 @@
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
+#include "core/codec/thc/block_range.h"
 #include "core/codec/thc/body.h"
 #include "core/codec/thc/families.h"
 #include "core/codec/thc/kernels.h"
@@ -79,17 +81,24 @@ class ThcCodec final : public Codec {
   std::span<const Stage> stages() const override { return kStages; }
   Aggregation aggregation() const override { return Aggregation::sum; }
   bool lossy() const override { return true; }
+  // With range=minmax one large value widens the range of its block, and the error of the others
+  // can exceed the update. Nothing is clamped and rounding is unbiased, so there is no residual.
+  bool conserves() const override { return !options_.minmax; }
   bool contracts() const override { return contracts_; }
 
   std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const override;
   std::unique_ptr<Aggregator> make_aggregator(std::size_t stage,
                                               std::uint32_t values) const override {
-    if (stage == 0) return make_max_aggregator(*this, 0, values, options_.layout(values).blocks());
+    if (stage == 0) {
+      return make_max_aggregator(*this, 0, values,
+                                 options_.layout(values).blocks() * options_.range_numbers());
+    }
     return make_sum_aggregator(*this, values, options_);
   }
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override;
 
-  // Returns the combined norms of stage 0, one per block. They point into call.combined.
+  // Returns the combined numbers of stage 0, range_numbers() per block. They point into
+  // call.combined.
   Result<std::span<const float>> norms(const StageCall& call, std::size_t values) const;
   const Options& options() const { return options_; }
 
@@ -102,14 +111,15 @@ class ThcCodec final : public Codec {
 Result<std::span<const float>> ThcCodec::norms(const StageCall& call, std::size_t values) const {
   TRIBUTARY_ASSIGN(const OpenPayload open,
                    open_payload_of(*this, 0, values, call.execution, call.combined.front()));
-  const std::size_t blocks = options_.layout(values).blocks();
-  if (open.body.size() != blocks * sizeof(float)) {
-    return wrong_body_size("THC norms", blocks * sizeof(float), open.body.size());
+  const std::size_t each = options_.range_numbers();
+  const std::size_t count = options_.layout(values).blocks() * each;
+  if (open.body.size() != count * sizeof(float)) {
+    return wrong_body_size("THC norms", count * sizeof(float), open.body.size());
   }
-  const std::span norms(reinterpret_cast<const float*>(open.body.data()), blocks);
-  for (std::size_t i = 0; i < blocks; ++i) {
+  const std::span norms(reinterpret_cast<const float*>(open.body.data()), count);
+  for (std::size_t i = 0; i < count; ++i) {
     if (std::isfinite(norms[i]) && norms[i] >= 0) continue;
-    return Status(StatusCode::corrupt_data, {.what = fmt::format("THC norm of block {}", i),
+    return Status(StatusCode::corrupt_data, {.what = fmt::format("THC norm of block {}", i / each),
                                              .expected = "a finite number, not below 0",
                                              .got = fmt::format("{}", norms[i]),
                                              .remedy = "have the bucket sent again"});
@@ -131,30 +141,67 @@ class ThcEncoder final : public Encoder {
     const BlockLayout layout = options_.layout(values.size());
     const MutableByteSpan body = start_payload(
         {.spec = codec_.spec(), .stage = 0, .values = static_cast<std::uint32_t>(values.size())},
-        layout.blocks() * sizeof(float), payload);
+        layout.blocks() * options_.range_numbers() * sizeof(float), payload);
     auto* const norms = reinterpret_cast<float*>(body.data());
-    const Kernels& k = kernels(call.execution.backend);
     std::atomic<bool> finite = true;
     layout.for_each_chunk(call.execution, [&](const auto& for_each_block) {
-      FloatVector copy;
+      RangeWriter writer(call, options_);
       for_each_block([&](const Block& block) {
-        const float* const x = padded(values, block, copy);
-        float sum;
-        // The unscaled sum serves almost all blocks. Only extreme ones need a second pass.
-        const std::uint32_t largest = k.sum_squares(x, block.size, 1.0f, &sum);
-        if (largest >= kInfinityBits) finite = false;
-        // A block below kRmsMin decodes to zeros; its norm is 0, so that all agents treat it alike.
-        norms[block.index] = 0;
-        if (largest < std::bit_cast<std::uint32_t>(kRmsMin)) return;
-        const float scale = norm_scale(largest);
-        if (scale != 1.0f) k.sum_squares(x, block.size, scale, &sum);
-        norms[block.index] = rms_of(sum, block.size, scale);
+        if (!writer.write(values, block, norms + block.index * options_.range_numbers())) {
+          finite = false;
+        }
       });
     });
     if (!finite) return not_finite_error(values);
     seal_payload(call.execution, payload);
     return {};
   }
+
+  // Writes the numbers of stage 0.
+  class RangeWriter {
+   public:
+    RangeWriter(const StageCall& call, const Options& options)
+        : kernels_(kernels(call.execution.backend)), options_(options), signs_(call, options) {}
+
+    // Returns false if a value is Inf or NaN.
+    bool write(std::span<const float> values, const Block& block, float* numbers) {
+      const float* const x = padded(values, block, copy_);
+      return options_.minmax ? write_extent(x, block, numbers) : write_rms(x, block, *numbers);
+    }
+
+   private:
+    bool write_rms(const float* x, const Block& block, float& rms) const {
+      float sum;
+      // The unscaled sum serves almost all blocks. Only extreme ones need a second pass.
+      const std::uint32_t largest = kernels_.sum_squares(x, block.size, 1.0f, &sum);
+      // A block below kRmsMin decodes to zeros; its norm is 0, so that all agents treat it alike.
+      rms = 0;
+      if (largest < std::bit_cast<std::uint32_t>(kRmsMin)) return true;
+      const float scale = norm_scale(largest);
+      if (scale != 1.0f) kernels_.sum_squares(x, block.size, scale, &sum);
+      rms = rms_of(sum, block.size, scale);
+      return largest < kInfinityBits;
+    }
+
+    bool write_extent(const float* x, const Block& block, float* extent) {
+      if (kernels_.extent(x, block.size, &extent[0], &extent[1]) >= kInfinityBits) return false;
+      if (!options_.rotated) return true;
+      y_.resize(block.size);
+      kernels_.spread(x, block.size, signs_.of(block), 1.0f / sqrtf(static_cast<float>(block.size)),
+                      y_.data());
+      if (kernels_.extent(y_.data(), block.size, &extent[0], &extent[1]) >= kInfinityBits) {
+        // The rotation of finite values may exceed the range of float32.
+        extent[0] = extent[1] = 0x1.fffffep127f;
+      }
+      return true;
+    }
+
+    const Kernels& kernels_;
+    const Options& options_;
+    Signs signs_;
+    FloatVector y_;
+    FloatVector copy_;
+  };
 
   // A value outside the agreed range is clamped, and error feedback keeps the excess.
   Status encode_levels(const StageCall& call, std::span<const float> values, Bytes& payload) const {
@@ -168,11 +215,12 @@ class ThcEncoder final : public Encoder {
                        .values = static_cast<std::uint32_t>(values.size())},
                       kStampBytes + fields_bytes(layout.coordinates(), levels->bits), payload);
     write_stamp(*levels, body.data());
+    const std::size_t each = options_.range_numbers();
     const Rounding rounding = rounding_of(call.round, options_.correlated);
     layout.for_each_chunk(call.execution, [&](const auto& for_each_block) {
       BlockWriter writer(call, options_, *levels, rounding);
       for_each_block([&](const Block& block) {
-        writer.write(values, block, norms[block.index],
+        writer.write(values, block, BlockRange::of(options_, *levels, &norms[block.index * each]),
                      body.data() + kStampBytes + fields_bytes(block.begin, levels->bits));
       });
     });
@@ -186,22 +234,21 @@ class ThcEncoder final : public Encoder {
     BlockWriter(const StageCall& call, const Options& options, const Levels& levels,
                 const Rounding& rounding)
         : kernels_(kernels(call.execution.backend)),
+          options_(options),
           levels_(levels),
           rounding_(rounding),
           signs_(call, options),
           y_(options.block),
           level_(options.block) {}
 
-    void write(std::span<const float> values, const Block& block, float rms, std::uint8_t* fields) {
-      if (rms < kRmsMin) {
+    void write(std::span<const float> values, const Block& block, const BlockRange& range,
+               std::uint8_t* fields) {
+      if (range.is_zero()) {
         // The fields of a block of zeros are never used, but they must be the same on all agents.
         std::memset(fields, 0, fields_bytes(block.size, levels_.bits));
         return;
       }
-      const float factor = spread_factor(static_cast<float>(levels_.granularity), levels_.threshold,
-                                         rms, block.size);
-      kernels_.spread(padded(values, block, copy_), block.size, signs_.of(block), factor,
-                      y_.data());
+      move_to_grid(padded(values, block, copy_), block, range);
       kernels_.quantize(y_.data(), block.size, levels_, rounding_,
                         static_cast<std::uint32_t>(block.begin), level_.data());
       if (levels_.bits == 4) {
@@ -212,7 +259,21 @@ class ThcEncoder final : public Encoder {
     }
 
    private:
+    // Sets y_ to positions on the grid around its middle.
+    void move_to_grid(const float* x, const Block& block, const BlockRange& range) {
+      if (!options_.rotated) {
+        const float factor = range.encode_factor(levels_, 1);
+        kernels_.affine(x, block.size, -range.centre * range.half, factor, y_.data());
+        return;
+      }
+      kernels_.spread(x, block.size, signs_.of(block), range.encode_factor(levels_, block.size),
+                      y_.data());
+      const float offset = range.centre_half_steps(levels_, 1) * -0.5f;
+      if (offset != 0) kernels_.affine(y_.data(), block.size, offset, 1.0f, y_.data());
+    }
+
     const Kernels& kernels_;
+    const Options& options_;
     const Levels& levels_;
     const Rounding& rounding_;
     Signs signs_;
@@ -320,13 +381,21 @@ Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float
         y = scratch.data();
       }
       if (!centre.write(block.begin, block.size, y)) within = false;
-      const float rms = norms[block.index];
-      if (rms < kRmsMin) {
+      const BlockRange range =
+          BlockRange::of(options_, *levels, &norms[block.index * options_.range_numbers()]);
+      if (range.is_zero()) {
         std::fill_n(y, block.size, 0.0f);
       } else {
-        const float factor = collect_factor(static_cast<float>(levels->granularity),
-                                            levels->threshold, rms, block.size);
-        if (k.collect(y, block.size, signs.of(block), factor) >= kInfinityBits) finite = false;
+        const float offset = range.centre_half_steps(*levels, fields.contributors);
+        std::uint32_t largest;
+        if (options_.rotated) {
+          if (offset != 0) k.affine(y, block.size, offset, 1.0f, y);
+          largest =
+              k.collect(y, block.size, signs.of(block), range.decode_factor(*levels, block.size));
+        } else {
+          largest = k.affine(y, block.size, offset, range.decode_factor(*levels, 1), y);
+        }
+        if (largest >= kInfinityBits) finite = false;
       }
       if (values < block.size) std::copy_n(y, values, sum.data() + block.begin);
     });
@@ -344,7 +413,8 @@ Result<std::unique_ptr<Codec>> make_thc(const Params& params) {
   // Parameters that are invalid for one agent are invalid for any number. With one agent, the table
   // also gives the error that decides whether error feedback converges.
   TRIBUTARY_ASSIGN(const auto levels, options.levels_for(1));
-  return std::unique_ptr<Codec>(std::make_unique<ThcCodec>(params, options, levels->own_error < 1));
+  return std::unique_ptr<Codec>(
+      std::make_unique<ThcCodec>(params, options, !options.minmax && levels->own_error < 1));
 }
 
 }  // namespace tributary::thc

@@ -179,6 +179,34 @@ Case bare_case(std::uint64_t bytes) {
           .goals = {}};
 }
 
+// The rotation of every block by itself, into the first-level cache.
+Case rotation_case(const SharedUpdate& update) {
+  constexpr std::size_t kBlock = 4096;
+  struct Data {
+    FloatVector y = FloatVector(kBlock);
+    RawVector<std::uint32_t> signs = RawVector<std::uint32_t>(kBlock / kSignsPerWord + 2);
+  };
+  const auto data = std::make_shared<Data>();
+  simd_kernels().draw_words({1, 2}, 0, data->signs.size(), data->signs.data());
+  const auto run = [data, update] {
+    for (std::size_t i = 0; i + kBlock <= update->size(); i += kBlock) {
+      simd_kernels().spread(update->data() + i, kBlock, data->signs.data(), 1.0f, data->y.data());
+    }
+  };
+  const auto check = [data, update] {
+    const std::size_t last = update->size() / kBlock * kBlock - kBlock;
+    FloatVector expected(kBlock);
+    scalar_kernels().spread(update->data() + last, kBlock, data->signs.data(), 1.0f,
+                            expected.data());
+    return expected == data->y ? Status() : wrong("the rotated block", "the specification's");
+  };
+  return {.name = "rotation alone",
+          .bytes = static_cast<double>(update->size() * sizeof(float)),
+          .run = run,
+          .check = check,
+          .goals = {}};
+}
+
 // The cost in batches: 1.0 in the table stands for 4,000 tables per second, and the target of 10 s
 // for 0.1.
 Case solver_case() {
@@ -212,10 +240,13 @@ std::vector<Case> thc_cases(const Settings& settings) {
   cases.push_back(bench::memcpy_case(update));
   cases.push_back(bench::zstd_encode_case(update, 1));
   cases.push_back(bare_case(settings.bucket_bytes));
+  cases.push_back(rotation_case(update));
   add_player("thc", "thc", update, 1, cases);
   add_player("thc, 2 threads", "thc", update, 2, cases);
   add_player("thc:bits=8", "thc:bits=8,granularity=255,p=0.00001", update, 1, cases);
   add_player("thc:bits=2", "thc:bits=2", update, 1, cases);
+  add_player("thc:range=minmax", "thc:range=minmax", update, 1, cases);
+  add_player("thc, Algorithm 1", "thc:levels=uniform,range=minmax,rotation=off", update, 1, cases);
   cases.push_back(solver_case());
   return cases;
 }

@@ -46,6 +46,9 @@ TEST(ThcGolden, WholeRounds) {
             0x52c5d0b39ba251afull);
   EXPECT_EQ(trace("thc:bits=3,block=256", 5'000, 5), 0xbde616f695ccce06ull);
   EXPECT_EQ(trace("thc:bits=8,levels=uniform,down=16", 100, 2), 0x3fc687bd53db5313ull);
+  EXPECT_EQ(trace("thc:rotation=off", 5'000, 3), 0x0713181875953c5bull);
+  EXPECT_EQ(trace("thc:range=minmax", 5'000, 3), 0x71d6f06f36d8e8a5ull);
+  EXPECT_EQ(trace("thc:levels=uniform,range=minmax,rotation=off", 5'000, 3), 0x0322ed0204ad2c85ull);
 }
 
 // Complete bodies, so that a changed byte is visible in the failure.

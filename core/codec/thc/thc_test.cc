@@ -259,7 +259,8 @@ TEST(ThcSums, LargerThanTheirContributorsAreRefused) {
 
 // A chain of partial sums, as in a ring; the fields get wider with every contributor.
 TEST(ThcSums, HopByHopComeToTheSameBytes) {
-  for (const char* const spec : {"thc", "thc:bits=3", "thc:down=16", "thc:bits=6"}) {
+  for (const char* const spec :
+       {"thc", "thc:bits=3", "thc:down=16", "thc:bits=6", "thc:range=minmax,rotation=off"}) {
     const auto codec = codec_of(spec);
     const auto all = codec_testing::updates(Pattern::lognormal, 70'000, 6);
     Round round(*codec, all, 6);
@@ -324,6 +325,48 @@ TEST(ThcNorms, WhatIsClampedComesWithLaterRounds) {
     energy += truth * truth;
   }
   EXPECT_LT(error / energy, 0.01);
+}
+
+// The paper's Algorithm 1. With 16 even levels over a range of 30, odd integers lie on levels if
+// its ends do. The ends of a block are at different agents.
+TEST(ThcRange, ValuesOnLevelsArriveUnchanged) {
+  const auto codec = codec_of("thc:levels=uniform,range=minmax,rotation=off,block=64");
+  for (const float centre : {0.0f, 10.0f, -4.0f}) {
+    std::vector<FloatVector> all(3, FloatVector(200));
+    for (std::uint32_t agent = 0; agent < all.size(); ++agent) {
+      for (std::size_t i = 0; i < all[agent].size(); ++i) {
+        const std::uint32_t bits = random_bits({5, agent}, static_cast<std::uint32_t>(i));
+        all[agent][i] = centre + static_cast<float>(static_cast<int>(bits % 14) * 2 - 13);
+      }
+    }
+    for (std::size_t block = 0; block < 4; ++block) {
+      all[block % 3][block * 64 + 5] = centre - 15;
+      all[(block + 1) % 3][block * 64 + 6] = centre + 15;
+    }
+    const FloatVector sum = decoded_sum(*codec, all, 1);
+    for (std::size_t i = 0; i < 192; ++i) {
+      ASSERT_NEAR(sum[i], all[0][i] + all[1][i] + all[2][i], 1e-4) << centre << " at " << i;
+    }
+  }
+}
+
+// A block's largest value is far from the others. Without rotation it takes the whole range, or is
+// clamped.
+TEST(ThcRange, TheRotationPaysForLargeValues) {
+  const auto all = codec_testing::updates(Pattern::lognormal, 1u << 16, 4);
+  for (const char* const range : {"range=norm", "range=minmax"}) {
+    const std::string spec = std::string("thc:") + range;
+    EXPECT_GT(nmse(spec + ",rotation=off", all), 3 * nmse(spec, all)) << range;
+  }
+}
+
+TEST(ThcRange, FromMinToMaxNeedsNoErrorFeedback) {
+  for (const char* const spec : {"thc:range=minmax", "thc:range=minmax,rotation=off"}) {
+    EXPECT_FALSE(codec_of(spec)->conserves()) << spec;
+    EXPECT_FALSE(codec_of(spec)->contracts()) << spec;
+  }
+  EXPECT_TRUE(codec_of("thc")->conserves());
+  EXPECT_TRUE(codec_of("thc:rotation=off")->conserves());
 }
 
 TEST(ThcSpec, KnowsWhetherErrorFeedbackConverges) {

@@ -1,4 +1,4 @@
-#include "core/codec/thc/blocks.h"
+#include "core/codec/thc/blocks/blocks.h"
 
 #include <gtest/gtest.h>
 
