@@ -1,5 +1,7 @@
 #include "core/service/machine_loop.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <optional>
@@ -13,6 +15,13 @@ namespace tributary {
 // Order of a turn: posted events, liveness of peers, the machine's tick, waiting messages, and then
 // one event of the link.
 Result<bool> MachineLoop::turn(TimeNs deadline) {
+  if (post_dropped_) {
+    return Status(StatusCode::resource_exhausted,
+                  {.what = "posted events of the loop",
+                   .expected = fmt::format("at most {}", parts_.posted_max),
+                   .got = "one more",
+                   .remedy = "restart the process; its state is in its journal"});
+  }
   bool anything = take_posted();
   if (look_at_arrivals()) anything = true;  // before a tick, which could report the peer as silent
   if (now() >= parts_.next_wakeup_ns()) {
@@ -45,8 +54,12 @@ void MachineLoop::feed(Event event) {
 void MachineLoop::post(Event event, std::shared_ptr<const void> owner) {
   {
     const std::lock_guard lock(mutex_);
-    posted_.push_back({.event = std::move(event), .owner = std::move(owner)});
-    any_posted_ = true;
+    if (posted_.size() >= parts_.posted_max) {
+      post_dropped_ = true;
+    } else {
+      posted_.push_back({.event = std::move(event), .owner = std::move(owner)});
+      any_posted_ = true;
+    }
   }
   parts_.link.wake();
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -48,6 +49,7 @@ struct LoopParts {
   Transport& link;
   const Clock& clock;  // the clock of the link
   NoteLog& notes;
+  std::size_t posted_max = std::size_t{1} << 20;  // bound on the posted events that wait
 };
 
 class MachineLoop {
@@ -55,14 +57,16 @@ class MachineLoop {
   explicit MachineLoop(LoopParts parts) : parts_(std::move(parts)) {}
 
   // Waits until an event occurs or `deadline` has passed, and processes it. Returns false if
-  // nothing happened, and an error if the transport failed.
+  // nothing happened, and an error if the transport failed or too many events were posted.
   Result<bool> turn(TimeNs deadline);
   void feed(Event event);
 
   // Queues an event from any thread. Everything that the event refers to must live as long as
-  // `owner`, which is released after the event was handled. The queue has no bound of its own,
-  // because an event that answers the machine must not be lost. Each caller bounds its events:
-  // storage, training and planning by the machine's requests, peers by their unread bytes.
+  // `owner`, which is released after the event was handled. Never blocks, because the loop's own
+  // thread posts too. Each caller bounds its events: storage, training and planning by the
+  // machine's requests, peers by their unread bytes. If LoopParts::posted_max events wait
+  // nevertheless, the event is dropped and every later turn() returns resource_exhausted: the
+  // machine must not go on without an event that it may be waiting for.
   void post(Event event, std::shared_ptr<const void> owner = nullptr);
   TimeNs now() const { return parts_.clock.now().count(); }
 
@@ -106,6 +110,7 @@ class MachineLoop {
   std::mutex mutex_;
   std::vector<Posted> posted_;
   std::atomic<bool> any_posted_ = false;
+  std::atomic<bool> post_dropped_ = false;
 };
 
 }  // namespace tributary

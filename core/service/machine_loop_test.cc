@@ -73,14 +73,15 @@ Send message(PeerId peer, std::string_view text) {
 }
 
 struct MachineLoopTest : ::testing::Test {
-  MachineLoop make(bool one_peer = false) {
+  MachineLoop make(bool one_peer = false, std::size_t posted_max = 100) {
     return MachineLoop({.handle = [this](TimeNs, const Event& event) { return handle(event); },
                         .next_wakeup_ns = [this] { return wakeup; },
                         .execute = [this](Action& action) { others.push_back(action.index()); },
                         .one_peer = one_peer,
                         .link = link,
                         .clock = clock,
-                        .notes = notes});
+                        .notes = notes,
+                        .posted_max = posted_max});
   }
   Actions handle(const Event& event) {
     handled.push_back(event.index());
@@ -155,6 +156,18 @@ TEST_F(MachineLoopTest, WhatOtherThreadsPostWakesTheLinkAndIsFed) {
   EXPECT_EQ(link.woken, 1);
   ASSERT_TRUE(*loop.turn(1'000));
   EXPECT_EQ(handled, std::vector<std::size_t>{kind<Stored>()});
+}
+
+TEST_F(MachineLoopTest, OneEventTooManyEndsTheLoop) {
+  MachineLoop loop = make(false, 2);
+  for (int i = 0; i < 2; ++i) loop.post(Stored{.token = 1, .status = {}});
+  ASSERT_TRUE(*loop.turn(1'000));  // as many as allowed
+  for (int i = 0; i < 3; ++i) loop.post(Stored{.token = 1, .status = {}});
+  EXPECT_EQ(link.woken, 5);
+  for (int turns = 0; turns < 2; ++turns) {
+    EXPECT_EQ(loop.turn(1'000).status().code(), StatusCode::resource_exhausted);
+  }
+  EXPECT_EQ(handled.size(), 2u);
 }
 
 TEST_F(MachineLoopTest, WhatAnEventBorrowsIsThereUntilItIsHandled) {
