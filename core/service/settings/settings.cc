@@ -192,7 +192,7 @@ Status Settings::assign(std::string_view assignment) {
     if (values != nullptr && values->size() == 1) {
       Result<Value> value = value_of(*values->get(0));
       if (value.ok()) {
-        const Status as_parsed = set(key, *value, place);
+        Status as_parsed = set(key, *value, place);
         // A setting that takes a text also takes one that reads as a number or a truth value.
         const bool is_text = std::holds_alternative<std::string>(*value);
         if (as_parsed.ok() || is_text || !set(key, std::string(text), place).ok()) return as_parsed;
