@@ -77,8 +77,7 @@ HubIntake::Taken HubIntake::take(const ArrivedMessage& message,
     return refuse(*reason, key_text(key));
   }
   const MessageParts& parts = std::get<MessageParts>(read);
-  const ConnectionId connection =
-      connection_of(message, key, parts.greeting, learn_of_connections);
+  const ConnectionId connection = connection_of(message, key, parts.greeting, learn_of_connections);
   if (parts.greeting) return {};
   return {.connection = connection, .peer = key, .parts = parts};
 }
