@@ -16,7 +16,7 @@
 #include "core/codec/registry.h"
 #include "core/collective/run.h"
 #include "core/net/keys/keys.h"
-#include "core/net/mesh/mesh.h"
+#include "core/net/mesh/tcp/mesh.h"
 
 namespace tributary::bench {
 namespace {

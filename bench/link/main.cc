@@ -11,7 +11,7 @@
 
 #include "core/base/clock.h"
 #include "core/link_quality/link_estimator.h"
-#include "core/net/mesh/mesh.h"
+#include "core/net/mesh/tcp/mesh.h"
 
 namespace tributary::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "core/collective/exchange_testing.h"
-#include "core/net/mesh/mesh.h"
+#include "core/net/mesh/tcp/mesh.h"
 
 namespace tributary {
 namespace {

@@ -17,8 +17,8 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/net/mesh/mesh.h"
 #include "core/net/mesh/peer_port.h"
+#include "core/net/mesh/tcp/mesh.h"
 #include "core/round/common/machine/actions.h"
 #include "core/service/peers/peer_commands.h"
 #include "core/service/peers/peer_session.h"

@@ -7,7 +7,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
-#include "core/net/mesh/mesh.h"
+#include "core/net/mesh/tcp/mesh.h"
 
 namespace tributary {
 

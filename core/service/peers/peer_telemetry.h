@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/net/mesh/mesh.h"
+#include "core/net/mesh/tcp/mesh.h"
 #include "core/service/peers/peer_measures.h"
 
 namespace tributary {

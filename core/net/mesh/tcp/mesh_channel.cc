@@ -1,4 +1,4 @@
-#include "core/net/mesh/mesh_channel.h"
+#include "core/net/mesh/tcp/mesh_channel.h"
 
 #include <sys/socket.h>
 

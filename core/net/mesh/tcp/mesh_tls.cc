@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "core/net/mesh/mesh_channel.h"
+#include "core/net/mesh/tcp/mesh_channel.h"
 
 namespace tributary {
 namespace {

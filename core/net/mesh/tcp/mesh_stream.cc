@@ -1,4 +1,4 @@
-#include "core/net/mesh/mesh_stream.h"
+#include "core/net/mesh/tcp/mesh_stream.h"
 
 #include <fmt/format.h>
 

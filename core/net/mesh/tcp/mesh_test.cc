@@ -1,5 +1,5 @@
 // Tests of the mesh over real TCP connections on loopback, with and without TLS.
-#include "core/net/mesh/mesh.h"
+#include "core/net/mesh/tcp/mesh.h"
 
 #include <gtest/gtest.h>
 #include <netinet/in.h>
@@ -11,8 +11,8 @@
 #include <string_view>
 #include <thread>
 
-#include "core/net/mesh/mesh_socket.h"
-#include "core/net/mesh/mesh_stream.h"
+#include "core/net/mesh/tcp/mesh_socket.h"
+#include "core/net/mesh/tcp/mesh_stream.h"
 
 namespace tributary {
 namespace {

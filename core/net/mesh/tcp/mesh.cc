@@ -1,4 +1,4 @@
-#include "core/net/mesh/mesh.h"
+#include "core/net/mesh/tcp/mesh.h"
 
 #include <fmt/format.h>
 #include <netinet/in.h>
@@ -16,9 +16,9 @@
 
 #include "core/net/backoff.h"
 #include "core/net/buffer_pool.h"
-#include "core/net/mesh/mesh_channel.h"
-#include "core/net/mesh/mesh_socket.h"
-#include "core/net/mesh/mesh_stream.h"
+#include "core/net/mesh/tcp/mesh_channel.h"
+#include "core/net/mesh/tcp/mesh_socket.h"
+#include "core/net/mesh/tcp/mesh_stream.h"
 #include "core/net/message_queue.h"
 #include "core/net/peer_transport.h"
 #include "core/net/tcp_statistics.h"

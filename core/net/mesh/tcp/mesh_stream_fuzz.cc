@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "core/net/mesh/mesh_stream.h"
+#include "core/net/mesh/tcp/mesh_stream.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tributary;

@@ -1,4 +1,4 @@
-#include "core/net/mesh/mesh_socket.h"
+#include "core/net/mesh/tcp/mesh_socket.h"
 
 #include <fmt/format.h>
 #include <netdb.h>
@@ -9,7 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "core/net/mesh/mesh.h"
+#include "core/net/mesh/tcp/mesh.h"
 
 namespace tributary {
 namespace {

@@ -1,6 +1,6 @@
 // Tests of the stream format between peers: any division into pieces, damaged streams, and reused
 // buffers.
-#include "core/net/mesh/mesh_stream.h"
+#include "core/net/mesh/tcp/mesh_stream.h"
 
 #include <gtest/gtest.h>
 
