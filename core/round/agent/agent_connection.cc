@@ -21,6 +21,8 @@ std::string text_of(const wire::Refusal& refusal) {
 
 }  // namespace
 
+// The states of the connection: offline (no Hello is under way), greeting (a Hello waits for its
+// answer), online (a session is open).
 // --- transport ---------------------------------------------------------------------------------
 
 void AgentConnection::connected() {
@@ -67,6 +69,8 @@ AgentConnection::Received AgentConnection::receive(const FrameReceived& event, B
     out.refuse_frame("wrong_session", wire::EnumNameMessage(frame.message_type()));
     return {};
   }
+  // From here on the frame belongs to the open session. Its counts are taken first, because even a
+  // repeated frame acknowledges messages of this side.
   switch (session_.conversation()->arrived(context_.now, frame, out.all())) {
     case Conversation::Arrival::repeat:
       return {};
@@ -93,6 +97,8 @@ void AgentConnection::give_up_silent_connection() {
   has_connection_ = false;
 }
 
+// While the agent shuts down it does not ask for a new session: it only waits for the answers of
+// the old one.
 bool AgentConnection::hello_due() const {
   return line_ != Line::online && !shutting_down_ && context_.now >= hello_at_ns_;
 }
@@ -115,6 +121,8 @@ void AgentConnection::send_hello(std::unique_ptr<wire::CapabilitiesT> capabiliti
   hello.capabilities = std::move(capabilities);
   if (holding) hello.holdings.push_back(std::move(holding));
   wire::FrameT frame = frame_with(std::move(hello));
+  // A new id for every first Hello of a session. Repeats keep the id, so the answer to any copy is
+  // accepted and an answer to an older Hello is not.
   if (line_ == Line::offline) {
     ++hello_id_;
     hello_wait_ns_ = config.hello_timeout_ms * kNsPerMs;
@@ -131,6 +139,8 @@ void AgentConnection::send_hello(std::unique_ptr<wire::CapabilitiesT> capabiliti
 }
 
 void AgentConnection::welcomed(const wire::Welcome& welcome, std::uint64_t session) {
+  // The coordinator determines all times of the session. retries_max is at least 1, because with 0
+  // the first lost message would end the session.
   session_.open(session, ConversationTimes{
                              .heartbeat_interval_ns = welcome.heartbeat_interval_ms() * kNsPerMs,
                              .heartbeat_timeout_ns = welcome.heartbeat_timeout_ms() * kNsPerMs,
@@ -169,6 +179,9 @@ void AgentConnection::refused_hello(const wire::Refusal& refusal, const std::str
                     text);
   const bool duplicate = refusal.code() == wire::RefusalCode::duplicate_agent;
   duplicate_refusals_ = duplicate ? duplicate_refusals_ + 1 : 0;
+  // A refusal without a time to retry is final: another Hello would get the same answer. A
+  // duplicate is retried, because the coordinator may still have the session of this agent's
+  // previous process, which it gives up only after a challenge.
   if (refusal.retry_after_ms() == 0 ||
       duplicate_refusals_ > context_.config.duplicate_refusals_max) {
     return finish(
@@ -179,6 +192,8 @@ void AgentConnection::refused_hello(const wire::Refusal& refusal, const std::str
   hello_at_ns_ = context_.now + refusal.retry_after_ms() * kNsPerMs;
 }
 
+// Ends the session but not the transport's connection. Agents keep replica, residual and undecided
+// rounds: the next Hello names them, and the coordinator decides what is sent again.
 AgentConnection::Change AgentConnection::hang_up(std::string_view reason, TimeNs again_after_ns) {
   context_.out.note(LogLevel::warning, "session_lost", reason, "begins again with Hello");
   line_ = Line::offline;
@@ -213,6 +228,7 @@ void AgentConnection::shut_down(const std::string& reason) {
   });
 }
 
+// Finished is emitted once. After it the machine handles no event any more.
 void AgentConnection::finish(Status status) {
   if (finished_) return;
   finished_ = true;

@@ -7,6 +7,8 @@
 namespace tributary {
 namespace {
 
+// The hash is computed anew and compared: offsets of buckets refer to the layer map, so two
+// machines with different maps would add values of different layers.
 Result<LayerMap> layer_map_of(const wire::LayerMap& map) {
   std::vector<LayerShape> shapes;
   shapes.reserve(map.layers() ? map.layers()->size() : 0);

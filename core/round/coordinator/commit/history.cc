@@ -5,6 +5,8 @@
 
 namespace tributary {
 
+// Built only from what the journal keeps, so a commit that is sent after a restart is equal to the
+// one that was sent before.
 std::shared_ptr<const wire::CommitT> commit_message(const RoundRecord& record,
                                                     wire::Collective collective) {
   auto commit = std::make_shared<wire::CommitT>();
@@ -70,6 +72,7 @@ void History::publish(Published round) {
   trim();
 }
 
+// Two bounds: payloads by bytes, of which the last round always stays, and outcomes by number.
 void History::trim() {
   while (published_.size() > 1 && bytes_ > payload_bytes_max_) {
     bytes_ -= published_.front().bytes;

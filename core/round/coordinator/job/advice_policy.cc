@@ -59,6 +59,8 @@ Status check_reason(const PlanAdvice& advice) {
 
 }  // namespace
 
+// A decision is checked completely before it replaces the previous one, since it comes from outside
+// the state machine. A refused one leaves the job with its own policy.
 void AdvicePolicy::advise(std::shared_ptr<const PlanAdvice> advice, std::uint64_t next_round) {
   const RoundPolicy& job = job_.policy();
   if (!advice || !job.planning.planned()) return;
@@ -87,6 +89,7 @@ void AdvicePolicy::refuse(const Status& why, std::uint64_t next_round) {
 }
 
 void AdvicePolicy::complete(PlanRequest& request, const Membership& membership) {
+  // Without a decision the plan keeps the reason of the job's policy.
   if (!advice_) return;
   add_reason(request);
   add_ratios(request, membership);
@@ -123,6 +126,8 @@ void AdvicePolicy::add_ratios(PlanRequest& request, const Membership& membership
   }
 }
 
+// The planner is outside the machine. It learns of reports and commits through actions and answers
+// with an event, so planning never blocks a round.
 void AdvicePolicy::report_agent(const AgentSession& session, const wire::Report& report) {
   if (!job_.policy().planning.planned()) return;
   AgentReported reported{.job = job_.id(),

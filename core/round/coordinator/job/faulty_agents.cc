@@ -28,12 +28,17 @@ std::uint64_t FaultyAgents::found(const std::string& agent_id, std::uint64_t rou
   Fault& fault = faults_[agent_id];
   // A further fault in the same round is the same fault again.
   if (fault.round == round) return fault.until;
+  // The pause doubles with each fault, so an agent that is always at fault costs ever fewer
+  // attempts.
   fault.pause = std::clamp(2 * fault.pause, 1u, kFaultRoundsMax);
   fault.round = round;
   fault.until = round + fault.pause;
   return fault.until;
 }
 
+// One step of a binary search. The bad result contained these contributors, so the cause is among
+// the suspects that contributed; the other suspects are set aside. Returns the cause once a single
+// suspect is left.
 std::optional<std::string> FaultyAgents::search(std::span<const std::string> contributors) {
   by_numbers_ = true;
   std::vector<std::string> now;
@@ -54,6 +59,8 @@ std::optional<std::string> FaultyAgents::search(std::span<const std::string> con
   return agent_id;
 }
 
+// Participants of a finite round are cleared of suspicion. A fault is forgiven only to agents whose
+// contribution was part of the result.
 void FaultyAgents::committed(std::uint64_t round, std::span<const std::string> participants,
                              std::span<const std::string> contributors) {
   by_numbers_ = false;
@@ -88,6 +95,9 @@ bool FaultyAgents::excluded(const std::string& agent_id, std::uint64_t round) co
   return found != faults_.end() && round < found->second.until;
 }
 
+// Returns true if the model itself must be the cause: several times every ready agent was at fault,
+// or the searches of this round have used up their attempts. Attempts that ended for other reasons
+// do not count.
 bool FaultyAgents::gave_up(std::uint64_t round, std::span<const std::string> ready) {
   if (round != round_) attempts_ = all_faulty_ = 0;
   round_ = round;
