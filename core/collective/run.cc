@@ -36,6 +36,8 @@ class ExchangeRunner::Play {
   }
 
  private:
+  // Messages that the previous run held back are handled first. Those that are still early are held
+  // again.
   Status take_early() {
     std::deque<Received> held = std::exchange(runner_.early_, {});
     runner_.early_bytes_ = 0;
@@ -43,6 +45,7 @@ class ExchangeRunner::Play {
     return {};
   }
 
+  // Only payloads count towards the bound. Frames are small, and the transport bounds each.
   Status hold(Received& message) {
     runner_.early_bytes_ += message.payload.size();
     if (runner_.early_bytes_ > kEarlyBytesMax) {

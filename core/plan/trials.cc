@@ -69,6 +69,8 @@ std::vector<TrialCandidate> candidates(const PlanInputs& inputs, const PlanPredi
     const PlanTried* const known = tried == inputs.tried.end() ? nullptr : &*tried;
     const std::optional<TrialReason> reason = reason_to_try(inputs, predictor, known);
     if (!reason) continue;
+    // The optimistic case: the quickest collective and a gain of 1. A codec that would not replace
+    // the choice even then is not tried.
     PlanOption hopeful = quickest_by(codec, predictor, chosen.choice);
     hopeful.cost.gain = 1;
     if (codec.spec != chosen.choice.codec && !better(hopeful)) continue;
@@ -103,6 +105,7 @@ PlanTrials trials_of(const PlanInputs& inputs, const PlanPredictor& predictor,
                      const PlanOption& chosen,
                      const std::function<bool(const PlanOption&)>& better) {
   const PlanPolicy& policy = inputs.policy;
+  // Requests that agents never answer become rare.
   const std::uint64_t doublings = std::min(inputs.asked_in_vain, kTrialDoublingsMax);
   const std::uint64_t pause = std::max<std::uint64_t>(policy.dwell_rounds, 1) << doublings;
   if (!(policy.exploring_share > 0) || inputs.rounds_unasked < pause) return {};
@@ -110,6 +113,7 @@ PlanTrials trials_of(const PlanInputs& inputs, const PlanPredictor& predictor,
   const std::vector<TrialCandidate> found = candidates(inputs, predictor, chosen, better);
   for (const TrialCandidate& one : found) trials.specs.push_back(one.codec->spec);
   if (found.empty()) return {};
+  // The time for trials is the set share of the time of all rounds since the last request.
   const auto rounds = static_cast<double>(std::min(inputs.rounds_unasked, kTrialCreditRoundsMax));
   trials.seconds =
       std::min(policy.exploring_share * rounds * chosen.cost.round_s, kPlanTrialSecondsMax);

@@ -10,6 +10,8 @@
 namespace tributary {
 namespace {
 
+// The stream of one connection: a greeting (magic, version, rank, session), and then messages, each
+// of a header with two sizes, a frame and an optional payload.
 constexpr std::string_view kMagic = "TRIBMESH";
 constexpr std::uint32_t kVersion = 1;
 
@@ -40,6 +42,8 @@ Bytes mesh_greeting(const MeshGreeting& greeting) {
   return out;
 }
 
+// Header and frame are one buffer, since both are small. The payload is sent from its own buffer
+// without a copy.
 Bytes mesh_head(ByteSpan frame, std::size_t payload_bytes) {
   Bytes out(kMeshHeaderBytes + frame.size());
   const auto frame_size = static_cast<std::uint32_t>(frame.size());
@@ -80,6 +84,7 @@ Status MeshReader::read_greeting() {
   return {};
 }
 
+// Both sizes are checked against the link's limits before a buffer is allocated.
 Status MeshReader::read_header() {
   const auto frame_bytes = read_at<std::uint32_t>(part_, 0);
   const auto payload_bytes = read_at<std::uint32_t>(part_, 4);
@@ -122,6 +127,8 @@ Result<MeshReader::Came> MeshReader::came(std::size_t bytes) {
       payload_ = {};
       break;
     case Reading::payload:
+      // The payload was received into a buffer of the pool, and its slice returns it there: bytes
+      // of the model are not copied on their way from the socket to the exchange.
       payload_ = pool_.share(std::move(part_));
       break;
   }

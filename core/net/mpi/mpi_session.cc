@@ -12,6 +12,7 @@
 namespace tributary {
 namespace {
 
+// MPI_Test is polled, because MPI has no wait with a time limit.
 constexpr std::chrono::milliseconds kAskEvery{1};
 
 }  // namespace
@@ -27,6 +28,7 @@ Result<std::unique_ptr<MpiSession>> MpiSession::open() {
   int provided = MPI_THREAD_SINGLE;
   TRIBUTARY_TRY(mpi_status(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided),
                            "starting MPI"));
+  // One thread at a time calls MPI, but not always the same one.
   if (provided < MPI_THREAD_SERIALIZED) {
     MPI_Finalize();
     return Status(StatusCode::unsupported, {.what = "MPI in a program with threads",
@@ -49,6 +51,7 @@ MpiSession::~MpiSession() {
 
 Result<std::uint64_t> MpiSession::agree(std::uint64_t number, const Clock& clock,
                                         std::chrono::milliseconds patience) {
+  // On the heap: if the time limit passes, MPI may still write to it, and abandon() keeps it alive.
   const auto said = std::make_shared<std::uint64_t>(number);
   MPI_Request request = MPI_REQUEST_NULL;
   TRIBUTARY_TRY(mpi_status(

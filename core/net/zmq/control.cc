@@ -27,6 +27,7 @@ constexpr std::chrono::hours kForAWhile{1};  // wake() ends the wait earlier
 // Interval at which the wait checks that the daemon and the caller are still there.
 constexpr std::chrono::milliseconds kControlLookEvery{250};
 
+// The kernel's limit for the path of a Unix socket, with its terminating zero.
 Status check_path(const std::string& path) {
   constexpr std::size_t kMost = sizeof(sockaddr_un::sun_path) - 1;
   if (!path.empty() && path.size() <= kMost) return {};
@@ -57,6 +58,7 @@ class Server final : public ControlServer {
         context_(std::move(context)),
         socket_(std::move(socket)),
         waker_(std::move(waker)),
+        // The thread is the last member, so everything that it uses exists when it starts.
         thread_([this] { serve(); }) {}
 
   // The file is removed after the socket was closed, because libzmq may remove it too.
@@ -132,6 +134,7 @@ Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& pa
   TRIBUTARY_TRY(check_path(path));
   Context context(zmq_ctx_new(), zmq_ctx_term);
   TRIBUTARY_ASSIGN(ZmqSocket socket, open_socket(context.get(), ZMQ_REP));
+  // The mask belongs to the process, so files that other threads create at this moment get it too.
   const mode_t before = ::umask(0177);  // only the owner may use the file, from its creation on
   const int failed = zmq_bind(socket.get(), ("ipc://" + path).c_str());
   ::umask(before);
@@ -154,6 +157,8 @@ Result<std::string> ask_daemon(const std::string& path, std::string_view questio
                    .got = fmt::format("{}", question.size()),
                    .remedy = {}});
   }
+  // Checked again in every wait: libzmq reconnects silently, so a daemon that ends would otherwise
+  // leave the caller waiting for all its patience.
   TRIBUTARY_TRY(check_listener(path));
   const Context context(zmq_ctx_new(), zmq_ctx_term);
   TRIBUTARY_ASSIGN(ZmqSocket socket, open_socket(context.get(), ZMQ_REQ));
