@@ -40,6 +40,8 @@ class Simulation {
       receivers.push_back(&agent);
       peer_handlers.emplace_back([&agent](const Event& event) { agent.handle(event); });
     }
+    // Networks are built before their receivers and get them here, because agents send through the
+    // networks.
     network_.attach(coordinator_, std::move(receivers));
     peers_.attach(std::move(peer_handlers));
   }
@@ -48,6 +50,8 @@ class Simulation {
   // that a run that differs at any point ends with another hash.
   Result<SimReport> run() {
     incidents_.begin();
+    // look() is itself a task of the queue, so the checks happen at the same virtual times in every
+    // run.
     look_again();
     while (!sim_.queue.empty() && !over_ && sim_.watch.count() == 0) {
       sim_.queue.run_next();
@@ -88,6 +92,7 @@ class Simulation {
                         fmt::format("{} messages under way on one link", under_way));
     }
     if (sim_.faulty) return;
+    // Only without faults: while faults are on, a machine may be down or behind for a good reason.
     if (rounds_ == scenario.rounds && all_are_there()) return finish();
     if (sim_.now() - progress_at_ns_ > ns_of(scenario.progress_s)) complain_of_no_progress();
   }

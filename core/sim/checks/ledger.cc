@@ -33,6 +33,8 @@ void Ledger::job_stored(const NewJobRecord& record, TimeNs now) {
   const Status begun = job.ok() ? replay_.begin(*job, *record.checkpoint.model) : job.status();
   if (!begun.ok()) return complain(now, "journal", begun, "the job's definition");
   job_ = *job;
+  // Accounts are exact only if no codec of the job changes updates on purpose or is correct only on
+  // average.
   accounted_ = replay_.can_keep_accounts(record.job.policy);
   by_peers_ = record.job.policy.collective != wire::Collective::star;
   hashes_ = {replay_.model_hash()};
@@ -61,6 +63,7 @@ void Ledger::accept(const CommitRecord& record, TimeNs now) {
     return;
   }
   complain(now, "commits", replay(record), who);
+  // The model is computed a second time, from nothing but the records.
   const std::uint64_t hash = replay_.model_hash();
   if (hash != record.round.model_hash) {
     watch_.report(
@@ -99,6 +102,7 @@ void Ledger::restored(const CoordinatorState& state, TimeNs now) {
   const RestoredJob& job = state.jobs.front();
   if (!job_) job_stored({job.job, job.checkpoint}, now);
   for (const EpochRecord& epoch : job.epochs) epochs_[epoch.epoch] = epoch;
+  // The journal's last round: that of the last redo, or the checkpoint's if there is none.
   const std::uint64_t version =
       job.redo.empty() ? job.checkpoint.model_version : job.redo.back().round.id.round;
   if (doubtful_ && version == rounds_committed() + 1 &&  // the commit in doubt was stored
@@ -180,6 +184,8 @@ void Ledger::agent_stored(std::uint32_t agent, const AgentRecordToStore& record)
   }
 }
 
+// The agent's index in the epoch of a Commit; empty for other frames and for agents that were no
+// members.
 std::optional<std::uint32_t> Ledger::place(std::uint32_t agent, ByteSpan frame) const {
   const Result<const wire::Frame*> opened = open_frame(frame);
   const wire::Commit* const commit = opened.ok() ? (*opened)->message_as_Commit() : nullptr;

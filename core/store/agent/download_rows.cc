@@ -52,6 +52,8 @@ Status DownloadRows::put(const DownloadRecord& record) {
     TRIBUTARY_TRY(database_->run("INSERT INTO download (one, job, hash, bytes) VALUES (1, ?, ?, ?)",
                                  record.job, record.hash, record.bytes));
   }
+  // Rows have at most kChunkBytes, each with its own hash, so damage costs only the download and is
+  // found before the model is used.
   std::uint64_t begins_at = record.offset;
   while (!rest.empty()) {
     const ByteSpan row = rest.first(std::min(rest.size(), kChunkBytes));
@@ -102,6 +104,8 @@ Status DownloadRows::remove_other_than(std::uint64_t job) {
 
 Result<std::optional<StoredDownload>> DownloadRows::restore() {
   Result<std::optional<StoredDownload>> read = this->read();
+  // A damaged download is no reason to refuse the start: it is dropped, and the coordinator sends
+  // the model again.
   if (read.ok() || worth_retrying(read.status())) return read;
   return std::optional<StoredDownload>();
 }
