@@ -136,6 +136,7 @@ Status read_cost(const Json& profile, const std::string& key, std::string_view e
   return read_number(*third, fmt::format("{}.{}", key, extra), *extra_number);
 }
 
+// The profile counts uncompressed bytes, so the ratio becomes a part of the time per byte.
 Status read_network(const Json& json, StageCost& network) {
   double ratio = 1;
   TRIBUTARY_TRY(read_cost(json, "network", "ratio", network, &ratio));

@@ -23,6 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kRoundsPage = 256;  // rounds read at a time
+// Exit code if a decision differs, like that of a violated invariant in `sim run`.
 constexpr int kDiffers = 60;
 
 struct ReplayRequest {
@@ -72,6 +73,8 @@ std::string differs(const wire::Plan& plan, const Replayed& stored) {
   return same ? "" : decision->reason;
 }
 
+// Empty for a round whose plan contains no decision: only the first plan of a decision has its
+// inputs.
 std::optional<Replayed> replay(const RoundRecord& record) {
   const wire::Plan* const plan = stored_plan(record.plan);
   if (!plan || stored_inputs(*plan).empty()) return {};
@@ -114,6 +117,7 @@ Result<std::vector<Replayed>> replay_job(RunFile& run, const JobInJournal& in_jo
   return all;
 }
 
+// The upper median for an even number of values.
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
