@@ -1,5 +1,9 @@
 // The messages between an observer and a coordinator (watch.fbs), as values and as bytes. Both
 // sides verify received bytes and check their bounds before they use them.
+//
+// The functions are pure, and any thread may call them. No received byte is trusted: a message that
+// cannot be verified gives an error and no partial value. Packing costs time and memory in
+// proportion to the message.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,8 @@
 // The link model of a shaped transport (shaped.h): one shape for each direction, a trace that
 // changes both over time, and the treatment of lost messages.
+//
+// It holds no messages: the transport that uses it keeps them until the computed time. The seed in
+// the options determines every loss and delay, so a run repeats exactly.
 #pragma once
 
 #include <chrono>

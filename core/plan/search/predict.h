@@ -1,4 +1,8 @@
 // Predicts the time, bytes and gain of a round for each possible choice.
+//
+// All functions are pure and need no clock, file or network. Predictions are corrected by the ratio
+// of measured to predicted times of earlier rounds, by codec and collective
+// (PlanInputs::corrections).
 #pragma once
 
 #include <array>

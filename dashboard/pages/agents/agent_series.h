@@ -1,5 +1,8 @@
 // Computes the curves of one agent: the phases of a round's time stacked on one another, and the
 // measured links, all over the same x axis. No widgets; one thread at a time.
+//
+// The caller keeps the view alive only during follow(); the curves are copies that pages may hold
+// longer. Memory grows with the rounds that the view keeps.
 #pragma once
 
 #include <array>

@@ -1,5 +1,9 @@
 // The page of the traffic, up and down: per round and per agent, compared with uncompressed
 // updates; by the use of the messages; and the rates of the coordinator's links.
+//
+// Totals and rounds are those of all open runs; agents and links are those of the first run only.
+// The page keeps derived curves per agent, for at most kAgentsMax of them, and drops them with the
+// run or its selected job. GUI thread only.
 #pragma once
 
 #include <map>
