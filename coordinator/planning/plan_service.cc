@@ -55,17 +55,17 @@ wire::Trigger trigger_of(PlanTrigger trigger) {
 }
 
 wire::AlternativeT alternative_of(const PlanOption& option, bool pareto, bool chosen) {
-  wire::AlternativeT one;
-  one.codec = option.choice.codec;
-  one.collective = option.choice.collective;
-  one.ratio = option.choice.ratio;
-  one.encode_s = option.cost.compress_s;
-  one.wire_s = option.cost.exchange_s;
-  one.round_s = option.cost.round_s;
-  one.gain = option.cost.gain;
-  one.pareto = pareto;
-  one.chosen = chosen;
-  return one;
+  wire::AlternativeT alternative;
+  alternative.codec = option.choice.codec;
+  alternative.collective = option.choice.collective;
+  alternative.ratio = option.choice.ratio;
+  alternative.encode_s = option.cost.compress_s;
+  alternative.wire_s = option.cost.exchange_s;
+  alternative.round_s = option.cost.round_s;
+  alternative.gain = option.cost.gain;
+  alternative.pareto = pareto;
+  alternative.chosen = chosen;
+  return alternative;
 }
 
 std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {

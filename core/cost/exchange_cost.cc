@@ -303,8 +303,9 @@ Compute compute_of(wire::Collective kind, const ExchangeWork& work) {
 }
 
 // The CPU bound of an exchange: the average over the available cores, or the busiest single thread.
-double compute_s(const ExchangeWork& work, const Compute& one, double cores) {
-  return work.buckets * std::max({one.total_s / work.agents / cores, one.busiest_s, one.hub_s});
+double compute_s(const ExchangeWork& work, const Compute& per_bucket, double cores) {
+  return work.buckets * std::max({per_bucket.total_s / work.agents / cores, per_bucket.busiest_s,
+                                  per_bucket.hub_s});
 }
 
 }  // namespace

@@ -81,8 +81,9 @@ std::vector<TrialCandidate> candidates(const PlanInputs& inputs, const PlanPredi
                                                  std::max(chosen.cost.round_s, 1e-9)))});
   }
   // Codecs near the choice come first, because they are the most likely to replace it.
-  std::ranges::stable_sort(
-      all, {}, [](const TrialCandidate& one) { return std::pair(one.reason, one.distance); });
+  std::ranges::stable_sort(all, {}, [](const TrialCandidate& candidate) {
+    return std::pair(candidate.reason, candidate.distance);
+  });
   if (all.size() > kPlanTrialsMax) all.resize(kPlanTrialsMax);
   return all;
 }
@@ -111,7 +112,7 @@ PlanTrials trials_of(const PlanInputs& inputs, const PlanPredictor& predictor,
   if (!(policy.exploring_share > 0) || inputs.rounds_unasked < pause) return {};
   PlanTrials trials;
   const std::vector<TrialCandidate> found = candidates(inputs, predictor, chosen, better);
-  for (const TrialCandidate& one : found) trials.specs.push_back(one.codec->spec);
+  for (const TrialCandidate& candidate : found) trials.specs.push_back(candidate.codec->spec);
   if (found.empty()) return {};
   // The time for trials is the set share of the time of all rounds since the last request.
   const auto rounds = static_cast<double>(std::min(inputs.rounds_unasked, kTrialCreditRoundsMax));

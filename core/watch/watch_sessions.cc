@@ -52,7 +52,7 @@ bool WatchSessions::may_operate(const std::string& id) const {
 
 std::size_t WatchSessions::sessions_of(Place place) const {
   return static_cast<std::size_t>(std::ranges::count_if(
-      sessions_, [place](const auto& one) { return one.second.place == place; }));
+      sessions_, [place](const auto& item) { return item.second.place == place; }));
 }
 
 // Returns true if a place is free, or if one becomes free because its session has been silent for
@@ -60,9 +60,10 @@ std::size_t WatchSessions::sessions_of(Place place) const {
 bool WatchSessions::free_place(Place place, std::chrono::nanoseconds now) {
   if (sessions_of(place) < parts_.sessions_max) return true;
   auto silent = sessions_.end();
-  for (auto one = sessions_.begin(); one != sessions_.end(); ++one) {
-    if (one->second.place != place) continue;
-    if (silent == sessions_.end() || one->second.asked_at < silent->second.asked_at) silent = one;
+  for (auto session = sessions_.begin(); session != sessions_.end(); ++session) {
+    if (session->second.place != place) continue;
+    if (silent == sessions_.end() || session->second.asked_at < silent->second.asked_at)
+      silent = session;
   }
   if (silent == sessions_.end() || now - silent->second.asked_at < kSilentMax) return false;
   sessions_.erase(silent);
@@ -122,8 +123,8 @@ void WatchSessions::operator_answered(ConnectionId connection, std::uint64_t num
 }
 
 bool WatchSessions::has_work(const MaySend& may_send) const {
-  return !refusals_.empty() || std::ranges::any_of(sessions_, [&](const auto& one) {
-    return is_ready(one.second) && may_send(one.first);
+  return !refusals_.empty() || std::ranges::any_of(sessions_, [&](const auto& item) {
+    return is_ready(item.second) && may_send(item.first);
   });
 }
 
@@ -145,8 +146,8 @@ std::optional<WatchSessions::Answer> WatchSessions::next_refusal() {
 
 // Continues after the session that was served last, so that each gets its turn.
 std::optional<WatchSessions::Answer> WatchSessions::next_of_sessions(const MaySend& may_send) {
-  const auto can_go_on = [&](const auto& one) {
-    return is_ready(one.second) && may_send(one.first);
+  const auto can_go_on = [&](const auto& item) {
+    return is_ready(item.second) && may_send(item.first);
   };
   const auto after_last = sessions_.upper_bound(last_served_);
   auto turn = std::find_if(after_last, sessions_.end(), can_go_on);

@@ -194,9 +194,9 @@ void EpochMeshes::EpochMesh::arrived(std::uint32_t number) {
   if (lost(number) || std::exchange(member.here, true)) return;
   member.give_up_at = Time::max();
   while (!member.waiting.empty()) {
-    Waiting one = member.waiting.pop();
-    Status sent =
-        beneath_.send(options_.members[number], std::move(one.frame), std::move(one.payload));
+    Waiting message = member.waiting.pop();
+    Status sent = beneath_.send(options_.members[number], std::move(message.frame),
+                                std::move(message.payload));
     if (!sent.ok()) return lose(number, std::move(sent));
   }
 }

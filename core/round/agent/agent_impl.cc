@@ -54,24 +54,24 @@ Actions Agent::Impl::handle(TimeNs now, Event& event) {
 
 void Agent::Impl::pass(Event& event) {
   std::visit(Overloaded{
-                 [this](const FrameReceived& one) { receive(one); },
+                 [this](const FrameReceived& frame) { receive(frame); },
                  [this](const PeerConnected&) { connection_.connected(); },
                  [this](const PeerDisconnected&) { follow(connection_.disconnected()); },
                  [this](const PeerAlive&) { session_.heard(); },
                  [this](const Tick&) {
                    if (trying_codecs()) participation_.try_codecs(codecs_);
                  },
-                 [this](const Stored& one) {
-                   context_.store.stored(context_.now, one, context_.out.all());
+                 [this](const Stored& stored) {
+                   context_.store.stored(context_.now, stored, context_.out.all());
                  },
-                 [this](const UpdatePart& one) { participation_.take_part(one); },
-                 [this](UpdateReady& one) { participation_.take(one); },
-                 [this](const UpdateFailed& one) { participation_.failed(one); },
-                 [this](const PeerFrameReceived& one) { participation_.receive(one); },
-                 [this](const PeerLost& one) { participation_.lost(one); },
-                 [this](const ReportLinks& one) { telemetry_.send_links(one); },
-                 [this](const ReportSpeeds& one) { telemetry_.take_speeds(one); },
-                 [this](const Shutdown& one) { connection_.shut_down(one.reason); },
+                 [this](const UpdatePart& part) { participation_.take_part(part); },
+                 [this](UpdateReady& update) { participation_.take(update); },
+                 [this](const UpdateFailed& failure) { participation_.failed(failure); },
+                 [this](const PeerFrameReceived& frame) { participation_.receive(frame); },
+                 [this](const PeerLost& lost) { participation_.lost(lost); },
+                 [this](const ReportLinks& links) { telemetry_.send_links(links); },
+                 [this](const ReportSpeeds& speeds) { telemetry_.take_speeds(speeds); },
+                 [this](const Shutdown& shutdown) { connection_.shut_down(shutdown.reason); },
                  [this, &event](const auto&) {
                    context_.out.note(LogLevel::warning, "event_ignored", name_of(event),
                                      "not an event of an agent");

@@ -137,7 +137,7 @@ void Account::round_is_decided(const RoundKey& key) {
 }
 
 void Account::forget(const RoundKey& key) {
-  std::erase_if(contributions_, [&](const auto& one) { return one.first.round <= key.round; });
+  std::erase_if(contributions_, [&](const auto& item) { return item.first.round <= key.round; });
 }
 
 void Account::add(std::span<const float> update, double sign) {

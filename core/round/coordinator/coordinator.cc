@@ -153,20 +153,20 @@ void Coordinator::Impl::answer(AgentSession& session, const wire::Frame& frame) 
 
 void Coordinator::Impl::dispatch(const Event& event) {
   const Overloaded handlers{
-      [this](const FrameReceived& one) { receive(one); },
+      [this](const FrameReceived& frame) { receive(frame); },
       [](const PeerConnected&) {},
-      [this](const PeerDisconnected& one) { sessions_.disconnected(one.peer); },
-      [this](const PeerAlive& one) { sessions_.heard(one.peer); },
+      [this](const PeerDisconnected& lost) { sessions_.disconnected(lost.peer); },
+      [this](const PeerAlive& peer) { sessions_.heard(peer.peer); },
       [](const Tick&) {},
-      [this](const Stored& one) { context.store.stored(context.now, one, context.out); },
-      [this](const ProbeLink& one) { links_.probe(one); },
-      [this](const RoundLoaded& one) { jobs.loaded(one); },
-      [this](const SubmitJob& one) { jobs.submit(one); },
-      [this](const ChangeJob& one) { jobs.change(one); },
-      [this](const PlanAdvised& one) {
-        if (JobRun* const run = jobs.run(one.job)) run->advise(one.advice);
+      [this](const Stored& stored) { context.store.stored(context.now, stored, context.out); },
+      [this](const ProbeLink& probe) { links_.probe(probe); },
+      [this](const RoundLoaded& loaded) { jobs.loaded(loaded); },
+      [this](const SubmitJob& submission) { jobs.submit(submission); },
+      [this](const ChangeJob& change) { jobs.change(change); },
+      [this](const PlanAdvised& advised) {
+        if (JobRun* const run = jobs.run(advised.job)) run->advise(advised.advice);
       },
-      [this](const Shutdown& one) { sessions_.shut_down(one.reason); },
+      [this](const Shutdown& shutdown) { sessions_.shut_down(shutdown.reason); },
       [this, &event](const auto&) {
         context.note(LogLevel::warning, "event_ignored", name_of(event), {},
                      "not an event of a coordinator");

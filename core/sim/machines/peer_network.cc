@@ -44,11 +44,11 @@ PeerNetwork::Way& PeerNetwork::way(std::uint32_t from, std::uint32_t to) {
   return ways_.emplace(Pair{from, to}, Way{.link = link}).first->second;
 }
 
-PeerNetwork::Connection* PeerNetwork::connection(std::uint64_t session, std::uint32_t one,
+PeerNetwork::Connection* PeerNetwork::connection(std::uint64_t session, std::uint32_t each,
                                                  std::uint32_t other) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return nullptr;
-  return &found->second.connections[std::minmax(one, other)];
+  return &found->second.connections[std::minmax(each, other)];
 }
 
 // --- sessions ------------------------------------------------------------------------------------

@@ -29,8 +29,8 @@ QString compared(double times) {
 
 DecisionFacts decision_facts(const RoundTable& table, std::size_t row) {
   const std::size_t decided = decided_in(table, row);
-  const auto took = [&](std::size_t one) {
-    return table.columns.ended_s[one] - table.columns.began_s[one];
+  const auto took = [&](std::size_t at) {
+    return table.columns.ended_s[at] - table.columns.began_s[at];
   };
   const Choice choice = {.codec = table.columns.codec[row],
                          .collective = table.columns.collective[row],
@@ -44,9 +44,10 @@ DecisionFacts decision_facts(const RoundTable& table, std::size_t row) {
       .predicted_s = table.columns.predicted_s[row],
       .measured_s = took(row)};
   std::vector<double> seconds;
-  for (std::size_t one = decided; one < table.size() && seconds.size() < kMedianRoundsMax; ++one) {
-    if (one > decided && decides(table, one)) break;
-    seconds.push_back(took(one));
+  for (std::size_t later = decided; later < table.size() && seconds.size() < kMedianRoundsMax;
+       ++later) {
+    if (later > decided && decides(table, later)) break;
+    seconds.push_back(took(later));
   }
   facts.rounds = seconds.size();
   facts.median_s = median_of(std::move(seconds));

@@ -76,8 +76,8 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
     connect(&uses->plot->legend(), &Legend::changed, this, [this, uses] { show_uses(*uses); });
   }
   connect(&context, &PageContext::axis_changed, this, [this] {
-    for (PlotView* one : {up_.plot, down_.plot, up_.uses.plot, down_.uses.plot, agents_, links_}) {
-      one->set_x_axis(this->context().x_axis());
+    for (PlotView* view : {up_.plot, down_.plot, up_.uses.plot, down_.uses.plot, agents_, links_}) {
+      view->set_x_axis(this->context().x_axis());
     }
     refresh();
   });

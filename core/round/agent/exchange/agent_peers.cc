@@ -39,11 +39,11 @@ void AgentPeers::open(const wire::Membership& membership) {
   OpenPeers open{
       .session = membership.peer_session(), .member = membership.agent_index(), .members = {}};
   for (const wire::Member* member : *membership.members()) {
-    OpenPeers::Member& one = open.members.emplace_back();
-    if (member->agent_id()) one.agent_id = member->agent_id()->str();
-    if (const auto* key = member->public_key()) one.public_key.assign(key->begin(), key->end());
+    OpenPeers::Member& peer = open.members.emplace_back();
+    if (member->agent_id()) peer.agent_id = member->agent_id()->str();
+    if (const auto* key = member->public_key()) peer.public_key.assign(key->begin(), key->end());
     if (member->endpoints() && member->endpoints()->size() > 0) {
-      one.endpoint = member->endpoints()->Get(0)->address()->str();
+      peer.endpoint = member->endpoints()->Get(0)->address()->str();
     }
   }
   context_.out.add(std::move(open));

@@ -203,9 +203,9 @@ Bitmap Participation::counted_in(const wire::CommitT& commit) const {
   const UndecidedRound* given = updates_.residual().find(round_->key());
   const std::optional<std::uint32_t> member = given ? given->agent_index : round_->member();
   if (!member) return counted;
-  for (const auto& one : outcome.outcomes) {
-    const wire::ContributorSetT& set = *outcome.contributor_sets[one->contributor_set];
-    if (Bitmap(set.bits, commit.agents).test(*member)) counted.set(one->bucket);
+  for (const auto& each : outcome.outcomes) {
+    const wire::ContributorSetT& set = *outcome.contributor_sets[each->contributor_set];
+    if (Bitmap(set.bits, commit.agents).test(*member)) counted.set(each->bucket);
   }
   return counted;
 }
@@ -218,8 +218,8 @@ void Participation::settle_encoders(const wire::CommitT& commit, const Bitmap& c
   // The results of all exchanges before the last were settled when the agent advanced.
   const std::uint32_t first = exchange_.first_bucket();
   for (const PlannedBucket& bucket : std::span(round_->plan().buckets()).subspan(first)) {
-    const bool committed =
-        std::ranges::any_of(outcomes, [&](const auto& one) { return one->bucket == bucket.index; });
+    const bool committed = std::ranges::any_of(
+        outcomes, [&](const auto& each) { return each->bucket == bucket.index; });
     const BucketWork& work = round_->work()[bucket.index];
     encoders_.get(bucket, round_->key().epoch)
         .settle(committed ? work.spans(bucket.stages()) : none,

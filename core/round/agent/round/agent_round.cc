@@ -75,12 +75,12 @@ std::optional<wire::ReceiptT> AgentRound::missing(std::uint32_t bucket) const {
 // follows from it.
 bool AgentRound::has_all(const wire::RoundOutcomeT& outcome, ActionList& out) {
   bool all = true;
-  for (const auto& one : outcome.outcomes) {
-    if (one->bucket >= work_.size()) return false;
-    BucketWork& work = work_[one->bucket];
-    if (work.combined.size() < plan_->buckets()[one->bucket].stages()) {
+  for (const auto& each : outcome.outcomes) {
+    if (each->bucket >= work_.size()) return false;
+    BucketWork& work = work_[each->bucket];
+    if (work.combined.size() < plan_->buckets()[each->bucket].stages()) {
       all = false;
-    } else if (hash64(*work.combined.back()) != one->result_hash) {
+    } else if (hash64(*work.combined.back()) != each->result_hash) {
       out.refuse_frame("mismatch", "an aggregate that differs from the commit's");
       // All stages are requested again, because any of them may be the wrong one.
       work.combined.clear();

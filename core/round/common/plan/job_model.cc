@@ -54,12 +54,12 @@ std::unique_ptr<wire::LayerMapT> wire_layers(const LayerMap& map) {
   auto wire = std::make_unique<wire::LayerMapT>();
   wire->hash = map.hash();
   for (const Layer& layer : map.layers()) {
-    auto one = std::make_unique<wire::LayerT>();
-    one->name = layer.name;
-    one->values = layer.count;
-    one->shape = layer.shape;
-    one->kind = wire::LayerKind::parameter;
-    wire->layers.push_back(std::move(one));
+    auto made = std::make_unique<wire::LayerT>();
+    made->name = layer.name;
+    made->values = layer.count;
+    made->shape = layer.shape;
+    made->kind = wire::LayerKind::parameter;
+    wire->layers.push_back(std::move(made));
   }
   return wire;
 }

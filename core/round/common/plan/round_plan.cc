@@ -126,8 +126,8 @@ std::uint64_t PlannedBucket::stage_bytes_max(std::uint32_t agents) const {
   constexpr std::uint64_t kFixedBytes = 4096;
   constexpr std::uint64_t kAgentBytes = 64;
   const std::uint64_t bytes = std::uint64_t{values} * 16 + kFixedBytes + kAgentBytes * agents;
-  const std::uint64_t one = std::min<std::uint64_t>(bytes, tributary::kPayloadBytesMax);
-  return side_by_side ? (one + kAgentBytes) * agents : one;
+  const std::uint64_t payload_bytes = std::min<std::uint64_t>(bytes, tributary::kPayloadBytesMax);
+  return side_by_side ? (payload_bytes + kAgentBytes) * agents : payload_bytes;
 }
 
 Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan,

@@ -35,9 +35,9 @@ bool ActiveRound::complete(const BucketAggregation& bucket) const {
 }
 
 bool ActiveRound::awaits(const BucketAggregation& bucket, std::uint32_t member) const {
-  const RoundMember& one = members_[member];
-  if (!one.present() || bucket.has(member)) return false;
-  return !one.missed_stage || (bucket.stage() > *one.missed_stage && bucket.in_step(member));
+  const RoundMember& state = members_[member];
+  if (!state.present() || bucket.has(member)) return false;
+  return !state.missed_stage || (bucket.stage() > *state.missed_stage && bucket.in_step(member));
 }
 
 std::uint32_t ActiveRound::least(const BucketAggregation& bucket) const {

@@ -332,8 +332,8 @@ void CatchUp::send_offer(AgentSession& session, const Snapshot& source, std::uin
         offer.part_bytes = part_bytes;
         offer.hash = source.hash;
         offer.from = from;
-        for (const wire::SettlementT& one : *settled) {
-          offer.settled.push_back(std::make_unique<wire::SettlementT>(one));
+        for (const wire::SettlementT& settlement : *settled) {
+          offer.settled.push_back(std::make_unique<wire::SettlementT>(settlement));
         }
         return frame_with(std::move(offer));
       },

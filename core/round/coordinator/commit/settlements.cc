@@ -38,12 +38,12 @@ std::optional<std::vector<wire::SettlementT>> Settlements::up_to(const AgentSess
       load({.session = session.conversation.session(), .round = id.round});
       return std::nullopt;
     }
-    wire::SettlementT one;
-    one.id = std::make_unique<wire::RoundId>(wire_id(id));
-    one.committed = fate->committed;
-    one.buckets = fate->buckets;
-    one.contributed_bits = fate->contributed.bytes();
-    settled.push_back(std::move(one));
+    wire::SettlementT settlement;
+    settlement.id = std::make_unique<wire::RoundId>(wire_id(id));
+    settlement.committed = fate->committed;
+    settlement.buckets = fate->buckets;
+    settlement.contributed_bits = fate->contributed.bytes();
+    settled.push_back(std::move(settlement));
   }
   return settled;
 }
@@ -58,9 +58,9 @@ void Settlements::load(const Loading& loading) {
 // A session that is gone needs no outcome any more; its request is dropped.
 void Settlements::load_again() {
   std::vector<Loading> due;
-  std::erase_if(loading_, [&](const auto& one) {
-    if (one.second.again_at_ns > job_.coordinator.now) return false;
-    due.push_back(one.second);
+  std::erase_if(loading_, [&](const auto& item) {
+    if (item.second.again_at_ns > job_.coordinator.now) return false;
+    due.push_back(item.second);
     return true;
   });
   for (Loading& loading : due) {

@@ -105,7 +105,7 @@ void Membership::announce(std::uint64_t peer_session) {
 void Membership::announce_to(AgentSession& session, std::uint32_t member,
                              std::uint64_t peer_session) {
   double weight_sum = 0;
-  for (const Member& one : members_) weight_sum += one.weight;
+  for (const Member& each : members_) weight_sum += each.weight;
   std::vector<Member> peers;
   if (peer_session != 0) peers = members_;
   session.conversation.ask(
@@ -122,13 +122,13 @@ void Membership::announce_to(AgentSession& session, std::uint32_t member,
         membership.weight_sum = weight_sum;
         membership.peer_session = peer_session;
         for (const Member& peer : peers) {
-          auto one = std::make_unique<wire::MemberT>();
-          one->agent_id = peer.agent_id;
-          one->weight = peer.weight;
-          one->public_key.assign(peer.public_key.begin(), peer.public_key.end());
-          one->endpoints.push_back(std::make_unique<wire::EndpointT>());
-          one->endpoints[0]->address = peer.endpoint;
-          membership.members.push_back(std::move(one));
+          auto made = std::make_unique<wire::MemberT>();
+          made->agent_id = peer.agent_id;
+          made->weight = peer.weight;
+          made->public_key.assign(peer.public_key.begin(), peer.public_key.end());
+          made->endpoints.push_back(std::make_unique<wire::EndpointT>());
+          made->endpoints[0]->address = peer.endpoint;
+          membership.members.push_back(std::move(made));
         }
         return frame_with(std::move(membership));
       },

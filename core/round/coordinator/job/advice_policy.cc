@@ -18,11 +18,11 @@ constexpr std::size_t kAlternativesMax = 32;
 // The chosen alternative, followed by as many others as fit, in the planner's order.
 std::vector<wire::AlternativeT> first_alternatives(const PlanAdvice& advice, std::size_t most) {
   std::vector<wire::AlternativeT> first;
-  for (const wire::AlternativeT& one : advice.alternatives) {
-    if (one.chosen) first.insert(first.begin(), one);
+  for (const wire::AlternativeT& alternative : advice.alternatives) {
+    if (alternative.chosen) first.insert(first.begin(), alternative);
   }
-  for (const wire::AlternativeT& one : advice.alternatives) {
-    if (!one.chosen && first.size() < most) first.push_back(one);
+  for (const wire::AlternativeT& each : advice.alternatives) {
+    if (!each.chosen && first.size() < most) first.push_back(each);
   }
   return first;
 }
@@ -47,12 +47,13 @@ Status check_reason(const PlanAdvice& advice) {
     return static_cast<int>(value) > 0 && value <= max;
   };
   if (!is_known(advice.trigger, wire::Trigger::MAX)) return bad_advice("trigger", "a known one");
-  for (const wire::AlternativeT& one : advice.alternatives) {
-    if (one.codec.empty()) return bad_advice("codec of an alternative", "a name");
-    if (!is_known(one.collective, wire::Collective::MAX)) {
+  for (const wire::AlternativeT& alternative : advice.alternatives) {
+    if (alternative.codec.empty()) return bad_advice("codec of an alternative", "a name");
+    if (!is_known(alternative.collective, wire::Collective::MAX)) {
       return bad_advice("collective of an alternative", "a known one");
     }
-    if (!(one.ratio >= 0 && one.ratio <= 1)) return bad_advice("ratio of an alternative", "0 to 1");
+    if (!(alternative.ratio >= 0 && alternative.ratio <= 1))
+      return bad_advice("ratio of an alternative", "0 to 1");
   }
   return {};
 }

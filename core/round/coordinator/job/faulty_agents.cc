@@ -17,7 +17,7 @@ bool contains(std::span<const std::string> names, const std::string& name) {
 }
 
 void erase_all(std::vector<std::string>& from, std::span<const std::string> names) {
-  std::erase_if(from, [&](const std::string& one) { return contains(names, one); });
+  std::erase_if(from, [&](const std::string& name) { return contains(names, name); });
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ std::optional<std::string> FaultyAgents::search(std::span<const std::string> con
   by_numbers_ = true;
   std::vector<std::string> now;
   std::ranges::copy_if(suspects_, std::back_inserter(now),
-                       [&](const std::string& one) { return contains(contributors, one); });
+                       [&](const std::string& name) { return contains(contributors, name); });
   if (now.empty()) {
     // No suspect contributed, so the cause is another agent.
     now.assign(contributors.begin(), contributors.end());
@@ -73,7 +73,7 @@ void FaultyAgents::committed(std::uint64_t round, std::span<const std::string> p
 
 Bitmap FaultyAgents::left_out(std::span<const std::string> ready, std::uint64_t round) {
   // An agent that is not there must not keep a search from ending.
-  std::erase_if(suspects_, [&](const std::string& one) { return !contains(ready, one); });
+  std::erase_if(suspects_, [&](const std::string& name) { return !contains(ready, name); });
   if (suspects_.empty()) aside_.clear();
   // The last suspect is not left out, because only its own attempt shows whether it is the cause.
   const auto half = std::span<const std::string>(suspects_).first(suspects_.size() / 2);
@@ -105,7 +105,7 @@ bool FaultyAgents::gave_up(std::uint64_t round, std::span<const std::string> rea
   by_numbers_ = false;
   ++attempts_;
   const bool all =
-      std::ranges::all_of(ready, [&](const std::string& one) { return excluded(one, round); });
+      std::ranges::all_of(ready, [&](const std::string& name) { return excluded(name, round); });
   if (all && !ready.empty()) ++all_faulty_;
   const auto steps = static_cast<std::uint32_t>(std::bit_width(ready.size())) + 1;
   return all_faulty_ >= kAllFaultyMax || attempts_ > kSearchesMax * steps;
