@@ -37,7 +37,7 @@ std::string shown(const Json& json) {
 }
 
 // Returns the message without the library's error number, which precedes it in brackets.
-std::string said(const Json::exception& error) {
+std::string message_of(const Json::exception& error) {
   const std::string_view text = error.what();
   const std::size_t number_end = text.find("] ");
   return std::string(text.substr(number_end == text.npos ? 0 : number_end + 2, kShownMax));
@@ -64,7 +64,7 @@ class Reader {
     } catch (const Json::exception& error) {
       return Status(StatusCode::corrupt_data, {.what = "profile",
                                                .expected = "JSON",
-                                               .got = said(error),
+                                               .got = message_of(error),
                                                .remedy = "see docs/fusion.md"});
     }
     if (!json.is_object() || too_deep_) {

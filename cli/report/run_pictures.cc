@@ -343,7 +343,7 @@ ByAgent without_bridges(const ByAgent& lines) {
 
 // If both directions were measured, an agent has two lines and their names have arrows. Otherwise
 // the identifier is enough.
-struct Ways {
+struct BothDirections {
   bool up = false;
   bool down = false;
   void take(bool to_agent) { (to_agent ? down : up) = true; }
@@ -353,8 +353,8 @@ struct Ways {
 };
 
 LinkLines link_lines(const RunData& data) {
-  Ways latency;
-  Ways bandwidth;
+  BothDirections latency;
+  BothDirections bandwidth;
   for (const LinkRow& row : data.links) {
     if (std::isfinite(row.alpha_s)) latency.take(row.to_agent);
     if (row.beta_s_per_byte > 0) bandwidth.take(row.to_agent);

@@ -211,11 +211,11 @@ RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
   double compute_s = 0;
   for (const RoundPlayed::Participant& participant : round.participants) {
     RoundFacts::Agent agent = {.id = participant.agent_id, .weight = participant.weight};
-    if (const auto said = job.agents.find(agent.id); said != job.agents.end()) {
-      agent.compute_s = said->second.compute_s;
-      agent.gain = said->second.gain;
-      agent.tried = std::exchange(said->second.tried, {});
-      agent.tried_bytes = std::exchange(said->second.tried_bytes, {});
+    if (const auto known = job.agents.find(agent.id); known != job.agents.end()) {
+      agent.compute_s = known->second.compute_s;
+      agent.gain = known->second.gain;
+      agent.tried = std::exchange(known->second.tried, {});
+      agent.tried_bytes = std::exchange(known->second.tried_bytes, {});
     }
     if (const auto device = devices_.find(agent.id); device != devices_.end()) {
       agent.speeds = device->second;

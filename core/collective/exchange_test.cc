@@ -251,7 +251,7 @@ TEST_F(ExchangeFaults, WhatComesTwiceCountsOnce) {
   ASSERT_TRUE(members_[0].begin(2, out).ok());
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].to, 1u);
-  EXPECT_EQ(contributors_said(out[0].payload.view()), 2u);
+  EXPECT_EQ(contributors_stated(out[0].payload.view()), 2u);
   EXPECT_EQ(receive(3, piece, good), StatusCode::ok);
 }
 

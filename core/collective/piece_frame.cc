@@ -89,7 +89,7 @@ Result<Bytes> piece_frame(const ExchangeId& id, const Piece& piece, bool last_st
     wire::AggregateT whole;
     whole.part = part_of(id, piece, payload);
     whole.agent_index = static_cast<std::int32_t>(piece.origin);
-    whole.contributors = contributors_said(payload);
+    whole.contributors = contributors_stated(payload);
     return build(std::move(whole));
   }
   if (last_stage) {
@@ -97,7 +97,7 @@ Result<Bytes> piece_frame(const ExchangeId& id, const Piece& piece, bool last_st
     update.part = part_of(id, piece, payload);
     update.agent_index = piece.origin;
     update.weight = 1;  // the plan fixes the weight; members cannot check it
-    update.contributors = contributors_said(payload);
+    update.contributors = contributors_stated(payload);
     return build(std::move(update));
   }
   wire::PreliminaryT preliminary;

@@ -29,8 +29,8 @@ class ExchangeRunner::Play {
       TRIBUTARY_TRY(step(std::chrono::nanoseconds(0)).status());
     }
     while (exchange_.buckets_open() > 0 || mesh_.waiting_bytes() > 0) {
-      TRIBUTARY_ASSIGN(const bool came, step(run_.deadline));
-      if (!came && clock_.now() >= run_.deadline) return too_late();
+      TRIBUTARY_ASSIGN(const bool received, step(run_.deadline));
+      if (!received && clock_.now() >= run_.deadline) return too_late();
     }
     return {};
   }

@@ -146,8 +146,8 @@ std::string rate_text(double beta) {
                       : fmt::format("{:.3g} Gbit/s", mbit / 1e3);
 }
 
-std::string line_text(const LinkEstimate& line) {
-  return fmt::format("{} and {}", rate_text(line.beta_s_per_byte), time_text(line.alpha_s));
+std::string estimate_text(const LinkEstimate& link) {
+  return fmt::format("{} and {}", rate_text(link.beta_s_per_byte), time_text(link.alpha_s));
 }
 
 std::string option_text(const PlanOption& option) {
@@ -162,7 +162,7 @@ std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPre
       return "nothing has changed enough";
     case PlanTrigger::first:
       return fmt::format("it is the first plan, and the slowest link has {}{}",
-                         line_text(predictor.line()),
+                         estimate_text(predictor.slowest_link()),
                          predictor.assumed() ? ", partly assumed until it is measured" : "");
     case PlanTrigger::impossible:
       return "the current choice is not possible any more";
@@ -170,13 +170,14 @@ std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPre
       return fmt::format("{} agents take part instead of {}", inputs.agents.size(),
                          inputs.before->agents);
     case PlanTrigger::link:
-      if (changed(predictor.line(), inputs.before->line, inputs.policy.link_change)) {
-        return fmt::format("the slowest link has {} instead of {}", line_text(predictor.line()),
-                           line_text(inputs.before->line));
+      if (changed(predictor.slowest_link(), inputs.before->link, inputs.policy.link_change)) {
+        return fmt::format("the slowest link has {} instead of {}",
+                           estimate_text(predictor.slowest_link()),
+                           estimate_text(inputs.before->link));
       }
       if (changed(predictor.peers(), inputs.before->peers, inputs.policy.link_change)) {
         return fmt::format("the slowest link between agents has {} instead of {}",
-                           line_text(predictor.peers()), line_text(inputs.before->peers));
+                           estimate_text(predictor.peers()), estimate_text(inputs.before->peers));
       }
       return "the differences between the links have changed";
     case PlanTrigger::cost:
@@ -275,7 +276,7 @@ PlanTrigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor)
   if (before.agents != inputs.agents.size()) return PlanTrigger::membership;
   if (before.rounds < inputs.policy.dwell_rounds) return PlanTrigger::none;
   const double share = inputs.policy.link_change;
-  if (changed(predictor.line(), before.line, share) ||
+  if (changed(predictor.slowest_link(), before.link, share) ||
       changed(predictor.peers(), before.peers, share)) {
     return PlanTrigger::link;
   }
@@ -338,7 +339,7 @@ PlanBefore in_force(const PlanDecision& decision, const PlanInputs& inputs,
   return {.choice = chosen.choice,
           .rounds = 0,
           .agents = inputs.agents.size(),
-          .line = predictor.line(),
+          .link = predictor.slowest_link(),
           .peers = predictor.peers(),
           .exchange_s = chosen.cost.exchange_s,
           .gain = chosen.cost.gain,

@@ -98,7 +98,7 @@ void fields(Fields& f, PlanBefore& before) {
   f.one("choice", before.choice);
   f.count("rounds", before.rounds);
   f.count("agents", before.agents);
-  f.one("line", before.line);
+  f.one("line", before.link);
   f.one("peers", before.peers);
   f.number("exchange_s", before.exchange_s);
   f.number("gain", before.gain);

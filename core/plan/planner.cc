@@ -29,7 +29,7 @@ bool is_news(double now, double error, double last) {
   // A rough rate replaces an unknown last rate only if it differs from the assumed rate, because
   // the plan used that one.
   if (error <= kRough) return true;
-  const double assumed = line_of({.beta_s_per_byte = last}).up;
+  const double assumed = link_of({.beta_s_per_byte = last}).up;
   return std::abs(now - assumed) > kErrorsBetweenRates * error * now;
 }
 
@@ -40,7 +40,7 @@ void slow_down(PlanInputs& inputs, double factor) {
   if (factor <= 1) return;
   inputs.peer_beta_s_per_byte *= factor;
   for (PlanAgent& agent : inputs.agents) {
-    agent.beta_s_per_byte = factor * line_of(agent).up;
+    agent.beta_s_per_byte = factor * link_of(agent).up;
     agent.down_beta_s_per_byte *= factor;
   }
 }

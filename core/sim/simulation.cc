@@ -131,14 +131,14 @@ class Simulation {
 
   // The report names the agents that are behind, as far as its length allows.
   void complain_of_no_progress() {
-    std::string who;
-    for (std::uint32_t i = 0; i < agents_.size() && who.size() < 200; ++i) {
+    std::string agents_behind;
+    for (std::uint32_t i = 0; i < agents_.size() && agents_behind.size() < 200; ++i) {
       const AgentHost& agent = *agents_[i];
       if (!agent.running()) {
-        who += fmt::format("; {} is down", Ledger::agent_name(i));
+        agents_behind += fmt::format("; {} is down", Ledger::agent_name(i));
       } else if (agent.machine().model_version() != rounds_ ||
                  !agent.machine().undecided().empty()) {
-        who +=
+        agents_behind +=
             fmt::format("; {} is {}, at version {}, with {} undecided; {}", Ledger::agent_name(i),
                         agent.machine().connected() ? "connected" : "not connected",
                         agent.machine().model_version(), agent.machine().undecided().size(),
@@ -150,7 +150,7 @@ class Simulation {
         fmt::format("{} s without faults and without progress after round {} of {}; coordinator "
                     "{}{}",
                     sim_.scenario.progress_s, rounds_, sim_.scenario.rounds,
-                    coordinator_.running() ? "runs" : "is down", who));
+                    coordinator_.running() ? "runs" : "is down", agents_behind));
   }
 
   std::string as_the_coordinator_sees(const std::string& agent) const {

@@ -46,7 +46,7 @@ struct OperatorQuestion {
 };
 struct WatchQuestion {
   std::uint64_t number = 0;  // repeated by the answer
-  std::variant<PullQuestion, RoundQuestion, OperatorQuestion> asks = {};
+  std::variant<PullQuestion, RoundQuestion, OperatorQuestion> body = {};
 };
 
 struct WatchPortion {
@@ -61,7 +61,7 @@ struct OperatorAnswer {
 struct WatchAnswer {
   std::uint64_t number = 0;
   // A Status is an error: the reason why no answer exists.
-  std::variant<WatchPortion, RoundDetail, OperatorAnswer, Status> says = {};
+  std::variant<WatchPortion, RoundDetail, OperatorAnswer, Status> body = {};
 };
 
 // Return resource_exhausted if the message is larger than its limit. Texts that are too long are

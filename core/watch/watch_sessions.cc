@@ -42,7 +42,7 @@ Status operators_busy() {
 void WatchSessions::refuse(ConnectionId to, std::uint64_t number, Status why) {
   ++counts_.refused;
   if (refusals_.size() >= kRefusalsMax) return;
-  Result<Bytes> bytes = pack_answer({.number = number, .says = std::move(why)});
+  Result<Bytes> bytes = pack_answer({.number = number, .body = std::move(why)});
   if (bytes.ok()) refusals_.push_back({.to = to, .bytes = *std::move(bytes)});
 }
 
@@ -77,7 +77,7 @@ Result<WatchSessions::Session*> WatchSessions::session_of(ConnectionId from, con
                                                           const WatchQuestion& question,
                                                           std::chrono::nanoseconds now) {
   const Place place =
-      std::holds_alternative<OperatorQuestion>(question.asks) ? Place::operators : Place::watcher;
+      std::holds_alternative<OperatorQuestion>(question.body) ? Place::operators : Place::watcher;
   auto found = sessions_.find(from);
   const bool is_there = found != sessions_.end();
   if (is_there && (place == Place::operators || found->second.place == place)) {
@@ -119,7 +119,7 @@ void WatchSessions::operator_answered(ConnectionId connection, std::uint64_t num
   // The answer belongs to a question of an earlier session on this connection.
   if (!session.operator_asked || session.operator_number != number) return;
   session.operator_asked = false;
-  session.answered = WatchAnswer{.number = number, .says = OperatorAnswer{std::move(json)}};
+  session.answered = WatchAnswer{.number = number, .body = OperatorAnswer{std::move(json)}};
 }
 
 bool WatchSessions::has_work(const MaySend& may_send) const {
@@ -159,8 +159,8 @@ std::optional<WatchSessions::Answer> WatchSessions::next_of_sessions(const MaySe
   Result<Bytes> bytes = pack_answer(*answered);
   if (!bytes.ok()) {
     // The rows of the failed portion are lost, so the run must be read from the beginning.
-    if (std::holds_alternative<WatchPortion>(answered->says)) turn->second.run.reset();
-    bytes = pack_answer({.number = answered->number, .says = bytes.status()});
+    if (std::holds_alternative<WatchPortion>(answered->body)) turn->second.run.reset();
+    bytes = pack_answer({.number = answered->number, .body = bytes.status()});
     if (!bytes.ok()) return std::nullopt;
   }
   return Answer{.to = turn->first, .bytes = *std::move(bytes)};
@@ -171,13 +171,13 @@ std::optional<WatchAnswer> WatchSessions::answer(ConnectionId from, Session& ses
   if (session.answered) return std::exchange(session.answered, std::nullopt);
   WatchQuestion question = std::move(session.questions.front());
   session.questions.pop_front();
-  if (const auto* asked = std::get_if<PullQuestion>(&question.asks)) {
+  if (const auto* asked = std::get_if<PullQuestion>(&question.body)) {
     return pull(session, question.number, *asked);
   }
-  if (const auto* asked = std::get_if<RoundQuestion>(&question.asks)) {
+  if (const auto* asked = std::get_if<RoundQuestion>(&question.body)) {
     return round(session, question.number, *asked);
   }
-  return ask(from, session, question.number, std::get<OperatorQuestion>(question.asks));
+  return ask(from, session, question.number, std::get<OperatorQuestion>(question.body));
 }
 
 // One step of the session's reader. An error of the reader is part of the portion and does not end
@@ -193,7 +193,7 @@ WatchAnswer WatchSessions::pull(Session& session, std::uint64_t number, const Pu
   portion.first = std::exchange(session.is_new, false);
   portion.more = more.ok() && *more;
   portion.trouble = more.status();
-  return {.number = number, .says = std::move(portion)};
+  return {.number = number, .body = std::move(portion)};
 }
 
 WatchAnswer WatchSessions::round(Session& session, std::uint64_t number,
@@ -205,18 +205,18 @@ WatchAnswer WatchSessions::round(Session& session, std::uint64_t number,
                                              .expected = "a run that has been read",
                                              .got = "none yet",
                                              .remedy = "ask for a portion of the run first"});
-  if (!detail.ok()) return {.number = number, .says = detail.status()};
-  return {.number = number, .says = *std::move(detail)};
+  if (!detail.ok()) return {.number = number, .body = detail.status()};
+  return {.number = number, .body = *std::move(detail)};
 }
 
 // A session may have one operator's question in progress.
 std::optional<WatchAnswer> WatchSessions::ask(ConnectionId from, Session& session,
                                               std::uint64_t number, OperatorQuestion& asked) {
   if (!may_operate(session.id)) {
-    return WatchAnswer{.number = number, .says = no_operator(session.id)};
+    return WatchAnswer{.number = number, .body = no_operator(session.id)};
   }
   if (session.operator_asked || !parts_.ask_operator(from, number, std::move(asked.json))) {
-    return WatchAnswer{.number = number, .says = operators_busy()};
+    return WatchAnswer{.number = number, .body = operators_busy()};
   }
   session.operator_asked = true;
   session.operator_number = number;

@@ -84,11 +84,11 @@ Result<std::vector<RelayDirection>> make_directions(const LabPlan& plan, const R
   std::vector<RelayDirection> directions;
   for (const RelayTaps::Link& link : taps.links()) {
     for (const bool up : {true, false}) {
-      TRIBUTARY_ASSIGN(PacketLink line, make_line(plan, link, up, seed));
+      TRIBUTARY_ASSIGN(PacketLink packet_link, make_line(plan, link, up, seed));
       NodeCounts& node = counts.node(link.node);
       directions.push_back({.from = up ? link.node_tap : link.hub_tap,
                             .to = up ? link.hub_tap : link.node_tap,
-                            .line = std::move(line),
+                            .link = std::move(packet_link),
                             .trace = link.trace.empty() ? nullptr : &link.trace.front(),
                             .mtu_bytes = plan.mtu_bytes,
                             .counts = up ? &node.up : &node.down});

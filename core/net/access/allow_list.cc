@@ -203,11 +203,11 @@ Status allow_in_file(const std::string& path, const AllowedAgent& agent) {
   TRIBUTARY_TRY(check_comment(agent.comment));
   TRIBUTARY_ASSIGN(const FolderLock lock, FolderLock::of(path));
   std::string text(kHeader);
-  Result<std::string> there = read_text(path);
-  if (there.ok()) {
-    text = std::move(*there);
-  } else if (there.status().code() != StatusCode::not_found) {
-    return std::move(there).status();
+  Result<std::string> before = read_text(path);
+  if (before.ok()) {
+    text = std::move(*before);
+  } else if (before.status().code() != StatusCode::not_found) {
+    return std::move(before).status();
   }
   Result<std::vector<AllowedAgent>> agents = parse_allow_list(text);
   if (!agents.ok()) return std::move(agents).status().at(path);

@@ -102,27 +102,27 @@ Status MeshReader::read_header() {
 }
 
 // The state machine of a connection: greeting, then for each message header, frame and payload.
-Result<MeshReader::Came> MeshReader::came(std::size_t bytes) {
+Result<MeshReader::Completed> MeshReader::process(std::size_t bytes) {
   assert(bytes <= part_.size() - filled_);
   filled_ += bytes;
-  if (filled_ < part_.size()) return Came::nothing_whole;
+  if (filled_ < part_.size()) return Completed::nothing_whole;
   switch (reading_) {
     case Reading::greeting:
       TRIBUTARY_TRY(read_greeting());
       reading_ = Reading::header;
       expect(kMeshHeaderBytes);
-      return Came::greeting;
+      return Completed::greeting;
     case Reading::header:
       TRIBUTARY_TRY(read_header());
       reading_ = Reading::frame;
-      return Came::nothing_whole;
+      return Completed::nothing_whole;
     case Reading::frame:
       frame_.swap(part_);  // the frame's buffer moves out, and part_ is set anew below
       if (payload_bytes_ > 0) {
         reading_ = Reading::payload;
         part_ = pool_.take(payload_bytes_);
         filled_ = 0;
-        return Came::nothing_whole;
+        return Completed::nothing_whole;
       }
       payload_ = {};
       break;
@@ -135,7 +135,7 @@ Result<MeshReader::Came> MeshReader::came(std::size_t bytes) {
   reading_ = Reading::header;
   part_ = Bytes();
   expect(kMeshHeaderBytes);
-  return Came::message;
+  return Completed::message;
 }
 
 }  // namespace tributary

@@ -25,12 +25,12 @@ class ShapedMesh : public testing::Test {
     ShapedOptions peers = options;
     peers.policy = kShapedPeers;
     far_.members = {.count = 3, .own_rank = 0};
-    const auto line = tributary::ShapedLink::make(peers, far_.clock.now());
-    ASSERT_TRUE(line.ok()) << line.status().text();
-    mesh_ = *make_shaped(std::make_unique<Near>(far_), far_.clock, *line,
+    const auto link = tributary::ShapedLink::make(peers, far_.clock.now());
+    ASSERT_TRUE(link.ok()) << link.status().text();
+    mesh_ = *make_shaped(std::make_unique<Near>(far_), far_.clock, *link,
                          {.out_bytes_max = send_queue_bytes_, .in_bytes_max = options.bytes_max});
   }
-  static ShapeOptions line(milliseconds delay, std::uint64_t bytes_per_s) {
+  static ShapeOptions link_shape(milliseconds delay, std::uint64_t bytes_per_s) {
     return {.delay = delay, .bytes_per_s = bytes_per_s, .burst_bytes = 0};
   }
   std::optional<LinkEvent> next_by(nanoseconds deadline) { return *mesh_->receive(deadline); }
@@ -58,7 +58,7 @@ class ShapedMesh : public testing::Test {
 };
 
 TEST_F(ShapedMesh, AllThatIsSentSharesTheLineInOrder) {
-  open({.out = line(milliseconds(100), 10)});
+  open({.out = link_shape(milliseconds(100), 10)});
   ASSERT_TRUE(send(1, "0123456789").ok());
   ASSERT_TRUE(send(2, "abcde").ok());
   ASSERT_TRUE(send(1, "fghij").ok());
@@ -73,7 +73,7 @@ TEST_F(ShapedMesh, AllThatIsSentSharesTheLineInOrder) {
 // The first message has crossed a link like this one while it crossed this one; the second had to
 // wait for it.
 TEST_F(ShapedMesh, WhatComesInSharesTheLineWithoutWaitingForItself) {
-  open({.in = line(milliseconds(100), 10)});
+  open({.in = link_shape(milliseconds(100), 10)});
   far_.clock.advance(seconds(5));
   come_in(1, "0123456789");
   come_in(2, "abcde");
@@ -86,7 +86,7 @@ TEST_F(ShapedMesh, WhatComesInSharesTheLineWithoutWaitingForItself) {
 }
 
 TEST_F(ShapedMesh, WhatIsFetchedLateLooksSlower) {
-  open({.in = line(milliseconds(100), 10)});
+  open({.in = link_shape(milliseconds(100), 10)});
   far_.clock.advance(seconds(5));
   come_in(1, "01234");
   EXPECT_FALSE(next_by(far_.clock.now()));
@@ -96,7 +96,7 @@ TEST_F(ShapedMesh, WhatIsFetchedLateLooksSlower) {
 }
 
 TEST_F(ShapedMesh, TakesTheTimesOfALineWithoutALimitAsTheyAre) {
-  open({.in = line(milliseconds(10), 0)});
+  open({.in = link_shape(milliseconds(10), 0)});
   far_.pending_events.emplace_back(Received{.connection = 1,
                                             .peer = {},
                                             .frame = bytes("x"),
@@ -108,14 +108,14 @@ TEST_F(ShapedMesh, TakesTheTimesOfALineWithoutALimitAsTheyAre) {
 }
 
 TEST_F(ShapedMesh, TimesNothingThatTookNoTime) {
-  open({.in = line(milliseconds(0), 1'000'000)});
+  open({.in = link_shape(milliseconds(0), 1'000'000)});
   come_in(1, "short");
   ASSERT_FALSE(next_message().second.empty());
   EXPECT_EQ(arrival_.bytes, 0u);
 }
 
 TEST_F(ShapedMesh, ALossTakesTheLineAgainAndLosesNothing) {
-  ShapeOptions out = line(milliseconds(0), 10);
+  ShapeOptions out = link_shape(milliseconds(0), 10);
   out.loss = 1;
   ShapeOptions in = out;
   open({.out = out, .in = in});
@@ -144,7 +144,7 @@ TEST_F(ShapedMesh, FollowsItsTrace) {
 
 TEST_F(ShapedMesh, HasABound) {
   send_queue_bytes_ = 10;
-  open({.out = line(seconds(1), 0)});
+  open({.out = link_shape(seconds(1), 0)});
   ASSERT_TRUE(send(1, "0123456789").ok());
   EXPECT_EQ(send(2, "x").code(), StatusCode::resource_exhausted);
   EXPECT_FALSE(next_by(seconds(2)));
@@ -152,7 +152,7 @@ TEST_F(ShapedMesh, HasABound) {
 }
 
 TEST_F(ShapedMesh, LeavesWithItsSenderWhatDoesNotFitIn) {
-  open({.in = line(milliseconds(20), 0), .bytes_max = 5});
+  open({.in = link_shape(milliseconds(20), 0), .bytes_max = 5});
   for (int i = 0; i < 3; ++i) come_in(1, "01234");
   // One message is on the link, and the others are not accepted. The wait uses real time, while the
   // test's clock stands still.
@@ -180,7 +180,7 @@ TEST_F(ShapedMesh, TriesAgainAfterAFullQueue) {
 }
 
 TEST_F(ShapedMesh, ALostMemberIsReportedAfterItsLastMessage) {
-  open({.in = line(milliseconds(100), 0)});
+  open({.in = link_shape(milliseconds(100), 0)});
   come_in(1, "last words");
   far_.pending_events.emplace_back(
       Disconnected{.connection = 1, .peer = {}, .why = Status(StatusCode::unavailable, {})});

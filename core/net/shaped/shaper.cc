@@ -71,10 +71,10 @@ std::optional<Shaper::Time> Shaper::arrival(Time now, std::uint64_t bytes, std::
   Time leaves = now;
   if (options_.bytes_per_s > 0) {
     // A full token bucket is equal to a link that has been idle for the time of a burst.
-    // line_free_at_ is the time at which the link has sent everything before; it may lie in the
+    // link_free_at_ is the time at which the link has sent everything before; it may lie in the
     // past by at most one burst.
-    line_free_at_ = std::max(line_free_at_, now - time_for(at_once)) + time_for(bytes);
-    leaves = std::max(now, line_free_at_);
+    link_free_at_ = std::max(link_free_at_, now - time_for(at_once)) + time_for(bytes);
+    leaves = std::max(now, link_free_at_);
   }
   const bool lost = static_cast<double>(uniform_01(draw(kLoss))) < options_.loss;
   const Time more(static_cast<Time::rep>(static_cast<double>(options_.jitter.count()) *

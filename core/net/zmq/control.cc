@@ -82,9 +82,9 @@ class Server final : public ControlServer {
       if (!wait_for(items, kForAWhile).ok()) return;
       if (ending_) return;
       std::vector<ZmqMessage> parts;
-      const Result<bool> came = socket_.receive(parts, 1);
-      if (!came.ok()) return;
-      if (!*came) continue;
+      const Result<bool> received = socket_.receive(parts, 1);
+      if (!received.ok()) return;
+      if (!*received) continue;
       ZmqMessage answer(
           bytes_of_text(parts.size() == 1 ? answer_(as_text(parts[0].bytes())) : std::string()));
       socket_.send_part(answer, false);
@@ -169,16 +169,16 @@ Result<std::string> ask_daemon(const std::string& path, std::string_view questio
   if (socket.send_part(message, false) != 0) return zmq_failed("question to a daemon");
   std::array<zmq_pollitem_t, 1> items = {
       {{.socket = socket.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0}}};
-  bool came = false;
-  for (std::chrono::nanoseconds left = patience; !came && left.count() > 0;
+  bool received = false;
+  for (std::chrono::nanoseconds left = patience; !received && left.count() > 0;
        left -= kControlLookEvery) {
     if (cancelled && *cancelled) return answer_cancelled(path);
-    TRIBUTARY_ASSIGN(came,
+    TRIBUTARY_ASSIGN(received,
                      wait_for(items, std::min<std::chrono::nanoseconds>(kControlLookEvery, left)));
-    if (!came) TRIBUTARY_TRY(check_listener(path));
+    if (!received) TRIBUTARY_TRY(check_listener(path));
   }
   std::vector<ZmqMessage> parts;
-  if (came) {
+  if (received) {
     TRIBUTARY_ASSIGN(const bool whole, socket.receive(parts, 1));
     if (whole && parts.size() == 1) return std::string(as_text(parts[0].bytes()));
   }

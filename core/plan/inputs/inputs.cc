@@ -83,7 +83,7 @@ void check_before(const PlanBefore& before, Checks& checks) {
   checks.range("the ratio in force", before.choice.ratio, 1e-9, 1);
   checks.count("the bucket's values in force", before.choice.bucket_values, 1,
                std::size_t{1} << 40);
-  for (const double number : {before.line.alpha_s, before.line.beta_s_per_byte,
+  for (const double number : {before.link.alpha_s, before.link.beta_s_per_byte,
                               before.peers.alpha_s, before.peers.beta_s_per_byte}) {
     checks.range("an earlier link value", number, 0, kSecondsMax);
   }

@@ -238,10 +238,10 @@ Result<AgentState> AgentJournal::restore() {
 Result<std::optional<AgentJobRecord>> AgentJournal::restore_job() {
   AgentJobRecord job;
   TRIBUTARY_ASSIGN(
-      const bool there,
+      const bool found,
       database().first("SELECT job, revision, change, state, definition FROM job",
                        std::tie(job.job, job.revision, job.change, job.state, job.definition)));
-  if (!there) return std::optional<AgentJobRecord>();
+  if (!found) return std::optional<AgentJobRecord>();
   TRIBUTARY_TRY(check_restored(job.state, database().path()));
   return std::optional(std::move(job));
 }
@@ -251,12 +251,12 @@ Result<std::optional<ReplicaRecord>> AgentJournal::restore_replica() {
   std::optional<BlobId> model;
   std::optional<BlobId> rule_state;
   TRIBUTARY_ASSIGN(
-      const bool there,
+      const bool found,
       database().first("SELECT job, layer_map_hash, epoch, model_version, model_hash, model, "
                        "rule_state FROM replica",
                        std::tie(replica.job, replica.layer_map_hash, replica.epoch,
                                 replica.model_version, replica.model_hash, model, rule_state)));
-  if (!there) return std::optional<ReplicaRecord>();
+  if (!found) return std::optional<ReplicaRecord>();
   if (model) {
     TRIBUTARY_ASSIGN(replica.model, blobs_.read_floats(*model));
   }

@@ -71,11 +71,11 @@ Status DownloadRows::check_follows(const DownloadRecord& record) {
   std::uint64_t job = 0;
   std::uint64_t hash = 0;
   std::uint64_t bytes = 0;
-  TRIBUTARY_ASSIGN(const bool there, database_->first("SELECT job, hash, bytes FROM download",
+  TRIBUTARY_ASSIGN(const bool found, database_->first("SELECT job, hash, bytes FROM download",
                                                       std::tie(job, hash, bytes)));
-  if (!there || job != record.job || hash != record.hash || bytes != record.bytes) {
-    return run_refused(record, there ? text_of(job, hash, bytes) : "an earlier run at offset 0",
-                       there ? text_of(record.job, record.hash, record.bytes) : "none");
+  if (!found || job != record.job || hash != record.hash || bytes != record.bytes) {
+    return run_refused(record, found ? text_of(job, hash, bytes) : "an earlier run at offset 0",
+                       found ? text_of(record.job, record.hash, record.bytes) : "none");
   }
   std::uint64_t end = 0;
   TRIBUTARY_TRY(database_
@@ -95,9 +95,9 @@ Status DownloadRows::remove() {
 
 Status DownloadRows::remove_other_than(std::uint64_t job) {
   std::uint64_t stored = 0;
-  TRIBUTARY_ASSIGN(const bool there,
+  TRIBUTARY_ASSIGN(const bool found,
                    database_->first("SELECT job FROM download", std::tie(stored)));
-  return there && stored != job ? remove() : Status();
+  return found && stored != job ? remove() : Status();
 }
 
 // --- restoring ---------------------------------------------------------------------------------
@@ -112,10 +112,10 @@ Result<std::optional<StoredDownload>> DownloadRows::restore() {
 
 Result<std::optional<StoredDownload>> DownloadRows::read() {
   StoredDownload download;
-  TRIBUTARY_ASSIGN(const bool there,
+  TRIBUTARY_ASSIGN(const bool found,
                    database_->first("SELECT job, hash, bytes FROM download",
                                     std::tie(download.job, download.hash, download.bytes)));
-  if (!there) return std::optional<StoredDownload>();
+  if (!found) return std::optional<StoredDownload>();
   if (download.bytes > wire::kTransferBytesMax) {
     return damaged_journal(database_->path(), "download",
                            fmt::format("at most {} bytes", wire::kTransferBytesMax),

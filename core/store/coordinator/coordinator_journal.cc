@@ -181,10 +181,10 @@ Status CoordinatorJournal::put(const CommitRecord& record) {
 
 Status CoordinatorJournal::forget_round(const RoundKey& id) {
   std::int64_t row = 0;
-  TRIBUTARY_ASSIGN(const bool there,
+  TRIBUTARY_ASSIGN(const bool found,
                    database().first("SELECT round_row FROM rounds WHERE job = ? AND round = ?",
                                     std::tie(row), id.job, id.round));
-  if (!there) return {};
+  if (!found) return {};
   std::vector<BlobId> payloads;
   const auto take = [&](Rows& columns) { return columns.read(payloads.emplace_back()); };
   TRIBUTARY_TRY(database().each(

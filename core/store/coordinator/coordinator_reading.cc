@@ -72,12 +72,12 @@ Status CoordinatorReading::restore_checkpoint(RestoredJob& job) {
   std::optional<BlobId> model;
   std::optional<BlobId> rule_state;
   TRIBUTARY_ASSIGN(
-      const bool there,
+      const bool found,
       database_.first("SELECT model_version, model_hash, model, rule_state FROM checkpoints "
                       "WHERE job = ?",
                       std::tie(checkpoint.model_version, checkpoint.model_hash, model, rule_state),
                       checkpoint.job));
-  if (!there) {
+  if (!found) {
     return damaged_journal(database_.path(), fmt::format("job {}", checkpoint.job), "a checkpoint",
                            "none");
   }
@@ -146,11 +146,11 @@ Result<std::optional<EpochRecord>> CoordinatorReading::epoch(std::uint64_t job,
   epoch.job = job;
   epoch.epoch = number;
   Bytes members;
-  TRIBUTARY_ASSIGN(const bool there,
+  TRIBUTARY_ASSIGN(const bool found,
                    database_.first("SELECT first_round, member_list FROM epochs "
                                    "WHERE job = ? AND epoch = ?",
                                    std::tie(epoch.first_round, members), job, number));
-  if (!there) return std::optional<EpochRecord>();
+  if (!found) return std::optional<EpochRecord>();
   TRIBUTARY_ASSIGN(epoch.members, unpack_members(members, database_.path()));
   return std::optional(std::move(epoch));
 }

@@ -26,7 +26,7 @@ class ConfirmBar : public QFrame {
   // Cancels the question.
   void give_up();
   // Whether a question is open.
-  bool asks() const { return request_.has_value(); }
+  bool has_question() const { return request_.has_value(); }
 
   QPushButton& yes() { return *yes_; }
   QPushButton& no() { return *no_; }

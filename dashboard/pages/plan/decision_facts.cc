@@ -86,8 +86,8 @@ QString decision_sentence(const RoundDetail& detail) {
            "Open the run with that build.";
   }
   if (detail.alternatives.size() > 1) return plain_text(detail.sentence);
-  const QString said = detail.sentence.empty() ? QString() : plain_text(detail.sentence) + ". ";
-  return said +
+  const QString sentence = detail.sentence.empty() ? QString() : plain_text(detail.sentence) + ". ";
+  return sentence +
          "This plan has no alternatives: the job fixes codec and collective "
          "(planning = \"fixed\"), or the planner had not decided yet. With planning = \"adaptive\" "
          "the "
