@@ -126,9 +126,9 @@ TEST_P(ExchangeCases, ALossLeavesBucketsOpenAndNoneWrong) {
       }
     }
     EXPECT_GT(open, 0u) << "nothing was lost";
-    std::uint32_t said = 0;
-    for (std::uint32_t m = 0; m < n; ++m) said += members[m].buckets_open();
-    EXPECT_EQ(said, open);
+    std::uint32_t reported_open = 0;
+    for (std::uint32_t m = 0; m < n; ++m) reported_open += members[m].buckets_open();
+    EXPECT_EQ(reported_open, open);
   }
 }
 

@@ -334,7 +334,7 @@ Result<Answer> RemoteRun::Client::ask(Question question, std::chrono::nanosecond
   asked_ = 0;
   if (!answer_) return waited;
   WatchAnswer answer = *std::exchange(answer_, std::nullopt);
-  if (auto* said = std::get_if<Answer>(&answer.body)) return std::move(*said);
+  if (auto* body = std::get_if<Answer>(&answer.body)) return std::move(*body);
   if (auto* status = std::get_if<Status>(&answer.body)) return std::move(*status);
   return trouble(StatusCode::corrupt_data, "an answer to the question", "another answer", "");
 }

@@ -187,10 +187,10 @@ Result<pid_t> start_relay(const LabPlan& plan, const RelayTaps& taps, const Rela
   if (process == 0) become_relay(plan, taps, options, ready[1]);
   const int error = errno;
   ::close(ready[1]);
-  char said = 0;
+  char report = 0;
   ssize_t size = 0;
   do {
-    size = ::read(ready[0], &said, 1);
+    size = ::read(ready[0], &report, 1);
   } while (size < 0 && errno == EINTR);
   ::close(ready[0]);
   if (process > 0 && size == 1) return process;

@@ -156,15 +156,15 @@ TEST_F(EpochMesh, MembersAreSomeOfTheRanksInTheirOwnOrder) {
   ASSERT_TRUE(send(3, 1, "to rank 0").ok());
   ASSERT_TRUE(send(0, 2, "to rank 2").ok());
   ASSERT_TRUE(send(2, 0, "to rank 3").ok());
-  std::vector<std::string> came(kRanks);
+  std::vector<std::string> texts_received(kRanks);
   for (int turn = 0; turn < 3; ++turn) {
     for (const std::uint32_t rank : members) {
-      if (std::string text = heard(rank); text != "nothing") came[rank] += text;
+      if (std::string text = heard(rank); text != "nothing") texts_received[rank] += text;
     }
   }
-  EXPECT_EQ(came[0], "0:to rank 0");
-  EXPECT_EQ(came[2], "1:to rank 2");
-  EXPECT_EQ(came[3], "2:to rank 3");
+  EXPECT_EQ(texts_received[0], "0:to rank 0");
+  EXPECT_EQ(texts_received[2], "1:to rank 2");
+  EXPECT_EQ(texts_received[3], "2:to rank 3");
   EXPECT_EQ(meshes_[0]->counters().messages_in, 1u);
   EXPECT_EQ(meshes_[0]->counters().messages_out, 1u);
   EXPECT_EQ(meshes_[0]->counters().bytes_out, 9u + 3) << "without what is behind the frame";

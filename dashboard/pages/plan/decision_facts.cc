@@ -60,8 +60,8 @@ QString decision_heading(const DecisionFacts& facts) {
   if (facts.decided_in != facts.round) {
     heading += QString(", as decided in round %1").arg(facts.decided_in);
   }
-  const bool says = !facts.trigger.isEmpty() && facts.trigger != "unchanged";
-  return says ? heading + " (" + facts.trigger + ')' : heading;
+  const bool has_trigger = !facts.trigger.isEmpty() && facts.trigger != "unchanged";
+  return has_trigger ? heading + " (" + facts.trigger + ')' : heading;
 }
 
 QString decision_times(const DecisionFacts& facts) {
