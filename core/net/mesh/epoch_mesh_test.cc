@@ -171,7 +171,7 @@ TEST_F(EpochMesh, MembersAreSomeOfTheRanksInTheirOwnOrder) {
   EXPECT_EQ(meshes_[0]->counters().bytes_in, 9u + 3);
 }
 
-TEST_F(EpochMesh, WhoComesLaterGetsEverythingInOrder) {
+TEST_F(EpochMesh, AMemberThatOpensLaterReceivesAllMessagesInOrder) {
   open(0, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "a").ok());
   ASSERT_TRUE(send(0, 1, "b").ok());
@@ -186,7 +186,7 @@ TEST_F(EpochMesh, WhoComesLaterGetsEverythingInOrder) {
   EXPECT_EQ(heard(1), "0:b");
 }
 
-TEST_F(EpochMesh, WhoDoesNotComeIsLostAtTheDeadline) {
+TEST_F(EpochMesh, AMemberThatDoesNotOpenIsLostAtTheDeadline) {
   open(0, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "are you there?").ok());
   clock_.advance(milliseconds(499));
@@ -208,7 +208,7 @@ TEST_F(EpochMesh, MessagesOfAnotherEpochAreDropped) {
   EXPECT_EQ(heard(1), "nothing");
 }
 
-TEST_F(EpochMesh, WhoLeavesIsLostToThoseWhoKnowIt) {
+TEST_F(EpochMesh, AMemberThatLeavesIsLostToMembersThatHeardFromIt) {
   for (const std::uint32_t rank : {0u, 1u, 2u}) open(rank, kFirst, {0, 1, 2});
   ASSERT_TRUE(send(0, 1, "to you").ok());
   EXPECT_EQ(heard(1), "nothing");
@@ -221,7 +221,7 @@ TEST_F(EpochMesh, WhoLeavesIsLostToThoseWhoKnowIt) {
   EXPECT_EQ(send(0, 1, "come back").code(), StatusCode::unavailable);
 }
 
-TEST_F(EpochMesh, WhoIsInAnotherEpochHasLeftThisOne) {
+TEST_F(EpochMesh, AMessageOfANewEpochMeansThatItsSenderHasLeft) {
   for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "to you").ok());
   EXPECT_EQ(heard(1), "nothing");
@@ -239,7 +239,7 @@ TEST_F(EpochMesh, WhoIsInAnotherEpochHasLeftThisOne) {
   EXPECT_EQ(heard(0), "1:second");
 }
 
-TEST_F(EpochMesh, WhatIsNotUnderWayYetIsForgottenWithItsEpoch) {
+TEST_F(EpochMesh, MessagesThatWaitAreDroppedWithTheirEpoch) {
   for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "to you").ok());
   EXPECT_EQ(heard(1), "nothing");
@@ -252,7 +252,7 @@ TEST_F(EpochMesh, WhatIsNotUnderWayYetIsForgottenWithItsEpoch) {
   EXPECT_EQ(heard(1), "0 lost unavailable");
 }
 
-TEST_F(EpochMesh, AQueueHasItsBoundWhetherItsMemberIsThereOrNot) {
+TEST_F(EpochMesh, TheQueueOfAMemberIsBoundedBeforeAndAfterItOpens) {
   open(0, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "a", 950).ok());
   ASSERT_TRUE(send(0, 1, "b", 950).ok());
@@ -274,7 +274,7 @@ TEST_F(EpochMesh, CapsAndNumbersAreChecked) {
   EXPECT_EQ(send(0, 1, "x", 1001).code(), StatusCode::invalid_argument);
 }
 
-TEST_F(EpochMesh, AFrameThatSaysNotWhatItIsLosesItsSender) {
+TEST_F(EpochMesh, AFrameWithABadTrailerLosesItsSender) {
   for (const Bytes& bad : {Bytes{}, Bytes(kEpochTrailerBytes - 1, 3), Bytes(20, 0), Bytes(20, 5),
                            Bytes(kEpochTrailerBytes, 3), Bytes(20, 1)}) {
     open(0, kFirst, {0, 1});
@@ -284,7 +284,7 @@ TEST_F(EpochMesh, AFrameThatSaysNotWhatItIsLosesItsSender) {
   }
 }
 
-TEST_F(EpochMesh, WhomTheMeshBeneathHasLostIsLostForGood) {
+TEST_F(EpochMesh, ARankThatTheMeshBeneathHasLostStaysLost) {
   open(0, kFirst, {0, 1});
   wires_.inboxes[0].emplace_back(Disconnected{
       .connection = 1, .peer = {}, .why = Status(StatusCode::io_error, {.what = "a wire"})});
@@ -293,7 +293,7 @@ TEST_F(EpochMesh, WhomTheMeshBeneathHasLostIsLostForGood) {
   EXPECT_EQ(heard(0), "0 lost io_error");
 }
 
-TEST_F(EpochMesh, MembersThatCannotBeAreRefused) {
+TEST_F(EpochMesh, InvalidMemberListsAreRefused) {
   const auto code = [&](std::uint64_t session, std::vector<std::uint32_t> members,
                         std::uint32_t own) {
     EpochMeshOptions wanted = options(session, std::move(members), 0);

@@ -196,7 +196,7 @@ TEST_P(Meshes, AnAddressWithoutAListenerIsGivenUpEarlier) {
       << first<Disconnected>(0)->why.text();
 }
 
-TEST_P(Meshes, WhoGoesIsNoticedOnBothSides) {
+TEST_P(Meshes, ALeavingMemberIsNoticedOnBothSides) {
   open_all();
   ASSERT_TRUE(send(0, 1, "to you").ok());
   ASSERT_TRUE(send(1, 2, "and on").ok());

@@ -57,7 +57,7 @@ class ShapedMesh : public testing::Test {
   Arrival arrival_;
 };
 
-TEST_F(ShapedMesh, AllThatIsSentSharesTheLineInOrder) {
+TEST_F(ShapedMesh, MessagesToAllMembersShareTheLinkInOrder) {
   open({.out = link_shape(milliseconds(100), 10)});
   ASSERT_TRUE(send(1, "0123456789").ok());
   ASSERT_TRUE(send(2, "abcde").ok());
@@ -72,7 +72,7 @@ TEST_F(ShapedMesh, AllThatIsSentSharesTheLineInOrder) {
 
 // The first message has crossed a link like this one while it crossed this one; the second had to
 // wait for it.
-TEST_F(ShapedMesh, WhatComesInSharesTheLineWithoutWaitingForItself) {
+TEST_F(ShapedMesh, MessagesFromAllMembersShareTheLinkAndAreTimedAlone) {
   open({.in = link_shape(milliseconds(100), 10)});
   far_.clock.advance(seconds(5));
   come_in(1, "0123456789");
@@ -85,7 +85,7 @@ TEST_F(ShapedMesh, WhatComesInSharesTheLineWithoutWaitingForItself) {
   EXPECT_EQ(arrival_.took, milliseconds(500)) << "of its own bytes";
 }
 
-TEST_F(ShapedMesh, WhatIsFetchedLateLooksSlower) {
+TEST_F(ShapedMesh, AMessageThatIsReceivedLateLooksSlower) {
   open({.in = link_shape(milliseconds(100), 10)});
   far_.clock.advance(seconds(5));
   come_in(1, "01234");
@@ -95,7 +95,7 @@ TEST_F(ShapedMesh, WhatIsFetchedLateLooksSlower) {
   EXPECT_EQ(arrival_.took, milliseconds(500 + 1'900));
 }
 
-TEST_F(ShapedMesh, TakesTheTimesOfALineWithoutALimitAsTheyAre) {
+TEST_F(ShapedMesh, ALinkWithoutARateKeepsTheMeasuredArrival) {
   open({.in = link_shape(milliseconds(10), 0)});
   far_.pending_events.emplace_back(Received{.connection = 1,
                                             .peer = {},
@@ -107,14 +107,14 @@ TEST_F(ShapedMesh, TakesTheTimesOfALineWithoutALimitAsTheyAre) {
   EXPECT_EQ(arrival_.took, seconds(3));
 }
 
-TEST_F(ShapedMesh, TimesNothingThatTookNoTime) {
+TEST_F(ShapedMesh, AnArrivalThatTookNoTimeIsNotTimed) {
   open({.in = link_shape(milliseconds(0), 1'000'000)});
   come_in(1, "short");
   ASSERT_FALSE(next_message().second.empty());
   EXPECT_EQ(arrival_.bytes, 0u);
 }
 
-TEST_F(ShapedMesh, ALossTakesTheLineAgainAndLosesNothing) {
+TEST_F(ShapedMesh, ALostMessageIsSentAgainAndNothingIsMissing) {
   ShapeOptions out = link_shape(milliseconds(0), 10);
   out.loss = 1;
   ShapeOptions in = out;
@@ -142,7 +142,7 @@ TEST_F(ShapedMesh, FollowsItsTrace) {
   EXPECT_THAT(far_.got, ElementsAre(Far::Got{milliseconds(10'001), 1, "x"}));
 }
 
-TEST_F(ShapedMesh, HasABound) {
+TEST_F(ShapedMesh, TheSendQueueIsBounded) {
   send_queue_bytes_ = 10;
   open({.out = link_shape(seconds(1), 0)});
   ASSERT_TRUE(send(1, "0123456789").ok());
@@ -151,7 +151,7 @@ TEST_F(ShapedMesh, HasABound) {
   EXPECT_TRUE(send(2, "x").ok());
 }
 
-TEST_F(ShapedMesh, LeavesWithItsSenderWhatDoesNotFitIn) {
+TEST_F(ShapedMesh, MessagesThatDoNotFitStayWithTheirSender) {
   open({.in = link_shape(milliseconds(20), 0), .bytes_max = 5});
   for (int i = 0; i < 3; ++i) come_in(1, "01234");
   // One message is on the link, and the others are not accepted. The wait uses real time, while the
@@ -191,7 +191,7 @@ TEST_F(ShapedMesh, ALostMemberIsReportedAfterItsLastMessage) {
   EXPECT_TRUE(send(2, "x").ok());
 }
 
-TEST_F(ShapedMesh, RefusesWhatTheInnerOneWould) {
+TEST_F(ShapedMesh, RefusesWhatTheInnerMeshWouldRefuse) {
   open({});
   EXPECT_EQ(send(0, "to myself").code(), StatusCode::invalid_argument);
   EXPECT_EQ(send(3, "to nobody").code(), StatusCode::invalid_argument);
