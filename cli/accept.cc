@@ -25,6 +25,7 @@ constexpr std::array<Suffix, 7> kSuffixes = {{{"", 1},
                                               {"Mi", 1ull << 20},
                                               {"Gi", 1ull << 30}}};
 
+// Commands write files atomically, which is impossible for a pipe.
 Result<std::string> file_name(const std::string& value) {
   if (!value.empty() && value != "-") return value;
   return Status(
@@ -37,6 +38,7 @@ Result<std::string> file_name(const std::string& value) {
 
 }  // namespace
 
+// Signs, fractions and blanks are refused, because from_chars() accepts none for unsigned numbers.
 Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std::uint64_t max) {
   const auto refuse = [&](std::string remedy) {
     return Status(StatusCode::invalid_argument,

@@ -46,6 +46,8 @@ class Parser {
     root_.formatter(formatter);
   }
 
+  // Three passes: CLI11 splits the words, refuse_extras() reports words that it did not know, and
+  // accept_options() converts the values. The first error is reported.
   Result<CommandLine> parse(const Words& args) {
     // CLI11 consumes its arguments from the end of the vector.
     Words reversed(args.rbegin(), args.rend());
@@ -218,6 +220,7 @@ Result<CommandLine> parse_command_line(std::span<const Noun> nouns,
   return Parser(nouns, commands).parse(args);
 }
 
+// Does not need a valid command line, so that its errors can be JSON too.
 bool asks_for_json(const std::vector<std::string>& args) {
   const auto end = std::ranges::find(args, "--");  // words after "--" belong to another program
   return std::find(args.begin(), end, "--json") != end;

@@ -1,4 +1,8 @@
 // Parses the arguments into a command whose options are set. No other file includes CLI11.
+//
+// The commands own their targets and must outlive the result, which points to one of them. A second
+// call would write into the same targets, so each command line needs new commands (all_commands()).
+// One thread; no output and no exit.
 #pragma once
 
 #include <span>

@@ -1,4 +1,7 @@
 // All commands of the operator. Each one is defined in the file with its name.
+//
+// A command is data: a name, its options and a function. Making one opens nothing and cannot fail;
+// the program builds all of them for every command line.
 #pragma once
 
 #include <span>

@@ -1,5 +1,7 @@
 // Converts JSON to text. Files that build JSON include nlohmann's header themselves; this header is
 // cheap to include.
+//
+// The functions are pure and do not throw, whatever the texts contain.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

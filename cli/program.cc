@@ -53,6 +53,8 @@ Status interrupted() {
                  .remedy = "no partial output remains"});
 }
 
+// Output goes to standard output and progress to standard error, so that a pipe gets only the
+// answer.
 int run_command(const Command& command, bool json) {
   const SystemClock clock;
   Progress progress(STDERR_FILENO, clock);
@@ -74,6 +76,8 @@ int run_command(const Command& command, bool json) {
 
 int run_program(std::span<const Noun> nouns, std::span<const Command> commands,
                 const std::vector<std::string>& args) {
+  // Decided before parsing: an error of the command line itself must be JSON too if the caller
+  // asked for it.
   const bool json = asks_for_json(args);
   try {
     const Result<CommandLine> line = parse_command_line(nouns, commands, args);

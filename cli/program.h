@@ -1,4 +1,7 @@
 // The complete program except main(): from arguments to an exit code.
+//
+// The functions write only complete answers: text, or one JSON object with --json. The exit codes
+// are those of core/base/exit_codes.h.
 #pragma once
 
 #include <span>

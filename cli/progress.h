@@ -1,5 +1,8 @@
 // Shows the progress of a long command on a terminal, and reports whether the user wants it to
 // stop. One thread at a time.
+//
+// report() is cheap between two redraws, so loops may call it in every step. It never fails; a
+// terminal that is gone shows nothing.
 #pragma once
 
 #include <chrono>

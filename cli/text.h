@@ -1,4 +1,6 @@
 // Formats numbers and tables for people.
+//
+// Pure functions, independent of the locale. Any thread may call them.
 #pragma once
 
 #include <cstdint>

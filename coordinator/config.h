@@ -1,5 +1,8 @@
 // The settings of a coordinator, as read from flags and the settings file. docs/run.md describes
 // every setting.
+//
+// Reading has no effect but opening the files that the settings name. The result is complete: a
+// coordinator starts from it without asking the environment.
 #pragma once
 
 #include <cstdint>

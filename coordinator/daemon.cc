@@ -362,8 +362,8 @@ Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(
 // Runs on the planner's thread.
 DeviceSpeeds CoordinatorDaemon::measure_own_speeds(const std::function<bool()>& go_on) {
   DeviceSpeeds speeds;
-  for (const DeviceSpeed& one : measure_device(outlets_->clock(), go_on)) {
-    speeds[one.family] = {one.encode_bytes_per_s, one.decode_bytes_per_s};
+  for (const DeviceSpeed& speed : measure_device(outlets_->clock(), go_on)) {
+    speeds[speed.family] = {speed.encode_bytes_per_s, speed.decode_bytes_per_s};
   }
   return speeds;
 }

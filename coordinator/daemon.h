@@ -1,4 +1,7 @@
 // Runs a coordinator: transport, state machine, journal, planner and clock.
+//
+// The caller has set up signals (StopSignals::block()) and calls it once per process. The function
+// owns all threads of the coordinator and joins them before it returns.
 #pragma once
 
 #include "coordinator/config.h"

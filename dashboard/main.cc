@@ -46,8 +46,9 @@ Status prepare_platform(const Options& options) {
 Result<std::vector<RunOrigin>> origins_of(const Options& options) {
   std::vector<RunOrigin> origins;
   for (const std::string& path : options.runs) origins.push_back(origin_of_file(path));
-  for (const ConnectOption& one : options.connections) {
-    TRIBUTARY_ASSIGN(RunOrigin origin, origin_of_join_file(one.key_file, one.endpoint));
+  for (const ConnectOption& connection : options.connections) {
+    TRIBUTARY_ASSIGN(RunOrigin origin,
+                     origin_of_join_file(connection.key_file, connection.endpoint));
     origins.push_back(std::move(origin));
   }
   return origins;
@@ -107,8 +108,8 @@ int run_dashboard(int argc, char** argv) {
     return exit_code(prepared.code());
   }
   // QApplication would otherwise interpret the program's own options.
-  int one = 1;
-  QApplication application(one, argv);
+  int arguments = 1;
+  QApplication application(arguments, argv);
   QApplication::setApplicationName("tributary-dashboard");
   QApplication::setDesktopFileName("tributary-dashboard");
   if (options->picture.isEmpty()) return show_window(*options, *origins);

@@ -1,4 +1,8 @@
 // Parses the command line of the dashboard.
+//
+// Nothing is opened and no QApplication is needed: a wrong command line is refused before Qt
+// connects to a display. parse_options() prints nothing. It returns the text of --help and
+// --version in Options::answer, and the caller prints it and exits.
 #pragma once
 
 #include <QSize>

@@ -141,10 +141,10 @@ Status Auditor::take_commit(const wire::Commit& commit) {
     if (round == rounds_.end()) continue;
     Bitmap contributed(round->second.plan->buckets().size());
     for (std::uint32_t i = 0; outcome->outcomes() && i < outcome->outcomes()->size(); ++i) {
-      const wire::Outcome& one = *outcome->outcomes()->Get(i);
-      const wire::ContributorSet& set = *outcome->contributor_sets()->Get(one.contributor_set());
+      const wire::Outcome& bucket = *outcome->outcomes()->Get(i);
+      const wire::ContributorSet& set = *outcome->contributor_sets()->Get(bucket.contributor_set());
       const std::vector<std::uint8_t> bits(set.bits()->begin(), set.bits()->end());
-      if (Bitmap(bits, commit.agents()).test(member->second)) contributed.set(one.bucket());
+      if (Bitmap(bits, commit.agents()).test(member->second)) contributed.set(bucket.bucket());
     }
     TRIBUTARY_TRY(decide(key, contributed));
   }

@@ -1,5 +1,8 @@
 // The settings of an agent, as read from flags and the settings file. docs/run.md describes every
 // setting.
+//
+// Reading has no effect but opening the files that the settings name, among them the join file with
+// the agent's keys. The result is complete: an agent starts from it without asking the environment.
 #pragma once
 
 #include <cstdint>

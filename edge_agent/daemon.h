@@ -1,4 +1,7 @@
 // Runs an agent: transport, state machine, journal, trainer and clock.
+//
+// The caller has set up signals (StopSignals::block()) and calls run_agent() once per process. It
+// owns all threads of the agent and joins them before it returns.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,7 @@
 // The main() of an agent program. The programs differ in their transports to peers.
+//
+// Prints errors on standard error and never throws. Called once, as the last thing that main()
+// does.
 #pragma once
 
 #include <string>

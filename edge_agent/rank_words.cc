@@ -23,8 +23,8 @@ std::vector<std::string> with_rank(const std::vector<std::string>& words, std::u
 }
 
 Result<std::uint32_t> rank_from_mpirun(const std::function<const char*(const char*)>& variable) {
-  const char* const said = variable(kVariable);
-  const std::string_view text = said == nullptr ? "" : said;
+  const char* const value = variable(kVariable);
+  const std::string_view text = value == nullptr ? "" : value;
   std::uint32_t rank = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rank);
   if (!text.empty() && error == std::errc() && end == text.data() + text.size()) return rank;

@@ -1,5 +1,7 @@
 // Command lines for ranks that mpirun starts. All ranks receive the same arguments; "%r" in an
 // argument marks the place of the rank.
+//
+// Pure functions: the environment is a parameter.
 #pragma once
 
 #include <cstdint>

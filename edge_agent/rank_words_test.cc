@@ -14,9 +14,9 @@ TEST(RankWords, EachPlaceBecomesTheRank) {
 }
 
 TEST(RankWords, MpirunSaysTheRank) {
-  const auto rank = [](const char* said) {
-    return rank_from_mpirun([said](const char* name) {
-      return std::string_view(name) == "OMPI_COMM_WORLD_RANK" ? said : "wrong";
+  const auto rank = [](const char* value) {
+    return rank_from_mpirun([value](const char* name) {
+      return std::string_view(name) == "OMPI_COMM_WORLD_RANK" ? value : "wrong";
     });
   };
   EXPECT_EQ(*rank("0"), 0u);

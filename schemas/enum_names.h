@@ -1,4 +1,5 @@
-// The names of a schema's enum values, as JSON, settings and command lines use them.
+// The names of a schema's enum values, as JSON, settings and command lines use them. Names are
+// those of the schema, in the order of their numbers.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// The properties of each kind of message: its size limit and its role in a session.
+// The properties of each kind of message: its size limit and its role in a session. The table is
+// constant.
 #pragma once
 
 #include <cstddef>

@@ -7,7 +7,7 @@ conditional (#if, #else) it reads the first branch. It does not look for classes
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Iterator, Optional
+from typing import Iterator, NamedTuple, Optional
 
 TOKEN = re.compile(
     r"//(?:[^\n\\]|\\.)*"                          # a comment
@@ -440,16 +440,23 @@ def _matching_brackets(path: Path, tokens: list) -> dict:
     return match
 
 
-def code_lines(text: str) -> int:
-    """Lines that are neither blank nor begin with a comment."""
-    count, in_comment = 0, False
+class LineCounts(NamedTuple):
+    code: int      # neither blank nor begun by a comment; a comment may follow the code
+    comments: int  # lines that begin with a comment, or lie within one
+
+
+def line_counts(text: str) -> LineCounts:
+    code, comments, in_comment = 0, 0, False
     for line in text.splitlines():
         line = line.strip()
         if in_comment or line.startswith("/*"):
             in_comment = "*/" not in line
-        elif line and not line.startswith("//"):
-            count += 1
-    return count
+            comments += 1
+        elif line.startswith("//"):
+            comments += 1
+        elif line:
+            code += 1
+    return LineCounts(code, comments)
 
 
 def read(root: Path, paths: Iterator[Path]) -> list:

@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter
 from io import BytesIO
 from pathlib import Path
-from typing import Iterator, NamedTuple, Optional
+from typing import Callable, Iterable, Iterator, NamedTuple, Optional
 
 import class_sizes
 import cpp_reader
@@ -15,17 +15,18 @@ import source_tree
 import unused
 
 LARGEST = 10  # classes that are printed although they keep the bounds
+NO_LINES = cpp_reader.LineCounts(0, 0)
 
 
 class Tree(NamedTuple):
     classes: dict  # name to Sized
     folders: Counter
-    lines: dict    # top folder to (shipped, tests)
+    lines: dict    # folder, as of folder_of(), to LineCounts of (shipped, tests)
 
 
 def measure(root: Path) -> Tree:
     sizes = class_sizes.Classes(class_sizes.sources_of(root)).sizes(root)
-    return Tree({sized.name: sized for sized in sizes}, folders.file_counts(root), _code_lines(root))
+    return Tree({sized.name: sized for sized in sizes}, folders.file_counts(root), _lines(root))
 
 
 def measure_commit(root: Path, commit: str) -> Tree:
@@ -40,15 +41,35 @@ def measure_commit(root: Path, commit: str) -> Tree:
         return measure(Path(folder))
 
 
-def _code_lines(root: Path) -> dict:
+def folder_of(path: Path) -> str:
+    """The folder whose lines are counted together: a top folder, or one of the library in core/."""
+    return "/".join(path.parts[:2] if path.parts[0] == "core" and len(path.parts) > 2
+                    else path.parts[:1])
+
+
+def _lines(root: Path) -> dict:
     lines = {}
     for path in source_tree.code_files(root):
         if source_tree.is_generated(path) or len(path.parts) < 2:
             continue
-        count = cpp_reader.code_lines((root / path).read_text(encoding="utf-8", errors="replace"))
-        here = lines.setdefault(path.parts[0], [0, 0])
-        here[0 if unused.is_shipped(path) else 1] += count
+        counts = cpp_reader.line_counts((root / path).read_text(encoding="utf-8", errors="replace"))
+        here = lines.setdefault(folder_of(path), [NO_LINES, NO_LINES])
+        side = 0 if unused.is_shipped(path) else 1
+        here[side] = _sum([here[side], counts])
     return lines
+
+
+def _sum(counts: Iterable) -> cpp_reader.LineCounts:
+    return cpp_reader.LineCounts(*(sum(figures) for figures in zip(NO_LINES, *counts)))
+
+
+def top_folders(lines: dict) -> dict:
+    """The same counts by top folder: core/ as one."""
+    tops = {}
+    for folder, pair in lines.items():
+        top = folder.split("/")[0]
+        tops[top] = [_sum(counts) for counts in zip(tops.get(top, (NO_LINES, NO_LINES)), pair)]
+    return tops
 
 
 def rows(after: Tree, before: Optional[Tree] = None) -> Iterator[str]:
@@ -63,6 +84,8 @@ def rows(after: Tree, before: Optional[Tree] = None) -> Iterator[str]:
     yield from _folder_rows(after, before)
     yield ""
     yield from _line_rows(after, before)
+    yield ""
+    yield from _comment_rows(after, before)
     yield ""
     old = before or after
     yield f"{'Classes in all':<44}{_change(len(old.classes), len(after.classes)):>12}"
@@ -107,24 +130,43 @@ def _folder_rows(after: Tree, before: Optional[Tree]) -> Iterator[str]:
 
 
 def _line_rows(after: Tree, before: Optional[Tree]) -> Iterator[str]:
-    old = before or after
     yield f"{'Lines of code, without comments':<44}{'shipped':>20}{'tests, benches':>20}"
-    totals = [[0, 0], [0, 0]]
-    for folder in sorted(set(old.lines) | set(after.lines)):
-        pairs = [old.lines.get(folder, (0, 0)), after.lines.get(folder, (0, 0))]
-        for total, pair in zip(totals, pairs):
-            total[0] += pair[0]
-            total[1] += pair[1]
-        yield _line_row(folder, pairs)
-    yield _line_row("all", totals)
+    yield from _rows_by_folder(top_folders(after.lines),
+                               top_folders(before.lines) if before else None,
+                               lambda counts: counts.code)
 
 
-def _line_row(name: str, pairs: list) -> str:
-    return f"  {name:<42}" + "".join(f"{_change(pairs[0][at], pairs[1][at]):>20}"
-                                     for at in range(2))
+def _comment_rows(after: Tree, before: Optional[Tree]) -> Iterator[str]:
+    yield (f"{'Share of comment lines, in percent':<44}{'shipped':>20}{'tests, benches':>20}"
+           f"{'together':>20}")
+    yield from _rows_by_folder(_with_sum(after.lines), _with_sum(before.lines) if before else None,
+                               _comment_share)
 
 
-def _change(old: Optional[int], new: Optional[int]) -> str:
-    if old == new:
-        return str(new)
-    return f"{'-' if old is None else old} > {'-' if new is None else new}"
+def _with_sum(lines: dict) -> dict:
+    return {folder: [*pair, _sum(pair)] for folder, pair in lines.items()}
+
+
+def _comment_share(counts: cpp_reader.LineCounts) -> Optional[float]:
+    lines = counts.code + counts.comments
+    return round(100 * counts.comments / lines, 1) if lines else None
+
+
+def _rows_by_folder(after: dict, before: Optional[dict],
+                    figure: Callable[[cpp_reader.LineCounts], object]) -> Iterator[str]:
+    """A row for each folder, and one for all of them. A folder that is not there has no lines."""
+    old = after if before is None else before
+    columns = max((len(columns) for columns in after.values()), default=0)
+    absent = [NO_LINES] * columns
+    names = sorted(set(old) | set(after))
+    pairs = {name: [old.get(name, absent), after.get(name, absent)] for name in names}
+    pairs["all"] = [[_sum(tree.get(name, absent)[at] for name in names) for at in range(columns)]
+                    for tree in (old, after)]
+    for name, (was, now) in pairs.items():
+        figures = [_change(figure(was[at]), figure(now[at])) for at in range(columns)]
+        yield f"  {name:<42}" + "".join(f"{text:>20}" for text in figures)
+
+
+def _change(old: Optional[float], new: Optional[float]) -> str:
+    was, now = ("-" if figure is None else str(figure) for figure in (old, new))
+    return now if was == now else f"{was} > {now}"

@@ -40,15 +40,25 @@ class Table(unittest.TestCase):
                         "-c", "commit.gpgsign=false", *words], check=True, capture_output=True)
 
     def rows(self, *options: str) -> dict:
-        """The figures of the table by the first word of their line."""
+        """The figures of the table by the first word of their line, in the first part that has it."""
+        rows = {}
+        for part in self.parts(*options).values():
+            for name, figures in part.items():
+                rows.setdefault(name, figures)
+        return rows
+
+    def parts(self, *options: str) -> dict:
+        """The same by part of the table; a part has the first two words of its heading."""
         result = self.run_tidy("--table", *options)
         self.assertEqual(result.returncode, 0, result.stderr)
-        rows = {}
+        parts, part = {}, {}
         for line in result.stdout.splitlines():
             words = line.replace(" > ", ">").split()
-            if line.startswith("  ") and words:
-                rows.setdefault(words[0], words[1:])
-        return rows
+            if line.startswith("  "):
+                part[words[0]] = words[1:]
+            elif words:
+                part = parts.setdefault(" ".join(words[:2]), {})
+        return parts
 
     def test_sizes_today(self):
         rows = self.rows()
@@ -70,6 +80,21 @@ class Table(unittest.TestCase):
         self.assertEqual(rows["New"], ["->45", "->0", "->0", "->0"])
         self.assertEqual(rows["cli"], ["26>25"])
         self.assertEqual(rows["all"], ["133>158", "1"])
+
+    def test_share_of_comment_lines(self):
+        self.write("core/b/b.h", "// One.\n/* Two,\n   three. */\n\nint x;  // not a line of its own\n")
+        self.git("init", "-q")
+        self.git("add", ".")
+        self.git("commit", "-q", "-m", "before")
+        self.assertEqual(self.parts()["Share of"],
+                         {"cli": ["0.0", "-", "0.0"], "core/a": ["0.0", "50.0", "1.2"],
+                          "core/b": ["75.0", "-", "75.0"], "all": ["2.2", "50.0", "2.9"]})
+        self.write("core/b/b.h", "// One.\nint x;\n")
+        self.write("edge_agent/a.cc", "// One.\nint x;\n")
+        parts = self.parts("--against", "HEAD")
+        self.assertEqual(parts["Share of"]["core/b"], ["75.0>50.0", "-", "75.0>50.0"])
+        self.assertEqual(parts["Share of"]["edge_agent"], ["->50.0", "-", "->50.0"])
+        self.assertEqual(parts["Lines of"]["edge_agent"], ["0>1", "0"])
 
     def test_commit_that_is_not_there(self):
         self.git("init", "-q")

@@ -2,7 +2,8 @@
 """The rules of the house that no compiler knows. Each message says what to do instead.
 
 usage: tidy.py [--root FOLDER]
-       tidy.py --table [--against COMMIT]   the sizes of classes and folders, and lines of code
+       tidy.py --table [--against COMMIT]   the sizes of classes and folders, lines of code, and the
+                                            share of comment lines, here and in the commit
        tidy.py --unused                     what only tests, benchmarks and fuzzers use, and the
                                             fields of messages that nothing reads or writes
        tidy.py --words FOLDER               old terms and comments to rewrite, below FOLDER

@@ -1,6 +1,6 @@
 """Words that a reader of the field does not know, and comments that do not say what they are about.
 
-terms() finds identifiers with a word of OLD_TERMS. comments() finds sentences in comments that begin with a
+terms() finds identifiers with a word of OLD_TERMS or a phrase of OLD_PHRASES, and whole OLD_NAMES. comments() finds sentences in comments that begin with a
 relative clause without a noun ("Of all sessions, ..."). has_contract() is whether a header begins with a comment.
 The tree has none of the first two, and every header has the third.
 """
@@ -31,7 +31,14 @@ OLD_TERMS = {
     "tidings": "report",
 }
 OLD_PHRASES = {"look_around": "run_periodic_tasks", "look_after": "maintain or run_periodic_tasks",
-               "carry_out": "execute or apply", "carries_out": "executes or applies"}
+               "carry_out": "execute or apply", "carries_out": "executes or applies",
+               "star_line": "star_link", "lines_differ": "links_differ", "agent_line": "agent_link",
+               "sender_has_line": "sender_is_shaped", "line_free_at": "link_free_at",
+               "contributors_said": "contributors_stated", "said_bytes": "payload_bytes",
+               "follow_way": "follow_direction", "of_way": "the type of what it holds for a direction"}
+# Whole identifiers, with or without a final underscore. A verb or a relative pronoun says nothing about a value.
+OLD_NAMES = {"said": "answer, message, output or report", "says": "body or answer", "asks": "body or question",
+             "came": "event, received or arrived", "whom": "the type of the receiver", "those": "a noun"}
 # Names that are published (metrics, settings, columns, wire fields) or are somebody else's.
 PUBLISHED = {"tributary_peer_link_figures_told", "repeated_up_no_room_bytes", "setDesktopFileName",
              "desktop"}
@@ -53,7 +60,9 @@ def replacements(name: str) -> list:
         return []
     parts = [part.lower() for part in PART.findall(name)]
     phrase = f"_{'_'.join(parts)}_"
+    bare = name.rstrip("_")
     return [OLD_TERMS[part] for part in parts if part in OLD_TERMS] + \
+        ([OLD_NAMES[bare]] if bare in OLD_NAMES else []) + \
         [term for old, term in OLD_PHRASES.items() if f"_{old}_" in phrase]
 
 

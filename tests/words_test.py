@@ -25,6 +25,11 @@ class Words(unittest.TestCase):
         self.assertEqual(list(words.terms("class WatchDesk; int told_at_ns; carry_out(room_);")),
                          ["WatchDesk", "told_at_ns", "carry_out", "room_"])
 
+    def test_some_names_are_old_only_as_a_whole(self):
+        self.assertEqual(list(words.terms("auto said = f(); came_ = g(); int came_in; WhatIsSaid();")),
+                         ["said", "came_"])
+        self.assertEqual(list(words.terms("LinkEstimate star_line(); Wherever x;")), ["star_line"])
+
     def test_other_words_and_texts_are_none(self):
         self.assertEqual(list(words.terms('int foretold, mushroom, talkie; // told\n "told"')), [])
 

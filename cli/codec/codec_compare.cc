@@ -57,6 +57,7 @@ double memcpy_bytes_per_s(std::span<const float> values, const Clock& clock) {
   return rates[kRuns / 2];
 }
 
+// Both errors of a codec: of one round, and of the sum over all rounds with error feedback.
 struct Row {
   double nmse_first = 0;
   MeasureReport all_rounds;

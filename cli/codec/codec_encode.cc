@@ -24,6 +24,8 @@ struct EncodeOptions {
 Result<Answer> encode(const EncodeOptions& options, World& world) {
   const auto start = world.clock.now();
   TRIBUTARY_ASSIGN(const InputFile in, InputFile::open(options.in));
+  // A temporary file beside the target. It takes the name with commit(), so an interrupted run
+  // leaves the old file, and --out may name the input.
   TRIBUTARY_ASSIGN(AtomicFile out, AtomicFile::open(options.out));
   ThreadPool pool(options.threads);
   std::uint64_t bytes_out = 0;

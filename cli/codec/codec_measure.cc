@@ -34,6 +34,8 @@ struct MeasureCommand {
   std::size_t backend = 1;  // index into kBackends
 };
 
+// Most codecs refuse NaN and Inf. The check names the file and the element, which the codec could
+// not.
 Status check_update(const std::string& path, std::span<const float> update,
                     const std::string& first_path, std::size_t first_size) {
   if (update.empty()) {
@@ -71,6 +73,7 @@ Result<std::vector<FloatVector>> read_updates(const std::vector<std::string>& fi
 Result<Answer> measure_all(const MeasureCommand& command, World& world) {
   TRIBUTARY_ASSIGN(const std::vector<FloatVector> updates, read_updates(command.files));
   const std::vector<std::span<const float>> spans(updates.begin(), updates.end());
+  // Without --layer the map is empty and not used: a bucket is then one layer.
   TRIBUTARY_ASSIGN(const LayerMap layers, LayerMap::make(command.layers));
   Json rows = Json::array();
   std::vector<std::string> header = cost_header();

@@ -1,4 +1,5 @@
-// The measured figures of one codec, as JSON and as cells of a table. Pure functions.
+// The measured figures of one codec, as JSON and as cells of a table. Pure functions. Headers and
+// cells of a table belong together: cost_header() has as many entries as cost_cells().
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,7 @@
 // The options that all commands share which read a data set.
+//
+// The options only convert text. The data set is opened later, by the command, so an error of the
+// command line is reported before any file is touched.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Prints examples of a data set as text.
+// Prints examples of a data set as text. Only the one example is read.
 #pragma once
 
 #include <cstdint>

@@ -64,6 +64,8 @@ void say(World& world, const std::optional<std::string>& line) {
 }
 
 // Reads the journal several times per second, as a dashboard does, until all processes have ended.
+// All information comes from the journal, as for any other observer: the demonstration has no side
+// entrance to the daemons.
 Status watch(DemoFederation& federation, DemoDashboard& dashboard, World& world) {
   // Reading the journal costs CPU time, which the federation needs.
   constexpr std::chrono::milliseconds kLookEvery{300};
@@ -98,6 +100,7 @@ Result<std::vector<report::PagePicture>> pictures_of(const DemoFederation& feder
   return std::vector<report::PagePicture>();
 }
 
+// The report is written after all processes have ended, when the journals are complete.
 Result<DemoOutcome> train(DemoFederation& federation, DemoDashboard& dashboard,
                           const DemoCommand& command, World& world) {
   TRIBUTARY_TRY(federation.start());

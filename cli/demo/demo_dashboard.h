@@ -1,5 +1,8 @@
 // The dashboard window beside a demonstration. It opens if a display exists, closes on Ctrl-C, and
 // stays open when the demonstration has ended.
+//
+// The dashboard is a separate program that may not be installed. Its absence is an error only if
+// the user asked for a window. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,9 @@
 // A coordinator and its agents as processes of this machine. Their keys, settings, data and
 // journals are in one folder. Everything is real except the links, which are shaped.
+//
+// The object owns the processes and ends them with itself; the kernel ends them too if this program
+// dies. The folder belongs to the user: it is only removed by remove_folder(). One thread at a
+// time.
 #pragma once
 
 #include <chrono>

@@ -18,6 +18,8 @@ namespace {
 // SQLite integers are signed.
 constexpr std::uint64_t kAllRounds = std::numeric_limits<std::uint64_t>::max() >> 1;
 
+// Opens the agents' own journals after they have ended: the proof does not rely on what agents
+// report.
 Status read_replicas(const DemoFederation& federation, std::uint64_t model_hash,
                      DemoOutcome& outcome) {
   outcome.replicas_identical = true;

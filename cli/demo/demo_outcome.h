@@ -1,5 +1,7 @@
 // Reads the result of a demonstration from the journals that its processes leave, not from what
 // they print.
+//
+// read_outcome() costs one pass over the journals and memory for one model at a time.
 #pragma once
 
 #include <cstdint>

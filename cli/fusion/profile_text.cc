@@ -37,7 +37,7 @@ std::string shown(const Json& json) {
 }
 
 // Returns the message without the library's error number, which precedes it in brackets.
-std::string said(const Json::exception& error) {
+std::string message_of(const Json::exception& error) {
   const std::string_view text = error.what();
   const std::size_t number_end = text.find("] ");
   return std::string(text.substr(number_end == text.npos ? 0 : number_end + 2, kShownMax));
@@ -64,7 +64,7 @@ class Reader {
     } catch (const Json::exception& error) {
       return Status(StatusCode::corrupt_data, {.what = "profile",
                                                .expected = "JSON",
-                                               .got = said(error),
+                                               .got = message_of(error),
                                                .remedy = "see docs/fusion.md"});
     }
     if (!json.is_object() || too_deep_) {
@@ -136,6 +136,7 @@ Status read_cost(const Json& profile, const std::string& key, std::string_view e
   return read_number(*third, fmt::format("{}.{}", key, extra), *extra_number);
 }
 
+// The profile counts uncompressed bytes, so the ratio becomes a part of the time per byte.
 Status read_network(const Json& json, StageCost& network) {
   double ratio = 1;
   TRIBUTARY_TRY(read_cost(json, "network", "ratio", network, &ratio));

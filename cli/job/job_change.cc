@@ -26,6 +26,8 @@ struct ChangeOptions {
   std::string reason;
 };
 
+// The coordinator parses the file. It gets the folder as well, because relative paths in a job are
+// relative to its file.
 Result<Answer> submit(const ChangeOptions& options) {
   // Half of the request's limit, because JSON escaping may enlarge the text.
   TRIBUTARY_ASSIGN(const Bytes text, read_file(options.job, kControlBytesMax / 2));

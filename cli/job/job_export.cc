@@ -53,6 +53,7 @@ Status accept_formats(std::vector<std::string>& formats, const std::string& valu
   return {};
 }
 
+// The files of one export. Each is written atomically; an error leaves the files before it.
 class Export {
  public:
   Export(const ExportOptions& options, RunFile& run, JobInJournal job, NewestModel model)
@@ -67,6 +68,8 @@ class Export {
                                            .got = error.message(),
                                            .remedy = "choose another folder with --out"});
     }
+    // TorchScript last: it may fail for lack of a library, and the other files are then there
+    // already.
     if (wanted("safetensors")) TRIBUTARY_TRY(write_tensors());
     if (wanted("csv")) TRIBUTARY_TRY(write_tables());
     if (!wanted("torchscript")) return {};

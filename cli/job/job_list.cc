@@ -33,6 +33,7 @@ struct JobFigures {
   double loss = NAN;
 };
 
+// The newest readings; NaN if the job has none.
 Result<JobFigures> figures_of(RunFile& run, const JobInJournal& job) {
   JobFigures figures;
   std::int64_t after = 0;

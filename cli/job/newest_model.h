@@ -1,5 +1,8 @@
 // Restores the newest model of a job from a coordinator's journal: the checkpoint, plus all rounds
 // committed since, applied as by a coordinator at its start. Hashes are verified.
+//
+// Fails with corrupt_data if a repeated round does not give its stored hash. One thread; the file
+// must outlive the call only.
 #pragma once
 
 #include <cstdint>

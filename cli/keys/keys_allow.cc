@@ -30,6 +30,7 @@ Accept accept_key(AllowOptions& options) {
 
 Result<Answer> allow(const AllowOptions& options) {
   AllowedAgent agent = options.agent;
+  // Exactly one of the two options must be given. The two values differ if both or neither are.
   if (options.has_key != options.key_file.empty()) {
     return Status(StatusCode::invalid_argument, {.what = "the agent's public key",
                                                  .expected = "either --key or --key-file",

@@ -25,6 +25,8 @@ constexpr std::uint32_t kCollectiveAgentsMax = 1024;
 constexpr std::uint64_t kBucketValues = 1u << 20;
 constexpr std::uint64_t kBucketsEach = 4;  // per agent, for small models
 
+// Units are those of the options: ms, 10^9 bit/s, percent. Conversions to SI happen where a
+// prediction begins.
 struct Request {
   double alpha_ms = 0;
   double gbps = 0;
@@ -44,6 +46,7 @@ struct Request {
   double decode_gbps = 0;
 };
 
+// The times of one collective: with the requested compression, and dense as fp32.
 struct Row {
   wire::Collective kind;
   std::string codec;
@@ -89,6 +92,7 @@ MeasuredStages stated_stages(wire::Collective kind, const Request& request, doub
     all.stages = sums(kind) ? ar_top_k_stages(values, request.cr)
                             : top_k_stages(values, request.cr, request.agents);
   }
+  // Rates count the float32 values that are processed, 32 bits each, and not the encoded bytes.
   const auto bucket_s = [values](double gbps) { return gbps > 0 ? values * 32e-9 / gbps : 0; };
   all.stages.front().encode_s = bucket_s(request.encode_gbps);
   all.stages.back().aggregate_s = bucket_s(request.aggregate_gbps);
@@ -136,6 +140,7 @@ Result<Prediction> predict(const Request& request, const Clock& clock) {
   const std::uint64_t values = bucket_values(request);
   prediction.buckets = static_cast<std::uint32_t>((request.params + values - 1) / values);
   prediction.bucket_values = static_cast<double>(request.params) / prediction.buckets;
+  // Formulas exist only for fp32 and the Top-k family, so any other codec has to be measured.
   const bool measured = request.measured || request.codec != nullptr;
   if (measured) TRIBUTARY_TRY(measure_codec("fp32", request, prediction, clock));
   const MeasuredStages dense =
@@ -170,6 +175,8 @@ Json measured_json(const MeasuredStages& measured) {
   return {{"stages", std::move(stages)}, {"decode_s", measured.decode_s}};
 }
 
+// The closed formulas of the literature, to compare with the prediction. They ignore buckets,
+// encoding and the coordinator's own rate.
 Json table_one_json(const Request& request) {
   const LinkEstimate link = link_of(request, request.gbps);
   const double bytes = static_cast<double>(request.params) * 4;
@@ -209,6 +216,7 @@ Json plan_json(const Request& request, const Prediction& prediction) {
   return data;
 }
 
+// The choice is the fastest entry of the table, dense columns included.
 std::string plan_text(const Request& request, const Prediction& prediction) {
   Table table({"collective", "codec", "predicted", "fp32"});
   for (const Row& row : prediction.rows) {

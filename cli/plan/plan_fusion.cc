@@ -20,6 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The plan and, for comparison, the rules of other systems on the same profile.
 struct Outcome {
   std::size_t tensors = 0;
   double bytes = 0;
@@ -84,6 +85,7 @@ Result<Answer> plan(const std::string& file) {
       .backward_s = std::accumulate(profile->backward_s.begin(), profile->backward_s.end(), 0.0),
       .plan = std::move(best),
       .rules = fusion_baselines(FusionTimes(*profile))};
+  // Text and JSON are made from the same figures, so they cannot disagree.
   return Answer{.text = plan_text(outcome), .data = json_text(plan_json(outcome))};
 }
 

@@ -66,6 +66,8 @@ Status check_request(const ParetoRequest& request) {
   return {};
 }
 
+// Files hold raw float32, one gradient per agent. Without files, up to four synthetic gradients
+// stand for all agents.
 Result<std::vector<FloatVector>> gradients_of(const ParetoRequest& request) {
   std::vector<FloatVector> gradients;
   for (const std::string& path : request.gradients) {
@@ -119,6 +121,7 @@ Result<PlanInputs> inputs_of(const ParetoRequest& request, World& world) {
   }
   TRIBUTARY_TRY(check_request(request));
   PlanInputs inputs = {.values = request.params, .policy = policy_of(request)};
+  // Seconds per byte of a link with this many 10^9 bit/s.
   const double beta = 8e-9 / request.gbps;
   TRIBUTARY_ASSIGN(const std::vector<FloatVector> gradients, gradients_of(request));
   inputs.agents.assign(request.agents,
@@ -165,6 +168,7 @@ Json decision_json(const PlanInputs& inputs, const PlanDecision& decision, doubl
                {"ratios", decision.ratios},
                {"pareto", std::move(pareto)},
                {"planned_s", planned_s}};
+  // The complete inputs, so that --in reproduces the decision on another machine.
   data["inputs"] = Json::parse(text_of(inputs));
   return data;
 }
@@ -185,6 +189,7 @@ std::string decision_text(const PlanDecision& decision, double planned_s) {
 
 Result<Answer> pareto(const ParetoRequest& request, World& world) {
   TRIBUTARY_ASSIGN(const PlanInputs inputs, inputs_of(request, world));
+  // Only the decision is timed, not the measurement of the codecs.
   const auto start = world.clock.now();
   TRIBUTARY_ASSIGN(const PlanDecision decision, decide(inputs));
   const double planned_s = std::chrono::duration<double>(world.clock.now() - start).count();

@@ -23,6 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kRoundsPage = 256;  // rounds read at a time
+// Exit code if a decision differs, like that of a violated invariant in `sim run`.
 constexpr int kDiffers = 60;
 
 struct ReplayRequest {
@@ -72,6 +73,8 @@ std::string differs(const wire::Plan& plan, const Replayed& stored) {
   return same ? "" : decision->reason;
 }
 
+// Empty for a round whose plan contains no decision: only the first plan of a decision has its
+// inputs.
 std::optional<Replayed> replay(const RoundRecord& record) {
   const wire::Plan* const plan = stored_plan(record.plan);
   if (!plan || stored_inputs(*plan).empty()) return {};
@@ -101,9 +104,9 @@ Result<std::vector<Replayed>> replay_job(RunFile& run, const JobInJournal& in_jo
     TRIBUTARY_ASSIGN(const std::vector<RoundRecord> rounds,
                      run.rounds(job, first, std::min(last, first + kRoundsPage - 1)));
     for (const RoundRecord& record : rounds) {
-      if (std::optional<Replayed> one = replay(record)) {
-        one->job = in_journal.name();
-        all.push_back(std::move(*one));
+      if (std::optional<Replayed> decision = replay(record)) {
+        decision->job = in_journal.name();
+        all.push_back(std::move(*decision));
       }
       // Rounds before the first decision belong to none.
       if (all.empty()) continue;
@@ -114,6 +117,7 @@ Result<std::vector<Replayed>> replay_job(RunFile& run, const JobInJournal& in_jo
   return all;
 }
 
+// The upper median for an even number of values.
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -123,17 +127,17 @@ double median(std::vector<double> values) {
 
 Json replay_json(const std::vector<Replayed>& all, std::size_t same) {
   Json decisions = Json::array();
-  for (const Replayed& one : all) {
-    decisions.push_back({{"job", one.job},
-                         {"round", one.round},
-                         {"codec", one.codec},
-                         {"collective", one.collective},
-                         {"reason", one.reason},
-                         {"predicted_s", one.predicted_s},
-                         {"rounds", one.measured_s.size()},
-                         {"measured_s", median(one.measured_s)},
-                         {"same", one.same()},
-                         {"now", one.now}});
+  for (const Replayed& replayed : all) {
+    decisions.push_back({{"job", replayed.job},
+                         {"round", replayed.round},
+                         {"codec", replayed.codec},
+                         {"collective", replayed.collective},
+                         {"reason", replayed.reason},
+                         {"predicted_s", replayed.predicted_s},
+                         {"rounds", replayed.measured_s.size()},
+                         {"measured_s", median(replayed.measured_s)},
+                         {"same", replayed.same()},
+                         {"now", replayed.now}});
   }
   return {{"decisions", std::move(decisions)}, {"same", same}, {"different", all.size() - same}};
 }
@@ -141,13 +145,14 @@ Json replay_json(const std::vector<Replayed>& all, std::size_t same) {
 std::string replay_text(const std::vector<Replayed>& all, std::size_t same) {
   std::string text;
   std::string job;
-  for (const Replayed& one : all) {
-    if (one.job != job) text += fmt::format("job {}\n", printable(one.job));
-    job = one.job;
-    text += fmt::format("round {}: {}\n", one.round, one.reason);
-    text += fmt::format("  {:.3f} s per round predicted, {:.3f} s in the median of {} rounds\n",
-                        one.predicted_s, median(one.measured_s), one.measured_s.size());
-    if (!one.same()) text += fmt::format("  now: {}\n", one.now);
+  for (const Replayed& replayed : all) {
+    if (replayed.job != job) text += fmt::format("job {}\n", printable(replayed.job));
+    job = replayed.job;
+    text += fmt::format("round {}: {}\n", replayed.round, replayed.reason);
+    text +=
+        fmt::format("  {:.3f} s per round predicted, {:.3f} s in the median of {} rounds\n",
+                    replayed.predicted_s, median(replayed.measured_s), replayed.measured_s.size());
+    if (!replayed.same()) text += fmt::format("  now: {}\n", replayed.now);
   }
   return text + fmt::format("{} of {} decisions are the same again\n", same, all.size());
 }

@@ -21,6 +21,7 @@ using Json = nlohmann::ordered_json;
 using thc::TablePlan;
 using thc::TableRequest;
 
+// The bounds are those of the codec's own parameter.
 Accept accept_share(double& target) {
   return [&target](const std::string& value) -> Status {
     double share = 0;

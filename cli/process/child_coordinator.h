@@ -1,5 +1,8 @@
 // A coordinator that runs as a child process with a temporary folder. The destructor ends the
 // process and removes the folder.
+//
+// The process listens on this machine only, at a port that the system picks. Keys are made for it
+// and vanish with the folder. One thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // Signals and standard streams of this process. Call set_up_process() once, before any thread
 // starts.
+//
+// The state is that of the process: there is no object. stop_signal() is what long operations ask
+// between their steps; nothing is interrupted in the middle.
 #pragma once
 
 #include <string_view>

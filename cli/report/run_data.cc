@@ -54,6 +54,8 @@ class Mean {
   double count_ = 0;
 };
 
+// Reads one job in pages, so that the memory in use does not grow with the journal. The order
+// matters: rounds need the members of their epochs, and agents are known only after the rounds.
 class Reading {
  public:
   Reading(RunFile& file, RunData& data) : file_(file), data_(data) {}
@@ -129,6 +131,7 @@ class Reading {
     row.attempt = record.id.attempt;
     row.ended_s = seconds_of(committed_wall_ns);
     row.began_s = row.ended_s - length_s;
+    // A plan without a list of participants asks every member.
     row.members = row.asked = record.members;
     row.bytes_up = record.bytes_up;
     row.bytes_down = record.bytes_down;
@@ -241,6 +244,7 @@ class Reading {
     return {};
   }
 
+  // Pages follow the row number, so rows that the coordinator adds meanwhile are read at the end.
   Status read_metrics() {
     for (std::int64_t after = 0;;) {
       TRIBUTARY_ASSIGN(const std::vector<StoredMetric> page, file_.metrics(after, kPage));
@@ -331,6 +335,7 @@ class Reading {
   std::map<std::string, AgentRow> agents_;
 };
 
+// The newest job first: a name may have been used more than once.
 Result<JobRecord> find_job(RunFile& file, const std::string& wanted) {
   TRIBUTARY_ASSIGN(const std::vector<JobRecord> jobs, file.jobs());
   std::string names;

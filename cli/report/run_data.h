@@ -1,5 +1,8 @@
 // The data of one job that a report needs, read from a coordinator's journal. Memory is bounded;
 // `left_out` states what was omitted.
+//
+// The values are copies: the journal may change or be closed afterwards. Texts come from agents and
+// are not checked; the pages that show them escape them. Reading costs one pass over the journal.
 #pragma once
 
 #include <cstdint>

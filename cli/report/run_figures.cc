@@ -37,6 +37,8 @@ std::vector<double> means(const std::map<std::string, std::vector<MetricRow>>& b
   return out;
 }
 
+// The coordinator's own test set if it has one, otherwise the mean over the agents' hold-outs. The
+// two are never mixed.
 Evaluation evaluation(const RunData& data, std::string_view name) {
   const auto by_agent = data.metric(name);
   Evaluation out;
@@ -55,6 +57,7 @@ Evaluation evaluation(const RunData& data, std::string_view name) {
   return out;
 }
 
+// Readings of the coordinator have an empty agent id.
 std::optional<std::uint64_t> sum_of_metric(const RunData& data, std::string_view name) {
   const auto by_agent = data.metric(name);
   const auto own = by_agent.find("");
@@ -80,6 +83,8 @@ std::string most_of(const Values& values) {
   return most == values.end() ? std::string() : most->first;
 }
 
+// A round with several codecs counts once for each of them. The main codec is the one of most
+// values, not of most rounds.
 void count_plans(const RunData& data, RunFigures& out) {
   Values by_codec;
   Values by_collective;

@@ -1,4 +1,4 @@
-// The key figures of a report as JSON, for programs.
+// The key figures of a report as JSON, for programs. Keys are public, so they stay.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -16,6 +16,8 @@ constexpr std::size_t kSwitchRowsMax = 200;
 constexpr std::size_t kAgentRowsMax = 200;
 constexpr std::size_t kRoundsPerLine = 4;  // names that a tile lists
 
+// The page loads no script, no font and no other file, so that it can be sent by mail and opened
+// years later.
 constexpr std::string_view kStyles = R"css(:root { color-scheme: light dark; }
 body { font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif; margin: 0 auto; padding: 24px 16px 64px;
   max-width: 992px; color: #1c2127; background: #ffffff; }
@@ -57,6 +59,7 @@ struct Tile {
   bool bad = false;
 };
 
+// All texts pass through escaped(): names of jobs and agents come from other machines.
 std::string html_of(const Tile& tile) {
   return fmt::format(
       "<div class=\"tile{}\"><div class=\"name\">{}</div><div class=\"value\">{}</div>"
@@ -204,6 +207,7 @@ std::string paragraph(const std::string& text, std::string_view css_class = {}) 
                            : fmt::format("<p class=\"{}\">{}</p>\n", css_class, escaped(text));
 }
 
+// Tables are cut at a number of rows that a browser handles well; the CSV files are complete.
 std::string switches_of(const RunFigures& figures) {
   if (figures.switches.empty()) {
     return paragraph("No switches: every plan is the same as the previous one.", "lacks");

@@ -1,5 +1,6 @@
 // Builds the report as a single HTML page. It contains no script and loads nothing from the
-// network. All texts of the run are escaped.
+// network. All texts of the run are escaped. A pure function. Tables and lines are cut, so the page
+// stays small enough for a browser.
 #pragma once
 
 #include <string>

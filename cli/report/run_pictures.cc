@@ -77,6 +77,7 @@ void add_agents(std::vector<Series>& series, const ByAgent& by_agent, bool faint
   }
 }
 
+// Neighbouring rounds of the same plan become one band. Its reason is that of its first round.
 std::vector<Band> bands_of(const RunData& data, Over over,
                            const std::function<std::string(const RoundRow&)>& label) {
   std::vector<Band> bands;
@@ -160,6 +161,7 @@ Figure learning(const RunData& data, Over over) {
   }
   figure.panels.emplace_back(std::move(loss));
   set_x_axis(figure, data, over);
+  // The model is evaluated before the first round and after the last one.
   // The first and the last evaluation may be outside the range of the rounds.
   figure.x_first.reset();
   figure.x_last.reset();
@@ -331,6 +333,8 @@ ByAgent without_bridges(const ByAgent& lines) {
   for (const auto& [agent, points] : lines) {
     Points sorted = points;
     std::ranges::stable_sort(sorted, {}, &Point::x);
+    // Measurements come at irregular intervals, so a gap is judged by the usual distance of this
+    // line.
     constexpr double kMissedSamples = 5;
     out[agent] = with_gaps(sorted, std::max(1.0, kMissedSamples * usual_distance(sorted)));
   }
@@ -339,7 +343,7 @@ ByAgent without_bridges(const ByAgent& lines) {
 
 // If both directions were measured, an agent has two lines and their names have arrows. Otherwise
 // the identifier is enough.
-struct Ways {
+struct BothDirections {
   bool up = false;
   bool down = false;
   void take(bool to_agent) { (to_agent ? down : up) = true; }
@@ -349,8 +353,8 @@ struct Ways {
 };
 
 LinkLines link_lines(const RunData& data) {
-  Ways latency;
-  Ways bandwidth;
+  BothDirections latency;
+  BothDirections bandwidth;
   for (const LinkRow& row : data.links) {
     if (std::isfinite(row.alpha_s)) latency.take(row.to_agent);
     if (row.beta_s_per_byte > 0) bandwidth.take(row.to_agent);

@@ -1,4 +1,5 @@
-// Builds the figures of a report, and states which data is missing.
+// Builds the figures of a report, and states which data is missing. Pure functions. A section
+// always explains what it shows; missing data are named instead of leaving a picture out silently.
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
 // Writes the report of a run: from a coordinator's journal to a folder with a page, figures and
 // tables.
+//
+// The folder may contain an earlier report, whose files are replaced. One thread.
 #pragma once
 
 #include <string>

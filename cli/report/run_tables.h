@@ -1,4 +1,5 @@
-// The data of a report as CSV, for other tools.
+// The data of a report as CSV, for other tools. Pure functions. Numbers have a decimal point
+// whatever the locale, and texts are quoted according to RFC 4180.
 #pragma once
 
 #include <string>

@@ -41,6 +41,7 @@ Status cannot_draw(StatusCode code, std::string expected, std::string got) {
                        .remedy = {}});
 }
 
+// Runs the dashboard once per page as a process of its own, so that `tributary` needs no Qt.
 class PicturesOfRun {
  public:
   PicturesOfRun(const std::string& run_file, const fs::path& folder,
@@ -72,6 +73,8 @@ class PicturesOfRun {
  private:
   std::string log() const { return (folder_ / ".dashboard.log").string(); }
 
+  // An error on any page ends the whole set. The child ends with this object, also when the user
+  // stops the command.
   Status draw(const std::string& page, const fs::path& file) const {
     TRIBUTARY_ASSIGN(
         const std::unique_ptr<ChildProcess> program,

@@ -1,5 +1,7 @@
 // Lets the dashboard's program draw pictures of a run for a report. The program may not be
 // installed, and the time is bounded.
+//
+// Blocks until all pictures are drawn, one process at a time.
 #pragma once
 
 #include <cstdint>

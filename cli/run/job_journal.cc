@@ -83,15 +83,15 @@ Result<std::vector<JobInJournal>> jobs_in(RunFile& run) {
 Result<JobInJournal> job_in(RunFile& run, std::string_view job) {
   TRIBUTARY_ASSIGN(std::vector<JobInJournal> jobs, jobs_in(run));
   const JobInJournal* found = nullptr;
-  for (const JobInJournal& one : jobs) {
-    if (one.name() != job && fmt::format("{}", one.record.job) != job) continue;
-    found = &one;
+  for (const JobInJournal& each : jobs) {
+    if (each.name() != job && fmt::format("{}", each.record.job) != job) continue;
+    found = &each;
     // A job that has not ended takes precedence over ended ones with the same name.
-    if (!one.over()) break;
+    if (!each.over()) break;
   }
   if (found) return *found;
   std::string names;
-  for (const JobInJournal& one : jobs) names += (names.empty() ? "" : ", ") + one.name();
+  for (const JobInJournal& each : jobs) names += (names.empty() ? "" : ", ") + each.name();
   return Status(StatusCode::not_found,
                 {.what = fmt::format("job '{}'", job),
                  .expected = names.empty() ? "a submitted job" : "one of " + names,

@@ -1,5 +1,8 @@
 // Reads jobs from a coordinator's journal, whether the coordinator runs or not, and sends requests
 // to a running coordinator.
+//
+// Reading opens the file beside the coordinator and never locks it out. Requests go through the
+// coordinator's local socket, which accepts only the user that runs it. One thread.
 #pragma once
 
 #include <cstdint>

@@ -49,6 +49,8 @@ struct ReportCommand {
   bool dashboard = false;
 };
 
+// The dashboard opens the job that was submitted last; its pictures must not illustrate another
+// job's report.
 Status take_dashboard(report::ReportOptions& options, World& world) {
   if (!options.job.empty()) {
     return Status(StatusCode::invalid_argument, {.what = "--dashboard",

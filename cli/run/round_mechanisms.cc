@@ -22,11 +22,11 @@ Json number_json(double value) {
 
 Json facts_json(const std::vector<Mechanism>& facts) {
   Json json = Json::object();
-  for (const Mechanism& one : facts) {
-    if (one.of.empty()) {
-      json[one.name] = number_json(one.value);
+  for (const Mechanism& mechanism : facts) {
+    if (mechanism.of.empty()) {
+      json[mechanism.name] = number_json(mechanism.value);
     } else {
-      json[one.name][one.of] = number_json(one.value);
+      json[mechanism.name][mechanism.of] = number_json(mechanism.value);
     }
   }
   return json;
@@ -60,20 +60,21 @@ Json mechanisms_json(const RoundDetail& detail) {
 
 std::string coordinator_mechanisms_text(const RoundDetail& detail) {
   std::string text;
-  for (const Mechanism& one : detail.mechanisms) {
-    if (one.value != 0) add_fact(text, one.name, one.of, number_text(one.value));
+  for (const Mechanism& mechanism : detail.mechanisms) {
+    if (mechanism.value != 0)
+      add_fact(text, mechanism.name, mechanism.of, number_text(mechanism.value));
   }
   return text;
 }
 
 std::string agents_mechanisms_text(const RoundDetail& detail) {
   std::string text;
-  for (const MechanismRange& one : ranges_of_agents(detail.agents)) {
-    if (one.high == 0) continue;
-    add_fact(text, one.name, one.of,
-             one.low == one.high
-                 ? number_text(one.low)
-                 : fmt::format("{} to {}", number_text(one.low), number_text(one.high)));
+  for (const MechanismRange& range : ranges_of_agents(detail.agents)) {
+    if (range.high == 0) continue;
+    add_fact(text, range.name, range.of,
+             range.low == range.high
+                 ? number_text(range.low)
+                 : fmt::format("{} to {}", number_text(range.low), number_text(range.high)));
   }
   return text;
 }

@@ -1,4 +1,7 @@
 // The facts of one round as JSON and as text (schemas/mechanisms.fbs).
+//
+// Pure functions over a detail that was read before. Facts of a newer build that this one does not
+// know are not shown.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -54,6 +54,7 @@ Json runs_json(const std::vector<RunResult>& runs) {
   return json;
 }
 
+// Keys are public: tests/reference.py and CI read them.
 Json report_json(const SimRun& command, const Scenario& scenario, const RunsReport& report,
                  double wall_s) {
   Json failures = Json::array();
@@ -137,6 +138,7 @@ Result<Answer> run(const SimRun& command, World& world) {
   request.progress = [&](std::uint64_t done, std::uint64_t total) {
     return world.progress.report(scenario.name, done, total);
   };
+  // The wall time is the only figure that may differ between two runs of the same seed.
   const auto began = world.clock.now();
   TRIBUTARY_ASSIGN(const RunsReport report, run_seeds(scenario, request));
   const double wall_s = std::chrono::duration<double>(world.clock.now() - began).count();

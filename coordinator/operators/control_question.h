@@ -1,4 +1,8 @@
 // Parses an operator's command: a JSON object with a verb (docs/jobs.md).
+//
+// The text comes from a socket and is not trusted: its size is bounded by the socket, and unknown
+// verbs and fields of wrong types are refused with invalid_argument. A pure function, except that a
+// job's settings may name files, which are not opened here.
 #pragma once
 
 #include <optional>

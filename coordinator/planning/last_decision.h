@@ -1,5 +1,7 @@
 // Reads the last planning decision of a job from the coordinator's journal, so that a restarted
 // coordinator continues with it.
+//
+// Called when a coordinator starts, once per planned job. One thread.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Converts the measured links of some agents to the inputs of a planner.
+// Converts the measured links of some agents to the inputs of a planner. A pure function of its
+// arguments; the order of the result is that of `agents`.
 #pragma once
 
 #include <string>

@@ -55,17 +55,17 @@ wire::Trigger trigger_of(PlanTrigger trigger) {
 }
 
 wire::AlternativeT alternative_of(const PlanOption& option, bool pareto, bool chosen) {
-  wire::AlternativeT one;
-  one.codec = option.choice.codec;
-  one.collective = option.choice.collective;
-  one.ratio = option.choice.ratio;
-  one.encode_s = option.cost.compress_s;
-  one.wire_s = option.cost.exchange_s;
-  one.round_s = option.cost.round_s;
-  one.gain = option.cost.gain;
-  one.pareto = pareto;
-  one.chosen = chosen;
-  return one;
+  wire::AlternativeT alternative;
+  alternative.codec = option.choice.codec;
+  alternative.collective = option.choice.collective;
+  alternative.ratio = option.choice.ratio;
+  alternative.encode_s = option.cost.compress_s;
+  alternative.wire_s = option.cost.exchange_s;
+  alternative.round_s = option.cost.round_s;
+  alternative.gain = option.cost.gain;
+  alternative.pareto = pareto;
+  alternative.chosen = chosen;
+  return alternative;
 }
 
 std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
@@ -211,11 +211,11 @@ RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
   double compute_s = 0;
   for (const RoundPlayed::Participant& participant : round.participants) {
     RoundFacts::Agent agent = {.id = participant.agent_id, .weight = participant.weight};
-    if (const auto said = job.agents.find(agent.id); said != job.agents.end()) {
-      agent.compute_s = said->second.compute_s;
-      agent.gain = said->second.gain;
-      agent.tried = std::exchange(said->second.tried, {});
-      agent.tried_bytes = std::exchange(said->second.tried_bytes, {});
+    if (const auto known = job.agents.find(agent.id); known != job.agents.end()) {
+      agent.compute_s = known->second.compute_s;
+      agent.gain = known->second.gain;
+      agent.tried = std::exchange(known->second.tried, {});
+      agent.tried_bytes = std::exchange(known->second.tried_bytes, {});
     }
     if (const auto device = devices_.find(agent.id); device != devices_.end()) {
       agent.speeds = device->second;

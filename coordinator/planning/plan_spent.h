@@ -1,5 +1,8 @@
 // The part of a job's budgets that earlier processes of the coordinator have spent, read from its
 // journal.
+//
+// Called once per planned job, after a restart. The days are those of UTC, so a budget begins anew
+// at the same moment for all agents.
 #pragma once
 
 #include <cstdint>

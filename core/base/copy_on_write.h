@@ -1,5 +1,8 @@
 // Copy-on-write for large values with several holders. A holder that changes the value copies it
 // first if another holder still has it.
+//
+// Immutable sharing is what lets a record be stored while the next round changes the model: the
+// record keeps the old value, and the change makes a copy only then.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,7 @@
 // The exit codes of the programs, in ranges by cause. docs/command_line.md describes them to users.
+//
+// Codes are public: scripts and tests depend on them, so a code is never given another meaning. A
+// function of StatusCode alone.
 #pragma once
 
 #include "core/base/status.h"

@@ -1,4 +1,5 @@
-// Finds the known name that a user probably meant when mistyping one. The functions are pure.
+// Finds the known name that a user probably meant when mistyping one. The functions are pure. The
+// cost is the product of the lengths, for each known name; use them for errors, not in loops.
 #pragma once
 
 #include <span>

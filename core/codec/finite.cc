@@ -49,7 +49,7 @@ bool within_magnitude(std::span<const float> values, float limit) {
   for (; i < values.size(); ++i)
     beyond[0] |= most - (std::bit_cast<std::uint32_t>(x[i]) & kMagnitude);
   std::uint32_t any = 0;
-  for (const std::uint32_t one : beyond) any |= one;
+  for (const std::uint32_t each : beyond) any |= each;
   return any >> 31 == 0;
 }
 

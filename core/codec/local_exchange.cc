@@ -58,12 +58,12 @@ Result<ExchangeTraffic> LocalExchange::play(RoundContext round, const Execution&
   ExchangeTraffic traffic;
   const std::size_t stages = combined_.size();
   for (std::size_t stage = 0; stage < stages; ++stage) {
-    TRIBUTARY_ASSIGN(const StageTraffic one,
+    TRIBUTARY_ASSIGN(const StageTraffic stage_traffic,
                      play_stage({.round = round,
                                  .execution = execution,
                                  .combined = std::span(combined_spans_).first(stage)},
                                 updates));
-    traffic.add(one);
+    traffic.add(stage_traffic);
   }
 
   const StageCall last = {.round = round,

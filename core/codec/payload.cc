@@ -240,7 +240,7 @@ Result<OpenPayload> open_payload(const Execution& execution, ByteSpan payload) {
   return open;
 }
 
-std::uint32_t contributors_said(ByteSpan payload) {
+std::uint32_t contributors_stated(ByteSpan payload) {
   if (payload.size() < kPayloadFixedHeaderBytes) return 0;
   return get<std::uint32_t>(payload, kContributorsOffset);
 }

@@ -80,7 +80,7 @@ Result<OpenPayload> open_payload_of(const Codec& codec, std::size_t stage, std::
 
 // The number of contributors that the header of an unopened payload states; 0 if the payload is too
 // short. The number is unchecked.
-std::uint32_t contributors_said(ByteSpan payload);
+std::uint32_t contributors_stated(ByteSpan payload);
 
 // A payload whose checksum has not been verified yet. A decoder hashes the body while it reads it,
 // so that each byte is loaded into the cache once. The decoded values are valid only after check()

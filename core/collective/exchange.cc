@@ -25,7 +25,7 @@ Status wrong_piece(const Piece& piece, std::string_view what, std::string expect
 }
 
 Status check_contributors(const Piece& piece, ByteSpan payload, std::uint32_t expected) {
-  const std::uint32_t got = contributors_said(payload);
+  const std::uint32_t got = contributors_stated(payload);
   if (got == expected) return {};
   return wrong_piece(piece, "contributors", fmt::format("{}", expected), fmt::format("{}", got));
 }
@@ -39,6 +39,8 @@ Status fault_of_peer(Status status) {
 
 }  // namespace
 
+// The key contains the bucket only for aggregators that encode: their residual belongs to its
+// values. All others are without memory between rounds and shared by buckets of one size.
 Aggregator& ExchangeCache::aggregator(const Codec& codec, std::size_t stage, std::uint32_t values,
                                       std::uint32_t bucket) {
   const bool encodes =
@@ -48,6 +50,7 @@ Aggregator& ExchangeCache::aggregator(const Codec& codec, std::size_t stage, std
   return *place;
 }
 
+// A buffer of the largest size so far never has to grow while a payload is written into it.
 Bytes ExchangeCache::buffer() {
   Bytes buffer = buffers_.take(largest_);
   buffer.clear();
@@ -89,6 +92,7 @@ PeerExchange::PeerExchange(const Routes& routes, std::uint32_t rank,
   }
 }
 
+// Depends only on codec, stage and collective, so all members agree on it without a message.
 StageFlow PeerExchange::flow(const ExchangeBucket& bucket, std::size_t stage) const {
   if (bucket.codec->stages()[stage].combine == Combine::broadcast) return StageFlow::from_root;
   if (routes_.spreads()) return StageFlow::gathered;
@@ -123,6 +127,8 @@ std::vector<ByteSpan> PeerExchange::combined_before(const BucketWork& work,
 
 Status PeerExchange::begin(std::uint32_t bucket, PeerSends& out) {
   assert(bucket < buckets_.size());
+  // Pieces may have arrived before the input was final, so the first advance() may complete several
+  // stages.
   if (std::exchange(work_[bucket].begun, true)) return {};
   return advance(bucket, out);
 }
@@ -168,6 +174,7 @@ Status PeerExchange::reduce(std::uint32_t bucket, PeerSends& out) {
   Bytes payload = cache_.buffer();
   TRIBUTARY_TRY(combine_own_with_parts(bucket, payload));
   stage.done = true;
+  // `done` is set only after the sum is complete. If it fails, the exchange is abandoned.
   // The children's payloads are no longer needed; their buffers return to the cache.
   stage.parts.clear();
   stage.arrived = 0;
@@ -186,6 +193,7 @@ Status PeerExchange::reduce(std::uint32_t bucket, PeerSends& out) {
     out.push_back({.to = *up.parent, .piece = piece, .payload = shared});
     return {};
   }
+  // The owner: its sum contains all members and is the result.
   stage.origin = rank_;
   stage.result = shared;
   send_down(piece, shared, out);
@@ -193,28 +201,30 @@ Status PeerExchange::reduce(std::uint32_t bucket, PeerSends& out) {
 }
 
 Status PeerExchange::combine_own_with_parts(std::uint32_t bucket, Bytes& sum) {
-  const ExchangeBucket& what = buckets_[bucket];
+  const ExchangeBucket& own_bucket = buckets_[bucket];
   BucketWork& work = work_[bucket];
   StageWork& stage = work.stages[work.stage];
   const std::vector<ByteSpan> before = combined_before(work, work.stage);
   const StageCall call = call_of(bucket, before);
-  const bool again = encodes_again(what, work.stage);
+  const bool again = encodes_again(own_bucket, work.stage);
   // A leaf sends its own payload and needs no aggregator, unless sums are encoded again.
   const bool leaf = stage.parts.empty() && routes_.owner(bucket) != rank_;
-  if (leaf && !again) return what.encoder->encode(call, what.input, sum);
+  if (leaf && !again) return own_bucket.encoder->encode(call, own_bucket.input, sum);
 
-  const auto values = static_cast<std::uint32_t>(what.input.size());
-  Aggregator& aggregator = cache_.aggregator(*what.codec, work.stage, values, bucket);
-  if (again && what.codec->lossy()) work.left.assign(values, 0.0f);
+  const auto values = static_cast<std::uint32_t>(own_bucket.input.size());
+  Aggregator& aggregator = cache_.aggregator(*own_bucket.codec, work.stage, values, bucket);
+  if (again && own_bucket.codec->lossy()) work.left.assign(values, 0.0f);
+  // `work.left` stays empty for a codec without loss. The aggregator writes into it what its
+  // encoding of the sum loses, and this member keeps that in its residual.
   TRIBUTARY_TRY(aggregator.begin(call, work.left));
   // The aggregator may take values without an encoding; otherwise the member's payload is added
   // first, which fixes the order of the sum.
-  TRIBUTARY_ASSIGN(const bool taken, aggregator.add_values(call, what.input));
+  TRIBUTARY_ASSIGN(const bool taken, aggregator.add_values(call, own_bucket.input));
   if (!taken) {
     Bytes own = cache_.buffer();
-    TRIBUTARY_TRY(what.encoder->encode(call, what.input, own));
+    TRIBUTARY_TRY(own_bucket.encoder->encode(call, own_bucket.input, own));
     if (!own.empty()) TRIBUTARY_TRY(aggregator.add(call, own));
-    if (last(what, work.stage)) work.own = cache_.share(std::move(own));
+    if (last(own_bucket, work.stage)) work.own = cache_.share(std::move(own));
   }
   for (const SharedSlice& part : stage.parts) {
     TRIBUTARY_TRY(fault_of_peer(aggregator.add(call, part.view())));
@@ -233,18 +243,18 @@ void PeerExchange::send_down(const Piece& piece, const SharedSlice& payload, Pee
 // --- from a root, or from every member ---------------------------------------------------------
 
 Status PeerExchange::send_own(std::uint32_t bucket, StageFlow flow, PeerSends& out) {
-  const ExchangeBucket& what = buckets_[bucket];
+  const ExchangeBucket& own_bucket = buckets_[bucket];
   BucketWork& work = work_[bucket];
   StageWork& stage = work.stages[work.stage];
   const std::vector<ByteSpan> before = combined_before(work, work.stage);
   Bytes payload = cache_.buffer();
-  TRIBUTARY_TRY(what.encoder->encode(call_of(bucket, before), what.input, payload));
+  TRIBUTARY_TRY(own_bucket.encoder->encode(call_of(bucket, before), own_bucket.input, payload));
   stage.done = true;
   const Piece piece = {
       .bucket = bucket, .stage = static_cast<std::uint8_t>(work.stage), .origin = rank_};
   if (flow == StageFlow::from_root && payload.empty()) return {};
   const SharedSlice shared = cache_.share(std::move(payload));
-  if (last(what, work.stage)) work.own = shared;
+  if (last(own_bucket, work.stage)) work.own = shared;
   if (flow == StageFlow::from_root) {
     if (!stage.result.empty()) {
       return wrong_piece(piece, "root", "one root: this member",
@@ -263,15 +273,16 @@ Status PeerExchange::send_own(std::uint32_t bucket, StageFlow flow, PeerSends& o
 // Every member computes the sum that an owner would have computed, in the order of ranks, so all
 // members get the same bits.
 Status PeerExchange::combine_all(std::uint32_t bucket) {
-  const ExchangeBucket& what = buckets_[bucket];
+  const ExchangeBucket& own_bucket = buckets_[bucket];
   BucketWork& work = work_[bucket];
   StageWork& stage = work.stages[work.stage];
   const std::vector<ByteSpan> before = combined_before(work, work.stage);
   const StageCall call = call_of(bucket, before);
-  Aggregator& aggregator = cache_.aggregator(*what.codec, work.stage,
-                                             static_cast<std::uint32_t>(what.input.size()), bucket);
+  Aggregator& aggregator = cache_.aggregator(
+      *own_bucket.codec, work.stage, static_cast<std::uint32_t>(own_bucket.input.size()), bucket);
   TRIBUTARY_TRY(aggregator.begin(call, {}));
   for (const SharedSlice& part : stage.parts) {
+    // A member that has nothing to send in this stage sends no bytes.
     if (!part.empty()) TRIBUTARY_TRY(fault_of_peer(aggregator.add(call, part.view())));
   }
   Bytes sum = cache_.buffer();
@@ -300,6 +311,8 @@ Status PeerExchange::check_place(const Piece& piece) const {
   return {};
 }
 
+// Pieces may arrive for any bucket and stage, also before begin(). They are kept at their place,
+// and advance() uses them when the stage is reached.
 Status PeerExchange::receive(std::uint32_t from, const Piece& piece, SharedSlice payload,
                              PeerSends& out) {
   TRIBUTARY_TRY(check_place(piece));
@@ -336,6 +349,8 @@ Status PeerExchange::take_result(std::uint32_t from, const Piece& piece, SharedS
                                  PeerSends& out) {
   StageWork& stage = work_[piece.bucket].stages[piece.stage];
   const StageFlow flow = this->flow(buckets_[piece.bucket], piece.stage);
+  // A result is accepted only over the edge of the tree on which it is expected. No member can
+  // therefore replace another's payload.
   if (routes_.down(piece.origin, rank_).parent != from) {
     return wrong_piece(piece, "sender", "the member before this one",
                        fmt::format("member {}, of what member {} made", from, piece.origin));
@@ -379,6 +394,7 @@ bool PeerExchange::whole(std::uint32_t bucket) const {
   return work_[bucket].stage == work_[bucket].stages.size();
 }
 
+// Only the current stage of each bucket counts, since a later one cannot be awaited yet.
 std::vector<std::uint32_t> PeerExchange::waiting_for() const {
   std::set<std::uint32_t> members;
   for (std::uint32_t i = 0; i < buckets_.size(); ++i) {
@@ -428,7 +444,7 @@ Status PeerExchange::decode(std::uint32_t bucket, std::span<float> scratch,
   StageCall call = call_of(bucket, before);
   bool first = true;
   for (const SharedSlice& result : results(bucket)) {
-    call.contributors = contributors_said(result.view());
+    call.contributors = contributors_stated(result.view());
     if (std::exchange(first, false)) {
       TRIBUTARY_TRY(buckets_[bucket].codec->decode(call, result.view(), sum));
     } else {
@@ -438,10 +454,12 @@ Status PeerExchange::decode(std::uint32_t bucket, std::span<float> scratch,
   return {};
 }
 
+// Three cases: a lossless codec leaves nothing, a member that has encoded sums again has recorded
+// its loss, and all others decode their own payload and subtract it from the input.
 Status PeerExchange::left_over(std::uint32_t bucket, std::span<float> left) const {
-  const ExchangeBucket& what = buckets_[bucket];
+  const ExchangeBucket& own_bucket = buckets_[bucket];
   const BucketWork& work = work_[bucket];
-  if (!what.codec->lossy()) {
+  if (!own_bucket.codec->lossy()) {
     std::ranges::fill(left, 0.0f);
     return {};
   }
@@ -451,8 +469,8 @@ Status PeerExchange::left_over(std::uint32_t bucket, std::span<float> left) cons
   }
   const std::vector<ByteSpan> before = combined(bucket);
   FloatVector decoded(left.size());
-  TRIBUTARY_TRY(what.codec->decode(call_of(bucket, before), work.own.view(), decoded));
-  keep_residual(what.input, decoded, left);
+  TRIBUTARY_TRY(own_bucket.codec->decode(call_of(bucket, before), work.own.view(), decoded));
+  keep_residual(own_bucket.input, decoded, left);
   return {};
 }
 

@@ -126,9 +126,9 @@ TEST_P(ExchangeCases, ALossLeavesBucketsOpenAndNoneWrong) {
       }
     }
     EXPECT_GT(open, 0u) << "nothing was lost";
-    std::uint32_t said = 0;
-    for (std::uint32_t m = 0; m < n; ++m) said += members[m].buckets_open();
-    EXPECT_EQ(said, open);
+    std::uint32_t reported_open = 0;
+    for (std::uint32_t m = 0; m < n; ++m) reported_open += members[m].buckets_open();
+    EXPECT_EQ(reported_open, open);
   }
 }
 
@@ -251,7 +251,7 @@ TEST_F(ExchangeFaults, WhatComesTwiceCountsOnce) {
   ASSERT_TRUE(members_[0].begin(2, out).ok());
   ASSERT_EQ(out.size(), 1u);
   EXPECT_EQ(out[0].to, 1u);
-  EXPECT_EQ(contributors_said(out[0].payload.view()), 2u);
+  EXPECT_EQ(contributors_stated(out[0].payload.view()), 2u);
   EXPECT_EQ(receive(3, piece, good), StatusCode::ok);
 }
 

@@ -284,7 +284,7 @@ class Specification {
     FloatVector scratch(decoded_.size());
     for (std::size_t i = 0; i < results_.size(); ++i) {
       StageCall call = this->call(0, spans);
-      call.contributors = contributors_said(results_[i]);
+      call.contributors = contributors_stated(results_[i]);
       TRIBUTARY_TRY(i == 0 ? codec_.decode(call, results_[i], decoded_)
                            : codec_.decode_add(call, results_[i], scratch, decoded_));
     }

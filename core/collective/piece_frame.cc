@@ -46,6 +46,9 @@ Status check_id(const ExchangeId& id, const wire::RoundId& got) {
                        .remedy = late ? "ignore the piece" : "the piece must wait for its round"});
 }
 
+// Checks everything that does not depend on the exchange's state. The order matters for the caller:
+// a piece of another round is reported by its code (cancelled: late, unavailable: early) before its
+// form is checked.
 template <typename Message>
 Result<Piece> read(const ExchangeId& id, const Message& message, std::size_t payload_bytes,
                    bool partial, std::int64_t origin) {
@@ -73,6 +76,8 @@ Result<Piece> read(const ExchangeId& id, const Message& message, std::size_t pay
 
 }  // namespace
 
+// Peers use the message kinds of the star: Aggregate for a payload that is final, Update and
+// Preliminary for partial sums of the last stage and of the stages before it.
 Result<Bytes> piece_frame(const ExchangeId& id, const Piece& piece, bool last_stage,
                           ByteSpan payload) {
   const auto build = [&id](auto message) {
@@ -84,7 +89,7 @@ Result<Bytes> piece_frame(const ExchangeId& id, const Piece& piece, bool last_st
     wire::AggregateT whole;
     whole.part = part_of(id, piece, payload);
     whole.agent_index = static_cast<std::int32_t>(piece.origin);
-    whole.contributors = contributors_said(payload);
+    whole.contributors = contributors_stated(payload);
     return build(std::move(whole));
   }
   if (last_stage) {
@@ -92,7 +97,7 @@ Result<Bytes> piece_frame(const ExchangeId& id, const Piece& piece, bool last_st
     update.part = part_of(id, piece, payload);
     update.agent_index = piece.origin;
     update.weight = 1;  // the plan fixes the weight; members cannot check it
-    update.contributors = contributors_said(payload);
+    update.contributors = contributors_stated(payload);
     return build(std::move(update));
   }
   wire::PreliminaryT preliminary;

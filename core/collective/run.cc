@@ -29,13 +29,15 @@ class ExchangeRunner::Play {
       TRIBUTARY_TRY(step(std::chrono::nanoseconds(0)).status());
     }
     while (exchange_.buckets_open() > 0 || mesh_.waiting_bytes() > 0) {
-      TRIBUTARY_ASSIGN(const bool came, step(run_.deadline));
-      if (!came && clock_.now() >= run_.deadline) return too_late();
+      TRIBUTARY_ASSIGN(const bool received, step(run_.deadline));
+      if (!received && clock_.now() >= run_.deadline) return too_late();
     }
     return {};
   }
 
  private:
+  // Messages that the previous run held back are handled first. Those that are still early are held
+  // again.
   Status take_early() {
     std::deque<Received> held = std::exchange(runner_.early_, {});
     runner_.early_bytes_ = 0;
@@ -43,6 +45,7 @@ class ExchangeRunner::Play {
     return {};
   }
 
+  // Only payloads count towards the bound. Frames are small, and the transport bounds each.
   Status hold(Received& message) {
     runner_.early_bytes_ += message.payload.size();
     if (runner_.early_bytes_ > kEarlyBytesMax) {

@@ -1,5 +1,8 @@
 // Drives an exchange over a mesh to its end and blocks meanwhile. Benchmarks, tests and programs
 // started by mpirun use it; the agent's state machine drives its exchanges itself.
+//
+// It owns no thread, no socket and no codec. One runner serves one mesh for its whole life, because
+// messages of a next exchange may arrive during the current one.
 #pragma once
 
 #include <chrono>

@@ -8,6 +8,8 @@
 namespace tributary {
 namespace {
 
+// The form: the number of payloads (4 bytes), four zero bytes, the size of each payload (8 bytes
+// each), and then the payloads, each filled up with zeros to a multiple of 8 bytes.
 constexpr std::size_t kHeaderBytes = 8;
 constexpr std::size_t kSizeBytes = 8;
 
@@ -43,6 +45,7 @@ Bytes join_payloads(std::span<const ByteSpan> payloads) {
   return joined;
 }
 
+// The count must be the expected one before anything is allocated for it.
 Result<std::vector<ByteSpan>> split_payloads(ByteSpan joined, std::uint32_t expected) {
   ByteReader reader(joined);
   TRIBUTARY_ASSIGN(const auto count, reader.read<std::uint32_t>("number of payloads"));

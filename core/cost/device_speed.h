@@ -1,5 +1,8 @@
 // Measures the speed of this machine at each codec. An agent reports it, and the coordinator
 // compares agents by it. Only results of this function are comparable with each other.
+//
+// It takes no input, so that two machines measure the same work. A busy machine measures lower
+// speeds.
 #pragma once
 
 #include <functional>

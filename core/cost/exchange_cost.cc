@@ -58,15 +58,15 @@ double in_turns(const std::vector<double>& by_distance, std::uint32_t buckets) {
   return static_cast<double>(turns) * once + busiest_run(by_distance, buckets % members);
 }
 
-Traffic traffic_of(const ExchangeTree& way, const ExchangeWork& work, double up, double down) {
+Traffic traffic_of(const ExchangeTree& tree, const ExchangeWork& work, double up, double down) {
   std::vector<double> out(work.agents);
   std::vector<double> in(work.agents);
   for (std::uint32_t d = 0; d < work.agents; ++d) {
     const double own = d == 0 ? 0 : 1;
-    out[d] = own * up + children_down(way.shape, work.agents, d) * down;
-    in[d] = own * down + children_up(way.shape, work.agents, d) * up;
+    out[d] = own * up + children_down(tree.shape, work.agents, d) * down;
+    in[d] = own * down + children_up(tree.shape, work.agents, d) * up;
   }
-  if (way.owners_take_turns) {
+  if (tree.owners_take_turns) {
     const double sent = in_turns(out, work.buckets);
     const double received = in_turns(in, work.buckets);
     return {.root_out = sent, .root_in = received, .other_out = sent, .other_in = received};
@@ -98,37 +98,37 @@ double start_s(TreeShape shape, std::uint32_t members, double port_s) {
   return 0;
 }
 
-StageTime reduced(const ExchangeTree& way, const ExchangeWork& work, const StagePayload& stage,
+StageTime reduced(const ExchangeTree& tree, const ExchangeWork& work, const StagePayload& stage,
                   const LinkEstimate& link) {
   const double up_s = stage.up_bytes * link.beta_s_per_byte;
   const double down_s = stage.down_bytes * link.beta_s_per_byte;
-  StageTime time = {.traffic = traffic_of(way, work, stage.up_bytes, stage.down_bytes),
-                    .alone_s = time_up(way.shape, work.agents, up_s, link.alpha_s) +
-                               time_down(way.shape, work.agents, down_s, link.alpha_s),
-                    .one_root = !way.owners_take_turns};
+  StageTime time = {.traffic = traffic_of(tree, work, stage.up_bytes, stage.down_bytes),
+                    .alone_s = time_up(tree.shape, work.agents, up_s, link.alpha_s) +
+                               time_down(tree.shape, work.agents, down_s, link.alpha_s),
+                    .one_root = !tree.owners_take_turns};
   if (time.one_root) {
     // A port serves the member that floods it, while sums wait for the others, so traffic up and
     // down overlaps only in part. The coefficients were fitted to the simulation and to
     // measurements with sockets.
-    if (hops(way.shape, work.agents) > 1) {
+    if (hops(tree.shape, work.agents) > 1) {
       time.pace_s = (0.75 * levels(work.agents) - 0.25) * (up_s + down_s);
     }
     return time;
   }
   const std::uint32_t behind = (work.buckets - 1) / work.agents;
-  const bool binomial = way.shape == TreeShape::binomial;
-  time.lost_s = (binomial ? hops(way.shape, work.agents) : 1) * link.alpha_s +
-                start_s(way.shape, work.agents, std::min(up_s, down_s));
-  time.behind_s = behind * leaves(way.shape, work.agents) * std::max(up_s, down_s);
+  const bool binomial = tree.shape == TreeShape::binomial;
+  time.lost_s = (binomial ? hops(tree.shape, work.agents) : 1) * link.alpha_s +
+                start_s(tree.shape, work.agents, std::min(up_s, down_s));
+  time.behind_s = behind * leaves(tree.shape, work.agents) * std::max(up_s, down_s);
   return time;
 }
 
-StageTime from_root(const ExchangeTree& way, const ExchangeWork& work, double bytes,
+StageTime from_root(const ExchangeTree& tree, const ExchangeWork& work, double bytes,
                     const LinkEstimate& link) {
-  const ExchangeTree fixed = {way.shape, false};
+  const ExchangeTree fixed = {tree.shape, false};
   const double port_s = bytes * link.beta_s_per_byte;
   return {.traffic = traffic_of(fixed, work, 0, bytes),
-          .alone_s = time_down(way.shape, work.agents, port_s, link.alpha_s),
+          .alone_s = time_down(tree.shape, work.agents, port_s, link.alpha_s),
           .one_root = true};
 }
 
@@ -153,11 +153,11 @@ double lost_behind_places_s(const ExchangeWork& work, const LinkEstimate& link) 
          (2 * n - 3) * link.alpha_s;
 }
 
-StageTime gathered(const ExchangeTree& way, const ExchangeWork& work, double bytes,
+StageTime gathered(const ExchangeTree& tree, const ExchangeWork& work, double bytes,
                    const LinkEstimate& link) {
   const double all = bytes * work.buckets * (work.agents - 1);
   const double port_s = bytes * link.beta_s_per_byte;
-  const double latency_s = hops(way.shape, work.agents) * link.alpha_s;
+  const double latency_s = hops(tree.shape, work.agents) * link.alpha_s;
   return {.traffic = {.root_out = all, .root_in = all, .other_out = all, .other_in = all},
           .lost_s = link.alpha_s,
           .alone_s = (work.agents - 1) * port_s + latency_s,
@@ -172,12 +172,12 @@ bool gathers(wire::Collective kind, const StagePayload& stage) {
 
 StageTime peer_stage(wire::Collective kind, const ExchangeWork& work, const StagePayload& stage,
                      const LinkEstimate& link) {
-  const ExchangeTree way = tree_of(kind).value_or(ExchangeTree());
-  if (stage.flow == StageFlow::from_root) return from_root(way, work, stage.up_bytes, link);
+  const ExchangeTree tree = tree_of(kind).value_or(ExchangeTree());
+  if (stage.flow == StageFlow::from_root) return from_root(tree, work, stage.up_bytes, link);
   if (gathers(kind, stage)) {
-    return gathered(way, work, stage.up_bytes, link);
+    return gathered(tree, work, stage.up_bytes, link);
   }
-  return reduced(way, work, stage, link);
+  return reduced(tree, work, stage, link);
 }
 
 // In a star, all payloads share the coordinator's port. alone_s is the path of one bucket: up, then
@@ -254,11 +254,11 @@ Compute stage_compute(wire::Collective kind, const ExchangeWork& work, const Sta
   if (gathers(kind, stage)) {
     return {.total_s = n * encode_s, .busiest_s = encode_s, .way_s = encode_s};
   }
-  const ExchangeTree way = tree_of(kind).value_or(ExchangeTree());
-  const double adds = way.owners_take_turns ? 1 : 1 + children_up(way.shape, work.agents, 0);
+  const ExchangeTree tree = tree_of(kind).value_or(ExchangeTree());
+  const double adds = tree.owners_take_turns ? 1 : 1 + children_up(tree.shape, work.agents, 0);
   return {.total_s = n * (encode_s + add_s),
           .busiest_s = encode_s + adds * add_s,
-          .way_s = encode_s + hops(way.shape, work.agents) * add_s};
+          .way_s = encode_s + hops(tree.shape, work.agents) * add_s};
 }
 
 // Sending and receiving the payloads of one stage of a bucket.
@@ -274,9 +274,9 @@ Compute stage_messages(wire::Collective kind, const ExchangeWork& work, const St
             .hub_s = n * each_s,
             .way_s = 2 * (up_s + down_s)};
   }
-  const ExchangeTree way = tree_of(kind).value_or(ExchangeTree());
-  const double ends = 2 * hops(way.shape, work.agents);
-  const double down = children_down(way.shape, work.agents, 0);
+  const ExchangeTree tree = tree_of(kind).value_or(ExchangeTree());
+  const double ends = 2 * hops(tree.shape, work.agents);
+  const double down = children_down(tree.shape, work.agents, 0);
   if (broadcast) {
     return {.total_s = 2 * (n - 1) * up_s, .busiest_s = down * up_s, .way_s = ends * up_s};
   }
@@ -285,9 +285,9 @@ Compute stage_messages(wire::Collective kind, const ExchangeWork& work, const St
         .total_s = 2 * n * (n - 1) * up_s, .busiest_s = 2 * (n - 1) * up_s, .way_s = ends * up_s};
   }
   const double both_s = up_s + down_s;
-  const double busiest_s = way.owners_take_turns
+  const double busiest_s = tree.owners_take_turns
                                ? 2 * (n - 1) / n * both_s
-                               : down * down_s + children_up(way.shape, work.agents, 0) * up_s;
+                               : down * down_s + children_up(tree.shape, work.agents, 0) * up_s;
   return {.total_s = 2 * (n - 1) * both_s, .busiest_s = busiest_s, .way_s = ends * both_s};
 }
 
@@ -303,8 +303,9 @@ Compute compute_of(wire::Collective kind, const ExchangeWork& work) {
 }
 
 // The CPU bound of an exchange: the average over the available cores, or the busiest single thread.
-double compute_s(const ExchangeWork& work, const Compute& one, double cores) {
-  return work.buckets * std::max({one.total_s / work.agents / cores, one.busiest_s, one.hub_s});
+double compute_s(const ExchangeWork& work, const Compute& per_bucket, double cores) {
+  return work.buckets * std::max({per_bucket.total_s / work.agents / cores, per_bucket.busiest_s,
+                                  per_bucket.hub_s});
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 // Computes the sizes of a codec's stages from formulas, before anything is encoded. Sizes are in
 // bytes per bucket and agent; `values` is the number of values of a bucket. All functions are pure.
+//
+// The results are estimates; measured_stages.h has measured sizes. No function fails; arguments out
+// of range are the caller's error.
 #pragma once
 
 #include <cstdint>

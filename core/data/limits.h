@@ -1,5 +1,7 @@
 // Upper bounds for every data set, independent of what its files claim. They bound the memory that
 // a damaged or hostile file can cause to be allocated.
+//
+// Every reader checks them before it allocates. A file beyond a bound is refused and never cut.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // Opens the files of data sets. Plain files are read on demand; gzip files are decompressed into
 // memory, because they have no random access.
+//
+// The functions block while they read. Sources are immutable, and any thread may read them. The
+// files must not change meanwhile.
 #pragma once
 
 #include <memory>

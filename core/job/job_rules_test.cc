@@ -96,7 +96,7 @@ TEST(JobRules, RefuseMomentumTwiceInDeltasByTheServersOptimizer) {
 struct Warned {
   const char* name;
   Change change;
-  const char* said;
+  const char* warning;
 };
 
 class JobWarnings : public testing::TestWithParam<Warned> {};
@@ -104,7 +104,7 @@ class JobWarnings : public testing::TestWithParam<Warned> {};
 TEST_P(JobWarnings, SayWhyAndWhatToTake) {
   const JobSettings job = job_with(GetParam().change);
   EXPECT_TRUE(check_job(job).ok()) << check_job(job).text();
-  EXPECT_THAT(job_warnings(job), ElementsAre(HasSubstr(GetParam().said)));
+  EXPECT_THAT(job_warnings(job), ElementsAre(HasSubstr(GetParam().warning)));
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,4 +1,8 @@
 // The settings of a job as an operator writes them, and their conversion to a submission.
+//
+// One order of use: bind_job(), read the file, check_job(), submission(). The settings are plain
+// values and may be copied. Only submission() reads files, and only it needs memory for a model.
+// Thread-safe on different objects.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // Settings of a node's link as text: rate=10mbit,delay=50ms,loss=1%. The functions are pure; a
 // value that cannot be parsed is invalid_argument.
+//
+// The same text is used on the command line, in the state of a running lab and in its listing:
+// link_text() of parsed settings gives the same settings again.
 #pragma once
 
 #include <chrono>

@@ -53,8 +53,8 @@ void PacketLink::change(Time delay, std::uint64_t bytes_per_s, double loss,
 // memory bound counts.
 bool PacketLink::queue_is_full(Time now) const {
   if (held_bytes_ >= kHeldBytesMax) return true;
-  if (options_.bytes_per_s == 0 || shaper_.line_free_at() <= now) return false;
-  const double wait_s = std::chrono::duration<double>(shaper_.line_free_at() - now).count();
+  if (options_.bytes_per_s == 0 || shaper_.link_free_at() <= now) return false;
+  const double wait_s = std::chrono::duration<double>(shaper_.link_free_at() - now).count();
   return wait_s * static_cast<double>(options_.bytes_per_s) >=
          static_cast<double>(options_.queue_bytes);
 }

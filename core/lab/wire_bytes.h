@@ -1,5 +1,7 @@
 // Computes the bytes on the wire of a frame that the kernel passes uncut and later cuts into
 // segments (GSO): the headers are sent once per segment. The function is pure.
+//
+// It reads only within the packet, whatever the headers contain, and it reports no damage.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,8 @@
 // The links of one member to others, each with an estimator. Pure: the caller supplies the times.
 // Used by one thread; add() costs a lookup and one reading, slowest() a fit per link.
+//
+// add() never fails and never allocates more than its capacity: readings of unknown members beyond
+// it push out the link that has been silent longest.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,8 @@
 // Keeps buffers for reuse instead of freeing them. On a fast network the kernel needs as much time
 // to clear fresh pages as the receiver needs to fill them.
+//
+// The caller must not use a buffer after share(). Nothing fails except allocation. take() looks
+// through at most 256 buffers and holds a mutex meanwhile.
 #pragma once
 
 #include <cstddef>

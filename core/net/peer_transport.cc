@@ -6,6 +6,8 @@
 
 namespace tributary {
 
+// Refuses before anything is queued, so that a refused message leaves no trace and may be sent
+// again.
 Status PeerTransport::check(ConnectionId to, std::size_t frame_bytes,
                             std::size_t payload_bytes) const {
   TRIBUTARY_TRY(check_send(*this, to, frame_bytes, payload_bytes));
@@ -40,6 +42,8 @@ void PeerTransport::report(Received received) {
   events_.emplace_back(std::move(received));
 }
 
+// A lost member stays lost for the life of the transport: a connection that came back could have
+// missed messages.
 void PeerTransport::report_lost(std::uint32_t member, const PublicKey& key, Status why,
                                 std::size_t unsent_bytes) {
   lost_[member] = true;

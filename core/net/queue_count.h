@@ -1,5 +1,8 @@
 // The number of bytes that wait to be sent on one ZeroMQ connection. The sender adds to it and
 // libzmq's thread subtracts. Thread-safe; relaxed order suffices because it guards no other data.
+//
+// The counter is shared: it must live until libzmq has released the last message, which may be
+// after the socket was closed.
 #pragma once
 
 #include <atomic>

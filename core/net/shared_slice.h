@@ -1,5 +1,8 @@
 // A reference-counted, immutable range of bytes. A payload that is sent to a thousand peers is in
 // memory once, and a part of it needs no copy. Copies of a slice may be used on different threads.
+//
+// The bytes must not change after the slice was made. A slice keeps the whole buffer in memory,
+// however small its part is.
 #pragma once
 
 #include <algorithm>

@@ -57,6 +57,7 @@ Status check_send(const Transport& transport, ConnectionId to, std::size_t frame
   return check_caps(transport.limits(), frame_bytes, payload_bytes);
 }
 
+// The remedy is to wait for an event: only the transport's thread empties the queue.
 Status check_queue_bound(const QueueLevel& level, std::size_t bytes) {
   if (level.waiting_bytes + bytes <= level.bytes_max) return {};
   return Status(StatusCode::resource_exhausted,

@@ -1,5 +1,8 @@
 // Wakes a thread that waits on sockets or on nothing else. It owns an eventfd. Any thread may
 // signal; one thread waits.
+//
+// Signals are not counted: several signals before a take() are one. signal() never blocks and may
+// be called while the waiting thread is not waiting; the next wait then returns at once.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,7 @@
 // Clips gradients, with the same bits on every machine. The functions are pure.
+//
+// Agents clip before they report, so a run can only be repeated if every machine gets the same
+// bits. Each function makes one or two passes over the gradient and allocates nothing.
 #pragma once
 
 #include <span>

@@ -26,6 +26,8 @@ bool changed(const LinkEstimate& now, const LinkEstimate& before, double share) 
 }
 
 // Whether an agent's ratio would differ from the one in force by more than link_change.
+// The slowest link may stay the same while the differences between the links change. Then only the
+// agents' shares are wrong, which this detects.
 bool changed_ratios(const PlanInputs& inputs, const PlanPredictor& predictor) {
   const PlanBefore& before = *inputs.before;
   const PlanChoice& choice = before.choice;
@@ -52,6 +54,8 @@ std::optional<PlanOption> standing(const PlanInputs& inputs, const PlanPredictor
       .cost = predictor.cost(*codec, choice.collective, choice.ratio, choice.bucket_values)};
 }
 
+// Options are compared by the share of the joint update that they keep (gain) and by the time of a
+// round.
 // The logarithm of the update energy that is kept per second. Its maximum is the knee of the Pareto
 // set: beyond it time grows faster than gain, before it gain falls faster than time.
 double knee_score(const PlanOption& option, double gain_weight) {
@@ -88,6 +92,7 @@ double score(const PlanPolicy& policy, const PlanOption& option) {
     return std::log(std::max(option.cost.gain, kGainFloor));
   return knee_score(option, policy.gain_weight);
 }
+// Nothing fits the budget: the option that exceeds it least is best, whatever its gain.
 double score_over_budget(const PlanPolicy& policy, const PlanOption& option) {
   return policy.goal == wire::PlanGoal::time_budget ? -option.cost.round_s : -day_bytes(option);
 }
@@ -108,6 +113,8 @@ class Better {
   }
 
   // Whether `one` is better by more than noise and measurement error may explain.
+  // The hysteresis keeps two choices of nearly equal cost from alternating. It does not apply if
+  // only one of them fits the budget or reaches the least gain.
   bool clearly(const PlanOption& one, const PlanOption& other) const {
     if (!(*this)(one, other)) return false;
     const bool alike = within_budget(policy_, one) && within_budget(policy_, other) &&
@@ -139,8 +146,8 @@ std::string rate_text(double beta) {
                       : fmt::format("{:.3g} Gbit/s", mbit / 1e3);
 }
 
-std::string line_text(const LinkEstimate& line) {
-  return fmt::format("{} and {}", rate_text(line.beta_s_per_byte), time_text(line.alpha_s));
+std::string estimate_text(const LinkEstimate& link) {
+  return fmt::format("{} and {}", rate_text(link.beta_s_per_byte), time_text(link.alpha_s));
 }
 
 std::string option_text(const PlanOption& option) {
@@ -155,7 +162,7 @@ std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPre
       return "nothing has changed enough";
     case PlanTrigger::first:
       return fmt::format("it is the first plan, and the slowest link has {}{}",
-                         line_text(predictor.line()),
+                         estimate_text(predictor.slowest_link()),
                          predictor.assumed() ? ", partly assumed until it is measured" : "");
     case PlanTrigger::impossible:
       return "the current choice is not possible any more";
@@ -163,13 +170,14 @@ std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPre
       return fmt::format("{} agents take part instead of {}", inputs.agents.size(),
                          inputs.before->agents);
     case PlanTrigger::link:
-      if (changed(predictor.line(), inputs.before->line, inputs.policy.link_change)) {
-        return fmt::format("the slowest link has {} instead of {}", line_text(predictor.line()),
-                           line_text(inputs.before->line));
+      if (changed(predictor.slowest_link(), inputs.before->link, inputs.policy.link_change)) {
+        return fmt::format("the slowest link has {} instead of {}",
+                           estimate_text(predictor.slowest_link()),
+                           estimate_text(inputs.before->link));
       }
       if (changed(predictor.peers(), inputs.before->peers, inputs.policy.link_change)) {
         return fmt::format("the slowest link between agents has {} instead of {}",
-                           line_text(predictor.peers()), line_text(inputs.before->peers));
+                           estimate_text(predictor.peers()), estimate_text(inputs.before->peers));
       }
       return "the differences between the links have changed";
     case PlanTrigger::cost:
@@ -258,6 +266,8 @@ std::string_view name(PlanTrigger trigger) {
   return "unknown";
 }
 
+// In descending order of urgency; the first that applies is the reason in the journal. A choice
+// stays for dwell_rounds rounds, except if it is impossible or agents have come or left.
 PlanTrigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor) {
   if (!inputs.before) return PlanTrigger::first;
   const PlanBefore& before = *inputs.before;
@@ -266,7 +276,7 @@ PlanTrigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor)
   if (before.agents != inputs.agents.size()) return PlanTrigger::membership;
   if (before.rounds < inputs.policy.dwell_rounds) return PlanTrigger::none;
   const double share = inputs.policy.link_change;
-  if (changed(predictor.line(), before.line, share) ||
+  if (changed(predictor.slowest_link(), before.link, share) ||
       changed(predictor.peers(), before.peers, share)) {
     return PlanTrigger::link;
   }
@@ -279,6 +289,8 @@ PlanTrigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor)
 
 Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& options) {
   TRIBUTARY_TRY(check(inputs));
+  // A pure function of its inputs: the same inputs give the same decision on every machine, so a
+  // decision can be repeated from the journal.
   const PlanPredictor predictor(inputs);
   const std::optional<PlanOption> now = standing(inputs, predictor);
   PlanDecision decision = {.trigger = trigger_of(inputs, predictor)};
@@ -300,6 +312,7 @@ Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& o
   const PlanChoice& choice = decision.chosen.choice;
   decision.ratios = predictor.ratios(*find_codec(inputs, choice), choice.collective, choice.ratio,
                                      choice.bucket_values);
+  // A codec is worth a trial only if it would clearly replace the choice at its best possible gain.
   PlanTrials trials = trials_of(inputs, predictor, decision.chosen, [&](const PlanOption& option) {
     return better.clearly(option, decision.chosen);
   });
@@ -316,6 +329,8 @@ PlanBefore in_force(const PlanDecision& decision, const PlanInputs& inputs,
                     const PlanPredictor& predictor) {
   const PlanOption& chosen = decision.chosen;
   std::map<std::string, double> gains = believed_gains(inputs, predictor);
+  // A decision that only asks for trials leaves the choice as it was, with the values that it was
+  // made by. Otherwise a slow drift would never add up to a change.
   if (decision.trigger == PlanTrigger::exploring && inputs.before) {
     PlanBefore before = *inputs.before;
     if (before.gains.empty()) before.gains = std::move(gains);
@@ -324,7 +339,7 @@ PlanBefore in_force(const PlanDecision& decision, const PlanInputs& inputs,
   return {.choice = chosen.choice,
           .rounds = 0,
           .agents = inputs.agents.size(),
-          .line = predictor.line(),
+          .link = predictor.slowest_link(),
           .peers = predictor.peers(),
           .exchange_s = chosen.cost.exchange_s,
           .gain = chosen.cost.gain,

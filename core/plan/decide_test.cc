@@ -139,7 +139,7 @@ TEST(Decide, OfManyWhoKeepLessItSaysHowManyAndTheLeast) {
 }
 
 // A change of any agent's link can require new ratios, even if the slowest link stays.
-TEST(Decide, WhereLinesDifferOtherwiseThanBeforeSharesAreSetAnew) {
+TEST(Decide, WhenLinksDifferOtherwiseThanBeforeSharesAreSetAnew) {
   PlanInputs inputs = unlike();
   const PlanDecision first = decided(inputs);
   put_in_force(inputs, first, 100);

@@ -98,7 +98,7 @@ void fields(Fields& f, PlanBefore& before) {
   f.one("choice", before.choice);
   f.count("rounds", before.rounds);
   f.count("agents", before.agents);
-  f.one("line", before.line);
+  f.one("line", before.link);
   f.one("peers", before.peers);
   f.number("exchange_s", before.exchange_s);
   f.number("gain", before.gain);
@@ -296,6 +296,8 @@ class Reader {
  private:
   Reader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}
 
+  // Every key that is looked up is a known one; refuse_unknown() then refuses all others, since a
+  // misspelled key would silently leave a default.
   const Json* find(const char* key) {
     known_.push_back(key);
     const auto found = json_.find(key);
@@ -354,6 +356,8 @@ Status unreadable(std::string expected, std::string got) {
 
 std::string text_of(const PlanInputs& inputs) { return Writer::written(inputs).dump(); }
 
+// Bounds size and depth before the parser runs, because the text may come from any file. Missing
+// keys keep their defaults, so texts of earlier builds can be read.
 Result<PlanInputs> parse_plan_inputs(std::string_view text) {
   if (text.size() > kPlanInputsBytesMax) {
     return unreadable(fmt::format("at most {} bytes", kPlanInputsBytesMax),

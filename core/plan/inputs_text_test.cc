@@ -28,7 +28,7 @@ PlanInputs with_everything() {
                               .bucket_values = 65536},
                    .rounds = 17,
                    .agents = 4,
-                   .line = {.alpha_s = 0.1, .beta_s_per_byte = 1e-7},
+                   .link = {.alpha_s = 0.1, .beta_s_per_byte = 1e-7},
                    .peers = {.alpha_s = 0.2, .beta_s_per_byte = 1e-8},
                    .gain = 0.3,
                    .ratios = {0.01, 0.01, 1.0 / 300, 0.01},

@@ -29,7 +29,7 @@ bool is_news(double now, double error, double last) {
   // A rough rate replaces an unknown last rate only if it differs from the assumed rate, because
   // the plan used that one.
   if (error <= kRough) return true;
-  const double assumed = line_of({.beta_s_per_byte = last}).up;
+  const double assumed = link_of({.beta_s_per_byte = last}).up;
   return std::abs(now - assumed) > kErrorsBetweenRates * error * now;
 }
 
@@ -40,7 +40,7 @@ void slow_down(PlanInputs& inputs, double factor) {
   if (factor <= 1) return;
   inputs.peer_beta_s_per_byte *= factor;
   for (PlanAgent& agent : inputs.agents) {
-    agent.beta_s_per_byte = factor * line_of(agent).up;
+    agent.beta_s_per_byte = factor * link_of(agent).up;
     agent.down_beta_s_per_byte *= factor;
   }
 }
@@ -246,20 +246,20 @@ PlanInputs Planner::inputs_as_measured(const PlanPolicy& policy) const {
   }
   for (const RoundFacts::Agent& agent : agents_) {
     const auto link = links_.agents.find(agent.id);
-    PlanAgent one = {.name = agent.id,
-                     .alpha_s = kUnknown,
-                     .beta_s_per_byte = kUnknown,
-                     .weight = agent.weight,
-                     .compute_s = agent.compute_s,
-                     .gain = agent.gain};
+    PlanAgent planned = {.name = agent.id,
+                         .alpha_s = kUnknown,
+                         .beta_s_per_byte = kUnknown,
+                         .weight = agent.weight,
+                         .compute_s = agent.compute_s,
+                         .gain = agent.gain};
     if (link != links_.agents.end()) {
-      one.alpha_s = link->second.alpha_s;
-      one.beta_s_per_byte = link->second.beta_s_per_byte;
-      one.down_beta_s_per_byte = link->second.down_beta_s_per_byte;
+      planned.alpha_s = link->second.alpha_s;
+      planned.beta_s_per_byte = link->second.beta_s_per_byte;
+      planned.down_beta_s_per_byte = link->second.down_beta_s_per_byte;
     }
     const auto tried = tried_gains_.find(agent.id);
-    if (tried != tried_gains_.end()) one.tried = tried->second;
-    inputs.agents.push_back(std::move(one));
+    if (tried != tried_gains_.end()) planned.tried = tried->second;
+    inputs.agents.push_back(std::move(planned));
   }
   const double curve_gain = tried_.empty() ? 0 : PlanPredictor(inputs).curve_gain();
   for (PlanTried& tried : inputs.tried) {

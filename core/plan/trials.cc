@@ -69,6 +69,8 @@ std::vector<TrialCandidate> candidates(const PlanInputs& inputs, const PlanPredi
     const PlanTried* const known = tried == inputs.tried.end() ? nullptr : &*tried;
     const std::optional<TrialReason> reason = reason_to_try(inputs, predictor, known);
     if (!reason) continue;
+    // The optimistic case: the quickest collective and a gain of 1. A codec that would not replace
+    // the choice even then is not tried.
     PlanOption hopeful = quickest_by(codec, predictor, chosen.choice);
     hopeful.cost.gain = 1;
     if (codec.spec != chosen.choice.codec && !better(hopeful)) continue;
@@ -79,8 +81,9 @@ std::vector<TrialCandidate> candidates(const PlanInputs& inputs, const PlanPredi
                                                  std::max(chosen.cost.round_s, 1e-9)))});
   }
   // Codecs near the choice come first, because they are the most likely to replace it.
-  std::ranges::stable_sort(
-      all, {}, [](const TrialCandidate& one) { return std::pair(one.reason, one.distance); });
+  std::ranges::stable_sort(all, {}, [](const TrialCandidate& candidate) {
+    return std::pair(candidate.reason, candidate.distance);
+  });
   if (all.size() > kPlanTrialsMax) all.resize(kPlanTrialsMax);
   return all;
 }
@@ -103,13 +106,15 @@ PlanTrials trials_of(const PlanInputs& inputs, const PlanPredictor& predictor,
                      const PlanOption& chosen,
                      const std::function<bool(const PlanOption&)>& better) {
   const PlanPolicy& policy = inputs.policy;
+  // Requests that agents never answer become rare.
   const std::uint64_t doublings = std::min(inputs.asked_in_vain, kTrialDoublingsMax);
   const std::uint64_t pause = std::max<std::uint64_t>(policy.dwell_rounds, 1) << doublings;
   if (!(policy.exploring_share > 0) || inputs.rounds_unasked < pause) return {};
   PlanTrials trials;
   const std::vector<TrialCandidate> found = candidates(inputs, predictor, chosen, better);
-  for (const TrialCandidate& one : found) trials.specs.push_back(one.codec->spec);
+  for (const TrialCandidate& candidate : found) trials.specs.push_back(candidate.codec->spec);
   if (found.empty()) return {};
+  // The time for trials is the set share of the time of all rounds since the last request.
   const auto rounds = static_cast<double>(std::min(inputs.rounds_unasked, kTrialCreditRoundsMax));
   trials.seconds =
       std::min(policy.exploring_share * rounds * chosen.cost.round_s, kPlanTrialSecondsMax);

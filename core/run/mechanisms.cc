@@ -65,16 +65,16 @@ std::vector<Mechanism> mechanisms_of_round(const SharedBytes& packed) {
 std::vector<MechanismRange> ranges_of_agents(const std::vector<rows::AgentInRoundT>& agents) {
   std::vector<MechanismRange> ranges;
   for (const rows::AgentInRoundT& agent : agents) {
-    for (const Mechanism& one : agent.mechanisms) {
+    for (const Mechanism& mechanism : agent.mechanisms) {
       const auto known = std::ranges::find_if(ranges, [&](const MechanismRange& range) {
-        return range.name == one.name && range.of == one.of;
+        return range.name == mechanism.name && range.of == mechanism.of;
       });
       if (known == ranges.end()) {
         if (ranges.size() < kMechanismsMax)
-          ranges.push_back({one.name, one.of, one.value, one.value});
+          ranges.push_back({mechanism.name, mechanism.of, mechanism.value, mechanism.value});
       } else {
-        known->low = std::min(known->low, one.value);
-        known->high = std::max(known->high, one.value);
+        known->low = std::min(known->low, mechanism.value);
+        known->high = std::max(known->high, mechanism.value);
       }
     }
   }

@@ -157,33 +157,35 @@ class RoundDetailReading {
     detail_.trigger = wire::EnumNameTrigger(reason.trigger());
     detail_.sentence = stored_text(reason.sentence());
     if (reason.alternatives()) {
-      for (const wire::Alternative* one : *reason.alternatives()) {
-        detail_.alternatives.push_back({.codec = stored_text(one->codec()),
-                                        .collective = wire::EnumNameCollective(one->collective()),
-                                        .ratio = one->ratio(),
-                                        .encode_s = one->encode_s(),
-                                        .wire_s = one->wire_s(),
-                                        .decode_s = one->decode_s(),
-                                        .round_s = one->round_s(),
-                                        .gain = one->gain(),
-                                        .pareto = one->pareto(),
-                                        .chosen = one->chosen()});
+      for (const wire::Alternative* alternative : *reason.alternatives()) {
+        detail_.alternatives.push_back(
+            {.codec = stored_text(alternative->codec()),
+             .collective = wire::EnumNameCollective(alternative->collective()),
+             .ratio = alternative->ratio(),
+             .encode_s = alternative->encode_s(),
+             .wire_s = alternative->wire_s(),
+             .decode_s = alternative->decode_s(),
+             .round_s = alternative->round_s(),
+             .gain = alternative->gain(),
+             .pareto = alternative->pareto(),
+             .chosen = alternative->chosen()});
       }
     }
     if (!reason.observations()) return;
-    for (const wire::Observation* one : *reason.observations()) read_observation(*one);
+    for (const wire::Observation* observation : *reason.observations())
+      read_observation(*observation);
   }
 
-  void read_observation(const wire::Observation& one) {
-    if (!one.measure()) return;
-    const auto index = static_cast<std::size_t>(std::max(0, one.agent_index()));
-    const bool of_agent = one.agent_index() >= 0 && index < detail_.agents.size();
+  void read_observation(const wire::Observation& observation) {
+    if (!observation.measure()) return;
+    const auto index = static_cast<std::size_t>(std::max(0, observation.agent_index()));
+    const bool of_agent = observation.agent_index() >= 0 && index < detail_.agents.size();
     detail_.observations.push_back(
-        {.name = stored_text(one.measure()->name()),
-         .unit = wire::EnumNameUnit(one.measure()->unit()),
-         .value = one.measure()->value(),
+        {.name = stored_text(observation.measure()->name()),
+         .unit = wire::EnumNameUnit(observation.measure()->unit()),
+         .value = observation.measure()->value(),
          .agent_id = of_agent ? detail_.agents[index].agent_id : std::string(),
-         .age_s = one.age_ms() / 1e3});
+         .age_s = observation.age_ms() / 1e3});
   }
 
   // --- reports

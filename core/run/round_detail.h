@@ -1,5 +1,8 @@
 // One round in detail, from its plan and the agents' reports: the alternatives, the reason of the
 // choice, and the part of each agent. Plain values.
+//
+// Reads the file on the caller's thread. The result owns its data and may be passed to another
+// thread. Texts come from agents and are not checked.
 #pragma once
 
 #include <cstdint>

@@ -90,8 +90,8 @@ Result<std::int64_t> RunReader::first_date() {
         "ORDER BY round_row LIMIT 1",
         "SELECT submitted_wall_ns FROM jobs ORDER BY submission LIMIT 1",
         "SELECT began_wall_ns FROM runs ORDER BY run LIMIT 1"}) {
-    TRIBUTARY_ASSIGN(const bool there, database.first(question, std::tie(date)));
-    if (there) break;
+    TRIBUTARY_ASSIGN(const bool found, database.first(question, std::tie(date)));
+    if (found) break;
   }
   return date;
 }

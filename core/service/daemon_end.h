@@ -1,5 +1,8 @@
 // Decides when a daemon ends: after an error, when its machine has finished, or at most `grace_ns`
 // after it was asked to stop. It reads no clock: the caller passes in times. Not thread-safe.
+//
+// Ending is final. The daemon's loop calls look() and leaves when ended() is true; status() is then
+// the daemon's result.
 #pragma once
 
 #include "core/base/status.h"

@@ -1,4 +1,7 @@
 // The outputs of a daemon and its clock: the log, the metrics and the log of its machine's notes.
+//
+// open() is called once, at the start of a daemon, before its threads. The order of destruction is
+// the reverse of what the objects need: notes, metrics, log, clock.
 #pragma once
 
 #include <functional>

@@ -73,9 +73,9 @@ bool MachineLoop::take_posted() {
     posted.swap(posted_);
     any_posted_ = false;
   }
-  for (Posted& one : posted) {
-    feed(std::move(one.event));
-    one.owner.reset();
+  for (Posted& event : posted) {
+    feed(std::move(event.event));
+    event.owner.reset();
   }
   return true;
 }

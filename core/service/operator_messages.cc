@@ -63,6 +63,7 @@ std::string revoke_question(std::string_view agent_id) {
   return question_text({{"verb", "revoke"}, {"agent", agent_id}});
 }
 
+// An answer is {"data": ...} or {"error": {code, what, expected, got, remedy}}.
 Result<Json> read_operator_answer(std::string_view text) {
   const Json answer = Json::parse(text, nullptr, false);
   if (answer.is_object() && answer.contains("data")) return answer["data"];

@@ -5,6 +5,7 @@
 
 namespace tributary {
 
+// With an address to advertise, the own endpoint may be a wildcard: peers never see it.
 Status check_peer_addresses(const std::string& endpoint, const std::string& advertise) {
   if (advertise.empty()) {
     return check_mesh_address(endpoint, MeshAddressUse::listen_and_advertise).at("peers.endpoint");
@@ -39,6 +40,7 @@ PeerLink::PeerLink(std::unique_ptr<PeerPort> port, PeerLinkOptions options, cons
                                .unread_bytes_max = options_.unread_bytes_max})),
       thread_([this] { run(); }) {}
 
+// Ends the thread before any other member is destroyed, because the thread uses all of them.
 PeerLink::~PeerLink() {
   commands_->end();
   thread_.join();
@@ -54,6 +56,8 @@ void PeerLink::run() {
                                    .unsent_bytes_max = options_.unsent_bytes_max,
                                    .connect_max = options_.connect_max,
                                    .refused_max = options_.refused_max};
+  // One epoch after the other, on the link's thread. A session ends when commands_ has a newer
+  // number.
   std::uint64_t seen = 0;
   while (std::optional<PeerCommands::Wanted> wanted = commands_->next_epoch(seen)) {
     seen = wanted->number;

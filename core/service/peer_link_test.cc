@@ -284,7 +284,7 @@ TEST_P(PeerLinkTest, APortThatOthersCannotUseIsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, PeerLinkTest, testing::Bool(),
-                         [](const auto& way) { return way.param ? "Encrypted" : "Open"; });
+                         [](const auto& test) { return test.param ? "Encrypted" : "Open"; });
 
 class PeerLinkKeys : public PeerLinkTest {};
 

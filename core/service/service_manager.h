@@ -1,5 +1,5 @@
 // Reports the state of a daemon to systemd (the protocol of sd_notify): one datagram to
-// $NOTIFY_SOCKET.
+// $NOTIFY_SOCKET. A failure need not stop a daemon: the caller decides.
 #pragma once
 
 #include <string_view>

@@ -43,6 +43,8 @@ Result<std::unique_ptr<StopSignals>> StopSignals::open(std::function<void(int)> 
                                          .remedy = {}});
   }
   std::unique_ptr<StopSignals> signals(new StopSignals(std::move(on_signal), std::move(end), file));
+  // The thread reads signals from a file descriptor. on_signal_ therefore runs in an ordinary
+  // thread and may lock, log and allocate, unlike a signal handler.
   signals->thread_ = std::thread([self = signals.get()] { self->listen(); });
   return signals;
 }

@@ -1,5 +1,8 @@
 // Handles the signals of a daemon. SIGTERM and SIGINT ask it to stop, a second one ends the process
 // at once, and SIGHUP asks it to reload what can be reloaded.
+//
+// A process has at most one object. Its destructor waits for the thread, so `on_signal` must not
+// wait for the destruction of its owner.
 #pragma once
 
 #include <functional>

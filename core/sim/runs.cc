@@ -21,6 +21,7 @@ class Runs {
 
   Result<RunsReport> run() {
     ThreadPool pool(std::min<std::size_t>(request_.threads, request_.seeds));
+    // Each seed writes only its own element of reports_, so the reports need no lock.
     pool.parallel_for(request_.seeds, [&](std::size_t place) {
       if (!stopped_ && !failed_) run_seed(place);
     });
@@ -98,12 +99,12 @@ class Runs {
       }
       for (const auto& [kind, count] : report.faults) {
         sum.faults[kind] += count;
-        ++sum.faults_missed[kind];
+        ++sum.faults_missed[kind];  // for now: number of runs in which the fault happened
       }
       for (const auto& [note, count] : report.notes) sum.notes[note] += count;
       sum.virtual_s += report.virtual_s;
       sum.events += report.events;
-      sum.messages += report.messages;  // for now: number of runs in which the fault happened
+      sum.messages += report.messages;
       sum.bytes += report.bytes;
       sum.conservation_error_max =
           std::max(sum.conservation_error_max, report.conservation_error_max);

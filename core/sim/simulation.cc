@@ -40,6 +40,8 @@ class Simulation {
       receivers.push_back(&agent);
       peer_handlers.emplace_back([&agent](const Event& event) { agent.handle(event); });
     }
+    // Networks are built before their receivers and get them here, because agents send through the
+    // networks.
     network_.attach(coordinator_, std::move(receivers));
     peers_.attach(std::move(peer_handlers));
   }
@@ -48,6 +50,8 @@ class Simulation {
   // that a run that differs at any point ends with another hash.
   Result<SimReport> run() {
     incidents_.begin();
+    // look() is itself a task of the queue, so the checks happen at the same virtual times in every
+    // run.
     look_again();
     while (!sim_.queue.empty() && !over_ && sim_.watch.count() == 0) {
       sim_.queue.run_next();
@@ -88,6 +92,7 @@ class Simulation {
                         fmt::format("{} messages under way on one link", under_way));
     }
     if (sim_.faulty) return;
+    // Only without faults: while faults are on, a machine may be down or behind for a good reason.
     if (rounds_ == scenario.rounds && all_are_there()) return finish();
     if (sim_.now() - progress_at_ns_ > ns_of(scenario.progress_s)) complain_of_no_progress();
   }
@@ -126,14 +131,14 @@ class Simulation {
 
   // The report names the agents that are behind, as far as its length allows.
   void complain_of_no_progress() {
-    std::string who;
-    for (std::uint32_t i = 0; i < agents_.size() && who.size() < 200; ++i) {
+    std::string agents_behind;
+    for (std::uint32_t i = 0; i < agents_.size() && agents_behind.size() < 200; ++i) {
       const AgentHost& agent = *agents_[i];
       if (!agent.running()) {
-        who += fmt::format("; {} is down", Ledger::agent_name(i));
+        agents_behind += fmt::format("; {} is down", Ledger::agent_name(i));
       } else if (agent.machine().model_version() != rounds_ ||
                  !agent.machine().undecided().empty()) {
-        who +=
+        agents_behind +=
             fmt::format("; {} is {}, at version {}, with {} undecided; {}", Ledger::agent_name(i),
                         agent.machine().connected() ? "connected" : "not connected",
                         agent.machine().model_version(), agent.machine().undecided().size(),
@@ -145,7 +150,7 @@ class Simulation {
         fmt::format("{} s without faults and without progress after round {} of {}; coordinator "
                     "{}{}",
                     sim_.scenario.progress_s, rounds_, sim_.scenario.rounds,
-                    coordinator_.running() ? "runs" : "is down", who));
+                    coordinator_.running() ? "runs" : "is down", agents_behind));
   }
 
   std::string as_the_coordinator_sees(const std::string& agent) const {

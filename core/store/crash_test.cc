@@ -49,9 +49,9 @@ class Child {
   // False: the child has ended.
   bool wait_for_report() {
     char byte = 0;
-    const bool came = ::read(reports_, &byte, 1) == 1;
-    count_ += came ? 1 : 0;
-    return came;
+    const bool reported = ::read(reports_, &byte, 1) == 1;
+    count_ += reported ? 1 : 0;
+    return reported;
   }
   // Kills the child and returns the number of its reports.
   std::uint32_t kill() {

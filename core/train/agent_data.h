@@ -1,4 +1,7 @@
 // Opens an agent's own part of a data set, according to its settings (DataSource) and the job.
+//
+// Blocks while it opens files; examples are read later, when a batch needs them. The result is
+// shared and immutable.
 #pragma once
 
 #include "core/base/status.h"

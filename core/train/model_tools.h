@@ -1,5 +1,8 @@
 // Operations on a finished model: evaluate it on a data set, and export it for other programs. They
 // need an engine, which is in the trainer's library (trainer_library.h).
+//
+// The object owns the engine's model. Operations block for as long as the computation takes and use
+// the options' number of threads.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Reads and writes the shape of an example as it stands in a job definition: "1x28x28" with a task.
+// Pure functions; parse_shape() and the job's definition use the same text.
 #pragma once
 
 #include <cstdint>

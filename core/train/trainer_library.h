@@ -1,5 +1,8 @@
 // Loads a trainer whose engine is a separate shared library. Only agents that use it load it, so
 // other agents need neither its memory nor its package.
+//
+// Loading runs the library's static initializers. Call the functions from one thread, before the
+// agent has work to do.
 #pragma once
 
 #include <memory>

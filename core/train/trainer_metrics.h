@@ -1,4 +1,5 @@
-// Converts an evaluation to the metrics that an agent reports in a round.
+// Converts an evaluation to the metrics that an agent reports in a round. A pure function; NaN
+// stays NaN and is left out of the report later.
 #pragma once
 
 #include <vector>

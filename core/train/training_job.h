@@ -1,4 +1,7 @@
 // The part of a job's definition that trainers need, converted from the wire message.
+//
+// A plain value that owns everything, so the wire message may go away. The content of a model file
+// is copied.
 #pragma once
 
 #include <cstdint>

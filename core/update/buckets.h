@@ -1,5 +1,8 @@
 // Divides an update vector into buckets: contiguous runs that are encoded and sent independently.
 // The functions are pure.
+//
+// Coordinator and agents compute the division separately and must agree, so it depends on nothing
+// but its arguments. The cost is linear in layers and buckets.
 #pragma once
 
 #include <cstdint>

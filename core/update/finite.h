@@ -1,4 +1,5 @@
-// Searches for values that are not finite. The function is pure.
+// Searches for values that are not finite. The function is pure. Any thread may call it; it
+// allocates nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,7 @@
 // The layers in a bucket, in the form in which codecs receive them. The function is pure.
+//
+// The cost is a binary search and the number of layers in the bucket. The result owns its entries
+// and does not refer to the map.
 #pragma once
 
 #include <cstdint>

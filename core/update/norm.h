@@ -1,4 +1,6 @@
 // The length of an update, and a bound on it. The functions have no state.
+//
+// One pass each, without allocation. The caller keeps other threads from changing the values.
 #pragma once
 
 #include <span>

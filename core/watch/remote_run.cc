@@ -46,9 +46,9 @@ LinkTimes remote_run_times(std::chrono::nanoseconds retry_after) {
 
 // The link to the coordinator and the questions in flight on it. At most two questions are in
 // flight: a Pull and one other.
-class RemoteRun::Line {
+class RemoteRun::Client {
  public:
-  Line(RemoteRunOptions options, const Clock& clock)
+  Client(RemoteRunOptions options, const Clock& clock)
       : options_(std::move(options)), clock_(clock) {}
 
   Result<bool> step(RunChanges& changes);
@@ -103,21 +103,21 @@ class RemoteRun::Line {
 
 // --- the connection ----------------------------------------------------------------------------
 
-Status RemoteRun::Line::trouble(StatusCode code, std::string expected, std::string got,
-                                std::string remedy) const {
+Status RemoteRun::Client::trouble(StatusCode code, std::string expected, std::string got,
+                                  std::string remedy) const {
   return Status(code, {.what = fmt::format("coordinator at {}", options_.endpoint),
                        .expected = std::move(expected),
                        .got = std::move(got),
                        .remedy = std::move(remedy)});
 }
 
-Status RemoteRun::Line::of_coordinator(const Status& status) const {
+Status RemoteRun::Client::of_coordinator(const Status& status) const {
   const Fault& fault = status.fault();
   return trouble(status.code(), fault.expected, fault.got, fault.remedy);
 }
 
 // Opens the link unless it is open. After an error it waits until retry_after has passed.
-Status RemoteRun::Line::open() {
+Status RemoteRun::Client::open() {
   if (link_) return {};
   if (!trouble_.ok() && clock_.now() < ask_at_) return trouble_;
   const auto opened = [&]() -> Result<std::unique_ptr<Transport>> {
@@ -144,20 +144,20 @@ Status RemoteRun::Line::open() {
 }
 
 // Any thread. The mutex keeps the link alive during the call.
-void RemoteRun::Line::wake() {
+void RemoteRun::Client::wake() {
   woken_ = true;
   const std::lock_guard lock(mutex_);
   if (link_) link_->wake();
 }
 
 // No question is asked for a while; an answer in flight may still arrive.
-void RemoteRun::Line::fail(Status why) {
+void RemoteRun::Client::fail(Status why) {
   trouble_ = std::move(why);
   ask_at_ = clock_.now() + options_.retry_after;
 }
 
 // Processes one link event. Returns false if none occurred before the deadline.
-Result<bool> RemoteRun::Line::listen(std::chrono::nanoseconds deadline) {
+Result<bool> RemoteRun::Client::listen(std::chrono::nanoseconds deadline) {
   const Result<std::optional<LinkEvent>> event = link_->receive(deadline);
   if (!event.ok()) {
     fail(of_coordinator(event.status()));
@@ -169,7 +169,7 @@ Result<bool> RemoteRun::Line::listen(std::chrono::nanoseconds deadline) {
 }
 
 // Processes the events since the last call, because the connection may have ended long ago.
-Status RemoteRun::Line::hear_what_gathered() {
+Status RemoteRun::Client::hear_what_gathered() {
   for (int events = 0; events < kEventsGatheredMax; ++events) {
     TRIBUTARY_ASSIGN(const bool something, listen(clock_.now()));
     if (!something) break;
@@ -178,7 +178,7 @@ Status RemoteRun::Line::hear_what_gathered() {
 }
 
 // Closes the link. It is opened again for the next question.
-void RemoteRun::Line::hang_up() {
+void RemoteRun::Client::hang_up() {
   connection_ = 0;
   pull_.number = asked_ = 0;
   const std::lock_guard lock(mutex_);
@@ -187,7 +187,7 @@ void RemoteRun::Line::hang_up() {
 
 // A new connection starts without questions in flight, and the coordinator reads the run from its
 // beginning.
-void RemoteRun::Line::take(const LinkEvent& event) {
+void RemoteRun::Client::take(const LinkEvent& event) {
   if (const auto* made = std::get_if<Connected>(&event)) {
     connection_ = made->connection;
     pull_.number = asked_ = 0;
@@ -210,7 +210,7 @@ void RemoteRun::Line::take(const LinkEvent& event) {
   }
 }
 
-Result<std::uint64_t> RemoteRun::Line::send(WatchQuestion question) {
+Result<std::uint64_t> RemoteRun::Client::send(WatchQuestion question) {
   question.number = ++last_number_;
   TRIBUTARY_ASSIGN(Bytes bytes, pack_question(question));
   TRIBUTARY_TRY(link_->send(connection_, std::move(bytes)));
@@ -219,13 +219,13 @@ Result<std::uint64_t> RemoteRun::Line::send(WatchQuestion question) {
 
 // --- answers -----------------------------------------------------------------------------------
 
-void RemoteRun::Line::take(ByteSpan bytes) {
+void RemoteRun::Client::take(ByteSpan bytes) {
   Result<WatchAnswer> answer = unpack_answer(bytes);
   if (!answer.ok()) {
     // The content of this answer is lost, so the run must be read from the beginning.
     pull_.number = 0;
     pull_.afresh = true;
-    if (asked_ != 0) answer_ = WatchAnswer{.number = asked_, .says = answer.status()};
+    if (asked_ != 0) answer_ = WatchAnswer{.number = asked_, .body = answer.status()};
     return fail(answer.status());
   }
   const bool of_no_question = answer->number == 0;  // the coordinator could not read our question
@@ -237,13 +237,13 @@ void RemoteRun::Line::take(ByteSpan bytes) {
 }
 
 // The answer to a Pull.
-void RemoteRun::Line::take_pulled(WatchAnswer answer) {
+void RemoteRun::Client::take_pulled(WatchAnswer answer) {
   pull_.number = 0;
-  if (auto* portion = std::get_if<WatchPortion>(&answer.says)) {
+  if (auto* portion = std::get_if<WatchPortion>(&answer.body)) {
     pull_.afresh = false;
     trouble_ = {};
     pull_.portion = std::move(*portion);
-  } else if (const auto* status = std::get_if<Status>(&answer.says)) {
+  } else if (const auto* status = std::get_if<Status>(&answer.body)) {
     fail(*status);
   } else {
     pull_.afresh = true;
@@ -252,9 +252,9 @@ void RemoteRun::Line::take_pulled(WatchAnswer answer) {
 }
 
 // Asks for the next portion if a connection exists and no such question is in flight.
-void RemoteRun::Line::pull() {
+void RemoteRun::Client::pull() {
   if (connection_ == 0 || pull_.number != 0 || pull_.portion || clock_.now() < ask_at_) return;
-  const Result<std::uint64_t> number = send({.asks = PullQuestion{.afresh = pull_.afresh}});
+  const Result<std::uint64_t> number = send({.body = PullQuestion{.afresh = pull_.afresh}});
   if (!number.ok()) return fail(of_coordinator(number.status()));
   pull_.number = *number;
   pull_.at = clock_.now();
@@ -263,7 +263,7 @@ void RemoteRun::Line::pull() {
 // --- questions ---------------------------------------------------------------------------------
 
 // Waits for a portion until kStepWait has passed or wake() was called.
-Result<bool> RemoteRun::Line::step(RunChanges& changes) {
+Result<bool> RemoteRun::Client::step(RunChanges& changes) {
   at_end_ = false;
   TRIBUTARY_TRY(open());
   const std::chrono::nanoseconds deadline = clock_.now() + kStepWait;
@@ -283,7 +283,7 @@ Result<bool> RemoteRun::Line::step(RunChanges& changes) {
 
 // Asks the next question before it returns, so that the answer is in flight while the caller
 // processes this one.
-Result<bool> RemoteRun::Line::hand_over(RunChanges& changes) {
+Result<bool> RemoteRun::Client::hand_over(RunChanges& changes) {
   WatchPortion portion = *std::move(pull_.portion);
   pull_.portion.reset();
   portion.changes.begins_anew |= portion.first && has_returned_;
@@ -299,7 +299,7 @@ Result<bool> RemoteRun::Line::hand_over(RunChanges& changes) {
 }
 
 // Waits for one event, as long as neither wake() was called nor the deadline has passed.
-Status RemoteRun::Line::go_on(std::chrono::nanoseconds deadline) {
+Status RemoteRun::Client::go_on(std::chrono::nanoseconds deadline) {
   if (woken_.exchange(false))
     return trouble(StatusCode::cancelled, "an answer", "the end of the wait", "");
   if (clock_.now() < deadline) return listen(deadline).status();
@@ -308,7 +308,7 @@ Status RemoteRun::Line::go_on(std::chrono::nanoseconds deadline) {
 }
 
 // Waits until a connection exists, or returns the reason why the attempt failed.
-Status RemoteRun::Line::be_connected(std::chrono::nanoseconds deadline) {
+Status RemoteRun::Client::be_connected(std::chrono::nanoseconds deadline) {
   while (connection_ == 0) {
     if (!trouble_.ok()) return trouble_;
     TRIBUTARY_TRY(go_on(deadline));
@@ -318,10 +318,10 @@ Status RemoteRun::Line::be_connected(std::chrono::nanoseconds deadline) {
 
 // Asks one question and waits for its answer. Portions that arrive meanwhile are kept for step().
 template <typename Answer, typename Question>
-Result<Answer> RemoteRun::Line::ask(Question question, std::chrono::nanoseconds deadline) {
+Result<Answer> RemoteRun::Client::ask(Question question, std::chrono::nanoseconds deadline) {
   TRIBUTARY_TRY(be_connected(deadline));
   const ConnectionId connection = connection_;
-  TRIBUTARY_ASSIGN(asked_, send({.asks = std::move(question)}));
+  TRIBUTARY_ASSIGN(asked_, send({.body = std::move(question)}));
   answer_.reset();
   Status waited;
   while (!answer_ && waited.ok()) {
@@ -334,17 +334,17 @@ Result<Answer> RemoteRun::Line::ask(Question question, std::chrono::nanoseconds 
   asked_ = 0;
   if (!answer_) return waited;
   WatchAnswer answer = *std::exchange(answer_, std::nullopt);
-  if (auto* said = std::get_if<Answer>(&answer.says)) return std::move(*said);
-  if (auto* status = std::get_if<Status>(&answer.says)) return std::move(*status);
+  if (auto* body = std::get_if<Answer>(&answer.body)) return std::move(*body);
+  if (auto* status = std::get_if<Status>(&answer.body)) return std::move(*status);
   return trouble(StatusCode::corrupt_data, "an answer to the question", "another answer", "");
 }
 
-Result<RoundDetail> RemoteRun::Line::round_detail(RoundQuestion question) {
+Result<RoundDetail> RemoteRun::Client::round_detail(RoundQuestion question) {
   TRIBUTARY_TRY(open());
   return ask<RoundDetail>(question, clock_.now() + options_.patience);
 }
 
-Result<std::string> RemoteRun::Line::ask_operator(OperatorQuestion question) {
+Result<std::string> RemoteRun::Client::ask_operator(OperatorQuestion question) {
   TRIBUTARY_TRY(open());
   TRIBUTARY_TRY(hear_what_gathered());
   // Only the current attempt counts. The result of an earlier attempt may be old.
@@ -360,22 +360,22 @@ Result<std::string> RemoteRun::Line::ask_operator(OperatorQuestion question) {
 // -----------------------------------------------------------------------------------------------
 
 RemoteRun::RemoteRun(RemoteRunOptions options, const Clock& clock)
-    : line_(std::make_unique<Line>(std::move(options), clock)) {}
+    : client_(std::make_unique<Client>(std::move(options), clock)) {}
 
 RemoteRun::~RemoteRun() = default;
 
-Result<bool> RemoteRun::step(RunChanges& changes) { return line_->step(changes); }
+Result<bool> RemoteRun::step(RunChanges& changes) { return client_->step(changes); }
 
-bool RemoteRun::at_end() const { return line_->at_end(); }
+bool RemoteRun::at_end() const { return client_->at_end(); }
 
 Result<RoundDetail> RemoteRun::round_detail(std::uint64_t job, std::uint64_t round) {
-  return line_->round_detail({.job = job, .round = round});
+  return client_->round_detail({.job = job, .round = round});
 }
 
 Result<std::string> RemoteRun::ask_operator(std::string_view question) {
-  return line_->ask_operator({.json = std::string(question)});
+  return client_->ask_operator({.json = std::string(question)});
 }
 
-void RemoteRun::wake() { line_->wake(); }
+void RemoteRun::wake() { client_->wake(); }
 
 }  // namespace tributary

@@ -70,8 +70,8 @@ class RemoteRun : public RunSource {
   void wake() override;
 
  private:
-  class Line;
-  std::unique_ptr<Line> line_;
+  class Client;
+  std::unique_ptr<Client> client_;
 };
 
 }  // namespace tributary

@@ -289,7 +289,7 @@ TEST_F(RemoteRunTest, ASlowOperatorsAnswerDelaysNoObserver) {
   serve({"chief"});
   const auto chief = allowed_watcher("chief");
   Result<std::string> answer = std::string();
-  std::thread asks([&] { answer = chief->ask_operator("{}"); });
+  std::thread body([&] { answer = chief->ask_operator("{}"); });
   {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return asked; });
@@ -302,7 +302,7 @@ TEST_F(RemoteRunTest, ASlowOperatorsAnswerDelaysNoObserver) {
     may_answer = true;
     changed.notify_all();
   }
-  asks.join();
+  body.join();
   ASSERT_TRUE(answer.ok()) << answer.status().text();
   EXPECT_EQ(*answer, "done");
 }
@@ -339,7 +339,7 @@ TEST_F(RemoteRunTest, AnObserverThatNeverReadsDelaysNoOther) {
       {.endpoint = endpoint_, .keys = keys, .hub = coordinator_.public_key, .limits = limits});
   ASSERT_TRUE(link_testing::pump({&deaf}, [&] { return deaf.connected(); }));
   std::atomic<bool> enough = false;
-  std::thread asks([&] {
+  std::thread body([&] {
     for (std::uint64_t number = 1; !enough; ++number) {
       ignore_error(
           deaf.link->send(deaf.connection(), *pack_question({number, PullQuestion{true}})));
@@ -356,7 +356,7 @@ TEST_F(RemoteRunTest, AnObserverThatNeverReadsDelaysNoOther) {
   while (server_->counts().refused == 0 && clock_.now() < give_up_at) std::this_thread::yield();
   EXPECT_GT(server_->counts().refused, 0u) << "it is not read for any longer";
   enough = true;
-  asks.join();
+  body.join();
 }
 
 TEST_F(RemoteRunTest, WhoAsksBesideWatchingTakesOnePlace) {
@@ -364,8 +364,8 @@ TEST_F(RemoteRunTest, WhoAsksBesideWatchingTakesOnePlace) {
   const auto watches = watcher();
   RunChanges all;
   ASSERT_TRUE(read_events(*watches, all, 30));
-  const auto asks = watcher();
-  EXPECT_EQ(asks->ask_operator("{}").value(), "[{}]");
+  const auto body = watcher();
+  EXPECT_EQ(body->ask_operator("{}").value(), "[{}]");
   write_rounds(1);
   EXPECT_TRUE(read_events(*watches, all, 31));
   EXPECT_EQ(server_->counts().sessions, 1u);
@@ -404,7 +404,7 @@ TEST_F(RemoteRunTest, AQuestionWithoutAnAnswerGivesTheConnectionUp) {
   mute.more_for_operators = std::chrono::milliseconds(400);
   RemoteRun run(mute, clock_);
   std::atomic<bool> over = false;
-  std::thread asks([&] {
+  std::thread body([&] {
     while (!over) {
       const Status status = run.ask_operator("{}").status();
       EXPECT_EQ(status.code(), StatusCode::deadline_exceeded) << status.text();
@@ -413,7 +413,7 @@ TEST_F(RemoteRunTest, AQuestionWithoutAnAnswerGivesTheConnectionUp) {
   EXPECT_TRUE(link_testing::pump(
       {&deaf}, [&] { return deaf.count<Connected>() >= 2 && deaf.count<Received>() >= 2; }));
   over = true;
-  asks.join();
+  body.join();
 }
 
 TEST_F(RemoteRunTest, ASilentCoordinatorIsDialledAgain) {
@@ -426,16 +426,17 @@ TEST_F(RemoteRunTest, ASilentCoordinatorIsDialledAgain) {
   mute.patience = std::chrono::milliseconds(200);
   RemoteRun run(mute, clock_);
   std::atomic<bool> over = false;
-  bool said = false;
+  bool late_answer_reported = false;
   std::thread reads([&] {
     RunChanges changes;
-    while (!over) said |= run.step(changes).status().code() == StatusCode::deadline_exceeded;
+    while (!over)
+      late_answer_reported |= run.step(changes).status().code() == StatusCode::deadline_exceeded;
   });
   EXPECT_TRUE(link_testing::pump(
       {&deaf}, [&] { return deaf.count<Connected>() >= 2 && deaf.count<Received>() >= 2; }));
   over = true;
   reads.join();
-  EXPECT_TRUE(said);
+  EXPECT_TRUE(late_answer_reported);
 }
 
 TEST_F(RemoteRunTest, WhoWaitsCanBeWoken) {

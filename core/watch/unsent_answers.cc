@@ -9,8 +9,8 @@ void UnsentAnswers::send(ConnectionId to, const SharedSlice& answer) {
 }
 
 void UnsentAnswers::send_again() {
-  std::erase_if(waiting_, [this](const auto& one) {
-    return try_to_send(one.first, one.second).code() != StatusCode::resource_exhausted;
+  std::erase_if(waiting_, [this](const auto& item) {
+    return try_to_send(item.first, item.second).code() != StatusCode::resource_exhausted;
   });
 }
 

@@ -10,19 +10,19 @@ namespace {
 using namespace tributary;
 
 bool is_the_same(const WatchAnswer& one, const WatchAnswer& other) {
-  if (one.number != other.number || one.says.index() != other.says.index()) return false;
-  if (const auto* portion = std::get_if<WatchPortion>(&one.says)) {
-    const auto& again = std::get<WatchPortion>(other.says);
+  if (one.number != other.number || one.body.index() != other.body.index()) return false;
+  if (const auto* portion = std::get_if<WatchPortion>(&one.body)) {
+    const auto& again = std::get<WatchPortion>(other.body);
     return watch_testing::dump(portion->changes) == watch_testing::dump(again.changes) &&
            portion->trouble.text() == again.trouble.text();
   }
-  if (const auto* detail = std::get_if<RoundDetail>(&one.says)) {
-    return watch_testing::dump(*detail) == watch_testing::dump(std::get<RoundDetail>(other.says));
+  if (const auto* detail = std::get_if<RoundDetail>(&one.body)) {
+    return watch_testing::dump(*detail) == watch_testing::dump(std::get<RoundDetail>(other.body));
   }
-  if (const auto* trouble = std::get_if<Status>(&one.says)) {
-    return trouble->text() == std::get<Status>(other.says).text();
+  if (const auto* trouble = std::get_if<Status>(&one.body)) {
+    return trouble->text() == std::get<Status>(other.body).text();
   }
-  return std::get<OperatorAnswer>(one.says).json == std::get<OperatorAnswer>(other.says).json;
+  return std::get<OperatorAnswer>(one.body).json == std::get<OperatorAnswer>(other.body).json;
 }
 
 }  // namespace
@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   RunChanges changes;
-  if (const auto* portion = std::get_if<WatchPortion>(&answer->says)) {
+  if (const auto* portion = std::get_if<WatchPortion>(&answer->body)) {
     add_changes(portion->changes, changes);
   }
   const Result<Bytes> packed = pack_answer(*answer);

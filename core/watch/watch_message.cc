@@ -356,12 +356,12 @@ RunChanges changes_of(watch::PortionT wire) {
 
 Result<Bytes> pack_question(const WatchQuestion& question) {
   watch::BodyUnion body =
-      std::visit([](const auto& asks) { return body_asked(asks); }, question.asks);
+      std::visit([](const auto& part) { return body_asked(part); }, question.body);
   return pack(question.number, std::move(body), kWatchQuestionBytesMax);
 }
 
 Result<Bytes> pack_answer(const WatchAnswer& answer) {
-  watch::BodyUnion body = std::visit([](const auto& says) { return body_for(says); }, answer.says);
+  watch::BodyUnion body = std::visit([](const auto& part) { return body_for(part); }, answer.body);
   return pack(answer.number, std::move(body), kWatchAnswerBytesMax);
 }
 
@@ -370,11 +370,11 @@ Result<WatchQuestion> unpack_question(ByteSpan bytes) {
                    unpack(bytes, kWatchQuestionBytesMax));
   WatchQuestion question = {.number = message->number};
   if (const watch::PullT* const pull = message->body.AsPull()) {
-    question.asks = PullQuestion{.afresh = pull->afresh};
+    question.body = PullQuestion{.afresh = pull->afresh};
   } else if (const watch::AskRoundT* const round = message->body.AsAskRound()) {
-    question.asks = RoundQuestion{.job = round->job, .round = round->round};
+    question.body = RoundQuestion{.job = round->job, .round = round->round};
   } else if (const watch::AskOperatorT* const asked = message->body.AsAskOperator()) {
-    question.asks = OperatorQuestion{.json = {asked->question.begin(), asked->question.end()}};
+    question.body = OperatorQuestion{.json = {asked->question.begin(), asked->question.end()}};
   } else {
     return damaged_message("a question", "something else");
   }
@@ -386,18 +386,18 @@ Result<WatchAnswer> unpack_answer(ByteSpan bytes) {
                    unpack(bytes, kWatchAnswerBytesMax));
   const std::uint64_t number = message->number;
   if (watch::PortionT* const portion = message->body.AsPortion()) {
-    return WatchAnswer{.number = number, .says = read_portion(*portion)};
+    return WatchAnswer{.number = number, .body = read_portion(*portion)};
   }
   if (RoundDetail* const round = message->body.AsRoundDetail()) {
-    return WatchAnswer{.number = number, .says = std::move(*round)};
+    return WatchAnswer{.number = number, .body = std::move(*round)};
   }
   if (const watch::OperatorAnswerT* const trouble_of = message->body.AsOperatorAnswer()) {
     return WatchAnswer{
         .number = number,
-        .says = OperatorAnswer{{trouble_of->answer.begin(), trouble_of->answer.end()}}};
+        .body = OperatorAnswer{{trouble_of->answer.begin(), trouble_of->answer.end()}}};
   }
   if (watch::TroubleT* const trouble = message->body.AsTrouble()) {
-    return WatchAnswer{.number = number, .says = read_trouble(*trouble)};
+    return WatchAnswer{.number = number, .body = read_trouble(*trouble)};
   }
   return damaged_message("an answer", "something else");
 }

@@ -1,5 +1,9 @@
 // The messages between an observer and a coordinator (watch.fbs), as values and as bytes. Both
 // sides verify received bytes and check their bounds before they use them.
+//
+// The functions are pure, and any thread may call them. No received byte is trusted: a message that
+// cannot be verified gives an error and no partial value. Packing costs time and memory in
+// proportion to the message.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +46,7 @@ struct OperatorQuestion {
 };
 struct WatchQuestion {
   std::uint64_t number = 0;  // repeated by the answer
-  std::variant<PullQuestion, RoundQuestion, OperatorQuestion> asks = {};
+  std::variant<PullQuestion, RoundQuestion, OperatorQuestion> body = {};
 };
 
 struct WatchPortion {
@@ -57,7 +61,7 @@ struct OperatorAnswer {
 struct WatchAnswer {
   std::uint64_t number = 0;
   // A Status is an error: the reason why no answer exists.
-  std::variant<WatchPortion, RoundDetail, OperatorAnswer, Status> says = {};
+  std::variant<WatchPortion, RoundDetail, OperatorAnswer, Status> body = {};
 };
 
 // Return resource_exhausted if the message is larger than its limit. Texts that are too long are

@@ -32,11 +32,11 @@ TEST(WatchMessage, WhatIsPackedComesOutToTheLastBit) {
     const bool first = portion.first;
     const bool more = portion.more;
     const std::string trouble = portion.trouble.text();
-    const Bytes bytes = packed({.number = seed, .says = std::move(portion)});
+    const Bytes bytes = packed({.number = seed, .body = std::move(portion)});
     const Result<WatchAnswer> answer = unpack_answer(bytes);
     ASSERT_TRUE(answer.ok()) << seed << ": " << answer.status().text();
     EXPECT_EQ(answer->number, seed);
-    const auto& received = std::get<WatchPortion>(answer->says);
+    const auto& received = std::get<WatchPortion>(answer->body);
     EXPECT_EQ(dump(received.changes), before) << seed;
     EXPECT_EQ(received.first, first);
     EXPECT_EQ(received.more, more);
@@ -47,9 +47,9 @@ TEST(WatchMessage, WhatIsPackedComesOutToTheLastBit) {
 TEST(WatchMessage, ARoundComesOutToTheLastBit) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const RoundDetail detail = random_round(seed);
-    const Result<WatchAnswer> answer = unpack_answer(packed({.number = 7, .says = detail}));
+    const Result<WatchAnswer> answer = unpack_answer(packed({.number = 7, .body = detail}));
     ASSERT_TRUE(answer.ok()) << seed << ": " << answer.status().text();
-    EXPECT_EQ(dump(std::get<RoundDetail>(answer->says)), dump(detail)) << seed;
+    EXPECT_EQ(dump(std::get<RoundDetail>(answer->body)), dump(detail)) << seed;
   }
 }
 
@@ -60,7 +60,7 @@ TEST(WatchMessage, QuestionsAndOtherAnswersComeOut) {
     Result<WatchQuestion> back = unpack_question(*bytes);
     EXPECT_TRUE(back.ok()) << back.status().text();
     EXPECT_EQ(back->number, question.number);
-    return std::move(*back).asks;
+    return std::move(*back).body;
   };
   EXPECT_TRUE(std::get<PullQuestion>(asked({1, PullQuestion{true}})).afresh);
   EXPECT_FALSE(std::get<PullQuestion>(asked({2, PullQuestion{false}})).afresh);
@@ -68,12 +68,12 @@ TEST(WatchMessage, QuestionsAndOtherAnswersComeOut) {
   EXPECT_EQ(std::get<OperatorQuestion>(asked({4, OperatorQuestion{"{\"verb\":1}"}})).json,
             "{\"verb\":1}");
 
-  const auto received = unpack_answer(packed({.number = 5, .says = OperatorAnswer{"[]"}}));
-  EXPECT_EQ(std::get<OperatorAnswer>(received->says).json, "[]");
+  const auto received = unpack_answer(packed({.number = 5, .body = OperatorAnswer{"[]"}}));
+  EXPECT_EQ(std::get<OperatorAnswer>(received->body).json, "[]");
   const Status trouble(StatusCode::unavailable,
                        {.what = "a", .expected = "b", .got = "c", .remedy = "d"});
-  const auto why = unpack_answer(packed({.number = 6, .says = trouble}));
-  EXPECT_EQ(std::get<Status>(why->says).text(), trouble.text());
+  const auto why = unpack_answer(packed({.number = 6, .body = trouble}));
+  EXPECT_EQ(std::get<Status>(why->body).text(), trouble.text());
 }
 
 TEST(WatchMessage, ATextIsCutBetweenCharacters) {
@@ -81,9 +81,9 @@ TEST(WatchMessage, ATextIsCutBetweenCharacters) {
   changes.metrics.push_back({.name = std::string(63, 'a') + "\u00e9"});
   changes.events.push_back({.text = std::string(5000, 'b')});
   const auto answer =
-      unpack_answer(packed({.number = 1, .says = WatchPortion{.changes = changes}}));
+      unpack_answer(packed({.number = 1, .body = WatchPortion{.changes = changes}}));
   ASSERT_TRUE(answer.ok()) << answer.status().text();
-  const RunChanges& received = std::get<WatchPortion>(answer->says).changes;
+  const RunChanges& received = std::get<WatchPortion>(answer->body).changes;
   EXPECT_EQ(received.metrics[0].name, std::string(63, 'a'));
   EXPECT_EQ(received.events[0].text, std::string(1024, 'b'));
 }
@@ -124,7 +124,7 @@ TEST(WatchMessage, TheLargestPortionFits) {
                               .job = 1,
                               .round = 1});
   }
-  const Bytes bytes = packed({.number = 1, .says = WatchPortion{.changes = changes}});
+  const Bytes bytes = packed({.number = 1, .body = WatchPortion{.changes = changes}});
   EXPECT_GT(bytes.size(), kWatchAnswerBytesMax / 2) << "a bound that is not near says nothing";
   EXPECT_TRUE(unpack_answer(bytes).ok());
 }
@@ -132,7 +132,7 @@ TEST(WatchMessage, TheLargestPortionFits) {
 TEST(WatchMessage, MoreThanAMessageHoldsIsAnError) {
   RunChanges changes;
   changes.rounds.resize(kWatchTablesMax);
-  EXPECT_EQ(pack_answer({.number = 1, .says = WatchPortion{.changes = changes}}).status().code(),
+  EXPECT_EQ(pack_answer({.number = 1, .body = WatchPortion{.changes = changes}}).status().code(),
             StatusCode::resource_exhausted);
   EXPECT_EQ(pack_question({1, OperatorQuestion{std::string(2u << 20, ' ')}}).status().code(),
             StatusCode::resource_exhausted);
@@ -156,14 +156,14 @@ TEST(WatchMessage, AnotherVersionIsNamedInTheError) {
 TEST(WatchMessage, NeitherIsTakenForTheOther) {
   EXPECT_EQ(unpack_answer(*pack_question({1, PullQuestion{}})).status().code(),
             StatusCode::corrupt_data);
-  EXPECT_EQ(unpack_question(packed({.number = 1, .says = OperatorAnswer{}})).status().code(),
+  EXPECT_EQ(unpack_question(packed({.number = 1, .body = OperatorAnswer{}})).status().code(),
             StatusCode::corrupt_data);
 }
 
 // A message that is cut at any byte is refused. With any bit flipped it is refused or is another
 // message. Sanitizers would report any other effect.
 TEST(WatchMessage, DamageIsRefused) {
-  const Bytes bytes = packed({.number = 1, .says = WatchPortion{.changes = random_changes(4)}});
+  const Bytes bytes = packed({.number = 1, .body = WatchPortion{.changes = random_changes(4)}});
   for (std::size_t end = 0; end < bytes.size(); ++end) {
     const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(end));
     EXPECT_FALSE(unpack_answer(cut).ok() && end + 8 <= bytes.size())
@@ -178,12 +178,12 @@ TEST(WatchMessage, DamageIsRefused) {
 }
 
 TEST(WatchMessage, ItNeedNotBeginAtAnyMultiple) {
-  const Bytes bytes = packed({.number = 9, .says = random_round(3)});
+  const Bytes bytes = packed({.number = 9, .body = random_round(3)});
   Bytes shifted = {0};
   shifted.insert(shifted.end(), bytes.begin(), bytes.end());
   const Result<WatchAnswer> answer = unpack_answer(ByteSpan(shifted).subspan(1));
   ASSERT_TRUE(answer.ok()) << answer.status().text();
-  EXPECT_EQ(dump(std::get<RoundDetail>(answer->says)), dump(random_round(3)));
+  EXPECT_EQ(dump(std::get<RoundDetail>(answer->body)), dump(random_round(3)));
 }
 
 TEST(WatchMessage, AnUnknownStateOfAJobIsRefused) {

@@ -1,5 +1,8 @@
 // Passes operators' questions of observers to the coordinator on a thread of its own. The
 // coordinator may need time for an answer, and other observers must not wait for it.
+//
+// It owns the thread. Questions are answered in order, one at a time, and at most kWaitingMax wait.
+// `ask` reports errors within its answer; no exception may leave it.
 #pragma once
 
 #include <condition_variable>

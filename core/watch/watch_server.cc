@@ -96,8 +96,8 @@ void WatchServer::serve() {
 // Processes received messages first, so that no receive queue stays full, and then one question.
 bool WatchServer::look() {
   const auto may_send = [this](ConnectionId to) { return !unsent_.waits(to); };
-  for (WatchOperators::Answered& one : operators_->take()) {
-    watch_sessions_.operator_answered(one.connection, one.number, std::move(one.json));
+  for (WatchOperators::Answered& each : operators_->take()) {
+    watch_sessions_.operator_answered(each.connection, each.number, std::move(each.json));
   }
   const std::chrono::nanoseconds now = clock_.now();
   std::chrono::nanoseconds deadline = watch_sessions_.has_work(may_send) ? now

@@ -42,7 +42,7 @@ Status operators_busy() {
 void WatchSessions::refuse(ConnectionId to, std::uint64_t number, Status why) {
   ++counts_.refused;
   if (refusals_.size() >= kRefusalsMax) return;
-  Result<Bytes> bytes = pack_answer({.number = number, .says = std::move(why)});
+  Result<Bytes> bytes = pack_answer({.number = number, .body = std::move(why)});
   if (bytes.ok()) refusals_.push_back({.to = to, .bytes = *std::move(bytes)});
 }
 
@@ -52,7 +52,7 @@ bool WatchSessions::may_operate(const std::string& id) const {
 
 std::size_t WatchSessions::sessions_of(Place place) const {
   return static_cast<std::size_t>(std::ranges::count_if(
-      sessions_, [place](const auto& one) { return one.second.place == place; }));
+      sessions_, [place](const auto& item) { return item.second.place == place; }));
 }
 
 // Returns true if a place is free, or if one becomes free because its session has been silent for
@@ -60,9 +60,10 @@ std::size_t WatchSessions::sessions_of(Place place) const {
 bool WatchSessions::free_place(Place place, std::chrono::nanoseconds now) {
   if (sessions_of(place) < parts_.sessions_max) return true;
   auto silent = sessions_.end();
-  for (auto one = sessions_.begin(); one != sessions_.end(); ++one) {
-    if (one->second.place != place) continue;
-    if (silent == sessions_.end() || one->second.asked_at < silent->second.asked_at) silent = one;
+  for (auto session = sessions_.begin(); session != sessions_.end(); ++session) {
+    if (session->second.place != place) continue;
+    if (silent == sessions_.end() || session->second.asked_at < silent->second.asked_at)
+      silent = session;
   }
   if (silent == sessions_.end() || now - silent->second.asked_at < kSilentMax) return false;
   sessions_.erase(silent);
@@ -76,7 +77,7 @@ Result<WatchSessions::Session*> WatchSessions::session_of(ConnectionId from, con
                                                           const WatchQuestion& question,
                                                           std::chrono::nanoseconds now) {
   const Place place =
-      std::holds_alternative<OperatorQuestion>(question.asks) ? Place::operators : Place::watcher;
+      std::holds_alternative<OperatorQuestion>(question.body) ? Place::operators : Place::watcher;
   auto found = sessions_.find(from);
   const bool is_there = found != sessions_.end();
   if (is_there && (place == Place::operators || found->second.place == place)) {
@@ -118,12 +119,12 @@ void WatchSessions::operator_answered(ConnectionId connection, std::uint64_t num
   // The answer belongs to a question of an earlier session on this connection.
   if (!session.operator_asked || session.operator_number != number) return;
   session.operator_asked = false;
-  session.answered = WatchAnswer{.number = number, .says = OperatorAnswer{std::move(json)}};
+  session.answered = WatchAnswer{.number = number, .body = OperatorAnswer{std::move(json)}};
 }
 
 bool WatchSessions::has_work(const MaySend& may_send) const {
-  return !refusals_.empty() || std::ranges::any_of(sessions_, [&](const auto& one) {
-    return is_ready(one.second) && may_send(one.first);
+  return !refusals_.empty() || std::ranges::any_of(sessions_, [&](const auto& item) {
+    return is_ready(item.second) && may_send(item.first);
   });
 }
 
@@ -145,8 +146,8 @@ std::optional<WatchSessions::Answer> WatchSessions::next_refusal() {
 
 // Continues after the session that was served last, so that each gets its turn.
 std::optional<WatchSessions::Answer> WatchSessions::next_of_sessions(const MaySend& may_send) {
-  const auto can_go_on = [&](const auto& one) {
-    return is_ready(one.second) && may_send(one.first);
+  const auto can_go_on = [&](const auto& item) {
+    return is_ready(item.second) && may_send(item.first);
   };
   const auto after_last = sessions_.upper_bound(last_served_);
   auto turn = std::find_if(after_last, sessions_.end(), can_go_on);
@@ -158,8 +159,8 @@ std::optional<WatchSessions::Answer> WatchSessions::next_of_sessions(const MaySe
   Result<Bytes> bytes = pack_answer(*answered);
   if (!bytes.ok()) {
     // The rows of the failed portion are lost, so the run must be read from the beginning.
-    if (std::holds_alternative<WatchPortion>(answered->says)) turn->second.run.reset();
-    bytes = pack_answer({.number = answered->number, .says = bytes.status()});
+    if (std::holds_alternative<WatchPortion>(answered->body)) turn->second.run.reset();
+    bytes = pack_answer({.number = answered->number, .body = bytes.status()});
     if (!bytes.ok()) return std::nullopt;
   }
   return Answer{.to = turn->first, .bytes = *std::move(bytes)};
@@ -170,13 +171,13 @@ std::optional<WatchAnswer> WatchSessions::answer(ConnectionId from, Session& ses
   if (session.answered) return std::exchange(session.answered, std::nullopt);
   WatchQuestion question = std::move(session.questions.front());
   session.questions.pop_front();
-  if (const auto* asked = std::get_if<PullQuestion>(&question.asks)) {
+  if (const auto* asked = std::get_if<PullQuestion>(&question.body)) {
     return pull(session, question.number, *asked);
   }
-  if (const auto* asked = std::get_if<RoundQuestion>(&question.asks)) {
+  if (const auto* asked = std::get_if<RoundQuestion>(&question.body)) {
     return round(session, question.number, *asked);
   }
-  return ask(from, session, question.number, std::get<OperatorQuestion>(question.asks));
+  return ask(from, session, question.number, std::get<OperatorQuestion>(question.body));
 }
 
 // One step of the session's reader. An error of the reader is part of the portion and does not end
@@ -192,7 +193,7 @@ WatchAnswer WatchSessions::pull(Session& session, std::uint64_t number, const Pu
   portion.first = std::exchange(session.is_new, false);
   portion.more = more.ok() && *more;
   portion.trouble = more.status();
-  return {.number = number, .says = std::move(portion)};
+  return {.number = number, .body = std::move(portion)};
 }
 
 WatchAnswer WatchSessions::round(Session& session, std::uint64_t number,
@@ -204,18 +205,18 @@ WatchAnswer WatchSessions::round(Session& session, std::uint64_t number,
                                              .expected = "a run that has been read",
                                              .got = "none yet",
                                              .remedy = "ask for a portion of the run first"});
-  if (!detail.ok()) return {.number = number, .says = detail.status()};
-  return {.number = number, .says = *std::move(detail)};
+  if (!detail.ok()) return {.number = number, .body = detail.status()};
+  return {.number = number, .body = *std::move(detail)};
 }
 
 // A session may have one operator's question in progress.
 std::optional<WatchAnswer> WatchSessions::ask(ConnectionId from, Session& session,
                                               std::uint64_t number, OperatorQuestion& asked) {
   if (!may_operate(session.id)) {
-    return WatchAnswer{.number = number, .says = no_operator(session.id)};
+    return WatchAnswer{.number = number, .body = no_operator(session.id)};
   }
   if (session.operator_asked || !parts_.ask_operator(from, number, std::move(asked.json))) {
-    return WatchAnswer{.number = number, .says = operators_busy()};
+    return WatchAnswer{.number = number, .body = operators_busy()};
   }
   session.operator_asked = true;
   session.operator_number = number;

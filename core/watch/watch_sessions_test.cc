@@ -66,8 +66,8 @@ class WatchSessionsTest : public testing::Test {
   WatchPortion portion(ConnectionId from, bool afresh = false) {
     pull(from, 1, afresh);
     std::optional<AnswerSent> answer_sent = next();
-    EXPECT_TRUE(answer_sent && std::holds_alternative<WatchPortion>(answer_sent->answer.says));
-    return answer_sent ? std::get<WatchPortion>(std::move(answer_sent->answer.says))
+    EXPECT_TRUE(answer_sent && std::holds_alternative<WatchPortion>(answer_sent->answer.body));
+    return answer_sent ? std::get<WatchPortion>(std::move(answer_sent->answer.body))
                        : WatchPortion();
   }
   // Requests portions until the end of the run.
@@ -82,8 +82,8 @@ class WatchSessionsTest : public testing::Test {
   }
   // The error of an answer; ok if it has none.
   static Status trouble(const std::optional<AnswerSent>& answer_sent) {
-    if (!answer_sent || !std::holds_alternative<Status>(answer_sent->answer.says)) return {};
-    return std::get<Status>(answer_sent->answer.says);
+    if (!answer_sent || !std::holds_alternative<Status>(answer_sent->answer.body)) return {};
+    return std::get<Status>(answer_sent->answer.body);
   }
 
   store_testing::Folder folder_;
@@ -194,7 +194,7 @@ TEST_F(WatchSessionsTest, WhoOnlyOperatesTakesNoWatchersPlace) {
   EXPECT_EQ(asked_.size(), 4u) << "whose place is free again";
   watch_sessions_.operator_answered(4, 1, "[4]");
   const std::optional<AnswerSent> answer_sent = next();
-  ASSERT_TRUE(answer_sent && std::holds_alternative<OperatorAnswer>(answer_sent->answer.says));
+  ASSERT_TRUE(answer_sent && std::holds_alternative<OperatorAnswer>(answer_sent->answer.body));
   EXPECT_EQ(answer_sent->to, 4u) << "it was asked before it watched";
 }
 
@@ -244,9 +244,9 @@ TEST_F(WatchSessionsTest, ARoundIsReportedInDetail) {
   all_of(1);
   ask(1, {5, RoundQuestion{kJob, 3}});
   const std::optional<AnswerSent> answer_sent = next();
-  ASSERT_TRUE(answer_sent && std::holds_alternative<RoundDetail>(answer_sent->answer.says));
-  EXPECT_EQ(std::get<RoundDetail>(answer_sent->answer.says).round, 3u);
-  EXPECT_EQ(std::get<RoundDetail>(answer_sent->answer.says).agents.size(), 3u);
+  ASSERT_TRUE(answer_sent && std::holds_alternative<RoundDetail>(answer_sent->answer.body));
+  EXPECT_EQ(std::get<RoundDetail>(answer_sent->answer.body).round, 3u);
+  EXPECT_EQ(std::get<RoundDetail>(answer_sent->answer.body).agents.size(), 3u);
   ask(1, {6, RoundQuestion{kJob, 300}});
   EXPECT_EQ(trouble(next()).code(), StatusCode::not_found);
   ask(2, {7, RoundQuestion{kJob, 3}});
@@ -267,8 +267,8 @@ TEST_F(WatchSessionsTest, OperatorsAreAnsweredWhenTheCoordinatorHas) {
   EXPECT_FALSE(next());
   watch_sessions_.operator_answered(1, 5, "[1]");
   const std::optional<AnswerSent> answer_sent = next();
-  ASSERT_TRUE(answer_sent && std::holds_alternative<OperatorAnswer>(answer_sent->answer.says));
-  EXPECT_EQ(std::get<OperatorAnswer>(answer_sent->answer.says).json, "[1]");
+  ASSERT_TRUE(answer_sent && std::holds_alternative<OperatorAnswer>(answer_sent->answer.body));
+  EXPECT_EQ(std::get<OperatorAnswer>(answer_sent->answer.body).json, "[1]");
   operators_accept_ = false;
   ask(1, {8, OperatorQuestion{"{}"}}, "chief");
   EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted);
@@ -298,7 +298,7 @@ TEST_F(WatchSessionsTest, AnErrorOfTheFileIsReportedWithWhatWasRead) {
   ASSERT_TRUE(answer);
   const Result<WatchAnswer> opened = unpack_answer(answer->bytes);
   ASSERT_TRUE(opened.ok());
-  EXPECT_EQ(std::get<WatchPortion>(opened->says).trouble.code(), StatusCode::not_found);
+  EXPECT_EQ(std::get<WatchPortion>(opened->body).trouble.code(), StatusCode::not_found);
 }
 
 }  // namespace

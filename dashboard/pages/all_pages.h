@@ -1,4 +1,7 @@
 // Creates the pages of the dashboard, in the order of their tabs.
+//
+// The only place that knows every page: the window handles pages through their base class. The
+// caller owns the pages.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// The interface of a view to its group.
+// The interface of a view to its group. A group of plots zooms together and is repainted together.
+// A view registers itself with its group and leaves it before it is destroyed. GUI thread only.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,7 @@
 // The button at the upper right of a view that shows whether the view follows new data, and returns
 // to following on a click. It is hidden if no new data can arrive. Threads: the GUI thread.
+//
+// The view is its parent and owns it.
 #pragma once
 
 #include <QColor>

@@ -1,4 +1,8 @@
 // Paints a scene with QCustomPlot: margins, axes, layers and exports. Threads: the GUI thread.
+//
+// It reads the scene, writes only the layout into it, and decides nothing: content, ranges and
+// input are the view's. paint_cross() leaves the curves as they are, so that the crosshair follows
+// the pointer at once.
 #pragma once
 
 #include <qcustomplot.h>

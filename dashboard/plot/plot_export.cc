@@ -56,17 +56,17 @@ void write_rows(QIODevice& file, const Scene& scene) {
     }
   }
   const auto stretches = [&](const QString& name, const std::vector<Stretch>& all) {
-    for (const Stretch& one : all) {
-      if (!in_sight(one.x_low, one.x_high)) continue;
-      row(name + ": " + one.label, one.x_low, csv_number(one.x_high), std::nan(""));
+    for (const Stretch& stretch : all) {
+      if (!in_sight(stretch.x_low, stretch.x_high)) continue;
+      row(name + ": " + stretch.label, stretch.x_low, csv_number(stretch.x_high), std::nan(""));
     }
   };
   for (const Band& band : scene.content.bands) stretches(band.name, band.stretches);
-  for (const GanttRow& one : scene.content.rows) {
-    stretches(one.name, one.spans);
-    for (const GanttMoment& moment : one.moments) {
+  for (const GanttRow& each : scene.content.rows) {
+    stretches(each.name, each.spans);
+    for (const GanttMoment& moment : each.moments) {
       if (!in_sight(moment.x, moment.x)) continue;
-      row(one.name + ": " + moment.text, moment.x, {}, std::nan(""));
+      row(each.name + ": " + moment.text, moment.x, {}, std::nan(""));
     }
   }
 }

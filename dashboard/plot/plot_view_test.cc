@@ -381,12 +381,12 @@ TEST_F(PlotViewTest, WithoutSamplesItSaysWhatToDo) {
   nothing.show();
   nothing.group().refresh_now();
   EXPECT_TRUE(nothing.empty());
-  const QImage said = nothing.grab().toImage().copy(0, 100, 600, 100);
+  const QImage with_text = nothing.grab().toImage().copy(0, 100, 600, 100);
   nothing.set_empty_text({});
   nothing.group().refresh_now();
-  const QImage unsaid = nothing.grab().toImage().copy(0, 100, 600, 100);
-  EXPECT_GT(inked_share(said, Qt::white), 0.005);
-  EXPECT_EQ(inked_share(unsaid, Qt::white), 0);
+  const QImage without_text = nothing.grab().toImage().copy(0, 100, 600, 100);
+  EXPECT_GT(inked_share(with_text, Qt::white), 0.005);
+  EXPECT_EQ(inked_share(without_text, Qt::white), 0);
   // The pointer and keys have no effect on an empty plot.
   QTest::mouseMove(nothing.childAt(300, 150), {300, 150});
   QTest::keyClick(&nothing, Qt::Key_Plus);

@@ -1,4 +1,7 @@
 // Filters and sorts the rows of a TableModel. GUI thread only.
+//
+// Sorting and filtering cost a comparison per row, in the thread of the GUI, so models bound their
+// rows.
 #pragma once
 
 #include <QSortFilterProxyModel>

@@ -89,11 +89,11 @@ CheatSheet::CheatSheet(const std::vector<const QAction*>& actions, QWidget* pare
     add_line(*window_keys, keys.join(", "), QString(action->text()).remove('&').remove(u'…'));
   }
   auto* picture_keys = make_grid("Charts (reach with Tab)");
-  for (const KeyOfPart& one : kKeysOfPictures) add_line(*picture_keys, one);
+  for (const KeyOfPart& each : kKeysOfPictures) add_line(*picture_keys, each);
   auto* table_keys = make_grid("Tables and round page");
-  for (const KeyOfPart& one : kKeysOfTables) add_line(*table_keys, one);
+  for (const KeyOfPart& each : kKeysOfTables) add_line(*table_keys, each);
   auto* control_keys = make_grid("Control page");
-  for (const KeyOfPart& one : kKeysOfControl) add_line(*control_keys, one);
+  for (const KeyOfPart& each : kKeysOfControl) add_line(*control_keys, each);
   auto* left = new QVBoxLayout;
   left->addLayout(window_keys);
   left->addSpacing(18);

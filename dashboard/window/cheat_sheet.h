@@ -1,5 +1,5 @@
 // Lists all keys in a separate window. It does not block the main window, and Escape closes it. GUI
-// thread only.
+// thread only. The texts are made once, when the window opens.
 #pragma once
 
 #include <QAction>

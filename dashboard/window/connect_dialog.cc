@@ -39,7 +39,7 @@ std::vector<ConnectChoice> connections_in(QSettings& settings) {
                      .key_file = settings.value("key_file").toString()});
   }
   settings.endArray();
-  std::erase_if(found, [](const ConnectChoice& one) { return one.key_file.isEmpty(); });
+  std::erase_if(found, [](const ConnectChoice& choice) { return choice.key_file.isEmpty(); });
   return found;
 }
 
@@ -61,7 +61,7 @@ ConnectDialog::ConnectDialog(std::vector<ConnectChoice> recent, QWidget* parent)
     : QDialog(parent), recent_(std::move(recent)) {
   setWindowTitle("Connect to a coordinator");
   recent_box_ = new QComboBox(this);
-  for (const ConnectChoice& one : recent_) recent_box_->addItem(words_of_choice(one));
+  for (const ConnectChoice& choice : recent_) recent_box_->addItem(words_of_choice(choice));
   recent_box_->setCurrentIndex(-1);
   key_file_ = new QLineEdit(this);
   key_file_->setPlaceholderText("anna.join");
@@ -75,8 +75,8 @@ ConnectDialog::ConnectDialog(std::vector<ConnectChoice> recent, QWidget* parent)
   connect_->setDefault(true);
   lay_out();
   connect(recent_box_, &QComboBox::activated, this, &ConnectDialog::take_recent);
-  for (QLineEdit* one : {key_file_, endpoint_}) {
-    connect(one, &QLineEdit::textChanged, this, &ConnectDialog::check);
+  for (QLineEdit* field : {key_file_, endpoint_}) {
+    connect(field, &QLineEdit::textChanged, this, &ConnectDialog::check);
   }
   connect(connect_, &QPushButton::clicked, this, [this] {
     emit chosen(typed());

@@ -1,5 +1,8 @@
 // The main window. It connects the open runs, the pages and the actions of the user; each part does
 // its own work. GUI thread only.
+//
+// It owns the pages and the open runs. The settings keep its geometry, its layout and the last
+// connection. No call blocks on a run: sessions read on threads of their own.
 #pragma once
 
 #include <QMainWindow>

@@ -17,7 +17,7 @@ Status OpenRuns::open(const RunOrigin& origin) {
              .remedy = "close one with Ctrl+W"}};
   }
   const bool known =
-      std::ranges::any_of(runs_, [&](const auto& one) { return one->key() == origin.key; });
+      std::ranges::any_of(runs_, [&](const auto& each) { return each->key() == origin.key; });
   if (known) {
     return {StatusCode::already_exists,
             {.what = place, .expected = "a run that is not open", .got = "an open run"}};

@@ -1,4 +1,7 @@
 // The open runs, in the order in which they were opened, and their combined state. GUI thread only.
+//
+// It owns the sessions, which are destroyed with it or by close(). Pointers from runs() are valid
+// until runs_changed().
 #pragma once
 
 #include <QObject>

@@ -1,5 +1,8 @@
 // Shows the pages as dock panels that the user can move, split and close, and saves their layout.
 // GUI thread only.
+//
+// Docks own the pages; pointers from pages() are valid as long as this object. A saved layout is
+// untrusted input: Qt checks it, and one that does not fit is ignored.
 #pragma once
 
 #include <QMainWindow>

@@ -1,4 +1,7 @@
 // Writes a page as a picture to a file. No display is needed. GUI thread only.
+//
+// Used by --export-png, in tests and by `tributary report --dashboard`. Nothing is left behind
+// after an error.
 #pragma once
 
 #include <QSize>

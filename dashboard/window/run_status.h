@@ -1,5 +1,7 @@
 // The status bar of the window: for each run its colour, its name, its state and the selected job.
 // GUI thread only.
+//
+// It owns its widgets and keeps the pointers only until the next call of show_runs().
 #pragma once
 
 #include <QString>

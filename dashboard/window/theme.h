@@ -1,4 +1,5 @@
-// The dark and the light theme. Each is one palette for all widgets.
+// The dark and the light theme. Each is one palette for all widgets. apply_theme() changes global
+// state of the application. GUI thread only.
 #pragma once
 
 #include <QPalette>

@@ -1,5 +1,7 @@
 // All actions of the window, with their menus and keys. The cheat sheet lists the same actions. GUI
 // thread only; the window owns the actions.
+//
+// The object only emits and enables: what an action does is connected in main_window.cc.
 #pragma once
 
 #include <QAction>

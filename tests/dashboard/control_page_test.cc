@@ -35,9 +35,9 @@ TEST_F(ControlPageOverAFile, PausesResumesAndStopsAJob) {
   ASSERT_TRUE(answers_contain("resume test: done"));
 
   press(page_->jobs().stop());
-  ASSERT_TRUE(page_->confirm_bar().asks());
+  ASSERT_TRUE(page_->confirm_bar().has_question());
   QTest::keyClick(&page_->confirm_bar().no(), Qt::Key_Escape);
-  EXPECT_FALSE(page_->confirm_bar().asks());
+  EXPECT_FALSE(page_->confirm_bar().has_question());
   EXPECT_EQ(page_->post().waiting(), 0u) << "nothing was asked";
 
   press(page_->jobs().stop());
@@ -126,10 +126,10 @@ TEST_F(ControlPageOverAFile, WorksByItsKeys) {
   ASSERT_TRUE(is("test", wire::JobState::paused));
   ASSERT_TRUE(happens([&] { return page_->jobs().stop().isEnabled(); }));
   QTest::keyClick(page_.get(), Qt::Key_T, Qt::AltModifier);
-  ASSERT_TRUE(happens([&] { return page_->confirm_bar().asks(); }));
+  ASSERT_TRUE(happens([&] { return page_->confirm_bar().has_question(); }));
   EXPECT_TRUE(page_->confirm_bar().no().hasFocus()) << "Enter destroys nothing";
   QTest::keyClick(&page_->confirm_bar().no(), Qt::Key_Return);
-  EXPECT_FALSE(page_->confirm_bar().asks());
+  EXPECT_FALSE(page_->confirm_bar().has_question());
   EXPECT_EQ(state_of("test"), wire::JobState::paused);
 }
 

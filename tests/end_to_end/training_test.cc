@@ -239,7 +239,7 @@ TEST_F(Training, AnAgentWithOtherDataIsLeftOutAndSaysWhy) {
 struct BadData {
   const char* name;
   const char* contents;  // of train.csv
-  std::vector<std::string> said;
+  std::vector<std::string> logged;
   // 2: both agents take part from the first round. An agent alone whose numbers are bad ends the
   // job.
   std::uint32_t agents_min = 1;
@@ -274,7 +274,7 @@ mode = "gradient"
   federation.start_coordinator();
   federation.start_agent(1);
   if (GetParam().agents_min > 1) federation.start_agent(0);
-  EXPECT_TRUE(federation.agent(1).logs(GetParam().said)) << federation.path("agent-1.log");
+  EXPECT_TRUE(federation.agent(1).logs(GetParam().logged)) << federation.path("agent-1.log");
   if (GetParam().agents_min == 1) federation.start_agent(0);
   federation.expect_everybody_ends();
 }
@@ -320,10 +320,10 @@ agents_min = 2
   const auto data = nlohmann::json::parse(federation.ask({"job", "watch", "script"}))["data"];
   ASSERT_EQ(data["state"], "finished") << data.dump();
   ASSERT_TRUE(federation.coordinator().logs({"evaluated", "model_version=200"}));
-  const std::string said =
+  const std::string logged =
       field(federation.coordinator().lines_with({"evaluated", "model_version=200"})[0], "accuracy");
-  EXPECT_GT(std::stod(said), 0.5);
-  EXPECT_NEAR(accuracy_of_export(federation, "script", data_), std::stod(said), 1e-4);
+  EXPECT_GT(std::stod(logged), 0.5);
+  EXPECT_NEAR(accuracy_of_export(federation, "script", data_), std::stod(logged), 1e-4);
 }
 
 // The training engine has its own threads, which must not receive signals.

@@ -1,4 +1,5 @@
-// The commands of tributary-lab; each is in the file of its name.
+// The commands of tributary-lab; each is in the file of its name. They need the rights to create
+// network namespaces; without them a command fails with the tool's own message.
 #pragma once
 
 #include "cli/command.h"

@@ -26,8 +26,8 @@ void DirectionCounts::note_late(std::uint64_t late_ns) {
 }
 
 double DirectionCounts::late_ms_mean() const {
-  if (line.packets == 0) return 0;
-  return static_cast<double>(late_ns_sum) / static_cast<double>(line.packets) / 1e6;
+  if (link.packets == 0) return 0;
+  return static_cast<double>(late_ns_sum) / static_cast<double>(link.packets) / 1e6;
 }
 
 // The upper bound of the histogram's bin, but never more than the exact maximum.

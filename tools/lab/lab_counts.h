@@ -18,7 +18,7 @@ namespace tributary {
 // One direction of a link. "Late" is the time between the exact due time of a packet and its
 // delivery.
 struct DirectionCounts {
-  PacketLinkCounts line;
+  PacketLinkCounts link;
   std::uint64_t late_ns_sum = 0;
   std::uint64_t late_ns_max = 0;
   std::array<std::uint64_t, 40> late = {};  // histogram by the bit width of the nanoseconds

@@ -1,4 +1,6 @@
 // Runs one command in all nodes of a lab at once.
+//
+// The lab must be up. One call at a time per process, because stop signals belong to the process.
 #pragma once
 
 #include <cstdint>

@@ -26,11 +26,11 @@ std::string condition(const FoundLab& found, const std::optional<LabState>& stat
 }
 
 Json direction_json(const DirectionCounts& counts) {
-  return {{"packets", counts.line.packets},
-          {"wire_bytes", counts.line.wire_bytes},
-          {"lost", counts.line.lost},
-          {"overflowed", counts.line.overflowed},
-          {"reordered", counts.line.reordered},
+  return {{"packets", counts.link.packets},
+          {"wire_bytes", counts.link.wire_bytes},
+          {"lost", counts.link.lost},
+          {"overflowed", counts.link.overflowed},
+          {"reordered", counts.link.reordered},
           {"late_ms_mean", counts.late_ms_mean()},
           {"late_ms_p99", counts.late_ms_percentile(0.99)},
           {"late_ms_max", static_cast<double>(counts.late_ns_max) / 1e6}};
@@ -38,15 +38,15 @@ Json direction_json(const DirectionCounts& counts) {
 
 std::string direction_text(const DirectionCounts& counts) {
   return fmt::format("{} packets, {} lost, {} overflowed, late {:.3f} ms (p99 {:.3f}, max {:.3f})",
-                     count_text(counts.line.packets), count_text(counts.line.lost),
-                     count_text(counts.line.overflowed), counts.late_ms_mean(),
+                     count_text(counts.link.packets), count_text(counts.link.lost),
+                     count_text(counts.link.overflowed), counts.late_ms_mean(),
                      counts.late_ms_percentile(0.99),
                      static_cast<double>(counts.late_ns_max) / 1e6);
 }
 
 // False if the link is idle or implemented by the kernel.
 bool was_used(const DirectionCounts& counts) {
-  return counts.line.packets + counts.line.lost + counts.line.overflowed > 0;
+  return counts.link.packets + counts.link.lost + counts.link.overflowed > 0;
 }
 
 // Adds a lab to the text and to the JSON answer. Counts are shown only for links in user space that

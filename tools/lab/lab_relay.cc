@@ -84,11 +84,11 @@ Result<std::vector<RelayDirection>> make_directions(const LabPlan& plan, const R
   std::vector<RelayDirection> directions;
   for (const RelayTaps::Link& link : taps.links()) {
     for (const bool up : {true, false}) {
-      TRIBUTARY_ASSIGN(PacketLink line, make_line(plan, link, up, seed));
+      TRIBUTARY_ASSIGN(PacketLink packet_link, make_line(plan, link, up, seed));
       NodeCounts& node = counts.node(link.node);
       directions.push_back({.from = up ? link.node_tap : link.hub_tap,
                             .to = up ? link.hub_tap : link.node_tap,
-                            .line = std::move(line),
+                            .link = std::move(packet_link),
                             .trace = link.trace.empty() ? nullptr : &link.trace.front(),
                             .mtu_bytes = plan.mtu_bytes,
                             .counts = up ? &node.up : &node.down});
@@ -187,10 +187,10 @@ Result<pid_t> start_relay(const LabPlan& plan, const RelayTaps& taps, const Rela
   if (process == 0) become_relay(plan, taps, options, ready[1]);
   const int error = errno;
   ::close(ready[1]);
-  char said = 0;
+  char report = 0;
   ssize_t size = 0;
   do {
-    size = ::read(ready[0], &said, 1);
+    size = ::read(ready[0], &report, 1);
   } while (size < 0 && errno == EINTR);
   ::close(ready[0]);
   if (process > 0 && size == 1) return process;

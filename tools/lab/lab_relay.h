@@ -1,5 +1,7 @@
 // Links in user space: a TAP in the node's namespace, a TAP at the bridge, and a relay process that
 // carries packets between them at the times that the emulated link determines.
+//
+// open() needs the rights to create TAPs.
 #pragma once
 
 #include <sys/types.h>

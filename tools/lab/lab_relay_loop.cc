@@ -65,7 +65,7 @@ class Relay {
     std::array<epoll_event, 64> events{};
     std::optional<Time> due;
     for (const RelayDirection& direction : directions_) {
-      const std::optional<Time> next = direction.line.next_due();
+      const std::optional<Time> next = direction.link.next_due();
       if (next && (!due || *next < *due)) due = next;
     }
     timespec timeout = {};
@@ -102,7 +102,7 @@ class Relay {
         Bytes fitting(buffer.begin(), buffer.end());
         give_back(std::exchange(buffer, std::move(fitting)));
       }
-      direction.line.put(
+      direction.link.put(
           time, {.bytes = std::move(buffer), .wire_bytes = wire.bytes, .segments = wire.segments});
     }
     return {};
@@ -111,14 +111,14 @@ class Relay {
   // Writes all packets that are due, and records how late they are.
   void deliver(RelayDirection& direction) {
     const Time time = now();
-    while (std::optional<PacketLink::Out> out = direction.line.take(time)) {
+    while (std::optional<PacketLink::Out> out = direction.link.take(time)) {
       // If the other end is down or has no memory, the packet is dropped, as in a network.
       [[maybe_unused]] const ssize_t written =
           ::write(direction.to, out->packet.bytes.data(), out->packet.bytes.size());
       direction.counts->note_late(static_cast<std::uint64_t>((time - out->due).count()));
       if (out->packet.bytes.capacity() >= kPacketBytesMax) give_back(std::move(out->packet.bytes));
     }
-    direction.counts->line = direction.line.counts();
+    direction.counts->link = direction.link.counts();
   }
 
   // Applies the step of the trace that is in force at this time.
@@ -129,7 +129,7 @@ class Relay {
     direction.step = &step;
     LinkSettings link;
     link.delay = step.delay;
-    direction.line.change(step.delay, step.bytes_per_s, step.loss,
+    direction.link.change(step.delay, step.bytes_per_s, step.loss,
                           queue_bytes_for(link, step.bytes_per_s * 8, direction.mtu_bytes));
   }
 

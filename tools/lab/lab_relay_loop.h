@@ -18,7 +18,7 @@ namespace tributary {
 struct RelayDirection {
   int from = -1;
   int to = -1;
-  PacketLink line;
+  PacketLink link;
   const LinkTrace* trace = nullptr;  // changes the link over time; null: constant
   const TraceStep* step = nullptr;   // the step in force
   std::uint32_t mtu_bytes = 1500;

@@ -1,5 +1,7 @@
 // Descriptions of labs under /run/tributary/lab. They serve people and `lab list`; a lab is found
 // and taken down without them.
+//
+// The functions do not check that a lab exists.
 #pragma once
 
 #include <sys/types.h>

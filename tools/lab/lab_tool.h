@@ -1,4 +1,6 @@
 // Runs the system's network tools, ip(8), bridge(8) and tc(8), and waits for their end.
+//
+// Blocks; one thread at a time.
 #pragma once
 
 #include <string>

@@ -1,5 +1,9 @@
 // Runs many agents in one process: each has a real connection and session, with synthetic updates
 // and without a journal.
+//
+// What the coordinator sees is the same as from separate processes: one connection, session and
+// update per agent. Only memory and computing are shared, so that thousands of agents fit on one
+// machine.
 #pragma once
 
 #include <cstdint>

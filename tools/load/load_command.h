@@ -1,4 +1,4 @@
-// The only command of tributary-load.
+// The only command of tributary-load. Its options and figures are described in its --help.
 #pragma once
 
 #include "cli/command.h"

@@ -166,7 +166,7 @@ Result<SharedBytes> SharedReplica::payload(SharedRound& round, const Sender& sen
     return found->second;
   }
   std::vector<ByteSpan> spans;
-  for (const SharedBytes& one : combined) spans.emplace_back(*one);
+  for (const SharedBytes& each : combined) spans.emplace_back(*each);
   const std::uint32_t as = own ? sender.rank : std::min(which.number, round.plan->agents() - 1);
   const StageCall call = {
       .round = round.plan->context(planned, as), .combined = spans, .keep = which.keep};
@@ -185,8 +185,9 @@ Result<SharedBytes> SharedReplica::payload(SharedRound& round, const Sender& sen
 void SharedReplica::forget_shares(const SharedRound& round) {
   std::set<SharedUpdate> used;
   for (const auto& [place, payload] : round.encoded) used.insert(std::get<SharedUpdate>(place));
-  std::erase_if(encoders_,
-                [&](const auto& one) { return one.first.keep != 1 && !used.contains(one.first); });
+  std::erase_if(encoders_, [&](const auto& item) {
+    return item.first.keep != 1 && !used.contains(item.first);
+  });
 }
 
 Result<SharedModel> SharedReplica::apply(SharedRound& round, const wire::CommitT& commit,
@@ -198,9 +199,9 @@ Result<SharedModel> SharedReplica::apply(SharedRound& round, const wire::CommitT
   }
   const wire::RoundOutcomeT& outcome = *commit.rounds[0];
   std::vector<CommittedBucket> buckets;
-  for (const auto& one : outcome.outcomes) {
-    buckets.push_back(received.committed(*one, outcome));
-    if (hash64(buckets.back().combined.back()) != one->result_hash) {
+  for (const auto& each : outcome.outcomes) {
+    buckets.push_back(received.committed(*each, outcome));
+    if (hash64(buckets.back().combined.back()) != each->result_hash) {
       return differs("aggregate", "the commit's");
     }
   }

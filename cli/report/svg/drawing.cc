@@ -10,6 +10,8 @@ namespace tributary::report {
 namespace {
 
 // Average width of a character in px at the font size of 12 px.
+// No font is measured: pictures must be the same on every machine. The estimate is only used for
+// spacing.
 constexpr double kCharacterWidth = 6.4;
 
 std::string_view name_of(Anchor anchor) {
@@ -68,6 +70,8 @@ void Drawing::words(double x, double y, std::string_view text, Anchor anchor,
   text_ += escaped(text) + "</text>\n";
 }
 
+// A gap (a value that is not finite) interrupts the line. A single point between two gaps would be
+// invisible, so it becomes a dot.
 void Drawing::path(std::span<const Point> points, std::string_view css_class) {
   std::string pen;
   const auto gap = [&](std::size_t i) {

@@ -1,4 +1,7 @@
 // Writes SVG elements as text. Each has a class from picture_styles(). Texts are escaped.
+//
+// The object only appends: elements drawn later are in front. Positions are pixels, y grows
+// downwards, and no function checks that they lie within the picture. Not thread-safe.
 #pragma once
 
 #include <span>

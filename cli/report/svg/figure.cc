@@ -47,6 +47,7 @@ void take(Range& range, const StripPanel& panel) {
   }
 }
 
+// All panels of a figure share this axis, so their points lie above one another.
 Axis x_axis_of(const Figure& figure) {
   Range range;
   for (const auto& panel : figure.panels) {
@@ -122,6 +123,8 @@ class Painter {
 
   const Figure& figure_;
   Axis x_;
+  // Marks are drawn into a layer of their own that comes first in the file and is therefore behind
+  // the curves.
   Drawing behind_;
   Drawing drawing_;
 };

@@ -80,6 +80,8 @@ class LinePainter {
  private:
   bool usable(double value) const { return std::isfinite(value) && (!panel_.log || value > 0); }
 
+  // Returns false if no value can be drawn. SVG's y grows downwards, so the axis begins at the
+  // bottom.
   bool make_axis(double top, double bottom) {
     double low = std::numeric_limits<double>::infinity();
     double high = -low;
@@ -146,6 +148,7 @@ class LinePainter {
   }
 
   void draw_line(const Series& series) {
+    // Only the picture is thinned; sums and last values in the legend are computed from all points.
     const Points thinned = decimated(series.points, kLinePointsMax);
     drawing_.path(placed(series.step ? stairs(thinned) : thinned), class_of(series));
     if (series.faint || panel_.stacked || series.points.size() > kDotsMax) return;
@@ -196,6 +199,7 @@ class LinePainter {
 
 }  // namespace
 
+// The tiny divisors keep the result finite for a range without a width.
 double Axis::place(double value) const {
   const double share = log ? (std::log10(value) - std::log10(low)) /
                                  std::max(std::log10(high) - std::log10(low), 1e-12)

@@ -1,4 +1,7 @@
 // Draws the panels of a figure. Internal to figure.cc.
+//
+// Pure, except for the drawing that they append to. The x axis is made once per figure, the y axis
+// by each panel.
 #pragma once
 
 #include "cli/report/svg/drawing.h"

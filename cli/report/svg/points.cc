@@ -30,6 +30,7 @@ void keep_extremes(const Point* begin, const Point* end, Points& out) {
 
 }  // namespace
 
+// Keeps what the eye looks for: peaks, troughs and gaps of every interval. A mean would hide them.
 Points decimated(const Points& points, std::size_t most) {
   most = std::max<std::size_t>(most, 8);
   if (points.size() <= most) return points;
@@ -68,6 +69,8 @@ double usual_distance(const Points& points) {
   return *middle;
 }
 
+// Bins have equal width in x. The x of a bin is the mean of its points, so that regular samples
+// stay at their places.
 Envelope envelope(const std::vector<Points>& lines, std::size_t bins_max) {
   double first = std::numeric_limits<double>::infinity();
   double last = -first;

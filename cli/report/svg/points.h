@@ -1,4 +1,5 @@
-// Reduces lines of points to what a picture can show. Pure functions; x must be ascending.
+// Reduces lines of points to what a picture can show. Pure functions; x must be ascending. The cost
+// is linear, plus sorting within an interval. No function changes its input.
 #pragma once
 
 #include <cstddef>

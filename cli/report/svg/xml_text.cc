@@ -50,6 +50,8 @@ std::string_view entity(char c) {
 
 }  // namespace
 
+// A byte that XML cannot contain becomes a replacement character, because one such byte makes a
+// whole file unreadable.
 std::string escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());

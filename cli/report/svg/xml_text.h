@@ -1,4 +1,5 @@
-// Prepares text for XML and HTML. Pure functions; any bytes are accepted.
+// Prepares text for XML and HTML. Pure functions; any bytes are accepted. A result is never longer
+// than six times its input.
 #pragma once
 
 #include <string>

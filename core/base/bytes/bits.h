@@ -1,4 +1,5 @@
-// The number of bits that a value requires. All functions are pure.
+// The number of bits that a value requires. All functions are pure. They are evaluated at compile
+// time where possible.
 #pragma once
 
 #include <bit>

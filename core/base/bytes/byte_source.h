@@ -1,5 +1,9 @@
 // Interfaces for reading bytes at any offset and for writing them in order, independent of the
 // storage.
+//
+// A reader keeps neither the whole content nor a position, so codecs and data sets can work on
+// files that are larger than memory. Implementations are files, bytes in memory and decompressed
+// archives.
 #pragma once
 
 #include <cstdint>

@@ -132,7 +132,7 @@ class AtomicFileTest : public FileTest, public testing::WithParamInterface<bool>
   AtomicFileOptions options() const { return {.unnamed = GetParam()}; }
 };
 INSTANTIATE_TEST_SUITE_P(Ways, AtomicFileTest, testing::Values(true, false),
-                         [](const auto& way) { return way.param ? "unnamed" : "named"; });
+                         [](const auto& test) { return test.param ? "unnamed" : "named"; });
 
 TEST_P(AtomicFileTest, TargetChangesOnlyAtTheCommit) {
   ASSERT_TRUE(write(path("x"), "old").ok());

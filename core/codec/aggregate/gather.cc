@@ -77,12 +77,12 @@ class BroadcastAggregator final : public Aggregator {
 class GatherAggregator final : public Aggregator {
  public:
   GatherAggregator(const Codec& codec, std::size_t stage, std::uint32_t values,
-                   std::size_t said_bytes_max)
-      : codec_(codec), stage_(stage), values_(values), said_bytes_max_(said_bytes_max) {}
+                   std::size_t payload_bytes_max)
+      : codec_(codec), stage_(stage), values_(values), payload_bytes_max_(payload_bytes_max) {}
 
   Status begin(const StageCall& call, std::span<float>) override {
     assert(call.stage() == stage_);
-    said_.clear();
+    payloads_.clear();
     agents_ = call.round.agents;
     return {};
   }
@@ -94,9 +94,9 @@ class GatherAggregator final : public Aggregator {
     const std::uint64_t total = std::uint64_t{contributors()} + open.header.contributors;
     if (total > agents_) return too_many_contributors(agents_, total);
     TRIBUTARY_ASSIGN(const std::vector<GatherEntry> entries,
-                     read_gather_entries(open, agents_, said_bytes_max_));
+                     read_gather_entries(open, agents_, payload_bytes_max_));
     for (const GatherEntry& entry : entries) {
-      if (!said_.contains(entry.agent)) continue;
+      if (!payloads_.contains(entry.agent)) continue;
       return Status(StatusCode::already_exists,
                     {.what = fmt::format("gathered payload of agent {}", entry.agent),
                      .expected = "one of each agent",
@@ -104,54 +104,57 @@ class GatherAggregator final : public Aggregator {
                      .remedy = "send it once"});
     }
     for (const GatherEntry& entry : entries) {
-      said_.emplace(entry.agent, Bytes(entry.said.begin(), entry.said.end()));
+      payloads_.emplace(entry.agent, Bytes(entry.payload.begin(), entry.payload.end()));
     }
     return {};
   }
 
   Status finish(const StageCall& call, Bytes& combined) override {
-    if (said_.empty()) return nothing_added();
+    if (payloads_.empty()) return nothing_added();
     // The size is computed first, so that the body is allocated once.
     std::size_t bytes = 0;
-    for (const auto& [agent, said] : said_) bytes += gather_bytes(said.size());
+    for (const auto& [agent, payload] : payloads_) bytes += gather_bytes(payload.size());
     MutableByteSpan body = start_payload({.spec = codec_.spec(),
                                           .stage = static_cast<std::uint8_t>(stage_),
                                           .contributors = contributors(),
                                           .values = values_},
                                          bytes, combined);
-    for (const auto& [agent, said] : said_) body = write_gather_entry({agent, said}, body);
+    for (const auto& [agent, payload] : payloads_)
+      body = write_gather_entry({agent, payload}, body);
     seal_payload(call.execution, combined);
     agents_ = 0;  // refuses payloads that arrive after finish()
     return {};
   }
 
-  std::uint32_t contributors() const override { return static_cast<std::uint32_t>(said_.size()); }
+  std::uint32_t contributors() const override {
+    return static_cast<std::uint32_t>(payloads_.size());
+  }
 
  private:
   const Codec& codec_;
   const std::size_t stage_;
   const std::uint32_t values_;
-  const std::size_t said_bytes_max_;
-  std::map<std::uint32_t, Bytes> said_;  // by agent index
+  const std::size_t payload_bytes_max_;
+  std::map<std::uint32_t, Bytes> payloads_;  // by agent index
   std::uint32_t agents_ = 0;
 };
 
 }  // namespace
 
 MutableByteSpan write_gather_entry(const GatherEntry& entry, MutableByteSpan body) {
-  assert(body.size() >= gather_bytes(entry.said.size()));
-  const std::uint32_t header[] = {entry.agent, static_cast<std::uint32_t>(entry.said.size())};
+  assert(body.size() >= gather_bytes(entry.payload.size()));
+  const std::uint32_t header[] = {entry.agent, static_cast<std::uint32_t>(entry.payload.size())};
   static_assert(sizeof(header) == kGatherEntryHeaderBytes);
   std::memcpy(body.data(), header, sizeof(header));
-  if (!entry.said.empty()) {
-    std::memcpy(body.data() + sizeof(header), entry.said.data(), entry.said.size());
+  if (!entry.payload.empty()) {
+    std::memcpy(body.data() + sizeof(header), entry.payload.data(), entry.payload.size());
   }
-  return body.subspan(gather_bytes(entry.said.size()));
+  return body.subspan(gather_bytes(entry.payload.size()));
 }
 
 Result<std::vector<GatherEntry>> read_gather_entries(const OpenPayload& payload,
                                                      std::uint32_t agents,
-                                                     std::size_t said_bytes_max) {
+                                                     std::size_t payload_bytes_max) {
   ByteReader reader(payload.body);
   std::vector<GatherEntry> entries;
   while (reader.remaining() > 0) {
@@ -163,12 +166,12 @@ Result<std::vector<GatherEntry>> read_gather_entries(const OpenPayload& payload,
                      fmt::format("an ascending list below {}", agents),
                      fmt::format("{} in place {}", agent, entries.size()));
     }
-    if (bytes > said_bytes_max) {
+    if (bytes > payload_bytes_max) {
       return corrupt(fmt::format("gathered payload of agent {}", agent),
-                     fmt::format("at most {} bytes", said_bytes_max), fmt::format("{}", bytes));
+                     fmt::format("at most {} bytes", payload_bytes_max), fmt::format("{}", bytes));
     }
-    TRIBUTARY_ASSIGN(const ByteSpan said, reader.take(bytes, "a gathered payload"));
-    entries.push_back({agent, said});
+    TRIBUTARY_ASSIGN(const ByteSpan entry_payload, reader.take(bytes, "a gathered payload"));
+    entries.push_back({agent, entry_payload});
   }
   if (entries.size() == payload.header.contributors) return entries;
   return corrupt("gathered payload", fmt::format("{} contributors", payload.header.contributors),
@@ -182,8 +185,8 @@ std::unique_ptr<Aggregator> make_broadcast_aggregator(const Codec& codec, std::s
 
 std::unique_ptr<Aggregator> make_gather_aggregator(const Codec& codec, std::size_t stage,
                                                    std::uint32_t values,
-                                                   std::size_t said_bytes_max) {
-  return std::make_unique<GatherAggregator>(codec, stage, values, said_bytes_max);
+                                                   std::size_t payload_bytes_max) {
+  return std::make_unique<GatherAggregator>(codec, stage, values, payload_bytes_max);
 }
 
 }  // namespace tributary

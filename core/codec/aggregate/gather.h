@@ -38,30 +38,30 @@ std::unique_ptr<Aggregator> make_broadcast_aggregator(const Codec& codec, std::s
 struct GatherEntry {
   std::uint32_t agent = 0;
   // Points into the payload.
-  ByteSpan said;
+  ByteSpan payload;
 };
 
 constexpr std::size_t kGatherEntryHeaderBytes = 8;
 
-// Writes an entry to the start of `body`, which needs at least gather_bytes(said.size()) bytes, and
-// returns the remaining part.
+// Writes an entry to the start of `body`, which needs at least gather_bytes(payload.size()) bytes,
+// and returns the remaining part.
 MutableByteSpan write_gather_entry(const GatherEntry& entry, MutableByteSpan body);
-constexpr std::size_t gather_bytes(std::size_t said_bytes) {
-  return kGatherEntryHeaderBytes + said_bytes;
+constexpr std::size_t gather_bytes(std::size_t payload_bytes) {
+  return kGatherEntryHeaderBytes + payload_bytes;
 }
 
 // Reads the entries of an untrusted payload. Their number must equal the payload's contributors,
-// their agents must be ascending and below `agents`, and no entry may exceed `said_bytes_max`;
+// their agents must be ascending and below `agents`, and no entry may exceed `payload_bytes_max`;
 // otherwise corrupt_data. The entries point into the payload.
 Result<std::vector<GatherEntry>> read_gather_entries(const OpenPayload& payload,
                                                      std::uint32_t agents,
-                                                     std::size_t said_bytes_max);
+                                                     std::size_t payload_bytes_max);
 
-// Makes an aggregator that keeps every contributor's bytes: up to `said_bytes_max` for each planned
-// agent, so it suits small entries only. Large payloads of `gather` codecs are decoded on arrival
-// instead. A second entry of an agent is refused with already_exists.
+// Makes an aggregator that keeps every contributor's bytes: up to `payload_bytes_max` for each
+// planned agent, so it suits small entries only. Large payloads of `gather` codecs are decoded on
+// arrival instead. A second entry of an agent is refused with already_exists.
 std::unique_ptr<Aggregator> make_gather_aggregator(const Codec& codec, std::size_t stage,
                                                    std::uint32_t values,
-                                                   std::size_t said_bytes_max);
+                                                   std::size_t payload_bytes_max);
 
 }  // namespace tributary

@@ -23,7 +23,7 @@ class AnyCodec : public testing::Test {
     return payload;
   }
   // A payload with one entry.
-  Bytes said(std::uint32_t agent, const std::string& text) const {
+  Bytes text_payload(std::uint32_t agent, const std::string& text) const {
     Bytes body(gather_bytes(text.size()));
     write_gather_entry({agent, bytes_of(std::string_view(text))}, body);
     return payload_of(1, body);
@@ -37,7 +37,7 @@ class AnyCodec : public testing::Test {
     std::vector<std::string> out;
     for (const GatherEntry& entry : *entries) {
       out.push_back(std::to_string(entry.agent) +
-                    std::string(entry.said.begin(), entry.said.end()));
+                    std::string(entry.payload.begin(), entry.payload.end()));
     }
     return out;
   }
@@ -60,10 +60,10 @@ using Broadcast = AnyCodec;
 TEST_F(Gather, HoldsWhatEachSaidInTheOrderOfAgents) {
   const auto left = gatherer(5);
   const auto right = gatherer(5);
-  ASSERT_TRUE(left->add(call_, said(3, "three")).ok());
-  ASSERT_TRUE(left->add(call_, said(0, "")).ok());
-  ASSERT_TRUE(right->add(call_, said(4, "four")).ok());
-  ASSERT_TRUE(right->add(call_, said(1, "one")).ok());
+  ASSERT_TRUE(left->add(call_, text_payload(3, "three")).ok());
+  ASSERT_TRUE(left->add(call_, text_payload(0, "")).ok());
+  ASSERT_TRUE(right->add(call_, text_payload(4, "four")).ok());
+  ASSERT_TRUE(right->add(call_, text_payload(1, "one")).ok());
   Bytes partial;
   ASSERT_TRUE(right->finish(call_, partial).ok());
   ASSERT_TRUE(left->add(call_, partial).ok());
@@ -75,10 +75,10 @@ TEST_F(Gather, HoldsWhatEachSaidInTheOrderOfAgents) {
 
 TEST_F(Gather, RefusesWhatDoesNotBelong) {
   const auto aggregator = gatherer(2);
-  ASSERT_TRUE(aggregator->add(call_, said(1, "first")).ok());
-  EXPECT_EQ(aggregator->add(call_, said(1, "again")).code(), StatusCode::already_exists);
-  EXPECT_EQ(aggregator->add(call_, said(2, "who")).code(), StatusCode::corrupt_data);
-  EXPECT_EQ(aggregator->add(call_, said(0, "longer")).code(), StatusCode::corrupt_data);
+  ASSERT_TRUE(aggregator->add(call_, text_payload(1, "first")).ok());
+  EXPECT_EQ(aggregator->add(call_, text_payload(1, "again")).code(), StatusCode::already_exists);
+  EXPECT_EQ(aggregator->add(call_, text_payload(2, "who")).code(), StatusCode::corrupt_data);
+  EXPECT_EQ(aggregator->add(call_, text_payload(0, "longer")).code(), StatusCode::corrupt_data);
   // Two entries of the same agent in one payload.
   Bytes twice(2 * gather_bytes(0));
   write_gather_entry({0, {}}, write_gather_entry({0, {}}, twice));
@@ -89,8 +89,8 @@ TEST_F(Gather, RefusesWhatDoesNotBelong) {
   EXPECT_EQ(aggregator->contributors(), 1u);
   Bytes combined;
   ASSERT_TRUE(aggregator->finish(call_, combined).ok());
-  EXPECT_EQ(combined, said(1, "first"));
-  EXPECT_EQ(aggregator->add(call_, said(0, "late")).code(), StatusCode::resource_exhausted);
+  EXPECT_EQ(combined, text_payload(1, "first"));
+  EXPECT_EQ(aggregator->add(call_, text_payload(0, "late")).code(), StatusCode::resource_exhausted);
 }
 
 TEST_F(Broadcast, LetsOneCheckedPayloadThrough) {

@@ -1,5 +1,8 @@
 // The header of an encoded file: the fields before the first payload. encoded_file.h describes the
 // format.
+//
+// The functions are pure, except for the source. Reading trusts nothing: every length is bounded
+// before it is used.
 #pragma once
 
 #include <cstdint>

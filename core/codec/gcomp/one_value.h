@@ -1,5 +1,8 @@
 // Splits and joins a chunk value by value. The scalar loops use it for all values, the SIMD loops
 // for the values after the last whole block.
+//
+// The caller provides Parts of sufficient size and values within the chunk; nothing is checked
+// here. Not thread-safe.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
 // General-purpose lossless compressors (zstd, zlib) applied to float32 values. They are the
-// baseline that uses no knowledge of gradients.
+// baseline that uses no knowledge of gradients. Their sizes show what other codecs gain by knowing
+// what the values are.
 #pragma once
 
 #include <span>

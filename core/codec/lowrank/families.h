@@ -1,4 +1,5 @@
-// PowerSGD: a codec that sends each matrix as the product of two thin matrices.
+// PowerSGD: a codec that sends each matrix as the product of two thin matrices. Vectors, and
+// matrices that two factors would not make smaller, are sent as they are.
 #pragma once
 
 #include <span>

@@ -1,4 +1,5 @@
-// Reports the instruction set that the SIMD kernels of all codecs use on this machine.
+// Reports the instruction set that the SIMD kernels of all codecs use on this machine. The result
+// is the same for the life of the process.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
 // Aggregators for the last stage of sparse codecs. Their contract is that of Aggregator
-// (core/codec/codec.h).
+// (core/codec/codec.h). The codec must outlive them. Not thread-safe: one call at a time.
 #pragma once
 
 #include <cstdint>

@@ -281,8 +281,8 @@ class VarTopkCodec final : public ArTopkCodec {
  private:
   static Result<double> read_energy(const GatherEntry& entry) {
     double energy = -1;
-    if (entry.said.size() == sizeof(energy)) {
-      std::memcpy(&energy, entry.said.data(), sizeof(energy));
+    if (entry.payload.size() == sizeof(energy)) {
+      std::memcpy(&energy, entry.payload.data(), sizeof(energy));
     }
     if (std::isfinite(energy) && !std::signbit(energy)) return energy;
     return Status(StatusCode::corrupt_data, {.what = fmt::format("energy of agent {}", entry.agent),

@@ -1,5 +1,6 @@
 // The arithmetic of one element for the sparse codecs. It is the specification: SIMD and GPU
-// kernels must produce the same bits for each element. The functions are pure.
+// kernels must produce the same bits for each element. The functions are pure. No operation here
+// depends on a rounding mode or on fused multiplication.
 #pragma once
 
 #include <bit>

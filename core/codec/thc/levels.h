@@ -1,5 +1,7 @@
 // A table of THC levels in the representations that the kernels use. It is immutable; all threads
 // may share it.
+//
+// The same tables serve all buckets of a job.
 #pragma once
 
 #include <array>

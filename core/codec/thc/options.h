@@ -1,4 +1,6 @@
 // The parameters of a THC codec, after parsing.
+//
+// Plain values, already checked against the family's table. Copies are cheap.
 #pragma once
 
 #include <cstdint>

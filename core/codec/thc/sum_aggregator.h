@@ -1,5 +1,7 @@
 // The aggregator of THC's stage 1. It adds levels by looking up their places on the grid, and adds
 // partial sums directly, without decoding either.
+//
+// The sums are integers on the grid, so their order does not matter and a switch can add them too.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,8 @@
 // Converts a number to a digit of -1, 0 or 1 and back. It is the specification of this family's
 // arithmetic; SIMD kernels must produce the same bits. The functions are pure.
+//
+// A digit is decided by comparison with a level that is computed once per bucket, so that no
+// division is made per value.
 #pragma once
 
 #include <bit>

@@ -1,4 +1,6 @@
 // Addresses of the random draws of drawn data (core/base/random.h).
+//
+// Pure. The same seed gives the same data set on every machine, so that agents need no files.
 #pragma once
 
 #include <cstdint>

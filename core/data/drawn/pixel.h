@@ -1,4 +1,4 @@
-// A drawn value as the byte of a picture.
+// A drawn value as the byte of a picture. NaN is not allowed.
 #pragma once
 
 #include <algorithm>

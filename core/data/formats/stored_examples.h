@@ -1,5 +1,7 @@
 // Examples whose features are bytes in a file. They are read when a batch needs them, so a data set
 // takes two bytes of memory per example (the label), however large its file is.
+//
+// The set is immutable, and several threads may read it. A read fails only with the source's error.
 #pragma once
 
 #include <array>

@@ -1,5 +1,7 @@
 // Plain text as a data set for character models: one token per byte, in consecutive windows of
 // equal length. The file is read on demand.
+//
+// The set is immutable, and several threads may read it. Memory does not grow with the file.
 #pragma once
 
 #include <memory>

@@ -55,6 +55,8 @@ Status check_comment(std::string_view comment) {
 }
 
 // Returns nothing for an empty line or a comment.
+// A line is ID KEY COMMENT, separated by blanks. Errors do not repeat the line: a secret key may
+// have been pasted into it by mistake.
 Result<std::optional<AllowedAgent>> parse_line(std::string_view line) {
   line = trimmed(line);
   if (line.empty() || line[0] == '#') return std::optional<AllowedAgent>();
@@ -83,6 +85,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
+// A user who can write the list can let an agent in. A missing file is reported when it is read.
 Status refuse_if_others_can_write(const std::string& path) {
   struct stat about {};
   if (::stat(path.c_str(), &about) != 0 || (about.st_mode & 022) == 0) return {};
@@ -103,6 +106,7 @@ Result<std::string> read_text(const std::string& path) {
 // locked, because each change replaces it.
 class FolderLock {
  public:
+  // Waits for the lock. flock() is released when the file is closed, also if the process crashes.
   static Result<FolderLock> of(const std::string& path) {
     const std::string parent = std::filesystem::path(path).parent_path();
     const std::string folder(parent.empty() ? "." : parent.c_str());
@@ -158,6 +162,8 @@ Status check_agent_id(std::string_view id) {
                  .got = fmt::format("{} bytes", id.size())});
 }
 
+// Ids and keys must both be unique: an id names the agent in the journal, and a key authenticates
+// exactly one id.
 Result<std::vector<AllowedAgent>> parse_allow_list(std::string_view text) {
   std::vector<AllowedAgent> agents;
   std::set<std::string> ids;
@@ -190,16 +196,18 @@ Result<std::vector<AllowedAgent>> read_allow_file(const std::string& path) {
   return agents;
 }
 
+// Comments and the order of lines are kept, because people edit the file too. The new text is
+// parsed before it is written, so a list that cannot be read is never left behind.
 Status allow_in_file(const std::string& path, const AllowedAgent& agent) {
   TRIBUTARY_TRY(check_agent_id(agent.id));
   TRIBUTARY_TRY(check_comment(agent.comment));
   TRIBUTARY_ASSIGN(const FolderLock lock, FolderLock::of(path));
   std::string text(kHeader);
-  Result<std::string> there = read_text(path);
-  if (there.ok()) {
-    text = std::move(*there);
-  } else if (there.status().code() != StatusCode::not_found) {
-    return std::move(there).status();
+  Result<std::string> before = read_text(path);
+  if (before.ok()) {
+    text = std::move(*before);
+  } else if (before.status().code() != StatusCode::not_found) {
+    return std::move(before).status();
   }
   Result<std::vector<AllowedAgent>> agents = parse_allow_list(text);
   if (!agents.ok()) return std::move(agents).status().at(path);
@@ -241,6 +249,7 @@ Result<AllowedAgent> revoke_in_file(const std::string& path, std::string_view id
   return *found;
 }
 
+// The map is built before the lock is taken, so that a reload does not make the gate wait.
 void AllowList::replace(const std::vector<AllowedAgent>& agents) {
   std::unordered_map<PublicKey, std::string, PublicKeyHash> ids;
   for (const AllowedAgent& agent : agents) ids.emplace(agent.key, agent.id);

@@ -7,6 +7,8 @@
 namespace tributary {
 namespace {
 
+// The parts of a ZAP request (RFC 27): version, request id, domain, address, identity, mechanism,
+// credentials.
 constexpr std::size_t kRequestParts = 7;  // CURVE has exactly one part of credentials
 constexpr std::size_t kDomainPart = 2;
 constexpr std::size_t kAddressPart = 3;
@@ -33,6 +35,8 @@ void Gate::leave(const std::string& domain) {
   domains_.erase(domain);
 }
 
+// An unknown key is refused before the rate limit is consulted: strangers cannot fill the map of
+// busy keys.
 GateAnswer Gate::answer(std::span<const ByteSpan> request) {
   if (request.size() != kRequestParts || as_text(request[kMechanismPart]) != "CURVE" ||
       request[kKeyPart].size() != kKeyBytes) {
@@ -55,6 +59,7 @@ GateAnswer Gate::answer(std::span<const ByteSpan> request) {
   return {.status = 200, .text = "OK", .user_id = key_text(key)};
 }
 
+// The queue of refusals is bounded and drops the oldest; the counts are exact.
 GateAnswer Gate::refuse(Domain& domain, RefusalReason reason, std::string source) {
   ++domain.counts[static_cast<std::size_t>(reason)];
   if (domain.refusals.size() >= kWaitingRefusalsMax) domain.refusals.pop_front();
@@ -72,6 +77,8 @@ bool Gate::too_fast(Domain& domain, const PublicKey& key) const {
   if (domain.busy_until.size() > 2 * domain.allowed->size()) {
     std::erase_if(domain.busy_until, [&](const auto& each) { return each.second <= now; });
   }
+  // A token bucket in the form of a time: each connection moves busy_until by kKnockEvery, and
+  // kKnocksAtOnce of them may be ahead of the clock.
   std::chrono::nanoseconds& busy_until = domain.busy_until[key];
   busy_until = std::max(busy_until, now);
   if (busy_until - now > (kKnocksAtOnce - 1) * kKnockEvery) return true;

@@ -31,7 +31,7 @@ class GateTest : public testing::Test {
   Gate gate_{clock_};
 };
 
-TEST_F(GateTest, LetsInWhoIsOnTheList) {
+TEST_F(GateTest, AcceptsKeysOnTheList) {
   allowed_->allow(agent_key(1), "a");
   const GateAnswer answer = knock(agent_key(1));
   EXPECT_EQ(answer.status, 200);
@@ -51,14 +51,14 @@ TEST_F(GateTest, RefusesAndReportsTheSource) {
   EXPECT_TRUE(gate_.take_refusals("agents").empty());
 }
 
-TEST_F(GateTest, FollowsTheList) {
+TEST_F(GateTest, ARevokedKeyIsRefusedAtOnce) {
   allowed_->allow(agent_key(1), "a");
   EXPECT_EQ(knock(agent_key(1)).status, 200);
   allowed_->revoke(agent_key(1));
   EXPECT_EQ(knock(agent_key(1)).status, 400);
 }
 
-TEST_F(GateTest, AKeyMayNotKnockTooOften) {
+TEST_F(GateTest, AKeyThatConnectsTooOftenIsRefusedForAWhile) {
   allowed_->allow(agent_key(1), "a");
   allowed_->allow(agent_key(2), "b");
   for (std::uint32_t i = 0; i < Gate::kKnocksAtOnce; ++i)

@@ -73,24 +73,24 @@ class Driver {
  private:
   void step() {
     const std::uint8_t what = steps_.next();
-    const std::uint8_t whom = steps_.next();
+    const std::uint8_t choice = steps_.next();
     switch (what % 8) {
       case 0:
-        return intake_.accepted(whom % 8);
+        return intake_.accepted(choice % 8);
       case 1:
-        return intake_.closed(whom % 8);
+        return intake_.closed(choice % 8);
       case 2:
         return intake_.nothing_left();
       case 3:
-        return intake_.lost(whom);
+        return intake_.lost(choice);
       case 4:
-        return allowed_->revoke(key_of(whom));
+        return allowed_->revoke(key_of(choice));
       case 5:
-        return allowed_->allow(key_of(whom), "agent");
+        return allowed_->allow(key_of(choice), "agent");
       case 6:
-        return look_up(whom);
+        return look_up(choice);
       default:
-        return message(whom);
+        return message(choice);
     }
   }
 
@@ -101,23 +101,24 @@ class Driver {
     require(intake_.route_of(connection).empty() != there);
   }
 
-  void message(std::uint8_t whom) {
-    const PublicKey key = key_of(whom);
-    const std::string text = whom >= 0xf0 ? std::string(1, static_cast<char>(whom)) : key_text(key);
+  void message(std::uint8_t choice) {
+    const PublicKey key = key_of(choice);
+    const std::string text =
+        choice >= 0xf0 ? std::string(1, static_cast<char>(choice)) : key_text(key);
     const std::string claim = claimed_route(key);
     const ByteSpan chosen = steps_.take(steps_.next() % 40);
     Bytes route(chosen.begin(), chosen.end());
-    if (whom < 0xe0 && encrypted_) route = {0, 0, 0, 0, static_cast<std::uint8_t>(whom % 16)};
-    if (whom < 0xe0 && !encrypted_)
+    if (choice < 0xe0 && encrypted_) route = {0, 0, 0, 0, static_cast<std::uint8_t>(choice % 16)};
+    if (choice < 0xe0 && !encrypted_)
       route.assign(bytes_of(std::string_view(claim)).begin(),
                    bytes_of(std::string_view(claim)).end());
     std::vector<ByteSpan> parts;
     for (std::size_t left = steps_.next() % 5; left > 0; --left) {
       parts.push_back(steps_.take(steps_.next() % 48));
     }
-    const HubIntake::Taken taken =
-        intake_.take({.user_id = text, .descriptor = whom % 9 - 1, .route = route, .parts = parts},
-                     [&] { intake_.accepted(steps_.next() % 8); });
+    const HubIntake::Taken taken = intake_.take(
+        {.user_id = text, .descriptor = choice % 9 - 1, .route = route, .parts = parts},
+        [&] { intake_.accepted(steps_.next() % 8); });
     if (taken.connection == 0) return;
     listen();
     const auto live = live_.find(taken.connection);

@@ -82,7 +82,7 @@ class Intake : public testing::Test {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST_F(Intake, HandsOnWhatIsWellFormed) {
+TEST_F(Intake, PassesOnWellFormedMessages) {
   intake().accepted(7);
   const HubIntake::Taken taken = take({.parts = {"frame", "payload"}});
   EXPECT_EQ(taken.connection, 1u);
@@ -169,7 +169,7 @@ TEST_F(Intake, MessagesBeforeTheEndAreReportedBeforeIt) {
   EXPECT_EQ(intake().route_of(1), "");
 }
 
-TEST_F(Intake, EndsAreReportedWhileOthersGoOn) {
+TEST_F(Intake, EndsAreReportedWhileOtherConnectionsSend) {
   intake().accepted(7);
   intake().accepted(8);
   take({});
@@ -204,7 +204,7 @@ TEST_F(Intake, AConnectionThatIsGoneWhenItsFirstMessageIsRead) {
   EXPECT_THAT(events(), ElementsAre("+1", "-1"));
 }
 
-TEST_F(Intake, OldNewsOfADescriptorDoNoHarm) {
+TEST_F(Intake, OldEventsOfADescriptorDoNotAffectItsNextConnection) {
   const auto learn = [this] {  // a connection that sent nothing, then the one of this test
     intake().accepted(7);
     intake().closed(7);
@@ -289,7 +289,7 @@ TEST_F(Intake, WithoutEncryptionAGreetingOnAClosedDescriptorIsANewConnection) {
   EXPECT_EQ(intake().descriptor_of(2), 7);
 }
 
-TEST_F(Intake, WhoNeverSpokeDidNotShakeHands) {
+TEST_F(Intake, AConnectionWithoutAMessageIsAFailedHandshake) {
   intake().accepted(7);
   intake().closed(7);
   EXPECT_THAT(events(), IsEmpty()) << "its first message may still be there to be read";
@@ -324,7 +324,7 @@ TEST_F(Intake, ANewOwnerOfADescriptorDoesNotSpeakForTheLast) {
       << "only the first of the two was silent";
 }
 
-TEST_F(Intake, WhoWasThereForAMomentDidShakeHands) {
+TEST_F(Intake, AClosedConnectionWithAMessageDidShakeHands) {
   intake().accepted(7);
   intake().closed(7);
   EXPECT_EQ(take({}).connection, 1u);
@@ -332,7 +332,7 @@ TEST_F(Intake, WhoWasThereForAMomentDidShakeHands) {
   EXPECT_THAT(events(), ElementsAre("+1", "-1"));
 }
 
-TEST_F(Intake, AFloodOfRefusalsDoesNotPileUp) {
+TEST_F(Intake, EventsOfAFloodOfRefusalsAreBounded) {
   for (int i = 0; i < 1000; ++i) {
     intake().accepted(i);
     intake().closed(i);

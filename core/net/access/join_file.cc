@@ -58,6 +58,8 @@ std::optional<std::string_view> quoted(std::string_view text) {
   return inside;
 }
 
+// The form is a subset of TOML: NAME = "TEXT" with optional comments. A full TOML parser would keep
+// copies of the secret key in memory that nobody overwrites.
 // Parses one line into `fields`. Errors name the line and never repeat its value.
 Status parse_line(std::string_view line, std::size_t number, Fields& fields) {
   line = without_blanks(line);
@@ -97,6 +99,8 @@ Result<Fields> parse_fields(std::string_view text) {
 
 }  // namespace
 
+// Quotes and backslashes are excluded, so that the text can be written between quotes without
+// escapes.
 Status check_dialled_endpoint(std::string_view endpoint) {
   constexpr std::string_view kScheme = "tcp://";
   const bool clean = std::ranges::all_of(

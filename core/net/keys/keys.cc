@@ -42,6 +42,7 @@ SecretKey::SecretKey(std::span<const std::uint8_t, kKeyBytes> bytes) : bytes_{} 
   std::ranges::copy(bytes, bytes_.begin());
 }
 
+// explicit_bzero() is not removed by the optimizer, unlike memset() before the end of a lifetime.
 SecretKey::~SecretKey() { ::explicit_bzero(bytes_.data(), bytes_.size()); }
 
 std::string key_text(const PublicKey& key) {

@@ -45,6 +45,7 @@ void SecretText::append(std::string_view text) {
   text_ += text.substr(0, std::min(text.size(), kSecretFileBytesMax - text_.size()));
 }
 
+// libzmq requires a terminated text, so a copy is made and overwritten.
 bool decode_key_text(std::string_view text, std::span<std::uint8_t, kKeyBytes> key) {
   if (text.size() != kKeyTextBytes || text.find('\0') != std::string_view::npos) return false;
   KeyText terminated{};
@@ -74,6 +75,8 @@ Result<KeyPair> parse_key_pair(std::string_view public_text, std::string_view se
   KeyText terminated{};
   std::ranges::copy(secret_text, terminated.begin());
   KeyText derived{};
+  // The public half is computed from the secret one: two halves of different pairs would fail only
+  // in a handshake, without a reason.
   const int failed = zmq_curve_public(derived.data(), terminated.data());
   ::explicit_bzero(terminated.data(), terminated.size());
   if (failed != 0 || public_text != derived.data()) {
@@ -93,6 +96,7 @@ Result<SecretText> read_secret_file(const std::string& path, std::string_view wh
   return text;
 }
 
+// lstat() instead of stat(): a dangling link at the path counts as a file too.
 Status write_secret_file(const std::string& path, const SecretText& text) {
   struct stat about {};
   if (::lstat(path.c_str(), &about) == 0) {

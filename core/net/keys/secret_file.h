@@ -1,4 +1,8 @@
 // Files that contain a secret key: permission checks, and text that is overwritten after use.
+//
+// The functions are pure except for the files, and any thread may call them. Errors never contain a
+// key or a part of one. They check permissions before they read: a file that others could read is
+// refused, because its key may be known already.
 #pragma once
 
 #include <cstdint>

@@ -194,9 +194,9 @@ void EpochMeshes::EpochMesh::arrived(std::uint32_t number) {
   if (lost(number) || std::exchange(member.here, true)) return;
   member.give_up_at = Time::max();
   while (!member.waiting.empty()) {
-    Waiting one = member.waiting.pop();
-    Status sent =
-        beneath_.send(options_.members[number], std::move(one.frame), std::move(one.payload));
+    Waiting message = member.waiting.pop();
+    Status sent = beneath_.send(options_.members[number], std::move(message.frame),
+                                std::move(message.payload));
     if (!sent.ok()) return lose(number, std::move(sent));
   }
 }
@@ -262,17 +262,17 @@ Result<std::optional<LinkEvent>> EpochMeshes::EpochMesh::receive(Time deadline) 
     look_at_time();
     if (has_event()) return std::optional<LinkEvent>(next_event());
     const Time due = next_due();
-    TRIBUTARY_ASSIGN(std::optional<LinkEvent> came, beneath_.receive(std::min(deadline, due)));
-    if (!came) {
+    TRIBUTARY_ASSIGN(std::optional<LinkEvent> event, beneath_.receive(std::min(deadline, due)));
+    if (!event) {
       // The caller's deadline has passed or wake() was called, unless a member's deadline is due.
       if (all_.clock_.now() < due) return std::optional<LinkEvent>();
-    } else if (auto* const message = std::get_if<Received>(&*came)) {
+    } else if (auto* const message = std::get_if<Received>(&*event)) {
       take(*message);
-    } else if (auto* const lost = std::get_if<Disconnected>(&*came)) {
+    } else if (auto* const lost = std::get_if<Disconnected>(&*event)) {
       all_.ranks_[lost->connection].gone = lost->why;
       if (const auto member = member_of(lost->connection)) lose(*member, std::move(lost->why));
     } else {
-      return came;
+      return event;
     }
   }
 }

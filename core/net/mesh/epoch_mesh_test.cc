@@ -156,22 +156,22 @@ TEST_F(EpochMesh, MembersAreSomeOfTheRanksInTheirOwnOrder) {
   ASSERT_TRUE(send(3, 1, "to rank 0").ok());
   ASSERT_TRUE(send(0, 2, "to rank 2").ok());
   ASSERT_TRUE(send(2, 0, "to rank 3").ok());
-  std::vector<std::string> came(kRanks);
+  std::vector<std::string> texts_received(kRanks);
   for (int turn = 0; turn < 3; ++turn) {
     for (const std::uint32_t rank : members) {
-      if (std::string text = heard(rank); text != "nothing") came[rank] += text;
+      if (std::string text = heard(rank); text != "nothing") texts_received[rank] += text;
     }
   }
-  EXPECT_EQ(came[0], "0:to rank 0");
-  EXPECT_EQ(came[2], "1:to rank 2");
-  EXPECT_EQ(came[3], "2:to rank 3");
+  EXPECT_EQ(texts_received[0], "0:to rank 0");
+  EXPECT_EQ(texts_received[2], "1:to rank 2");
+  EXPECT_EQ(texts_received[3], "2:to rank 3");
   EXPECT_EQ(meshes_[0]->counters().messages_in, 1u);
   EXPECT_EQ(meshes_[0]->counters().messages_out, 1u);
   EXPECT_EQ(meshes_[0]->counters().bytes_out, 9u + 3) << "without what is behind the frame";
   EXPECT_EQ(meshes_[0]->counters().bytes_in, 9u + 3);
 }
 
-TEST_F(EpochMesh, WhoComesLaterGetsEverythingInOrder) {
+TEST_F(EpochMesh, AMemberThatOpensLaterReceivesAllMessagesInOrder) {
   open(0, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "a").ok());
   ASSERT_TRUE(send(0, 1, "b").ok());
@@ -186,7 +186,7 @@ TEST_F(EpochMesh, WhoComesLaterGetsEverythingInOrder) {
   EXPECT_EQ(heard(1), "0:b");
 }
 
-TEST_F(EpochMesh, WhoDoesNotComeIsLostAtTheDeadline) {
+TEST_F(EpochMesh, AMemberThatDoesNotOpenIsLostAtTheDeadline) {
   open(0, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "are you there?").ok());
   clock_.advance(milliseconds(499));
@@ -208,7 +208,7 @@ TEST_F(EpochMesh, MessagesOfAnotherEpochAreDropped) {
   EXPECT_EQ(heard(1), "nothing");
 }
 
-TEST_F(EpochMesh, WhoLeavesIsLostToThoseWhoKnowIt) {
+TEST_F(EpochMesh, AMemberThatLeavesIsLostToMembersThatHeardFromIt) {
   for (const std::uint32_t rank : {0u, 1u, 2u}) open(rank, kFirst, {0, 1, 2});
   ASSERT_TRUE(send(0, 1, "to you").ok());
   EXPECT_EQ(heard(1), "nothing");
@@ -221,7 +221,7 @@ TEST_F(EpochMesh, WhoLeavesIsLostToThoseWhoKnowIt) {
   EXPECT_EQ(send(0, 1, "come back").code(), StatusCode::unavailable);
 }
 
-TEST_F(EpochMesh, WhoIsInAnotherEpochHasLeftThisOne) {
+TEST_F(EpochMesh, AMessageOfANewEpochMeansThatItsSenderHasLeft) {
   for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "to you").ok());
   EXPECT_EQ(heard(1), "nothing");
@@ -239,7 +239,7 @@ TEST_F(EpochMesh, WhoIsInAnotherEpochHasLeftThisOne) {
   EXPECT_EQ(heard(0), "1:second");
 }
 
-TEST_F(EpochMesh, WhatIsNotUnderWayYetIsForgottenWithItsEpoch) {
+TEST_F(EpochMesh, MessagesThatWaitAreDroppedWithTheirEpoch) {
   for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "to you").ok());
   EXPECT_EQ(heard(1), "nothing");
@@ -252,7 +252,7 @@ TEST_F(EpochMesh, WhatIsNotUnderWayYetIsForgottenWithItsEpoch) {
   EXPECT_EQ(heard(1), "0 lost unavailable");
 }
 
-TEST_F(EpochMesh, AQueueHasItsBoundWhetherItsMemberIsThereOrNot) {
+TEST_F(EpochMesh, TheQueueOfAMemberIsBoundedBeforeAndAfterItOpens) {
   open(0, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "a", 950).ok());
   ASSERT_TRUE(send(0, 1, "b", 950).ok());
@@ -274,7 +274,7 @@ TEST_F(EpochMesh, CapsAndNumbersAreChecked) {
   EXPECT_EQ(send(0, 1, "x", 1001).code(), StatusCode::invalid_argument);
 }
 
-TEST_F(EpochMesh, AFrameThatSaysNotWhatItIsLosesItsSender) {
+TEST_F(EpochMesh, AFrameWithABadTrailerLosesItsSender) {
   for (const Bytes& bad : {Bytes{}, Bytes(kEpochTrailerBytes - 1, 3), Bytes(20, 0), Bytes(20, 5),
                            Bytes(kEpochTrailerBytes, 3), Bytes(20, 1)}) {
     open(0, kFirst, {0, 1});
@@ -284,7 +284,7 @@ TEST_F(EpochMesh, AFrameThatSaysNotWhatItIsLosesItsSender) {
   }
 }
 
-TEST_F(EpochMesh, WhomTheMeshBeneathHasLostIsLostForGood) {
+TEST_F(EpochMesh, ARankThatTheMeshBeneathHasLostStaysLost) {
   open(0, kFirst, {0, 1});
   wires_.inboxes[0].emplace_back(Disconnected{
       .connection = 1, .peer = {}, .why = Status(StatusCode::io_error, {.what = "a wire"})});
@@ -293,7 +293,7 @@ TEST_F(EpochMesh, WhomTheMeshBeneathHasLostIsLostForGood) {
   EXPECT_EQ(heard(0), "0 lost io_error");
 }
 
-TEST_F(EpochMesh, MembersThatCannotBeAreRefused) {
+TEST_F(EpochMesh, InvalidMemberListsAreRefused) {
   const auto code = [&](std::uint64_t session, std::vector<std::uint32_t> members,
                         std::uint32_t own) {
     EpochMeshOptions wanted = options(session, std::move(members), 0);

@@ -1,5 +1,8 @@
 // The address at which an agent's peers reach it, over TCP or MPI. It outlives epochs, so that its
 // address can be sent to the coordinator before an epoch exists.
+//
+// A port owns the listening socket or the use of MPI. Messages pass only through the transport that
+// open() returns.
 #pragma once
 
 #include <memory>

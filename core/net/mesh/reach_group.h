@@ -1,5 +1,8 @@
 // Decides from their endpoints which peers can reach one another. The coordinator checks this
 // before it lets members exchange directly.
+//
+// Reachability is an assumption from the form of the address: two TCP addresses count as reachable
+// even if a firewall lies between them. The failed exchange then tells. The functions are pure.
 #pragma once
 
 #include <cstdint>

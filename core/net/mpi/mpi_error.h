@@ -1,4 +1,6 @@
 // Conversion of MPI's results to Status.
+//
+// A pure function, apart from asking MPI for its text. It returns ok for MPI_SUCCESS.
 #pragma once
 
 #include <string>

@@ -365,8 +365,8 @@ Status MpiMesh::distrust(std::uint32_t member, Fault fault) {
 Result<bool> MpiMesh::progress() {
   bool moved = false;
   for (std::uint32_t member = 0; member < peers_.size(); ++member) moved |= send_on(member);
-  TRIBUTARY_ASSIGN(const bool came, take_frames());
-  moved |= came;
+  TRIBUTARY_ASSIGN(const bool received, take_frames());
+  moved |= received;
   for (std::uint32_t member = 0; member < peers_.size(); ++member) moved |= take_in(member);
   return moved;
 }

@@ -18,8 +18,8 @@ constexpr std::size_t kKiB = 1024;
 
 class MpiMesh : public ranks_testing::Ranks {
  protected:
-  // Waits until all ranks have reached this point, so that none leaves early. It uses no event of
-  // the mesh.
+  // Waits until all ranks have reached this point, so that none leaves early. It uses no received
+  // of the mesh.
   static void everybody() { ASSERT_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS); }
 };
 
@@ -58,13 +58,13 @@ TEST_F(MpiMesh, EveryRankGetsWhatOthersSendInOrder) {
   }
   std::vector<std::uint32_t> got(size());
   for (std::uint32_t i = 0; i < kMessages * (size() - 1); ++i) {
-    const std::optional<Received> came = message();
-    ASSERT_TRUE(came);
-    const std::uint32_t number = got[came->rank()]++;
-    ASSERT_EQ(came->frame, frame_of(came->rank(), rank(), number));
-    ASSERT_TRUE(std::ranges::equal(came->payload.view(),
-                                   content(size_of(number), came->rank(), rank(), number)));
-    ASSERT_EQ(reinterpret_cast<std::uintptr_t>(came->payload.view().data()) % 8, 0u);
+    const std::optional<Received> received = message();
+    ASSERT_TRUE(received);
+    const std::uint32_t number = got[received->rank()]++;
+    ASSERT_EQ(received->frame, frame_of(received->rank(), rank(), number));
+    ASSERT_TRUE(std::ranges::equal(received->payload.view(),
+                                   content(size_of(number), received->rank(), rank(), number)));
+    ASSERT_EQ(reinterpret_cast<std::uintptr_t>(received->payload.view().data()) % 8, 0u);
   }
   send_all();
   EXPECT_EQ(mesh_->counters().messages_in, kMessages * (size() - 1));
@@ -82,10 +82,10 @@ TEST_F(MpiMesh, WhatIsReceivedAtATimeIsBounded) {
                     .ok());
   }
   for (std::uint32_t number = 0; number < 20; ++number) {
-    const std::optional<Received> came = message();
-    ASSERT_TRUE(came);
-    ASSERT_TRUE(
-        std::ranges::equal(came->payload.view(), content(300 * kKiB, previous(), rank(), number)));
+    const std::optional<Received> received = message();
+    ASSERT_TRUE(received);
+    ASSERT_TRUE(std::ranges::equal(received->payload.view(),
+                                   content(300 * kKiB, previous(), rank(), number)));
   }
   send_all();
 }
@@ -174,9 +174,9 @@ TEST_F(MpiMesh, WhoLeavesIsLostToTheOthers) {
 
 TEST_F(MpiMesh, ADeadlineThatHasPassedIsNotWaitedFor) {
   open();
-  const Result<std::optional<LinkEvent>> came = mesh_->receive(clock_.now());
-  ASSERT_TRUE(came.ok());
-  EXPECT_FALSE(*came);
+  const Result<std::optional<LinkEvent>> received = mesh_->receive(clock_.now());
+  ASSERT_TRUE(received.ok());
+  EXPECT_FALSE(*received);
   everybody();
 }
 
@@ -184,11 +184,11 @@ TEST_F(MpiMesh, AnyThreadMayWake) {
   open();
   std::thread other([this] { mesh_->wake(); });
   const auto deadline = clock_.now() + kLate;
-  const Result<std::optional<LinkEvent>> came = mesh_->receive(deadline);
+  const Result<std::optional<LinkEvent>> received = mesh_->receive(deadline);
   other.join();
   everybody();
-  ASSERT_TRUE(came.ok());
-  EXPECT_FALSE(*came);
+  ASSERT_TRUE(received.ok());
+  EXPECT_FALSE(*received);
   EXPECT_LT(clock_.now(), deadline);
 }
 

@@ -11,6 +11,8 @@
 namespace tributary {
 namespace {
 
+// MPI has fixed ranks for the life of the process. Each epoch is a group of them: EpochMeshes
+// translates the members of an epoch to ranks and drops messages of other epochs.
 class MpiPort final : public PeerPort {
  public:
   MpiPort(std::unique_ptr<PeerTransport> mesh, const MpiAddress& address, const Clock& clock)

@@ -12,6 +12,7 @@
 namespace tributary {
 namespace {
 
+// MPI_Test is polled, because MPI has no wait with a time limit.
 constexpr std::chrono::milliseconds kAskEvery{1};
 
 }  // namespace
@@ -27,6 +28,7 @@ Result<std::unique_ptr<MpiSession>> MpiSession::open() {
   int provided = MPI_THREAD_SINGLE;
   TRIBUTARY_TRY(mpi_status(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided),
                            "starting MPI"));
+  // One thread at a time calls MPI, but not always the same one.
   if (provided < MPI_THREAD_SERIALIZED) {
     MPI_Finalize();
     return Status(StatusCode::unsupported, {.what = "MPI in a program with threads",
@@ -49,19 +51,21 @@ MpiSession::~MpiSession() {
 
 Result<std::uint64_t> MpiSession::agree(std::uint64_t number, const Clock& clock,
                                         std::chrono::milliseconds patience) {
-  const auto said = std::make_shared<std::uint64_t>(number);
+  // On the heap: if the time limit passes, MPI may still write to it, and abandon() keeps it alive.
+  const auto agreed = std::make_shared<std::uint64_t>(number);
   MPI_Request request = MPI_REQUEST_NULL;
-  TRIBUTARY_TRY(mpi_status(
-      MPI_Ibcast(said.get(), sizeof(*said), MPI_BYTE, 0, MPI_COMM_WORLD, &request), "agreeing"));
+  TRIBUTARY_TRY(
+      mpi_status(MPI_Ibcast(agreed.get(), sizeof(*agreed), MPI_BYTE, 0, MPI_COMM_WORLD, &request),
+                 "agreeing"));
   const auto deadline = clock.now() + patience;
   for (;;) {
     int done = 0;
     TRIBUTARY_TRY(mpi_status(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "agreeing"));
-    if (done != 0) return *said;
+    if (done != 0) return *agreed;
     if (clock.now() >= deadline) break;
     std::this_thread::sleep_for(kAskEvery);
   }
-  abandon(said);
+  abandon(agreed);
   return Status(StatusCode::deadline_exceeded,
                 {.what = "agreeing with the other ranks of MPI",
                  .expected = fmt::format("all {} ranks", size_),

@@ -33,7 +33,7 @@ class Ranks : public testing::Test {
   std::uint32_t next() const { return (rank() + 1) % size(); }
   std::uint32_t previous() const { return (rank() + size() - 1) % size(); }
 
-  // Returns the next event, or fails if none arrives within kLate.
+  // Returns the next received, or fails if none arrives within kLate.
   std::optional<LinkEvent> event() {
     if (!held_.empty()) {
       LinkEvent first = std::move(held_.front());
@@ -42,9 +42,9 @@ class Ranks : public testing::Test {
     }
     const auto deadline = clock_.now() + kLate;
     while (clock_.now() < deadline) {
-      Result<std::optional<LinkEvent>> came = mesh_->receive(deadline);
-      EXPECT_TRUE(came.ok()) << came.status().text();
-      if (!came.ok() || *came) return came.ok() ? *std::move(came) : std::nullopt;
+      Result<std::optional<LinkEvent>> received = mesh_->receive(deadline);
+      EXPECT_TRUE(received.ok()) << received.status().text();
+      if (!received.ok() || *received) return received.ok() ? *std::move(received) : std::nullopt;
     }
     ADD_FAILURE() << "rank " << rank() << ": nothing came";
     return std::nullopt;
@@ -52,10 +52,10 @@ class Ranks : public testing::Test {
   // Waits for a message. Members that have finished may leave before it arrives.
   std::optional<Received> message() {
     for (;;) {
-      std::optional<LinkEvent> came = event();
-      if (!came) return std::nullopt;
-      auto* const lost = std::get_if<Disconnected>(&*came);
-      if (lost == nullptr) return std::move(std::get<Received>(*came));
+      std::optional<LinkEvent> received = event();
+      if (!received) return std::nullopt;
+      auto* const lost = std::get_if<Disconnected>(&*received);
+      if (lost == nullptr) return std::move(std::get<Received>(*received));
       EXPECT_EQ(lost->why.code(), StatusCode::unavailable) << lost->why.text();
       EXPECT_EQ(lost->unsent_bytes, 0u);
     }
@@ -63,8 +63,8 @@ class Ranks : public testing::Test {
   // Waits for the loss of this member. Other members may leave before.
   std::optional<Disconnected> loss_of(std::uint32_t member) {
     for (;;) {
-      std::optional<LinkEvent> came = event();
-      auto* const lost = came ? std::get_if<Disconnected>(&*came) : nullptr;
+      std::optional<LinkEvent> received = event();
+      auto* const lost = received ? std::get_if<Disconnected>(&*received) : nullptr;
       if (lost == nullptr) break;
       if (lost->connection == member) return std::move(*lost);
       EXPECT_EQ(lost->why.code(), StatusCode::unavailable) << lost->why.text();
@@ -77,9 +77,9 @@ class Ranks : public testing::Test {
   void send_all() {
     const auto deadline = clock_.now() + kLate;
     while (mesh_->waiting_bytes() > 0 && clock_.now() < deadline) {
-      Result<std::optional<LinkEvent>> came = mesh_->receive(deadline);
-      ASSERT_TRUE(came.ok()) << came.status().text();
-      if (*came) held_.push_back(**std::move(came));
+      Result<std::optional<LinkEvent>> received = mesh_->receive(deadline);
+      ASSERT_TRUE(received.ok()) << received.status().text();
+      if (*received) held_.push_back(**std::move(received));
     }
     ASSERT_EQ(mesh_->waiting_bytes(), 0u);
   }

@@ -39,18 +39,18 @@ std::uint64_t bytes_missing(const Incoming& message, std::size_t bytes, Time now
 }
 
 template <typename Message>
-Time next_due(const MessageQueue<Message>& line) {
-  return line.empty() ? Time::max() : line.front().due;
+Time next_due(const MessageQueue<Message>& queue) {
+  return queue.empty() ? Time::max() : queue.front().due;
 }
 
 class Shaped final : public Transport {
  public:
   Shaped(std::unique_ptr<Transport> inner, const Clock& clock, const ShapedBounds& bounds,
-         const ShapedLink& line, Waker waker)
+         const ShapedLink& link, Waker waker)
       : inner_(std::move(inner)),
         clock_(clock),
         bounds_(bounds),
-        line_(line),
+        link_(link),
         waker_(std::move(waker)) {
     const FixedMembers fixed = inner_->members();
     for (ConnectionId member = 0; member < fixed.count; ++member) live_.insert(member);
@@ -81,7 +81,7 @@ class Shaped final : public Transport {
   const std::unique_ptr<Transport> inner_;
   const Clock& clock_;
   const ShapedBounds bounds_;
-  mutable ShapedLink line_;  // mutable: it moves along its trace when it is read
+  mutable ShapedLink link_;  // mutable: it moves along its trace when it is read
   Waker waker_;
   // The connections that exist. All members of a transport among peers are in it until they are
   // lost.
@@ -100,7 +100,7 @@ Status Shaped::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
                                    .bytes_max = bounds_.out_bytes_max},
                                   bytes));
   const Time now = clock_.now();
-  if (const std::optional<Time> due = line_.out_arrival(now, bytes)) {
+  if (const std::optional<Time> due = link_.out_arrival(now, bytes)) {
     out_.push({.due = *due, .to = to, .frame = std::move(frame), .payload = std::move(payload)},
               bytes);
   }
@@ -130,13 +130,13 @@ void Shaped::take_in(LinkEvent event, Time now) {
   if (const auto* ended = std::get_if<Disconnected>(&event)) live_.erase(ended->connection);
   const Received* const received = std::get_if<Received>(&event);
   if (received == nullptr) {
-    const Time due = line_.in(now).arrival_of_news(now);
+    const Time due = link_.in(now).arrival_of_news(now);
     in_.push({.due = due, .begins = due, .event = std::move(event)}, 0);
     return;
   }
   const std::size_t bytes = received->frame.size() + received->payload.size();
-  if (const std::optional<Time> due = line_.in_arrival(now, bytes)) {
-    const Time begins = *due - line_.in(now).time_for(bytes);
+  if (const std::optional<Time> due = link_.in_arrival(now, bytes)) {
+    const Time begins = *due - link_.in(now).time_for(bytes);
     in_.push({.due = *due, .begins = begins, .event = std::move(event)}, bytes);
   }
 }
@@ -173,7 +173,7 @@ std::optional<double> Shaped::round_trip_min_s(ConnectionId connection) const {
   const std::optional<double> inner = inner_->round_trip_min_s(connection);
   if (!inner) return std::nullopt;
   const Time now = clock_.now();
-  const Time there_and_back = 2 * (line_.out(now).delay() + line_.in(now).delay());
+  const Time there_and_back = 2 * (link_.out(now).delay() + link_.in(now).delay());
   return *inner + std::chrono::duration<double>(there_and_back).count();
 }
 
@@ -210,16 +210,16 @@ Result<bool> Shaped::wait(Time until) {
 
 Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner, const Clock& clock,
                                                const ShapedOptions& options) {
-  TRIBUTARY_ASSIGN(const ShapedLink line, ShapedLink::make(options, clock.now()));
-  return make_shaped(std::move(inner), clock, line,
+  TRIBUTARY_ASSIGN(const ShapedLink link, ShapedLink::make(options, clock.now()));
+  return make_shaped(std::move(inner), clock, link,
                      {.out_bytes_max = options.bytes_max, .in_bytes_max = options.bytes_max});
 }
 
 Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner, const Clock& clock,
-                                               const ShapedLink& line, const ShapedBounds& bounds) {
+                                               const ShapedLink& link, const ShapedBounds& bounds) {
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
   return std::unique_ptr<Transport>(
-      std::make_unique<Shaped>(std::move(inner), clock, bounds, line, std::move(waker)));
+      std::make_unique<Shaped>(std::move(inner), clock, bounds, link, std::move(waker)));
 }
 
 }  // namespace tributary

@@ -29,6 +29,6 @@ Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner,
                                                const ShapedOptions& options);
 // The same on a link that earlier transports have used already.
 Result<std::unique_ptr<Transport>> make_shaped(std::unique_ptr<Transport> inner, const Clock& clock,
-                                               const ShapedLink& line, const ShapedBounds& bounds);
+                                               const ShapedLink& link, const ShapedBounds& bounds);
 
 }  // namespace tributary

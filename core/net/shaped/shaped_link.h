@@ -1,5 +1,8 @@
 // The link model of a shaped transport (shaped.h): one shape for each direction, a trace that
 // changes both over time, and the treatment of lost messages.
+//
+// It holds no messages: the transport that uses it keeps them until the computed time. The seed in
+// the options determines every loss and delay, so a run repeats exactly.
 #pragma once
 
 #include <chrono>
@@ -21,11 +24,11 @@ struct ShapePolicy {
   bool loses_messages = true;
   // True: the sender has a shaped link too. The message then crosses this link while it crosses the
   // sender's. False: it crosses this link after it has arrived.
-  bool sender_has_line = false;
+  bool sender_is_shaped = false;
 };
 
 inline constexpr ShapePolicy kShapedHub = {};  // between an agent and its coordinator
-inline constexpr ShapePolicy kShapedPeers = {.loses_messages = false, .sender_has_line = true};
+inline constexpr ShapePolicy kShapedPeers = {.loses_messages = false, .sender_is_shaped = true};
 
 struct ShapedOptions {
   ShapeOptions out = {};
@@ -66,8 +69,8 @@ class ShapedLink {
   }
   std::optional<Time> in_arrival(Time now, std::size_t bytes) {
     return crossed(in(now), now, [&](Shaper& shape) {
-      return policy_.sender_has_line ? shape.arrival_of_last_byte(now, bytes)
-                                     : shape.arrival(now, bytes);
+      return policy_.sender_is_shaped ? shape.arrival_of_last_byte(now, bytes)
+                                      : shape.arrival(now, bytes);
     });
   }
 

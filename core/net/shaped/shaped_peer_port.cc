@@ -9,15 +9,15 @@ namespace {
 
 class ShapedPeerPort final : public PeerPort {
  public:
-  ShapedPeerPort(std::unique_ptr<PeerPort> inner, const Clock& clock, ShapedLink line,
+  ShapedPeerPort(std::unique_ptr<PeerPort> inner, const Clock& clock, ShapedLink link,
                  std::size_t bytes_max)
-      : inner_(std::move(inner)), clock_(clock), line_(std::move(line)), bytes_max_(bytes_max) {}
+      : inner_(std::move(inner)), clock_(clock), link_(std::move(link)), bytes_max_(bytes_max) {}
 
   const std::string& endpoint() const override { return inner_->endpoint(); }
   Result<std::unique_ptr<Transport>> open(const MeshOptions& options) override {
     TRIBUTARY_ASSIGN(std::unique_ptr<Transport> mesh, inner_->open(options));
     return make_shaped(
-        std::move(mesh), clock_, line_,
+        std::move(mesh), clock_, link_,
         {.out_bytes_max = options.limits.send_queue_bytes, .in_bytes_max = bytes_max_});
   }
 
@@ -25,7 +25,7 @@ class ShapedPeerPort final : public PeerPort {
   const std::unique_ptr<PeerPort> inner_;
   const Clock& clock_;
   const ShapedLink
-      line_;  // state at the beginning; each epoch's copy follows the trace from then on
+      link_;  // state at the beginning; each epoch's copy follows the trace from then on
   const std::size_t bytes_max_;
 };
 
@@ -36,9 +36,9 @@ Result<std::unique_ptr<PeerPort>> make_shaped_peer_port(std::unique_ptr<PeerPort
                                                         const ShapedOptions& options) {
   ShapedOptions peers = options;
   peers.policy = kShapedPeers;
-  TRIBUTARY_ASSIGN(ShapedLink line, ShapedLink::make(peers, clock.now()));
+  TRIBUTARY_ASSIGN(ShapedLink link, ShapedLink::make(peers, clock.now()));
   return std::unique_ptr<PeerPort>(std::make_unique<ShapedPeerPort>(
-      std::move(inner), clock, std::move(line), options.bytes_max));
+      std::move(inner), clock, std::move(link), options.bytes_max));
 }
 
 }  // namespace tributary

@@ -25,12 +25,12 @@ class ShapedMesh : public testing::Test {
     ShapedOptions peers = options;
     peers.policy = kShapedPeers;
     far_.members = {.count = 3, .own_rank = 0};
-    const auto line = tributary::ShapedLink::make(peers, far_.clock.now());
-    ASSERT_TRUE(line.ok()) << line.status().text();
-    mesh_ = *make_shaped(std::make_unique<Near>(far_), far_.clock, *line,
+    const auto link = tributary::ShapedLink::make(peers, far_.clock.now());
+    ASSERT_TRUE(link.ok()) << link.status().text();
+    mesh_ = *make_shaped(std::make_unique<Near>(far_), far_.clock, *link,
                          {.out_bytes_max = send_queue_bytes_, .in_bytes_max = options.bytes_max});
   }
-  static ShapeOptions line(milliseconds delay, std::uint64_t bytes_per_s) {
+  static ShapeOptions link_shape(milliseconds delay, std::uint64_t bytes_per_s) {
     return {.delay = delay, .bytes_per_s = bytes_per_s, .burst_bytes = 0};
   }
   std::optional<LinkEvent> next_by(nanoseconds deadline) { return *mesh_->receive(deadline); }
@@ -57,8 +57,8 @@ class ShapedMesh : public testing::Test {
   Arrival arrival_;
 };
 
-TEST_F(ShapedMesh, AllThatIsSentSharesTheLineInOrder) {
-  open({.out = line(milliseconds(100), 10)});
+TEST_F(ShapedMesh, MessagesToAllMembersShareTheLinkInOrder) {
+  open({.out = link_shape(milliseconds(100), 10)});
   ASSERT_TRUE(send(1, "0123456789").ok());
   ASSERT_TRUE(send(2, "abcde").ok());
   ASSERT_TRUE(send(1, "fghij").ok());
@@ -72,8 +72,8 @@ TEST_F(ShapedMesh, AllThatIsSentSharesTheLineInOrder) {
 
 // The first message has crossed a link like this one while it crossed this one; the second had to
 // wait for it.
-TEST_F(ShapedMesh, WhatComesInSharesTheLineWithoutWaitingForItself) {
-  open({.in = line(milliseconds(100), 10)});
+TEST_F(ShapedMesh, MessagesFromAllMembersShareTheLinkAndAreTimedAlone) {
+  open({.in = link_shape(milliseconds(100), 10)});
   far_.clock.advance(seconds(5));
   come_in(1, "0123456789");
   come_in(2, "abcde");
@@ -85,8 +85,8 @@ TEST_F(ShapedMesh, WhatComesInSharesTheLineWithoutWaitingForItself) {
   EXPECT_EQ(arrival_.took, milliseconds(500)) << "of its own bytes";
 }
 
-TEST_F(ShapedMesh, WhatIsFetchedLateLooksSlower) {
-  open({.in = line(milliseconds(100), 10)});
+TEST_F(ShapedMesh, AMessageThatIsReceivedLateLooksSlower) {
+  open({.in = link_shape(milliseconds(100), 10)});
   far_.clock.advance(seconds(5));
   come_in(1, "01234");
   EXPECT_FALSE(next_by(far_.clock.now()));
@@ -95,8 +95,8 @@ TEST_F(ShapedMesh, WhatIsFetchedLateLooksSlower) {
   EXPECT_EQ(arrival_.took, milliseconds(500 + 1'900));
 }
 
-TEST_F(ShapedMesh, TakesTheTimesOfALineWithoutALimitAsTheyAre) {
-  open({.in = line(milliseconds(10), 0)});
+TEST_F(ShapedMesh, ALinkWithoutARateKeepsTheMeasuredArrival) {
+  open({.in = link_shape(milliseconds(10), 0)});
   far_.pending_events.emplace_back(Received{.connection = 1,
                                             .peer = {},
                                             .frame = bytes("x"),
@@ -107,15 +107,15 @@ TEST_F(ShapedMesh, TakesTheTimesOfALineWithoutALimitAsTheyAre) {
   EXPECT_EQ(arrival_.took, seconds(3));
 }
 
-TEST_F(ShapedMesh, TimesNothingThatTookNoTime) {
-  open({.in = line(milliseconds(0), 1'000'000)});
+TEST_F(ShapedMesh, AnArrivalThatTookNoTimeIsNotTimed) {
+  open({.in = link_shape(milliseconds(0), 1'000'000)});
   come_in(1, "short");
   ASSERT_FALSE(next_message().second.empty());
   EXPECT_EQ(arrival_.bytes, 0u);
 }
 
-TEST_F(ShapedMesh, ALossTakesTheLineAgainAndLosesNothing) {
-  ShapeOptions out = line(milliseconds(0), 10);
+TEST_F(ShapedMesh, ALostMessageIsSentAgainAndNothingIsMissing) {
+  ShapeOptions out = link_shape(milliseconds(0), 10);
   out.loss = 1;
   ShapeOptions in = out;
   open({.out = out, .in = in});
@@ -142,17 +142,17 @@ TEST_F(ShapedMesh, FollowsItsTrace) {
   EXPECT_THAT(far_.got, ElementsAre(Far::Got{milliseconds(10'001), 1, "x"}));
 }
 
-TEST_F(ShapedMesh, HasABound) {
+TEST_F(ShapedMesh, TheSendQueueIsBounded) {
   send_queue_bytes_ = 10;
-  open({.out = line(seconds(1), 0)});
+  open({.out = link_shape(seconds(1), 0)});
   ASSERT_TRUE(send(1, "0123456789").ok());
   EXPECT_EQ(send(2, "x").code(), StatusCode::resource_exhausted);
   EXPECT_FALSE(next_by(seconds(2)));
   EXPECT_TRUE(send(2, "x").ok());
 }
 
-TEST_F(ShapedMesh, LeavesWithItsSenderWhatDoesNotFitIn) {
-  open({.in = line(milliseconds(20), 0), .bytes_max = 5});
+TEST_F(ShapedMesh, MessagesThatDoNotFitStayWithTheirSender) {
+  open({.in = link_shape(milliseconds(20), 0), .bytes_max = 5});
   for (int i = 0; i < 3; ++i) come_in(1, "01234");
   // One message is on the link, and the others are not accepted. The wait uses real time, while the
   // test's clock stands still.
@@ -180,7 +180,7 @@ TEST_F(ShapedMesh, TriesAgainAfterAFullQueue) {
 }
 
 TEST_F(ShapedMesh, ALostMemberIsReportedAfterItsLastMessage) {
-  open({.in = line(milliseconds(100), 0)});
+  open({.in = link_shape(milliseconds(100), 0)});
   come_in(1, "last words");
   far_.pending_events.emplace_back(
       Disconnected{.connection = 1, .peer = {}, .why = Status(StatusCode::unavailable, {})});
@@ -191,7 +191,7 @@ TEST_F(ShapedMesh, ALostMemberIsReportedAfterItsLastMessage) {
   EXPECT_TRUE(send(2, "x").ok());
 }
 
-TEST_F(ShapedMesh, RefusesWhatTheInnerOneWould) {
+TEST_F(ShapedMesh, RefusesWhatTheInnerMeshWouldRefuse) {
   open({});
   EXPECT_EQ(send(0, "to myself").code(), StatusCode::invalid_argument);
   EXPECT_EQ(send(3, "to nobody").code(), StatusCode::invalid_argument);

@@ -43,7 +43,7 @@ class ShapedTransport : public testing::Test {
   std::unique_ptr<Transport> line_;
 };
 
-TEST_F(ShapedTransport, WhatIsSentTakesItsTime) {
+TEST_F(ShapedTransport, SentMessagesTakeTheTimeOfTheLink) {
   open({.out = {.delay = milliseconds(100), .bytes_per_s = 10, .burst_bytes = 0}});
   const nanoseconds start = far_.clock.now();
   ASSERT_TRUE(send("0123456789").ok());
@@ -53,7 +53,7 @@ TEST_F(ShapedTransport, WhatIsSentTakesItsTime) {
                                     Far::Got{start + milliseconds(1600), 1, "abcde"}));
 }
 
-TEST_F(ShapedTransport, ALineWithATraceChangesOnItsWay) {
+TEST_F(ShapedTransport, ALinkWithATraceChangesOverTime) {
   const auto trace = std::make_shared<const LinkTrace>(
       LinkTrace::make({{.lasts = seconds(10), .delay = milliseconds(100)},
                        {.lasts = seconds(10), .bytes_per_s = 10, .delay = milliseconds(500)}})
@@ -68,7 +68,7 @@ TEST_F(ShapedTransport, ALineWithATraceChangesOnItsWay) {
                                     Far::Got{start + milliseconds(11'000), 1, "abcde"}));
 }
 
-TEST_F(ShapedTransport, WhatComesInTakesItsTime) {
+TEST_F(ShapedTransport, ReceivedMessagesTakeTheTimeOfTheLink) {
   open({.in = {.delay = milliseconds(100)}});
   const nanoseconds start = far_.clock.now();
   come_in("one");
@@ -82,7 +82,7 @@ TEST_F(ShapedTransport, WhatComesInTakesItsTime) {
   EXPECT_EQ(send("x").code(), StatusCode::unavailable);
 }
 
-TEST_F(ShapedTransport, BytesArriveAsTheLineCarriesThem) {
+TEST_F(ShapedTransport, BytesArriveAtTheRateOfTheLink) {
   open({.in = {.delay = milliseconds(500), .bytes_per_s = 10, .burst_bytes = 0}});
   far_.arrived = 100;
   const nanoseconds start = far_.clock.now();
@@ -106,7 +106,7 @@ TEST_F(ShapedTransport, BytesArriveAsTheLineCarriesThem) {
   EXPECT_EQ(line_->bytes_arrived(2), 0u);
 }
 
-TEST_F(ShapedTransport, LosesWholeMessagesAndNoNews) {
+TEST_F(ShapedTransport, LosesWholeMessagesButNoDisconnection) {
   open({.out = {.loss = 1}, .in = {.loss = 1}});
   ASSERT_TRUE(send("gone").ok());
   come_in("gone too");
@@ -116,7 +116,7 @@ TEST_F(ShapedTransport, LosesWholeMessagesAndNoNews) {
   EXPECT_TRUE(far_.got.empty());
 }
 
-TEST_F(ShapedTransport, HasABound) {
+TEST_F(ShapedTransport, TheMessagesOnTheLinkAreBounded) {
   open({.out = {.delay = seconds(1)}, .bytes_max = 10});
   EXPECT_TRUE(send("0123456789").ok());
   EXPECT_EQ(send("x").code(), StatusCode::resource_exhausted);
@@ -124,7 +124,7 @@ TEST_F(ShapedTransport, HasABound) {
   EXPECT_TRUE(send("x").ok());
 }
 
-TEST_F(ShapedTransport, LeavesWithItsSenderWhatDoesNotFitIn) {
+TEST_F(ShapedTransport, MessagesThatDoNotFitStayWithTheirSender) {
   open({.in = {.delay = milliseconds(20)}, .bytes_max = 5});
   for (int i = 0; i < 3; ++i) come_in("01234");
   const nanoseconds start = far_.clock.now();
@@ -155,7 +155,7 @@ TEST_F(ShapedTransport, TriesAgainAfterAFullQueue) {
   EXPECT_EQ(far_.got.size(), 1u);
 }
 
-TEST_F(ShapedTransport, RefusesWhatTheInnerOneWould) {
+TEST_F(ShapedTransport, RefusesWhatTheInnerTransportWouldRefuse) {
   open({});
   EXPECT_EQ(send("").code(), StatusCode::invalid_argument);
   EXPECT_EQ(line_->send(2, bytes("x"), {}).code(), StatusCode::unavailable);
@@ -201,7 +201,7 @@ class EitherKind : public testing::TestWithParam<LineKind> {
   std::unique_ptr<Transport> line_;
 };
 
-TEST_P(EitherKind, ConnectionsShareTheLine) {
+TEST_P(EitherKind, ConnectionsShareTheLink) {
   open({.out = {.delay = milliseconds(100), .bytes_per_s = 10, .burst_bytes = 0}});
   const nanoseconds start = far_.clock.now();
   ASSERT_TRUE(line_->send(1, bytes("0123456789"), {}).ok());
@@ -213,7 +213,7 @@ TEST_P(EitherKind, ConnectionsShareTheLine) {
   EXPECT_EQ(line_->waiting_bytes(), 0u);
 }
 
-TEST_P(EitherKind, WhatComesInIsTimedAndCountedAsTheLineCarriesIt) {
+TEST_P(EitherKind, ReceivedMessagesAreTimedAndCountedAtTheRateOfTheLink) {
   open({.in = {.delay = milliseconds(500), .bytes_per_s = 10, .burst_bytes = 0}});
   far_.clock.advance(seconds(10));
   far_.arrived = 10;
@@ -227,7 +227,7 @@ TEST_P(EitherKind, WhatComesInIsTimedAndCountedAsTheLineCarriesIt) {
   EXPECT_EQ(line_->bytes_arrived(1), 10u);
 }
 
-TEST_P(EitherKind, AnEndComesAfterTheLastMessageAndAsItIs) {
+TEST_P(EitherKind, ADisconnectionIsReportedUnchangedAfterTheLastMessage) {
   open({.in = {.delay = milliseconds(100)}});
   come_in("last words");
   end_connection();
@@ -240,7 +240,7 @@ TEST_P(EitherKind, AnEndComesAfterTheLastMessageAndAsItIs) {
   EXPECT_TRUE(line_->send(2, bytes("x"), {}).ok());
 }
 
-TEST_P(EitherKind, AMessageThatIsLostIsGoneOnlyWhereThePolicySaysSo) {
+TEST_P(EitherKind, ALostMessageIsGoneOnlyIfThePolicySaysSo) {
   open({.out = {.loss = 1}, .in = {.loss = 1}});
   ASSERT_TRUE(line_->send(1, bytes("out"), {}).ok());
   come_in("in");
@@ -261,7 +261,7 @@ TEST_P(EitherKind, ReportsWhatTheInnerTransportReports) {
   EXPECT_DOUBLE_EQ(*line_->round_trip_min_s(1), 0.001 + 2 * 0.1);
 }
 
-TEST_P(EitherKind, RefusesWhatNoLineCarries) {
+TEST_P(EitherKind, RefusesMessagesThatNoLinkCarries) {
   far_.limits.payload_bytes_max = 10;
   open({});
   EXPECT_EQ(line_->send(1, bytes(""), {}).code(), StatusCode::invalid_argument);

@@ -42,6 +42,8 @@ void Shaper::change(Time delay, std::uint64_t bytes_per_s, double loss) {
   options_.loss = loss;
 }
 
+// Draws depend on the number of the message and not on time, so a repeated run loses the same
+// messages.
 std::uint32_t Shaper::draw(std::uint32_t purpose) const {
   const StreamKey key = stream_key({.job_seed = options_.seed,
                                     .round = message_ >> 32,
@@ -69,14 +71,17 @@ std::optional<Shaper::Time> Shaper::arrival(Time now, std::uint64_t bytes, std::
   Time leaves = now;
   if (options_.bytes_per_s > 0) {
     // A full token bucket is equal to a link that has been idle for the time of a burst.
-    line_free_at_ = std::max(line_free_at_, now - time_for(at_once)) + time_for(bytes);
-    leaves = std::max(now, line_free_at_);
+    // link_free_at_ is the time at which the link has sent everything before; it may lie in the
+    // past by at most one burst.
+    link_free_at_ = std::max(link_free_at_, now - time_for(at_once)) + time_for(bytes);
+    leaves = std::max(now, link_free_at_);
   }
   const bool lost = static_cast<double>(uniform_01(draw(kLoss))) < options_.loss;
   const Time more(static_cast<Time::rep>(static_cast<double>(options_.jitter.count()) *
                                          static_cast<double>(uniform_01(draw(kJitter)))));
   ++message_;
   if (lost) return std::nullopt;
+  // Never before the previous message: jitter delays messages and does not reorder them.
   last_arrival_ = std::max(last_arrival_, leaves + options_.delay + more);
   return last_arrival_;
 }

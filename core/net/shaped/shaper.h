@@ -49,7 +49,7 @@ class Shaper {
 
   // The time at which the link is idle again, if `burst_bytes` is 0. Time::min() before the first
   // message.
-  Time line_free_at() const { return line_free_at_; }
+  Time link_free_at() const { return link_free_at_; }
 
  private:
   explicit Shaper(const ShapeOptions& options);
@@ -57,7 +57,7 @@ class Shaper {
   std::uint32_t draw(std::uint32_t purpose) const;
 
   ShapeOptions options_;
-  Time line_free_at_{Time::min()};  // minus the time of a burst, if the bucket is full
+  Time link_free_at_{Time::min()};  // minus the time of a burst, if the bucket is full
   Time last_arrival_{Time::min()};
   std::uint64_t message_ = 0;
 };

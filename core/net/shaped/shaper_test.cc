@@ -15,42 +15,42 @@ using std::chrono::seconds;
 Shaper shaper(const ShapeOptions& options) { return *Shaper::make(options); }
 
 TEST(Shaper, WithoutAShapeEverythingArrivesAtOnce) {
-  Shaper line = shaper({});
-  EXPECT_EQ(line.arrival(seconds(5), 1u << 30), seconds(5));
-  EXPECT_EQ(line.arrival(seconds(5), 1), seconds(5));
+  Shaper link = shaper({});
+  EXPECT_EQ(link.arrival(seconds(5), 1u << 30), seconds(5));
+  EXPECT_EQ(link.arrival(seconds(5), 1), seconds(5));
 }
 
 TEST(Shaper, Delays) {
-  Shaper line = shaper({.delay = milliseconds(40)});
-  EXPECT_EQ(line.arrival(seconds(1), 1000), seconds(1) + milliseconds(40));
-  EXPECT_EQ(line.arrival(seconds(1), 1000), seconds(1) + milliseconds(40));
+  Shaper link = shaper({.delay = milliseconds(40)});
+  EXPECT_EQ(link.arrival(seconds(1), 1000), seconds(1) + milliseconds(40));
+  EXPECT_EQ(link.arrival(seconds(1), 1000), seconds(1) + milliseconds(40));
 }
 
 TEST(Shaper, AMessageTakesItsTimeOnTheLine) {
-  Shaper line = shaper({.delay = milliseconds(10), .bytes_per_s = 1000, .burst_bytes = 0});
-  EXPECT_EQ(line.arrival(seconds(1), 500), seconds(1) + milliseconds(510));
-  EXPECT_EQ(line.arrival(seconds(1), 500), seconds(2) + milliseconds(10));
-  EXPECT_EQ(line.arrival(seconds(10), 500), seconds(10) + milliseconds(510)) << "idle again";
+  Shaper link = shaper({.delay = milliseconds(10), .bytes_per_s = 1000, .burst_bytes = 0});
+  EXPECT_EQ(link.arrival(seconds(1), 500), seconds(1) + milliseconds(510));
+  EXPECT_EQ(link.arrival(seconds(1), 500), seconds(2) + milliseconds(10));
+  EXPECT_EQ(link.arrival(seconds(10), 500), seconds(10) + milliseconds(510)) << "idle again";
 }
 
 TEST(Shaper, AnIdleLineLetsABurstThrough) {
-  Shaper line = shaper({.bytes_per_s = 1000, .burst_bytes = 1000});
-  EXPECT_EQ(line.arrival(seconds(1), 600), seconds(1));
-  EXPECT_EQ(line.arrival(seconds(1), 400), seconds(1));
-  EXPECT_EQ(line.arrival(seconds(1), 100), seconds(1) + milliseconds(100));
-  EXPECT_EQ(line.arrival(seconds(2), 900), seconds(2)) << "refilled as time went by";
-  EXPECT_EQ(line.arrival(seconds(2), 100), seconds(2) + milliseconds(100));
-  EXPECT_EQ(line.arrival(seconds(100), 1000), seconds(100)) << "and no further than full";
-  EXPECT_EQ(line.arrival(seconds(100), 1000), seconds(101));
+  Shaper link = shaper({.bytes_per_s = 1000, .burst_bytes = 1000});
+  EXPECT_EQ(link.arrival(seconds(1), 600), seconds(1));
+  EXPECT_EQ(link.arrival(seconds(1), 400), seconds(1));
+  EXPECT_EQ(link.arrival(seconds(1), 100), seconds(1) + milliseconds(100));
+  EXPECT_EQ(link.arrival(seconds(2), 900), seconds(2)) << "refilled as time went by";
+  EXPECT_EQ(link.arrival(seconds(2), 100), seconds(2) + milliseconds(100));
+  EXPECT_EQ(link.arrival(seconds(100), 1000), seconds(100)) << "and no further than full";
+  EXPECT_EQ(link.arrival(seconds(100), 1000), seconds(101));
 }
 
 TEST(Shaper, JitterKeepsTheOrder) {
-  Shaper line = shaper({.delay = milliseconds(5), .jitter = milliseconds(20), .seed = 3});
+  Shaper link = shaper({.delay = milliseconds(5), .jitter = milliseconds(20), .seed = 3});
   nanoseconds last{0};
   bool differed = false;
   for (int i = 0; i < 1000; ++i) {
     const nanoseconds now = microseconds(100) * i;
-    const nanoseconds arrival = *line.arrival(now, 10);
+    const nanoseconds arrival = *link.arrival(now, 10);
     EXPECT_GE(arrival, last);
     EXPECT_GE(arrival, now + milliseconds(5));
     EXPECT_LE(arrival, std::max(last, now + milliseconds(25)));
@@ -58,14 +58,14 @@ TEST(Shaper, JitterKeepsTheOrder) {
     last = arrival;
   }
   EXPECT_TRUE(differed);
-  EXPECT_EQ(line.arrival_of_news(nanoseconds(0)), last);
-  EXPECT_EQ(line.arrival_of_news(last + seconds(1)), last + seconds(1));
+  EXPECT_EQ(link.arrival_of_news(nanoseconds(0)), last);
+  EXPECT_EQ(link.arrival_of_news(last + seconds(1)), last + seconds(1));
 }
 
 std::vector<bool> fates(const ShapeOptions& options, int messages) {
-  Shaper line = shaper(options);
+  Shaper link = shaper(options);
   std::vector<bool> lost;
-  for (int i = 0; i < messages; ++i) lost.push_back(!line.arrival(milliseconds(i), 10));
+  for (int i = 0; i < messages; ++i) lost.push_back(!link.arrival(milliseconds(i), 10));
   return lost;
 }
 
@@ -80,9 +80,9 @@ TEST(Shaper, LosesAShareAndTheSameOnesAgain) {
 }
 
 TEST(Shaper, WhatIsLostTookItsTime) {
-  Shaper line = shaper({.bytes_per_s = 1000, .burst_bytes = 0, .loss = 0.5, .seed = 1});
+  Shaper link = shaper({.bytes_per_s = 1000, .burst_bytes = 0, .loss = 0.5, .seed = 1});
   for (int i = 1; i <= 100; ++i) {
-    if (const auto arrival = line.arrival(seconds(0), 1000)) {
+    if (const auto arrival = link.arrival(seconds(0), 1000)) {
       EXPECT_EQ(*arrival, seconds(i));
     }
   }

@@ -16,6 +16,8 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr std::string_view kTraceBlanks = " \t\r";
+// One step per line: its duration, and rate, delay and loss in this time. Both directions share
+// them. A rate of 0 means no limit.
 constexpr std::size_t kColumns = 4;
 constexpr std::string_view kTraceHeader = "seconds, mbit_per_s, delay_ms, loss_percent";
 
@@ -78,6 +80,7 @@ Result<TraceStep> parse_step(std::size_t line, std::string_view text) {
 
 }  // namespace
 
+// ends_[i] is the end of step i, so that at() finds a step by binary search.
 LinkTrace::LinkTrace(std::vector<TraceStep> steps) : steps_(std::move(steps)) {
   nanoseconds end{0};
   for (const TraceStep& step : steps_) ends_.push_back(end += step.lasts);
@@ -122,6 +125,7 @@ Result<LinkTrace> LinkTrace::read(const std::string& path) {
   return trace;
 }
 
+// The trace repeats forever. A negative time counts as the beginning.
 const TraceStep& LinkTrace::at(nanoseconds since_beginning) const {
   const nanoseconds into = since_beginning % lasts();
   const auto end = std::ranges::upper_bound(ends_, std::max(into, nanoseconds(0)));

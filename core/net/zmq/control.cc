@@ -27,6 +27,7 @@ constexpr std::chrono::hours kForAWhile{1};  // wake() ends the wait earlier
 // Interval at which the wait checks that the daemon and the caller are still there.
 constexpr std::chrono::milliseconds kControlLookEvery{250};
 
+// The kernel's limit for the path of a Unix socket, with its terminating zero.
 Status check_path(const std::string& path) {
   constexpr std::size_t kMost = sizeof(sockaddr_un::sun_path) - 1;
   if (!path.empty() && path.size() <= kMost) return {};
@@ -57,6 +58,7 @@ class Server final : public ControlServer {
         context_(std::move(context)),
         socket_(std::move(socket)),
         waker_(std::move(waker)),
+        // The thread is the last member, so everything that it uses exists when it starts.
         thread_([this] { serve(); }) {}
 
   // The file is removed after the socket was closed, because libzmq may remove it too.
@@ -80,9 +82,9 @@ class Server final : public ControlServer {
       if (!wait_for(items, kForAWhile).ok()) return;
       if (ending_) return;
       std::vector<ZmqMessage> parts;
-      const Result<bool> came = socket_.receive(parts, 1);
-      if (!came.ok()) return;
-      if (!*came) continue;
+      const Result<bool> received = socket_.receive(parts, 1);
+      if (!received.ok()) return;
+      if (!*received) continue;
       ZmqMessage answer(
           bytes_of_text(parts.size() == 1 ? answer_(as_text(parts[0].bytes())) : std::string()));
       socket_.send_part(answer, false);
@@ -132,6 +134,7 @@ Result<std::unique_ptr<ControlServer>> ControlServer::open(const std::string& pa
   TRIBUTARY_TRY(check_path(path));
   Context context(zmq_ctx_new(), zmq_ctx_term);
   TRIBUTARY_ASSIGN(ZmqSocket socket, open_socket(context.get(), ZMQ_REP));
+  // The mask belongs to the process, so files that other threads create at this moment get it too.
   const mode_t before = ::umask(0177);  // only the owner may use the file, from its creation on
   const int failed = zmq_bind(socket.get(), ("ipc://" + path).c_str());
   ::umask(before);
@@ -154,6 +157,8 @@ Result<std::string> ask_daemon(const std::string& path, std::string_view questio
                    .got = fmt::format("{}", question.size()),
                    .remedy = {}});
   }
+  // Checked again in every wait: libzmq reconnects silently, so a daemon that ends would otherwise
+  // leave the caller waiting for all its patience.
   TRIBUTARY_TRY(check_listener(path));
   const Context context(zmq_ctx_new(), zmq_ctx_term);
   TRIBUTARY_ASSIGN(ZmqSocket socket, open_socket(context.get(), ZMQ_REQ));
@@ -164,16 +169,16 @@ Result<std::string> ask_daemon(const std::string& path, std::string_view questio
   if (socket.send_part(message, false) != 0) return zmq_failed("question to a daemon");
   std::array<zmq_pollitem_t, 1> items = {
       {{.socket = socket.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0}}};
-  bool came = false;
-  for (std::chrono::nanoseconds left = patience; !came && left.count() > 0;
+  bool received = false;
+  for (std::chrono::nanoseconds left = patience; !received && left.count() > 0;
        left -= kControlLookEvery) {
     if (cancelled && *cancelled) return answer_cancelled(path);
-    TRIBUTARY_ASSIGN(came,
+    TRIBUTARY_ASSIGN(received,
                      wait_for(items, std::min<std::chrono::nanoseconds>(kControlLookEvery, left)));
-    if (!came) TRIBUTARY_TRY(check_listener(path));
+    if (!received) TRIBUTARY_TRY(check_listener(path));
   }
   std::vector<ZmqMessage> parts;
-  if (came) {
+  if (received) {
     TRIBUTARY_ASSIGN(const bool whole, socket.receive(parts, 1));
     if (whole && parts.size() == 1) return std::string(as_text(parts[0].bytes()));
   }

@@ -86,7 +86,7 @@ TEST_F(Control, AFileThatAKilledDaemonLeftIsReplacedAndAnEndedOneLeavesNone) {
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
-TEST_F(Control, WhatIsTooLargeOrTooLongIsRefused) {
+TEST_F(Control, LargeQuestionsAndLongPathsAreRefused) {
   const auto server = ControlServer::open(path(), shout);
   ASSERT_TRUE(server.ok());
   EXPECT_EQ(ask_daemon(path(), std::string(kControlBytesMax + 1, 'x'), seconds(30)).status().code(),
@@ -97,7 +97,7 @@ TEST_F(Control, WhatIsTooLargeOrTooLongIsRefused) {
   EXPECT_EQ(ControlServer::open(deep, shout).status().code(), StatusCode::invalid_argument);
 }
 
-TEST_F(Control, WhoeverGivesUpIsNotKeptWaiting) {
+TEST_F(Control, ACancelledQuestionReturnsAtOnce) {
   std::atomic<bool> asked = false;
   std::atomic<bool> over = false;
   const auto server = ControlServer::open(path(), [&](std::string_view) {

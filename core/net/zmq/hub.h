@@ -1,5 +1,8 @@
 // The coordinator's side of the ZeroMQ links: one port for all agents. Thread rule: as for
 // Transport.
+//
+// The hub owns its sockets and, without LinkContext in the options, its context. Closing it drops
+// messages that are not sent within LinkTimes::linger_max.
 #pragma once
 
 #include <memory>

@@ -54,8 +54,8 @@ void LinkContext::answer_knocks(void* socket) {
   std::vector<ZmqMessage> parts;
   std::vector<ByteSpan> request;
   while (true) {
-    const Result<bool> came = door.receive(parts, kZapPartsMax, true);
-    if (!came.ok()) return;  // the context is being closed
+    const Result<bool> received = door.receive(parts, kZapPartsMax, true);
+    if (!received.ok()) return;  // the context is being closed
     request.clear();
     for (ZmqMessage& part : parts) request.push_back(part.bytes());
     const GateAnswer answer = gate_.answer(request);

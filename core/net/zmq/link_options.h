@@ -1,4 +1,6 @@
 // The options of hubs and spokes.
+//
+// Plain values; the keys are copied. Durations are upper bounds and never the normal case.
 #pragma once
 
 #include <chrono>

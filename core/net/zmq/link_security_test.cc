@@ -226,7 +226,7 @@ TEST_F(Security, NoKeyTakesOverAnothersRoute) {
   ASSERT_TRUE(pump({&hub, &victim}, [&] { return victim.count<Received>() == 1; }));
 }
 
-TEST_F(Security, GarbageAtTheOpenPort) {
+TEST_F(Security, GarbageAtTheOpenPortIsRefusedAndServiceContinues) {
   federation_.times.handshake_max = std::chrono::milliseconds(200);
   Side hub = federation_.hub();
   const StreamKey draws = stream_key({.job_seed = 1, .purpose = DrawPurpose::synthetic_data});
@@ -251,7 +251,7 @@ TEST_F(Security, GarbageAtTheOpenPort) {
   EXPECT_EQ(hub.count<Connected>(), 1u);
 }
 
-TEST_F(Security, WhoKnocksTooOftenWaits) {
+TEST_F(Security, ASpokeThatConnectsTooOftenHasToWait) {
   Side hub = federation_.hub();
   const KeyPair keys = federation_.allowed_keys("nervous");
   const auto has_to_wait = [&] { return refused(hub, RefusalReason::too_many_knocks) > 0; };

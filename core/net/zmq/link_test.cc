@@ -65,7 +65,7 @@ TEST_P(Links, CarryFramesAndPayloadsBothWays) {
   EXPECT_EQ(hub.link->counters().wire_bytes_out, spoke.link->counters().wire_bytes_in);
 }
 
-TEST_P(Links, AnEndIsNoticed) {
+TEST_P(Links, TheEndOfAConnectionIsReportedAfterItsMessages) {
   Side hub = federation_.hub();
   {
     Side spoke = federation_.allowed_spoke();
@@ -77,7 +77,7 @@ TEST_P(Links, AnEndIsNoticed) {
   EXPECT_EQ(hub.send("too late").code(), StatusCode::unavailable);
 }
 
-TEST_P(Links, TheHubComesBack) {
+TEST_P(Links, ASpokeReconnectsToANewHubAsAnotherConnection) {
   std::optional<Side> hub = federation_.hub();
   Side spoke = federation_.allowed_spoke();
   ASSERT_TRUE(pump({&*hub, &spoke}, [&] { return hub->connected() && spoke.connected(); }));
@@ -136,7 +136,7 @@ TEST_P(Links, TheKernelLooksWhetherTheOtherSideIsThere) {
   EXPECT_EQ(sides, 2);
 }
 
-TEST_P(Links, ASpokeMayBeFirst) {
+TEST_P(Links, ASpokeMayStartBeforeItsHub) {
   const KeyPair keys = federation_.allowed_keys();
   { const Side hub = federation_.hub(); }  // finds a free port
   Side spoke = Federation::spoke(federation_.spoke_options(keys));
@@ -195,7 +195,7 @@ TEST_P(Links, AQueueOfSmallMessagesIsBoundedToo) {
   ASSERT_TRUE(pump({&spoke}, [&] { return spoke.count<Received>() == sent; }));
 }
 
-TEST_P(Links, TheShortestQueueWillDo) {
+TEST_P(Links, QueuesOfOneMessageSuffice) {
   federation_.limits.send_queue_messages = 1;
   federation_.limits.receive_queue_messages = 1;
   Side hub = federation_.hub();
@@ -209,7 +209,7 @@ TEST_P(Links, TheShortestQueueWillDo) {
   }
 }
 
-TEST_P(Links, APayloadIsLetGoOfOnce) {
+TEST_P(Links, APayloadIsReleasedOnce) {
   std::atomic<int> let_go = 0;
   const auto counted = [&](std::size_t size) {
     auto* const memory = new Bytes(size, 7);
@@ -234,7 +234,7 @@ TEST_P(Links, APayloadIsLetGoOfOnce) {
   EXPECT_EQ(let_go, 6) << "also what was under way when the link was closed";
 }
 
-TEST_P(Links, OnePayloadForMany) {
+TEST_P(Links, OnePayloadIsSentToManySpokes) {
   Side hub = federation_.hub();
   std::vector<Side> spokes;
   std::vector<Side*> all = {&hub};
@@ -251,7 +251,7 @@ TEST_P(Links, OnePayloadForMany) {
   }
 }
 
-TEST_P(Links, CanBeWoken) {
+TEST_P(Links, WakeEndsAWait) {
   Side hub = federation_.hub();
   Side spoke = federation_.allowed_spoke();
   ASSERT_TRUE(pump({&hub, &spoke}, [&] { return hub.connected() && spoke.connected(); }));

@@ -1,5 +1,8 @@
 // The sending side of one ZeroMQ connection: limits on the size of a message, the bound on waiting
 // bytes, and the parts themselves. Not thread-safe.
+//
+// It belongs to one connection and to the thread of its socket. The counter outlives it in messages
+// that libzmq has not released.
 #pragma once
 
 #include <memory>

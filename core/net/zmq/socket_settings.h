@@ -1,5 +1,8 @@
 // The libzmq settings that all sockets of this folder share. Set them before the socket connects or
 // binds.
+//
+// Fails with io_error if libzmq lacks an option. The secret key is copied into libzmq, which keeps
+// it as long as the socket.
 #pragma once
 
 #include <string_view>

@@ -187,8 +187,8 @@ Result<Monitor> Monitor::of(void* context, const ZmqSocket& watched, int events)
 // An event has two parts: a 16-bit number with a 32-bit value, and the endpoint as text.
 Result<std::optional<MonitorEvent>> Monitor::next() {
   std::vector<ZmqMessage> parts;
-  TRIBUTARY_ASSIGN(const bool there, socket_.receive(parts, 2));
-  if (!there) return std::optional<MonitorEvent>();
+  TRIBUTARY_ASSIGN(const bool found, socket_.receive(parts, 2));
+  if (!found) return std::optional<MonitorEvent>();
   MonitorEvent event;
   std::uint16_t kind = 0;
   std::uint32_t value = 0;

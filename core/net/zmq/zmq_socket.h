@@ -1,5 +1,8 @@
 // RAII wrappers of libzmq: sockets and messages that close themselves, errors as Status, and
 // interrupted calls that are repeated. Internal to core/net/zmq.
+//
+// A context must outlive its sockets, and all sockets must be closed before it ends, or
+// zmq_ctx_term() would wait forever.
 #pragma once
 
 #include <zmq.h>

@@ -28,6 +28,7 @@ FusionBaseline best_even_split(const FusionTimes& times) {
   return best;
 }
 
+// Thresholds are powers of two up to the size of the model; beyond it all tensors are one group.
 FusionBaseline best_threshold(const FusionTimes& times) {
   constexpr std::string_view kName = "size_threshold";
   FusionBaseline best = baseline(times, kName, split_by_size(times, 0));
@@ -51,6 +52,7 @@ std::vector<std::uint32_t> split_by_size(const FusionTimes& times, double thresh
   std::vector<std::uint32_t> counts;
   std::uint32_t begin = 0;
   for (std::uint32_t end = 1; end <= times.tensors(); ++end) {
+    // The last group may stay smaller than the threshold.
     if (end < times.tensors() && times.bytes(begin, end) < threshold_bytes) continue;
     counts.push_back(end - begin);
     begin = end;

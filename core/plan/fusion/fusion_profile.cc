@@ -8,6 +8,7 @@
 namespace tributary {
 namespace {
 
+// The comparison is false for NaN, so NaN is refused as well.
 Status check_number(std::string what, double number, double max) {
   if (number >= 0 && number <= max) return {};
   const StatusCode code =

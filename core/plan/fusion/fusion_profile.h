@@ -1,5 +1,8 @@
 // The inputs of fusion planning: for each tensor its backward time and size, and the costs to
 // compress, send and decode a group.
+//
+// Plain values. The functions that plan require a profile that check_fusion_profile() has accepted;
+// they do not check it again.
 #pragma once
 
 #include <cstddef>

@@ -6,6 +6,8 @@
 
 namespace tributary {
 
+// Prefix sums over the tensors: each time of a group is the difference of two sums, so it costs
+// constant time whatever the group's size.
 FusionTimes::FusionTimes(const FusionProfile& profile)
     : compress_alpha_s_(profile.compress.alpha_s),
       send_alpha_s_(profile.network.alpha_s),
@@ -44,6 +46,8 @@ FusionTimes FusionTimes::mirrored() const {
   return mirror;
 }
 
+// Three stages in a pipeline. A group is sent when it is compressed and the link is free, and
+// decoded when it has arrived and the decoder is free.
 double fused_iteration_s(const FusionTimes& times, std::span<const std::uint32_t> groups) {
   double sent_s = 0;
   double decoded_s = 0;

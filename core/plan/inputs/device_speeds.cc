@@ -28,9 +28,9 @@ std::vector<PlanCodec> on_slowest(std::vector<PlanCodec> codecs, const DeviceSpe
     double encode = 0;
     double decode = 0;
     for (const DeviceSpeeds& device : devices) {
-      const CodecSpeed said = speed_at(device, codec.spec);
-      encode = std::max(encode, times_slower(said.encode_bytes_per_s, own.encode_bytes_per_s));
-      decode = std::max(decode, times_slower(said.decode_bytes_per_s, own.decode_bytes_per_s));
+      const CodecSpeed reported = speed_at(device, codec.spec);
+      encode = std::max(encode, times_slower(reported.encode_bytes_per_s, own.encode_bytes_per_s));
+      decode = std::max(decode, times_slower(reported.decode_bytes_per_s, own.decode_bytes_per_s));
     }
     for (PlanStage& stage : codec.stages) stage.encode_s_per_value *= encode;
     codec.decode_s_per_value *= decode;

@@ -1,4 +1,7 @@
 // Codec speeds of devices, and their effect on codec costs that another machine measured.
+//
+// The function is pure. Agents report speeds, so they are claims; kDeviceFactorMax bounds their
+// effect on a plan.
 #pragma once
 
 #include <functional>

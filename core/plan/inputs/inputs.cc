@@ -7,6 +7,8 @@
 namespace tributary {
 namespace {
 
+// Bounds of valid inputs. They are far beyond real ones: a number outside has the wrong unit or
+// comes from a damaged file. Within them no cost overflows.
 constexpr std::size_t kAgentsMax = 65'536;
 constexpr std::size_t kCodecsMax = 64;
 constexpr std::size_t kStagesMax = 8;
@@ -16,6 +18,7 @@ constexpr double kBytesMax = 1e18;
 // Collects the first failed check.
 class Checks {
  public:
+  // NaN fails both comparisons and is refused.
   void range(std::string_view what, double value, double low, double high) {
     if (value >= low && value <= high) return;
     fail(what, fmt::format("from {} to {}", low, high), fmt::format("{}", value));
@@ -80,7 +83,7 @@ void check_before(const PlanBefore& before, Checks& checks) {
   checks.range("the ratio in force", before.choice.ratio, 1e-9, 1);
   checks.count("the bucket's values in force", before.choice.bucket_values, 1,
                std::size_t{1} << 40);
-  for (const double number : {before.line.alpha_s, before.line.beta_s_per_byte,
+  for (const double number : {before.link.alpha_s, before.link.beta_s_per_byte,
                               before.peers.alpha_s, before.peers.beta_s_per_byte}) {
     checks.range("an earlier link value", number, 0, kSecondsMax);
   }

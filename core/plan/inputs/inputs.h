@@ -86,7 +86,7 @@ struct PlanBefore {
   PlanChoice choice = {};
   std::uint64_t rounds = 0;  // number of rounds that the choice has been in force
   std::uint64_t agents = 0;
-  LinkEstimate line = {};  // the slowest agent's link to the coordinator
+  LinkEstimate link = {};  // the slowest agent's link to the coordinator
   LinkEstimate peers = {};
   double exchange_s = 0;  // as predicted at the choice
   double gain = 1;        // as predicted at the choice

@@ -14,7 +14,7 @@ constexpr double kBetaMax = 8e-3;
 
 }  // namespace
 
-AgentLine line_of(const PlanAgent& agent) {
+AgentLink link_of(const PlanAgent& agent) {
   const double up = std::isnan(agent.beta_s_per_byte) ? kAssumedBeta : agent.beta_s_per_byte;
   const double down = std::isnan(agent.down_beta_s_per_byte) ? up : agent.down_beta_s_per_byte;
   return {.up = std::min(up, kBetaMax), .down = std::min(down, kBetaMax)};
@@ -22,7 +22,7 @@ AgentLine line_of(const PlanAgent& agent) {
 
 std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& bytes) {
   std::vector<double> ups;
-  for (const PlanAgent& agent : inputs.agents) ups.push_back(line_of(agent).up);
+  for (const PlanAgent& agent : inputs.agents) ups.push_back(link_of(agent).up);
   // The lower median, so that with two agents the faster one sets the time.
   const auto middle = ups.begin() + static_cast<std::ptrdiff_t>((ups.size() - 1) / 2);
   std::ranges::nth_element(ups, middle);
@@ -30,11 +30,11 @@ std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& byt
   std::vector<double> ratios;
   bool alike = true;
   for (const PlanAgent& agent : inputs.agents) {
-    const AgentLine line = line_of(agent);
-    const double own_s = line.up * bytes.up;
+    const AgentLink link = link_of(agent);
+    const double own_s = link.up * bytes.up;
     // The upload may take as long as the median agent's or as this agent's own download, whichever
     // is longer: a smaller ratio would not end the round earlier.
-    const double allowed_s = std::max(in_time_s, line.down * bytes.down);
+    const double allowed_s = std::max(in_time_s, link.down * bytes.down);
     // A smaller ratio needs a measured link and a difference beyond measurement error.
     const bool slow =
         !std::isnan(agent.beta_s_per_byte) && own_s > allowed_s * (1 + inputs.policy.link_change);

@@ -26,12 +26,12 @@ struct RatioBytes {
 std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& bytes);
 
 // Seconds per byte of the uplink and the downlink of one agent.
-struct AgentLine {
+struct AgentLink {
   double up = 0;
   double down = 0;
 };
 // Returns the agent's known rates. An unknown uplink is taken as 100 Mbit/s and an unknown downlink
 // as the uplink; a rate is at least 1 kbit/s.
-AgentLine line_of(const PlanAgent& agent);
+AgentLink link_of(const PlanAgent& agent);
 
 }  // namespace tributary

@@ -20,6 +20,8 @@ double energy_at(std::span<const float> values, std::span<const std::uint32_t> p
   return energy;
 }
 
+// Places of the largest values by magnitude, in no particular order. Equal values are ordered by
+// place, so that the result does not depend on the library.
 std::vector<std::uint32_t> largest(std::span<const float> values, double ratio) {
   std::vector<std::uint32_t> places(values.size());
   for (std::uint32_t i = 0; i < places.size(); ++i) places[i] = i;
@@ -39,6 +41,7 @@ std::vector<std::uint32_t> largest(std::span<const float> values, double ratio) 
 
 PlanFamily family_of(std::string_view spec) {
   const std::string_view name = spec.substr(0, spec.find(':'));
+  // A spec that names its ratio leaves a plan no ratio to set.
   if (spec.find("cr=") != std::string_view::npos) return PlanFamily::fixed;
   if (name == "topk") return PlanFamily::top_k;
   return name == "star_topk" ? PlanFamily::ar_top_k : PlanFamily::fixed;
@@ -53,6 +56,8 @@ Result<PlanCodec> measure_plan_codec(std::string_view spec, const PlanMeasureOpt
       const MeasuredStages measured,
       measure_stages(*codec, options.agents, options.bucket_values, clock, options.go_on, 1));
   const double values = options.bucket_values;
+  // The measured bytes are divided into the frame's, which are constant, and the rest in proportion
+  // to the values.
   for (const StagePayload& stage : measured.stages) {
     plan.stages.push_back({.flow = stage.flow,
                            .up_bytes = kPeerFrameBytes,
@@ -87,6 +92,8 @@ double agreement_of(std::span<const std::span<const float>> gradients, double ra
     own += energy_at(gradient, largest(gradient, ratio));
     for (const float x : gradient) all += static_cast<double>(x) * static_cast<double>(x);
   }
+  // A random choice of places would keep this much energy. The agreement is 0 at that level and 1
+  // if the first gradient's places are as good as the own ones.
   const double blind = ratio * all;
   return own > blind ? std::clamp((with_roots - blind) / (own - blind), 0.0, 1.0) : 1;
 }

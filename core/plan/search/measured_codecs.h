@@ -1,5 +1,8 @@
 // Measures the size and time of codecs on this machine: the inputs of a plan that depend on the
 // machine and not on the network.
+//
+// A measurement blocks the caller and keeps one core busy; the caller should keep the result. No
+// global state. Several threads may measure at once, at the price of wrong times.
 #pragma once
 
 #include <functional>

@@ -32,10 +32,11 @@ PlanPredictor::PlanPredictor(const PlanInputs& inputs) : inputs_(inputs) {
   std::vector<GainPoints> gains;
   for (const PlanAgent& agent : inputs.agents) {
     assumed_ |= std::isnan(agent.alpha_s) || std::isnan(agent.beta_s_per_byte);
-    const AgentLine line = line_of(agent);
-    lines_differ_ |= line.up != line_of(inputs.agents.front()).up;
-    slowest_ = {.up = std::max(slowest_.up, line.up), .down = std::max(slowest_.down, line.down)};
-    line_.alpha_s = std::max(line_.alpha_s, known_or(agent.alpha_s, kAssumedAlpha_s));
+    const AgentLink link = link_of(agent);
+    links_differ_ |= link.up != link_of(inputs.agents.front()).up;
+    slowest_ = {.up = std::max(slowest_.up, link.up), .down = std::max(slowest_.down, link.down)};
+    slowest_link_.alpha_s =
+        std::max(slowest_link_.alpha_s, known_or(agent.alpha_s, kAssumedAlpha_s));
     compute_s_ = std::max(compute_s_, known_or(agent.compute_s, 0));
     gains.push_back(agent.gain);
     // Updates of equal norm are assumed, so an agent's part in the joint update's energy is the
@@ -47,9 +48,10 @@ PlanPredictor::PlanPredictor(const PlanInputs& inputs) : inputs_(inputs) {
   for (double& share : shares_) share = energy > 0 ? share / energy : alike;
   gain_ = joint_gain(gains, shares_);
   // The star's model has one rate for both directions, so the slower one is taken.
-  line_.beta_s_per_byte = std::max(slowest_.up, slowest_.down);
-  peers_ = {.alpha_s = known_or(inputs.peer_alpha_s, line_.alpha_s),
-            .beta_s_per_byte = known_or(inputs.peer_beta_s_per_byte, line_.beta_s_per_byte)};
+  slowest_link_.beta_s_per_byte = std::max(slowest_.up, slowest_.down);
+  peers_ = {
+      .alpha_s = known_or(inputs.peer_alpha_s, slowest_link_.alpha_s),
+      .beta_s_per_byte = known_or(inputs.peer_beta_s_per_byte, slowest_link_.beta_s_per_byte)};
   for (const PlanCodec& codec : inputs.codecs) {
     fixed_gains_.push_back(tried_gain(codec));
     auto& factors = corrections_.emplace_back();
@@ -101,30 +103,31 @@ std::vector<double> PlanPredictor::ratios_of(const PlanCodec& codec,
                                              const RatioBytes& bytes) const {
   // Positions differ between agents only with top_k; in ar_top_k all agents send the same
   // positions, so they must keep equally many.
-  if (codec.family != PlanFamily::top_k || !lines_differ_ || !inputs_.own_ratios) return {};
+  if (codec.family != PlanFamily::top_k || !links_differ_ || !inputs_.own_ratios) return {};
   return agent_ratios(inputs_, bytes);
 }
 
 // The cost model has one rate for both directions. It gets the rate of the direction that takes
 // longer.
-LinkEstimate PlanPredictor::star_line(const RatioBytes& bytes,
+LinkEstimate PlanPredictor::star_link(const RatioBytes& bytes,
                                       const std::vector<double>& ratios) const {
   double up_s = slowest_.up * bytes.up;
   if (!ratios.empty()) {
     up_s = 0;
     for (std::size_t i = 0; i < ratios.size(); ++i) {
-      up_s = std::max(up_s, line_of(inputs_.agents[i]).up * bytes.up * ratios[i] / bytes.ratio);
+      up_s = std::max(up_s, link_of(inputs_.agents[i]).up * bytes.up * ratios[i] / bytes.ratio);
     }
   }
   const double longest_s = std::max(up_s, slowest_.down * bytes.down);
-  return {.alpha_s = line_.alpha_s, .beta_s_per_byte = longest_s / std::max(bytes.up, bytes.down)};
+  return {.alpha_s = slowest_link_.alpha_s,
+          .beta_s_per_byte = longest_s / std::max(bytes.up, bytes.down)};
 }
 
 // Every agent uploads its share of the result to the coordinator, and receives the commit.
 double PlanPredictor::settle_s(const RatioBytes& bytes) const {
   if (!inputs_.settled) return 0;
   const auto agents = static_cast<double>(inputs_.agents.size());
-  return 2 * line_.alpha_s + slowest_.up * bytes.down / agents;
+  return 2 * slowest_link_.alpha_s + slowest_.up * bytes.down / agents;
 }
 
 // Agents that tried the codec represent the others; without any of them the gain on synthetic
@@ -181,13 +184,13 @@ PlanCost PlanPredictor::cost(const PlanCodec& codec, wire::Collective collective
   const double decode_s =
       codec.decode_s_per_value * static_cast<double>(inputs_.values) / buckets.count;
   PlanCost cost = {.gain = gain_of(codec, ratio)};
-  LinkEstimate line = peers_;
+  LinkEstimate link = peers_;
   const RatioBytes bytes = bytes_of(buckets, ratio);
   const bool star = collective == wire::Collective::star;
   if (star) {
     const std::vector<double> ratios = ratios_of(codec, bytes);
     if (!ratios.empty()) cost.gain = gain_of_each(ratios);
-    line = star_line(bytes, ratios);
+    link = star_link(bytes, ratios);
   }
   const ExchangeCost exchange = predict_exchange(
       collective,
@@ -197,8 +200,8 @@ PlanCost PlanPredictor::cost(const PlanCodec& codec, wire::Collective collective
        .decode_s = decode_s,
        .message_s = inputs_.message_s,
        .cores = inputs_.cores},
-      {.agents = line,
-       .hub = {.alpha_s = line_.alpha_s, .beta_s_per_byte = inputs_.hub_beta_s_per_byte}});
+      {.agents = link,
+       .hub = {.alpha_s = slowest_link_.alpha_s, .beta_s_per_byte = inputs_.hub_beta_s_per_byte}});
   // compress_s is a sum over all buckets although encoding overlaps with sending: it is a criterion
   // of its own, the load on the device.
   for (const StagePayload& stage : buckets.stages) {

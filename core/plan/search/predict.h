@@ -1,4 +1,8 @@
 // Predicts the time, bytes and gain of a round for each possible choice.
+//
+// All functions are pure and need no clock, file or network. Predictions are corrected by the ratio
+// of measured to predicted times of earlier rounds, by codec and collective
+// (PlanInputs::corrections).
 #pragma once
 
 #include <array>
@@ -45,7 +49,7 @@ class PlanPredictor {
   // can reach one another.
   bool possible(wire::Collective collective) const;
 
-  const LinkEstimate& line() const { return line_; }    // of the slowest agent
+  const LinkEstimate& slowest_link() const { return slowest_link_; }  // of the slowest agent
   const LinkEstimate& peers() const { return peers_; }  // between the two slowest agents
   // Returns the gain of a codec without a ratio: the mean over the agents that have tried it,
   // weighted by their part in the joint update's energy, or the gain on synthetic values if no
@@ -67,7 +71,7 @@ class PlanPredictor {
   RatioBytes bytes_of(const Buckets& buckets, double ratio) const;
   std::vector<double> ratios_of(const PlanCodec& codec, const RatioBytes& bytes) const;
   double settle_s(const RatioBytes& bytes) const;
-  LinkEstimate star_line(const RatioBytes& bytes, const std::vector<double>& ratios) const;
+  LinkEstimate star_link(const RatioBytes& bytes, const std::vector<double>& ratios) const;
   std::size_t place_of(const PlanCodec& codec) const {
     return static_cast<std::size_t>(&codec - inputs_.codecs.data());
   }
@@ -76,10 +80,10 @@ class PlanPredictor {
   double gain_of_each(const std::vector<double>& ratios) const;
 
   const PlanInputs& inputs_;
-  LinkEstimate line_;
+  LinkEstimate slowest_link_;
   LinkEstimate peers_;
-  AgentLine slowest_;  // lowest rate in each direction, over all agents
-  bool lines_differ_ = false;
+  AgentLink slowest_;  // lowest rate in each direction, over all agents
+  bool links_differ_ = false;
   bool assumed_ = false;
   double compute_s_ = 0;  // of the slowest agent
   GainPoints gain_;

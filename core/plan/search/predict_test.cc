@@ -163,7 +163,7 @@ TEST(PlanPredictor, KnowsWhatIsAssumed) {
   inputs.agents[1].beta_s_per_byte = kNan;
   const PlanPredictor predictor(inputs);
   EXPECT_TRUE(predictor.assumed());
-  EXPECT_DOUBLE_EQ(predictor.line().beta_s_per_byte, beta_of_mbit(100));
+  EXPECT_DOUBLE_EQ(predictor.slowest_link().beta_s_per_byte, beta_of_mbit(100));
 }
 
 // A rate is bounded, so that the cost stays finite.

@@ -33,6 +33,8 @@ std::uint64_t Agent::model_version() const { return impl_->replica_.version(); }
 std::uint64_t Agent::model_hash() const { return impl_->replica_.id().hash; }
 SharedFloats Agent::model() const { return impl_->replica_.model(); }
 SharedFloats Agent::residual() const { return impl_->updates_.residual().shared(); }
+// Counts values from the start of the model: training hands over the end of an update first, so the
+// missing part is always a prefix.
 std::uint64_t Agent::missing_of_update(std::uint64_t round) const {
   const LocalTraining::Running* training = impl_->participation_.training().running();
   if (training && training->exchange > 0 && training->plan->key().round == round) {
@@ -48,11 +50,15 @@ std::vector<UndecidedRound> Agent::undecided() const {
   return impl_->updates_.residual().undecided();
 }
 
+// Covers received and unsent payloads only. The model, the residual and the update that is being
+// trained have a fixed size and are not part of the sum.
 std::uint64_t Agent::buffered_bytes() const {
   return impl_->peers_.bytes() + impl_->rounds_.bytes() + impl_->participation_.bytes() +
          impl_->transfer_.bytes();
 }
 
+// The simulator compares this hash between two runs of one seed. It therefore contains only values
+// that a run determines: no durations, no tokens and no message ids.
 std::uint64_t Agent::state_hash() const {
   Checksum checksum;
   const auto add = [&](const auto& value) {

@@ -21,11 +21,13 @@ std::string text_of(const wire::Refusal& refusal) {
 
 }  // namespace
 
+// The states of the connection: offline (no Hello is under way), greeting (a Hello waits for its
+// answer), online (a session is open).
 // --- transport ---------------------------------------------------------------------------------
 
 void AgentConnection::connected() {
-  if (line_ == Line::online || finished_) return;
-  line_ = Line::offline;  // a Hello sent before had no receiver, so it is repeated at once
+  if (state_ == State::online || finished_) return;
+  state_ = State::offline;  // a Hello sent before had no receiver, so it is repeated at once
   hello_at_ns_ = context_.now;
   has_connection_ = true;
   unheard_since_ns_ = kNever;
@@ -33,7 +35,7 @@ void AgentConnection::connected() {
 
 AgentConnection::Change AgentConnection::disconnected() {
   has_connection_ = false;
-  return line_ == Line::offline ? Change::none : hang_up("disconnected", 0);
+  return state_ == State::offline ? Change::none : hang_up("disconnected", 0);
 }
 
 AgentConnection::Received AgentConnection::receive(const FrameReceived& event, Bytes& aligned) {
@@ -55,18 +57,20 @@ AgentConnection::Received AgentConnection::receive(const FrameReceived& event, B
   }
   if (const wire::Welcome* welcome = frame.message_as_Welcome()) {
     // Ignores the answer to an earlier Hello, perhaps of another connection.
-    if (line_ != Line::greeting || frame.in_reply_to() != hello_id_) return {};
+    if (state_ != State::greeting || frame.in_reply_to() != hello_id_) return {};
     welcomed(*welcome, frame.session());
     return {.change = Change::session_opened, .frame = &frame};
   }
   if (const wire::Refusal* refusal = frame.message_as_Refusal();
-      refusal && (line_ == Line::greeting || session_.is_open(frame.session()))) {
+      refusal && (state_ == State::greeting || session_.is_open(frame.session()))) {
     return {.change = refused(frame, *refusal)};
   }
   if (!session_.is_open(frame.session())) {
     out.refuse_frame("wrong_session", wire::EnumNameMessage(frame.message_type()));
     return {};
   }
+  // From here on the frame belongs to the open session. Its counts are taken first, because even a
+  // repeated frame acknowledges messages of this side.
   switch (session_.conversation()->arrived(context_.now, frame, out.all())) {
     case Conversation::Arrival::repeat:
       return {};
@@ -93,8 +97,10 @@ void AgentConnection::give_up_silent_connection() {
   has_connection_ = false;
 }
 
+// While the agent shuts down it does not ask for a new session: it only waits for the answers of
+// the old one.
 bool AgentConnection::hello_due() const {
-  return line_ != Line::online && !shutting_down_ && context_.now >= hello_at_ns_;
+  return state_ != State::online && !shutting_down_ && context_.now >= hello_at_ns_;
 }
 
 void AgentConnection::send_hello(std::unique_ptr<wire::CapabilitiesT> capabilities,
@@ -115,13 +121,15 @@ void AgentConnection::send_hello(std::unique_ptr<wire::CapabilitiesT> capabiliti
   hello.capabilities = std::move(capabilities);
   if (holding) hello.holdings.push_back(std::move(holding));
   wire::FrameT frame = frame_with(std::move(hello));
-  if (line_ == Line::offline) {
+  // A new id for every first Hello of a session. Repeats keep the id, so the answer to any copy is
+  // accepted and an answer to an older Hello is not.
+  if (state_ == State::offline) {
     ++hello_id_;
     hello_wait_ns_ = config.hello_timeout_ms * kNsPerMs;
   } else {
     hello_wait_ns_ = std::min(hello_wait_ns_ * 2, config.hello_timeout_max_ms * kNsPerMs);
   }
-  line_ = Line::greeting;
+  state_ = State::greeting;
   hello_at_ns_ = context_.now + hello_wait_ns_;
   frame.message_id = hello_id_;
   frame.sent_at_ns = static_cast<std::uint64_t>(std::max<TimeNs>(context_.now, 0));
@@ -131,12 +139,14 @@ void AgentConnection::send_hello(std::unique_ptr<wire::CapabilitiesT> capabiliti
 }
 
 void AgentConnection::welcomed(const wire::Welcome& welcome, std::uint64_t session) {
+  // The coordinator determines all times of the session. retries_max is at least 1, because with 0
+  // the first lost message would end the session.
   session_.open(session, ConversationTimes{
                              .heartbeat_interval_ns = welcome.heartbeat_interval_ms() * kNsPerMs,
                              .heartbeat_timeout_ns = welcome.heartbeat_timeout_ms() * kNsPerMs,
                              .ack_timeout_ns = welcome.ack_timeout_ms() * kNsPerMs,
                              .retries_max = std::max(welcome.retries_max(), 1u)});
-  line_ = Line::online;
+  state_ = State::online;
   // The Hello was sent only once, so the Welcome answers that one and the round trip is known.
   if (hello_wait_ns_ == context_.config.hello_timeout_ms * kNsPerMs) {
     const TimeNs sent_at_ns = hello_at_ns_ - hello_wait_ns_;
@@ -150,7 +160,7 @@ void AgentConnection::welcomed(const wire::Welcome& welcome, std::uint64_t sessi
 AgentConnection::Change AgentConnection::refused(const wire::Frame& frame,
                                                  const wire::Refusal& refusal) {
   const std::string text = text_of(refusal);
-  if (line_ == Line::online) {
+  if (state_ == State::online) {
     if (refusal.code() == wire::RefusalCode::wrong_session) return hang_up("wrong_session", 0);
     context_.out.note(LogLevel::warning, "refused", wire::EnumNameRefusalCode(refusal.code()),
                       text);
@@ -158,7 +168,7 @@ AgentConnection::Change AgentConnection::refused(const wire::Frame& frame,
     return ours && refusal.closes() ? hang_up("refused", 0) : Change::none;
   }
   // A refusal of a message of an earlier session, whose number may be the same, names that session.
-  if (line_ == Line::greeting && frame.in_reply_to() == hello_id_ && frame.session() == 0) {
+  if (state_ == State::greeting && frame.in_reply_to() == hello_id_ && frame.session() == 0) {
     refused_hello(refusal, text);
   }
   return Change::none;
@@ -169,19 +179,24 @@ void AgentConnection::refused_hello(const wire::Refusal& refusal, const std::str
                     text);
   const bool duplicate = refusal.code() == wire::RefusalCode::duplicate_agent;
   duplicate_refusals_ = duplicate ? duplicate_refusals_ + 1 : 0;
+  // A refusal without a time to retry is final: another Hello would get the same answer. A
+  // duplicate is retried, because the coordinator may still have the session of this agent's
+  // previous process, which it gives up only after a challenge.
   if (refusal.retry_after_ms() == 0 ||
       duplicate_refusals_ > context_.config.duplicate_refusals_max) {
     return finish(
         Status(duplicate ? StatusCode::already_exists : StatusCode::unsupported,
                {.what = "coordinator's answer", .expected = "welcome", .got = text, .remedy = {}}));
   }
-  line_ = Line::offline;
+  state_ = State::offline;
   hello_at_ns_ = context_.now + refusal.retry_after_ms() * kNsPerMs;
 }
 
+// Ends the session but not the transport's connection. Agents keep replica, residual and undecided
+// rounds: the next Hello names them, and the coordinator decides what is sent again.
 AgentConnection::Change AgentConnection::hang_up(std::string_view reason, TimeNs again_after_ns) {
   context_.out.note(LogLevel::warning, "session_lost", reason, "begins again with Hello");
-  line_ = Line::offline;
+  state_ = State::offline;
   session_.close();
   hello_at_ns_ = context_.now + again_after_ns;
   return Change::session_lost;
@@ -189,7 +204,7 @@ AgentConnection::Change AgentConnection::hang_up(std::string_view reason, TimeNs
 
 AgentConnection::Change AgentConnection::maintain_session(wire::Activity activity,
                                                           const RoundKey& round) {
-  if (line_ != Line::online) return Change::none;
+  if (state_ != State::online) return Change::none;
   Conversation& conversation = *session_.conversation();
   if (conversation.heartbeat_due(context_.now)) {
     conversation.heartbeat(context_.now, activity, round, context_.out.all());
@@ -199,7 +214,7 @@ AgentConnection::Change AgentConnection::maintain_session(wire::Activity activit
 }
 
 TimeNs AgentConnection::next_due_ns() const {
-  if (line_ == Line::online) return session_.conversation()->next_due_ns();
+  if (state_ == State::online) return session_.conversation()->next_due_ns();
   return shutting_down_ ? kNever : hello_at_ns_;
 }
 
@@ -213,6 +228,7 @@ void AgentConnection::shut_down(const std::string& reason) {
   });
 }
 
+// Finished is emitted once. After it the machine handles no event any more.
 void AgentConnection::finish(Status status) {
   if (finished_) return;
   finished_ = true;

@@ -59,7 +59,7 @@ class AgentConnection {
 
  private:
   // State of the connection. It is online exactly while the session is open.
-  enum class Line : std::uint8_t { offline, greeting, online };
+  enum class State : std::uint8_t { offline, greeting, online };
 
   void give_up_silent_connection();
   void welcomed(const wire::Welcome& welcome, std::uint64_t session);
@@ -68,7 +68,7 @@ class AgentConnection {
 
   AgentContext& context_;
   ClientSession& session_;
-  Line line_ = Line::offline;
+  State state_ = State::offline;
   std::uint64_t hello_id_ = 0;
   TimeNs hello_at_ns_ = 0;
   TimeNs hello_wait_ns_ = 0;

@@ -10,6 +10,8 @@ namespace tributary {
 
 // --- start -------------------------------------------------------------------------------------
 
+// The order follows from the dependencies: the job determines the sizes that the replica, the
+// residual and a download are checked against.
 Status Agent::Impl::restore(AgentState state) {
   if (!state.job) return {};
   TRIBUTARY_TRY(replica_.restore(*state.job));
@@ -27,6 +29,7 @@ Status Agent::Impl::restore(AgentState state) {
 // --- events ------------------------------------------------------------------------------------
 
 Actions Agent::Impl::handle(TimeNs now, Event& event) {
+  // Time never runs backwards inside the machine, even if the caller's clock does.
   context_.now = std::max(context_.now, now);
   if (connection_.finished()) return {};
   pass(event);
@@ -51,24 +54,24 @@ Actions Agent::Impl::handle(TimeNs now, Event& event) {
 
 void Agent::Impl::pass(Event& event) {
   std::visit(Overloaded{
-                 [this](const FrameReceived& one) { receive(one); },
+                 [this](const FrameReceived& frame) { receive(frame); },
                  [this](const PeerConnected&) { connection_.connected(); },
                  [this](const PeerDisconnected&) { follow(connection_.disconnected()); },
                  [this](const PeerAlive&) { session_.heard(); },
                  [this](const Tick&) {
                    if (trying_codecs()) participation_.try_codecs(codecs_);
                  },
-                 [this](const Stored& one) {
-                   context_.store.stored(context_.now, one, context_.out.all());
+                 [this](const Stored& stored) {
+                   context_.store.stored(context_.now, stored, context_.out.all());
                  },
-                 [this](const UpdatePart& one) { participation_.take_part(one); },
-                 [this](UpdateReady& one) { participation_.take(one); },
-                 [this](const UpdateFailed& one) { participation_.failed(one); },
-                 [this](const PeerFrameReceived& one) { participation_.receive(one); },
-                 [this](const PeerLost& one) { participation_.lost(one); },
-                 [this](const ReportLinks& one) { telemetry_.send_links(one); },
-                 [this](const ReportSpeeds& one) { telemetry_.take_speeds(one); },
-                 [this](const Shutdown& one) { connection_.shut_down(one.reason); },
+                 [this](const UpdatePart& part) { participation_.take_part(part); },
+                 [this](UpdateReady& update) { participation_.take(update); },
+                 [this](const UpdateFailed& failure) { participation_.failed(failure); },
+                 [this](const PeerFrameReceived& frame) { participation_.receive(frame); },
+                 [this](const PeerLost& lost) { participation_.lost(lost); },
+                 [this](const ReportLinks& links) { telemetry_.send_links(links); },
+                 [this](const ReportSpeeds& speeds) { telemetry_.take_speeds(speeds); },
+                 [this](const Shutdown& shutdown) { connection_.shut_down(shutdown.reason); },
                  [this, &event](const auto&) {
                    context_.out.note(LogLevel::warning, "event_ignored", name_of(event),
                                      "not an event of an agent");
@@ -77,6 +80,8 @@ void Agent::Impl::pass(Event& event) {
              event);
 }
 
+// `aligned` holds a copy of the frame if the transport's buffer is not aligned for FlatBuffers. The
+// frame that the connection returns points into it, so it lives until the end of this function.
 void Agent::Impl::receive(const FrameReceived& event) {
   Bytes aligned;
   const AgentConnection::Received received = connection_.receive(event, aligned);
@@ -91,6 +96,8 @@ void Agent::Impl::receive(const FrameReceived& event) {
   }
 }
 
+// Most messages are answered at once. A Job and a TransferOffer are answered after their record is
+// stored, so their answer means that a restart does not lose them.
 void Agent::Impl::dispatch(const wire::Frame& frame, const FrameReceived& event) {
   const std::uint64_t id = frame.message_id();
   const ByteSpan payload = event.payload;
@@ -146,6 +153,7 @@ void Agent::Impl::follow(AgentConnection::Change change) {
   rounds_.session_lost();
 }
 
+// Sends at most one kind of message: a Hello while there is no session, otherwise heartbeats.
 void Agent::Impl::maintain_connection() {
   if (connection_.hello_due()) {
     return connection_.send_hello(telemetry_.capabilities_to_send(), holding());
@@ -155,6 +163,7 @@ void Agent::Impl::maintain_connection() {
   follow(connection_.maintain_session(activity(), key));
 }
 
+// The schema caps the list of undecided rounds, so only the oldest are named.
 std::unique_ptr<wire::HoldingT> Agent::Impl::holding() const {
   std::unique_ptr<wire::HoldingT> holding = replica_.holding();
   if (!holding) return holding;
@@ -170,6 +179,8 @@ std::unique_ptr<wire::HoldingT> Agent::Impl::holding() const {
   return holding;
 }
 
+// The activity that heartbeats report. Only one is reported: training before a transfer, a transfer
+// before waiting for a round.
 wire::Activity Agent::Impl::activity() const {
   if (participation_.training().running()) return wire::Activity::training;
   if (transfer_.transferring()) return wire::Activity::transferring;
@@ -183,6 +194,8 @@ void Agent::Impl::receive_job(const wire::Job& job, std::uint64_t message_id) {
   if (!another.ok()) {
     return session_.refuse(message_id, wire::RefusalCode::unsupported, another.status());
   }
+  // Everything that belongs to the old job's model is dropped before the record of the new job is
+  // stored, the residual and the undecided rounds included.
   if (*another) {
     peers_.leave();
     rounds_.begin_job();
@@ -194,6 +207,8 @@ void Agent::Impl::receive_job(const wire::Job& job, std::uint64_t message_id) {
       [this, message_id, session = session_.id()] { session_.answer_in(session, message_id); });
 }
 
+// Settles undecided rounds before the model changes: a settlement names buckets of the old rounds,
+// and after it the residual belongs to the new version.
 Status Agent::Impl::adopt(const ModelDownload& download) {
   TRIBUTARY_ASSIGN(Replica::Downloaded downloaded, replica_.read(download));
   TRIBUTARY_TRY(updates_.settle_by(*download.offer()));

@@ -1,5 +1,9 @@
 // The implementation of Agent: owns the objects that make up an agent, and dispatches each event
 // and each message of the session to the object that handles it. Not thread-safe.
+//
+// The members are constructed in the order of their dependencies: each object may refer to those
+// above it, and all share context_. Messages of a session are trusted only after the session has
+// checked them (AgentConnection).
 #pragma once
 
 #include <memory>

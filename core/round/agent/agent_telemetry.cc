@@ -25,6 +25,8 @@ void AgentTelemetry::echo(const wire::LinkProbe& probe, bool waited_for) {
                     "got {} and {}",
                     kProbePartsMax, kProbePaddingMax, probe.count(), probe.echo_payload_bytes()));
   }
+  // Echoes take bytes of the agent's uplink. The allowance bounds them, whatever the coordinator
+  // requests.
   if (!echoes_.take(static_cast<double>(now) / 1e9,
                     probe.echo_payload_bytes() + LinkProber::kMessageBytes)) {
     return out.note(LogLevel::info, "probe_not_echoed", "allowance",
@@ -38,6 +40,8 @@ void AgentTelemetry::echo(const wire::LinkProbe& probe, bool waited_for) {
   echo.index = probe.index();
   echo.count = probe.count();
   echo.sent_at_ns = probe.sent_at_ns();
+  // 0 means "unknown" in the message, so a clock that stands at 0 is reported as 1 ns. If the probe
+  // waited in a queue of the host before it was handled, its time of arrival is unknown as well.
   const auto at_ns = static_cast<std::uint64_t>(std::max<TimeNs>(now, 1));
   echo.received_at_ns = waited_for ? at_ns : 0;
   echo.answered_at_ns = at_ns;

@@ -24,6 +24,8 @@ Status broken(std::string what, std::string expected, std::string got) {
 
 }  // namespace
 
+// open_ is the sum of all updates taken minus everything that commits have given away, in double.
+// moved_ is the sum of the magnitudes, from which the bound for rounding errors is computed.
 Account::Account(std::uint64_t values) : open_(values), moved_(values) {}
 
 // The payload of the latest earlier attempt is the one that continues.
@@ -63,6 +65,7 @@ Status Account::sent(const RoundKey& key, const wire::Part& part, const PayloadS
                   fmt::format("one of {}", bytes));
   }
   known.bytes = bytes;
+  // A byte that is sent twice must be the same byte: the coordinator may have combined either copy.
   for (const ByteRange& again : known.there.overlap(range)) {
     const ByteSpan before = known.view().subspan(again.first, again.count);
     const ByteSpan now = payload.bytes.subspan(again.first - range.first, again.count);
@@ -102,6 +105,7 @@ const Account::Given* Account::given(const RoundKey& key, std::uint32_t bucket) 
   return found == contribution->second.given.end() ? nullptr : &found->second;
 }
 
+// The amount that a commit takes from the residual: what is held now minus what would be left.
 Account::Given given_away(const ContributionRecord& record, const ContributionPart& part) {
   Account::Given given{.values = FloatVector(part.values, 0.0f)};
   const auto at = [&](const SharedFloats& values, std::uint64_t place) {
@@ -133,7 +137,7 @@ void Account::round_is_decided(const RoundKey& key) {
 }
 
 void Account::forget(const RoundKey& key) {
-  std::erase_if(contributions_, [&](const auto& one) { return one.first.round <= key.round; });
+  std::erase_if(contributions_, [&](const auto& item) { return item.first.round <= key.round; });
 }
 
 void Account::add(std::span<const float> update, double sign) {
@@ -157,6 +161,9 @@ void Account::take_one(SharedFloats update) {
   ++taken_;
 }
 
+// Three legal transitions: nothing changed, the offered update or dropped values were added, or a
+// restart lost updates that were never stored. Everything else is an update that was counted twice
+// or lost.
 Status Account::take(std::uint64_t updates_taken, bool restarted) {
   const std::vector<SharedFloats> dropped = std::exchange(dropped_, {});
   if (updates_taken == taken_) return {};
@@ -190,6 +197,8 @@ void Account::give(const Contribution& contribution, double sign) {
   }
 }
 
+// A crash can undo a settlement that the agent had not stored. The round is then undecided again
+// and its contribution moves back.
 void Account::unsettle(const std::vector<UndecidedRound>& undecided) {
   for (const UndecidedRound& round : undecided) {
     const auto found = settled_lately_.find(round.id);
@@ -200,6 +209,8 @@ void Account::unsettle(const std::vector<UndecidedRound>& undecided) {
   }
 }
 
+// A round that is not undecided any more is settled: its decoded contribution, if the round
+// counted, leaves the account.
 void Account::settle(const std::vector<UndecidedRound>& undecided) {
   for (auto it = contributions_.begin(); it != contributions_.end();) {
     const auto next = std::next(it);

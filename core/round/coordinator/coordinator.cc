@@ -91,6 +91,7 @@ void Coordinator::Impl::receive(const FrameReceived& event) {
   }
 }
 
+// Bytes are counted before any check: a refused message has crossed the link too.
 void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& frame,
                                    const FrameReceived& event) {
   const wire::Message kind = frame.message_type();
@@ -108,6 +109,8 @@ void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& fra
     case Conversation::Arrival::fresh:
       break;
   }
+  // The coordinator acknowledges a message when it arrives, not when its effect is stored. Nothing
+  // is lost by that: an agent keeps a contribution until a commit or an abort decides it.
   const std::uint64_t number = session.conversation.session();
   if (frame.message_id() != 0) {
     session.conversation.acknowledge(context.now, frame.message_id(), context.out);
@@ -150,20 +153,20 @@ void Coordinator::Impl::answer(AgentSession& session, const wire::Frame& frame) 
 
 void Coordinator::Impl::dispatch(const Event& event) {
   const Overloaded handlers{
-      [this](const FrameReceived& one) { receive(one); },
+      [this](const FrameReceived& frame) { receive(frame); },
       [](const PeerConnected&) {},
-      [this](const PeerDisconnected& one) { sessions_.disconnected(one.peer); },
-      [this](const PeerAlive& one) { sessions_.heard(one.peer); },
+      [this](const PeerDisconnected& lost) { sessions_.disconnected(lost.peer); },
+      [this](const PeerAlive& peer) { sessions_.heard(peer.peer); },
       [](const Tick&) {},
-      [this](const Stored& one) { context.store.stored(context.now, one, context.out); },
-      [this](const ProbeLink& one) { links_.probe(one); },
-      [this](const RoundLoaded& one) { jobs.loaded(one); },
-      [this](const SubmitJob& one) { jobs.submit(one); },
-      [this](const ChangeJob& one) { jobs.change(one); },
-      [this](const PlanAdvised& one) {
-        if (JobRun* const run = jobs.run(one.job)) run->advise(one.advice);
+      [this](const Stored& stored) { context.store.stored(context.now, stored, context.out); },
+      [this](const ProbeLink& probe) { links_.probe(probe); },
+      [this](const RoundLoaded& loaded) { jobs.loaded(loaded); },
+      [this](const SubmitJob& submission) { jobs.submit(submission); },
+      [this](const ChangeJob& change) { jobs.change(change); },
+      [this](const PlanAdvised& advised) {
+        if (JobRun* const run = jobs.run(advised.job)) run->advise(advised.advice);
       },
-      [this](const Shutdown& one) { sessions_.shut_down(one.reason); },
+      [this](const Shutdown& shutdown) { sessions_.shut_down(shutdown.reason); },
       [this, &event](const auto&) {
         context.note(LogLevel::warning, "event_ignored", name_of(event), {},
                      "not an event of a coordinator");
@@ -203,6 +206,8 @@ Result<std::unique_ptr<Coordinator>> Coordinator::make(CoordinatorConfig config,
 Actions Coordinator::handle(TimeNs now, const Event& event) { return impl_->handle(now, event); }
 TimeNs Coordinator::next_wakeup_ns() const { return impl_->next_wakeup_ns(); }
 
+// True if a shutdown loses nothing: every record is stored, and every agent that is still there has
+// answered.
 bool Coordinator::idle() const {
   const bool asked = std::ranges::any_of(impl_->context.roster.all(), [](const auto& item) {
     return !item.second->leaving && item.second->conversation.unanswered() > 0;
@@ -262,6 +267,8 @@ SharedBytes Coordinator::definition_of(std::uint64_t job) const {
 std::uint64_t Coordinator::incoming_bytes() const { return impl_->jobs.incoming_bytes(); }
 std::uint64_t Coordinator::buffered_bytes() const { return impl_->jobs.buffered_bytes(); }
 
+// Compared between two simulations of one seed. It contains only values that a run determines, such
+// as versions and hashes, and no session numbers or times.
 std::uint64_t Coordinator::state_hash() const {
   Checksum checksum;
   const auto add = [&](const auto& value) {

@@ -22,6 +22,8 @@ ConversationTimes times_of(const CoordinatorConfig& config) {
 
 }  // namespace
 
+// A session is bound to its connection. A frame with a valid session number on another connection
+// is refused, so a session cannot be taken over by guessing its number.
 AgentSession* CoordinatorSessions::find(const FrameReceived& event, const wire::Frame& frame) {
   AgentSession* const session = context_.roster.by_session(frame.session());
   if (session && session->conversation.peer() == event.peer) return session;
@@ -65,6 +67,8 @@ void CoordinatorSessions::refuse(const FrameReceived& event, const wire::Frame& 
 
 // --- hello -------------------------------------------------------------------------------------
 
+// Checks that do not depend on other agents. The last one is temporary, so its refusal names a time
+// to retry; the others are final.
 bool CoordinatorSessions::may_come_in(const FrameReceived& event, const wire::Frame& frame,
                                       const wire::Hello& hello) {
   const Result<std::uint32_t> version =
@@ -135,6 +139,8 @@ void CoordinatorSessions::hello(const FrameReceived& event, const wire::Frame& f
          {.closes = false, .retry_after_ms = 2 * context_.config.ack_timeout_ms + 1});
 }
 
+// `before` is the session that this one continues; 0 if none. The membership and a running attempt
+// follow the agent from the old session to the new one (JobRun::joined).
 void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame& frame,
                                   const wire::Hello& hello, std::uint64_t before) {
   if (before != 0) {
@@ -224,6 +230,8 @@ void CoordinatorSessions::lose(std::uint64_t number, std::string_view reason) {
 void CoordinatorSessions::scan() {
   if (context_.now < scan_at_ns_ || context_.roster.size() == 0) return;
   scan_at_ns_ =
+      // A walk over thousands of sessions on every event would dominate the machine's time, so
+      // sessions are inspected four times per acknowledgement timeout.
       context_.now + std::max<TimeNs>(context_.config.ack_timeout_ms * kNsPerMs / 4, kNsPerMs);
   std::vector<std::pair<std::uint64_t, std::string_view>> lost;
   for (const auto& [number, session] : context_.roster.all()) {
@@ -237,6 +245,7 @@ void CoordinatorSessions::scan() {
     const std::string_view trouble = conversation.trouble(context_.now);
     if (!trouble.empty()) lost.emplace_back(number, trouble);
   }
+  // After the loop, because lose() removes entries of the map that the loop walks.
   for (const auto& [number, reason] : lost) lose(number, reason);
 }
 

@@ -1,5 +1,7 @@
 // An exponentially weighted mean with bias correction: the first mean equals the first value,
 // because the weight of the time before it is divided out.
+//
+// Constant time and memory. Not thread-safe.
 #pragma once
 
 #include <algorithm>

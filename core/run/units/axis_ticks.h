@@ -1,5 +1,7 @@
 // Computes the positions and labels of axis ticks, for all pictures of runs. All functions are
 // pure.
+//
+// No function fails: a range that is empty or not finite gives no ticks.
 #pragma once
 
 #include <string>

@@ -1,4 +1,6 @@
 // A range of values; both ends are included.
+//
+// A plain value. It is empty if low > high; functions that take one say what they do then.
 #pragma once
 
 namespace tributary {

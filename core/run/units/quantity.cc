@@ -30,9 +30,9 @@ constexpr double kLatestMoment = 253402300799;  // the end of the year 9999
 // The largest prefix for which the number is at least 1 after rounding.
 UnitScale with_prefix(std::span<const Prefix> prefixes, const char* unit, double largest) {
   Prefix best = prefixes.front();
-  for (const Prefix& one : prefixes) {
+  for (const Prefix& prefix : prefixes) {
     // A value that rounds to 1 of the next prefix uses that prefix, so "1000 ms" never occurs.
-    if (largest >= one.size * 0.9995) best = one;
+    if (largest >= prefix.size * 0.9995) best = prefix;
   }
   return {best.size, fmt::format("{}{}", best.name, unit)};
 }

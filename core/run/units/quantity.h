@@ -1,5 +1,8 @@
 // Units of a run's numbers and their text for people, common to reports, pictures and tables. All
 // functions are pure.
+//
+// Prefixes are those of SI, powers of 1000: kB, MB. No locale is used, so a text is the same on
+// every machine. Any thread may call the functions.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // The committed rounds of a job in columns, and the curves that are drawn from them. Plain values,
 // used by the thread that draws.
+//
+// Rounds must be added in ascending order; others are ignored. A plan may come any time after its
+// round. add() costs constant time on average, except when a full table drops rows.
 #pragma once
 
 #include <cstdint>

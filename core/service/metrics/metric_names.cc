@@ -109,6 +109,8 @@ static_assert(std::ranges::adjacent_find(kMetrics, std::greater_equal<>(), &Metr
                   kMetrics.end(),
               "names are not in order, or one is used twice");
 
+// The checks below run at compile time: the table is sorted for metric_named(), follows the rules
+// of Prometheus, and has a metric for every reading.
 constexpr bool is_metric_of(const MetricFacts& metric, ReadingKind kind) {
   const auto named = [&](std::string_view name) {
     return name.starts_with(kPrefix) && name.substr(kPrefix.size()) == reading_name(kind);

@@ -47,6 +47,8 @@ class PrometheusMetrics final : public Metrics {
     const MetricFacts metric = facts(name);
     if (metric.type == MetricType::counter) {
       prometheus::Counter& total = counter(name, metric.help).Add(labels);
+      // A counter must not fall. A lower total, as after a restart of its source, leaves it
+      // unchanged.
       if (value > total.Value()) total.Increment(value - total.Value());
     } else {
       gauge(name, metric.help).Add(labels).Set(value);
@@ -57,6 +59,7 @@ class PrometheusMetrics final : public Metrics {
   std::string endpoint() const override { return endpoint_; }
 
  private:
+  // A name that is not in the table is exported without a help text.
   static MetricFacts facts(std::string_view name) {
     const MetricFacts* const known = metric_named(name);
     return known ? *known : MetricFacts{.name = name};

@@ -1,4 +1,8 @@
 // Counters and gauges for Prometheus on an HTTP port of their own.
+//
+// A call costs a mutex and a lookup by name. The caller owns the object and keeps it as long as
+// anything counts. Series are never removed, so labels must not contain numbers of rounds or
+// sessions.
 #pragma once
 
 #include <map>

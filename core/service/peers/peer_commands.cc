@@ -10,6 +10,8 @@ void PeerCommands::alert() {
   if (wake_) wake_();
 }
 
+// Messages of the previous epoch are dropped: their exchange is over, and their ranks have another
+// meaning now.
 void PeerCommands::begin(std::optional<OpenPeers> epoch) {
   const std::lock_guard lock(mutex_);
   ++number_;
@@ -39,6 +41,8 @@ std::optional<PeerCommands::Wanted> PeerCommands::next_epoch(std::uint64_t seen)
   return Wanted{number_, epoch_};
 }
 
+// Blocks while the machine has not read what was handed out. The mesh then receives nothing, and
+// TCP slows the senders down.
 std::optional<PeerCommands::Work> PeerCommands::work(std::uint64_t number) {
   std::unique_lock lock(mutex_);
   const auto over = [&] { return ending_ || number_ != number; };

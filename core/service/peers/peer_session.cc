@@ -60,6 +60,8 @@ PeerSession::PeerSession(const PeerSessionParts& parts, const PeerSessionOptions
     : parts_(parts), options_(options), number_(number), members_(std::move(epoch)) {}
 
 // No thread may wake the mesh after it was destroyed.
+// attach(nullptr) waits for the mutex, so a wake that is running has returned before the mesh is
+// destroyed.
 PeerSession::~PeerSession() {
   if (mesh_) count();
   parts_.commands->attach(nullptr);
@@ -77,6 +79,8 @@ Status PeerSession::play() {
   TRIBUTARY_TRY(open());
   while (std::optional<PeerCommands::Work> work = parts_.commands->work(number_)) {
     TRIBUTARY_TRY(send(*work));
+    // Waits without a limit. A new message, the end of the epoch and the end of the link all wake
+    // the mesh.
     TRIBUTARY_ASSIGN(std::optional<LinkEvent> event,
                      mesh_->receive(std::chrono::nanoseconds::max()));
     count();

@@ -1,5 +1,7 @@
 // The telemetry of a peer link: counters, refused connections, and measurements of links.
 // Thread-safe: the link's thread writes, and any thread reads.
+//
+// Memory is bounded: the counters, at most kRefusedMax refused connections, and PeerMeasures.
 #pragma once
 
 #include <cstddef>

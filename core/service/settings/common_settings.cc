@@ -116,6 +116,7 @@ Result<std::uint64_t> draw_incarnation() {
   return number | 1;  // the lowest bit is set, so that the number is not 0
 }
 
+// Without encryption the key only names the peer in the journal, so a new one per start suffices.
 Result<KeyPair> keys_for(const std::string& file, bool encrypted) {
   if (encrypted || !file.empty()) return read_key_pair(file);
   return make_key_pair();

@@ -1,4 +1,8 @@
 // The settings and command-line flags that both daemons share.
+//
+// Precedence: the defaults here, then the file, then assignments on the command line. Each value is
+// checked when it is set; combinations are checked by the daemon's own settings. One thread, at the
+// start.
 #pragma once
 
 #include <cstdint>

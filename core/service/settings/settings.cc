@@ -89,6 +89,7 @@ void Settings::bind(std::string key, Accept accept) {
   bound_.emplace(std::move(key), std::move(accept));
 }
 
+// Each setter writes its target only after all checks, so a refused value leaves the default.
 void Settings::text(std::string key, std::string& target) {
   bind(std::move(key), [&target](const Value& value) -> Status {
     const auto* text = std::get_if<std::string>(&value);

@@ -140,8 +140,8 @@ void ByteBudget::session_lost(std::uint32_t agent, TimeNs now) {
 void ByteBudget::committed(std::uint64_t round, TimeNs now) {
   for (std::size_t agent = 0; agent < agents_.size(); ++agent) {
     for (const Direction direction : {up, down}) {
-      std::erase_if(agents_[agent].rounds[direction], [&](const auto& one) {
-        const auto& [key, record] = one;
+      std::erase_if(agents_[agent].rounds[direction], [&](const auto& each) {
+        const auto& [key, record] = each;
         if (key.round >= round) return false;
         compare(agent, direction, text(key), record, now);
         // The record is kept for a while, because agents that are behind may still receive its

@@ -18,8 +18,9 @@ Ledger::Ledger(std::uint32_t agents, std::uint64_t values, Watch& watch) : watch
 std::string Ledger::agent_name(std::uint32_t agent) { return fmt::format("agent-{}", agent); }
 
 void Ledger::complain(TimeNs now, const char* invariant, const Status& status,
-                      const std::string& who) {
-  if (!status.ok()) watch_.report(now, invariant, fmt::format("{}: {}", who, status.text()));
+                      const std::string& machine_name) {
+  if (!status.ok())
+    watch_.report(now, invariant, fmt::format("{}: {}", machine_name, status.text()));
 }
 
 // --- the coordinator's journal -------------------------------------------------------------------
@@ -33,6 +34,8 @@ void Ledger::job_stored(const NewJobRecord& record, TimeNs now) {
   const Status begun = job.ok() ? replay_.begin(*job, *record.checkpoint.model) : job.status();
   if (!begun.ok()) return complain(now, "journal", begun, "the job's definition");
   job_ = *job;
+  // Accounts are exact only if no codec of the job changes updates on purpose or is correct only on
+  // average.
   accounted_ = replay_.can_keep_accounts(record.job.policy);
   by_peers_ = record.job.policy.collective != wire::Collective::star;
   hashes_ = {replay_.model_hash()};
@@ -51,22 +54,24 @@ void Ledger::commit_in_doubt(const CommitRecord& record) { doubtful_ = record; }
 // Checks the order of the commit, replays its round and compares the model.
 void Ledger::accept(const CommitRecord& record, TimeNs now) {
   const RoundKey& key = record.round.id;
-  const std::string who = "coordinator, " + text(key);
-  if (!job_ || key.job != job_->job()) return watch_.report(now, "commits", who + ": no such job");
+  const std::string machine_name = "coordinator, " + text(key);
+  if (!job_ || key.job != job_->job())
+    return watch_.report(now, "commits", machine_name + ": no such job");
   if (key.round != hashes_.size()) {
     const bool again = key.round < hashes_.size();
     watch_.report(now, "commits",
-                  fmt::format("{}: stored {}, round {} is the last one", who,
+                  fmt::format("{}: stored {}, round {} is the last one", machine_name,
                               again ? "for a second time" : "out of order", rounds_committed()));
     return;
   }
-  complain(now, "commits", replay(record), who);
+  complain(now, "commits", replay(record), machine_name);
+  // The model is computed a second time, from nothing but the records.
   const std::uint64_t hash = replay_.model_hash();
   if (hash != record.round.model_hash) {
     watch_.report(
         now, "replicas",
-        fmt::format("{}: its record says the model is {:016x}; played again it is {:016x}", who,
-                    record.round.model_hash, hash));
+        fmt::format("{}: its record says the model is {:016x}; played again it is {:016x}",
+                    machine_name, record.round.model_hash, hash));
   }
   hashes_.push_back(record.round.model_hash);
   rounds_.push_back(key);
@@ -99,6 +104,7 @@ void Ledger::restored(const CoordinatorState& state, TimeNs now) {
   const RestoredJob& job = state.jobs.front();
   if (!job_) job_stored({job.job, job.checkpoint}, now);
   for (const EpochRecord& epoch : job.epochs) epochs_[epoch.epoch] = epoch;
+  // The journal's last round: that of the last redo, or the checkpoint's if there is none.
   const std::uint64_t version =
       job.redo.empty() ? job.checkpoint.model_version : job.redo.back().round.id.round;
   if (doubtful_ && version == rounds_committed() + 1 &&  // the commit in doubt was stored
@@ -134,12 +140,12 @@ void Ledger::published(const wire::Commit& commit, TimeNs now) {
 
 // --- replicas ------------------------------------------------------------------------------------
 
-void Ledger::check_replica(const std::string& who, std::uint64_t version, std::uint64_t hash,
-                           const SharedFloats& model, TimeNs now) {
+void Ledger::check_replica(const std::string& machine_name, std::uint64_t version,
+                           std::uint64_t hash, const SharedFloats& model, TimeNs now) {
   if (version >= hashes_.size()) {
     watch_.report(now, "commits",
                   fmt::format("{} has applied round {}, and round {} is the last that is committed",
-                              who, version, rounds_committed()));
+                              machine_name, version, rounds_committed()));
     return;
   }
   // The hash is computed anew, because the machine's own hash may be wrong.
@@ -147,8 +153,8 @@ void Ledger::check_replica(const std::string& who, std::uint64_t version, std::u
   if (hash == hashes_[version] && real == hash) return;
   watch_.report(
       now, "replicas",
-      fmt::format("{}: model of round {} is {:016x}, it says {:016x}; committed is {:016x}", who,
-                  version, real, hash, hashes_[version]));
+      fmt::format("{}: model of round {} is {:016x}, it says {:016x}; committed is {:016x}",
+                  machine_name, version, real, hash, hashes_[version]));
 }
 
 void Ledger::coordinator_seen(const Coordinator& machine, TimeNs now) {
@@ -180,6 +186,8 @@ void Ledger::agent_stored(std::uint32_t agent, const AgentRecordToStore& record)
   }
 }
 
+// The agent's index in the epoch of a Commit; empty for other frames and for agents that were no
+// members.
 std::optional<std::uint32_t> Ledger::place(std::uint32_t agent, ByteSpan frame) const {
   const Result<const wire::Frame*> opened = open_frame(frame);
   const wire::Commit* const commit = opened.ok() ? (*opened)->message_as_Commit() : nullptr;
@@ -200,20 +208,20 @@ void Ledger::agent_seen(std::uint32_t agent, const Agent& machine, bool restarte
   const std::uint64_t version = machine.model_version();
   const std::uint64_t taken = machine.updates_taken();
   if (!restarted && seen.version == version && seen.taken == taken) return;
-  const std::string who = agent_name(agent);
+  const std::string machine_name = agent_name(agent);
   if (model && (restarted || seen.version != version)) {
-    check_replica(who, version, machine.model_hash(), model, now);
+    check_replica(machine_name, version, machine.model_hash(), model, now);
   }
   seen.version = version;
   seen.taken = taken;
   if (!accounted_) return;
   Account& account = accounts_[agent];
   if (Status status = account.take(taken, restarted); !status.ok()) {
-    return complain(now, "conservation", status, who);
+    return complain(now, "conservation", status, machine_name);
   }
   const SharedFloats residual = machine.residual();
   complain(now, "conservation",
-           account.check(residual ? residual->data() : nullptr, machine.undecided()), who);
+           account.check(residual ? residual->data() : nullptr, machine.undecided()), machine_name);
 }
 
 double Ledger::conservation_error_max() const {

@@ -74,9 +74,10 @@ class Ledger {
 
   void accept(const CommitRecord& record, TimeNs now);
   Status replay(const CommitRecord& record);
-  void check_replica(const std::string& who, std::uint64_t version, std::uint64_t hash,
+  void check_replica(const std::string& machine_name, std::uint64_t version, std::uint64_t hash,
                      const SharedFloats& model, TimeNs now);
-  void complain(TimeNs now, const char* invariant, const Status& status, const std::string& who);
+  void complain(TimeNs now, const char* invariant, const Status& status,
+                const std::string& machine_name);
 
   Watch& watch_;
   std::vector<Account> accounts_;

@@ -61,6 +61,7 @@ int code_of(DiskOutcome outcome, int failed) {
   return failed;
 }
 
+// Releases all locks of the handle, whatever SQLite has released before.
 int close_file(sqlite3_file* file) {
   Handle& handle = of(file);
   handle.state->wal_index.forget(&handle);
@@ -71,6 +72,7 @@ int close_file(sqlite3_file* file) {
   return SQLITE_OK;
 }
 
+// A machine without power can neither read nor write, until the simulation restarts it.
 int read_file(sqlite3_file* file, void* out, int count, sqlite3_int64 offset) {
   Handle& handle = of(file);
   if (handle.disk->powerless()) return SQLITE_IOERR_READ;
@@ -158,6 +160,8 @@ int shm_unmap(sqlite3_file* file, int) {
 }
 
 constexpr sqlite3_io_methods kMethods = {
+    // Version 2 has the shared memory of a WAL and no memory-mapped files: every access must pass
+    // through the disk, so that it can fail.
     .iVersion = 2,
     .xClose = close_file,
     .xRead = read_file,

@@ -22,6 +22,8 @@ bool FileLocks::raise(LockOwner owner, int from, int to) {
     ++shared_;
     return true;
   }
+  // One writer at a time: reserved lets readers go on, pending admits no new ones, exclusive waits
+  // until all others have left.
   if (other(reserved_, owner) || other(pending_, owner) || other(exclusive_, owner)) return false;
   reserved_ = owner;
   if (to == kReserved) return true;
@@ -42,6 +44,7 @@ void FileLocks::lower(LockOwner owner, int from, int to) {
   if (to == kNone && from >= kShared) --shared_;
 }
 
+// Checks all slots before it takes any, so that a refused call changes nothing.
 bool WalIndex::lock_shared(LockOwner owner, int first, int count) {
   for (int i = first; i < first + count; ++i) {
     if (other(slots_[static_cast<std::size_t>(i)].exclusive, owner)) return false;

@@ -47,7 +47,7 @@ struct Lines {
     EXPECT_EQ(exchange.ratios(), nullptr) << "what others keep is not sent";
     rounds[key_of(*plan->id())][agent].ratio = exchange.ratio();
   }
-  void said(std::uint32_t agent, const Actions& actions) {
+  void record(std::uint32_t agent, const Actions& actions) {
     for (const Action& action : actions) {
       const auto* send = std::get_if<Send>(&action);
       if (!send) continue;
@@ -76,7 +76,7 @@ class OwnRatios : public testing::Test {
     options.policy.deadline_ms = 2'000;
     options.before_event = [this](std::uint32_t i, const Event& event) { lines.heard(i, event); };
     options.after_event = [this](std::uint32_t i, const Actions& actions, const Agent&) {
-      lines.said(i, actions);
+      lines.record(i, actions);
     };
     return options;
   }

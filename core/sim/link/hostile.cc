@@ -10,6 +10,7 @@ namespace tributary {
 namespace {
 
 // Sizes at the limits of their types.
+// They overflow sums, casts to 32 bits and signed arithmetic in a receiver that does not check.
 constexpr std::array<std::uint64_t, 8> kLies = {
     0,         1, 0xffff, 0x7fffffff, 0xffffffff, std::uint64_t{1} << 40, std::uint64_t{1} << 62,
     UINT64_MAX};
@@ -98,6 +99,7 @@ Message noise(SeededDraws& draws) {
 
 std::optional<Message> flip_a_bit(const Message& message, SeededDraws& draws) {
   Message flipped = message;
+  // Frame and payload are hit in proportion to their sizes.
   const std::uint64_t bit = draws.below(message.bytes() * 8);
   const std::uint64_t byte = bit / 8;
   const auto mask = static_cast<std::uint8_t>(1u << (bit % 8));

@@ -11,6 +11,7 @@ constexpr double kBitsPerNs = 1e-3;  // at 1 Mbit/s
 
 }  // namespace
 
+// Each link begins at a random place of its first step, so that links do not change in unison.
 LinkRate::LinkRate(double mbit_s, std::vector<RateStep> steps, SeededDraws draws)
     : mbit_s_(mbit_s), steps_(std::move(steps)), draws_(draws) {
   if (steps_.empty()) return;
@@ -48,6 +49,7 @@ LinkRate::Step LinkRate::next_step() {
   return {.ends_at_ns = begins + std::max<TimeNs>(1, lasts), .mbit_s = mbit_s_ * factor};
 }
 
+// Steps are drawn when they are first needed and kept, because messages ask for times in any order.
 std::size_t LinkRate::place_at(TimeNs at) {
   while (known_.back().ends_at_ns <= at) known_.push_back(next_step());
   const auto found = std::ranges::upper_bound(known_, at, {}, &Step::ends_at_ns);

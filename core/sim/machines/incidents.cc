@@ -194,16 +194,16 @@ void Incidents::cut_off(TimeNs duration) {
   const std::uint64_t count = 1 + draws_.below(std::max<std::size_t>(1, agents_.size() / 4));
   const std::uint32_t first = some_agent();
   // Both directions, one of them, or only the links among agents.
-  const std::uint64_t way = draws_.below(sim_.scenario.by_peers() ? 4 : 3);
+  const std::uint64_t kind = draws_.below(sim_.scenario.by_peers() ? 4 : 3);
   std::vector<std::uint32_t> cut;
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto agent = static_cast<std::uint32_t>((first + i) % agents_.size());
     cut.push_back(agent);
-    if (way == 3) continue;
+    if (kind == 3) continue;
     const TimeNs until = sim_.now() + duration;
     sim_.budget.disturbed(agent, until);
-    if (way != 1) network_.up(agent).cut(sim_.now(), until);
-    if (way != 2) network_.down(agent).cut(sim_.now(), until);
+    if (kind != 1) network_.up(agent).cut(sim_.now(), until);
+    if (kind != 2) network_.down(agent).cut(sim_.now(), until);
     if (draws_.chance(0.5)) continue;  // the connection survives the partition
     sim_.queue.after(duration, [this, agent] {
       network_.hang_up(agent);

@@ -234,8 +234,8 @@ void SimulatedNetwork::arrive(const Transfer& transfer) {
   if (peer == 0 || links_[agent].peer != peer) return;
   Receiver& receiver = to_agent ? *agents_[agent] : *coordinator_;
   if (!receiver.listening()) return;
-  const std::string who = Ledger::agent_name(agent);
-  receiver.receive(event_of(peer, transfer.message, to_agent ? std::string_view() : who));
+  const std::string agent_id = Ledger::agent_name(agent);
+  receiver.receive(event_of(peer, transfer.message, to_agent ? std::string_view() : agent_id));
 }
 
 // Reports progress until the message has arrived, but not while its link is cut.
@@ -273,11 +273,10 @@ void SimulatedNetwork::replay(std::uint32_t agent) {
 
 void SimulatedNetwork::intrude(Message message, std::string authenticated_as) {
   const PeerId peer = next_peer_++;
-  sim_.queue.after(kMs,
-                   [this, peer, message = std::move(message), who = std::move(authenticated_as)] {
-                     if (coordinator_->listening())
-                       coordinator_->receive(event_of(peer, message, who));
-                   });
+  sim_.queue.after(
+      kMs, [this, peer, message = std::move(message), agent_id = std::move(authenticated_as)] {
+        if (coordinator_->listening()) coordinator_->receive(event_of(peer, message, agent_id));
+      });
 }
 
 void SimulatedNetwork::disturb(std::uint32_t agent, bool to_agent, Message message) {

@@ -36,19 +36,19 @@ PeerNetwork::PeerNetwork(SimulationContext& sim)
 std::string PeerNetwork::endpoint(std::uint32_t agent) { return fmt::format("peer-{}", agent); }
 
 // The link from one agent to another. It exists from its first use on.
-PeerNetwork::Way& PeerNetwork::way(std::uint32_t from, std::uint32_t to) {
-  const auto found = ways_.find({from, to});
-  if (found != ways_.end()) return found->second;
+PeerNetwork::DirectedLink& PeerNetwork::directed_link(std::uint32_t from, std::uint32_t to) {
+  const auto found = directed_links_.find({from, to});
+  if (found != directed_links_.end()) return found->second;
   const std::uint64_t index = std::uint64_t{from} << 32 | to;
   Link link(sim_.scenario.network, SeededDraws(sim_.seed, DrawUse::peer_link, index));
-  return ways_.emplace(Pair{from, to}, Way{.link = link}).first->second;
+  return directed_links_.emplace(Pair{from, to}, DirectedLink{.link = link}).first->second;
 }
 
-PeerNetwork::Connection* PeerNetwork::connection(std::uint64_t session, std::uint32_t one,
+PeerNetwork::Connection* PeerNetwork::connection(std::uint64_t session, std::uint32_t each,
                                                  std::uint32_t other) {
   const auto found = sessions_.find(session);
   if (found == sessions_.end()) return nullptr;
-  return &found->second.connections[std::minmax(one, other)];
+  return &found->second.connections[std::minmax(each, other)];
 }
 
 // --- sessions ------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ void PeerNetwork::report_loss(std::uint32_t agent, std::uint32_t lost, std::uint
   if (sim_.faulty && draws_.chance(network.peer_losses_missed)) return sim_.tally.add("half_open");
   const bool late = sim_.faulty && draws_.chance(network.peer_losses_late);
   const TimeNs delay = draws_.between(kMs, late ? kLossNoticedLateNs : kLossNoticedNs);
-  const TimeNs at = std::max(sim_.now(), way(lost, agent).arrived_by_ns) + delay;
+  const TimeNs at = std::max(sim_.now(), directed_link(lost, agent).arrived_by_ns) + delay;
   sim_.queue.at(at, [this, agent, lost, session] {
     const auto found = sessions_.find(session);
     if (ends_[agent].session != session || found == sessions_.end()) return;
@@ -168,28 +168,28 @@ void PeerNetwork::send(std::uint32_t from, SendToPeer sent) {
     --lies_[from];
     falsify(mail);
   }
-  Way& over = way(from, to);
+  DirectedLink& carrier = directed_link(from, to);
   // Messages that a partition delays are retransmitted at its end.
-  const TimeNs at = std::max(sim_.now(), over.link.cut_until_ns());
+  const TimeNs at = std::max(sim_.now(), carrier.link.cut_until_ns());
   const std::size_t bytes = mail.frame.size() + mail.payload.size();
   sim_.sent.peer_bytes += bytes;
   // The links among peers have no faults of single messages.
-  const Passage passage = over.link.pass(at, bytes, false, sim_.sent.links);
-  over.arrived_by_ns = std::max(over.arrived_by_ns, passage.arrives_at_ns[0]);
-  under_way_max_ = std::max(under_way_max_, ++over.under_way);
-  sim_.queue.at(over.arrived_by_ns,
+  const Passage passage = carrier.link.pass(at, bytes, false, sim_.sent.links);
+  carrier.arrived_by_ns = std::max(carrier.arrived_by_ns, passage.arrives_at_ns[0]);
+  under_way_max_ = std::max(under_way_max_, ++carrier.under_way);
+  sim_.queue.at(carrier.arrived_by_ns,
                 [this, mail = std::move(mail)]() mutable { arrive(std::move(mail)); });
 }
 
 // Delivers the message, or keeps it until the receiver opens the session. Messages on a broken
 // connection only arrive if it drains.
 void PeerNetwork::arrive(Mail mail) {
-  --way(mail.from, mail.to).under_way;
-  Connection* const over = connection(mail.session, mail.from, mail.to);
-  if (over == nullptr || (over->broken && !over->drains)) return;
-  std::deque<Mail>& before = waiting(*over, mail);
+  --directed_link(mail.from, mail.to).under_way;
+  Connection* const carrier = connection(mail.session, mail.from, mail.to);
+  if (carrier == nullptr || (carrier->broken && !carrier->drains)) return;
+  std::deque<Mail>& before = waiting(*carrier, mail);
   if (before.empty() && ends_[mail.to].session == mail.session) return hand_over(mail);
-  if (over->broken) return;
+  if (carrier->broken) return;
   before.push_back(std::move(mail));
   under_way_max_ = std::max<std::uint64_t>(under_way_max_, before.size());
 }
@@ -205,8 +205,8 @@ void PeerNetwork::hand_over_waiting(std::uint32_t to, std::uint64_t session) {
   for (std::uint32_t from = 0; from < agents_.size(); ++from) {
     if (from == to) continue;
     while (ends_[to].session == session) {
-      Connection* const over = connection(session, from, to);
-      std::deque<Mail>* const mails = over ? &over->waiting[to > from ? 1 : 0] : nullptr;
+      Connection* const carrier = connection(session, from, to);
+      std::deque<Mail>* const mails = carrier ? &carrier->waiting[to > from ? 1 : 0] : nullptr;
       if (mails == nullptr || mails->empty()) break;
       const Mail mail = std::move(mails->front());
       mails->pop_front();
@@ -236,8 +236,8 @@ void PeerNetwork::cut_off(const std::vector<std::uint32_t>& agents, TimeNs until
   for (const std::uint32_t inside : agents) {
     for (std::uint32_t outside = 0; outside < agents_.size(); ++outside) {
       if (std::ranges::find(agents, outside) != agents.end()) continue;
-      way(inside, outside).link.cut_until(until_ns);
-      way(outside, inside).link.cut_until(until_ns);
+      directed_link(inside, outside).link.cut_until(until_ns);
+      directed_link(outside, inside).link.cut_until(until_ns);
       const std::uint64_t session = ends_[inside].session;
       if (session == 0 || ends_[outside].session != session || draws_.chance(0.5)) continue;
       sim_.tally.add("peer_cut");
@@ -250,8 +250,8 @@ void PeerNetwork::slow_until(std::uint32_t agent, TimeNs until_ns, TimeNs delay_
   if (!sim_.scenario.by_peers()) return;
   for (std::uint32_t other = 0; other < agents_.size(); ++other) {
     if (other == agent) continue;
-    way(agent, other).link.slow_until(until_ns, delay_ns);
-    way(other, agent).link.slow_until(until_ns, delay_ns);
+    directed_link(agent, other).link.slow_until(until_ns, delay_ns);
+    directed_link(other, agent).link.slow_until(until_ns, delay_ns);
   }
 }
 
@@ -283,7 +283,7 @@ void PeerNetwork::break_between(std::uint32_t one, std::uint32_t other) {
 }
 
 void PeerNetwork::mend_all() {
-  for (auto& [pair, way] : ways_) way.link.mend();
+  for (auto& [pair, directed_link] : directed_links_) directed_link.link.mend();
   std::ranges::fill(lies_, 0);
 }
 

@@ -80,13 +80,13 @@ class PeerNetwork {
     std::uint64_t session = 0;
     std::uint32_t member = 0;
   };
-  struct Way {
+  struct DirectedLink {
     Link link;
     std::uint64_t under_way = 0;
     TimeNs arrived_by_ns = 0;  // arrival time of the last message in flight
   };
 
-  Way& way(std::uint32_t from, std::uint32_t to);
+  DirectedLink& directed_link(std::uint32_t from, std::uint32_t to);
   Connection* connection(std::uint64_t session, std::uint32_t one, std::uint32_t other);
   std::deque<Mail>& waiting(Connection& connection, const Mail& mail) {
     return connection.waiting[mail.to > mail.from ? 1 : 0];
@@ -104,7 +104,7 @@ class PeerNetwork {
   std::vector<Handler> agents_;
   std::vector<End> ends_;
   std::vector<std::uint32_t> lies_;
-  std::map<Pair, Way> ways_;
+  std::map<Pair, DirectedLink> directed_links_;
   std::map<std::uint64_t, Session> sessions_;  // the most recent sessions
   std::deque<std::uint64_t> session_order_;
   SeededDraws draws_;

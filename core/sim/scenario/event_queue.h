@@ -70,6 +70,7 @@ class EventQueue {
   };
 
   TimeNs now_ns_ = 0;
+  // Number of tasks that were ever added. It breaks ties between tasks of the same time.
   std::uint64_t asked_ = 0;
   std::uint64_t done_ = 0;
   std::vector<Entry> heap_;

@@ -72,6 +72,7 @@ class TableReader {
     return bad(key, fmt::format("a number from {} to {}", min, max), *node);
   }
 
+  // value_exact() refuses 3.0 and true, which value() would convert.
   template <std::unsigned_integral T>
   Status count(std::string_view key, T& out, T min, T max) {
     const toml::node* const node = find(key);
@@ -323,6 +324,7 @@ Status read_faults(TableReader in, const std::string& place, Scenario& scenario)
   return in.refuse_others();
 }
 
+// Every table is optional and keeps its defaults; unknown keys are errors.
 Status read_all(const toml::table& root, const std::string& origin, Scenario& scenario) {
   TableReader in(root, origin);
   TRIBUTARY_TRY(in.text("name", scenario.name));

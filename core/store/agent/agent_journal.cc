@@ -60,6 +60,7 @@ Result<std::unique_ptr<AgentJournal>> AgentJournal::open(const JournalOptions& o
 // One transaction per record; the commit syncs it.
 Status AgentJournal::store(const AgentRecordToStore& record) {
   TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
+  // Every error rolls the transaction back, so a record is stored completely or not at all.
   TRIBUTARY_TRY(std::visit([&](const auto& kind) { return put(kind); }, record));
   return transaction.commit();
 }
@@ -129,6 +130,8 @@ Status AgentJournal::put(const ContributionRecord& record) {
                              std::tie(old_part), row, part.bucket)
                       .status());
     if (old_part) old_blobs.push_back(*old_part);
+    // The offset in the model makes the part's chunks coincide with those of the residual, which
+    // often has the same values.
     blobs.add(part.if_committed, part.first_value * sizeof(float));
   }
   TRIBUTARY_TRY(blobs.exchange(blobs_, old_blobs));
@@ -222,6 +225,7 @@ Status AgentJournal::blob_of_residual(std::vector<BlobId>& found) {
 
 // --- restoring ---------------------------------------------------------------------------------
 
+// Read in the order in which the agent checks them: the job determines whether the rest is of use.
 Result<AgentState> AgentJournal::restore() {
   AgentState state;
   TRIBUTARY_ASSIGN(state.job, restore_job());
@@ -234,10 +238,10 @@ Result<AgentState> AgentJournal::restore() {
 Result<std::optional<AgentJobRecord>> AgentJournal::restore_job() {
   AgentJobRecord job;
   TRIBUTARY_ASSIGN(
-      const bool there,
+      const bool found,
       database().first("SELECT job, revision, change, state, definition FROM job",
                        std::tie(job.job, job.revision, job.change, job.state, job.definition)));
-  if (!there) return std::optional<AgentJobRecord>();
+  if (!found) return std::optional<AgentJobRecord>();
   TRIBUTARY_TRY(check_restored(job.state, database().path()));
   return std::optional(std::move(job));
 }
@@ -247,12 +251,12 @@ Result<std::optional<ReplicaRecord>> AgentJournal::restore_replica() {
   std::optional<BlobId> model;
   std::optional<BlobId> rule_state;
   TRIBUTARY_ASSIGN(
-      const bool there,
+      const bool found,
       database().first("SELECT job, layer_map_hash, epoch, model_version, model_hash, model, "
                        "rule_state FROM replica",
                        std::tie(replica.job, replica.layer_map_hash, replica.epoch,
                                 replica.model_version, replica.model_hash, model, rule_state)));
-  if (!there) return std::optional<ReplicaRecord>();
+  if (!found) return std::optional<ReplicaRecord>();
   if (model) {
     TRIBUTARY_ASSIGN(replica.model, blobs_.read_floats(*model));
   }

@@ -65,6 +65,7 @@ constexpr std::string_view kAgentVersion2 =
     "ALTER TABLE residual ADD COLUMN part_round INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE residual ADD COLUMN part_first INTEGER NOT NULL DEFAULT 0;";
 constexpr std::string_view kAgentVersion3 = kDownloadTables;
+// Released steps never change: a file of any earlier version passes through the steps after it.
 const std::array<std::string_view, 3> kAgentSteps = {kAgentVersion1, kAgentVersion2,
                                                      kAgentVersion3};
 

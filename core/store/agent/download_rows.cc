@@ -52,6 +52,8 @@ Status DownloadRows::put(const DownloadRecord& record) {
     TRIBUTARY_TRY(database_->run("INSERT INTO download (one, job, hash, bytes) VALUES (1, ?, ?, ?)",
                                  record.job, record.hash, record.bytes));
   }
+  // Rows have at most kChunkBytes, each with its own hash, so damage costs only the download and is
+  // found before the model is used.
   std::uint64_t begins_at = record.offset;
   while (!rest.empty()) {
     const ByteSpan row = rest.first(std::min(rest.size(), kChunkBytes));
@@ -69,11 +71,11 @@ Status DownloadRows::check_follows(const DownloadRecord& record) {
   std::uint64_t job = 0;
   std::uint64_t hash = 0;
   std::uint64_t bytes = 0;
-  TRIBUTARY_ASSIGN(const bool there, database_->first("SELECT job, hash, bytes FROM download",
+  TRIBUTARY_ASSIGN(const bool found, database_->first("SELECT job, hash, bytes FROM download",
                                                       std::tie(job, hash, bytes)));
-  if (!there || job != record.job || hash != record.hash || bytes != record.bytes) {
-    return run_refused(record, there ? text_of(job, hash, bytes) : "an earlier run at offset 0",
-                       there ? text_of(record.job, record.hash, record.bytes) : "none");
+  if (!found || job != record.job || hash != record.hash || bytes != record.bytes) {
+    return run_refused(record, found ? text_of(job, hash, bytes) : "an earlier run at offset 0",
+                       found ? text_of(record.job, record.hash, record.bytes) : "none");
   }
   std::uint64_t end = 0;
   TRIBUTARY_TRY(database_
@@ -93,25 +95,27 @@ Status DownloadRows::remove() {
 
 Status DownloadRows::remove_other_than(std::uint64_t job) {
   std::uint64_t stored = 0;
-  TRIBUTARY_ASSIGN(const bool there,
+  TRIBUTARY_ASSIGN(const bool found,
                    database_->first("SELECT job FROM download", std::tie(stored)));
-  return there && stored != job ? remove() : Status();
+  return found && stored != job ? remove() : Status();
 }
 
 // --- restoring ---------------------------------------------------------------------------------
 
 Result<std::optional<StoredDownload>> DownloadRows::restore() {
   Result<std::optional<StoredDownload>> read = this->read();
+  // A damaged download is no reason to refuse the start: it is dropped, and the coordinator sends
+  // the model again.
   if (read.ok() || worth_retrying(read.status())) return read;
   return std::optional<StoredDownload>();
 }
 
 Result<std::optional<StoredDownload>> DownloadRows::read() {
   StoredDownload download;
-  TRIBUTARY_ASSIGN(const bool there,
+  TRIBUTARY_ASSIGN(const bool found,
                    database_->first("SELECT job, hash, bytes FROM download",
                                     std::tie(download.job, download.hash, download.bytes)));
-  if (!there) return std::optional<StoredDownload>();
+  if (!found) return std::optional<StoredDownload>();
   if (download.bytes > wire::kTransferBytesMax) {
     return damaged_journal(database_->path(), "download",
                            fmt::format("at most {} bytes", wire::kTransferBytesMax),

@@ -68,8 +68,8 @@ Status BoundedTable::drop_up_to(Database& database, std::int64_t key) {
 Result<std::optional<std::int64_t>> BoundedTable::key_of_oldest(Database& database,
                                                                 std::uint64_t rows) {
   std::int64_t key = 0;
-  TRIBUTARY_ASSIGN(const bool there, database.first(oldest_, std::tie(key), rows - 1));
-  return there ? std::optional(key) : std::nullopt;
+  TRIBUTARY_ASSIGN(const bool found, database.first(oldest_, std::tie(key), rows - 1));
+  return found ? std::optional(key) : std::nullopt;
 }
 
 }  // namespace tributary

@@ -1,4 +1,7 @@
 // Limits the rows, bytes and age of a table by deleting its oldest rows.
+//
+// It owns nothing in the file but knows its size since the last forget(). The caller holds the
+// transaction; an error leaves it to be rolled back. Not thread-safe.
 #pragma once
 
 #include <cstdint>

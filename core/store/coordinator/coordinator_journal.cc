@@ -44,6 +44,8 @@ CoordinatorJournal::CoordinatorJournal(OwnedDatabase owned,
       blobs_(database()),
       clock_(clock_of(options.journal)),
       history_rounds_max_(options.history_rounds_max),
+      // The expressions estimate a row's bytes: a constant for numbers and overhead, plus the
+      // lengths of texts and blobs.
       tables_{BoundedTable("agent_rounds", "agent_round", "100 + coalesce(length(mechanisms), 0)",
                            options.retention.agent_rounds),
               BoundedTable("events", "event",
@@ -123,6 +125,7 @@ Status CoordinatorJournal::put(const CheckpointRecord& record) {
       record.job, record.model_version, record.model_hash, model, rule_state, now_wall_ns());
 }
 
+// Collects the payloads' blobs instead of deleting them: the new checkpoint overwrites their pages.
 Status CoordinatorJournal::drop_redo_up_to(std::uint64_t job, std::uint64_t round,
                                            std::vector<BlobId>& dropped) {
   std::vector<std::int64_t> rows;
@@ -159,6 +162,8 @@ Status CoordinatorJournal::put(const EpochRecord& record) {
 // Redo is not stored for a round that the record's own checkpoint contains.
 Status CoordinatorJournal::put(const CommitRecord& record) {
   const RoundRecord& round = record.round;
+  // A commit may be stored again after a failure whose outcome is unknown. The second record
+  // replaces the first.
   TRIBUTARY_TRY(forget_round(round.id));
   TRIBUTARY_ASSIGN(const std::int64_t row, put_round(round, record.mechanisms));
   TRIBUTARY_TRY(put_plan(row, round.plan));
@@ -176,10 +181,10 @@ Status CoordinatorJournal::put(const CommitRecord& record) {
 
 Status CoordinatorJournal::forget_round(const RoundKey& id) {
   std::int64_t row = 0;
-  TRIBUTARY_ASSIGN(const bool there,
+  TRIBUTARY_ASSIGN(const bool found,
                    database().first("SELECT round_row FROM rounds WHERE job = ? AND round = ?",
                                     std::tie(row), id.job, id.round));
-  if (!there) return {};
+  if (!found) return {};
   std::vector<BlobId> payloads;
   const auto take = [&](Rows& columns) { return columns.read(payloads.emplace_back()); };
   TRIBUTARY_TRY(database().each(
@@ -326,6 +331,7 @@ Status CoordinatorJournal::add(const TelemetryRows& rows) {
                    .got = fmt::format("{}", rows.size()),
                    .remedy = "add them in several calls"});
   }
+  // One transaction for all rows: each commit waits for the disk.
   return in_transaction([&]() -> Status {
     for (const DatedNote& event : rows.events) TRIBUTARY_TRY(put(event));
     for (const DatedReading& metric : rows.metrics) TRIBUTARY_TRY(put(metric));

@@ -72,12 +72,12 @@ Status CoordinatorReading::restore_checkpoint(RestoredJob& job) {
   std::optional<BlobId> model;
   std::optional<BlobId> rule_state;
   TRIBUTARY_ASSIGN(
-      const bool there,
+      const bool found,
       database_.first("SELECT model_version, model_hash, model, rule_state FROM checkpoints "
                       "WHERE job = ?",
                       std::tie(checkpoint.model_version, checkpoint.model_hash, model, rule_state),
                       checkpoint.job));
-  if (!there) {
+  if (!found) {
     return damaged_journal(database_.path(), fmt::format("job {}", checkpoint.job), "a checkpoint",
                            "none");
   }
@@ -106,6 +106,7 @@ Status CoordinatorReading::restore_redo(RestoredJob& job) {
   const std::uint64_t version = job.checkpoint.model_version;
   constexpr auto kLastRound = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (version >= kLastRound) return {};
+  // SQLite's integers are signed, so the last round that can be stored is below 2^63.
   TRIBUTARY_ASSIGN(std::vector<RoundRecord> after, rounds(job.job.job, version + 1, kLastRound));
   for (RoundRecord& round : after) {
     CommitRecord& commit = job.redo.emplace_back();
@@ -127,6 +128,8 @@ Status CoordinatorReading::restore_epochs(RestoredJob& job) {
   return {};
 }
 
+// Neither round nor epoch is set if the round is not stored, which means that it was never
+// committed.
 Result<RoundLoaded> CoordinatorReading::load_round(const LoadRound& wanted) {
   RoundLoaded loaded;
   loaded.token = wanted.token;
@@ -143,11 +146,11 @@ Result<std::optional<EpochRecord>> CoordinatorReading::epoch(std::uint64_t job,
   epoch.job = job;
   epoch.epoch = number;
   Bytes members;
-  TRIBUTARY_ASSIGN(const bool there,
+  TRIBUTARY_ASSIGN(const bool found,
                    database_.first("SELECT first_round, member_list FROM epochs "
                                    "WHERE job = ? AND epoch = ?",
                                    std::tie(epoch.first_round, members), job, number));
-  if (!there) return std::optional<EpochRecord>();
+  if (!found) return std::optional<EpochRecord>();
   TRIBUTARY_ASSIGN(epoch.members, unpack_members(members, database_.path()));
   return std::optional(std::move(epoch));
 }
@@ -169,6 +172,7 @@ Result<std::vector<EpochRecord>> CoordinatorReading::epochs(std::uint64_t job) {
   return epochs;
 }
 
+// LEFT JOIN: a round without a plan is still a round, and its frame is then null.
 Result<std::vector<RoundRecord>> CoordinatorReading::rounds(std::uint64_t job,
                                                             std::uint64_t first_round,
                                                             std::uint64_t last_round) {

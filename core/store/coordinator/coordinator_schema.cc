@@ -179,6 +179,7 @@ constexpr std::string_view kCoordinatorVersion3 = R"sql(
 ALTER TABLE agent_rounds ADD COLUMN mechanisms BLOB;
 ALTER TABLE rounds ADD COLUMN mechanisms BLOB;
 )sql";
+// Released steps never change: a file of any earlier version passes through the steps after it.
 const std::array<std::string_view, 3> kCoordinatorSteps = {
     kCoordinatorVersion1, kCoordinatorVersion2, kCoordinatorVersion3};
 

@@ -10,6 +10,8 @@
 namespace tributary {
 namespace {
 
+// Lists that are read and written only as a whole are packed into one column, little-endian,
+// because a row per element would take more space and time.
 constexpr std::size_t kOutcomeBytes = 16;
 
 }  // namespace
@@ -58,6 +60,8 @@ Result<Bytes> pack(const std::vector<MemberRecord>& members) {
   return bytes;
 }
 
+// The list has no count. It ends with the bytes, so a damaged length is found at the end at the
+// latest.
 Result<std::vector<MemberRecord>> unpack_members(ByteSpan bytes, const std::string& path) {
   std::vector<MemberRecord> members;
   ByteReader reader(bytes);

@@ -51,6 +51,7 @@ ReadablePlan readable_plan(const SharedBytes& bytes) {
   return out;
 }
 
+// Bytes 10xxxxxx continue a UTF-8 character, so the cut moves back to a byte that begins one.
 std::string_view short_text(std::string_view text) {
   if (text.size() <= kTelemetryTextBytesMax) return text;
   std::size_t size = kTelemetryTextBytesMax;

@@ -1,5 +1,8 @@
 // Extracts columns that people can read from a stored frame. A frame that this build cannot read is
 // still stored, and its columns stay empty. The functions are pure.
+//
+// The result is for people and queries only: the coordinator never reads these columns back, so a
+// wrong one cannot change a round.
 #pragma once
 
 #include <cstdint>

@@ -32,6 +32,9 @@ class Gap {
 
 // The reports are in order of rounds. A report with neither wait nor bytes is the first of an
 // agent's process, which does not know its earlier rounds.
+// Wait, decoding time and bytes of a round are known only after its report was sent, so agents
+// report them with the next round. This moves them to the round that they belong to; the last
+// report of each agent has none.
 void move_to_own_round(std::vector<AgentRoundRecord>& reports) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   std::map<std::string_view, AgentRoundRecord*> newest;  // of each agent so far
@@ -61,6 +64,8 @@ Status read_metric(Rows& row, std::vector<StoredMetric>& metrics) {
 
 }  // namespace
 
+// Opens the file beside the coordinator that writes it. Versions back to the first are read;
+// columns that a file lacks are NULL.
 Result<std::unique_ptr<RunFile>> RunFile::open(const std::string& path) {
   TRIBUTARY_ASSIGN(std::unique_ptr<Database> database, Database::open(path, {.read_only = true}));
   TRIBUTARY_ASSIGN(const std::uint32_t version, check_version(*database, kCoordinatorSchema));

@@ -42,8 +42,8 @@ std::string_view stored_inputs(const wire::Plan& plan) {
 const wire::Alternative* stored_choice(const wire::Plan& plan) {
   const wire::Reason* const reason = plan.reason();
   if (!reason || !reason->alternatives()) return nullptr;
-  for (const wire::Alternative* one : *reason->alternatives()) {
-    if (one->chosen()) return one;
+  for (const wire::Alternative* alternative : *reason->alternatives()) {
+    if (alternative->chosen()) return alternative;
   }
   return nullptr;
 }

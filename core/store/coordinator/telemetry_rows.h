@@ -1,4 +1,7 @@
 // Telemetry rows of the coordinator's journal, and the limits of their retention.
+//
+// Plain values. Telemetry is worth less than the state of rounds: rows may be dropped before they
+// are stored, and old ones are deleted.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // Stores values of any size in rows of bounded size. Each chunk has a hash, so damage is detected
 // when a value is read.
+//
+// exchange() hashes every new value once and writes what has changed. Fails with the database's
+// errors; corrupt_data names the blob. Not thread-safe, as its Database.
 #pragma once
 
 #include <cstdint>

@@ -319,8 +319,8 @@ Status Database::set_up_writing(const DatabaseOptions& options) {
                   "PRAGMA journal_size_limit = {};",
                   options.page_bytes, options.sync ? "FULL" : "OFF", 2 * options.log_bytes)));
   std::string mode;
-  TRIBUTARY_ASSIGN(const bool there, first("PRAGMA journal_mode = WAL", std::tie(mode)));
-  if (!there || mode != "wal") {
+  TRIBUTARY_ASSIGN(const bool found, first("PRAGMA journal_mode = WAL", std::tie(mode)));
+  if (!found || mode != "wal") {
     return Status(StatusCode::unsupported, {.what = fmt::format("database '{}'", path_),
                                             .expected = "a write-ahead log",
                                             .got = mode,
@@ -366,8 +366,8 @@ Status Database::execute(const std::string& sql) {
 
 Result<std::uint64_t> Database::number(std::string_view sql) {
   std::uint64_t value = 0;
-  TRIBUTARY_ASSIGN(const bool there, first(sql, std::tie(value)));
-  return there ? value : 0;
+  TRIBUTARY_ASSIGN(const bool found, first(sql, std::tie(value)));
+  return found ? value : 0;
 }
 
 std::int64_t Database::last_row_id() const { return sqlite3_last_insert_rowid(database_); }

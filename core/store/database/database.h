@@ -210,11 +210,11 @@ class Database {
   Result<bool> first(std::string_view sql, std::tuple<Columns&...> columns,
                      const Values&... values) {
     TRIBUTARY_ASSIGN(Rows rows, query(sql, values...));
-    TRIBUTARY_ASSIGN(const bool there, rows.next());
-    if (there) {
+    TRIBUTARY_ASSIGN(const bool found, rows.next());
+    if (found) {
       TRIBUTARY_TRY(std::apply([&](Columns&... each) { return rows.read(each...); }, columns));
     }
-    return there;
+    return found;
   }
 
   std::int64_t last_row_id() const;

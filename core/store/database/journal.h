@@ -1,4 +1,7 @@
 // Opening of journals, common to coordinator and agent.
+//
+// One process writes a journal at a time (PATH.lock); others may read the coordinator's journal
+// meanwhile. A journal belongs to one thread.
 #pragma once
 
 #include <cstdint>

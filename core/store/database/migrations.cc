@@ -25,6 +25,7 @@ Result<Marks> marks_of(Database& database) {
   return marks;
 }
 
+// Never migrates back: an older build cannot know what a newer one means by its tables.
 Status check_marks(const Marks& marks, const Database& database, const Schema& schema) {
   if (marks.empty) return {};
   if (marks.application_id != schema.application_id) {

@@ -1,5 +1,8 @@
 // Brings a database to the tables of this build, in steps from one version to the next and never
 // back.
+//
+// Needs the only writing connection to the file. The cost is that of the SQL in the steps: columns
+// are added without rewriting rows.
 #pragma once
 
 #include <cstdint>

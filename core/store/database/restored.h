@@ -1,4 +1,7 @@
 // Checks of values that were read from a file.
+//
+// A damaged journal is never repaired silently: the caller passes the error on, and the daemon does
+// not start.
 #pragma once
 
 #include <string>

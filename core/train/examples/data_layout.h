@@ -1,5 +1,8 @@
 // How agents read the files of a job's data. It is part of the job, because all agents must read
 // alike.
+//
+// Plain values. The layout decides how numbers become features, so a difference between two agents
+// would make them train different models; the definition therefore carries it.
 #pragma once
 
 #include <string>

@@ -1,5 +1,7 @@
 // Opens the model of a job and evaluates values of it on a data set; trainers and tools share it.
 // All functions are called from one thread at a time.
+//
+// The data set and the job must outlive the call.
 #pragma once
 
 #include <functional>

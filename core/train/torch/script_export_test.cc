@@ -137,21 +137,21 @@ TEST(ExportScript, CanBeTrainedFurther) {
 
 // --- a program that knows only libtorch ---
 
-struct Said {
+struct EvaluatorOutput {
   std::uint64_t examples = 0;
   std::uint64_t right = 0;
 };
 
-Said run_evaluator(const std::string& model, const std::string& data) {
+EvaluatorOutput run_evaluator(const std::string& model, const std::string& data) {
   const std::string command = std::string(TRIBUTARY_TORCH_EVALUATE) + " " + model + " " + data;
   FILE* out = ::popen(command.c_str(), "r");
   EXPECT_NE(out, nullptr);
-  Said said;
-  EXPECT_EQ(std::fscanf(out, "examples %lu right %lu", &said.examples, &said.right), 2);
+  EvaluatorOutput output;
+  EXPECT_EQ(std::fscanf(out, "examples %lu right %lu", &output.examples, &output.right), 2);
   while (std::fgetc(out) != EOF) {
   }
   EXPECT_EQ(::pclose(out), 0);
-  return said;
+  return output;
 }
 
 TrainingJob lenet_on(const ExampleShape& shape) {
@@ -205,10 +205,10 @@ TEST(ExportScript, AProgramOfItsOwnFindsTheSameAccuracyOnDigits) {
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char*>(file->data()),
              static_cast<std::streamsize>(file->size()));
-  const Said said = run_evaluator(path, folder);
+  const EvaluatorOutput output = run_evaluator(path, folder);
   std::filesystem::remove_all(folder);
-  EXPECT_EQ(said.examples, count);
-  EXPECT_EQ(said.right, static_cast<std::uint64_t>(std::llround(evaluation->accuracy * count)));
+  EXPECT_EQ(output.examples, count);
+  EXPECT_EQ(output.right, static_cast<std::uint64_t>(std::llround(evaluation->accuracy * count)));
 }
 
 TEST(TorchTools, SayWhatDoesNotFit) {

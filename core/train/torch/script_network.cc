@@ -20,15 +20,15 @@ class ScriptNetwork final : public Network {
   // Lists the module's float32 tensors in the order of the file, which is the order of the flat
   // vector.
   Status collect(const std::string& name) {
-    for (const auto& one : module_.named_parameters()) {
-      if (one.value.scalar_type() != at::kFloat) return not_float(name, one.name, one.value);
-      parameters.push_back({.shape = shape_of(one.name, one.value), .tensor = one.value});
+    for (const auto& each : module_.named_parameters()) {
+      if (each.value.scalar_type() != at::kFloat) return not_float(name, each.name, each.value);
+      parameters.push_back({.shape = shape_of(each.name, each.value), .tensor = each.value});
     }
-    for (const auto& one : module_.named_buffers()) {
+    for (const auto& each : module_.named_buffers()) {
       // A counter of batches stays local to each agent.
-      if (!one.value.is_floating_point()) continue;
-      if (one.value.scalar_type() != at::kFloat) return not_float(name, one.name, one.value);
-      buffers.push_back({.shape = shape_of(one.name, one.value), .tensor = one.value});
+      if (!each.value.is_floating_point()) continue;
+      if (each.value.scalar_type() != at::kFloat) return not_float(name, each.name, each.value);
+      buffers.push_back({.shape = shape_of(each.name, each.value), .tensor = each.value});
     }
     return {};
   }

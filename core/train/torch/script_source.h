@@ -1,5 +1,6 @@
 // Translates a NetworkPlan to a function in TorchScript's language. It has the same operations in
-// the same order as the built-in network, so an exported model computes the same.
+// the same order as the built-in network, so an exported model computes the same. A pure function;
+// it cannot fail for a plan that plan_network() returned.
 #pragma once
 
 #include <string>

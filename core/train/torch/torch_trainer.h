@@ -1,5 +1,8 @@
 // A trainer that uses libtorch for gradients and Tributary's own optimizers for steps, so that
 // steps have the same bits on every device.
+//
+// The contract is that of Trainer (core/train/trainer.h): one thread trains, and any thread may
+// cancel. The trainer owns its model, data and optimizer.
 #pragma once
 
 #include <functional>

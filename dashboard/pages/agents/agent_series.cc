@@ -36,8 +36,8 @@ void AgentSeries::follow(const RunView& view, const AgentSubject& subject) {
   const auto place = [&](double time_s) -> std::optional<double> {
     return subject.over_time ? time_s : round_at(*rounds, time_s, tail_s);
   };
-  follow_way(up_, view.link(subject.agent_id, ""), place);
-  follow_way(down_, view.link("", subject.agent_id), place);
+  follow_direction(up_, view.link(subject.agent_id, ""), place);
+  follow_direction(down_, view.link("", subject.agent_id), place);
 }
 
 void AgentSeries::follow_reports(const AgentCurves& curves, const RoundTable& rounds) {
@@ -67,15 +67,17 @@ void AgentSeries::follow_reports(const AgentCurves& curves, const RoundTable& ro
   loss_.follow(curves.loss, [&](Sample s) { return placed(s, s.y); });
 }
 
-void AgentSeries::follow_way(Way& way, const LinkCurves* link, MomentPlace place) {
+void AgentSeries::follow_direction(Direction& direction, const LinkCurves* link,
+                                   MomentPlace place) {
   if (!link) return;
   const auto placed = [&](Sample sample, double y) -> std::optional<Sample> {
     const std::optional<double> x = place(sample.x);
     if (!x) return std::nullopt;
     return Sample{*x, y};
   };
-  way.alpha.follow(link->alpha_s, [&](Sample s) { return placed(s, s.y); });
-  way.rate.follow(link->beta_s_per_byte, [&](Sample s) { return placed(s, bits_per_second(s.y)); });
+  direction.alpha.follow(link->alpha_s, [&](Sample s) { return placed(s, s.y); });
+  direction.rate.follow(link->beta_s_per_byte,
+                        [&](Sample s) { return placed(s, bits_per_second(s.y)); });
 }
 
 }  // namespace tributary::dashboard

@@ -1,5 +1,8 @@
 // Computes the curves of one agent: the phases of a round's time stacked on one another, and the
 // measured links, all over the same x axis. No widgets; one thread at a time.
+//
+// The caller keeps the view alive only during follow(); the curves are copies that pages may hold
+// longer. Memory grows with the rounds that the view keeps.
 #pragma once
 
 #include <array>
@@ -43,21 +46,21 @@ class AgentSeries {
 
  private:
   using MomentPlace = FunctionRef<std::optional<double>(double)>;
-  struct Way {
+  struct Direction {
     FollowingSeries alpha = {};
     FollowingSeries rate = {};
   };
 
   void follow_reports(const AgentCurves& curves, const RoundTable& rounds);
   // Appends new samples of one link; `place` maps a time to the axis.
-  void follow_way(Way& way, const LinkCurves* link, MomentPlace place);
+  void follow_direction(Direction& direction, const LinkCurves* link, MomentPlace place);
 
   AgentSubject subject_;
   std::array<FollowingSeries, kBorders> borders_;
   FollowingSeries loss_;
   FollowingSeries gain_;
-  Way up_;
-  Way down_;
+  Direction up_;
+  Direction down_;
 };
 
 }  // namespace tributary::dashboard

@@ -1,4 +1,8 @@
 // The page of the agents: a table of all agents, and below it the charts of the chosen one.
+//
+// The table changes at most four times a second and only while the page is visible (TableClock);
+// the charts follow at once. The page owns its models and reads the first run's view, which it
+// never changes. GUI thread only.
 #pragma once
 
 #include <string>

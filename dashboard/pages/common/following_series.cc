@@ -107,9 +107,9 @@ void SavedBytes::follow(const RoundTable& rounds) {
 
 std::optional<double> end_of_tail(const RunView& view, std::uint64_t job) {
   // Only a job that has ended can have no further round.
-  const auto is_over = [&](const JobInfo& one) {
-    return one.job == job &&
-           (one.state == wire::JobState::finished || one.state == wire::JobState::stopped);
+  const auto is_over = [&](const JobInfo& each) {
+    return each.job == job &&
+           (each.state == wire::JobState::finished || each.state == wire::JobState::stopped);
   };
   const RoundTable* const rounds = view.rounds(job);
   if (!rounds || rounds->size() == 0 || std::ranges::none_of(view.jobs(), is_over)) return {};

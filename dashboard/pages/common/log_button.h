@@ -27,7 +27,7 @@ inline QToolButton* make_log_button(const QString& tip, const std::vector<PlotVi
     QObject::connect(&view->axes(), &PlotAxes::log_y_changed, button, [button, views] {
       const QSignalBlocker blocked(button);
       button->setChecked(
-          std::ranges::all_of(views, [](const PlotView* one) { return one->axes().log_y(); }));
+          std::ranges::all_of(views, [](const PlotView* each) { return each->axes().log_y(); }));
     });
   }
   return button;

@@ -1,5 +1,9 @@
 // The base of all pages. A page shows runs; it knows neither the window nor other pages and makes
 // requests to them by signals. GUI thread only.
+//
+// A page owns its widgets and models but no run: it gets pointers by set_runs() and must not use
+// them after the next call. Pages read views and change nothing in a run; all requests to a
+// coordinator go through the control page.
 #pragma once
 
 #include <QString>

@@ -1,5 +1,8 @@
 // Summarizes a run in numbers and sentences: the state of its jobs and its alerts. Pure functions
 // over a RunView, without widgets. They cost time linear in jobs, agents and events.
+//
+// The view must not change during a call. A value that the run does not contain is NaN, never 0, so
+// that pages can show it as unknown.
 #pragma once
 
 #include <cstdint>

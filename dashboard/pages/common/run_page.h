@@ -1,4 +1,7 @@
 // The base of pages that show one run: the first of the open runs.
+//
+// A derived page implements take_run() and refresh(). The run may be closed at any time in between;
+// run() is then null. GUI thread only.
 #pragma once
 
 #include <QPointer>

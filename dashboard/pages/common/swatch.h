@@ -1,4 +1,6 @@
 // A square in a run's colour. Every page shows it beside the run's name.
+//
+// A function of its arguments. GUI thread only, because it makes a QPixmap.
 #pragma once
 
 #include <QColor>

@@ -1,5 +1,8 @@
 // Limits how often a page updates its tables: at most once per kEveryMs, and only while the page is
 // visible. Rows that move more often cannot be read or clicked. GUI thread only.
+//
+// The owner calls touch() after every change that may matter; it costs a comparison while the
+// interval lasts. `update` runs on the same thread and may call touch() again.
 #pragma once
 
 #include <QTimer>

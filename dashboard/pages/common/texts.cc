@@ -16,11 +16,11 @@ QString plain_text(std::string_view text) {
   const auto bytes = std::min<std::size_t>(text.size(), 4 * kPlainTextMax);
   QString plain = QString::fromUtf8(text.data(), static_cast<qsizetype>(bytes));
   if (plain.size() > kPlainTextMax) plain = plain.left(kPlainTextMax) + "…";
-  for (QChar& one : plain) {
-    const auto category = one.category();
+  for (QChar& character : plain) {
+    const auto category = character.category();
     if (category == QChar::Other_Control || category == QChar::Other_Format ||
         category == QChar::Separator_Line || category == QChar::Separator_Paragraph) {
-      one = ' ';
+      character = ' ';
     }
   }
   return plain;

@@ -1,5 +1,8 @@
 // Prepares texts for display outside tables. Texts from a run's file are not trusted: agents and
 // files may contain anything. No function fails; any thread may call them.
+//
+// Every text of a run passes through plain_text() before a label shows it: Qt would otherwise
+// interpret markup, and control characters could change the direction of the whole line.
 #pragma once
 
 #include <QString>

@@ -71,8 +71,8 @@ AccessForm::AccessForm(QWidget* parent) : QWidget(parent) {
   grid->addWidget(revoke_, 2, 4);
   grid->setColumnStretch(1, 1);
   grid->setColumnStretch(3, 2);
-  for (QLineEdit* one : {id_, key_}) {
-    connect(one, &QLineEdit::textChanged, this, &AccessForm::check);
+  for (QLineEdit* field : {id_, key_}) {
+    connect(field, &QLineEdit::textChanged, this, &AccessForm::check);
   }
   connect(agent_, &QComboBox::editTextChanged, this, &AccessForm::check);
   connect(allow_, &QPushButton::clicked, this, &AccessForm::want_allow);

@@ -1,5 +1,8 @@
 // Asks for confirmation before an action that cannot be undone. The bar is part of the page and not
 // a dialog, so that the page stays usable. GUI thread only.
+//
+// It holds at most one request and sends nothing itself: the page does that when confirmed() is
+// emitted. Escape cancels.
 #pragma once
 
 #include <QFrame>
@@ -23,7 +26,7 @@ class ConfirmBar : public QFrame {
   // Cancels the question.
   void give_up();
   // Whether a question is open.
-  bool asks() const { return request_.has_value(); }
+  bool has_question() const { return request_.has_value(); }
 
   QPushButton& yes() { return *yes_; }
   QPushButton& no() { return *no_; }

@@ -1,5 +1,8 @@
 // The upper part of the control page: the table of a run's jobs, and the buttons that pause, resume
 // or stop the chosen job. It emits requests and sends nothing itself. GUI thread only.
+//
+// It owns its table and buttons and keeps no pointer to the view. The buttons are enabled only for
+// actions that the job's state allows; the coordinator decides in the end and may still refuse.
 #pragma once
 
 #include <QWidget>

@@ -72,41 +72,41 @@ bool ControlJobsModel::looks_same(const ControlJobRow& a, const ControlJobRow& b
 }
 
 double ControlJobsModel::number(int row, int column) const {
-  const ControlJobRow& one = row_at(row);
+  const ControlJobRow& job = row_at(row);
   switch (column) {
     case kControlJobNumber:
-      return static_cast<double>(one.place);
+      return static_cast<double>(job.place);
     case kControlJobState:
-      return static_cast<double>(one.state);
+      return static_cast<double>(job.state);
     case kControlJobRounds:
-      return static_cast<double>(one.rounds_done);
+      return static_cast<double>(job.rounds_done);
     case kControlJobAgents:
-      return static_cast<double>(one.agents_up);
+      return static_cast<double>(job.agents_up);
     default:
       return kUnknown;
   }
 }
 
 std::string_view ControlJobsModel::words(int row, int column) const {
-  const ControlJobRow& one = row_at(row);
+  const ControlJobRow& job = row_at(row);
   switch (column) {
     case kControlJobName:
-      return one.name;
+      return job.name;
     case kControlJobState:
-      return one.state_words;
+      return job.state_words;
     case kControlJobReason:
-      return one.reason;
+      return job.reason;
     default:
       return {};
   }
 }
 
 QString ControlJobsModel::number_text(int row, int column) const {
-  const ControlJobRow& one = row_at(row);
-  if (column != kControlJobRounds || one.rounds_wanted == 0) {
+  const ControlJobRow& job = row_at(row);
+  if (column != kControlJobRounds || job.rounds_wanted == 0) {
     return TableModel::number_text(row, column);
   }
-  return QString("%1 of %2").arg(one.rounds_done).arg(one.rounds_wanted);
+  return QString("%1 of %2").arg(job.rounds_done).arg(job.rounds_wanted);
 }
 
 CellMark ControlJobsModel::mark(int row, int /*column*/) const {

@@ -1,4 +1,7 @@
 // The table of a run's jobs on the control page, in the order of submission. GUI thread only.
+//
+// update() keeps the rows of jobs that are still there, so the selection survives. It costs time
+// linear in jobs and agents. Jobs are few, so all rows are compared.
 #pragma once
 
 #include <cstdint>

@@ -147,7 +147,7 @@ TEST(ConfirmBarTest, DoesNothingUnlessItIsConfirmed) {
   bar.ask({.what = "stop", .question = {}, .warning = "Really?", .verb = "Stop"});
   bar.yes().click();
   EXPECT_EQ(confirmed, 1);
-  EXPECT_FALSE(bar.asks());
+  EXPECT_FALSE(bar.has_question());
 }
 
 }  // namespace

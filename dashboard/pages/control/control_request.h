@@ -1,4 +1,7 @@
 // A request of the operator to a coordinator, before it is sent.
+//
+// A plain value. The page makes it only if the job's state allows the action. Only the
+// coordinator's answer tells whether the request was accepted.
 #pragma once
 
 #include <QString>

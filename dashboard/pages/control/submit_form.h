@@ -1,5 +1,9 @@
 // The form that selects a job's file, checks it while the user types, and requests its submission.
 // It sends nothing itself. GUI thread only.
+//
+// The file is read and checked on the GUI thread a moment after the last key, with the parser of
+// the coordinator, so that most errors are found before a request is sent. The coordinator reads
+// the text in the request, not the file.
 #pragma once
 
 #include <QTimer>

@@ -1,5 +1,8 @@
 // The charts of the decisions page: the planner's choices above the measured links, the time of the
 // rounds, and how often each choice was made. GUI thread only.
+//
+// It owns the charts until the page takes them over. show() may keep pointers into the view's
+// tables; clear() must be called before the view is destroyed.
 #pragma once
 
 #include <QPointer>

@@ -29,9 +29,9 @@ std::vector<TableColumn> decision_columns() {
 DecisionsModel::DecisionsModel(QObject* parent) : RowsModel(decision_columns(), parent) {}
 
 void DecisionsModel::update(std::vector<Decision> decisions) {
-  for (Decision& one : decisions) {
-    const auto known_sentence = sentences_.find(one.round);
-    one.sentence = known_sentence == sentences_.end() ? std::string() : known_sentence->second;
+  for (Decision& decision : decisions) {
+    const auto known_sentence = sentences_.find(decision.round);
+    decision.sentence = known_sentence == sentences_.end() ? std::string() : known_sentence->second;
   }
   show_rows(std::move(decisions));
 }
@@ -59,8 +59,8 @@ int DecisionsModel::row_of(std::uint64_t round) const {
 }
 
 std::optional<std::uint64_t> DecisionsModel::without_sentence() const {
-  for (auto one = rows().rbegin(); one != rows().rend(); ++one) {
-    if (!sentences_.contains(one->round)) return one->round;
+  for (auto newest = rows().rbegin(); newest != rows().rend(); ++newest) {
+    if (!sentences_.contains(newest->round)) return newest->round;
   }
   return std::nullopt;
 }
@@ -80,16 +80,16 @@ double DecisionsModel::number(int row, int column) const {
 }
 
 std::string_view DecisionsModel::words(int row, int column) const {
-  const Decision& one = row_at(row);
+  const Decision& decision = row_at(row);
   switch (column) {
     case kDecisionFrom:
-      return one.from;
+      return decision.from;
     case kDecisionTo:
-      return one.switched || one.from.empty() ? std::string_view(one.to) : "stays";
+      return decision.switched || decision.from.empty() ? std::string_view(decision.to) : "stays";
     case kDecisionTrigger:
-      return one.trigger;
+      return decision.trigger;
     case kDecisionSentence:
-      return one.sentence;
+      return decision.sentence;
     default:
       return {};
   }

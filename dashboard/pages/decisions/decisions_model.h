@@ -1,4 +1,8 @@
 // The table of the rounds with decisions. GUI thread only.
+//
+// Reasons are read later than the rounds, one at a time, because each needs its plan from the
+// journal. The model keeps every reason that it was given. Not bounded by itself: it has as many
+// rows as the table of rounds has decisions.
 #pragma once
 
 #include <cstdint>

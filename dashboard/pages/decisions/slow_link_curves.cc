@@ -22,8 +22,8 @@ bool SlowLinkCurves::update(const RunView& view, std::uint64_t job) {
   const std::uint64_t revision = view.revisions().links;
   bool others = false;
   if (revision >= choose_again_at_ || revision < revision_seen_) {
-    std::vector<Way> alpha;
-    std::vector<Way> rate;
+    std::vector<DirectedLink> alpha;
+    std::vector<DirectedLink> rate;
     for (const auto& [from, to] : view.links()) {
       if (from.empty() == to.empty()) continue;
       const LinkCurves* const link = view.link(from, to);
@@ -43,7 +43,7 @@ bool SlowLinkCurves::update(const RunView& view, std::uint64_t job) {
     }
     // Uplinks are measured in every round that passes through the coordinator, downlinks only
     // occasionally. If any uplink is known, only uplinks are shown.
-    const auto up = [](const Way& way) { return way.up; };
+    const auto up = [](const DirectedLink& link) { return link.up; };
     if (std::ranges::any_of(rate, up)) std::erase_if(rate, std::not_fn(up));
     // Choosing the slowest links costs time linear in their number. It may be late by a quarter of
     // that number of measurements.
@@ -55,7 +55,7 @@ bool SlowLinkCurves::update(const RunView& view, std::uint64_t job) {
   const RoundTable* const rounds = view.rounds(job);
   const std::optional<double> tail_s = end_of_tail(view, job);
   for (Quantity* quantity : {&alpha_, &rate_}) {
-    for (Way& way : quantity->ways) feed(way, quantity->inverse, rounds, tail_s);
+    for (DirectedLink& link : quantity->links) feed(link, quantity->inverse, rounds, tail_s);
   }
   return others;
 }
@@ -66,31 +66,32 @@ void SlowLinkCurves::clear() {
   revision_seen_ = choose_again_at_ = 0;
 }
 
-bool SlowLinkCurves::choose(Quantity& quantity, std::vector<Way> found) {
-  std::ranges::stable_sort(found, std::greater<>(), &Way::last);
+bool SlowLinkCurves::choose(Quantity& quantity, std::vector<DirectedLink> found) {
+  std::ranges::stable_sort(found, std::greater<>(), &DirectedLink::last);
   if (found.size() > kWaysMax) found.resize(kWaysMax);
-  std::ranges::sort(found, {}, &Way::name);
-  const bool same = std::ranges::equal(found, quantity.ways, {}, &Way::source, &Way::source);
+  std::ranges::sort(found, {}, &DirectedLink::name);
+  const bool same =
+      std::ranges::equal(found, quantity.links, {}, &DirectedLink::source, &DirectedLink::source);
   if (same) return false;
-  for (Way& way : found) {
-    const auto before = std::ranges::find(quantity.ways, way.source, &Way::source);
+  for (DirectedLink& link : found) {
+    const auto before = std::ranges::find(quantity.links, link.source, &DirectedLink::source);
     // A link that stays in the selection keeps its processed samples.
-    if (before != quantity.ways.end()) way = std::move(*before);
+    if (before != quantity.links.end()) link = std::move(*before);
   }
-  quantity.ways = std::move(found);
+  quantity.links = std::move(found);
   return true;
 }
 
 // A measurement may contain only one of the two quantities. The missing one is not a gap in its
 // curve: another measurement supplies it.
-void SlowLinkCurves::feed(Way& way, bool inverse, const RoundTable* rounds,
+void SlowLinkCurves::feed(DirectedLink& link, bool inverse, const RoundTable* rounds,
                           std::optional<double> tail_s) {
   const auto value_of = [&](double y) { return inverse ? bits_per_second(y) : y; };
-  way.over_time.follow(way.source, [&](Sample sample) -> std::optional<Sample> {
+  link.over_time.follow(link.source, [&](Sample sample) -> std::optional<Sample> {
     return Sample{std::isnan(sample.y) ? kUnknown : sample.x, value_of(sample.y)};
   });
   if (!rounds) return;
-  way.over_rounds.follow(way.source, [&](Sample sample) -> std::optional<Sample> {
+  link.over_rounds.follow(link.source, [&](Sample sample) -> std::optional<Sample> {
     const std::optional<double> place = round_at(*rounds, sample.x, tail_s);
     if (!place) return std::nullopt;  // the round is still running
     return Sample{std::isnan(sample.y) ? kUnknown : *place, value_of(sample.y)};
@@ -100,14 +101,14 @@ void SlowLinkCurves::feed(Way& way, bool inverse, const RoundTable* rounds,
 std::vector<PlotCurve> SlowLinkCurves::curves(const Quantity& quantity, bool over_time) {
   std::vector<PlotCurve> out;
   std::set<QString> agents;
-  for (const Way& way : quantity.ways) {
+  for (const DirectedLink& link : quantity.links) {
     // An agent has the same colour on all pages. If both of its links are shown, the second one
     // needs another colour.
-    const bool is_first = agents.insert(way.agent).second;
-    out.push_back({.key = way.name,
-                   .name = way.name,
-                   .colour_key = is_first ? way.agent : way.name,
-                   .series = (over_time ? way.over_time : way.over_rounds).series()});
+    const bool is_first = agents.insert(link.agent).second;
+    out.push_back({.key = link.name,
+                   .name = link.name,
+                   .colour_key = is_first ? link.agent : link.name,
+                   .series = (over_time ? link.over_time : link.over_rounds).series()});
   }
   return out;
 }

@@ -31,7 +31,7 @@ class SlowLinkCurves {
   std::vector<PlotCurve> rate(bool over_time) const { return curves(rate_, over_time); }
 
  private:
-  struct Way {
+  struct DirectedLink {
     QString name = {};
     QString agent = {};
     bool up = false;  // from the agent to the coordinator
@@ -42,14 +42,15 @@ class SlowLinkCurves {
   };
   // The selected links of one quantity.
   struct Quantity {
-    std::vector<Way> ways = {};
+    std::vector<DirectedLink> links = {};
     // Curves show 8 / y instead of y: bit/s from s/byte.
     bool inverse = false;
   };
 
   static std::vector<PlotCurve> curves(const Quantity& quantity, bool over_time);
-  static bool choose(Quantity& quantity, std::vector<Way> found);
-  static void feed(Way& way, bool inverse, const RoundTable* rounds, std::optional<double> tail_s);
+  static bool choose(Quantity& quantity, std::vector<DirectedLink> found);
+  static void feed(DirectedLink& link, bool inverse, const RoundTable* rounds,
+                   std::optional<double> tail_s);
 
   Quantity alpha_ = {};
   Quantity rate_ = {.inverse = true};

@@ -1,4 +1,7 @@
 // The page of the events: a table with a filter. All charts mark the time of the chosen row.
+//
+// The table changes at most four times a second and only while the page is visible. It keeps the
+// selected row while new events arrive. GUI thread only.
 #pragma once
 
 #include <optional>

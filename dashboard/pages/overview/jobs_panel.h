@@ -1,5 +1,8 @@
 // Lists the jobs of all open runs, one per row: state, progress, agents, metrics and traffic. The
 // name of a job is a button that selects the job. GUI thread only.
+//
+// It owns its widgets and copies the lines. Rows are reused, so an update costs no layout unless
+// the number of jobs changes.
 #pragma once
 
 #include <QString>

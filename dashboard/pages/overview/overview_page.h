@@ -1,4 +1,8 @@
 // The first page: whether each run learns, what it costs, and whether anything is wrong.
+//
+// It shows all open runs, in the order in which they were opened. Derived curves are kept per run
+// and grow with its rounds; each refresh costs time in proportion to the new rounds. GUI thread
+// only.
 #pragma once
 
 #include <map>

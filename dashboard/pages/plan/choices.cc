@@ -43,10 +43,10 @@ Band band_of_names(const QString& title, const RoundTable& table, const NameList
                    const std::vector<std::uint16_t>& column, bool over_time) {
   Band band = {.name = title};
   if (column.empty()) return band;
-  for (const NameStretch& one : RoundTable::stretches(column, 0, column.size() - 1)) {
-    if (one.name == 0) continue;
-    Stretch stretch = stretch_of_rows(table, one.first_row, one.last_row, over_time);
-    stretch.label = name_in(names, one.name);
+  for (const NameStretch& each : RoundTable::stretches(column, 0, column.size() - 1)) {
+    if (each.name == 0) continue;
+    Stretch stretch = stretch_of_rows(table, each.first_row, each.last_row, over_time);
+    stretch.label = name_in(names, each.name);
     stretch.colour_key = stretch.short_label = name_without_settings(stretch.label);
     stretch.named = true;
     band.stretches.push_back(std::move(stretch));
@@ -214,12 +214,12 @@ std::vector<Bar> shares_of_ratios(const std::vector<Choice>& choices) {
 
 std::vector<GanttRow> share_rows(const std::vector<ChoiceShare>& shares) {
   std::vector<GanttRow> rows;
-  for (const ChoiceShare& one : shares) {
-    const QString percent = text_of(Unit::share, one.share);
-    rows.push_back({.name = one.name + "  " + percent,
+  for (const ChoiceShare& share : shares) {
+    const QString percent = text_of(Unit::share, share.share);
+    rows.push_back({.name = share.name + "  " + percent,
                     .spans = {{.x_low = 0,
-                               .x_high = one.share,
-                               .colour_key = name_without_settings(one.name),
+                               .x_high = share.share,
+                               .colour_key = name_without_settings(share.name),
                                .named = true}}});
   }
   return rows;
@@ -233,7 +233,7 @@ std::optional<std::uint64_t> round_next_to(const RoundTable& table, bool over_ti
     return table.columns.round[std::min(row, table.size() - 1)];
   }
   const auto at = std::ranges::lower_bound(
-      table.columns.round, x, {}, [](std::uint64_t one) { return static_cast<double>(one); });
+      table.columns.round, x, {}, [](std::uint64_t each) { return static_cast<double>(each); });
   auto row = static_cast<std::size_t>(at - table.columns.round.begin());
   if (row == table.size()) return table.columns.round.back();
   if (row > 0 && x - static_cast<double>(table.columns.round[row - 1]) <

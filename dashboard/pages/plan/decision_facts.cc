@@ -29,8 +29,8 @@ QString compared(double times) {
 
 DecisionFacts decision_facts(const RoundTable& table, std::size_t row) {
   const std::size_t decided = decided_in(table, row);
-  const auto took = [&](std::size_t one) {
-    return table.columns.ended_s[one] - table.columns.began_s[one];
+  const auto took = [&](std::size_t at) {
+    return table.columns.ended_s[at] - table.columns.began_s[at];
   };
   const Choice choice = {.codec = table.columns.codec[row],
                          .collective = table.columns.collective[row],
@@ -44,9 +44,10 @@ DecisionFacts decision_facts(const RoundTable& table, std::size_t row) {
       .predicted_s = table.columns.predicted_s[row],
       .measured_s = took(row)};
   std::vector<double> seconds;
-  for (std::size_t one = decided; one < table.size() && seconds.size() < kMedianRoundsMax; ++one) {
-    if (one > decided && decides(table, one)) break;
-    seconds.push_back(took(one));
+  for (std::size_t later = decided; later < table.size() && seconds.size() < kMedianRoundsMax;
+       ++later) {
+    if (later > decided && decides(table, later)) break;
+    seconds.push_back(took(later));
   }
   facts.rounds = seconds.size();
   facts.median_s = median_of(std::move(seconds));
@@ -59,8 +60,8 @@ QString decision_heading(const DecisionFacts& facts) {
   if (facts.decided_in != facts.round) {
     heading += QString(", as decided in round %1").arg(facts.decided_in);
   }
-  const bool says = !facts.trigger.isEmpty() && facts.trigger != "unchanged";
-  return says ? heading + " (" + facts.trigger + ')' : heading;
+  const bool has_trigger = !facts.trigger.isEmpty() && facts.trigger != "unchanged";
+  return has_trigger ? heading + " (" + facts.trigger + ')' : heading;
 }
 
 QString decision_times(const DecisionFacts& facts) {
@@ -85,8 +86,8 @@ QString decision_sentence(const RoundDetail& detail) {
            "Open the run with that build.";
   }
   if (detail.alternatives.size() > 1) return plain_text(detail.sentence);
-  const QString said = detail.sentence.empty() ? QString() : plain_text(detail.sentence) + ". ";
-  return said +
+  const QString sentence = detail.sentence.empty() ? QString() : plain_text(detail.sentence) + ". ";
+  return sentence +
          "This plan has no alternatives: the job fixes codec and collective "
          "(planning = \"fixed\"), or the planner had not decided yet. With planning = \"adaptive\" "
          "the "

@@ -1,5 +1,7 @@
 // Compares the prediction for a round with the measured result, and describes the decision behind
 // it. Pure functions, without widgets.
+//
+// The table must not change during a call. The cost is linear in the rounds since the decision.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,7 @@
 // Shows one decision: its reason, the alternatives and the inputs of the planner. GUI thread only.
+//
+// The owner calls show_facts() at once and show_detail() or show_failure() when the plan has been
+// read. The detail is shared and immutable; the view keeps it until the next call.
 #pragma once
 
 #include <QWidget>

@@ -15,9 +15,9 @@ double InputsModel::number(int /*row*/, int /*column*/) const {
 }
 
 std::string_view InputsModel::words(int row, int column) const {
-  const PlanInput& one = row_at(row);
-  if (column == 0) return one.name;
-  return column == 1 ? one.value : one.about;
+  const PlanInput& input = row_at(row);
+  if (column == 0) return input.name;
+  return column == 1 ? input.value : input.about;
 }
 
 bool InputsModel::same_thing(const PlanInput& a, const PlanInput& b) const {

@@ -1,4 +1,6 @@
 // The table of the planner's inputs for one decision. GUI thread only.
+//
+// The rows are copies, in the order in which the planner used them. Nothing here can fail.
 #pragma once
 
 #include "dashboard/pages/plan/plan_inputs.h"

@@ -17,9 +17,9 @@ constexpr double kLinearSpreadMax = 20;  // highest / lowest time that a linear 
 
 std::vector<Sample> places_of(const std::vector<PlanAlternative>& alternatives, bool pareto) {
   std::vector<Sample> places;
-  for (const PlanAlternative& one : alternatives) {
-    if (one.pareto != pareto) continue;
-    if (const auto place = pareto_place(one)) places.push_back(*place);
+  for (const PlanAlternative& alternative : alternatives) {
+    if (alternative.pareto != pareto) continue;
+    if (const auto place = pareto_place(alternative)) places.push_back(*place);
   }
   std::ranges::sort(
       places, [](const Sample& a, const Sample& b) { return a.x != b.x ? a.x < b.x : a.y < b.y; });
@@ -88,8 +88,8 @@ std::vector<Sample> pareto_line(const std::vector<PlanAlternative>& alternatives
 
 bool spread_widely(const std::vector<PlanAlternative>& alternatives) {
   std::optional<Extent> seconds;
-  for (const PlanAlternative& one : alternatives) {
-    const auto place = pareto_place(one);
+  for (const PlanAlternative& alternative : alternatives) {
+    const auto place = pareto_place(alternative);
     if (!place) continue;
     if (!seconds) seconds = Extent{place->y, place->y};
     seconds = Extent{std::min(seconds->low, place->y), std::max(seconds->high, place->y)};

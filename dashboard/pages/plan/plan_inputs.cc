@@ -47,14 +47,15 @@ class InputsReading {
       inside = joined(inside, plain_text(found->get_ref<const std::string&>()));
       break;
     }
-    for (const auto& one : node.items()) {
-      if (one.key() == "name" || one.key() == "spec") continue;
-      read(one.value(), inside, plain_text(one.key()));
+    for (const auto& each : node.items()) {
+      if (each.key() == "name" || each.key() == "spec") continue;
+      read(each.value(), inside, plain_text(each.key()));
     }
   }
 
   void read_array(const InputsJson& node, const QString& where, const QString& name) {
-    const bool numbers = std::ranges::all_of(node, [](const auto& one) { return one.is_number(); });
+    const bool numbers =
+        std::ranges::all_of(node, [](const auto& item) { return item.is_number(); });
     if (!numbers) {
       for (std::size_t i = 0; i < node.size(); ++i) {
         const bool named =
@@ -122,16 +123,17 @@ QString input_value(const QString& name, double value) {
 std::vector<PlanInput> plan_inputs_of(const RoundDetail& detail) {
   std::vector<PlanInput> inputs;
   std::size_t left_out = 0;
-  for (const PlanObservation& one : detail.observations) {
+  for (const PlanObservation& observation : detail.observations) {
     if (inputs.size() >= kPlanInputsMax) {
       ++left_out;
       continue;
     }
-    const QString who = one.agent_id.empty() ? "coordinator" : plain_text(one.agent_id);
+    const QString who =
+        observation.agent_id.empty() ? "coordinator" : plain_text(observation.agent_id);
     inputs.push_back(
-        {.name = "observed " + words_of(one.name).toStdString(),
-         .value = observed_value(one).toStdString(),
-         .about = (who + ", " + text_of(Unit::seconds, one.age_s) + " old").toStdString()});
+        {.name = "observed " + words_of(observation.name).toStdString(),
+         .value = observed_value(observation).toStdString(),
+         .about = (who + ", " + text_of(Unit::seconds, observation.age_s) + " old").toStdString()});
   }
   if (!detail.inputs.empty()) {
     const InputsJson json = InputsJson::parse(detail.inputs, nullptr, false);

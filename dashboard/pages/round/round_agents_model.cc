@@ -117,9 +117,9 @@ double RoundAgentsModel::number(int row, int column) const {
 }
 
 std::string_view RoundAgentsModel::words(int row, int column) const {
-  const RoundAgent& one = row_at(row);
-  if (column == kRoundAgentId) return one.agent.agent_id;
-  return column == kRoundAgentPart ? std::string_view(one.part) : std::string_view();
+  const RoundAgent& agent = row_at(row);
+  if (column == kRoundAgentId) return agent.agent.agent_id;
+  return column == kRoundAgentPart ? std::string_view(agent.part) : std::string_view();
 }
 
 CellMark RoundAgentsModel::mark(int row, int /*column*/) const {

@@ -1,4 +1,7 @@
 // The table of the agents of one round. GUI thread only.
+//
+// update() replaces the rows and keeps the selection by agent id. Linear in the agents of the
+// round.
 #pragma once
 
 #include <string>

@@ -34,8 +34,9 @@ RoundBar::RoundBar(QWidget* parent) : QWidget(parent) {
   newest_ = new QPushButton(this);
   newest_->setObjectName("newest");
   newest_->setToolTip("Alt+End: follow the newest round");
-  for (QWidget* one : std::initializer_list<QWidget*>{label, number_, range_, previous_, next_}) {
-    layout->addWidget(one);
+  for (QWidget* widget :
+       std::initializer_list<QWidget*>{label, number_, range_, previous_, next_}) {
+    layout->addWidget(widget);
   }
   layout->addStretch(1);
   layout->addWidget(newest_);

@@ -1,5 +1,8 @@
 // The bar above a round: the number of the round, the range of existing rounds, and buttons to move
 // between them. GUI thread only.
+//
+// It only shows a place and emits what the user wants; the page decides which round that is and
+// calls show_place() again.
 #pragma once
 
 #include <QWidget>

@@ -14,11 +14,13 @@ constexpr std::size_t kExchangesShownMax = 4;
 
 QString hash_text(std::uint64_t hash) { return QString("%1").arg(hash, 16, 16, QChar('0')); }
 
-QString exchange_text(const PlanExchange& one) {
-  QString text = plain_text(one.codec) + " by " + plain_text(one.collective);
-  if (one.ratio < 1) text += ", ratio " + QString::number(one.ratio, 'g', 3);
-  text += QString(one.buckets == 1 ? ", %1 bucket" : ", %1 buckets").arg(grouped(one.buckets));
-  return one.fallback.empty() ? text : text + ", falls back to " + plain_text(one.fallback);
+QString exchange_text(const PlanExchange& exchange) {
+  QString text = plain_text(exchange.codec) + " by " + plain_text(exchange.collective);
+  if (exchange.ratio < 1) text += ", ratio " + QString::number(exchange.ratio, 'g', 3);
+  text += QString(exchange.buckets == 1 ? ", %1 bucket" : ", %1 buckets")
+              .arg(grouped(exchange.buckets));
+  return exchange.fallback.empty() ? text
+                                   : text + ", falls back to " + plain_text(exchange.fallback);
 }
 
 QString attempt_text(std::uint32_t attempt) {
@@ -50,9 +52,9 @@ void add_plan(const RoundDetail& detail, std::vector<Fact>& facts) {
     return;
   }
   std::size_t shown = 0;
-  for (const PlanExchange& one : detail.exchanges) {
+  for (const PlanExchange& exchange : detail.exchanges) {
     if (++shown > kExchangesShownMax) break;
-    facts.push_back({shown == 1 ? "Exchange" : "", exchange_text(one)});
+    facts.push_back({shown == 1 ? "Exchange" : "", exchange_text(exchange)});
   }
   if (detail.exchanges.size() > kExchangesShownMax) {
     facts.push_back({"", QString("%1 more").arg(detail.exchanges.size() - kExchangesShownMax)});
@@ -75,14 +77,15 @@ QString mechanism_name(const std::string& name, const std::string& of) {
 void add_mechanisms(const RoundDetail& detail, std::vector<Fact>& facts) {
   const auto number = [](double value) { return text_of(Unit::one, value); };
   std::vector<Fact> found;
-  for (const Mechanism& one : detail.mechanisms) {
-    if (one.value != 0) found.push_back({mechanism_name(one.name, one.of), number(one.value)});
+  for (const Mechanism& mechanism : detail.mechanisms) {
+    if (mechanism.value != 0)
+      found.push_back({mechanism_name(mechanism.name, mechanism.of), number(mechanism.value)});
   }
-  for (const MechanismRange& one : ranges_of_agents(detail.agents)) {
-    if (one.high == 0) continue;
-    const QString value =
-        one.low == one.high ? number(one.low) : number(one.low) + " to " + number(one.high);
-    found.push_back({mechanism_name(one.name, one.of), value + " per agent"});
+  for (const MechanismRange& range : ranges_of_agents(detail.agents)) {
+    if (range.high == 0) continue;
+    const QString value = range.low == range.high ? number(range.low)
+                                                  : number(range.low) + " to " + number(range.high);
+    found.push_back({mechanism_name(range.name, range.of), value + " per agent"});
   }
   if (found.empty()) return;
   facts.push_back({"Mechanisms", ""});

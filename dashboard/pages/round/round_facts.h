@@ -1,4 +1,7 @@
 // Formats the numbers of a round and of its plan as a list. Pure function; any thread.
+//
+// The result has one line per fact that the detail contains, in the order in which the page shows
+// them. Facts that are unknown are left out.
 #pragma once
 
 #include <QString>

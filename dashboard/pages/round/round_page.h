@@ -1,5 +1,8 @@
 // The page of one round over all agents: how long each one computed, encoded and waited, which were
 // left out, and the numbers of the round. It follows the newest round until the user chooses one.
+//
+// A round is read on the session's thread: moving fast through rounds never blocks. At most one
+// request is open. GUI thread only.
 #pragma once
 
 #include <cstdint>

@@ -27,12 +27,12 @@ void RoundSide::show_facts(const QString& reason, const std::vector<Fact>& facts
   grid->setContentsMargins(0, 0, 0, 0);
   grid->setColumnStretch(1, 1);
   int line = 0;
-  for (const Fact& one : facts) {
-    auto* name = new QLabel(one.name, shown);
+  for (const Fact& fact : facts) {
+    auto* name = new QLabel(fact.name, shown);
     auto* value = new QLabel(shown);
     value->setTextFormat(Qt::PlainText);
     value->setWordWrap(true);
-    value->setText(one.value);
+    value->setText(fact.value);
     value->setTextInteractionFlags(Qt::TextSelectableByMouse);
     grid->addWidget(name, line, 0, Qt::AlignTop);
     grid->addWidget(value, line, 1, Qt::AlignTop);

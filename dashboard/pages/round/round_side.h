@@ -1,4 +1,6 @@
 // The text beside the chart of a round: the reason of its plan, and its facts. GUI thread only.
+//
+// It owns its labels and copies the texts, which must be plain already (texts.h).
 #pragma once
 
 #include <QWidget>

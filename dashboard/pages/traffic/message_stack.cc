@@ -102,7 +102,7 @@ void MessageStack::add(double round, double x) {
   std::vector<std::optional<double>> layer_values;
   for (const Layer& layer : layers_) layer_values.push_back(at_round(*layer.source, round));
   const bool known =
-      std::ranges::any_of(layer_values, [](const auto& one) { return one.has_value(); });
+      std::ranges::any_of(layer_values, [](const auto& each) { return each.has_value(); });
   const std::optional<Sample> before = ground_->last();
   x = before ? std::max(before->x, x) : x;
   const double nothing = known ? 0 : kUnknown;

@@ -21,8 +21,8 @@ constexpr const char* kNoLink =
     "No link to an agent has been measured yet.\nThe first round measures the links.";
 
 // Rich text: both arguments are numbers, so nothing needs escaping.
-QString sent_of_dense(const char* way, double sent, double dense) {
-  QString text = QString("%1 <b>%2</b>").arg(way, text_of(Unit::bytes, sent));
+QString sent_of_dense(const char* direction, double sent, double dense) {
+  QString text = QString("%1 <b>%2</b>").arg(direction, text_of(Unit::bytes, sent));
   if (!(dense > 0)) return text;
   return text + QString(" of %1 dense (%2)")
                     .arg(text_of(Unit::bytes, dense), text_of(Unit::share, sent / dense));
@@ -76,8 +76,8 @@ TrafficPage::TrafficPage(PageContext& context, QWidget* parent) : Page(context, 
     connect(&uses->plot->legend(), &Legend::changed, this, [this, uses] { show_uses(*uses); });
   }
   connect(&context, &PageContext::axis_changed, this, [this] {
-    for (PlotView* one : {up_.plot, down_.plot, up_.uses.plot, down_.uses.plot, agents_, links_}) {
-      one->set_x_axis(this->context().x_axis());
+    for (PlotView* view : {up_.plot, down_.plot, up_.uses.plot, down_.uses.plot, agents_, links_}) {
+      view->set_x_axis(this->context().x_axis());
     }
     refresh();
   });
@@ -230,7 +230,7 @@ void TrafficPage::show_agents() {
     if (!found || !rounds) continue;
     SharedSeries series = down() ? found->bytes_down : found->bytes_up;
     if (context().over_time()) {
-      FollowingSeries& following = of_agents_[id].ways[down() ? 1 : 0].bytes_over_time;
+      FollowingSeries& following = of_agents_[id].directions[down() ? 1 : 0].bytes_over_time;
       following.follow(series, [&](Sample sample) -> std::optional<Sample> {
         const std::optional<double> time_s = time_of_round(*rounds, sample.x);
         if (!time_s) return std::nullopt;
@@ -245,20 +245,21 @@ void TrafficPage::show_agents() {
 }
 
 // Over rounds a sample waits until its round has been committed or the job has ended.
-SharedSeries TrafficPage::rate_of(const LinkCurves& link, OfWay& way) {
-  way.rate.follow(link.beta_s_per_byte, [](Sample sample) -> std::optional<Sample> {
+SharedSeries TrafficPage::rate_of(const LinkCurves& link, DirectionSeries& direction) {
+  direction.rate.follow(link.beta_s_per_byte, [](Sample sample) -> std::optional<Sample> {
     return Sample{sample.x, bits_per_second(sample.y)};
   });
-  if (context().over_time()) return way.rate.series();
+  if (context().over_time()) return direction.rate.series();
   const RoundTable* const rounds = first()->view().rounds(first()->job());
   if (!rounds) return nullptr;
   const std::optional<double> tail_s = end_of_tail(first()->view(), first()->job());
-  way.rate_over_rounds.follow(way.rate.series(), [&](Sample sample) -> std::optional<Sample> {
-    const std::optional<double> round = round_at(*rounds, sample.x, tail_s);
-    if (!round) return std::nullopt;
-    return Sample{*round, sample.y};
-  });
-  return way.rate_over_rounds.series();
+  direction.rate_over_rounds.follow(
+      direction.rate.series(), [&](Sample sample) -> std::optional<Sample> {
+        const std::optional<double> round = round_at(*rounds, sample.x, tail_s);
+        if (!round) return std::nullopt;
+        return Sample{*round, sample.y};
+      });
+  return direction.rate_over_rounds.series();
 }
 
 void TrafficPage::show_links() {
@@ -267,7 +268,7 @@ void TrafficPage::show_links() {
     const RunView& view = first()->view();
     const LinkCurves* const link = down() ? view.link("", id) : view.link(id, "");
     if (!link || !std::isfinite(link->beta_last_s_per_byte)) continue;
-    SharedSeries series = rate_of(*link, of_agents_[id].ways[down() ? 1 : 0]);
+    SharedSeries series = rate_of(*link, of_agents_[id].directions[down() ? 1 : 0]);
     const QString name = QString::fromStdString(id);
     if (series) curves.push_back({.key = name, .name = name, .series = std::move(series)});
   }

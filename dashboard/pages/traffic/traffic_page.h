@@ -1,5 +1,9 @@
 // The page of the traffic, up and down: per round and per agent, compared with uncompressed
 // updates; by the use of the messages; and the rates of the coordinator's links.
+//
+// Totals and rounds are those of all open runs; agents and links are those of the first run only.
+// The page keeps derived curves per agent, for at most kAgentsMax of them, and drops them with the
+// run or its selected job. GUI thread only.
 #pragma once
 
 #include <map>
@@ -48,13 +52,13 @@ class TrafficPage : public Page {
 
  private:
   // The curves of one link, converted to the other kind of axis.
-  struct OfWay {
+  struct DirectionSeries {
     FollowingSeries bytes_over_time = {};
     FollowingSeries rate = {};
     FollowingSeries rate_over_rounds = {};
   };
-  struct OfAgent {
-    OfWay ways[2] = {};  // up, down
+  struct BothDirections {
+    DirectionSeries directions[2] = {};  // up, down
   };
 
   // The chart of the messages of one direction, by use.
@@ -76,14 +80,14 @@ class TrafficPage : public Page {
   void show_uses(Uses& uses);
   void show_agents();
   void show_links();
-  SharedSeries rate_of(const LinkCurves& link, OfWay& way);
+  SharedSeries rate_of(const LinkCurves& link, DirectionSeries& direction);
   bool down() const;  // the direction shown for agents and links
   const RunSession* first() const { return runs_.empty() ? nullptr : runs_.front(); }
   std::vector<std::string> agents_shown() const;
   void show_agent_count(std::size_t shown);
 
   std::vector<RunSession*> runs_;
-  std::map<std::string, OfAgent> of_agents_;  // for the first run and its selected job
+  std::map<std::string, BothDirections> of_agents_;  // for the first run and its selected job
   std::pair<const RunSession*, std::uint64_t> of_{};
   QLabel* totals_ = nullptr;
   QComboBox* direction_ = nullptr;

@@ -1,4 +1,5 @@
-// Finds the values of all curves near the crosshair.
+// Finds the values of all curves near the crosshair. A pure function: a binary search per curve.
+// The series must not change during the call.
 #pragma once
 
 #include <QString>

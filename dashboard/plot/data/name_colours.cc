@@ -117,8 +117,9 @@ std::size_t ramp_step(const QString& ratio) {
 }  // namespace
 
 QString name_without_settings(const QString& name) {
-  const auto end = std::ranges::find_if(
-      name, [](QChar one) { return !one.isLetterOrNumber() && one != QChar('_'); });
+  const auto end = std::ranges::find_if(name, [](QChar character) {
+    return !character.isLetterOrNumber() && character != QChar('_');
+  });
   return name.left(end - name.begin());
 }
 
@@ -126,14 +127,14 @@ std::size_t slot_of_name(const QString& name) {
   if (name.startsWith("ratio ")) return slot_in(kRamp, ramp_step(name));
   const QString bare = name_without_settings(name);
   const auto known = std::ranges::find_if(
-      kNamedColours, [&](const NamedColour& one) { return bare == QLatin1String(one.name); });
+      kNamedColours, [&](const NamedColour& colour) { return bare == QLatin1String(colour.name); });
   if (known == kNamedColours.end()) return slot_in(kUnknownName, hash_of(bare) % kHuesOfNames);
   return slot_in(known->tone, known->hue);
 }
 
 std::optional<std::size_t> slot_of_part(const QString& key) {
   const auto found = std::ranges::find_if(
-      kPartColours, [&](const PartColour& one) { return key == QLatin1String(one.key); });
+      kPartColours, [&](const PartColour& colour) { return key == QLatin1String(colour.key); });
   if (found == kPartColours.end()) return std::nullopt;
   return found->slot;
 }

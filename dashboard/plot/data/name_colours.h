@@ -1,5 +1,8 @@
 // Colours for names: a codec, a collective or a ratio has the same colour in every run, page and
 // plot, regardless of the order of appearance. All functions are pure.
+//
+// Constant slots make two pictures of different runs comparable: the order in which names appear
+// does not matter. A collision of two unknown names is possible and harmless.
 #pragma once
 
 #include <QColor>

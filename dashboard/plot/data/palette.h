@@ -1,5 +1,7 @@
 // The colours of plots, which colour-blind people can distinguish on light and dark backgrounds,
 // and their assignment to keys.
+//
+// The functions are pure. ColourSlots is not thread-safe and belongs to one plot group.
 #pragma once
 
 #include <QColor>

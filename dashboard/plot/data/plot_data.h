@@ -1,5 +1,9 @@
 // The content that a plot can show. A series is shared with its producer, which must be in the same
 // thread.
+//
+// Plain values without behaviour. A plot copies them, except for the samples of a series: the
+// producer may append to those while a plot shows them, but must not change earlier ones. Series
+// must be sorted by x; gaps have y = NaN.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,5 @@
-// Quantities as Qt strings (core/run/units/quantity.h). All functions are pure.
+// Quantities as Qt strings (core/run/units/quantity.h). All functions are pure. Reports and the
+// dashboard thus write the same number in the same way.
 #pragma once
 
 #include <QString>

@@ -1,4 +1,5 @@
-// Axis ticks with Qt strings (core/run/units/axis_ticks.h). All functions are pure.
+// Axis ticks with Qt strings (core/run/units/axis_ticks.h). All functions are pure. Reports and the
+// dashboard thus have the same axes.
 #pragma once
 
 #include <QString>

@@ -1,5 +1,8 @@
 // Writes files that a user exports. A file is written completely or not at all: the previous
 // content stays until the new content is on disk.
+//
+// Blocks until the data are on disk. Any thread may call the functions, with a device that only it
+// uses.
 #pragma once
 
 #include <QByteArray>

@@ -1,4 +1,5 @@
-// Interprets the path of a dragged pointer as a zoom frame.
+// Interprets the path of a dragged pointer as a zoom frame. A pure function. A distance below a few
+// pixels across the path selects one axis only.
 #pragma once
 
 #include <QPointF>

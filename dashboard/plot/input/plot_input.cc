@@ -262,8 +262,8 @@ bool PlotInput::crosshair_key(const QKeyEvent& event) {
 // Moves to the next sample of the first visible curve, starting at the crosshair or in the middle.
 void PlotInput::step_crosshair(int steps) {
   const Extent x = axes_.x_range();
-  const auto curve = std::ranges::find_if(scene_.content.curves, [this](const PlotCurve& one) {
-    return one.series && !one.series->empty() && scene_.shown(one.key);
+  const auto curve = std::ranges::find_if(scene_.content.curves, [this](const PlotCurve& each) {
+    return each.series && !each.series->empty() && scene_.shown(each.key);
   });
   if (curve == scene_.content.curves.end()) return;
   const QRectF rect = axes_.data_rect();

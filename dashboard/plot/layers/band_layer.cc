@@ -61,25 +61,25 @@ void BandLayer::draw_strip(QCPPainter* painter, const Band& band, const QRectF& 
   painter->drawText(
       name, Qt::AlignRight | Qt::AlignVCenter | Qt::TextSingleLine,
       QFontMetricsF(painter->font()).elidedText(band.name, Qt::ElideRight, name.width()));
-  for (const BandRect& one : band_rects(band.stretches, scene_.x_map(strip), strip)) {
-    const Stretch& stretch = band.stretches[one.stretch];
+  for (const BandRect& rect : band_rects(band.stretches, scene_.x_map(strip), strip)) {
+    const Stretch& stretch = band.stretches[rect.stretch];
     const bool shown = scene_.shown(key_of(stretch));
     const QColor colour = shown ? scene_.colour(stretch) : scene_.colours.grid;
-    QRectF filled = one.rect;
+    QRectF filled = rect.rect;
     if (filled.width() >= kGapWidthMin) filled.setWidth(filled.width() - kStretchGap);
     painter->fillRect(filled, colour);
-    draw_stretch_label(painter, stretch, one.rect, colour);
+    draw_stretch_label(painter, stretch, rect.rect, colour);
   }
 }
 
 void BandLayer::draw_behind(QCPPainter* painter, const Band& band) {
   const QRectF rect = data_rect();
-  for (const BandRect& one : band_rects(band.stretches, scene_.x_map(rect), rect)) {
-    const Stretch& stretch = band.stretches[one.stretch];
+  for (const BandRect& each : band_rects(band.stretches, scene_.x_map(rect), rect)) {
+    const Stretch& stretch = band.stretches[each.stretch];
     QColor colour = scene_.colour(stretch);
     colour.setAlphaF(static_cast<float>(kBehindAlpha));
-    painter->fillRect(one.rect, colour);
-    const QRectF top(one.rect.left(), rect.top(), one.rect.width(), scene_.strip_height);
+    painter->fillRect(each.rect, colour);
+    const QRectF top(each.rect.left(), rect.top(), each.rect.width(), scene_.strip_height);
     draw_stretch_label(painter, stretch, top, scene_.colours.ground);
   }
 }

@@ -1,4 +1,5 @@
-// Converts stretches of x to rectangles in a strip.
+// Converts stretches of x to rectangles in a strip. A pure function. Its result has at most as many
+// rectangles as the strip has pixels, whatever the number of stretches.
 #pragma once
 
 #include <QRectF>

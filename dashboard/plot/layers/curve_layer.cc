@@ -224,7 +224,7 @@ void CurveLayer::draw_area(QCPPainter* painter, const PlotCurve& curve,
     const auto l_end = std::find_if(l, lower.end(), gap);
     const auto u_end = std::find_if(u, upper.end(), gap);
     QPolygonF area(QList<QPointF>(l, l_end));
-    for (auto one = u_end; one != u; --one) area.append(*(one - 1));
+    for (auto point = u_end; point != u; --point) area.append(*(point - 1));
     if (area.size() > 2) painter->drawPolygon(area);
     l = l_end == lower.end() ? l_end : l_end + 1;
     u = u_end == upper.end() ? u_end : u_end + 1;

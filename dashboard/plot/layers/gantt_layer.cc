@@ -46,12 +46,12 @@ void GanttLayer::draw_row(QCPPainter* painter, const GanttRow& row, const QRectF
   const AxisMap x = scene_.x_map(place);
   // Too low rows have no labels.
   const bool labels = place.height() >= QFontMetricsF(painter->font()).height();
-  for (const BandRect& one : band_rects(row.spans, x, place)) {
-    const Stretch& span = row.spans[one.stretch];
+  for (const BandRect& rect : band_rects(row.spans, x, place)) {
+    const Stretch& span = row.spans[rect.stretch];
     const QColor colour = scene_.colour(span);
     if (!scene_.shown(key_of(span))) continue;
-    painter->fillRect(one.rect, colour);
-    if (labels) draw_stretch_label(painter, span, one.rect, colour);
+    painter->fillRect(rect.rect, colour);
+    if (labels) draw_stretch_label(painter, span, rect.rect, colour);
   }
   // Deadlines are drawn over the spans.
   for (const double mark : row.marks) {

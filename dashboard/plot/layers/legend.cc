@@ -56,7 +56,7 @@ QRect Legend::rect_of(const QString& key) const {
 
 const LegendEntry* Legend::entry_at(QPointF pixel) const {
   const auto found = std::ranges::find_if(
-      entries_, [&](const LegendEntry& one) { return one.rect.contains(pixel); });
+      entries_, [&](const LegendEntry& entry) { return entry.rect.contains(pixel); });
   return found == entries_.end() ? nullptr : &*found;
 }
 

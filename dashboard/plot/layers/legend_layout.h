@@ -1,4 +1,5 @@
-// Positions the entries of a legend in rows above the plot, as many as fit. Pure.
+// Positions the entries of a legend in rows above the plot, as many as fit. Pure. Entries are never
+// reordered or shrunk: those that do not fit are counted in the note.
 #pragma once
 
 #include <QRectF>

@@ -14,15 +14,15 @@ constexpr double kMarginShare = 0.05;  // margin above the highest value
 // With more kinds, the legend would hide the plot.
 constexpr std::size_t kStretchLegendMax = 12;
 
-void unite(std::optional<Extent>& all, std::optional<Extent> one) {
-  if (!one) return;
-  all = all ? Extent{std::min(all->low, one->low), std::max(all->high, one->high)} : *one;
+void unite(std::optional<Extent>& all, std::optional<Extent> more) {
+  if (!more) return;
+  all = all ? Extent{std::min(all->low, more->low), std::max(all->high, more->high)} : *more;
 }
 
 std::vector<SharedSeries> series_of(const PlotCurve& curve) {
   std::vector<SharedSeries> found;
-  for (const SharedSeries& one : {curve.series, curve.raw, curve.low, curve.high}) {
-    if (one) found.push_back(one);
+  for (const SharedSeries& series : {curve.series, curve.raw, curve.low, curve.high}) {
+    if (series) found.push_back(series);
   }
   return found;
 }
@@ -68,7 +68,7 @@ std::optional<Extent> x_extent(const PlotContent& content) {
   for (const Bars& bars : content.bars) {
     for (const Bar& bar : bars.bars) unite(all, Extent{bar.x_low, bar.x_high});
   }
-  const auto stretch = [&](const Stretch& one) { unite(all, Extent{one.x_low, one.x_high}); };
+  const auto stretch = [&](const Stretch& each) { unite(all, Extent{each.x_low, each.x_high}); };
   for (const Band& band : content.bands) std::ranges::for_each(band.stretches, stretch);
   for (const GanttRow& row : content.rows) {
     std::ranges::for_each(row.spans, stretch);
@@ -136,9 +136,9 @@ std::vector<LegendEntry> legend_entries(const PlotContent& content, bool spans) 
 void look_up_colours(const PlotContent& content, ColourSlots& colours,
                      std::map<QString, std::size_t>& slots_of_keys) {
   const auto give = [&](const QString& key) { slots_of_keys[key] = colours.slot_of(key); };
-  const auto give_stretch = [&](const Stretch& one) {
-    if (!one.named) return give(key_of(one));
-    slots_of_keys[key_of(one)] = slot_of_name(key_of(one));
+  const auto give_stretch = [&](const Stretch& stretch) {
+    if (!stretch.named) return give(key_of(stretch));
+    slots_of_keys[key_of(stretch)] = slot_of_name(key_of(stretch));
   };
   for (const PlotCurve& curve : content.curves) {
     // Curves of the same run share a colour in all plots, whatever their keys.

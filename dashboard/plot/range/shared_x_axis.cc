@@ -19,8 +19,8 @@ Extent shown_range(Extent all, bool log) {
                             : Extent{all.low - 0.5, all.low + 0.5};
 }
 
-bool is_range(const Extent& one) {
-  return std::isfinite(one.low) && std::isfinite(one.high) && one.high > one.low;
+bool is_range(const Extent& extent) {
+  return std::isfinite(extent.low) && std::isfinite(extent.high) && extent.high > extent.low;
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ void SharedXAxis::apply_zoom() {
 
 void SharedXAxis::zoom_to(ZoomState state, std::uint64_t gesture) {
   if (state.x && !is_range(*state.x)) return;
-  if (!std::ranges::all_of(state.y, [](const auto& one) { return is_range(one.second); })) return;
+  if (!std::ranges::all_of(state.y, [](const auto& item) { return is_range(item.second); })) return;
   history_.push(std::move(state), gesture);
   apply_zoom();
   // A zoom ends live mode, because the user looks at one part of the data.

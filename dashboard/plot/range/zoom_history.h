@@ -1,4 +1,6 @@
 // The undo history of zooms. Pure; the newest step is the last one.
+//
+// At most kStepsMax steps; the oldest is dropped. Not thread-safe.
 #pragma once
 
 #include <cstddef>

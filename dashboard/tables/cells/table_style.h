@@ -1,5 +1,5 @@
 // Adds horizontal margins to cells and headers. Without them a right-aligned number touches the
-// next column.
+// next column. Set it on a table; the table does not own it. Stateless.
 #pragma once
 
 #include <QProxyStyle>

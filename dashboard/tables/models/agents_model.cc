@@ -139,10 +139,10 @@ std::array<double, 18> numbers_of(const AgentTableRow& row) {
 
 // All texts that the table shows, for the same purpose.
 bool same_words(const AgentTableRow& a, const AgentTableRow& b) {
-  const AgentInfo& one = a.agent.info;
+  const AgentInfo& info = a.agent.info;
   const AgentInfo& other = b.agent.info;
-  return one.connected == other.connected && one.agent_id == other.agent_id &&
-         one.device == other.device && one.build == other.build && a.job_name == b.job_name &&
+  return info.connected == other.connected && info.agent_id == other.agent_id &&
+         info.device == other.device && info.build == other.build && a.job_name == b.job_name &&
          a.metric == b.metric;
 }
 

@@ -61,47 +61,47 @@ bool AlternativesModel::looks_same(const PlanAlternative& a, const PlanAlternati
 }
 
 double AlternativesModel::number(int row, int column) const {
-  const PlanAlternative& one = row_at(row);
+  const PlanAlternative& alternative = row_at(row);
   switch (column) {
     case kAlternativeChoice:
-      if (one.chosen) return 0;
-      return one.pareto ? 1 : 2;
+      if (alternative.chosen) return 0;
+      return alternative.pareto ? 1 : 2;
     case kAlternativeRatio:
-      return one.ratio;
+      return alternative.ratio;
     case kAlternativeRound:
-      return one.round_s;
+      return alternative.round_s;
     case kAlternativeEncode:
-      return one.encode_s;
+      return alternative.encode_s;
     case kAlternativeWire:
-      return one.wire_s;
+      return alternative.wire_s;
     case kAlternativeDecode:
-      return one.decode_s;
+      return alternative.decode_s;
     case kAlternativeGain:
-      return one.gain;
+      return alternative.gain;
     default:
       return kUnknown;
   }
 }
 
 std::string_view AlternativesModel::words(int row, int column) const {
-  const PlanAlternative& one = row_at(row);
+  const PlanAlternative& alternative = row_at(row);
   switch (column) {
     case kAlternativeChoice:
-      if (one.chosen) return "● chosen";
-      return one.pareto ? "○ Pareto" : "";
+      if (alternative.chosen) return "● chosen";
+      return alternative.pareto ? "○ Pareto" : "";
     case kAlternativeCodec:
-      return one.codec;
+      return alternative.codec;
     case kAlternativeCollective:
-      return one.collective;
+      return alternative.collective;
     default:
       return {};
   }
 }
 
 CellMark AlternativesModel::mark(int row, int /*column*/) const {
-  const PlanAlternative& one = row_at(row);
-  if (one.chosen) return CellMark::chosen;
-  return one.pareto ? CellMark::good : CellMark::none;
+  const PlanAlternative& alternative = row_at(row);
+  if (alternative.chosen) return CellMark::chosen;
+  return alternative.pareto ? CellMark::good : CellMark::none;
 }
 
 }  // namespace tributary::dashboard

@@ -1,5 +1,8 @@
 // The table of the alternatives that the planner considered for one round, with their predicted
 // costs. The figures are those stored in the plan. GUI thread only.
+//
+// update() replaces all rows. An older plan may lack some figures; they are NaN and shown as
+// unknown.
 #pragma once
 
 #include "core/run/round_detail.h"

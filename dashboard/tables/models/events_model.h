@@ -1,5 +1,8 @@
 // The table of a run's events, the newest last. It holds as many events as the run's view keeps.
 // GUI thread only.
+//
+// update() costs time in proportion to the new events. Events are identified by their number in the
+// journal, which never repeats within a run.
 #pragma once
 
 #include <deque>

@@ -145,8 +145,8 @@ void Federation::start_coordinator() {
   coordinator_.emplace(coordinator_command(), path("coordinator.log"));
   ASSERT_TRUE(coordinator_->logs({"listening"})) << path("coordinator.log");
   // The log quotes values with special characters.
-  const std::string said = field(coordinator_->lines_with({"listening"}).front(), "endpoint");
-  endpoint_ = said.front() == '"' ? said.substr(1, said.size() - 2) : said;
+  const std::string quoted = field(coordinator_->lines_with({"listening"}).front(), "endpoint");
+  endpoint_ = quoted.front() == '"' ? quoted.substr(1, quoted.size() - 2) : quoted;
 }
 
 std::string Federation::agent_journal(std::uint32_t agent) const {

@@ -58,11 +58,11 @@ void run_again_in_a_namespace(const std::string& why) {
                 log);
   const int code = again.wait(2 * kPatience);
   ::unsetenv(kInside);
-  std::string said;
-  for (const std::string& line : again.lines()) said += line + "\n";
+  std::string output;
+  for (const std::string& line : again.lines()) output += line + "\n";
   std::filesystem::remove(log);
-  EXPECT_EQ(code, 0) << said;
-  if (said.find("SKIPPED") != said.npos) GTEST_SKIP() << said;
+  EXPECT_EQ(code, 0) << output;
+  if (output.find("SKIPPED") != output.npos) GTEST_SKIP() << output;
 }
 
 }  // namespace tributary::end_to_end

@@ -1,5 +1,8 @@
 // Draws k distinct indices of a bucket, for the codec randk. Every set of k indices is equally
 // likely.
+//
+// All members of a round draw the same indices from the plan's seed, so they are never sent. The
+// scratch memory is one bit per value of the bucket.
 #pragma once
 
 #include "core/base/random.h"

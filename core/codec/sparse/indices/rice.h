@@ -1,4 +1,7 @@
 // The gaps layout of indices.h. The functions share its contract.
+//
+// Indices are ascending and below `values`. Reading trusts nothing: any bytes lead to valid indices
+// or to corrupt_data. Pure functions; execution.pool may be used inside.
 #pragma once
 
 #include <cstdint>

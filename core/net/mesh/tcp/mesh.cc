@@ -339,9 +339,9 @@ Result<bool> TcpMesh::read_message(Connection& connection) {
       if (reader.in_payload()) connection.timer.caught_up(looked_at, connection.channel->bytes_in);
       break;
     }
-    TRIBUTARY_ASSIGN(const MeshReader::Came came, reader.came(bytes));
-    if (came == MeshReader::Came::greeting) TRIBUTARY_TRY(greet(connection));
-    if (came != MeshReader::Came::message) continue;
+    TRIBUTARY_ASSIGN(const MeshReader::Completed completed, reader.process(bytes));
+    if (completed == MeshReader::Completed::greeting) TRIBUTARY_TRY(greet(connection));
+    if (completed != MeshReader::Completed::message) continue;
     report({.connection = *connection.from,
             .peer = options_.members[*connection.from].key,
             .frame = reader.take_frame(),
@@ -436,10 +436,10 @@ void TcpMesh::serve(Connection& connection, std::uint32_t events) {
 // On a connection that this member made, the receiver sends only TLS's own records, one welcome
 // byte, and the end.
 Status TcpMesh::listen_to(Connection& connection) {
-  std::array<std::uint8_t, 16> said;
-  TRIBUTARY_ASSIGN(const std::size_t bytes, connection.channel->read(said));
+  std::array<std::uint8_t, 16> welcome;
+  TRIBUTARY_ASSIGN(const std::size_t bytes, connection.channel->read(welcome));
   if (bytes == 0) return {};
-  if (bytes != 1 || said[0] != kMeshWelcome || connection.welcomed) {
+  if (bytes != 1 || welcome[0] != kMeshWelcome || connection.welcomed) {
     return Status(StatusCode::corrupt_data, {.what = fmt::format("member {}", connection.member),
                                              .expected = "one welcome and nothing after it",
                                              .got = "other bytes"});

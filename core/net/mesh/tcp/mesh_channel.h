@@ -1,4 +1,7 @@
 // A connected, non-blocking socket with or without TLS. Internal to core/net/mesh.
+//
+// The owner of the socket decides when to read and write; a channel never blocks and never closes
+// the socket. Channels and TlsSettings belong to the link's thread.
 #pragma once
 
 #include <sys/uio.h>

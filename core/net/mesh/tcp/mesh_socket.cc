@@ -14,8 +14,11 @@
 namespace tributary {
 namespace {
 
+// Connections that the kernel keeps until they are accepted. All members of an epoch may connect at
+// the same moment.
 constexpr int kBacklog = 128;
 
+// Also an IPv4 wildcard that is written as an IPv6 address.
 bool is_any_address(const Address& address) {
   if (address.storage.ss_family == AF_INET) {
     return reinterpret_cast<const sockaddr_in&>(address.storage).sin_addr.s_addr == INADDR_ANY;
@@ -52,6 +55,7 @@ Result<Address> parse_address(const std::string& endpoint) {
   addrinfo hints = {};
   hints.ai_family = AF_UNSPEC;
   hints.ai_socktype = SOCK_STREAM;
+  // No name is looked up: a lookup may block for seconds, and this runs on the link's thread.
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   const std::string port = endpoint.substr(colon + 1);
@@ -101,11 +105,13 @@ Result<std::unique_ptr<MeshPort>> MeshPort::open(const std::string& endpoint) {
   File file(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!file) return os_failed("opening a port for peers");
   const int on = 1;
+  // Lets a restarted agent listen at once, while old connections are still in TIME_WAIT.
   setsockopt(file.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
   if (::bind(file.get(), address.get(), address.bytes) != 0 ||
       ::listen(file.get(), kBacklog) != 0) {
     return os_failed(fmt::format("opening {} for peers", endpoint));
   }
+  // The bound address has the port that the kernel picked if the endpoint has port 0.
   address.bytes = sizeof(address.storage);
   if (::getsockname(file.get(), address.get(), &address.bytes) != 0) {
     return os_failed("asking for a port's address");

@@ -1,5 +1,8 @@
 // Sockets for the mesh: files that close themselves, addresses and errors. Internal to
 // core/net/mesh.
+//
+// Nothing here looks up names or blocks. Not thread-safe; different objects may be used on
+// different threads.
 #pragma once
 
 #include <sys/socket.h>

@@ -10,6 +10,8 @@
 namespace tributary {
 namespace {
 
+// The stream of one connection: a greeting (magic, version, rank, session), and then messages, each
+// of a header with two sizes, a frame and an optional payload.
 constexpr std::string_view kMagic = "TRIBMESH";
 constexpr std::uint32_t kVersion = 1;
 
@@ -40,6 +42,8 @@ Bytes mesh_greeting(const MeshGreeting& greeting) {
   return out;
 }
 
+// Header and frame are one buffer, since both are small. The payload is sent from its own buffer
+// without a copy.
 Bytes mesh_head(ByteSpan frame, std::size_t payload_bytes) {
   Bytes out(kMeshHeaderBytes + frame.size());
   const auto frame_size = static_cast<std::uint32_t>(frame.size());
@@ -80,6 +84,7 @@ Status MeshReader::read_greeting() {
   return {};
 }
 
+// Both sizes are checked against the link's limits before a buffer is allocated.
 Status MeshReader::read_header() {
   const auto frame_bytes = read_at<std::uint32_t>(part_, 0);
   const auto payload_bytes = read_at<std::uint32_t>(part_, 4);
@@ -97,38 +102,40 @@ Status MeshReader::read_header() {
 }
 
 // The state machine of a connection: greeting, then for each message header, frame and payload.
-Result<MeshReader::Came> MeshReader::came(std::size_t bytes) {
+Result<MeshReader::Completed> MeshReader::process(std::size_t bytes) {
   assert(bytes <= part_.size() - filled_);
   filled_ += bytes;
-  if (filled_ < part_.size()) return Came::nothing_whole;
+  if (filled_ < part_.size()) return Completed::nothing_whole;
   switch (reading_) {
     case Reading::greeting:
       TRIBUTARY_TRY(read_greeting());
       reading_ = Reading::header;
       expect(kMeshHeaderBytes);
-      return Came::greeting;
+      return Completed::greeting;
     case Reading::header:
       TRIBUTARY_TRY(read_header());
       reading_ = Reading::frame;
-      return Came::nothing_whole;
+      return Completed::nothing_whole;
     case Reading::frame:
       frame_.swap(part_);  // the frame's buffer moves out, and part_ is set anew below
       if (payload_bytes_ > 0) {
         reading_ = Reading::payload;
         part_ = pool_.take(payload_bytes_);
         filled_ = 0;
-        return Came::nothing_whole;
+        return Completed::nothing_whole;
       }
       payload_ = {};
       break;
     case Reading::payload:
+      // The payload was received into a buffer of the pool, and its slice returns it there: bytes
+      // of the model are not copied on their way from the socket to the exchange.
       payload_ = pool_.share(std::move(part_));
       break;
   }
   reading_ = Reading::header;
   part_ = Bytes();
   expect(kMeshHeaderBytes);
-  return Came::message;
+  return Completed::message;
 }
 
 }  // namespace tributary

@@ -59,9 +59,9 @@ class MeshReader {
   // never goes beyond it.
   MutableByteSpan wanted() { return MutableByteSpan(part_).subspan(filled_); }
 
-  enum class Came : std::uint8_t { nothing_whole, greeting, message };
+  enum class Completed : std::uint8_t { nothing_whole, greeting, message };
   // Processes `bytes` bytes that were read into wanted(). An error (corrupt_data) is final.
-  Result<Came> came(std::size_t bytes);
+  Result<Completed> process(std::size_t bytes);
 
   // Whether a payload has begun and is incomplete.
   bool in_payload() const { return reading_ == Reading::payload; }

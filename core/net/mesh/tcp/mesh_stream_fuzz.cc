@@ -17,9 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t count = std::min({wanted.size(), bytes.size(), step});
     std::copy_n(bytes.begin(), count, wanted.begin());
     bytes = bytes.subspan(count);
-    const Result<MeshReader::Came> came = reader.came(count);
-    if (!came.ok()) return 0;
-    if (*came != MeshReader::Came::message) continue;
+    const Result<MeshReader::Completed> completed = reader.process(count);
+    if (!completed.ok()) return 0;
+    if (*completed != MeshReader::Completed::message) continue;
     if (!reader.greeting()) std::abort();
     if (reader.take_frame().size() > 200 || reader.take_payload().size() > 5000) std::abort();
   }

@@ -25,8 +25,8 @@ Result<std::vector<Heard>> read_all(ByteSpan bytes, std::size_t step, BufferPool
     const std::size_t count = std::min({wanted.size(), bytes.size(), step});
     std::copy_n(bytes.begin(), count, wanted.begin());
     bytes = bytes.subspan(count);
-    TRIBUTARY_ASSIGN(const MeshReader::Came came, reader.came(count));
-    if (came != MeshReader::Came::message) continue;
+    TRIBUTARY_ASSIGN(const MeshReader::Completed completed, reader.process(count));
+    if (completed != MeshReader::Completed::message) continue;
     const SharedSlice payload = reader.take_payload();
     all.push_back({reader.take_frame(), Bytes(payload.view().begin(), payload.view().end())});
   }

@@ -196,7 +196,7 @@ TEST_P(Meshes, AnAddressWithoutAListenerIsGivenUpEarlier) {
       << first<Disconnected>(0)->why.text();
 }
 
-TEST_P(Meshes, WhoGoesIsNoticedOnBothSides) {
+TEST_P(Meshes, ALeavingMemberIsNoticedOnBothSides) {
   open_all();
   ASSERT_TRUE(send(0, 1, "to you").ok());
   ASSERT_TRUE(send(1, 2, "and on").ok());
@@ -269,7 +269,7 @@ TEST_P(Meshes, RefusesWhatCannotBeSent) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, Meshes, testing::Bool(),
-                         [](const auto& way) { return way.param ? "Encrypted" : "Open"; });
+                         [](const auto& test) { return test.param ? "Encrypted" : "Open"; });
 
 // --- peers that must be refused ----------------------------------------------------------------
 
@@ -332,7 +332,7 @@ TEST_P(MeshKeys, AMemberCannotSpeakForAnother) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ways, MeshStrangers, testing::Bool(),
-                         [](const auto& way) { return way.param ? "Encrypted" : "Open"; });
+                         [](const auto& test) { return test.param ? "Encrypted" : "Open"; });
 
 INSTANTIATE_TEST_SUITE_P(Ways, MeshKeys, testing::Values(true),
                          [](const auto&) { return "Encrypted"; });

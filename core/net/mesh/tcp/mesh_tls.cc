@@ -63,11 +63,11 @@ class X25519Keys final : public PairKeys {
   Result<Key> key(std::uint32_t from, std::uint32_t to) const override {
     const std::uint32_t other = from == rank_ ? to : from;
     TRIBUTARY_ASSIGN(const Key shared, shared_with(members_[other]));
-    const std::string way = fmt::format("tributary mesh 1 {} {} {}", session_, from, to);
+    const std::string context = fmt::format("tributary mesh 1 {} {} {}", session_, from, to);
     Key key;
     unsigned int bytes = kKeyLength;
     if (HMAC(EVP_sha256(), shared.data(), kKeyLength,
-             reinterpret_cast<const unsigned char*>(way.data()), way.size(), key.data(),
+             reinterpret_cast<const unsigned char*>(context.data()), context.size(), key.data(),
              &bytes) == nullptr) {
       return tls_failed("deriving a peer's key");
     }

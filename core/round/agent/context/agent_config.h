@@ -1,4 +1,7 @@
 // The configuration of an agent's state machine.
+//
+// A plain value that is fixed for the life of the agent. The host checks it before the agent is
+// made; the machine does not check it again.
 #pragma once
 
 #include <cstdint>

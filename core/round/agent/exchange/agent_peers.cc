@@ -20,6 +20,7 @@ Status unreachable_peer(std::string what, std::string got) {
                                           .remedy = "this round uses the coordinator"});
 }
 
+// Numbers of epochs only grow. A repeat and an older membership have no effect.
 void AgentPeers::join(const wire::Membership& membership) {
   if (membership.epoch() <= epoch_) return;
   epoch_ = membership.epoch();
@@ -38,22 +39,26 @@ void AgentPeers::open(const wire::Membership& membership) {
   OpenPeers open{
       .session = membership.peer_session(), .member = membership.agent_index(), .members = {}};
   for (const wire::Member* member : *membership.members()) {
-    OpenPeers::Member& one = open.members.emplace_back();
-    if (member->agent_id()) one.agent_id = member->agent_id()->str();
-    if (const auto* key = member->public_key()) one.public_key.assign(key->begin(), key->end());
+    OpenPeers::Member& peer = open.members.emplace_back();
+    if (member->agent_id()) peer.agent_id = member->agent_id()->str();
+    if (const auto* key = member->public_key()) peer.public_key.assign(key->begin(), key->end());
     if (member->endpoints() && member->endpoints()->size() > 0) {
-      one.endpoint = member->endpoints()->Get(0)->address()->str();
+      peer.endpoint = member->endpoints()->Get(0)->address()->str();
     }
   }
   context_.out.add(std::move(open));
 }
 
+// The buffers of the cache belong to the old epoch's routes. They go with it, so that an agent
+// without peers holds no memory for exchanges.
 void AgentPeers::close() {
   if (group_.session() != 0) context_.out.add(ClosePeers{});
   group_ = {};
   cache_.clear();
 }
 
+// An exchange needs every participant, so it does not begin if the connection to one of them is
+// known to be lost.
 Status AgentPeers::check(const RoundPlan& plan) const {
   if (!group_.of(plan.key().epoch)) return unreachable_peer("peers of the epoch", "none");
   for (const auto& [member, why] : group_.lost()) {

@@ -1,5 +1,9 @@
 // One exchange among peers at an agent, and its view of the peers: the members that are lost, and
 // early messages of rounds that have not begun here. Not thread-safe.
+//
+// Memory is bounded: early messages by the caller's bytes_max, an exchange by its plan. PeerRound
+// borrows the plan, the encoders and the cache, which must outlive it; it owns its routes and its
+// inputs.
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,8 @@ void RoundExchange::begin(AgentRound& round) {
   round_ = &round;
 }
 
+// Also resets prepared_: a callback of the store that arrives later compares the round's key and
+// then does nothing.
 void RoundExchange::end() {
   round_ = nullptr;
   exchange_.reset();
@@ -30,6 +32,8 @@ void RoundExchange::withdraw(const Status& status, wire::AbortReason reason) {
   parts_.withdrawal.withdraw(*round_, reason, status);
 }
 
+// The coordinator ends an exchange among peers on the first withdrawal. If the session was lost
+// before that message arrived, the other members would wait until the deadline.
 void RoundExchange::withdraw_again() {
   if (!round_->withdrawn()) return;
   withdraw(unreachable_peer("exchange", "an earlier failure that the coordinator did not receive"));
@@ -42,6 +46,8 @@ std::span<const float> RoundExchange::input_of(const PlannedBucket& bucket) cons
   return std::span<const float>(*parts_.ahead.input()).subspan(bucket.first_value, bucket.values);
 }
 
+// Encoders and the plan outlive the exchange. Values do not have to: `held` keeps the residual or
+// the update alive while pieces that point into them are being sent.
 Result<std::unique_ptr<PeerRound>> RoundExchange::make() const {
   const RoundPlan& plan = round_->plan();
   TRIBUTARY_TRY(parts_.peers.check(plan));
@@ -194,6 +200,8 @@ RoundExchange::Next RoundExchange::take_results(std::uint32_t number) {
 
 // The residual of each bucket for the case that the exchange counts.
 Result<std::vector<ContributionPart>> RoundExchange::left_over() const {
+  // A part without `if_committed` leaves zeros, because the codec has no error or its error is not
+  // kept.
   std::vector<ContributionPart> parts;
   for (const PlannedBucket& bucket : round_->plan().buckets_of(index_)) {
     if (!bucket.keeps_residual()) continue;
@@ -220,6 +228,8 @@ RoundExchange::Next RoundExchange::finish() {
     withdraw(status);
     return Next::nothing;
   }
+  // Only the last exchange of a round ends in a vote. Results of earlier ones are applied to the
+  // copy of the model that the agent trains on next.
   if (index_ + 1 == round_->plan().exchanges()) {
     prepare(std::move(*parts));
     return Next::nothing;

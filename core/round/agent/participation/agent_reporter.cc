@@ -68,6 +68,8 @@ void AgentReporter::end_trials() {
 
 // --- report ------------------------------------------------------------------------------------
 
+// The maker runs again for each repeat of the message, so it captures values and no references: the
+// round may be over by then.
 void AgentReporter::report(const AgentRound& round, const Facts& facts) {
   reported_ = true;
   reported_at_ns_ = context_.now;
@@ -125,6 +127,8 @@ wire::ReportT AgentReporter::make_report(const RoundKey& key, std::uint32_t memb
 
 bool AgentReporter::forget_report() { return std::exchange(reported_, false); }
 
+// Time and bytes of a round are complete only when it is committed, after its own report was sent.
+// They travel with the report of the next round.
 void AgentReporter::committed(const AgentRound& round) {
   const TimeNs waited = reported_ ? context_.now - reported_at_ns_ : 0;
   end_trials();

@@ -25,7 +25,7 @@ void Contribution::cut_off(Outgoing::Payload payload) {
 }
 
 void Contribution::committed(const Bitmap& counted) {
-  std::erase_if(carried_, [&](const auto& one) { return counted.test(one.first); });
+  std::erase_if(carried_, [&](const auto& item) { return counted.test(item.first); });
   for (std::uint32_t bucket = 0; bucket < counted.size(); ++bucket) {
     if (counted.test(bucket)) counted_last_[bucket] = round_->key().round;
   }

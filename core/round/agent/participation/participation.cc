@@ -50,6 +50,8 @@ void Participation::begin(AgentRound& round) {
   start_work();
 }
 
+// The round ends without this agent's contribution. The update is not lost: the next attempt or
+// round sends it without training again.
 void Participation::close() {
   if (!round_) return;
   reporter_.end_trials();
@@ -73,6 +75,8 @@ void Participation::drop() {
   drop_marked(id);
 }
 
+// The coordinator has found that this agent's numbers cannot be added. They are dropped when the
+// round is settled, because a bucket of it may still count.
 void Participation::exclude(const RoundKey& key) {
   updates_.mark_all();
   if (!round_) return drop_marked(key);
@@ -89,6 +93,8 @@ void Participation::drop_marked(const RoundKey& id) {
   store_late_update(id);
 }
 
+// Encoders survive a round: they hold the memory of codecs such as DGC or PowerSGD. Everything else
+// here belongs to one attempt.
 void Participation::end_round() {
   contribution_.end();
   exchange_.end();
@@ -131,6 +137,8 @@ void Participation::follow(RoundExchange::Next next) {
   if (next == RoundExchange::Next::trains) train();
 }
 
+// An agent that missed the stage still encodes the next one from the combined payload, so a late
+// agent can catch up within the round.
 void Participation::stage_closed(std::uint32_t bucket) {
   const auto closed = static_cast<std::uint32_t>(round_->work()[bucket].combined.size());
   if (auto payload = upload_.close_stage(bucket, closed - 1)) {
@@ -143,6 +151,9 @@ void Participation::stage_closed(std::uint32_t bucket) {
   report();
 }
 
+// Reports once per round, when all three conditions hold: every bucket is encoded, the residual
+// that a commit would leave is stored, and, among peers, the exchange has reached its result. The
+// report is this agent's vote, so nothing of it may be lost in a crash.
 void Participation::report() {
   if (!round_ || !reporter_.can_report() || !round_->working() || round_->withdrawn()) return;
   if (!contribution_.all_stored() || !round_->all_encoded()) return;
@@ -154,6 +165,9 @@ void Participation::report() {
 
 // --- commit ------------------------------------------------------------------------------------
 
+// The order matters. The model changes first, because a failure there must leave residual and
+// encoders as they were. drop() comes last, because marked values may be dropped only from a
+// settled round.
 bool Participation::apply(const wire::CommitT& commit) {
   if (!make_model(commit)) return false;
   ResidualAccount& residual = updates_.residual();
@@ -169,6 +183,8 @@ bool Participation::apply(const wire::CommitT& commit) {
 }
 
 bool Participation::make_model(const wire::CommitT& commit) {
+  // With several exchanges per round the agent has already applied all results to a copy of the
+  // model. Applying them again would cost the same work twice.
   if (exchange_.prepared() && ahead_.begun()) {
     return replica_.adopt(commit, ahead_.release());
   }
@@ -187,9 +203,9 @@ Bitmap Participation::counted_in(const wire::CommitT& commit) const {
   const UndecidedRound* given = updates_.residual().find(round_->key());
   const std::optional<std::uint32_t> member = given ? given->agent_index : round_->member();
   if (!member) return counted;
-  for (const auto& one : outcome.outcomes) {
-    const wire::ContributorSetT& set = *outcome.contributor_sets[one->contributor_set];
-    if (Bitmap(set.bits, commit.agents).test(*member)) counted.set(one->bucket);
+  for (const auto& each : outcome.outcomes) {
+    const wire::ContributorSetT& set = *outcome.contributor_sets[each->contributor_set];
+    if (Bitmap(set.bits, commit.agents).test(*member)) counted.set(each->bucket);
   }
   return counted;
 }
@@ -202,8 +218,8 @@ void Participation::settle_encoders(const wire::CommitT& commit, const Bitmap& c
   // The results of all exchanges before the last were settled when the agent advanced.
   const std::uint32_t first = exchange_.first_bucket();
   for (const PlannedBucket& bucket : std::span(round_->plan().buckets()).subspan(first)) {
-    const bool committed =
-        std::ranges::any_of(outcomes, [&](const auto& one) { return one->bucket == bucket.index; });
+    const bool committed = std::ranges::any_of(
+        outcomes, [&](const auto& each) { return each->bucket == bucket.index; });
     const BucketWork& work = round_->work()[bucket.index];
     encoders_.get(bucket, round_->key().epoch)
         .settle(committed ? work.spans(bucket.stages()) : none,

@@ -19,6 +19,7 @@ Status not_of_this_job(std::string what, std::string expected, std::string got) 
                                            .remedy = "have it sent again"});
 }
 
+// Written so that no sum can overflow: the numbers come from a file.
 bool lies_within(const ContributionPart& part, std::uint64_t values) {
   return part.first_value <= values && part.values <= values - part.first_value &&
          (!part.if_committed || part.if_committed->size() == part.values);
@@ -65,11 +66,15 @@ bool LocalUpdates::take_part(const RoundPlan& trained, const RoundPlan& active,
   if (!part.update || part.update->size() != values_ || first == 0 || first >= missing) {
     return false;
   }
+  // A part is only worth adding if it completes the input of some bucket, which can then be encoded
+  // while training continues. Otherwise adding it later, together with more values, costs less.
   const bool frees_bucket = std::ranges::any_of(active.buckets(), [&](const PlannedBucket& bucket) {
     return bucket.first_value >= first && bucket.first_value < missing;
   });
   if (!frees_bucket) return false;
   const auto run = std::span<const float>(*part.update).subspan(first, missing - first);
+  // A part with values beyond the limit is not added; the complete update is checked when it
+  // arrives.
   if (!within_magnitude(run, update_norm_max(active.agents()))) return false;
   residual_.add(first, run, static_cast<float>(trained.wire().weight));
   residual_.took_update(round, first);
@@ -81,6 +86,10 @@ void LocalUpdates::take(const RoundPlan& trained, std::uint32_t exchange,
   const auto weight = static_cast<float>(trained.wire().weight);
   const std::uint64_t round = trained.key().round;
   const std::uint64_t missing = residual_.missing(round);
+  // Four cases. A later exchange of a round adds to the residual of the exchanges before it. A plan
+  // with codecs that keep their own memory needs the bare update beside the residual. An update
+  // whose end was added in parts adds its beginning. A complete update is moved without a copy if
+  // possible.
   if (exchange > 0) {
     residual_.add(0, *update, weight);
   } else if (!trained.conserves()) {
@@ -121,6 +130,9 @@ void LocalUpdates::take_beside(const RoundPlan& plan, std::span<const float> upd
   residual_.add(at, update.subspan(at), weight);
 }
 
+// An update that was trained for an earlier round can serve this one, provided that the same
+// buckets keep a residual in both plans: the values outside the residual exist only for the old
+// division.
 bool LocalUpdates::has_update_of(const RoundPlan& plan) const {
   if (residual_.stamp().update_round == plan.key().round) return plan.conserves() || update_;
   return left_over_ && outside_residual_ == runs_without_residual(plan) &&
@@ -155,6 +167,8 @@ float update_norm_max(std::uint32_t agents) { return addend_max(agents) / 2; }
 
 // --- settling ----------------------------------------------------------------------------------
 
+// All or nothing: the loop collects an outcome for every undecided round up to the offered version
+// before it changes anything. A missing outcome leaves the residual as it was.
 Status LocalUpdates::settle_by(const wire::TransferOfferT& offer) {
   std::vector<RoundKey> open;
   for (const UndecidedRound& round : residual_.undecided()) {

@@ -14,6 +14,8 @@ Status other_offer(std::string expected, std::string got) {
 
 }  // namespace
 
+// A stored download that does not fit the job is dropped silently: the coordinator then sends the
+// model from its first byte.
 void ModelTransfer::restore(const std::optional<StoredDownload>& stored) {
   if (stored && stored->job == replica_.job_id() &&
       stored->bytes <= replica_.download_bytes_max() && stored->received.size() <= stored->bytes) {
@@ -35,6 +37,8 @@ void ModelTransfer::request(wire::TransferReason reason) {
   });
 }
 
+// The offered size lies between the model's bytes and the bound on model plus rule state, so no
+// offer can make the agent allocate more than its job needs.
 bool ModelTransfer::fits(const wire::TransferOffer& offer) const {
   const JobModel* job = replica_.job();
   return job && offer.job() == job->job() && offer.layer_map_hash() == job->layer_map_hash() &&
@@ -55,6 +59,8 @@ bool ModelTransfer::receive(const wire::TransferOffer& offer, std::uint64_t mess
                        download_->bytes() == offer.bytes() &&
                        offer.from() <= download_->received_from_start();
   if (!goes_on) download_ = std::make_unique<ModelDownload>(offer.hash(), offer.bytes());
+  // The offer continues a download that this agent does not have any more. Without the first bytes
+  // the rest is of no use.
   if (!goes_on && offer.from() > 0) {
     session_.refuse(message_id, wire::RefusalCode::mismatch,
                     other_offer("its first bytes as well", "the rest of it"));

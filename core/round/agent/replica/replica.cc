@@ -35,6 +35,7 @@ bool Replica::owns(const ReplicaRecord& stored) const {
   return stored.job == job_->job() && stored.layer_map_hash == job_->layer_map_hash();
 }
 
+// Frees the record's copy as soon as it is checked, so that the model stays in memory only once.
 Status Replica::restore(ReplicaRecord& stored) {
   id_ = {.version = stored.model_version, .hash = stored.model_hash};
   const bool intact = stored.model && stored.model->size() == job_->values() &&
@@ -61,6 +62,8 @@ Result<bool> Replica::take(const wire::Job& job) {
                    .remedy = "raise the agent's limit, or leave this device out"});
   }
   TRIBUTARY_ASSIGN(std::unique_ptr<ModelRule> rule, make_model_rule(model->wire()));
+  // The new definition is complete and checked here. Until this line an error has left the replica
+  // unchanged.
   const bool same =
       job_ && job_->job() == model->job() && job_->layer_map_hash() == model->layer_map_hash();
   job_ = std::move(model);
@@ -83,6 +86,7 @@ void Replica::store_job(StoreQueue<AgentRecordToStore>::Done&& done) {
 }
 
 void Replica::change(const wire::JobChange& change) {
+  // Changes are numbered. A repeat or a change that was overtaken by a newer one has no effect.
   if (!job_ || change.job() != job_->job() || change.change() <= job_record_.change) return;
   job_record_.change = change.change();
   job_record_.state = change.state();
@@ -93,6 +97,8 @@ void Replica::change(const wire::JobChange& change) {
 
 // --- downloads ---------------------------------------------------------------------------------
 
+// Two hashes with two purposes: the offer's hash covers the transferred bytes, the model hash is
+// the one that every later commit refers to. Nothing of the replica changes here.
 Result<Replica::Downloaded> Replica::read(const ModelDownload& download) const {
   const wire::TransferOfferT& offer = *download.offer();
   const ByteSpan bytes = download.content();
@@ -126,6 +132,8 @@ Status Replica::check_previous(const wire::CommitT& commit) const {
                                        .remedy = {}});
 }
 
+// The hash over all values is compared after every commit. It is the proof that this replica is
+// identical to the coordinator's model to the bit, and it costs one pass over the model.
 bool Replica::finish(const wire::CommitT& commit, const Status& status) {
   const std::uint64_t hash = model_hash_of(*model_);
   if (status.ok() && hash == commit.model_hash) {
@@ -159,6 +167,8 @@ bool Replica::adopt(const wire::CommitT& commit, ModelAhead ahead) {
   return finish(commit, status);
 }
 
+// Shares the values until the first change. The rule's state is copied through its stored form,
+// which has the same bits.
 Result<ModelAhead> Replica::go_ahead() const {
   ModelAhead ahead;
   ahead.model = model_;

@@ -19,6 +19,8 @@ bool AgentRound::all_encoded() const {
   return true;
 }
 
+// Returns true if a stage of the bucket has become usable. Stages may complete in any order, but
+// they are used in order: a stage that arrives early waits in `ahead`.
 Result<bool> AgentRound::take(const wire::Part& part, ByteSpan payload) {
   const auto misfit = [&](std::string expected) {
     return Status(StatusCode::mismatch,
@@ -53,6 +55,8 @@ Result<bool> AgentRound::take(const wire::Part& part, ByteSpan payload) {
   return whole;
 }
 
+// A receipt for the first stage that the agent lacks. Its byte count is the length of the prefix
+// that has arrived, so the coordinator continues there.
 std::optional<wire::ReceiptT> AgentRound::missing(std::uint32_t bucket) const {
   const BucketWork& work = work_[bucket];
   const auto stage = static_cast<std::uint32_t>(work.combined.size());
@@ -67,14 +71,16 @@ std::optional<wire::ReceiptT> AgentRound::missing(std::uint32_t bucket) const {
   return receipt;
 }
 
+// Compares the hash of the last stage only: it is the one that the commit names, and the model
+// follows from it.
 bool AgentRound::has_all(const wire::RoundOutcomeT& outcome, ActionList& out) {
   bool all = true;
-  for (const auto& one : outcome.outcomes) {
-    if (one->bucket >= work_.size()) return false;
-    BucketWork& work = work_[one->bucket];
-    if (work.combined.size() < plan_->buckets()[one->bucket].stages()) {
+  for (const auto& each : outcome.outcomes) {
+    if (each->bucket >= work_.size()) return false;
+    BucketWork& work = work_[each->bucket];
+    if (work.combined.size() < plan_->buckets()[each->bucket].stages()) {
       all = false;
-    } else if (hash64(*work.combined.back()) != one->result_hash) {
+    } else if (hash64(*work.combined.back()) != each->result_hash) {
       out.refuse_frame("mismatch", "an aggregate that differs from the commit's");
       // All stages are requested again, because any of them may be the wrong one.
       work.combined.clear();

@@ -11,6 +11,8 @@ constexpr TimeNs kPausesMax = 32;
 
 }  // namespace
 
+// A payload whose upload began in an earlier round always waits: the coordinator may already have a
+// part of it, and only its receipt says how much.
 void Outgoing::add(Payload payload) {
   Item& item = items_.emplace_back();
   item.payload = std::move(payload);
@@ -49,6 +51,8 @@ void Outgoing::receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt
   if (receipt.received_bytes() >= found->payload.bytes->size()) {
     session.stop(found->payload);
     items_.erase(found);
+    // The first announcement after such a refusal waits longer than usual, since the memory is
+    // freed by other agents' uploads. The coordinator also calls as soon as it has memory.
   } else if (receipt.payloads_in_flight_max() == 0) {  // the coordinator has no memory for it
     session.stop(found->payload);
     found->state = State::waiting;
@@ -61,6 +65,7 @@ void Outgoing::receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt
   }
 }
 
+// Fresh payloads are sent as they are: nothing of them has ever left this agent.
 void Outgoing::reconnected() {
   for (Item& item : items_) {
     if (item.state == State::fresh) continue;

@@ -1,5 +1,9 @@
 // The payloads that an agent uploads to the coordinator. Each one is kept until a receipt confirms
 // all its bytes, and continues at the same byte after a lost session. Not thread-safe.
+//
+// It owns the payloads, shared with the streams that send them, and needs no clock: the caller
+// passes the time and calls pump() after every event. Nothing fails here; a coordinator that never
+// answers ends the session elsewhere.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ constexpr TimeNs kAgainNs = 100;
 // Records the requests to the session. A payload counts as being sent until `arrive` is called.
 class SomeOutgoing : public testing::Test {
  protected:
-  using Said = std::vector<std::string>;
+  using Calls = std::vector<std::string>;
 
   void add(std::uint32_t bucket, std::size_t bytes) {
     outgoing_.add({.bucket = bucket, .bytes = std::make_shared<const Bytes>(bytes)});
@@ -27,22 +27,22 @@ class SomeOutgoing : public testing::Test {
         .send =
             [this](const Outgoing::Payload& payload, std::uint64_t from) {
               sending_.push_back(payload.bucket);
-              said_.push_back("send " + std::to_string(payload.bucket) + " from " +
-                              std::to_string(from));
+              calls_.push_back("send " + std::to_string(payload.bucket) + " from " +
+                               std::to_string(from));
             },
         .sending = [this, place](const auto& payload) { return place(payload) != sending_.end(); },
         .stop = [this](const Outgoing::Payload& payload) { std::erase(sending_, payload.bucket); },
         .announce =
             [this](const Outgoing::Payload& payload) {
-              said_.push_back("announce " + std::to_string(payload.bucket));
+              calls_.push_back("announce " + std::to_string(payload.bucket));
             }};
   }
-  Said pump(TimeNs now) {
+  Calls pump(TimeNs now) {
     outgoing_.pump(now, kAgainNs, session());
-    return std::exchange(said_, {});
+    return std::exchange(calls_, {});
   }
   void arrive(std::uint32_t bucket) { std::erase(sending_, bucket); }
-  Said receipt(TimeNs now, std::uint32_t bucket, std::uint64_t received, std::uint32_t window) {
+  Calls receipt(TimeNs now, std::uint32_t bucket, std::uint64_t received, std::uint32_t window) {
     wire::ReceiptT receipt;
     receipt.id = std::make_unique<wire::RoundId>(1, 1, 1, 0);
     receipt.bucket = bucket;
@@ -52,19 +52,19 @@ class SomeOutgoing : public testing::Test {
     builder.Finish(wire::Receipt::Pack(builder, &receipt));
     outgoing_.receipt(now, kAgainNs,
                       *flatbuffers::GetRoot<wire::Receipt>(builder.GetBufferPointer()), session());
-    return std::exchange(said_, {});
+    return std::exchange(calls_, {});
   }
 
   Outgoing outgoing_;
   std::vector<std::uint32_t> sending_;
-  Said said_;
+  Calls calls_;
 };
 
 TEST_F(SomeOutgoing, SendsEachPayloadOnceAndKeepsItUntilItsReceipt) {
   outgoing_.begin(false);
   add(0, 5000);
-  EXPECT_EQ(pump(0), Said{"send 0 from 0"});
-  EXPECT_EQ(pump(1'000'000), Said{}) << "however long it takes";
+  EXPECT_EQ(pump(0), Calls{"send 0 from 0"});
+  EXPECT_EQ(pump(1'000'000), Calls{}) << "however long it takes";
   EXPECT_EQ(outgoing_.next_due_ns(), kNever);
   EXPECT_EQ(outgoing_.bytes(), 5000u);
   receipt(2'000'000, 0, 5000, 1);
@@ -77,30 +77,30 @@ TEST_F(SomeOutgoing, AsksWhereAllHasArrivedAndNoReceiptCame) {
   add(0, 5000);
   pump(0);
   arrive(0);
-  EXPECT_EQ(pump(10), Said{});
+  EXPECT_EQ(pump(10), Calls{});
   EXPECT_EQ(outgoing_.next_due_ns(), 10 + kAgainNs);
-  EXPECT_EQ(pump(10 + kAgainNs), Said{"announce 0"});
-  EXPECT_EQ(pump(11 + kAgainNs), Said{});
-  EXPECT_EQ(receipt(300, 0, 2000, 1), Said{"send 0 from 2000"}) << "what is missing, and no more";
-  EXPECT_EQ(receipt(301, 0, 2000, 1), Said{}) << "it is under way";
+  EXPECT_EQ(pump(10 + kAgainNs), Calls{"announce 0"});
+  EXPECT_EQ(pump(11 + kAgainNs), Calls{});
+  EXPECT_EQ(receipt(300, 0, 2000, 1), Calls{"send 0 from 2000"}) << "what is missing, and no more";
+  EXPECT_EQ(receipt(301, 0, 2000, 1), Calls{}) << "it is under way";
 }
 
 TEST_F(SomeOutgoing, WaitsToBeCalledAndSaysSo) {
   outgoing_.begin(true);
   add(0, 9000);
-  EXPECT_EQ(pump(0), Said{"announce 0"});
-  EXPECT_EQ(pump(1), Said{}) << "once is enough";
+  EXPECT_EQ(pump(0), Calls{"announce 0"});
+  EXPECT_EQ(pump(1), Calls{}) << "once is enough";
   EXPECT_EQ(outgoing_.next_due_ns(), kAgainNs);
-  EXPECT_EQ(pump(kAgainNs), Said{"announce 0"}) << "until an answer comes";
-  EXPECT_EQ(receipt(kAgainNs + 1, 0, 0, 4), Said{"send 0 from 0"});
-  EXPECT_EQ(pump(100 * kAgainNs), Said{});
+  EXPECT_EQ(pump(kAgainNs), Calls{"announce 0"}) << "until an answer comes";
+  EXPECT_EQ(receipt(kAgainNs + 1, 0, 0, 4), Calls{"send 0 from 0"});
+  EXPECT_EQ(pump(100 * kAgainNs), Calls{});
 }
 
 TEST_F(SomeOutgoing, PayloadsAsSmallAsTheQuestionAreNotAnnounced) {
   outgoing_.begin(true);
   add(0, Outgoing::kUncalledBytesMax + 1);
   add(1, 500);
-  EXPECT_EQ(pump(0), (Said{"announce 0", "send 1 from 0"}));
+  EXPECT_EQ(pump(0), (Calls{"announce 0", "send 1 from 0"}));
 }
 
 TEST_F(SomeOutgoing, GoesOnInANewSessionWhereItWas) {
@@ -110,9 +110,9 @@ TEST_F(SomeOutgoing, GoesOnInANewSessionWhereItWas) {
   EXPECT_EQ(pump(0).size(), 2u);
   sending_.clear();
   outgoing_.reconnected();
-  EXPECT_EQ(pump(1), (Said{"announce 0", "announce 1"}));
-  EXPECT_EQ(receipt(2, 0, 4000, 1), Said{"send 0 from 4000"});
-  EXPECT_EQ(receipt(3, 1, 500, 1), Said{});
+  EXPECT_EQ(pump(1), (Calls{"announce 0", "announce 1"}));
+  EXPECT_EQ(receipt(2, 0, 4000, 1), Calls{"send 0 from 4000"});
+  EXPECT_EQ(receipt(3, 1, 500, 1), Calls{});
   EXPECT_EQ(outgoing_.bytes(), 9000u);
 }
 
@@ -120,17 +120,17 @@ TEST_F(SomeOutgoing, WithoutSpaceItStopsAndWaits) {
   outgoing_.begin(false);
   add(0, 9000);
   pump(0);
-  EXPECT_EQ(receipt(1, 0, 0, 0), Said{});
+  EXPECT_EQ(receipt(1, 0, 0, 0), Calls{});
   EXPECT_TRUE(sending_.empty());
-  EXPECT_EQ(pump(2), Said{});
-  EXPECT_EQ(receipt(3, 0, 0, 2), Said{"send 0 from 0"});
+  EXPECT_EQ(pump(2), Calls{});
+  EXPECT_EQ(receipt(3, 0, 0, 2), Calls{"send 0 from 0"});
 }
 
 TEST_F(SomeOutgoing, APayloadOfAnEarlierRoundContinuesWhereItStopped) {
   outgoing_.begin(false);
   outgoing_.add({.bucket = 0, .bytes = std::make_shared<const Bytes>(9000), .encoded_round = 3});
-  EXPECT_EQ(pump(0), Said{"announce 0"});
-  EXPECT_EQ(receipt(1, 0, 4000, 1), Said{"send 0 from 4000"});
+  EXPECT_EQ(pump(0), Calls{"announce 0"});
+  EXPECT_EQ(receipt(1, 0, 4000, 1), Calls{"send 0 from 4000"});
   const auto cut_off = outgoing_.cancel(0, 0, session());
   ASSERT_TRUE(cut_off);
   EXPECT_EQ(cut_off->encoded_round, 3u);

@@ -29,6 +29,9 @@ BulkStream stream_of(const RoundPlan& plan, const Outgoing::Payload& payload,
           }};
 }
 
+// The kind of message follows from the plan: Aggregate for a result of an exchange among peers,
+// Update for the last stage, Preliminary for the stages before it. The coordinator derives the same
+// kind and refuses any other.
 BulkStream upload_of(const UploadContext& context, const Outgoing::Payload& payload) {
   if (context.plan.by_peers()) {
     wire::AggregateT result;
@@ -62,6 +65,8 @@ wire::ReceiptT announcement_of(const RoundPlan& plan, const Outgoing::Payload& p
 
 }  // namespace
 
+// Captures the context by value, which copies its references. The functions are used within one
+// event and not kept.
 Outgoing::Session upload_session(const UploadContext& context) {
   return {.send =
               [context](const Outgoing::Payload& payload, std::uint64_t from) {

@@ -1,5 +1,8 @@
 // Sends the payloads of a round as streams of the session: as Preliminary or Update messages, or as
 // Aggregate messages after an exchange among peers.
+//
+// The functions keep nothing. They belong to one event of the machine: the context holds references
+// to the session and to the actions of that event.
 #pragma once
 
 #include <cstdint>

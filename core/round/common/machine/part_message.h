@@ -1,4 +1,6 @@
 // Builds the part of a message that describes the payload bytes behind it.
+//
+// A pure function. The caller guarantees that offset and slice lie within the payload.
 #pragma once
 
 #include <cstdint>

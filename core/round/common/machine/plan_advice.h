@@ -1,5 +1,9 @@
 // A planner's decision for the rounds of a job, with its reason and its inputs. The planner itself
 // is in core/plan; the state machine only applies the decision, from the next round on.
+//
+// Plain values. The machine checks a decision before it applies it (AdvicePolicy): an impossible
+// codec, a missing trigger or a ratio out of range leads to a note and to the job's own policy,
+// never to an aborted round.
 #pragma once
 
 #include <cstdint>

@@ -141,6 +141,8 @@ class PolicyCaps {
   }
 };
 
+// Order of the checks: size, FlatBuffers verification, caps of texts and lists, and only then
+// UnPackTo(), which allocates.
 Status read_table(ByteSpan bytes, RoundPolicy& policy) {
   if (bytes.size() > kPolicyBytesMax) {
     return corrupt(fmt::format("at most {} bytes", kPolicyBytesMax),
@@ -220,6 +222,7 @@ Status check(const RoundPolicy& policy) {
     return wrong("collective", "star, or one among peers up to all_gather",
                  fmt::format("{}", static_cast<int>(policy.collective)));
   }
+  // A RoundPlan has all buckets of the model once per exchange, so this bounds its size.
   if (policy.exchanges_per_round == 0 || policy.exchanges_per_round > wire::kExchangesPerRoundMax) {
     return wrong("exchanges_per_round", fmt::format("from 1 to {}", wire::kExchangesPerRoundMax),
                  fmt::format("{}", policy.exchanges_per_round));

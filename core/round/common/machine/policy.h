@@ -1,5 +1,9 @@
 // The settings of a job that govern its rounds, and the choices that it leaves to a planner. They
 // are stored as part of the job's record.
+//
+// The functions are pure. Reading trusts nothing: sizes and counts are bounded before anything is
+// allocated, and check() runs on everything that was read. Every build reads the formats of all
+// earlier ones.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,6 @@
 // The filling of link probes and their echoes: pseudo-random bytes, which no link can compress.
+//
+// The content has no meaning and is not secret; its checksum is compared like that of any payload.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // Counters of payload bytes that crossed a link without use, by cause. All are 0 if every byte was
 // sent exactly once. Directions are seen from the agents: up is to the coordinator.
+//
+// A plain value. Parts of the machine count into one of their own, and the coordinator adds them up
+// once per round, so that no byte is counted twice.
 #pragma once
 
 #include <array>

@@ -1,5 +1,8 @@
 // The address of one attempt at a round, as a plain value that can be compared and sorted. It has
 // the same fields as wire::RoundId.
+//
+// Keys order by job, round, epoch and attempt, so the attempts at one round are neighbours in a
+// map.
 #pragma once
 
 #include <compare>

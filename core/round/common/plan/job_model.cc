@@ -7,6 +7,8 @@
 namespace tributary {
 namespace {
 
+// The hash is computed anew and compared: offsets of buckets refer to the layer map, so two
+// machines with different maps would add values of different layers.
 Result<LayerMap> layer_map_of(const wire::LayerMap& map) {
   std::vector<LayerShape> shapes;
   shapes.reserve(map.layers() ? map.layers()->size() : 0);
@@ -52,12 +54,12 @@ std::unique_ptr<wire::LayerMapT> wire_layers(const LayerMap& map) {
   auto wire = std::make_unique<wire::LayerMapT>();
   wire->hash = map.hash();
   for (const Layer& layer : map.layers()) {
-    auto one = std::make_unique<wire::LayerT>();
-    one->name = layer.name;
-    one->values = layer.count;
-    one->shape = layer.shape;
-    one->kind = wire::LayerKind::parameter;
-    wire->layers.push_back(std::move(one));
+    auto made = std::make_unique<wire::LayerT>();
+    made->name = layer.name;
+    made->values = layer.count;
+    made->shape = layer.shape;
+    made->kind = wire::LayerKind::parameter;
+    wire->layers.push_back(std::move(made));
   }
   return wire;
 }

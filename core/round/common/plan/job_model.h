@@ -1,5 +1,8 @@
 // A job in the form in which both machines use it: the validated definition, and the values derived
 // from it. Immutable, so threads may share it.
+//
+// It owns the definition and everything that points into it. make() costs a hash over the layer map
+// and a pass over the definition.
 #pragma once
 
 #include <cstdint>

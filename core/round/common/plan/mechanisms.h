@@ -1,5 +1,8 @@
 // Counts the facts of a round, and packs them for the journal (schemas/mechanisms.fbs). All
 // functions are pure.
+//
+// Facts are what a round did, not what it was asked to do: codecs that encoded, stages that closed
+// early, agents left out.
 #pragma once
 
 #include <cstdint>

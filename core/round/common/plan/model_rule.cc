@@ -12,6 +12,8 @@
 namespace tributary {
 namespace {
 
+// The wire's enum has `unspecified` at 0. The conversion in optimizer_settings() relies on the same
+// order after it.
 static_assert(static_cast<int>(wire::OptimizerKind::sgd) ==
               static_cast<int>(OptimizerKind::sgd) + 1);
 static_assert(static_cast<int>(wire::OptimizerKind::MAX) ==
@@ -36,6 +38,8 @@ class OptimizerRule final : public ModelRule {
 
   void begin(std::uint64_t /*round*/) override { optimizer_.begin(); }
 
+  // Cuts the step at the borders of buffers, which are sorted and disjoint. The optimizer gets each
+  // run of parameters, the average each run of buffers.
   void apply(const RuleStep& step, std::span<float> model) override {
     assert(step.first_value + step.sum.size() <= model.size());
     std::uint64_t at = step.first_value;
@@ -51,6 +55,8 @@ class OptimizerRule final : public ModelRule {
     apply_run(optimizer_, step, at, end, model);
   }
 
+  // A run with a buffer in it has no view: a codec would judge averaged statistics as if the
+  // optimizer moved them.
   std::optional<OptimizerView> view(std::uint64_t first_value, std::span<const float> parameters,
                                     double learning_rate) const override {
     const std::uint64_t end = first_value + parameters.size();

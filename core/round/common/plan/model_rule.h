@@ -1,5 +1,7 @@
 // Turns a round's sum into the next model. The coordinator and every replica perform the same
 // operations in the same order, so the models stay identical to the bit.
+//
+// A rule owns its state, which has up to two values per parameter; the model belongs to the caller.
 #pragma once
 
 #include <cstdint>

@@ -32,10 +32,10 @@ Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
   exchange->aggregation =
       static_cast<wire::Aggregation>(static_cast<int>(codec->aggregation()) + 1);
   for (const Stage& stage : codec->stages()) {
-    auto one = std::make_unique<wire::StageT>();
-    one->name = std::string(stage.name);
-    one->combine = static_cast<wire::Combine>(static_cast<int>(stage.combine) + 1);
-    exchange->stages.push_back(std::move(one));
+    auto made = std::make_unique<wire::StageT>();
+    made->name = std::string(stage.name);
+    made->combine = static_cast<wire::Combine>(static_cast<int>(stage.combine) + 1);
+    exchange->stages.push_back(std::move(made));
   }
   exchange->collective = request.collective;
   exchange->fallback = wire::Collective::star;
@@ -116,11 +116,11 @@ Status add_buckets(const JobModel& job, const PlanRequest& request, const Bucket
                      plan_buckets(map, {.values_max = bounds.values,
                                         .layer_values_max = sequence.exact ? 0 : layer_values}));
     for (const Bucket& bucket : buckets) {
-      auto one = std::make_unique<wire::BucketT>();
-      one->first_value = sequence.first_value + bucket.offset;
-      one->values = static_cast<std::uint32_t>(bucket.count);
-      one->exchange = static_cast<std::uint32_t>(sequence.exact ? codecs : turn++ % codecs);
-      plan.buckets.push_back(std::move(one));
+      auto made = std::make_unique<wire::BucketT>();
+      made->first_value = sequence.first_value + bucket.offset;
+      made->values = static_cast<std::uint32_t>(bucket.count);
+      made->exchange = static_cast<std::uint32_t>(sequence.exact ? codecs : turn++ % codecs);
+      plan.buckets.push_back(std::move(made));
     }
   }
   return {};
@@ -172,8 +172,8 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   plan.reason = std::make_unique<wire::ReasonT>();
   plan.reason->trigger = request.trigger;
   plan.reason->sentence = request.reason.substr(0, wire::kTextBytesMax);
-  for (const wire::AlternativeT& one : request.alternatives) {
-    plan.reason->alternatives.push_back(std::make_unique<wire::AlternativeT>(one));
+  for (const wire::AlternativeT& alternative : request.alternatives) {
+    plan.reason->alternatives.push_back(std::make_unique<wire::AlternativeT>(alternative));
   }
   plan.reason->inputs.assign(request.inputs.begin(), request.inputs.end());
   plan.gain_wanted = policy.planning.planned();

@@ -1,5 +1,8 @@
 // Makes the plan of a round from a job's policy or from a planner's decision: codec and collective,
 // and the division of the whole update into buckets.
+//
+// The functions are pure, apart from the cache: the same job, policy and request give the same
+// plan. The result is checked again by RoundPlan::make() on both sides.
 #pragma once
 
 #include "core/base/status.h"

@@ -22,6 +22,7 @@ ResidualAccount::ResidualAccount(std::uint64_t values, const ReplicaRecord& reco
       stamp_(record.residual_stamp),
       undecided_(std::move(undecided)) {}
 
+// A writable residual. It is copied first if a record that is being stored still shares it.
 FloatVector& ResidualAccount::ours() {
   if (!values_) values_ = std::make_shared<FloatVector>(count_, 0.0f);
   return own(values_);
@@ -33,6 +34,7 @@ void ResidualAccount::add(std::uint64_t first, std::span<const float> update, fl
   add_to_undecided(first, update, weight);
 }
 
+// Without a residual the update becomes the residual, which saves a vector of the model's size.
 void ResidualAccount::add(std::shared_ptr<FloatVector> update, float weight) {
   if (values_) return add(0, *update, weight);
   add_to_undecided(0, *update, weight);
@@ -41,6 +43,8 @@ void ResidualAccount::add(std::shared_ptr<FloatVector> update, float weight) {
   for (float& value : own(values_)) value *= weight;
 }
 
+// An update that arrives while a round is undecided is not part of that round's payload. It must
+// survive in both outcomes: in the residual, and in the remainder that a commit would leave.
 void ResidualAccount::add_to_undecided(std::uint64_t first, std::span<const float> update,
                                        float weight) {
   for (UndecidedRound& round : undecided_) {
@@ -86,6 +90,8 @@ void ResidualAccount::took_update(std::uint64_t round, std::uint64_t first) {
 
 void rescale_residual(double from_rate, double to_rate, std::span<float> residual) {
   if (from_rate == 0 || to_rate == 0 || from_rate == to_rate) return;
+  // A residual of gradients is in units of the learning rate at which it was held back. Scaling
+  // keeps the step that it will cause.
   const auto factor = static_cast<float>(from_rate / to_rate);
   for (float& value : residual) value *= factor;
 }
@@ -118,6 +124,7 @@ const UndecidedRound* ResidualAccount::find(const RoundKey& id) const {
   return found == undecided_.end() ? nullptr : &*found;
 }
 
+// Parts that did not contribute stay in the residual as they are.
 void ResidualAccount::settle_parts(const UndecidedRound& round, const Bitmap& contributed) {
   std::uint64_t given_away = 0;
   for (const ContributionPart& part : round.parts) {
@@ -144,6 +151,8 @@ void ResidualAccount::settle(const RoundKey& id, const Bitmap& contributed) {
   std::erase_if(undecided_, [&](const UndecidedRound& r) { return r.id.round <= id.round; });
 }
 
+// The round ended without this contribution. Only this attempt is removed: another attempt at the
+// round may still be undecided.
 void ResidualAccount::settle_excluded(const RoundKey& id) {
   std::erase_if(undecided_, [&](const UndecidedRound& round) { return round.id == id; });
 }

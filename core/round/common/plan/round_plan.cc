@@ -75,6 +75,9 @@ Status check_exchange(const wire::ExchangeT& exchange, const Codec& codec) {
   return check_shares(codec, exchange.collective, std::span(&exchange.ratio, 1));
 }
 
+// Peers add encoded payloads if the codec can do so. Otherwise each member decodes all payloads:
+// always for a gather, and with all_gather also for codecs that would have to encode again. A
+// broadcast has only one payload.
 bool stays_side_by_side(wire::Collective collective, const Codec& codec) {
   if (codec.stages().back().combine == Combine::broadcast) return false;
   if (codec.aggregation() == Aggregation::sum || collective == wire::Collective::star) return false;
@@ -115,14 +118,16 @@ Result<std::shared_ptr<const Codec>> CodecCache::get(const std::string& spec) {
   return codec;
 }
 
+// Deliberately loose: it need not know the codec, and it only has to stop allocations that are out
+// of proportion to the bucket.
 std::uint64_t PlannedBucket::stage_bytes_max(std::uint32_t agents) const {
   // A bound that holds for every codec: 16 bytes per value, a fixed part, and the data that small
   // stages have per agent.
   constexpr std::uint64_t kFixedBytes = 4096;
   constexpr std::uint64_t kAgentBytes = 64;
   const std::uint64_t bytes = std::uint64_t{values} * 16 + kFixedBytes + kAgentBytes * agents;
-  const std::uint64_t one = std::min<std::uint64_t>(bytes, tributary::kPayloadBytesMax);
-  return side_by_side ? (one + kAgentBytes) * agents : one;
+  const std::uint64_t payload_bytes = std::min<std::uint64_t>(bytes, tributary::kPayloadBytesMax);
+  return side_by_side ? (payload_bytes + kAgentBytes) * agents : payload_bytes;
 }
 
 Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan,
@@ -142,6 +147,8 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
                     fmt::format("{}", plan.exchanges_per_round));
   }
   const auto each = static_cast<std::uint32_t>(plan.buckets.size());
+  // Each exchange has its own copy of all buckets, with an index of its own. The index is part of
+  // the address of random draws, so two exchanges of a round draw different numbers.
   for (std::uint32_t i = 0; i < each * plan.exchanges_per_round; ++i) {
     const wire::BucketT& bucket = *plan.buckets[i % each];
     const wire::ExchangeT& exchange = *plan.exchanges[bucket.exchange];
@@ -176,6 +183,7 @@ std::optional<std::uint32_t> RoundPlan::rank(std::uint32_t member) const {
   return participants_.count_before(member);
 }
 
+// Returns the number of members if no participant has this rank.
 std::uint32_t RoundPlan::member(std::uint32_t rank) const {
   std::uint32_t member = 0;
   for (std::uint32_t before = 0; member < participants_.size(); ++member) {
@@ -210,6 +218,7 @@ RoundContext RoundPlan::context(const PlannedBucket& bucket, std::uint32_t rank)
 
 namespace {
 
+// Float addition is not associative, so the order is part of the result.
 // Sums in the order of ranks, as every replica does.
 Status decode_side_by_side(const RoundPlan& plan, const PlannedBucket& bucket, StageCall call,
                            ByteSpan joined, FloatVector& sum) {

@@ -1,5 +1,9 @@
 // A plan in the form in which both machines use it: with codec objects, and with each bucket's
 // place in the model. Immutable after make(), so threads may share it.
+//
+// make() does not trust the message: every index, size and share is compared with the job and with
+// this build's codecs before it is used. Decoding is part of it, because coordinator and agents
+// must decode in the same way.
 #pragma once
 
 #include <cstdint>

@@ -20,6 +20,9 @@ std::optional<wire::FrameT> AskedMessages::add(TimeNs now, Maker maker, std::uin
   return frame;
 }
 
+// "Arrived" means that the peer has the message, "answered" that it has handled it. A message that
+// has arrived is not sent again until the peer's patience is over, because its answer may wait for
+// a disk.
 void AskedMessages::arrived(TimeNs now, std::uint64_t up_to, std::uint64_t beat,
                             const std::function<void(TimeNs)>& round_trip) {
   for (auto& [id, pending] : messages_) {
@@ -44,6 +47,9 @@ void AskedMessages::repeat_lost(std::uint64_t beat_heard, std::uint64_t beat, co
     // Heartbeat `pending.beat` may have been answered without the message. Only an answer to a
     // later heartbeat proves that the message is lost, because a connection keeps the order.
     if (pending.beat + (pending.arrived ? pending.patience : 0) >= beat_heard) continue;
+    // The answer to a message that has arrived was lost, or is not ready yet. Doubling the patience
+    // keeps a slow peer from being asked ever more often. Only messages that never arrive count
+    // towards the limit.
     if (pending.arrived) {
       pending.patience *= 2;
     } else if (++pending.repeats > retries_max_) {

@@ -24,6 +24,8 @@ void BulkSender::add(BulkStream stream, std::uint64_t from) {
   waiting_.push_back(std::move(added));
 }
 
+// Parts under way keep the stream alive through under_way_. They are not repeated with their bytes
+// any more, but their numbers still have to be acknowledged.
 void BulkSender::drop(const BulkId& id) {
   const auto found = streams_.find(id);
   if (found == streams_.end()) return;
@@ -32,6 +34,8 @@ void BulkSender::drop(const BulkId& id) {
   streams_.erase(found);
 }
 
+// Streams are sent one after the other, not interleaved: a receiver can use the first payload while
+// the next one arrives, and assembles few at a time.
 void BulkSender::pump(TimeNs now, std::uint64_t beat, const Emit& emit) {
   while (!waiting_.empty() && window_.open(now)) {
     const std::shared_ptr<Stream> stream = waiting_.front();
@@ -68,6 +72,8 @@ void BulkSender::forget_if_done(const std::shared_ptr<Stream>& stream) {
   streams_.erase(stream->spec.id);
 }
 
+// Acknowledgements are cumulative and numbers ascend, so only the front of the queue can be
+// covered.
 void BulkSender::acknowledged(TimeNs now, std::uint64_t up_to) {
   while (!under_way_.empty() && under_way_.front().number <= up_to) {
     const Part part = std::move(under_way_.front());

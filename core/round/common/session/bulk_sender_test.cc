@@ -203,12 +203,12 @@ TEST(SendWindow, APartOnALinkOfUnknownRateIsNoRoundTrip) {
 
 // --- rules, by hand ------------------------------------------------------------------------------
 
-struct Said {
+struct SentFrame {
   std::uint64_t number;
   std::uint64_t offset;
   std::uint32_t bytes;
   bool payload;
-  friend bool operator==(const Said&, const Said&) = default;
+  friend bool operator==(const SentFrame&, const SentFrame&) = default;
 };
 
 // A sender whose frames are recorded. The test acknowledges them.
@@ -217,27 +217,27 @@ class SomeSender : public testing::Test {
   BulkSender::Emit emit() {
     return [this](std::uint64_t number, const wire::FrameT& frame, const PayloadSlice* slice) {
       const auto* part = frame.message.AsTransferPart();
-      said_.push_back(
+      sent_.push_back(
           {number, part ? part->offset : 0, part ? part->payload_bytes : 0, slice != nullptr});
     };
   }
-  std::vector<Said> take() { return std::exchange(said_, {}); }
+  std::vector<SentFrame> take() { return std::exchange(sent_, {}); }
 
   BulkSender sender_;
-  std::vector<Said> said_;
+  std::vector<SentFrame> sent_;
   static constexpr std::uint32_t kPart = SendWindow::kPartBytesMin;
 };
 
 TEST_F(SomeSender, BeginsWithTwoShortPartsAndGoesOnAsTheyArrive) {
   sender_.add(stream_of(1, 5 * kPart));
   sender_.pump(0, 0, emit());
-  EXPECT_EQ(take(), (std::vector<Said>{{1, 0, kPart, true}, {2, kPart, kPart, true}}));
+  EXPECT_EQ(take(), (std::vector<SentFrame>{{1, 0, kPart, true}, {2, kPart, kPart, true}}));
   sender_.pump(1, 0, emit());
   EXPECT_TRUE(take().empty()) << "the window is full";
   sender_.acknowledged(100 * kMs, 1);
   sender_.pump(100 * kMs, 0, emit());
-  ASSERT_FALSE(said_.empty());
-  EXPECT_EQ(said_.front().offset, 2u * kPart);
+  ASSERT_FALSE(sent_.empty());
+  EXPECT_EQ(sent_.front().offset, 2u * kPart);
 }
 
 TEST_F(SomeSender, WhatIsAskedForTwiceIsSentOnce) {
@@ -258,14 +258,14 @@ TEST_F(SomeSender, GoesOnFromAnOffset) {
   sender_.add(stream_of(1, 3 * kPart), 2 * kPart + 5);
   sender_.add(stream_of(2, kPart), kPart);
   sender_.pump(0, 0, emit());
-  EXPECT_EQ(take(), (std::vector<Said>{{1, 2 * kPart + 5, kPart - 5, true}}));
+  EXPECT_EQ(take(), (std::vector<SentFrame>{{1, 2 * kPart + 5, kPart - 5, true}}));
   EXPECT_FALSE(sender_.has({.transfer = 2})) << "all of it is there already";
 }
 
 TEST_F(SomeSender, AnEmptyPayloadIsOneFrame) {
   sender_.add(stream_of(1, 0));
   sender_.pump(0, 0, emit());
-  EXPECT_EQ(take(), (std::vector<Said>{{1, 0, 0, true}}));
+  EXPECT_EQ(take(), (std::vector<SentFrame>{{1, 0, 0, true}}));
 }
 
 TEST_F(SomeSender, RepeatsWhatAnAnsweredHeartbeatProvesLostAndNothingElse) {
@@ -276,7 +276,7 @@ TEST_F(SomeSender, RepeatsWhatAnAnsweredHeartbeatProvesLostAndNothingElse) {
   EXPECT_TRUE(take().empty()) << "heartbeat 3 was sent before the parts";
   sender_.acknowledged(1, 1);
   EXPECT_TRUE(sender_.repeat_lost(4, 6, emit()));
-  EXPECT_EQ(take(), (std::vector<Said>{{2, kPart, kPart, true}})) << "under its number";
+  EXPECT_EQ(take(), (std::vector<SentFrame>{{2, kPart, kPart, true}})) << "under its number";
   EXPECT_EQ(sender_.bytes_repeated(), kPart);
   EXPECT_TRUE(sender_.repeat_lost(6, 6, emit()));
   EXPECT_TRUE(take().empty()) << "heartbeat 6 was sent before the repeat";
@@ -301,11 +301,11 @@ TEST_F(SomeSender, ADroppedStreamSendsNoMoreAndItsNumbersAreFilled) {
   sender_.drop({.transfer = 1});
   EXPECT_FALSE(sender_.has({.transfer = 1}));
   EXPECT_TRUE(sender_.repeat_lost(1, 1, emit()));
-  EXPECT_EQ(take(), (std::vector<Said>{{1, 0, 0, false}, {2, 0, 0, false}}));
+  EXPECT_EQ(take(), (std::vector<SentFrame>{{1, 0, 0, false}, {2, 0, 0, false}}));
   sender_.acknowledged(1, 2);
   sender_.pump(1, 1, emit());
-  ASSERT_EQ(said_.size(), 1u);
-  EXPECT_EQ(said_[0].number, 3u);
+  ASSERT_EQ(sent_.size(), 1u);
+  EXPECT_EQ(sent_[0].number, 3u);
   EXPECT_TRUE(sender_.has({.transfer = 2}));
 }
 

@@ -29,6 +29,8 @@ Conversation::Conversation(PeerId peer, std::uint64_t session, const Conversatio
       heartbeats_(now + times.heartbeat_interval_ns),
       asked_(times.retries_max) {}
 
+// The only place where frames of the session leave. It adds the session, the time and the
+// acknowledgements, so that every frame in either direction also confirms what has arrived.
 void Conversation::put(TimeNs now, wire::FrameT frame, const PayloadSlice* payload, Actions& out) {
   frame.session = session_;
   frame.sent_at_ns = static_cast<std::uint64_t>(std::max<TimeNs>(now, 0));
@@ -120,6 +122,7 @@ TimeNs Conversation::heartbeat_wait_ns(TimeNs now) const {
                     times_.heartbeat_interval_ns, longest);
 }
 
+// Pumps at once: acknowledged parts open the window for the next ones.
 void Conversation::take_acknowledgements(TimeNs now, const wire::Frame& frame, Actions& out) {
   asked_.arrived(now, frame.messages_received(), heartbeats_.sent(),
                  [&](TimeNs took_ns) { bulk_.window().round_trip(now, took_ns); });
@@ -135,6 +138,8 @@ Conversation::Arrival Conversation::arrived(TimeNs now, const wire::Frame& frame
     return Arrival::refused;
   }
   take_acknowledgements(now, frame, out);
+  // A frame has a bulk number, a message id or neither. Bulk frames are confirmed by a count and
+  // messages with an id by an answer; other frames, such as heartbeats, are not confirmed.
   if (frame.bulk_number() != 0) {
     const Result<PayloadClaim> claim = claim_of(frame);
     const std::uint64_t bytes = claim.ok() ? claim->bytes : 0;
@@ -161,6 +166,8 @@ Conversation::Arrival Conversation::arrived(TimeNs now, const wire::Frame& frame
   return Arrival::fresh;
 }
 
+// The first answer was lost. A message that is still in work gets no answer here, because its
+// outcome is not known.
 void Conversation::answer_again(TimeNs now, std::uint64_t id, Actions& out) {
   if (const wire::RefusalT* const refusal = received_.refusal_of(id)) {
     send(now, frame_with(wire::RefusalT(*refusal)), out, id);
@@ -204,6 +211,9 @@ std::optional<TimeNs> Conversation::heard_heartbeat(TimeNs now, const wire::Fram
   return heard->took_ns;
 }
 
+// Losses are detected by heartbeats instead of timers: a connection keeps the order, so what was
+// sent before an answered heartbeat and is not acknowledged is lost. A slow link therefore causes
+// no needless repeats.
 void Conversation::repeat_lost(TimeNs now, std::uint64_t beat_heard, Actions& out) {
   const std::uint64_t beat = heartbeats_.sent();
   if (!bulk_.repeat_lost(beat_heard, beat, emit(now, out))) failed_ = true;

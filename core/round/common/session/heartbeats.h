@@ -1,5 +1,8 @@
 // The heartbeats of one session in both directions. Each heartbeat echoes the last one of the other
 // side, which shows which messages have arrived and how long the round trip takes. Not thread-safe.
+//
+// Pure: every call gets the time, and the caller sends what beat() returns. Times of the other side
+// are only echoed and never compared with this side's clock.
 #pragma once
 
 #include <cstdint>

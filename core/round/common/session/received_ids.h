@@ -1,4 +1,7 @@
 // The messages of the other side that have arrived, by number.
+//
+// Pure. It makes delivery exactly-once for the machine above a connection that may repeat messages
+// after it was reopened.
 #pragma once
 
 #include <cstddef>

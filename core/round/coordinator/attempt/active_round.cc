@@ -21,6 +21,8 @@ Status ActiveRound::begin(const Execution& execution, std::span<float> residual,
   return {};
 }
 
+// `all` stays true only if no present member is without a payload. Late members are present and not
+// awaited: the stage then needs the quorum.
 bool ActiveRound::complete(const BucketAggregation& bucket) const {
   if (bucket.takes_one() && bucket.contributors() > 0) return true;
   bool all = true;
@@ -33,9 +35,9 @@ bool ActiveRound::complete(const BucketAggregation& bucket) const {
 }
 
 bool ActiveRound::awaits(const BucketAggregation& bucket, std::uint32_t member) const {
-  const RoundMember& one = members_[member];
-  if (!one.present() || bucket.has(member)) return false;
-  return !one.missed_stage || (bucket.stage() > *one.missed_stage && bucket.in_step(member));
+  const RoundMember& state = members_[member];
+  if (!state.present() || bucket.has(member)) return false;
+  return !state.missed_stage || (bucket.stage() > *state.missed_stage && bucket.in_step(member));
 }
 
 std::uint32_t ActiveRound::least(const BucketAggregation& bucket) const {
@@ -70,6 +72,8 @@ void ActiveRound::count_part(RoundMember& member, const UploadedPart& part, Time
                              TimeNs round_trip_ns) {
   bytes_up += part.bytes;
   sizes_.take(member.upload, part, now, round_trip_ns);
+  // The first part's bytes are not counted, because the time before it includes training and
+  // encoding.
   if (std::exchange(member.heard, true)) {
     member.bytes_after_first += part.bytes;
   } else {

@@ -1,5 +1,8 @@
 // The state of one attempt at a round on the coordinator: its plan, its members, and the
 // aggregation of each bucket. Not thread-safe.
+//
+// It owns the aggregation and shares the plan; Attempt decides when stages close. Memory: one sum
+// per bucket, independent of the number of members, plus the finished payloads.
 #pragma once
 
 #include <cstdint>

@@ -18,6 +18,7 @@ bool Admission::uploads(std::uint32_t member, std::uint32_t bucket) const {
 
 bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Part& part,
                      ByteSpan payload) {
+  // Memory for assembly is allocated only by find_or_admit(), within the job's budget.
   BucketAggregation& bucket = *round_.buckets()[part.bucket()];
   if (!uploads(member, part.bucket())) {
     context_.refuse(session, "not_allowed", "a result that another member sends", round_.key());
@@ -48,6 +49,8 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
     take_payload(session, member, bucket, payload);
     return true;
   }
+  // Without memory the part is dropped, and the receipt with a window of 0 makes the agent wait
+  // until it is called.
   Reassembly* const place = incoming_.find_or_admit(key, bytes);
   if (!place) {
     repeats_.no_memory_up += payload.size();
@@ -74,6 +77,8 @@ void Admission::take_payload(AgentSession& session, std::uint32_t member, Bucket
                              ByteSpan payload) {
   const std::size_t bytes = payload.size();
   Bytes aligned;
+  // An error here ends neither the attempt nor the session: the member counts as heard and
+  // contributes nothing to the bucket.
   // Codecs read payloads through aligned pointers. The transport's buffer may lie at any address.
   if (reinterpret_cast<std::uintptr_t>(payload.data()) % kPayloadAlignment != 0) {
     aligned.assign(payload.begin(), payload.end());
@@ -154,6 +159,8 @@ void Admission::resume(const IncomingKey& key, std::uint64_t encoded_round, std:
   }
 }
 
+// Incomplete payloads that keep their meaning beyond the round are carried into the next one, so
+// the bytes that have arrived are not sent twice.
 void Admission::stage_closed(std::uint32_t bucket) {
   const BucketAggregation& closing = *round_.buckets()[bucket];
   if (closing.bucket().outlives_round() && !round_.plan().by_peers()) {
@@ -175,6 +182,8 @@ void Admission::withdrew(std::uint32_t member) {
   call_waiting();
 }
 
+// With calls, the memory of a lost member goes to the next waiting one. Without calls all payloads
+// fit, so the bytes stay and the member continues after it reconnects.
 void Admission::lost(std::uint32_t member) {
   if (budget_.called()) incoming_.erase_member(member);
   call_waiting();

@@ -16,6 +16,8 @@ constexpr std::size_t kNamesBytesMax = 200;
 
 }  // namespace
 
+// A patient attempt waits kPatience grace times for its stragglers: an agent whose contributions
+// always come too late for the usual grace time gets one in from time to time (stragglers.h).
 Result<std::unique_ptr<Attempt>> Attempt::make(const JobContext& job, const Membership& membership,
                                                RepeatedBytes& repeats, CarriedUploads& carried,
                                                const Setup& setup) {
@@ -108,6 +110,8 @@ bool Attempt::receive_part(AgentSession& session, const wire::Part& part,
     context.refuse(session, "mismatch", "a bucket that is not in the plan", key());
     return false;
   }
+  // Sizes are compared with the plan before any byte is kept. A part that passes can at most claim
+  // the memory that the plan allows for its payload.
   const PlannedBucket& bucket = round_.buckets()[part.bucket()]->bucket();
   // The plan determines the kind of message for each stage.
   const SentAs right_kind = round_.plan().by_peers()              ? SentAs::result
@@ -120,6 +124,8 @@ bool Attempt::receive_part(AgentSession& session, const wire::Part& part,
     context.refuse(session, "mismatch", "a part that is not in the plan", key());
     return false;
   }
+  // The part counts for the member's rate even if it is refused below as late or repeated: it has
+  // crossed the link.
   round_.count_part(round_.members()[*member],
                     {.bucket = part.bucket(),
                      .stage = part.stage(),
@@ -163,6 +169,8 @@ void Attempt::send_missing(AgentSession& session, const wire::Receipt& receipt) 
 
 // --- its end -----------------------------------------------------------------------------------
 
+// A bucket may close several stages in one call: closing one may complete the next, if its payloads
+// have arrived already.
 std::optional<Attempt::End> Attempt::close_complete() {
   if (round_.plan().by_peers()) return close_if_agreed();
   grace_due_ns_ = kNever;
@@ -188,6 +196,8 @@ std::uint32_t Attempt::enough(const BucketAggregation& bucket) const {
   return std::max(round_.least(bucket), (expected + 1) / 2);
 }
 
+// Marks the members that are still awaited as late; close_complete() then no longer waits for them.
+// The names in the note are cut, the tally of the round is not.
 void Attempt::end_grace() {
   const TimeNs now = job_.coordinator.now;
   wire::RoundMechanismsT& facts = round_.mechanisms;
@@ -234,6 +244,9 @@ std::optional<Attempt::End> Attempt::close_overdue() {
   return close_complete();
 }
 
+// One bucket with a result is enough: buckets without a quorum keep the old values of the model. A
+// bucket with NaN or Inf ends the whole attempt, so that the search for its cause can leave out
+// suspects in the next one.
 Attempt::End Attempt::ending() const {
   const bool not_finite = std::ranges::any_of(
       round_.buckets(), [](const auto& bucket) { return bucket->not_finite(); });
@@ -259,6 +272,8 @@ void Attempt::close_stage(BucketAggregation& bucket) {
     context.note(LogLevel::error, "stage_failed", name(status.code()),
                  fmt::format("bucket {}", number), status.text(), key());
   }
+  // A payload of a closed stage goes to all participants at once. The streams of all sessions share
+  // its bytes.
   if (bucket.stage() == stage) return;  // dropped: no result exists
   if (bucket.open()) grace_.opened(number, context.now);
   const SharedBytes payload = bucket.combined().back();
@@ -276,6 +291,8 @@ void Attempt::close_stage(BucketAggregation& bucket) {
   admission_.call_waiting();
 }
 
+// A member contributed if it is part of every bucket that has a result. One bucket too late makes
+// the member a straggler, since the round had to close without it.
 void Attempt::record_late(Stragglers& stragglers) const {
   const TimeNs now = job_.coordinator.now;
   const TimeNs took = now - round_.began_at_ns;
@@ -341,6 +358,8 @@ std::optional<Attempt::End> Attempt::close_if_agreed() {
 
 // --- giving up ---------------------------------------------------------------------------------
 
+// Returns the members that sent nothing at all, for the next attempt to leave out. If no member was
+// heard, none is singled out.
 Bitmap Attempt::give_up(wire::AbortReason reason, bool retry, std::uint64_t version,
                         std::uint64_t hash) {
   CoordinatorContext& context = job_.coordinator;

@@ -22,6 +22,8 @@ BucketAggregation::BucketAggregation(const RoundPlan& plan, const PlannedBucket&
       start_(std::move(start)),
       involved_(plan.members()) {}
 
+// finite_only makes the aggregator refuse NaN and Inf by sender, before they reach a sum that other
+// agents share.
 StageCall BucketAggregation::call() const {
   return {.round = plan_.context(bucket_),
           .execution = execution_,
@@ -29,6 +31,8 @@ StageCall BucketAggregation::call() const {
           .finite_only = true};
 }
 
+// Starts the next stage. Only the last stage has a residual: results of the stages before it decide
+// how values are encoded and are no part of the sum.
 Status BucketAggregation::begin() {
   heard_ = Bitmap(plan_.members());
   contributors_ = Bitmap(plan_.members());
@@ -78,6 +82,8 @@ void BucketAggregation::drop_not_finite() {
   not_finite_ = true;
 }
 
+// The results of an exchange among peers are not aggregated here. They are opened once, so that a
+// damaged result is refused before it is stored, and compared by hash later.
 Status BucketAggregation::take_result(ByteSpan payload) {
   assert(plan_.by_peers() && open());
   const bool last = at_last_stage();

@@ -17,6 +17,8 @@ constexpr double kFitMax_s = 1e9;                         // more than any job m
 constexpr std::size_t kAgentsNamed = 3;
 constexpr double kBitsMin = 0.01;  // no codec needs fewer
 
+// The need of one direction of an agent's link. `bits_fit` is the number of bits per value that the
+// uplink could carry within the deadline; infinite if nothing limits it.
 struct DeadlineEstimate {
   double needed_s = 0;  // from the start of the attempt; 0: unknown
   double bits_fit = std::numeric_limits<double>::infinity();
@@ -44,6 +46,7 @@ DeadlineEstimate estimate_uplink(const DeadlineInput& input, const DeadlineInput
   return estimate;
 }
 
+// A slow downlink says nothing about the codec of uploads, so bits_fit stays infinite.
 DeadlineEstimate estimate_downlink(const DeadlineInput& input, const DeadlineInput::Agent& agent) {
   DeadlineEstimate estimate;
   const double rate = agent.downlink_bytes_per_s;
@@ -102,6 +105,8 @@ std::optional<DeadlineVerdict> check_deadline(const DeadlineInput& input) {
   std::vector<double> needed_s;
   std::vector<double> bits_fit;
   DeadlineVerdict verdict;
+  // An agent is either receiving or sending, so at most one of the two estimates is known. An agent
+  // without any measured rate counts as on time: the verdict must not be based on guesses.
   for (const DeadlineInput::Agent& agent : input.agents) {
     const DeadlineEstimate up = estimate_uplink(input, agent);
     const DeadlineEstimate down = estimate_downlink(input, agent);

@@ -16,6 +16,8 @@ void DeadlineWatch::start() {
   if (waits_for_downlinks()) part_arrived();
 }
 
+// Parts arrive far more often than rates change, so at most one check per second is planned. Rounds
+// among peers have no uploads that a deadline could be compared with.
 void DeadlineWatch::part_arrived() {
   if (round_.plan().by_peers() || too_short_) return;
   check_at_ns_ = std::min(check_at_ns_, job_.coordinator.now + kCheckDeadlineEveryNs);
@@ -30,6 +32,8 @@ bool DeadlineWatch::waits_for_downlinks() const {
   });
 }
 
+// Payload sizes that an agent has not announced yet are estimated from those of the other agents,
+// which have the same codecs.
 DeadlineInput DeadlineWatch::input() const {
   const TimeNs began = round_.began_at_ns;
   DeadlineInput input{.agents = {},
@@ -64,6 +68,8 @@ DeadlineInput DeadlineWatch::input() const {
 void DeadlineWatch::check() {
   if (job_.coordinator.now < check_at_ns_) return;
   check_at_ns_ = kNever;  // until another part arrives
+  // Checks again in a second while participants are still receiving, because then no part of theirs
+  // arrives that would trigger it.
   start();
   too_short_ = check_deadline(input());
   if (!too_short_) return;

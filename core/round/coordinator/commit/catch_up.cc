@@ -30,6 +30,8 @@ const wire::HoldingT* holding_of(const AgentSession& session, std::uint64_t job)
 
 // --- sessions ----------------------------------------------------------------------------------
 
+// The smallest step that brings the agent up to date, from the most to the least that it lacks: the
+// job, the whole model, the commits after its version, or nothing.
 wire::StandingT CatchUp::standing(const AgentSession& session, std::uint32_t epoch) const {
   wire::StandingT standing;
   standing.job = job_.id();
@@ -59,6 +61,8 @@ void CatchUp::greet(AgentSession& session) {
   // An agent that lacks only the model needs no new copy of the job.
   if (catch_up != wire::CatchUp::job) assign_job(session);
   if (catch_up == wire::CatchUp::nothing || catch_up == wire::CatchUp::commits) {
+    // The hash has been compared, so the agent's model is this job's model of that version. The
+    // commits after it follow one at a time.
     session.synced = true;
     session.version = session.commit_sent = holding->model_version;
   }
@@ -75,6 +79,8 @@ void CatchUp::begin(AgentSession& session) {
   advance(session);
 }
 
+// The snapshot of an interrupted download is kept for a while. A newer one would have other bytes,
+// and the agent would have to begin again.
 void CatchUp::left(const AgentSession& session) {
   if (session.transfer == 0) return;
   snapshot_kept_until_ns_ = job_.coordinator.now + kDownloadResumesNs;
@@ -117,6 +123,8 @@ void CatchUp::send_state(AgentSession& session) {
 
 // --- commits -----------------------------------------------------------------------------------
 
+// Takes the next step of an agent: one commit, or an offer of the model. Each answer of the agent
+// calls it again, so at most one step is under way per session.
 void CatchUp::advance(AgentSession& session) {
   if (session.job != job_.id() || session.transfer != 0 || session.leaving) return;
   if (!session.synced) return offer(session);
@@ -144,6 +152,7 @@ void CatchUp::send_commit(AgentSession& session, const Published& round) {
       job_.coordinator.out, round.record->id.round);
 }
 
+// A replica with another hash is replaced by a download.
 void CatchUp::check_replica(AgentSession& session, std::uint64_t version, std::uint64_t hash) {
   const std::optional<std::uint64_t> known = committed_.known_hash(version);
   if (!known || *known == hash) return;
@@ -171,6 +180,7 @@ bool CatchUp::receive_applied(AgentSession& session, const wire::Applied& applie
     check_replica(session, version, applied.model_hash());
     return false;
   }
+  // Only now does the agent count as ready for the next round.
   session.version = version;
   std::erase_if(session.undecided,
                 [&](const RoundKey& key) { return key.round <= session.version; });
@@ -221,6 +231,9 @@ void CatchUp::receive_request(AgentSession& session, const wire::TransferRequest
   advance(session);
 }
 
+// Downloads share one snapshot as long as commits lead from it to the current version. Making a new
+// one for each would cost a hash over the model per agent, and no interrupted download could
+// continue.
 const CatchUp::Snapshot& CatchUp::snapshot() {
   const bool in_use = transfers() > 0 || download_may_resume();
   const bool current = snapshot_ && snapshot_->version == committed_.version();
@@ -242,6 +255,8 @@ const CatchUp::Snapshot& CatchUp::snapshot() {
   return *snapshot_;
 }
 
+// Frees the old model as early as possible: with a snapshot in use, two versions of the model are
+// in memory.
 void CatchUp::model_replaced() {
   if (!transfers_wait_ && transfers() == 0 && !download_may_resume()) snapshot_.reset();
 }
@@ -258,6 +273,7 @@ std::ptrdiff_t CatchUp::transfers() const {
                                [](const auto& item) { return item.second->transfer != 0; });
 }
 
+// The flag saves a walk over all sessions on every event of the machine.
 void CatchUp::offer_to_waiting() {
   if (!transfers_wait_ || transfers() >= kTransfersMax) return;
   transfers_wait_ = false;
@@ -281,6 +297,8 @@ void CatchUp::offer(AgentSession& session) {
   std::optional<std::vector<wire::SettlementT>> settled =
       settlements_.up_to(session, source.version);
   if (!settled) {
+    // The outcome of a round that the agent asks about is no longer in memory. The journal is read
+    // first, and loaded() calls advance() again.
     session.transfer_wanted = true;
     return;
   }
@@ -314,8 +332,8 @@ void CatchUp::send_offer(AgentSession& session, const Snapshot& source, std::uin
         offer.part_bytes = part_bytes;
         offer.hash = source.hash;
         offer.from = from;
-        for (const wire::SettlementT& one : *settled) {
-          offer.settled.push_back(std::make_unique<wire::SettlementT>(one));
+        for (const wire::SettlementT& settlement : *settled) {
+          offer.settled.push_back(std::make_unique<wire::SettlementT>(settlement));
         }
         return frame_with(std::move(offer));
       },
@@ -371,6 +389,8 @@ void CatchUp::stop_transfer(AgentSession& session) {
 
 // --- answers -----------------------------------------------------------------------------------
 
+// The answer to an offer means that the agent has stored the model. Its undecided rounds are
+// settled by then, because the offer contained their outcomes.
 void CatchUp::answered(AgentSession& session, const Conversation::Asked& asked) {
   if (asked.kind == wire::Message::Job && asked.tag == job_.id()) {
     assign_job(session);

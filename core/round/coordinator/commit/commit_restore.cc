@@ -76,6 +76,9 @@ std::vector<CommittedBucket> committed_buckets(const Published& published) {
 
 }  // namespace
 
+// A restart starts from the last checkpoint and repeats the rounds after it from their stored
+// payloads. Every round is compared with its stored hash, so a restored model is either the
+// committed one or an error.
 Status CommitWriter::restore(RestoredJob& state) {
   TRIBUTARY_ASSIGN(rule_, make_model_rule(job_.model->wire()));
   const CheckpointRecord& checkpoint = state.checkpoint;
@@ -107,6 +110,8 @@ Status CommitWriter::restore(RestoredJob& state) {
     journal_entry_ = std::max(journal_entry_, record.journal_entry);
     committed_.history().add_outcome(std::make_shared<const RoundRecord>(std::move(record)));
   }
+  // The rule's state is saved once, after the last redo: saving it in every step would copy the
+  // optimizer's state each time.
   for (const CommitRecord& commit : state.redo) TRIBUTARY_TRY(redo(commit));
   CommittedModel::State restored = committed_.state();
   restored.rule_state = rule_->save();

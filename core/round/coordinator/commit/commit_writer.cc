@@ -62,6 +62,7 @@ wire::RoundMechanismsT mechanisms_of(const ActiveRound& round, const Membership&
   return facts;
 }
 
+// A published round shares the payloads of its buckets; nothing is copied.
 Published publish_of(const ActiveRound& round, const std::vector<BucketAggregation*>& buckets,
                      const RoundRecord& record) {
   Published published;
@@ -80,6 +81,7 @@ Published publish_of(const ActiveRound& round, const std::vector<BucketAggregati
 }  // namespace
 
 std::span<float> CommitWriter::aggregator_residual(const RoundPlan& plan) {
+  // The residual exists only from the first round on that needs one. It has the size of the model.
   const bool encodes_again = std::ranges::any_of(plan.buckets(), [&](const PlannedBucket& bucket) {
     return !plan.by_peers() && bucket.codec->aggregation() != Aggregation::sum &&
            bucket.keeps_error();
@@ -93,6 +95,8 @@ std::span<float> CommitWriter::aggregator_residual(const RoundPlan& plan) {
   return aggregator_residual_;
 }
 
+// The model is computed first and published last: until the record is stored, no agent and no view
+// sees the new version. A crash before that leaves the old version, and the round runs again.
 bool CommitWriter::write(ActiveRound& round, const Membership& membership,
                          std::vector<AgentRoundRecord>& reports, Done done) {
   const std::vector<double> weights = membership.weights();
@@ -152,6 +156,8 @@ std::vector<BucketAggregation*> CommitWriter::apply_buckets(ActiveRound& round,
   return applied;
 }
 
+// The record contains everything that a restart needs to repeat the round: its plan, the combined
+// payloads of all stages and the hash of the resulting model.
 CommitRecord CommitWriter::record_of(const ActiveRound& round, const Membership& membership,
                                      const std::vector<BucketAggregation*>& buckets,
                                      const std::vector<double>& weights, const FloatVector& model) {
@@ -193,6 +199,7 @@ bool CommitWriter::checkpoint_due() const {
          static_cast<double>(redo_bytes_) >= policy.checkpoint_redo_models * model_bytes;
 }
 
+// The only place where the committed version advances.
 void CommitWriter::stored(Pending pending, const Done& done) {
   if (pending.checkpointed) {
     checkpoint_version_ = pending.state.version;

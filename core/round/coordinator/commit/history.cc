@@ -5,6 +5,8 @@
 
 namespace tributary {
 
+// Built only from what the journal keeps, so a commit that is sent after a restart is equal to the
+// one that was sent before.
 std::shared_ptr<const wire::CommitT> commit_message(const RoundRecord& record,
                                                     wire::Collective collective) {
   auto commit = std::make_shared<wire::CommitT>();
@@ -18,19 +20,19 @@ std::shared_ptr<const wire::CommitT> commit_message(const RoundRecord& record,
   round->round = record.id.round;
   round->attempt = record.id.attempt;
   for (const ContributorSetRecord& set : record.contributor_sets) {
-    auto one = std::make_unique<wire::ContributorSetT>();
-    one->bits = set.bits;
-    one->contributors = set.contributors;
-    one->divisor = set.divisor;
-    round->contributor_sets.push_back(std::move(one));
+    auto made = std::make_unique<wire::ContributorSetT>();
+    made->bits = set.bits;
+    made->contributors = set.contributors;
+    made->divisor = set.divisor;
+    round->contributor_sets.push_back(std::move(made));
   }
   for (const OutcomeRecord& outcome : record.outcomes) {
-    auto one = std::make_unique<wire::OutcomeT>();
-    one->bucket = outcome.bucket;
-    one->contributor_set = outcome.contributor_set;
-    one->result_hash = outcome.result_hash;
-    one->collective = collective;
-    round->outcomes.push_back(std::move(one));
+    auto result = std::make_unique<wire::OutcomeT>();
+    result->bucket = outcome.bucket;
+    result->contributor_set = outcome.contributor_set;
+    result->result_hash = outcome.result_hash;
+    result->collective = collective;
+    round->outcomes.push_back(std::move(result));
   }
   commit->rounds.push_back(std::move(round));
   return commit;
@@ -70,6 +72,7 @@ void History::publish(Published round) {
   trim();
 }
 
+// Two bounds: payloads by bytes, of which the last round always stays, and outcomes by number.
 void History::trim() {
   while (published_.size() > 1 && bytes_ > payload_bytes_max_) {
     bytes_ -= published_.front().bytes;

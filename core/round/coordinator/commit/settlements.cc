@@ -18,6 +18,7 @@ constexpr TimeNs kReadAgainAfterNs = 1'000 * kNsPerMs;
 
 std::optional<std::vector<wire::SettlementT>> Settlements::up_to(const AgentSession& session,
                                                                  std::uint64_t version) {
+  // First the rounds that the agent named, which it needs; then recent ones, as a precaution.
   std::vector<RoundKey> ids;
   for (const RoundKey& key : session.undecided) {
     if (key.job == job_.id() && key.round <= version) ids.push_back(key);
@@ -37,12 +38,12 @@ std::optional<std::vector<wire::SettlementT>> Settlements::up_to(const AgentSess
       load({.session = session.conversation.session(), .round = id.round});
       return std::nullopt;
     }
-    wire::SettlementT one;
-    one.id = std::make_unique<wire::RoundId>(wire_id(id));
-    one.committed = fate->committed;
-    one.buckets = fate->buckets;
-    one.contributed_bits = fate->contributed.bytes();
-    settled.push_back(std::move(one));
+    wire::SettlementT settlement;
+    settlement.id = std::make_unique<wire::RoundId>(wire_id(id));
+    settlement.committed = fate->committed;
+    settlement.buckets = fate->buckets;
+    settlement.contributed_bits = fate->contributed.bytes();
+    settled.push_back(std::move(settlement));
   }
   return settled;
 }
@@ -54,11 +55,12 @@ void Settlements::load(const Loading& loading) {
       LoadRound{.token = token, .job = job_.id(), .round = loading.round});
 }
 
+// A session that is gone needs no outcome any more; its request is dropped.
 void Settlements::load_again() {
   std::vector<Loading> due;
-  std::erase_if(loading_, [&](const auto& one) {
-    if (one.second.again_at_ns > job_.coordinator.now) return false;
-    due.push_back(one.second);
+  std::erase_if(loading_, [&](const auto& item) {
+    if (item.second.again_at_ns > job_.coordinator.now) return false;
+    due.push_back(item.second);
     return true;
   });
   for (Loading& loading : due) {
@@ -83,6 +85,7 @@ std::optional<Fate> Settlements::fate_of(const AgentSession& session, const Roun
   return fate_in(found->second.first, found->second.second, session.agent_id, id);
 }
 
+// Returns the session that waited for this round, or null if it has to wait longer or is gone.
 AgentSession* Settlements::take(const RoundLoaded& event) {
   const auto found = loading_.find(event.token);
   if (found == loading_.end() || found->second.again_at_ns != kNever) return nullptr;
@@ -113,6 +116,8 @@ AgentSession* Settlements::take(const RoundLoaded& event) {
   return session;
 }
 
+// Outcomes read from the journal are kept only until the offer is complete, which may take several
+// reads.
 void Settlements::release(const AgentSession& session) {
   if (!session.transfer_wanted || loaded_.size() > wire::kRoundsPerCommitMax) loaded_.clear();
 }

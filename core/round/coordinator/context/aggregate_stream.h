@@ -1,5 +1,8 @@
 // Sends an agent the combined payload of one stage of a bucket, in parts, within the send window of
 // its session.
+//
+// It cannot fail: a session that is lost meanwhile drops the stream, and the agent asks for the
+// rest in its next session.
 #pragma once
 
 #include <cstdint>

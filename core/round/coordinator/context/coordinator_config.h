@@ -1,4 +1,7 @@
 // The configuration of the coordinator's state machine.
+//
+// A plain value that is fixed for the life of the coordinator. The daemon checks it when it reads
+// the settings; the machine does not check it again.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,8 @@
 // The context that the objects of a coordinator share: configuration, time, actions, sessions and
 // the store queue. The coordinator owns it; it outlives those objects. Not thread-safe.
+//
+// `now` and `out` belong to the event that is being handled: the coordinator sets the time before
+// and takes the actions after it.
 #pragma once
 
 #include <algorithm>

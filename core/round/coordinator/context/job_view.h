@@ -1,4 +1,5 @@
-// The summary of a job that the coordinator shows to its host.
+// The summary of a job that the coordinator shows to its host. A copy: it does not change when the
+// job does.
 #pragma once
 
 #include <cstdint>

@@ -16,6 +16,8 @@ constexpr TimeNs kLinkReportsEveryNs = 500 * kNsPerMs;
 
 }  // namespace
 
+// Padding is counted apart, because it is no payload: the bytes of probes must not appear as
+// traffic of rounds.
 void LinkReports::probe(const ProbeLink& event) {
   AgentSession* const session = context_.roster.by_agent(event.agent_id);
   if (!session || session->leaving) return;
@@ -87,6 +89,8 @@ void LinkReports::receive_telemetry(AgentSession& session, const wire::Telemetry
                          "it has reported its links a moment ago");
   }
   LinksReported reported{.agent_id = session.agent_id, .links = {}};
+  // An agent may only report links that end at itself. Otherwise one agent could make the link
+  // between two others look slow.
   for (const wire::LinkSample* link : *links) {
     const std::string from = link->from() ? link->from()->str() : "";
     if (!link->to() || link->to()->string_view() != session.agent_id) {

@@ -16,6 +16,9 @@ std::vector<double> Membership::weights() const {
   return weights;
 }
 
+// Membership changes only between rounds, by opening an epoch. It has changed if a member's session
+// or weight is another one, or if an agent that is ready is no member, or is one that has
+// downloaded the model since.
 bool Membership::changed(std::uint64_t model_version) const {
   if (!epoch_) return true;
   const double most = most_examples();
@@ -97,10 +100,12 @@ void Membership::announce(std::uint64_t peer_session) {
   }
 }
 
+// The list of peers is sent only if rounds may be exchanged among them: it grows with the number of
+// members, and each member gets it.
 void Membership::announce_to(AgentSession& session, std::uint32_t member,
                              std::uint64_t peer_session) {
   double weight_sum = 0;
-  for (const Member& one : members_) weight_sum += one.weight;
+  for (const Member& each : members_) weight_sum += each.weight;
   std::vector<Member> peers;
   if (peer_session != 0) peers = members_;
   session.conversation.ask(
@@ -117,19 +122,21 @@ void Membership::announce_to(AgentSession& session, std::uint32_t member,
         membership.weight_sum = weight_sum;
         membership.peer_session = peer_session;
         for (const Member& peer : peers) {
-          auto one = std::make_unique<wire::MemberT>();
-          one->agent_id = peer.agent_id;
-          one->weight = peer.weight;
-          one->public_key.assign(peer.public_key.begin(), peer.public_key.end());
-          one->endpoints.push_back(std::make_unique<wire::EndpointT>());
-          one->endpoints[0]->address = peer.endpoint;
-          membership.members.push_back(std::move(one));
+          auto made = std::make_unique<wire::MemberT>();
+          made->agent_id = peer.agent_id;
+          made->weight = peer.weight;
+          made->public_key.assign(peer.public_key.begin(), peer.public_key.end());
+          made->endpoints.push_back(std::make_unique<wire::EndpointT>());
+          made->endpoints[0]->address = peer.endpoint;
+          membership.members.push_back(std::move(made));
         }
         return frame_with(std::move(membership));
       },
       job_.coordinator.out, epoch_->epoch);
 }
 
+// Empty for a session that is newer than the epoch, even if its agent is a member: only resume()
+// continues a membership.
 std::optional<std::uint32_t> Membership::member_of(const AgentSession& session) const {
   const auto found = by_agent_.find(session.agent_id);
   if (found == by_agent_.end()) return std::nullopt;
@@ -191,6 +198,9 @@ Bitmap Membership::without_late(const Bitmap& members) const {
   return prompt;
 }
 
+// A sample without replacement: every candidate draws a number, and the lowest ones participate.
+// The numbers depend only on seed, round and index, so another attempt with the same candidates
+// draws the same members.
 Bitmap Membership::drawn_from(const Bitmap& candidates, std::uint64_t round) const {
   const std::uint32_t count = candidates.count();
   const auto wanted =

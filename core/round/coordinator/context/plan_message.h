@@ -1,4 +1,5 @@
-// Sends the plan of a round to an agent.
+// Sends the plan of a round to an agent. The message is repeated until the agent answers; a refusal
+// reaches JobRun::refused().
 #pragma once
 
 #include <cstdint>

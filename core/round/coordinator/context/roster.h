@@ -1,5 +1,8 @@
 // The sessions of a coordinator, one per agent, with the state that the coordinator has about each.
 // Not thread-safe.
+//
+// It bounds nothing itself: CoordinatorSessions refuses agents beyond agents_max. A lookup costs a
+// search in a map of all sessions.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ class Stragglers {
   // Forgets agents that are no members any more.
   template <typename IsMember>
   void keep_only(IsMember&& is_member) {
-    std::erase_if(late_, [&](const auto& one) { return !is_member(one.first); });
+    std::erase_if(late_, [&](const auto& item) { return !is_member(item.first); });
   }
 
  private:

@@ -1,5 +1,7 @@
 // The number of bytes that the agents of a job may have in flight to the coordinator, derived from
 // the memory for incomplete payloads (CoordinatorConfig::incoming_bytes_max). Immutable.
+//
+// A pure function of its arguments: an object keeps no reference to them.
 #pragma once
 
 #include <cstddef>

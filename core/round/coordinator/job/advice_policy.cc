@@ -18,11 +18,11 @@ constexpr std::size_t kAlternativesMax = 32;
 // The chosen alternative, followed by as many others as fit, in the planner's order.
 std::vector<wire::AlternativeT> first_alternatives(const PlanAdvice& advice, std::size_t most) {
   std::vector<wire::AlternativeT> first;
-  for (const wire::AlternativeT& one : advice.alternatives) {
-    if (one.chosen) first.insert(first.begin(), one);
+  for (const wire::AlternativeT& alternative : advice.alternatives) {
+    if (alternative.chosen) first.insert(first.begin(), alternative);
   }
-  for (const wire::AlternativeT& one : advice.alternatives) {
-    if (!one.chosen && first.size() < most) first.push_back(one);
+  for (const wire::AlternativeT& each : advice.alternatives) {
+    if (!each.chosen && first.size() < most) first.push_back(each);
   }
   return first;
 }
@@ -47,18 +47,21 @@ Status check_reason(const PlanAdvice& advice) {
     return static_cast<int>(value) > 0 && value <= max;
   };
   if (!is_known(advice.trigger, wire::Trigger::MAX)) return bad_advice("trigger", "a known one");
-  for (const wire::AlternativeT& one : advice.alternatives) {
-    if (one.codec.empty()) return bad_advice("codec of an alternative", "a name");
-    if (!is_known(one.collective, wire::Collective::MAX)) {
+  for (const wire::AlternativeT& alternative : advice.alternatives) {
+    if (alternative.codec.empty()) return bad_advice("codec of an alternative", "a name");
+    if (!is_known(alternative.collective, wire::Collective::MAX)) {
       return bad_advice("collective of an alternative", "a known one");
     }
-    if (!(one.ratio >= 0 && one.ratio <= 1)) return bad_advice("ratio of an alternative", "0 to 1");
+    if (!(alternative.ratio >= 0 && alternative.ratio <= 1))
+      return bad_advice("ratio of an alternative", "0 to 1");
   }
   return {};
 }
 
 }  // namespace
 
+// A decision is checked completely before it replaces the previous one, since it comes from outside
+// the state machine. A refused one leaves the job with its own policy.
 void AdvicePolicy::advise(std::shared_ptr<const PlanAdvice> advice, std::uint64_t next_round) {
   const RoundPolicy& job = job_.policy();
   if (!advice || !job.planning.planned()) return;
@@ -87,6 +90,7 @@ void AdvicePolicy::refuse(const Status& why, std::uint64_t next_round) {
 }
 
 void AdvicePolicy::complete(PlanRequest& request, const Membership& membership) {
+  // Without a decision the plan keeps the reason of the job's policy.
   if (!advice_) return;
   add_reason(request);
   add_ratios(request, membership);
@@ -123,6 +127,8 @@ void AdvicePolicy::add_ratios(PlanRequest& request, const Membership& membership
   }
 }
 
+// The planner is outside the machine. It learns of reports and commits through actions and answers
+// with an event, so planning never blocks a round.
 void AdvicePolicy::report_agent(const AgentSession& session, const wire::Report& report) {
   if (!job_.policy().planning.planned()) return;
   AgentReported reported{.job = job_.id(),

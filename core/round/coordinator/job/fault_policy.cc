@@ -31,6 +31,8 @@ std::vector<std::string> FaultPolicy::names_of(const Bitmap& members) const {
   return names;
 }
 
+// Agents that are left out count towards agents_min: the job continues without them instead of
+// waiting until they recover.
 Bitmap FaultPolicy::participants(std::uint64_t round) {
   const Bitmap ready = membership_.ready_members(round);
   const Bitmap out = faulty_.left_out(names_of(ready), round);
@@ -44,6 +46,8 @@ Bitmap FaultPolicy::participants(std::uint64_t round) {
   return enough ? participants : Bitmap();
 }
 
+// `notify` is false if the agent itself has reported the fault. Otherwise the Abort makes it drop
+// the values, so that they do not come back with the residual.
 void FaultPolicy::exclude(std::uint32_t member, const RoundKey& key, const std::string& why,
                           bool notify) {
   const std::string& agent_id = membership_.members()[member].agent_id;
@@ -71,6 +75,8 @@ void FaultPolicy::exclude(std::uint32_t member, const RoundKey& key, const std::
       job_.coordinator.out, key.round);
 }
 
+// Needed if every payload is finite and their sum, or the step with it, is not: the cause is then
+// found by halving the set of suspects over several attempts.
 void FaultPolicy::search_cause(const ActiveRound& round) {
   const std::vector<std::string> suspects = names_of(round.suspects());
   if (suspects.empty()) return;

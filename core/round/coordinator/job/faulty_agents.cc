@@ -17,7 +17,7 @@ bool contains(std::span<const std::string> names, const std::string& name) {
 }
 
 void erase_all(std::vector<std::string>& from, std::span<const std::string> names) {
-  std::erase_if(from, [&](const std::string& one) { return contains(names, one); });
+  std::erase_if(from, [&](const std::string& name) { return contains(names, name); });
 }
 
 }  // namespace
@@ -28,17 +28,22 @@ std::uint64_t FaultyAgents::found(const std::string& agent_id, std::uint64_t rou
   Fault& fault = faults_[agent_id];
   // A further fault in the same round is the same fault again.
   if (fault.round == round) return fault.until;
+  // The pause doubles with each fault, so an agent that is always at fault costs ever fewer
+  // attempts.
   fault.pause = std::clamp(2 * fault.pause, 1u, kFaultRoundsMax);
   fault.round = round;
   fault.until = round + fault.pause;
   return fault.until;
 }
 
+// One step of a binary search. The bad result contained these contributors, so the cause is among
+// the suspects that contributed; the other suspects are set aside. Returns the cause once a single
+// suspect is left.
 std::optional<std::string> FaultyAgents::search(std::span<const std::string> contributors) {
   by_numbers_ = true;
   std::vector<std::string> now;
   std::ranges::copy_if(suspects_, std::back_inserter(now),
-                       [&](const std::string& one) { return contains(contributors, one); });
+                       [&](const std::string& name) { return contains(contributors, name); });
   if (now.empty()) {
     // No suspect contributed, so the cause is another agent.
     now.assign(contributors.begin(), contributors.end());
@@ -54,6 +59,8 @@ std::optional<std::string> FaultyAgents::search(std::span<const std::string> con
   return agent_id;
 }
 
+// Participants of a finite round are cleared of suspicion. A fault is forgiven only to agents whose
+// contribution was part of the result.
 void FaultyAgents::committed(std::uint64_t round, std::span<const std::string> participants,
                              std::span<const std::string> contributors) {
   by_numbers_ = false;
@@ -66,7 +73,7 @@ void FaultyAgents::committed(std::uint64_t round, std::span<const std::string> p
 
 Bitmap FaultyAgents::left_out(std::span<const std::string> ready, std::uint64_t round) {
   // An agent that is not there must not keep a search from ending.
-  std::erase_if(suspects_, [&](const std::string& one) { return !contains(ready, one); });
+  std::erase_if(suspects_, [&](const std::string& name) { return !contains(ready, name); });
   if (suspects_.empty()) aside_.clear();
   // The last suspect is not left out, because only its own attempt shows whether it is the cause.
   const auto half = std::span<const std::string>(suspects_).first(suspects_.size() / 2);
@@ -88,6 +95,9 @@ bool FaultyAgents::excluded(const std::string& agent_id, std::uint64_t round) co
   return found != faults_.end() && round < found->second.until;
 }
 
+// Returns true if the model itself must be the cause: several times every ready agent was at fault,
+// or the searches of this round have used up their attempts. Attempts that ended for other reasons
+// do not count.
 bool FaultyAgents::gave_up(std::uint64_t round, std::span<const std::string> ready) {
   if (round != round_) attempts_ = all_faulty_ = 0;
   round_ = round;
@@ -95,7 +105,7 @@ bool FaultyAgents::gave_up(std::uint64_t round, std::span<const std::string> rea
   by_numbers_ = false;
   ++attempts_;
   const bool all =
-      std::ranges::all_of(ready, [&](const std::string& one) { return excluded(one, round); });
+      std::ranges::all_of(ready, [&](const std::string& name) { return excluded(name, round); });
   if (all && !ready.empty()) ++all_faulty_;
   const auto steps = static_cast<std::uint32_t>(std::bit_width(ready.size())) + 1;
   return all_faulty_ >= kAllFaultyMax || attempts_ > kSearchesMax * steps;

@@ -67,6 +67,8 @@ bool JobRun::accepts(const std::string& agent_id) const {
   return agents.empty() || std::ranges::find(agents, agent_id) != agents.end();
 }
 
+// The largest bucket that the policy or the planner's current decision allows. It may exceed
+// bucket_values_max, because codecs of whole layers do not divide a layer.
 UploadBudget JobRun::budget() const {
   const std::uint64_t values =
       std::max(std::min(job_.model->values(), job_.policy().bucket_values_max),
@@ -82,6 +84,8 @@ bool JobRun::waits_for_catching_up() const {
          membership_.some_catch_up(committed_.version());
 }
 
+// Called after every event that may end the waiting. It does nothing unless all conditions for a
+// round hold.
 void JobRun::maybe_begin() {
   const TimeNs now = job_.coordinator.now;
   if (phase_ == Phase::backing_off && now >= retry_.resume_at_ns) phase_ = Phase::waiting;
@@ -99,6 +103,8 @@ void JobRun::maybe_begin() {
   }
 }
 
+// The epoch is stored before its first round: a restart must be able to name the members of every
+// round that an agent may ask about.
 void JobRun::open_epoch() {
   membership_.open(next_round());
   carried_.clear();
@@ -121,6 +127,8 @@ void JobRun::begin_attempt() {
   // An exclusion holds for one attempt.
   membership_.exclude(Bitmap());
   if (participants.count() == 0) return;
+  // A decision of the planner that leads to no valid plan is dropped, and the job's own policy is
+  // used. Only if that fails too is the job paused.
   Status status = start_attempt(participants);
   if (!status.ok() && advice_.advised()) {
     advice_.refuse(status, next_round());
@@ -133,6 +141,8 @@ void JobRun::begin_attempt() {
   }
 }
 
+// Choices that depend on the state of the federation are made here; build_plan() is a pure function
+// of this request, the job and the policy.
 PlanRequest JobRun::request_plan(const Bitmap& participants) {
   const UploadBudget uploads = budget();
   std::string reason = "as the job's policy says";
@@ -205,6 +215,8 @@ void JobRun::commit() {
   phase_ = Phase::committing;
 }
 
+// Called when the record is stored. Everything that was held back until then follows: readings, the
+// planner's report, commits to agents, and the next round.
 void JobRun::committed(const RoundRecord& record) {
   const ActiveRound& round = attempt_->round();
   faults_.committed(record, round.plan());
@@ -225,6 +237,8 @@ void JobRun::committed(const RoundRecord& record) {
   maybe_begin();
 }
 
+// `retry` is false if an operator ends the job. Only failures count for the policies that look for
+// a cause.
 void JobRun::give_up(wire::AbortReason reason, bool retry) {
   const std::unique_ptr<Attempt> ended = std::move(attempt_);
   const TimeNs now = job_.coordinator.now;
@@ -268,6 +282,8 @@ void JobRun::advise(std::shared_ptr<const PlanAdvice> advice) {
   advice_.advise(std::move(advice), next_round());
 }
 
+// The new state is effective at once for this machine and announced to agents after it is stored. A
+// round that is being committed still completes.
 void JobRun::change(wire::JobState state, std::string reason, std::function<void()> done) {
   if (has_ended(state)) {
     if (phase_ == Phase::running) give_up(wire::AbortReason::by_operator, false);

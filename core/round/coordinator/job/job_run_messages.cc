@@ -12,6 +12,8 @@ wire::StandingT JobRun::standing(const AgentSession& session) const {
 }
 
 void JobRun::joined(AgentSession& session, std::uint64_t before) {
+  // The order matters: greet() decides whether the agent has the job, resume() whether it is still
+  // a member, and begin() sends what it lacks after the membership and the plan.
   catch_up_.greet(session);
   // A process that returns over a new connection continues as the same member.
   if (const std::optional<std::uint32_t> member = membership_.resume(session, before)) {
@@ -46,6 +48,8 @@ void JobRun::refused(AgentSession& session, const Conversation::Asked& asked,
   job_.coordinator.note(LogLevel::warning, "agent_refused", wire::EnumNameMessage(asked.kind),
                         session.agent_id, text, {.job = job_.id(), .round = committed_.version()});
   catch_up_.refused(session, asked);
+  // A refused plan takes the agent out of this attempt only. The tag is the round, so a late
+  // refusal of an earlier plan has no effect.
   const bool plan = asked.kind == wire::Message::Plan;
   if (!plan || !attempt_ || asked.tag != attempt_->key().round) return;
   const std::optional<std::uint32_t> member = membership_.member_of(session);
@@ -120,6 +124,8 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, const P
   }
   if (!attempt_->receive_part(session, part, message, payload)) return;
   const std::optional<std::uint32_t> member = membership_.member_of(session);
+  // A payload with numbers that cannot be added excludes its agent for some rounds. The attempt
+  // goes on without it.
   const std::string fault =
       member ? std::exchange(attempt_->round().members()[*member].fault, {}) : std::string();
   if (!fault.empty()) {
@@ -154,6 +160,8 @@ void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
     if (current) ratio = ratio_of(attempt_->round().plan(), *member, job_.coordinator.cache);
     reporter_.keep(session, report, ratio);
   }
+  // Also from a report for a round that is over: the number of examples belongs to the agent, not
+  // to the round.
   membership_.count_examples(session.agent_id, report.examples());
   reporter_.read_metrics(session, report);
   if (!repeated) advice_.report_agent(session, report);

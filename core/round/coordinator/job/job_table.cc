@@ -19,6 +19,7 @@ JobRun* JobTable::run(std::uint64_t job) const {
   return found == runs_.end() ? nullptr : found->get();
 }
 
+// The first unfinished job in the order of submission; without one, the last job.
 JobRun* JobTable::run_at_work() const {
   const auto found = std::ranges::find_if(runs_, [](const auto& run) { return !run->over(); });
   if (found != runs_.end()) return found->get();
@@ -38,6 +39,8 @@ Status JobTable::restore(CoordinatorState state) {
   return {};
 }
 
+// A submitted job takes the same form as one that a journal restores, so that both begin through
+// JobRun::make().
 Result<RestoredJob> JobTable::new_job(const SubmitJob& event) {
   TRIBUTARY_TRY(check(event.policy));
   RestoredJob job;
@@ -79,6 +82,8 @@ void JobTable::submit(const SubmitJob& event) {
     context_.out.emplace_back(CommandDone{.command = event.command, .status = job.status()});
     return;
   }
+  // The submission is confirmed after it is stored: a job that an operator was told about survives
+  // a crash.
   NewJobRecord record{.job = job->job, .checkpoint = job->checkpoint};
   context_.store.push(std::move(record), [this, command = event.command, job = std::move(*job)] {
     context_.out.emplace_back(CommandDone{.command = command, .status = {}, .job = job.job.job});
@@ -92,6 +97,8 @@ void JobTable::submit(const SubmitJob& event) {
   });
 }
 
+// The first unfinished job that accepts the agent. An agent without one keeps its job, so that it
+// can still get the final model.
 JobRun* JobTable::choose_run(const AgentSession& session) const {
   JobRun* chosen = run_of(session);
   for (const auto& run : runs_) {
@@ -102,6 +109,8 @@ JobRun* JobTable::choose_run(const AgentSession& session) const {
   return chosen;
 }
 
+// Agents change their job only when a job begins or ends. The comparison makes this a constant-time
+// check on all other events.
 void JobTable::share_out_agents() {
   const OpenRuns now = open_runs();
   if (now == shared_out_) return;
@@ -130,6 +139,8 @@ JobTable::OpenRuns JobTable::open_runs() const {
 
 // The last job always stays, so that its model is available.
 void JobTable::drop_runs() {
+  // A finished job stays while an agent is assigned to it, since it may still have to send that
+  // agent the last model.
   for (std::size_t i = 0; i + 1 < runs_.size();) {
     const JobRun& run = *runs_[i];
     const auto in_use = [&] {

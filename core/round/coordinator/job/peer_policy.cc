@@ -14,7 +14,11 @@ namespace {
 
 // Every peer connects to every other, so the number of connections grows with the square.
 constexpr std::size_t kPeersMax = 256;
+// Limit for the pause in rounds after failures of an exchange among peers. It doubles with each
+// failure.
 constexpr std::uint32_t kPauseRoundsMax = 64;
+// While some agents are late, one in this many rounds uses the star, so that their updates count
+// too.
 constexpr std::uint64_t kLateRounds = 4;
 
 // Empty if the addresses show no obstacle.
@@ -35,6 +39,8 @@ std::string why_peers_unreachable(std::span<const Membership::Member> members) {
 
 }  // namespace
 
+// Each epoch has its own session number of the peer links. 0 means that the members cannot connect
+// to one another, and why_not_ then has the reason.
 void PeerPolicy::open(const Membership& membership) {
   session_ = 0;
   broken_ = renew_ = false;
@@ -86,6 +92,8 @@ std::uint32_t PeerPolicy::exchanges(const RoundPolicy& policy, wire::Collective 
   return policy.exchanges_per_round;
 }
 
+// An exchange among peers gets half of the deadline, so that the star has the other half if it
+// fails.
 std::uint32_t PeerPolicy::deadline_ms(wire::Collective collective, std::uint64_t round) const {
   const std::uint32_t whole = job_.policy().deadline_ms;
   const bool stands_in = round == failed_round_;

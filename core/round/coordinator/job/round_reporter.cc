@@ -34,6 +34,8 @@ double ratio_of(const RoundPlan& plan, std::uint32_t member, CodecCache& codecs)
   return codec.ok() ? (*codec)->own_share().value_or(exchange.ratio) : exchange.ratio;
 }
 
+// Moves the session's counts here, so that bytes of a session that ends are not lost and none is
+// counted twice.
 void RoundReporter::count(AgentSession& session) {
   up_.add(std::exchange(session.received, {}));
   const Conversation::Traffic traffic = session.conversation.take_traffic();
@@ -44,6 +46,8 @@ void RoundReporter::count(AgentSession& session) {
 void RoundReporter::keep(const AgentSession& session, const wire::Report& report,
                          std::optional<double> ratio) {
   if (report.trials()) trials_ += report.trials()->size();
+  // Reports are stored with the next commit. The bound holds even if agents report without limit
+  // between two commits.
   if (reports_.size() >= kReportsMax) return;
   SharedBytes mechanisms;
   if (report.mechanisms()) {

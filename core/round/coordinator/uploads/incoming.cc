@@ -73,6 +73,8 @@ void Incoming::clear() {
   bytes_ = 0;
 }
 
+// Keys in the queue whose payload does not wait any more are skipped. The memory is reserved before
+// the call is sent, so a called agent always finds a place.
 std::optional<IncomingKey> Incoming::call_next() {
   while (!queue_.empty()) {
     const IncomingKey key = queue_.front();

@@ -1,5 +1,8 @@
 // The progress of an agent's upload in one attempt and the rate of its uplink, as the coordinator
 // measures them from arriving parts.
+//
+// Estimates only: they serve the check of deadlines and the planner, and no payload is accepted or
+// refused by them.
 #pragma once
 
 #include <cstdint>
