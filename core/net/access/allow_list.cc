@@ -150,12 +150,13 @@ Status check_agent_id(std::string_view id) {
       id[0] != '-') {
     return {};
   }
-  return Status(StatusCode::invalid_argument,
-                {.what = "agent id",
-                 .expected = fmt::format("1 to {} letters, digits, dots, dashes and underscores, "
-                                         "the first no dot or dash",
-                                         wire::kAgentIdBytesMax),
-                 .got = fmt::format("{} bytes", id.size())});
+  return Status(
+      StatusCode::invalid_argument,
+      {.what = "agent id",
+       .expected = fmt::format("1 to {} letters, digits, dots, dashes and underscores, "
+                               "the first no dot or dash",
+                               wire::kAgentIdBytesMax),
+       .got = fmt::format("{} bytes with other characters or another length", id.size())});
 }
 
 Result<std::vector<AllowedAgent>> parse_allow_list(std::string_view text) {
