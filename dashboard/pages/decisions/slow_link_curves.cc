@@ -101,12 +101,13 @@ std::vector<PlotCurve> SlowLinkCurves::curves(const Quantity& quantity, bool ove
   std::vector<PlotCurve> out;
   std::set<QString> agents;
   for (const Way& way : quantity.ways) {
-    // An agent has the same colour on all pages. If both of its links are shown, the second one
-    // needs another colour.
+    // An agent has the same colour on all pages. If both of its links are shown, the second one is
+    // paler.
     const bool is_first = agents.insert(way.agent).second;
     out.push_back({.key = way.name,
                    .name = way.name,
-                   .colour_key = is_first ? way.agent : way.name,
+                   .colour_key = way.agent,
+                   .pale = !is_first,
                    .series = (over_time ? way.over_time : way.over_rounds).series()});
   }
   return out;
