@@ -55,6 +55,7 @@ struct Command {
 struct Noun {
   std::string_view name;
   std::string_view summary;
+  std::string_view examples;  // printed at the end of the help: "examples:\n  tributary ..."
 };
 
 }  // namespace tributary

@@ -24,6 +24,40 @@ Status usage(std::string what, std::string expected, std::string got, std::strin
                                                .remedy = std::move(remedy)});
 }
 
+// Prints the usage line that it is given. CLI11's own line shows required arguments as optional.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  explicit HelpFormatter(const std::string& usage) : usage_("Usage: " + usage + "\n") {
+    column_width(32);
+    label("Positionals", "Arguments");
+  }
+  std::string make_usage(const CLI::App*, std::string) const override { return usage_; }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_option_text().empty() ? "" : " " + option->get_option_text();
+  }
+
+ private:
+  const std::string usage_;
+};
+
+// The words after "tributary job submit": required ones, then "[OPTIONS]". A program's own words
+// come last, after "--".
+std::string arguments_text(const std::vector<Option>& options) {
+  std::string text;
+  std::string rest;
+  for (const Option& option : options) {
+    const bool positional = !option.name.starts_with('-');
+    if (positional && option.repeatable) {
+      rest = fmt::format(" -- {} ...", option.name);
+    } else if (positional) {
+      text += option.required ? fmt::format(" {}", option.name) : fmt::format(" [{}]", option.name);
+    } else if (option.required) {
+      text += fmt::format(" {} {}", option.name, option.value_name);
+    }
+  }
+  return text + " [OPTIONS]" + rest;
+}
+
 // CLI11 only splits the arguments. Missing, unknown and repeated options are detected here, because
 // our errors suggest the nearest name and a remedy.
 class Parser {
@@ -33,17 +67,21 @@ class Parser {
     root_.set_help_flag("-h,--help", "print this help");
     root_.set_version_flag("--version", std::string(kProgram) + " " + TRIBUTARY_VERSION,
                            "print the version");
-    root_.get_formatter()->label("SUBCOMMAND", "VERB");  // inherited by the nouns
-    root_.footer("See 'tributary NOUN VERB --help' for details and examples.");
+    root_.formatter(std::make_shared<HelpFormatter>(fmt::format("{} COMMAND [OPTIONS]", kProgram)));
+    root_.footer(
+        "'tributary COMMAND --help' explains a command.\n\n"
+        "examples:\n"
+        "  tributary demo\n"
+        "  tributary job submit digits.toml\n"
+        "  tributary job watch digits");
     for (const Noun& noun : nouns) {
-      add_app(root_, noun.name, noun.summary)
-          ->footer(
-              fmt::format("See 'tributary {} VERB --help' for details and examples.", noun.name));
+      CLI::App* const app = add_app(root_, noun.name, noun.summary);
+      app->formatter(std::make_shared<HelpFormatter>(
+          fmt::format("{} {} SUBCOMMAND [OPTIONS]", kProgram, noun.name)));
+      app->footer(fmt::format("'tributary {} SUBCOMMAND --help' explains a subcommand.\n\n{}",
+                              noun.name, noun.examples));
     }
     for (const Command& command : commands) add_command(command);
-    const auto formatter = std::make_shared<CLI::Formatter>();
-    formatter->label("SUBCOMMAND", "NOUN [VERB]");
-    root_.formatter(formatter);
   }
 
   // Three passes: CLI11 splits the words, refuse_extras() reports words that it did not know, and
@@ -63,7 +101,7 @@ class Parser {
     TRIBUTARY_TRY(refuse_extras());
     Leaf* const leaf = chosen_leaf();
     if (leaf == nullptr) {
-      return usage(path(), root_.get_subcommands().empty() ? "a noun" : "a verb", "none",
+      return usage(path(), root_.get_subcommands().empty() ? "a command" : "a subcommand", "none",
                    did_you_mean("", subcommands_of(deepest())) + "; " + see_help());
     }
     TRIBUTARY_TRY(accept_options(*leaf));
@@ -81,7 +119,7 @@ class Parser {
   static CLI::App* add_app(CLI::App& parent, std::string_view name, std::string_view summary) {
     CLI::App* const app = parent.add_subcommand(std::string(name), std::string(summary));
     app->allow_extras()->require_subcommand(0, 1);
-    app->group(parent.get_parent() == nullptr ? "Nouns" : "Verbs");
+    app->group(parent.get_parent() == nullptr ? "Commands" : "Subcommands");
     app->set_help_flag("-h,--help", "print this help");
     return app;
   }
@@ -92,9 +130,19 @@ class Parser {
     Leaf& leaf = leaves_.emplace_back();
     leaf.command = &command;
     leaf.app = add_app(parent, command.verb.empty() ? command.noun : command.verb, command.summary);
+    leaf.app->formatter(std::make_shared<HelpFormatter>(
+        fmt::format("{} {}{}", kProgram, command.name(), arguments_text(command.options))));
     leaf.app->footer(std::string(command.details));
     for (const Option& option : command.options) leaf.options.push_back(add_option(leaf, option));
     leaf.app->add_flag("--json", leaf.json, "print one JSON object instead of text");
+  }
+
+  // The text after an option's name in the list of options. The usage line shows which arguments
+  // are required.
+  static std::string values_text(const Option& option) {
+    if (!option.name.starts_with('-')) return option.repeatable ? "..." : "";
+    return fmt::format("{}{}{}", option.value_name, option.repeatable ? " ..." : "",
+                       option.required ? " (required)" : "");
   }
 
   CLI::Option* add_option(Leaf& leaf, const Option& option) {
@@ -110,8 +158,7 @@ class Parser {
         ->allow_extra_args(takes_the_rest)
         ->multi_option_policy(kTakeAll)
         ->type_name(std::string(option.value_name))
-        ->option_text(fmt::format("{}{}{}", option.value_name, option.repeatable ? " ..." : "",
-                                  option.required ? " (required)" : ""));
+        ->option_text(values_text(option));
   }
 
   const CLI::App& deepest() const {
@@ -179,7 +226,7 @@ class Parser {
                    fmt::format("see '{} --help'", level));
     }
     return usage(fmt::format("'{}' after '{}'", extra, level),
-                 app.get_parent() == nullptr ? "a noun" : "a verb", "an unknown word",
+                 app.get_parent() == nullptr ? "a command" : "a subcommand", "an unknown word",
                  did_you_mean(extra, known));
   }
 
@@ -187,10 +234,14 @@ class Parser {
     for (std::size_t i = 0; i < leaf.options.size(); ++i) {
       const Option& option = leaf.command->options[i];
       const CLI::Option& parsed = *leaf.options[i];
-      const std::string what = fmt::format("option '{}'", option.name);
+      const std::string what =
+          fmt::format("{} '{}'", option.name.starts_with('-') ? "option" : "argument", option.name);
       if (option.required && parsed.count() == 0) {
+        const bool positional = !option.name.starts_with('-');
         return usage(fmt::format("{} of '{}'", what, path()),
-                     fmt::format("{} {}", option.name, option.value_name), "nothing", see_help());
+                     positional ? std::string(option.name)
+                                : fmt::format("{} {}", option.name, option.value_name),
+                     "nothing", see_help());
       }
       if (!option.repeatable && parsed.count() > 1) {
         return usage(what, "the option once", fmt::format("{}", parsed.count()),

@@ -40,6 +40,26 @@ class CommandLineTest : public testing::Test {
                                       .accept = accept_flag(paint_, false)}},
                          .run = run});
     commands_.push_back({.noun = "boat",
+                         .verb = "paint",
+                         .summary = "paint it",
+                         .details = {},
+                         .options = {{.name = "COLOUR",
+                                      .value_name = "COLOUR",
+                                      .help = "its colour",
+                                      .accept = accept_text(colour_),
+                                      .required = true},
+                                     {.name = "PART",
+                                      .value_name = "PART",
+                                      .help = "one part only",
+                                      .accept = accept_text(part_)},
+                                     {.name = "WORD",
+                                      .value_name = "WORD",
+                                      .help = "the painter's program",
+                                      .accept = accept_files(oars_),
+                                      .required = true,
+                                      .repeatable = true}},
+                         .run = run});
+    commands_.push_back({.noun = "boat",
                          .verb = "sink",
                          .summary = "sink it",
                          .details = {},
@@ -50,12 +70,12 @@ class CommandLineTest : public testing::Test {
   }
 
   Result<CommandLine> parse(const std::vector<std::string>& args) {
-    static constexpr Noun kNouns[] = {{"boat", "boats"}};
+    static constexpr Noun kNouns[] = {{"boat", "boats", "examples:\n  tributary boat sink"}};
     return parse_command_line(kNouns, commands_, args);
   }
   std::string error(const std::vector<std::string>& args) { return parse(args).status().text(); }
 
-  std::string name_;
+  std::string name_, colour_, part_;
   std::vector<std::string> oars_;
   unsigned seats_ = 2;
   bool paint_ = true;
@@ -85,7 +105,7 @@ TEST_F(CommandLineTest, EveryCommandTakesJson) {
 TEST_F(CommandLineTest, NamesTheNearestWord) {
   EXPECT_THAT(error({"baot", "build"}), AllOf(HasSubstr("'baot'"), HasSubstr("'boat'?")));
   EXPECT_THAT(error({"boat", "bild"}), HasSubstr("did you mean 'build'?"));
-  EXPECT_THAT(error({"boat", "paint"}), HasSubstr("known: build, sink"));
+  EXPECT_THAT(error({"boat", "varnish"}), HasSubstr("known: build, paint, sink"));
   EXPECT_THAT(error({"boat", "build", "--nam", "x"}), HasSubstr("did you mean '--name'?"));
   EXPECT_THAT(error({"boat", "build", "--oars=long"}), HasSubstr("'--oars'"));
   EXPECT_THAT(error({"boat", "sink", "--jsno"}), HasSubstr("did you mean '--json'?"));
@@ -97,8 +117,8 @@ TEST_F(CommandLineTest, AnUnknownOptionCountsBeforeAMissingOne) {
 }
 
 TEST_F(CommandLineTest, SaysWhatIsMissing) {
-  EXPECT_THAT(error({}), AllOf(HasSubstr("a noun"), HasSubstr("boat, swim")));
-  EXPECT_THAT(error({"boat"}), AllOf(HasSubstr("a verb"), HasSubstr("build, sink")));
+  EXPECT_THAT(error({}), AllOf(HasSubstr("a command"), HasSubstr("boat, swim")));
+  EXPECT_THAT(error({"boat"}), AllOf(HasSubstr("a subcommand"), HasSubstr("build, paint, sink")));
   EXPECT_THAT(error({"boat", "build"}), HasSubstr("expected --name TEXT, got nothing"));
   EXPECT_THAT(error({"boat", "build", "--name"}), HasSubstr("--name: 1 required TEXT missing"));
 }
@@ -124,6 +144,19 @@ TEST_F(CommandLineTest, HelpsOnEveryLevel) {
   EXPECT_THAT(help({"boat", "build", "--help"}),
               AllOf(HasSubstr("--name TEXT (required)"), HasSubstr("--oar KIND ..."),
                     HasSubstr("examples:\n  tributary boat build"), HasSubstr("--json")));
+}
+
+TEST_F(CommandLineTest, UsageShowsWhatIsRequired) {
+  const auto help = [&](const std::vector<std::string>& args) { return parse(args).value().text; };
+  EXPECT_THAT(help({"--help"}), HasSubstr("Usage: tributary COMMAND [OPTIONS]\n"));
+  EXPECT_THAT(help({"boat", "--help"}),
+              AllOf(HasSubstr("Usage: tributary boat SUBCOMMAND [OPTIONS]\n"),
+                    HasSubstr("examples:\n  tributary boat sink")));
+  EXPECT_THAT(help({"boat", "build", "--help"}),
+              HasSubstr("Usage: tributary boat build --name TEXT [OPTIONS]\n"));
+  EXPECT_THAT(help({"boat", "paint", "--help"}),
+              AllOf(HasSubstr("Usage: tributary boat paint COLOUR [PART] [OPTIONS] -- WORD ...\n"),
+                    HasSubstr("Arguments:\n  COLOUR   ")));
 }
 
 TEST_F(CommandLineTest, PrintsItsVersion) {

@@ -6,15 +6,40 @@ namespace tributary {
 
 std::span<const Noun> all_nouns() {
   static constexpr auto kNouns = std::to_array<Noun>({
-      {"codec", "list, apply and measure codecs"},
-      {"data", "generate, describe and shard data sets"},
-      {"job", "submit, watch, control and export jobs"},
-      {"keys", "create keys and allow agents"},
-      {"lab", "create nodes with slow links on this machine, for any program"},
-      {"load", "run many agents against a coordinator, with synthetic updates"},
-      {"link", "show the measured links of agents and coordinator"},
-      {"plan", "compute or repeat the planner's decisions"},
-      {"sim", "simulate the round protocol on a virtual clock, network and disk"},
+      {"codec", "list, apply and measure codecs",
+       "examples:\n"
+       "  tributary codec list\n"
+       "  tributary codec compare --agents 10 --rounds 50"},
+      {"data", "generate, describe and shard data sets",
+       "examples:\n"
+       "  tributary data make digits --out digits\n"
+       "  tributary data shards digits --agents 4 --alpha 0.3"},
+      {"job", "submit, watch, control and export jobs",
+       "examples:\n"
+       "  tributary job submit digits.toml\n"
+       "  tributary job watch digits\n"
+       "  tributary job export digits --out digits_model"},
+      {"keys", "create keys and allow agents",
+       "examples:\n"
+       "  tributary keys new --out coordinator.key\n"
+       "  tributary keys join garage-01 --coordinator tcp://coordinator.lan:4640 \\\n"
+       "      --list agents.allow --coordinator-key-file coordinator.key.pub"},
+      {"lab", "create nodes with slow links on this machine, for any program",
+       "examples:\n"
+       "  tributary lab up --nodes 4 --rate 1gbit"},
+      {"load", "run many agents against a coordinator, with synthetic updates",
+       "examples:\n"
+       "  tributary load --agents 1000 --params 1Mi --codec thc:bits=4"},
+      {"link", "show the measured links of agents and coordinator",
+       "examples:\n"
+       "  tributary link list"},
+      {"plan", "compute or repeat the planner's decisions",
+       "examples:\n"
+       "  tributary plan pareto --alpha-ms 10 --gbps 0.1 --params 25M --agents 4\n"
+       "  tributary plan replay run.db"},
+      {"sim", "simulate the round protocol on a virtual clock, network and disk",
+       "examples:\n"
+       "  tributary sim run tests/scenarios/mixed.toml --seed 7"},
   });
   return kNouns;
 }

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "core/net/access/allow_list.h"
+#include "core/net/access/join_file.h"
 
 namespace tributary {
 namespace {
@@ -87,8 +88,9 @@ void bind(Settings& settings, CoordinatorSettings& config) {
 // Observers without keys are only possible without encryption, as with agents.
 Status check_watch(const Settings& settings, const CoordinatorSettings& config) {
   if (config.watch_endpoint.empty()) return {};
+  TRIBUTARY_TRY(check_listening_endpoint(config.watch_endpoint).at("setting watch.endpoint"));
   if (config.encrypted && config.watch_allow_file.empty()) {
-    return settings.missing("watch.allow_file", "list the watchers with 'tributary keys allow'");
+    return settings.missing("watch.allow_file", "list the observers with 'tributary keys allow'");
   }
   for (const std::string& id : config.watch_operators) {
     TRIBUTARY_TRY(check_agent_id(id).at("setting watch.operators"));
@@ -101,6 +103,7 @@ Status check_together(const Settings& settings, const CoordinatorSettings& confi
   if (config.journal.empty()) {
     return settings.missing("journal.file", "name the file that keeps jobs and rounds");
   }
+  TRIBUTARY_TRY(check_listening_endpoint(config.endpoint).at("setting link.endpoint"));
   if (config.encrypted && config.key_file.empty()) {
     return settings.missing("link.key_file", "make a key pair with 'tributary keys new'");
   }

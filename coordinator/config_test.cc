@@ -36,6 +36,20 @@ TEST(CoordinatorConfig, WatchersNeedAListOfTheirOwn) {
   EXPECT_EQ(settings->watch_operators, (std::vector<std::string>{"desk-1", "b"}));
 }
 
+// libzmq cuts a port to 16 bits, so a port that is too large would be another one.
+TEST(CoordinatorConfig, EndpointsHaveASchemeAndAPort) {
+  for (const std::string wrong :
+       {"4640", "http://*:4640", "tcp://*:99999", "tcp://lan", "tcp://:"}) {
+    EXPECT_THAT(read_with({"link.endpoint=\"" + wrong + "\""}).status().text(),
+                HasSubstr("setting link.endpoint: endpoint: expected tcp://ADDRESS:PORT"))
+        << wrong;
+  }
+  for (const std::string right :
+       {"tcp://*:4640", "tcp://[::1]:0", "tcp://127.0.0.1:*", "ipc:///x"}) {
+    EXPECT_TRUE(read_with({"link.endpoint=" + right}).ok()) << right;
+  }
+}
+
 TEST(CoordinatorConfig, AnOperatorIsAnId) {
   const Status status = read_with({"watch.endpoint=tcp://*:4641", "watch.allow_file=w.allow",
                                    "watch.operators=[\"not an id\"]"})

@@ -13,6 +13,11 @@ int main(int argc, char** argv) {
                                         .summary =
                                             "plans the rounds of a federation, combines the "
                                             "updates of its agents, and keeps the journal",
+                                        .examples =
+                                            "  tributary-coordinator --config coordinator.toml\n"
+                                            "  tributary-coordinator -c coordinator.toml --check\n"
+                                            "  tributary-coordinator -c coordinator.toml "
+                                            "--job digits.toml --exit-when-done",
                                         .takes_job = true};
   return tributary::daemon_main(about, argc, argv, std::cout, std::cerr,
                                 [](const DaemonFlags& flags) -> Status {

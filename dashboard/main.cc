@@ -60,7 +60,6 @@ Status write_picture(const Options& options, const std::vector<RunOrigin>& origi
   OpenRuns runs;
   for (const RunOrigin& origin : origins) TRIBUTARY_TRY(runs.open(origin));
   const std::unique_ptr<Page> page = make_page(options.page, context);
-  for (const RunSession* run : runs.runs()) context.group().colours().slot_of(run->key());
   page->set_runs(runs.runs());
   const PictureRequest request = {
       .file = options.picture,

@@ -15,7 +15,7 @@ constexpr int kPictureSideMax = 8192;
 constexpr double kScaleMax = 4;
 constexpr double kWaitMaxS = 3600;
 
-constexpr const char* kExamples = R"(Examples:
+constexpr const char* kExamples = R"(examples:
   tributary-dashboard --open run.db
   tributary-dashboard --open monday/run.db --open today/run.db --page traffic
   tributary-dashboard --open run.db --export-png overview.png --page overview --size 2560x1440
@@ -63,11 +63,12 @@ struct Typed {
 };
 
 void declare(CLI::App& app, Options& options, Typed& typed) {
+  app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag("--version", std::string("tributary-dashboard ") + TRIBUTARY_VERSION,
                        "print the version");
   app.footer(kExamples);
   app.add_option("--open", options.runs,
-                 "run.db of a coordinator, followed while it grows; may be repeated")
+                 "journal of a coordinator, followed while it grows; may be repeated")
       ->type_name("RUN.db")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

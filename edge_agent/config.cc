@@ -1,10 +1,13 @@
 #include "edge_agent/config.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "core/codec/registry.h"
 #include "core/collective/collective_name.h"
 #include "core/cost/exchange_shape.h"
+#include "core/net/access/allow_list.h"
 #include "core/net/access/join_file.h"
 #include "core/service/peer_link.h"
 
@@ -110,19 +113,31 @@ Status check_together(const Settings& settings, const AgentSettings& config) {
     return settings.missing("journal.file", "name the file that keeps model and residual");
   }
   if (config.coordinator.empty()) {
-    return settings.missing("link.coordinator", "as tcp://coordinator.lan:4640");
+    return settings.missing("link.coordinator", "for example tcp://coordinator.lan:4640");
+  }
+  TRIBUTARY_TRY(check_agent_id(config.machine.agent_id).at("setting agent_id"));
+  if (!config.coordinator.starts_with("ipc://")) {
+    TRIBUTARY_TRY(check_dialled_endpoint(config.coordinator).at("setting link.coordinator"));
   }
   if (config.encrypted && config.key_file.empty() && !config.keys) {
     return settings.missing("link.join_file",
                             "'tributary keys join' makes one where the coordinator runs");
   }
-  if (config.encrypted) TRIBUTARY_TRY(parse_public_key(config.coordinator_key).status());
+  if (config.encrypted) {
+    TRIBUTARY_TRY(
+        parse_public_key(config.coordinator_key).status().at("setting link.coordinator_key"));
+  }
   TRIBUTARY_TRY(check_peers(settings, config));
   if (config.trainer == "torch" && config.training.data.path.empty()) {
     return settings.missing("data.path", "set it to the folder or file of this agent's data");
   }
   if (config.training.data.shard >= config.training.data.shards) {
-    return settings.missing("data.shard", "shards are numbered from 0, below data.shards");
+    return Status(
+        StatusCode::invalid_argument,
+        {.what = "setting data.shard",
+         .expected = fmt::format("0 to {}, below data.shards", config.training.data.shards - 1),
+         .got = fmt::format("{}", config.training.data.shard),
+         .remedy = "shards are numbered from 0"});
   }
   // Makes the trainer once to check its settings, so that an error appears at the start and not at
   // the first round.

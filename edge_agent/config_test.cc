@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "core/collective/collective_name.h"
 #include "core/cost/exchange_shape.h"
 
@@ -29,6 +31,24 @@ TEST(AgentSettings, WithAPortForPeersItOffersAllCollectives) {
   ASSERT_TRUE(settings.ok()) << settings.status().text();
   EXPECT_EQ(settings->peers_endpoint, "tcp://192.0.2.7:0");
   EXPECT_EQ(settings->machine.capabilities.collectives.size(), kCollectives.size());
+}
+
+// A wrong value is an error at the start that names the setting, not a failed connection later.
+TEST(AgentSettings, TheCoordinatorsEndpointTheIdAndTheShardAreChecked) {
+  const std::vector<std::pair<std::string, std::string>> wrong = {
+      {"link.coordinator", "http://coordinator"},
+      {"link.coordinator", "tcp://coordinator:99999"},
+      {"link.coordinator", "tcp://*:4640"},
+      {"agent_id", "a b"},
+      {"data.shard", "3"}};
+  for (const auto& [setting, value] : wrong) {
+    std::string assignment = setting;
+    assignment += "=" + value;
+    const Status status = settings_with({assignment}).status();
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument) << assignment;
+    EXPECT_NE(status.text().find("setting " + setting), std::string::npos) << status.text();
+    EXPECT_EQ(status.text().find("got none"), std::string::npos) << status.text();
+  }
 }
 
 // A wildcard address or a host name is not an address that peers can connect to.

@@ -293,8 +293,8 @@ Command demo_command() {
                    .accept = accept_collective(plan.collective_wanted)},
                   {.name = "--planning",
                    .value_name = "NAME",
-                   .help = "adaptive: the planner chooses codec and collective; fixed (adaptive, "
-                           "unless one is given)",
+                   .help = "adaptive (the planner chooses) or fixed (adaptive, unless codec or "
+                           "collective is given)",
                    .accept = accept_planning(plan.planning_wanted)},
                   {.name = "--model",
                    .value_name = "SPEC",

@@ -82,22 +82,23 @@ Command change_command(std::string_view verb, JobChange kind, std::string_view s
 
 Command job_submit_command() {
   const auto options = std::make_shared<ChangeOptions>();
-  return {.noun = "job",
-          .verb = "submit",
-          .summary = "submit a job to a running coordinator",
-          .details =
-              "The file is TOML; docs/jobs.md has every key and examples.\n"
-              "A job starts as soon as enough of its agents are free.\n\n"
-              "examples:\n"
-              "  tributary job submit digits.toml\n"
-              "  tributary job submit digits.toml --run coordinator.db --json",
-          .options = {{.name = "FILE",
-                       .value_name = "FILE",
-                       .help = "job file",
-                       .accept = accept_file(options->job),
-                       .required = true},
-                      run_option(options->run_file)},
-          .run = [options](World&) { return submit(*options); }};
+  return {
+      .noun = "job",
+      .verb = "submit",
+      .summary = "submit a job to a running coordinator",
+      .details =
+          "The file is TOML; docs/jobs.md has every key and examples. docs/thin_links.md shows\n"
+          "what rounds cost over slow links. A job starts as soon as enough agents are free.\n\n"
+          "examples:\n"
+          "  tributary job submit digits.toml\n"
+          "  tributary job submit digits.toml --run coordinator.db --json",
+      .options = {{.name = "FILE",
+                   .value_name = "FILE",
+                   .help = "job file",
+                   .accept = accept_file(options->job),
+                   .required = true},
+                  run_option(options->run_file)},
+      .run = [options](World&) { return submit(*options); }};
 }
 
 Command job_pause_command() {

@@ -208,7 +208,7 @@ Command plan_pareto_command() {
       .details =
           "Codecs are measured on this machine. With --in nothing is measured: the file contains\n"
           "the `inputs` of the JSON output or of the journal, and gives the same plan again. Gain\n"
-          "is the share of the update's energy that is sent, computed from --gradient files or "
+          "is the share of the update's energy that is sent, computed from --gradient files or\n"
           "from a synthetic gradient.\n\n"
           "examples:\n"
           "  tributary plan pareto --alpha-ms 10 --gbps 0.1 --params 25M --agents 4\n"
@@ -225,7 +225,7 @@ Command plan_pareto_command() {
                    .accept = accept_real(request->alpha_ms, 0, 1e5)},
                   {.name = "--gbps",
                    .value_name = "G",
-                   .help = "rate of an agent's link in each direction, in 10^9 bit/s",
+                   .help = "rate of an agent's link in each direction, in Gbit/s",
                    .accept = accept_real(request->gbps, 1e-6, 1e4)},
                   {.name = "--hub-gbps",
                    .value_name = "G",

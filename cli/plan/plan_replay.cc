@@ -59,6 +59,7 @@ bool same_ratios(const wire::Plan& plan, const PlanDecision& decision) {
 }
 
 // Repeats the decision. Returns an empty text if it is the same, otherwise the new reason or error.
+// Another wording of the reason is no difference, so that journals of earlier releases replay.
 std::string differs(const wire::Plan& plan, const Replayed& stored) {
   const Result<PlanInputs> inputs = parse_plan_inputs(stored_inputs(plan));
   if (!inputs.ok()) return inputs.status().text();
@@ -67,8 +68,7 @@ std::string differs(const wire::Plan& plan, const Replayed& stored) {
   const PlanChoice& choice = decision->chosen.choice;
   const bool same = choice.codec == stored.codec &&
                     wire::EnumNameCollective(choice.collective) == stored.collective &&
-                    // The stored reason was cut to the limit of the wire format.
-                    decision->reason.substr(0, wire::kTextBytesMax) == stored.reason &&
+                    decision->chosen.cost.round_s == stored.predicted_s &&
                     same_ratios(plan, *decision);
   return same ? "" : decision->reason;
 }

@@ -87,7 +87,7 @@ Command report_command() {
           .verb = {},
           .summary = "write a page with figures and pictures of a run from its journal",
           .details =
-              "The coordinator may be running. Writes report.html, a self-contained page, "
+              "The coordinator may be running. Writes report.html, a self-contained page,\n"
               "its pictures as SVG files, and the figures as CSV files.\n\n"
               "examples:\n"
               "  tributary report --run run.db --out report\n"

@@ -119,7 +119,7 @@ Result<std::uint64_t> OperatorService::number_of(const std::string& job) const {
   return Status(StatusCode::not_found, {.what = fmt::format("job '{}'", job),
                                         .expected = "the name or number of a known job",
                                         .got = "no job with this name",
-                                        .remedy = "list the jobs"});
+                                        .remedy = "list the jobs with 'tributary job list'"});
 }
 
 Result<Event> OperatorService::command(Pending& pending) {

@@ -205,10 +205,11 @@ bool names_a_model(const JobSettings& job) {
 // The submission without the initial model.
 Result<SubmitJob> described(const JobSettings& job) {
   if (job.name.empty() || job.rounds == 0) {
-    return Status(StatusCode::invalid_argument, {.what = "job",
-                                                 .expected = "a name and a number of rounds",
-                                                 .got = job.name.empty() ? "no name" : "no rounds",
-                                                 .remedy = {}});
+    return Status(StatusCode::invalid_argument,
+                  {.what = "job",
+                   .expected = "a name and a number of rounds",
+                   .got = job.name.empty() ? "no name" : "no rounds",
+                   .remedy = "set name and rounds; docs/jobs.md has examples"});
   }
   TRIBUTARY_ASSIGN(const auto mode, choice_of("mode", job.mode, wire::ExchangeMode::gradient,
                                               wire::EnumNameExchangeMode));

@@ -25,10 +25,17 @@ bool changed(const LinkEstimate& now, const LinkEstimate& before, double share) 
          changed(now.beta_s_per_byte, before.beta_s_per_byte, share);
 }
 
-// Whether an agent's ratio would differ from the one in force by more than link_change.
-// The slowest link may stay the same while the differences between the links change. Then only the
-// agents' shares are wrong, which this detects.
-bool changed_ratios(const PlanInputs& inputs, const PlanPredictor& predictor) {
+// The ratio that an agent has in force and the one that it would have now.
+struct RatioChange {
+  std::size_t agent = 0;
+  double before = 0;
+  double now = 0;
+
+  double size() const { return std::abs(std::log(now / before)); }
+};
+
+// Returns the agent whose ratio would change most.
+RatioChange greatest_ratio_change(const PlanInputs& inputs, const PlanPredictor& predictor) {
   const PlanBefore& before = *inputs.before;
   const PlanChoice& choice = before.choice;
   const std::vector<double> now = predictor.ratios(*find_codec(inputs, choice), choice.collective,
@@ -36,10 +43,12 @@ bool changed_ratios(const PlanInputs& inputs, const PlanPredictor& predictor) {
   const auto of = [&](const std::vector<double>& ratios, std::size_t agent) {
     return ratios.empty() ? choice.ratio : ratios[agent];
   };
-  for (std::size_t i = 0; i < inputs.agents.size(); ++i) {
-    if (changed(of(now, i), of(before.ratios, i), inputs.policy.link_change)) return true;
+  RatioChange most = {.before = of(before.ratios, 0), .now = of(now, 0)};
+  for (std::size_t i = 1; i < inputs.agents.size(); ++i) {
+    const RatioChange one = {.agent = i, .before = of(before.ratios, i), .now = of(now, i)};
+    if (one.size() > most.size()) most = one;
   }
-  return false;
+  return most;
 }
 
 // The choice in force, with its cost according to the current inputs. Empty if it can no longer be
@@ -150,55 +159,97 @@ std::string estimate_text(const LinkEstimate& link) {
   return fmt::format("{} and {}", rate_text(link.beta_s_per_byte), time_text(link.alpha_s));
 }
 
+// Names only the quantity that has changed, or both if both have.
+std::string line_change_text(std::string_view link, const LinkEstimate& now,
+                             const LinkEstimate& before, double share) {
+  const bool alpha = changed(now.alpha_s, before.alpha_s, share);
+  const bool beta = changed(now.beta_s_per_byte, before.beta_s_per_byte, share);
+  if (alpha && beta) {
+    return fmt::format("{} changed from {} to {}", link, estimate_text(before), estimate_text(now));
+  }
+  if (alpha) {
+    return fmt::format("the latency of {} {} from {} to {}", link,
+                       now.alpha_s < before.alpha_s ? "fell" : "rose", time_text(before.alpha_s),
+                       time_text(now.alpha_s));
+  }
+  return fmt::format("the rate of {} {} from {} to {}", link,
+                     now.beta_s_per_byte > before.beta_s_per_byte ? "fell" : "rose",
+                     rate_text(before.beta_s_per_byte), rate_text(now.beta_s_per_byte));
+}
+
+std::string choice_text(const PlanChoice& choice) {
+  return fmt::format("{} by {}", choice.codec, wire::EnumNameCollective(choice.collective));
+}
+
 std::string option_text(const PlanOption& option) {
-  return fmt::format("{} by {} ({} per round, {:.3g} % of the update)", option.choice.codec,
-                     wire::EnumNameCollective(option.choice.collective),
+  return fmt::format("{} ({} per round, {:.3g} % of the update)", choice_text(option.choice),
                      time_text(option.cost.round_s), option.cost.gain * 100);
 }
 
-std::string because(PlanTrigger trigger, const PlanInputs& inputs, const PlanPredictor& predictor) {
+std::string agent_name(const PlanInputs& inputs, std::size_t agent) {
+  const std::string& name = inputs.agents[agent].name;
+  return name.empty() ? fmt::format("agent {}", agent) : name;
+}
+
+std::string link_reason(const PlanInputs& inputs, const PlanPredictor& predictor) {
+  const double share = inputs.policy.link_change;
+  if (changed(predictor.slowest_link(), inputs.before->link, share)) {
+    return line_change_text("the slowest link", predictor.slowest_link(), inputs.before->link,
+                            share);
+  }
+  if (changed(predictor.peers(), inputs.before->peers, share)) {
+    return line_change_text("the slowest link between agents", predictor.peers(),
+                            inputs.before->peers, share);
+  }
+  const RatioChange ratio = greatest_ratio_change(inputs, predictor);
+  return fmt::format("the link of {} allows a ratio of {:.2g} instead of {:.2g}",
+                     agent_name(inputs, ratio.agent), ratio.now, ratio.before);
+}
+
+std::string gain_reason(const PlanOption& standing, const PlanInputs& inputs,
+                        const PlanPredictor& predictor) {
+  if (const PlanCodec* const codec = codec_with_other_gain(inputs, predictor)) {
+    return fmt::format(
+        "trials of {1} kept {0:.3g} % of the updates instead of the expected {2:.3g} %",
+        predictor.fixed_gain(*codec) * 100, codec->spec,
+        inputs.before->gains.at(codec->spec) * 100);
+  }
+  return fmt::format("{} keeps {:.3g} % of the update instead of {:.3g} %", standing.choice.codec,
+                     standing.cost.gain * 100, inputs.before->gain * 100);
+}
+
+// The cause of the decision, a main clause. `standing` is the choice in force; empty if it is
+// impossible or if there is none.
+std::string cause(PlanTrigger trigger, const std::optional<PlanOption>& standing,
+                  const PlanInputs& inputs, const PlanPredictor& predictor) {
   switch (trigger) {
     case PlanTrigger::none:
-      return "nothing has changed enough";
+      return "no link, gain or time changed enough";
     case PlanTrigger::first:
-      return fmt::format("it is the first plan, and the slowest link has {}{}",
-                         estimate_text(predictor.slowest_link()),
+      return fmt::format("the slowest link has {}{}", estimate_text(predictor.slowest_link()),
                          predictor.assumed() ? ", partly assumed until it is measured" : "");
     case PlanTrigger::impossible:
-      return "the current choice is not possible any more";
+      return find_codec(inputs, inputs.before->choice)
+                 ? "the agents cannot reach one another any more"
+                 : fmt::format("codec {} is not available any more", inputs.before->choice.codec);
     case PlanTrigger::membership:
       return fmt::format("{} agents take part instead of {}", inputs.agents.size(),
                          inputs.before->agents);
     case PlanTrigger::link:
-      if (changed(predictor.slowest_link(), inputs.before->link, inputs.policy.link_change)) {
-        return fmt::format("the slowest link has {} instead of {}",
-                           estimate_text(predictor.slowest_link()),
-                           estimate_text(inputs.before->link));
-      }
-      if (changed(predictor.peers(), inputs.before->peers, inputs.policy.link_change)) {
-        return fmt::format("the slowest link between agents has {} instead of {}",
-                           estimate_text(predictor.peers()), estimate_text(inputs.before->peers));
-      }
-      return "the differences between the links have changed";
+      return link_reason(inputs, predictor);
     case PlanTrigger::cost:
-      return fmt::format("exchanges did not take the predicted {}",
+      return fmt::format("exchanges take {} instead of the predicted {}",
+                         time_text(standing->cost.exchange_s),
                          time_text(inputs.before->exchange_s));
     case PlanTrigger::gain:
-      if (const PlanCodec* const codec = codec_with_other_gain(inputs, predictor)) {
-        return fmt::format(
-            "trials of {1} kept {0:.3g} % of the updates instead of the expected {2:.3g} %",
-            predictor.fixed_gain(*codec) * 100, codec->spec,
-            inputs.before->gains.at(codec->spec) * 100);
-      }
-      return fmt::format("the choice does not keep {:.3g} % of the update any more",
-                         inputs.before->gain * 100);
+      return gain_reason(*standing, inputs, predictor);
     case PlanTrigger::exploring:
       break;
   }
   return {};
 }
 
-// Text about the agents that keep less than the choice's ratio. Only their number if they are many.
+// Text about the agents that send less than the choice's ratio. Only their number if they are many.
 std::string ratios_text(const PlanDecision& decision, const PlanInputs& inputs) {
   constexpr std::size_t kNamedMax = 4;
   std::vector<std::string> texts;
@@ -206,40 +257,53 @@ std::string ratios_text(const PlanDecision& decision, const PlanInputs& inputs) 
   for (std::size_t i = 0; i < decision.ratios.size(); ++i) {
     if (decision.ratios[i] >= decision.chosen.choice.ratio) continue;
     if (texts.empty() || decision.ratios[i] < decision.ratios[least]) least = i;
-    const std::string& name = inputs.agents[i].name;
-    texts.push_back(fmt::format("{} keeps {:.2g}", name.empty() ? fmt::format("agent {}", i) : name,
-                                decision.ratios[i]));
+    texts.push_back(fmt::format("{} has ratio {:.2g}", agent_name(inputs, i), decision.ratios[i]));
   }
   if (texts.empty()) return {};
-  if (texts.size() <= kNamedMax) return fmt::format("; {}", fmt::join(texts, ", "));
-  return fmt::format("; {} of {} agents keep less, the one with the slowest link {:.2g}",
-                     texts.size(), decision.ratios.size(), decision.ratios[least]);
+  if (texts.size() <= kNamedMax) {
+    return fmt::format("; for its slow link {}", fmt::join(texts, ", "));
+  }
+  return fmt::format("; {} of {} agents have a smaller ratio, the slowest {:.2g}", texts.size(),
+                     decision.ratios.size(), decision.ratios[least]);
 }
 
+std::string budget_text(const PlanDecision& decision, const PlanPolicy& policy) {
+  if (!decision.over_budget) return {};
+  if (policy.goal == wire::PlanGoal::time_budget) {
+    return fmt::format(
+        "; {} rounds do not fit into the remaining {}, so the fastest choice is used",
+        policy.rounds_left, time_text(std::max(policy.budget_s, 0.0)));
+  }
+  return fmt::format(
+      "; even the smallest choice exceeds the bytes left today, so rounds pause for {}",
+      time_text(decision.pause_s));
+}
+
+// "Keep A: cause, but ...", "Use A instead of B, because cause", or "Use A in the first plan, ...".
 std::string sentence(const PlanDecision& decision, const std::optional<PlanOption>& standing,
                      const PlanInputs& inputs, const PlanPredictor& predictor,
                      const PlanTrials& trials) {
-  std::string text = option_text(decision.chosen);
-  if (decision.trigger == PlanTrigger::exploring) return text + " stays: " + trials.sentence;
-  if (standing) {
-    text += decision.switched ? " instead of " + option_text(*standing)
-                              : ", because no alternative is clearly better";
+  const std::string chosen = option_text(decision.chosen);
+  if (decision.trigger == PlanTrigger::exploring) {
+    return fmt::format("Keep {}: {}", chosen, trials.sentence);
   }
-  text += ": " + because(decision.trigger, inputs, predictor);
+  const std::string why = cause(decision.trigger, standing, inputs, predictor);
+  std::string text;
+  if (decision.trigger == PlanTrigger::none) {
+    text = fmt::format("Keep {}: {}", chosen, why);
+  } else if (!decision.switched) {
+    text = fmt::format("Keep {}: {}, but no alternative is better by {:.3g} %", chosen, why,
+                       inputs.policy.hysteresis * 100);
+  } else if (!inputs.before) {
+    text = fmt::format("Use {} in the first plan, because {}", chosen, why);
+  } else {
+    const PlanChoice& before = inputs.before->choice;
+    text = fmt::format("Use {} instead of {}, because {}", chosen,
+                       standing ? option_text(*standing) : choice_text(before), why);
+  }
   text += ratios_text(decision, inputs);
   if (!trials.specs.empty()) text += "; " + trials.sentence;
-  if (decision.over_budget) {
-    text += inputs.policy.goal == wire::PlanGoal::time_budget
-                ? fmt::format(
-                      "; the remaining {} rounds do not fit into the remaining {}, "
-                      "and this is the fastest choice",
-                      inputs.policy.rounds_left, time_text(inputs.policy.budget_s))
-                : fmt::format(
-                      "; the bytes that are left today do not suffice even for the "
-                      "smallest choice, so rounds pause for {}",
-                      time_text(decision.pause_s));
-  }
-  return text;
+  return text + budget_text(decision, inputs.policy);
 }
 
 }  // namespace
@@ -280,7 +344,8 @@ PlanTrigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor)
       changed(predictor.peers(), before.peers, share)) {
     return PlanTrigger::link;
   }
-  if (changed_ratios(inputs, predictor)) return PlanTrigger::link;
+  const RatioChange ratio = greatest_ratio_change(inputs, predictor);
+  if (changed(ratio.now, ratio.before, share)) return PlanTrigger::link;
   if (changed(now->cost.exchange_s, before.exchange_s, share)) return PlanTrigger::cost;
   const bool gain = changed(now->cost.gain, before.gain, inputs.policy.gain_change) ||
                     codec_with_other_gain(inputs, predictor);

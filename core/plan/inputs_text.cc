@@ -365,7 +365,7 @@ Result<PlanInputs> parse_plan_inputs(std::string_view text) {
   }
   if (too_deep(text)) return unreadable("an object", "a text that nests too deeply");
   const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
-  if (json.is_discarded()) return unreadable("JSON", "a text that is none");
+  if (json.is_discarded()) return unreadable("JSON", "a text that is not JSON");
   PlanInputs inputs;
   TRIBUTARY_TRY(Reader::read(json, {}, inputs));
   TRIBUTARY_TRY(check(inputs));

@@ -91,11 +91,11 @@ std::vector<TrialCandidate> candidates(const PlanInputs& inputs, const PlanPredi
 std::string because(const TrialCandidate& first) {
   switch (first.reason) {
     case TrialReason::never:
-      return "which they have not tried yet";
+      return "because these codecs were not tried yet";
     case TrialReason::updates_changed:
-      return "because these have changed since the last trial";
+      return "because the updates changed since the last trial";
     case TrialReason::long_ago:
-      return fmt::format("{} rounds after the last trial", first.rounds);
+      return fmt::format("because the last trial was {} rounds ago", first.rounds);
   }
   return {};
 }

@@ -4,6 +4,7 @@
 #include <QSvgGenerator>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "dashboard/plot/layers/legend_layout.h"
 #include "dashboard/plot/layers/scene_layer.h"
@@ -147,23 +148,30 @@ void PlotCanvas::lay_out_axes(QSize size, double header_height) {
   const double data_height = std::max(1.0, size.height() - header_height - 3 * metrics.height());
   // Labels need some space between them: 1.7 label widths per tick, 2.5 text heights in y.
   const int wanted_x = std::max(2, static_cast<int>(data_width / (label_width * 1.7)));
-  const int wanted_y = std::max(2, static_cast<int>(data_height / (metrics.height() * 2.5)));
+  // Even a low plot has three if they do not touch, because two may be one: 0.
+  const int least_y = data_height > 4 * metrics.height() ? 3 : 2;
+  const int wanted_y = std::max(least_y, static_cast<int>(data_height / (metrics.height() * 2.5)));
 
   scene_.x_ticks = ticks_for(scene_.options.x.unit, scene_.x, scene_.log_x, wanted_x,
                              wall_time ? utc_offset_at(scene_.x.high) : 0);
   scene_.y_ticks = ticks_for(scene_.options.y.unit, scene_.y, scene_.log_y, wanted_y);
   set_axis(xAxis, scene_.x, scene_.log_x, axis_label(scene_.options.x.name, scene_.x_ticks));
-  // In a low plot the y axis has no name, because a name longer than its axis would overlap the
-  // legend; the title must suffice.
+  // In a low plot the name of the y axis is beside the title, because a name longer than its axis
+  // would overlap the legend.
   QString y_name = axis_label(scene_.options.y.name, scene_.y_ticks);
-  if (metrics.horizontalAdvance(y_name) > data_height) y_name = axis_label({}, scene_.y_ticks);
+  scene_.y_name_above.clear();
+  if (metrics.horizontalAdvance(y_name) > data_height)
+    scene_.y_name_above = std::exchange(y_name, {});
   set_axis(yAxis, scene_.y, scene_.log_y, y_name);
   // The y axis of a Gantt chart has the names of its rows instead of ticks.
   const bool rows = !scene_.content.rows.empty();
   yAxis->setTicks(!rows);
   yAxis->setTickLabels(!rows);
   yAxis->grid()->setVisible(!rows);
-  if (rows) yAxis->setLabel({});
+  if (rows) {
+    yAxis->setLabel({});
+    scene_.y_name_above.clear();
+  }
   axisRect()->setVisible(!scene_.nothing);
   for (QCPAxis* axis : {xAxis, yAxis}) {
     axis->setVisible(!scene_.nothing);

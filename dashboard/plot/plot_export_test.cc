@@ -127,5 +127,16 @@ TEST_F(PlotExport, EveryKindOfContentIsInThePicture) {
   EXPECT_TRUE(has_colour(rows, slot_colour(gantt.group().colours().slot_of("wire"), false)));
 }
 
+TEST_F(PlotExport, ALowPlotHasTheNameOfItsAxisBesideTheTitle) {
+  const auto title_row = [](const QString& y_name, int height) {
+    PlotView view({.title = "Low", .y = {y_name, Unit::seconds}});
+    view.setPalette(palette_for_tests(false));
+    view.set_curves({{.key = "a", .series = series_of_function(50, [](double x) { return x; })}});
+    return view.exporter().picture({500, height}).copy(40, 0, 460, 16);
+  };
+  EXPECT_NE(title_row("Predicted duration", 100), title_row("", 100));
+  EXPECT_EQ(title_row("Predicted duration", 400), title_row("", 400)) << "it fits its axis";
+}
+
 }  // namespace
 }  // namespace tributary::dashboard

@@ -7,6 +7,10 @@
 namespace tributary::dashboard {
 namespace {
 
+// Nested layouts would take the spacing between the columns, and the sheet would be taller than a
+// screen.
+constexpr int kRowSpacing = 6;
+
 struct KeyOfPart {
   const char* keys;
   const char* what;
@@ -69,6 +73,7 @@ void add_line(QGridLayout& grid, const KeyOfPart& line) {
 QGridLayout* make_grid(const QString& heading) {
   auto* grid = new QGridLayout;
   grid->setHorizontalSpacing(18);
+  grid->setVerticalSpacing(kRowSpacing);
   auto* label = new QLabel(heading);
   grid->addWidget(label, 0, 0, 1, 2);
   return grid;
@@ -95,11 +100,13 @@ CheatSheet::CheatSheet(const std::vector<const QAction*>& actions, QWidget* pare
   auto* control_keys = make_grid("Control page");
   for (const KeyOfPart& each : kKeysOfControl) add_line(*control_keys, each);
   auto* left = new QVBoxLayout;
+  left->setSpacing(kRowSpacing);
   left->addLayout(window_keys);
   left->addSpacing(18);
   left->addLayout(control_keys);
   left->addStretch(1);
   auto* right = new QVBoxLayout;
+  right->setSpacing(kRowSpacing);
   right->addLayout(picture_keys);
   right->addSpacing(18);
   right->addLayout(table_keys);

@@ -100,7 +100,10 @@ void ConnectDialog::lay_out() {
   auto* const form = new QFormLayout;
   if (!recent_.empty()) form->addRow("&Recent", recent_box_);
   recent_box_->setVisible(!recent_.empty());
-  form->addRow("&Key file", file_row);
+  // The row is a layout, so the label needs its buddy here.
+  auto* const file_label = new QLabel("&Key file");
+  file_label->setBuddy(key_file_);
+  form->addRow(file_label, file_row);
   form->addRow("&Endpoint", endpoint_);
   auto* const cancel = new QPushButton("Cancel");
   cancel->setAutoDefault(false);

@@ -132,10 +132,9 @@ void MainWindow::connect_to(const ConnectChoice& choice) {
   remember_connection(settings_, choice);
 }
 
-// Each run gets its colour before it is drawn, so that colours follow the order of opening.
 void MainWindow::take_runs() {
   const std::vector<RunSession*> runs = runs_.runs();
-  for (const RunSession* run : runs) context_.group().colours().slot_of(run->key());
+  context_.give_colours(runs);
   for (Page* page : docks_->pages()) page->set_runs(runs);
   banner_->show_trouble(runs);
   actions_->close_run->setEnabled(!runs.empty());
@@ -150,6 +149,7 @@ void MainWindow::refresh() {
   // If no run grows, charts have no live display and no badge for it.
   SharedXAxis& x_axis = context_.group().x_axis();
   if (following != x_axis.following()) x_axis.set_following(following);
+  context_.give_colours(runs);
   for (Page* page : docks_->pages()) {
     if (docks_->page_in_sight(page->name())) page->refresh();
   }

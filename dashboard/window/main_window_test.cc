@@ -124,6 +124,16 @@ TEST_F(MainWindowTest, RunsOfOneNameAreDistinguishedByTheirFolders) {
   EXPECT_TRUE(window_->runs().runs().empty());
 }
 
+// The page of agents draws other curves first, which must not change the colour of an agent.
+TEST_F(MainWindowTest, AgentsGetTheirColoursBeforeThePagesDraw) {
+  window_->show_page("agents");
+  write_run("run.db");
+  window_->open_run(path("run.db"));
+  ASSERT_TRUE(read_all());
+  ASSERT_TRUE(happens([&] { return window_->run_status().text(0).contains("round 3"); }));
+  EXPECT_EQ(context_->group().colours().slot_of("a"), 1u) << "after the run";
+}
+
 TEST_F(MainWindowTest, TheSameRunIsNotOpenedTwice) {
   write_run("run.db");
   window_->open_run(path("run.db"));
@@ -253,6 +263,7 @@ TEST_F(MainWindowTest, TheCheatSheetListsEveryKeyAndHoldsNothingUp) {
   key(Qt::Key_Question);
   ASSERT_NE(window_->cheat_sheet(), nullptr);
   EXPECT_TRUE(window_->cheat_sheet()->isVisible());
+  EXPECT_LT(window_->cheat_sheet()->sizeHint().height(), 768) << "it fits a small screen";
   EXPECT_EQ(QApplication::activeModalWidget(), nullptr);
   QStringList texts;
   for (const QLabel* label : window_->cheat_sheet()->findChildren<QLabel*>()) {

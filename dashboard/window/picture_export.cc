@@ -38,13 +38,19 @@ Status not_settled(const PictureRequest& request, const OpenRuns& runs) {
        .remedy = "allow more time with --wait-s"}};
 }
 
-Status wait_until_settled(const PictureRequest& request, const OpenRuns& runs, Page& page) {
+Status wait_until_settled(const PictureRequest& request, const OpenRuns& runs, Page& page,
+                          PageContext& context) {
   const QDeadlineTimer end(request.wait_max);
   for (int looks = 0; looks < kSettledLooks;) {
     if (end.hasExpired()) return not_settled(request, runs);
     QCoreApplication::processEvents(QEventLoop::AllEvents, kLookEveryMs);
     TRIBUTARY_TRY(trouble_of(runs));
-    page.refresh();
+    // All agents are known before the first curve is drawn, so that every page of a run has the
+    // same colours.
+    if (runs.caught_up()) {
+      context.give_colours(runs.runs());
+      page.refresh();
+    }
     looks = runs.caught_up() && page.settled() ? looks + 1 : 0;
     QThread::msleep(kLookEveryMs);
   }
@@ -63,7 +69,7 @@ Status export_page(const PictureRequest& request, const OpenRuns& runs, Page& pa
   page.show();
   // A picture has no live display.
   context.group().x_axis().set_following(false);
-  TRIBUTARY_TRY(wait_until_settled(request, runs, page));
+  TRIBUTARY_TRY(wait_until_settled(request, runs, page, context));
   context.group().refresh_now();
   QCoreApplication::processEvents();
   return write_png(page.grab().toImage(), request.file);

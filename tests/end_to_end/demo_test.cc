@@ -157,7 +157,7 @@ Followed followed_in(const std::string& run_file) {
     if (!before.empty() && choice != before) {
       ++followed.switches;
       const std::string why = plan.sentence.value_or("");
-      if (why.find(" per round, ") == why.npos || why.find(": ") == why.npos)
+      if (why.find(" per round, ") == why.npos || why.find(", because ") == why.npos)
         ++followed.unexplained;
     }
     before = choice;

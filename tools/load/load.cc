@@ -166,7 +166,7 @@ Command load_command() {
                        .accept = accept_choice(command->curve, kSwitch)},
                       {.name = "--replicas",
                        .value_name = "shared|own",
-                       .help = "store equal replicas once (shared) or in each agent (own) (shared)",
+                       .help = "shared: store equal replicas once; own: one in each agent (shared)",
                        .accept = accept_choice(command->replicas, kReplicas)},
                       {.name = "--bucket-values",
                        .value_name = "N",

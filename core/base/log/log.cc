@@ -123,7 +123,7 @@ std::string_view name(LogLevel level) { return kLevelNames[static_cast<std::size
 Result<LogLevel> parse_log_level(std::string_view text) {
   const auto* found = std::find(kLevelNames.begin(), kLevelNames.end(), text);
   if (found == kLevelNames.end()) {
-    return Status(StatusCode::invalid_argument, {.what = "log level",
+    return Status(StatusCode::invalid_argument, {.what = "setting log.level",
                                                  .expected = "the name of a level",
                                                  .got = fmt::format("'{}'", text),
                                                  .remedy = did_you_mean(text, kLevelNames)});

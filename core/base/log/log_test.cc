@@ -182,7 +182,7 @@ TEST(LogLevel, IsParsedByItsName) {
     EXPECT_EQ(*parse_log_level(name(level)), level);
   }
   EXPECT_EQ(parse_log_level("warn").status().text(),
-            "invalid_argument: log level: expected the name of a level, got 'warn'; "
+            "invalid_argument: setting log.level: expected the name of a level, got 'warn'; "
             "known: trace, debug, info, warning, error");
   EXPECT_EQ(parse_log_level("eror").status().fault().remedy, "did you mean 'error'?");
 }

@@ -184,7 +184,7 @@ Result<DataFiles> in_folder(const DataRequest& request) {
                 {.what = fmt::format("'{}'", request.path),
                  .expected = "the files of one data set",
                  .got = fmt::format("{} and {}", name(found[0].format), name(found[1].format)),
-                 .remedy = "state the format"});
+                 .remedy = "state the format, for example with --format csv"});
 }
 
 // The format of a single file, from its name; `automatic` if the name does not determine it.
@@ -215,7 +215,7 @@ Result<DataFiles> find_data_files(const DataRequest& request) {
                    .expected = "a name that tells the format, such as train-images-idx3-ubyte, "
                                "data_batch_1.bin, x.csv or x.txt",
                    .got = "none of them",
-                   .remedy = "state the format"});
+                   .remedy = "state the format, for example with --format csv"});
   }
   if (format == DataFormat::idx) return idx_pair(request.path);
   return DataFiles{format, {request.path}};

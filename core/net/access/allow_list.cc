@@ -154,12 +154,13 @@ Status check_agent_id(std::string_view id) {
       id[0] != '-') {
     return {};
   }
-  return Status(StatusCode::invalid_argument,
-                {.what = "agent id",
-                 .expected = fmt::format("1 to {} letters, digits, dots, dashes and underscores, "
-                                         "the first no dot or dash",
-                                         wire::kAgentIdBytesMax),
-                 .got = fmt::format("{} bytes", id.size())});
+  return Status(
+      StatusCode::invalid_argument,
+      {.what = "agent id",
+       .expected = fmt::format("1 to {} letters, digits, dots, dashes and underscores, "
+                               "the first no dot or dash",
+                               wire::kAgentIdBytesMax),
+       .got = fmt::format("{} bytes with other characters or another length", id.size())});
 }
 
 // Ids and keys must both be unique: an id names the agent in the journal, and a key authenticates

@@ -188,7 +188,7 @@ void HubIntake::end_those_before(std::uint64_t message) {
   while (!ending_.empty() && ending_.front().until_message < message) {
     const ConnectionId connection = ending_.front().connection;
     ending_.pop_front();
-    end(connection, gone("its end"));
+    end(connection, gone("one that the other side closed"));
   }
   while (!silent_.empty() && silent_.front().until_message < message) {
     silent_.pop_front();

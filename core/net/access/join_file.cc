@@ -97,17 +97,18 @@ Result<Fields> parse_fields(std::string_view text) {
   return fields;
 }
 
+constexpr std::string_view kDialScheme = "tcp://";
+
 }  // namespace
 
 // Quotes and backslashes are excluded, so that the text can be written between quotes without
 // escapes.
 Status check_dialled_endpoint(std::string_view endpoint) {
-  constexpr std::string_view kScheme = "tcp://";
   const bool clean = std::ranges::all_of(
       endpoint, [](char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\'' && c != '\\'; });
   const std::size_t colon = endpoint.rfind(':');
-  if (clean && endpoint.size() <= kEndpointBytesMax && endpoint.starts_with(kScheme) &&
-      colon > kScheme.size() && endpoint[kScheme.size()] != '*') {
+  if (clean && endpoint.size() <= kEndpointBytesMax && endpoint.starts_with(kDialScheme) &&
+      colon > kDialScheme.size() && endpoint[kDialScheme.size()] != '*') {
     const std::string_view port = endpoint.substr(colon + 1);
     std::uint16_t number = 0;
     const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
@@ -115,9 +116,24 @@ Status check_dialled_endpoint(std::string_view endpoint) {
   }
   return Status(StatusCode::invalid_argument,
                 {.what = "the coordinator's endpoint",
-                 .expected = "tcp://HOST:PORT, as the agent is to dial it",
+                 .expected = "tcp://HOST:PORT that the agent can reach",
                  .got = fmt::format("{} other bytes", endpoint.size()),
-                 .remedy = "as tcp://coordinator.lan:4640"});
+                 .remedy = "for example tcp://coordinator.lan:4640"});
+}
+
+Status check_listening_endpoint(std::string_view endpoint) {
+  if (endpoint.starts_with("ipc://")) return {};
+  const std::size_t colon = endpoint.rfind(':');
+  if (endpoint.starts_with(kDialScheme) && colon > kDialScheme.size()) {
+    const std::string_view port = endpoint.substr(colon + 1);
+    std::uint16_t number = 0;
+    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
+    if (port == "*" || (error == std::errc() && end == port.data() + port.size())) return {};
+  }
+  return Status(StatusCode::invalid_argument, {.what = "endpoint",
+                                               .expected = "tcp://ADDRESS:PORT",
+                                               .got = fmt::format("'{}'", endpoint),
+                                               .remedy = "for example tcp://*:4640"});
 }
 
 Result<JoinFile> parse_join_file(std::string_view text) {

@@ -25,6 +25,9 @@ struct JoinFile {
 // Returns invalid_argument unless `endpoint` is tcp://HOST:PORT with a host that an agent can
 // connect to.
 Status check_dialled_endpoint(std::string_view endpoint);
+// Returns invalid_argument unless `endpoint` is ipc://PATH, or tcp://ADDRESS:PORT with a port up to
+// 65535; port 0 and "*" stand for any free port.
+Status check_listening_endpoint(std::string_view endpoint);
 
 // Parses the subset of TOML that a join file uses: lines NAME = "TEXT" and comments. Returns
 // corrupt_data with the line or the name that is wrong, and invalid_argument for a text that is not

@@ -111,12 +111,13 @@ Status check_listener(const std::string& path) {
   ::close(file);
   if (failed == 0) return {};
   const bool forbidden = error == EACCES || error == EPERM;
-  return Status(forbidden ? StatusCode::io_error : StatusCode::unavailable,
-                {.what = fmt::format("control socket '{}'", path),
-                 .expected = "a daemon that listens on it",
-                 .got = std::generic_category().message(error),
-                 .remedy = forbidden ? "run the command as the user of the daemon"
-                                     : "start the daemon, or name its journal"});
+  return Status(
+      forbidden ? StatusCode::io_error : StatusCode::unavailable,
+      {.what = fmt::format("control socket '{}'", path),
+       .expected = "a running coordinator that listens on it",
+       .got = std::generic_category().message(error),
+       .remedy = forbidden ? "run the command as the user of the coordinator"
+                           : "start the coordinator, or name the journal of a running one"});
 }
 
 Status answer_cancelled(const std::string& path) {

@@ -54,7 +54,11 @@ class ZmqHub final : public Hub {
     TRIBUTARY_TRY(options_.encrypted ? guard() : router_.set(ZMQ_ROUTER_HANDOVER, 1));
     TRIBUTARY_ASSIGN(monitor_, Monitor::of(context_->handle(), router_, kHubEvents));
     if (zmq_bind(router_.get(), options_.endpoint.c_str()) != 0) {
-      return zmq_failed(fmt::format("listening at {}", options_.endpoint));
+      return Status(StatusCode::io_error,
+                    {.what = fmt::format("listening at {}", options_.endpoint),
+                     .expected = "an address of this machine and a free port",
+                     .got = zmq_strerror(zmq_errno()),
+                     .remedy = "choose another port, or stop the program that uses it"});
     }
     TRIBUTARY_ASSIGN(endpoint_, router_.last_endpoint());
     return {};

@@ -28,7 +28,7 @@ constexpr std::uint32_t kMessagesBetweenLooks = 64;
 
 Status unreachable(StatusCode code, const std::string& endpoint, std::string got,
                    std::string remedy) {
-  return Status(code, {.what = fmt::format("the hub at {}", endpoint),
+  return Status(code, {.what = fmt::format("coordinator at {}", endpoint),
                        .expected = "a connection",
                        .got = std::move(got),
                        .remedy = std::move(remedy)});
@@ -39,7 +39,7 @@ Status unreachable(StatusCode code, const std::string& endpoint, std::string got
 struct AttemptEnd {
   StatusCode code = StatusCode::unavailable;
   std::string why = "no answer in time";
-  std::string remedy = "is it running, and is this its address?";
+  std::string remedy = "check that it runs and that this is its address";
 };
 // An attempt to connect, and the connection that results from it.
 struct Attempt {
@@ -219,13 +219,14 @@ Status ZmqSpoke::look_at_connection() {
         break;
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED:
         attempt_->ready = true;
-        attempt_->end.why = "its end";
+        attempt_->end.why = "one that the other side closed";
         attempt_->end.remedy = {};
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:
         attempt_->end.code = StatusCode::permission_denied;
         attempt_->end.why = "a refusal";
-        attempt_->end.remedy = "add this key to the hub's allow-list with 'tributary keys allow'";
+        attempt_->end.remedy =
+            "add this key to the coordinator's allow-list with 'tributary keys allow'";
         attempt_->over = true;
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL:
@@ -233,7 +234,8 @@ Status ZmqSpoke::look_at_connection() {
         attempt_->end.code = StatusCode::mismatch;
         attempt_->end.why = "a handshake that failed";
         attempt_->end.remedy =
-            "compare the public key given for it with its own, and whether both encrypt";
+            "compare the coordinator's public key in the settings or the join file with "
+            "coordinator.key.pub, and check that both sides encrypt";
         attempt_->over = true;
         break;
       default:  // disconnected, or closed because nothing listens there

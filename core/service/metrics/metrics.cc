@@ -99,10 +99,11 @@ Result<std::unique_ptr<Metrics>> open_metrics(const std::string& listen) {
   try {
     return std::unique_ptr<Metrics>(std::make_unique<PrometheusMetrics>(listen));
   } catch (const std::exception& error) {
-    return Status(StatusCode::io_error, {.what = "metrics.listen",
-                                         .expected = "an address that is free, as 127.0.0.1:9464",
-                                         .got = listen + ": " + error.what(),
-                                         .remedy = "choose another, or leave it out"});
+    return Status(StatusCode::io_error,
+                  {.what = "metrics.listen",
+                   .expected = "ADDRESS:PORT with a free port, for example 127.0.0.1:9464",
+                   .got = "'" + listen + "': " + error.what(),
+                   .remedy = "choose another port, or leave the setting out"});
   }
 }
 

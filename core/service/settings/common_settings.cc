@@ -28,10 +28,15 @@ Result<LogOptions> CommonSettings::log_options() const {
 Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char** argv) {
   DaemonFlags flags;
   CLI::App app(about.summary, about.program);
-  app.set_version_flag("--version", about.program + " " + TRIBUTARY_VERSION, "the version");
+  app.set_help_flag("-h,--help", "print this help");
+  app.set_version_flag("--version", about.program + " " + TRIBUTARY_VERSION, "print the version");
+  app.footer(
+      "docs/run.md describes every setting. A setting in --set overrides the "
+      "file's.\n\nexamples:\n" +
+      about.examples);
   app.add_option("-c,--config", flags.config, "settings, a TOML file")->type_name("FILE");
   app.add_option("-s,--set", flags.assignments,
-                 "a further setting, for example link.endpoint=...; may be repeated")
+                 "a further setting, for example log.level=debug; may be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -44,8 +49,8 @@ Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char*
     app.add_option("--join", flags.join, "join file of this agent, made by 'tributary keys join'")
         ->type_name("FILE");
   }
-  app.add_flag("--exit-when-done", flags.exit_when_done, "end when the job is done");
-  app.add_flag("--check", flags.check, "check the settings and exit");
+  app.add_flag("--exit-when-done", flags.exit_when_done, "end when all jobs are done");
+  app.add_flag("--check", flags.check, "check the settings and end");
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

@@ -47,6 +47,7 @@ struct DaemonFlags {
 struct DaemonAbout {
   std::string program;
   std::string summary;
+  std::string examples;     // lines of the help text, each indented by two blanks
   bool takes_job = false;   // has the flag --job
   bool takes_join = false;  // has the flag --join
 };

@@ -11,7 +11,8 @@
 namespace tributary {
 namespace {
 
-const DaemonAbout kAbout = {.program = "daemon", .summary = "does", .takes_job = true};
+const DaemonAbout kAbout = {
+    .program = "daemon", .summary = "does", .examples = "  daemon --check", .takes_job = true};
 
 struct Outcome {
   int code = 0;
@@ -53,7 +54,9 @@ TEST(DaemonMain, ParsesItsFlags) {
 
 TEST(DaemonMain, AnswersHelpAndVersionItself) {
   const auto never = [](const DaemonFlags&) -> Status { throw std::logic_error("ran"); };
-  EXPECT_NE(run_with({"--help"}, never).out.find("--exit-when-done"), std::string::npos);
+  const std::string help = run_with({"--help"}, never).out;
+  EXPECT_NE(help.find("--exit-when-done"), std::string::npos);
+  EXPECT_NE(help.find("examples:\n  daemon --check"), std::string::npos) << help;
   EXPECT_TRUE(run_with({"--version"}, never).out.starts_with("daemon "));
 }
 

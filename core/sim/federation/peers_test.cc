@@ -193,7 +193,7 @@ std::string reason_for_the_star(const Options& options) {
 TEST(Peers, WhereOneCannotBeReachedRoundsGoByTheStarAndSayWhy) {
   Options options = options_for(kRing, 3);
   options.peers = false;
-  EXPECT_EQ(reason_for_the_star(options), "by the star: agent-0 has no address for peers");
+  EXPECT_EQ(reason_for_the_star(options), "Use the star: agent-0 has no address for peers");
 }
 
 TEST(Peers, WhereNotAllCanReachOneAnotherRoundsGoByTheStarAndSayWhy) {
@@ -206,7 +206,7 @@ TEST(Peers, WhereNotAllCanReachOneAnotherRoundsGoByTheStarAndSayWhy) {
   for (std::size_t i = 0; i < std::size(kEndpoints); ++i) {
     Options options = options_for(kRing, 3);
     options.endpoint_of = [&](std::uint32_t agent) { return kEndpoints[i][agent]; };
-    EXPECT_EQ(reason_for_the_star(options), "by the star: " + reasons[i]);
+    EXPECT_EQ(reason_for_the_star(options), "Use the star: " + reasons[i]);
   }
 }
 
@@ -316,7 +316,7 @@ TEST(Peers, CodecsWithoutAResidualHaveOneExchangeARound) {
       open_frame(*federation.journal().commits().back().round.plan);
   EXPECT_EQ((*frame)->message_as_Plan()->exchanges_per_round(), 1u);
   EXPECT_EQ((*frame)->message_as_Plan()->reason()->sentence()->str(),
-            "one exchange a round: dgc:cr=0.1 keeps no residual");
+            "Use one exchange per round: dgc:cr=0.1 keeps no residual");
 }
 
 TEST(Peers, EverythingAtOnceAndAllIsWellInTheEnd) {

@@ -197,7 +197,7 @@ TEST(Planned, WhereAgentsNameNoAddressTheStarStandsIn) {
   const wire::PlanT last = plans_of(federation).back();
   EXPECT_EQ(last.exchanges[0]->codec, "fp16");
   EXPECT_EQ(last.exchanges[0]->collective, wire::Collective::star);
-  EXPECT_THAT(last.reason->sentence, StartsWith("by the star: "));
+  EXPECT_THAT(last.reason->sentence, StartsWith("Use the star: "));
 }
 
 TEST(Planned, RoundsWaitForOneAnotherWhereThatIsAdvised) {

@@ -1,7 +1,9 @@
 #include "core/store/coordinator/run_file.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -67,6 +69,16 @@ Status read_metric(Rows& row, std::vector<StoredMetric>& metrics) {
 // Opens the file beside the coordinator that writes it. Versions back to the first are read;
 // columns that a file lacks are NULL.
 Result<std::unique_ptr<RunFile>> RunFile::open(const std::string& path) {
+  struct stat found = {};
+  const bool exists = ::stat(path.c_str(), &found) == 0;
+  const bool missing = !exists && (errno == ENOENT || errno == ENOTDIR);
+  if (missing || (exists && S_ISDIR(found.st_mode))) {
+    return Status(missing ? StatusCode::not_found : StatusCode::io_error,
+                  {.what = fmt::format("run file '{}'", path),
+                   .expected = "a coordinator's journal",
+                   .got = missing ? "no such file" : "a folder",
+                   .remedy = "name the file of the coordinator's setting journal.file"});
+  }
   TRIBUTARY_ASSIGN(std::unique_ptr<Database> database, Database::open(path, {.read_only = true}));
   TRIBUTARY_ASSIGN(const std::uint32_t version, check_version(*database, kCoordinatorSchema));
   return std::unique_ptr<RunFile>(new RunFile(std::move(database), version));

@@ -376,7 +376,7 @@ TEST_F(Run, IsReadWhereNothingCanBeWrittenBesideIt) {
 TEST_F(Run, IsNotMadeByLookingForIt) {
   const auto file = RunFile::open(folder_ / "nothing.db");
   ASSERT_FALSE(file.ok());
-  EXPECT_EQ(file.status().code(), StatusCode::io_error);
+  EXPECT_EQ(file.status().code(), StatusCode::not_found);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "nothing.db"));
 }
 

@@ -14,6 +14,7 @@ namespace {
 struct Meaning {
   StatusCode code;
   const char* remedy;
+  const char* expected = "";
 };
 
 // Quotas and file size limits count as a full disk, because the operator's remedy is the same.
@@ -40,7 +41,8 @@ Meaning meaning_of(int extended_code, int system_error) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return {StatusCode::corrupt_data,
-              "move the file away, and restore a copy or start with a new file"};
+              "move the file away, and restore a copy or start with a new file",
+              "an intact SQLite database"};
     case SQLITE_IOERR:
       return {StatusCode::io_error, "check the disk"};
     case SQLITE_READONLY:
@@ -67,7 +69,11 @@ Status status_of(sqlite3* database, int code, std::string_view file, std::string
   if (system_error != 0 && (kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN)) {
     got += fmt::format(" ({})", std::generic_category().message(system_error));
   }
-  return Status(meaning.code, {.what = fmt::format("database '{}', {}", file, doing),
+  // A file that is no database says so at the first statement, which is not of interest then.
+  const bool readable = meaning.code != StatusCode::corrupt_data;
+  return Status(meaning.code, {.what = readable ? fmt::format("database '{}', {}", file, doing)
+                                                : fmt::format("database '{}'", file),
+                               .expected = meaning.expected,
                                .got = std::move(got),
                                .remedy = meaning.remedy});
 }

@@ -25,6 +25,7 @@ std::string holder(int file) {
 Status refused(const std::string& name, int error) {
   return Status(StatusCode::io_error,
                 {.what = fmt::format("locking '{}'", name),
+                 .expected = "a folder in which this user may create files",
                  .got = std::generic_category().message(error),
                  .remedy = "check that the folder exists and the permissions in it"});
 }

@@ -27,6 +27,9 @@ class PageContext : public QObject {
   explicit PageContext(QObject* parent = nullptr) : QObject(parent), group_(this) {}
 
   PlotGroup& group() { return group_; }
+  // Gives each run and then each agent its colour, in the order of opening and of first connection.
+  // Called before pages are drawn, so that no page determines the order.
+  void give_colours(const std::vector<RunSession*>& runs);
   // The kind of x axis: time if true, otherwise rounds.
   bool over_time() const { return over_time_; }
   // Time counts from the start of each run, so that runs of different days can be compared.

@@ -14,6 +14,8 @@ inline constexpr const char* kNoRunOpen =
     "No run is open.\nCtrl+O opens a coordinator's run.db. Ctrl+Shift+O connects to a coordinator "
     "on the network.";
 
+inline constexpr const char* kNoJob = "No job yet. Submit one: tributary job submit JOB.toml";
+
 // Returns the text without control characters, direction marks and line separators, cut after 4000
 // characters.
 QString plain_text(std::string_view text);

@@ -109,7 +109,7 @@ QString DecisionsPage::why_nothing() const {
   if (!run()->trouble().ok()) return plain_text(run()->trouble().text());
   if (!run()->caught_up()) return "Reading the run…";
   if (run()->job() == 0) {
-    return "No job yet. Submit one: tributary job submit JOB.toml";
+    return kNoJob;
   }
   return "No round has been committed yet.";
 }

@@ -102,12 +102,13 @@ std::vector<PlotCurve> SlowLinkCurves::curves(const Quantity& quantity, bool ove
   std::vector<PlotCurve> out;
   std::set<QString> agents;
   for (const DirectedLink& link : quantity.links) {
-    // An agent has the same colour on all pages. If both of its links are shown, the second one
-    // needs another colour.
+    // An agent has the same colour on all pages. If both of its links are shown, the second one is
+    // paler.
     const bool is_first = agents.insert(link.agent).second;
     out.push_back({.key = link.name,
                    .name = link.name,
-                   .colour_key = is_first ? link.agent : link.name,
+                   .colour_key = link.agent,
+                   .pale = !is_first,
                    .series = (over_time ? link.over_time : link.over_rounds).series()});
   }
   return out;

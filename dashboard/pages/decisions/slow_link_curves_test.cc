@@ -50,7 +50,7 @@ TEST_F(SlowLinkCurvesTest, ShowsLatencyAndRate) {
   EXPECT_EQ(alpha[0].series->last()->x, 1.5);
 }
 
-TEST_F(SlowLinkCurvesTest, AnAgentHasOneColourAndItsTwoWaysHaveTwo) {
+TEST_F(SlowLinkCurvesTest, AnAgentHasOneColourAndItsSecondLinkIsPaler) {
   round(1);
   sample("a", "", 1, 0.01, kUnknown);
   sample("", "a", 1, 0.02, kUnknown);
@@ -59,8 +59,11 @@ TEST_F(SlowLinkCurvesTest, AnAgentHasOneColourAndItsTwoWaysHaveTwo) {
   const std::vector<PlotCurve> alpha = ways_.alpha(false);
   ASSERT_EQ(alpha.size(), 3u);
   EXPECT_EQ(alpha[0].colour_key, "a");
-  EXPECT_EQ(alpha[1].colour_key, alpha[1].name);
+  EXPECT_FALSE(alpha[0].pale);
+  EXPECT_EQ(alpha[1].colour_key, "a");
+  EXPECT_TRUE(alpha[1].pale);
   EXPECT_EQ(alpha[2].colour_key, "b");
+  EXPECT_FALSE(alpha[2].pale);
 }
 
 TEST_F(SlowLinkCurvesTest, WhatBelongsToARoundThatGoesOnWaitsForItsEnd) {

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "dashboard/pages/common/swatch.h"
+#include "dashboard/pages/common/texts.h"
 #include "dashboard/plot/data/quantity.h"
 
 namespace tributary::dashboard {
@@ -59,10 +60,11 @@ JobsPanel::JobsPanel(QWidget* parent) : QWidget(parent), grid_(new QGridLayout(t
     bold.setBold(true);
     heading->setFont(bold);
     grid_->addWidget(heading, 0, column);
+    headings_.push_back(heading);
   }
   grid_->setColumnStretch(progress, 8);
   grid_->setColumnStretch(columns, 1);
-  nothing_ = new QLabel("No job yet. Submit one: tributary job submit FILE");
+  nothing_ = new QLabel(kNoJob);
   grid_->addWidget(nothing_, 1, 0, 1, columns);
   more_ = new QLabel;
   grid_->addWidget(more_, static_cast<int>(kLinesMax) + 2, 0, 1, columns);
@@ -120,7 +122,7 @@ void JobsPanel::fill(Row& row, const JobLine& line, ColourSlots& colours) {
                                                       static_cast<double>(facts.rounds_wanted);
   row.bar->setValue(static_cast<int>(std::clamp(share, 0.0, 1.0) * kBarScale));
   row.bar->setFormat(rounds_text(facts));
-  text(agents, QString("%1 of %2 up").arg(facts.agents_up).arg(facts.agents));
+  text(agents, QString("%1 of %2 connected").arg(facts.agents_up).arg(facts.agents));
   text(accuracy, accuracy_text(facts));
   text(loss, number_or_dash(Unit::one, facts.loss_last));
   text(sent, text_of(Unit::bytes, facts.bytes()));
@@ -142,6 +144,7 @@ void JobsPanel::show_lines(const std::vector<JobLine>& lines, ColourSlots& colou
     if (used) fill(row, lines[i], colours);
   }
   nothing_->setVisible(count == 0);
+  for (QLabel* heading : headings_) heading->setVisible(count > 0);
   more_->setVisible(lines.size() > count);
   more_->setText(QString("and %1 older jobs").arg(lines.size() - count));
 }

@@ -59,6 +59,7 @@ class JobsPanel : public QWidget {
 
   QGridLayout* grid_ = nullptr;
   QLabel* more_ = nullptr;
+  std::vector<QLabel*> headings_;  // hidden without a job
   QLabel* nothing_ = nullptr;
   std::vector<Row> rows_;
 };

@@ -24,8 +24,7 @@ constexpr std::array<SmoothingChoice, 4> kSmoothingChoices = {
     {{"Off", 0}, {"Light", 0.6}, {"Medium", 0.9}, {"Strong", 0.97}}};
 constexpr int kSmoothingAtFirst = 1;
 constexpr const char* kNoEvaluation =
-    "No evaluation yet.\nA coordinator with the setting [evaluation] evaluates its model every "
-    "few rounds.";
+    "No evaluation yet.\nThe coordinator evaluates its model if evaluation.path is set.";
 constexpr const char* kNoRound = "No round has been committed yet.";
 
 QString alert_text(const Alert& alert, std::int64_t base_wall_ns) {

@@ -48,7 +48,7 @@ TEST_F(OverviewPageTest, ShowsJobsAndWhatTheyLearn) {
   EXPECT_EQ(jobs.text_at(0, JobsPanel::job), "digits");
   EXPECT_EQ(jobs.text_at(0, JobsPanel::state), "running");
   EXPECT_EQ(jobs.text_at(0, JobsPanel::progress), "10 of 20");
-  EXPECT_EQ(jobs.text_at(0, JobsPanel::agents), "1 of 2 up");
+  EXPECT_EQ(jobs.text_at(0, JobsPanel::agents), "1 of 2 connected");
   EXPECT_EQ(jobs.text_at(0, JobsPanel::accuracy), "50.0 %, best 60.0 %");
   EXPECT_EQ(jobs.text_at(0, JobsPanel::loss), "0.1");
   // Dense would be 4 bytes for each of 1000 parameters, 3 agents and both directions, in each
@@ -102,7 +102,7 @@ TEST_F(OverviewPageTest, AnAgentIsUpBeforeItHasAJob) {
   show();
   ASSERT_TRUE(happens([&] { return page_.settled(); }));
   page_.refresh();
-  EXPECT_EQ(page_.jobs().text_at(0, JobsPanel::agents), "1 of 2 up");
+  EXPECT_EQ(page_.jobs().text_at(0, JobsPanel::agents), "1 of 2 connected");
 }
 
 TEST_F(OverviewPageTest, BothAxesCanBeLogarithmic) {

@@ -86,6 +86,7 @@ void DecisionView::show_nothing(const QString& why) {
   times_->clear();
   open_->hide();
   clear_detail(why);
+  picture_->set_empty_text(why);
 }
 
 void DecisionView::show_facts(const DecisionFacts& facts) {

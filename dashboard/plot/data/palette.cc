@@ -53,6 +53,9 @@ PlotColours plot_colours(const QPalette& palette) {
 
 QColor slot_colour(std::size_t slot, bool dark) {
   if (slot >= kNameSlotsBegin) return name_colour(slot, dark);
+  if (slot >= kPaleSlotsBegin) {
+    return mixed(slot_colour(slot - kPaleSlotsBegin, dark), dark ? Qt::black : Qt::white, 0.4);
+  }
   const QColor hue = QColor::fromRgb((dark ? kOnDark : kOnLight)[slot % kHues]);
   switch (slot / kHues % kShades) {
     case 1:

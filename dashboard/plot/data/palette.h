@@ -33,6 +33,10 @@ PlotColours plot_colours(const QPalette& palette);
 // variant, and so on in a cycle of three. name_colours.h has the slots of names.
 QColor slot_colour(std::size_t slot, bool dark);
 
+// Slots from here to kNameSlotsBegin are those from 0 on in a paler tone, for a second curve of the
+// same key.
+inline constexpr std::size_t kPaleSlotsBegin = std::size_t{1} << 15;
+
 // Returns a linear mixture of two colours.
 QColor mixed(const QColor& a, const QColor& b, double share_of_b);
 

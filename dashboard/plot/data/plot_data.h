@@ -22,6 +22,7 @@ struct PlotCurve {
   QString key = {};         // unique among the curves of a plot
   QString name = {};        // for the legend
   QString colour_key = {};  // key of the colour within a group; empty: `key`
+  bool pale = false;        // the second curve with this colour key
   SharedSeries series = {};
   // The values of which `series` is the moving average, drawn faintly behind it.
   SharedSeries raw = {};

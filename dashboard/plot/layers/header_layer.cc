@@ -17,10 +17,18 @@ void HeaderLayer::draw(QCPPainter* painter) {
   painter->setFont(bold);
   painter->setPen(scene_.colours.text);
   const QRectF title(kHeaderInset, 0, whole().width() - 2 * kHeaderInset, scene_.title_height);
-  painter->drawText(
-      title, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
-      QFontMetricsF(bold).elidedText(scene_.options.title, Qt::ElideRight, title.width()));
+  const QString text =
+      QFontMetricsF(bold).elidedText(scene_.options.title, Qt::ElideRight, title.width());
+  painter->drawText(title, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, text);
   painter->setFont(mParentPlot->font());
+  if (!scene_.nothing && !scene_.y_name_above.isEmpty()) {
+    const double begin = QFontMetricsF(bold).horizontalAdvance(text) + kHeaderInset;
+    const QRectF rest = title.adjusted(begin, 0, 0, 0);
+    painter->setPen(scene_.colours.faint);
+    painter->drawText(rest, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
+                      QFontMetricsF(mParentPlot->font())
+                          .elidedText(scene_.y_name_above, Qt::ElideRight, rest.width()));
+  }
   for (const LegendEntry& entry : scene_.legend.entries()) {
     if (!entry.rect.isEmpty()) draw_entry(painter, entry);  // no room otherwise
   }

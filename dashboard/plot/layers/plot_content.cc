@@ -142,7 +142,8 @@ void look_up_colours(const PlotContent& content, ColourSlots& colours,
   };
   for (const PlotCurve& curve : content.curves) {
     // Curves of the same run share a colour in all plots, whatever their keys.
-    slots_of_keys[curve.key] = colours.slot_of(colour_key_of(curve));
+    slots_of_keys[curve.key] =
+        colours.slot_of(colour_key_of(curve)) + (curve.pale ? kPaleSlotsBegin : 0);
   }
   for (const Bars& bars : content.bars) give(bars.key);
   for (const Band& band : content.bands) std::ranges::for_each(band.stretches, give_stretch);

@@ -43,6 +43,7 @@ struct Scene {
   // Computed by the canvas in its layout, like the positions of the legend's entries.
   Ticks x_ticks = {};
   Ticks y_ticks = {};
+  QString y_name_above = {};  // name and unit of a y axis that is too low for them
   double title_height = 0;
   double strip_height = 0;
 

@@ -183,9 +183,9 @@ TEST_F(AdvicePolicyTest, WhereTheStarStandsInTheRequestSaysWhy) {
   advise([](PlanAdvice& advice) { advice.choice.collective = wire::Collective::ring; });
   PlanRequest stands_in;
   stands_in.key.round = 5;
-  stands_in.reason = "by the star: only one agent takes part";
+  stands_in.reason = "Use the star: only one agent takes part";
   advice_.complete(stands_in, membership_);
-  EXPECT_EQ(stands_in.reason, "by the star: only one agent takes part");
+  EXPECT_EQ(stands_in.reason, "Use the star: only one agent takes part");
   EXPECT_TRUE(stands_in.trials.empty());
 }
 

@@ -171,7 +171,7 @@ void JobTable::change(const ChangeJob& event) {
                                      {.what = fmt::format("job {}", event.job),
                                       .expected = "an unfinished job to resume, pause or stop",
                                       .got = wire::EnumNameJobState(event.state),
-                                      .remedy = "list the jobs"}),
+                                      .remedy = "list the jobs with 'tributary job list'"}),
                     .job = event.job});
     return;
   }

@@ -61,15 +61,15 @@ wire::Collective PeerPolicy::choose(const RoundPolicy& policy, const Participant
                                     std::uint64_t round, std::string& reason) const {
   if (policy.collective == wire::Collective::star) return policy.collective;
   if (session_ == 0) {
-    reason = "by the star: " + why_not_;
+    reason = "Use the star: " + why_not_;
   } else if (!due(round)) {
-    reason = fmt::format("by the star: the {} failed and is tried again in round {}",
+    reason = fmt::format("Use the star: the {} failed and is tried again in round {}",
                          wire::EnumNameCollective(policy.collective), from_round_);
   } else if (participants.prompt < std::max(2u, policy.agents_min)) {
-    reason = participants.some_late ? "by the star: too many agents are late"
-                                    : "by the star: only one agent takes part";
+    reason = participants.some_late ? "Use the star: too many agents are late"
+                                    : "Use the star: only one agent takes part";
   } else if (participants.some_late && round % kLateRounds == 0) {
-    reason = "by the star: late agents contribute by the star in every fourth round";
+    reason = "Use the star: late agents can only contribute by the star, every fourth round";
   } else {
     return policy.collective;
   }
@@ -86,7 +86,7 @@ std::uint32_t PeerPolicy::exchanges(const RoundPolicy& policy, wire::Collective 
   for (const std::string& spec : specs) {
     const Result<std::shared_ptr<const Codec>> codec = job_.coordinator.cache.get(spec);
     if (!codec.ok() || (*codec)->conserves()) continue;
-    reason = fmt::format("one exchange a round: {} keeps no residual", spec);
+    reason = fmt::format("Use one exchange per round: {} keeps no residual", spec);
     return 1;
   }
   return policy.exchanges_per_round;

@@ -84,7 +84,7 @@ TEST_F(PeerPolicyTest, LateAgentsHaveEveryFourthRound) {
   some_late_ = true;
   EXPECT_EQ(chosen(3), Collective::ring);
   EXPECT_EQ(chosen(4), Collective::star);
-  EXPECT_THAT(reason_, HasSubstr("in every fourth round"));
+  EXPECT_THAT(reason_, HasSubstr("every fourth round"));
   policy().agents_min = 3;
   EXPECT_EQ(chosen(3), Collective::star);
   EXPECT_THAT(reason_, HasSubstr("too many agents are late"));
@@ -149,7 +149,7 @@ TEST_F(PeerPolicyTest, ThePauseSaysWhatFailedAndWhenItIsTriedAgain) {
   fail(1);
   fail(2);
   EXPECT_EQ(chosen(3), Collective::star);
-  EXPECT_EQ(reason_, "by the star: the ring failed and is tried again in round 4");
+  EXPECT_EQ(reason_, "Use the star: the ring failed and is tried again in round 4");
   EXPECT_EQ(chosen(4), Collective::ring);
 }
 
@@ -191,7 +191,7 @@ TEST_F(PeerPolicyTest, ARoundHasSeveralExchangesOnlyWhereEveryCodecConserves) {
   EXPECT_EQ(reason_, "");
   policy().codecs = {"fp32", "dgc:cr=0.1"};
   EXPECT_EQ(peers_.exchanges(policy(), Collective::ring, reason_), 1u);
-  EXPECT_EQ(reason_, "one exchange a round: dgc:cr=0.1 keeps no residual");
+  EXPECT_EQ(reason_, "Use one exchange per round: dgc:cr=0.1 keeps no residual");
   policy().codecs.clear();
   EXPECT_EQ(peers_.exchanges(policy(), Collective::ring, reason_), 1u);
 }
