@@ -118,20 +118,19 @@ constexpr std::array kJobRules = {
                       it.codec.spec(), it.job.rounds);
                 },
             .instead = "leave out clip=0, take codec = \"thc:bits=4\", or more and shorter rounds"},
-    JobRule{.refuses = false,
-            .applies =
-                [](const JobCase& it) {
-                  return it.codec.reads_optimizer() && it.step.kind == OptimizerKind::rmsprop &&
-                         it.step.momentum != 0;
-                },
-            .why =
-                [](const JobCase& it) {
-                  return fmt::format(
-                      "{} has no metric for {}, so it leaves out no bit of a mantissa",
-                      it.codec.spec(), step_setting(it));
-                },
-            .instead = "take RMSProp without momentum, or a fixed truncation such as "
-                       "codec = \"gcomp:truncation=6\""},
+    JobRule{
+        .refuses = false,
+        .applies =
+            [](const JobCase& it) {
+              return it.codec_name == "gcomp" && it.codec_params.choice("truncation") == "metric" &&
+                     it.step.kind == OptimizerKind::rmsprop && it.step.momentum != 0;
+            },
+        .why =
+            [](const JobCase& it) {
+              return fmt::format("{} has no metric for {}, so it leaves out no bit of a mantissa",
+                                 it.codec.spec(), step_setting(it));
+            },
+        .instead = "take codec = \"gcomp\", or RMSProp without momentum"},
     JobRule{.refuses = false,
             .applies =
                 [](const JobCase& it) {

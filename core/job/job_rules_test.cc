@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
                "threelc:s=1.75,clip=0 sends"},
         Warned{"GcompWithoutAMetric",
                [](JobSettings& job) {
-                 job.policy.codec = "gcomp";
+                 job.policy.codec = "gcomp:truncation=metric";
                  job.optimizer = "rmsprop:momentum=0.9";
                },
                "no metric for optimizer = \"rmsprop:momentum=0.9\""},

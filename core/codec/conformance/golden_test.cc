@@ -48,7 +48,7 @@ constexpr Golden kGolden[] = {
     {"star_topk", 0x1ad32675d687f58d, 0xc46d42f8e21a8235},
     {"var_topk", 0x30205e6b7a825e07, 0xf9beb9608423812a},
     {"powersgd", 0x15aeaf16ad7a595a, 0x113686d1a8df2c67},
-    {"gcomp", 0x79c64d96a3fca487, 0xace87297d282d443},
+    {"gcomp", 0xc348d261e5439eee, 0x77f13b0b9d1a8c43},
     {"zstd", kFromALibrary, 0x19ab0a8a2b1da60a},
     {"zlib", kFromALibrary, 0x19ab0a8a2b1da60a},
 };

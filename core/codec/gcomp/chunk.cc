@@ -212,6 +212,24 @@ Scratch& thread_scratch() {
   return *scratch;
 }
 
+LevelRule rule_of_chunk(const Kernels& loops, const LevelRule& rule, unsigned level,
+                        std::span<const float> values) {
+  if (rule.kind == LevelRule::Kind::fixed) return rule;
+  constexpr std::size_t kStride = 16 * kBlock;
+  Parts& parts = thread_scratch().parts;
+  std::size_t sent = 0;
+  std::size_t above = 0;
+  for (std::size_t i = 0; i < values.size(); i += kStride) {
+    loops.split(values.data() + i, std::min(kBlock, values.size() - i), rule_at(rule, i), true,
+                parts);
+    for (unsigned at = 0; at < kLevels; ++at) {
+      sent += parts.counts[at];
+      if (at > level) above += parts.counts[at];
+    }
+  }
+  return {.level = 2 * above > sent ? level + 1 : level};
+}
+
 ChunkStatistics encode_chunk(const Kernels& loops, const Codebook* book, const LevelRule& rule,
                              bool exact, std::span<const float> values, std::uint8_t* out) {
   Scratch& scratch = thread_scratch();

@@ -53,6 +53,12 @@ struct ChunkStatistics {
   std::uint64_t bits_dropped = 0;  // mantissa bits of all values that were truncated
 };
 
+// Returns a fixed rule for all values of a chunk: one level more than `level` if `rule` allows that
+// for most of the chunk's sent values, judged by a sample of every 16th block, otherwise `level`. A
+// rule that is fixed is returned as it is.
+LevelRule rule_of_chunk(const Kernels& loops, const LevelRule& rule, unsigned level,
+                        std::span<const float> values);
+
 // Writes at most chunk_bytes_max(values.size()) bytes to `out`. Exponents stay raw without a
 // codebook. With `exact`, only zeros without a sign are pruned.
 ChunkStatistics encode_chunk(const Kernels& loops, const Codebook* book, const LevelRule& rule,

@@ -5,14 +5,16 @@
 namespace tributary::gcomp {
 namespace {
 
-constexpr std::array<std::string_view, 5> kTruncations = {"metric", "none", "6", "12", "18"};
+constexpr std::array<std::string_view, 6> kTruncations = {"feedback", "metric", "none",
+                                                          "6",        "12",     "18"};
 
 constexpr std::array<ParamSpec, 4> kParams = {{
     {.name = "truncation",
      .kind = ParamKind::choice,
-     .default_value = "metric",
+     .default_value = "feedback",
      .choices = kTruncations,
-     .help = "mantissa bits left out: what the optimizer ignores, none, or so many of all"},
+     .help = "mantissa bits left out: 12 or 18 (error feedback sends them later), what the "
+             "optimizer ignores, none, or so many of all"},
     {.name = "slack",
      .kind = ParamKind::integer,
      .default_value = "0",
@@ -35,7 +37,7 @@ constexpr std::array<ParamSpec, 4> kParams = {{
 
 constexpr std::array<CodecFamily, 1> kFamilies = {{
     {.name = "gcomp",
-     .summary = "Huffman-coded exponents, mantissas cut to what the optimizer uses",
+     .summary = "Huffman-coded exponents, mantissas of 11 or 5 bits by the optimizer's state",
      .params = kParams,
      .make = make_gcomp},
 }};

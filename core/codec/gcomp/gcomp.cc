@@ -35,12 +35,17 @@ constexpr std::size_t kCodedValuesMin = 1024;
 constexpr std::size_t kHistogramChunksMax = 16;
 // A codebook is outdated if more than one in this number of values is escaped.
 constexpr std::size_t kValuesPerEscapeMin = 64;
+// The bits that truncation=feedback adds to the slack: 18 bits are left out where a gradient moves
+// its parameter by less than 2^-6 of the other terms. These bits move it by less than 2^-11 of
+// them.
+constexpr int kFeedbackSlackBits = 12;
 
 // The codec's parameters, after parsing.
 struct Options {
   bool by_metric = false;
+  bool chunk_levels = false;  // the metric chooses a level for each chunk, not for each value
   bool exact = false;
-  unsigned level = 0;
+  unsigned level = 0;  // without a metric
   int slack_bits = 0;
   std::uint64_t rebuild_rounds = 0;
   unsigned code_bits_max = 0;
@@ -48,12 +53,14 @@ struct Options {
   static Options from(const Params& params) {
     const std::string_view truncation = params.choice("truncation");
     Options options;
-    options.by_metric = truncation == "metric";
+    options.chunk_levels = truncation == "feedback";
+    options.by_metric = truncation == "metric" || options.chunk_levels;
     options.exact = truncation == "none";
     if (truncation == "6") options.level = 1;
-    if (truncation == "12") options.level = 2;
+    if (truncation == "12" || options.chunk_levels) options.level = 2;
     if (truncation == "18") options.level = 3;
     options.slack_bits = static_cast<int>(params.integer("slack"));
+    if (options.chunk_levels) options.slack_bits += kFeedbackSlackBits;
     options.rebuild_rounds = static_cast<std::uint64_t>(params.integer("rebuild"));
     options.code_bits_max = static_cast<unsigned>(params.integer("max_length"));
     return options;
@@ -113,15 +120,6 @@ LevelRule rule_of(const Options& options, const StageCall& call) {
   } else {
     rule.second = view.second_moment.data();
   }
-  return rule;
-}
-
-// The rule for the values from `begin` on.
-LevelRule rule_at(LevelRule rule, std::size_t begin) {
-  if (rule.kind == LevelRule::Kind::fixed) return rule;
-  rule.parameters += begin;
-  rule.first += begin;
-  rule.second += begin;
   return rule;
 }
 
@@ -252,8 +250,10 @@ class GCompEncoder final : public Encoder {
     const std::size_t begin = index * kChunkValues;
     const std::span<const float> part =
         work.values.subspan(begin, chunk_values(index, work.values.size()));
+    LevelRule rule = rule_at(work.rule, begin);
+    if (options_.chunk_levels) rule = rule_of_chunk(work.loops, rule, options_.level, part);
     const ChunkStatistics chunk =
-        encode_chunk(work.loops, work.book, rule_at(work.rule, begin), options_.exact, part, out);
+        encode_chunk(work.loops, work.book, rule, options_.exact, part, out);
     const auto size = static_cast<std::uint32_t>(chunk.bytes);
     std::memcpy(work.sizes.data() + index * sizeof(size), &size, sizeof(size));
     return chunk;

@@ -150,8 +150,9 @@ class Cases {
 std::vector<Case> gcomp_cases(const Settings& settings) {
   Cases cases(settings);
   cases.add("lossless", "gcomp:truncation=none", With::nothing);
-  cases.add("by SGD", "gcomp", With::sgd);
-  cases.add("by AdamW", "gcomp", With::adamw);
+  cases.add("by SGD", "gcomp:truncation=metric", With::sgd);
+  cases.add("by AdamW", "gcomp:truncation=metric", With::adamw);
+  cases.add("feedback", "gcomp", With::adamw);
   return std::move(cases.all);
 }
 

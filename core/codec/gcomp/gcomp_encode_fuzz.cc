@@ -29,6 +29,7 @@ const Subject& subject(std::size_t index) {
     add("gcomp:truncation=none,rebuild=1", 0xffffffffu);
     add("gcomp:truncation=6,max_length=3", 0xffffffc0u);
     add("gcomp:truncation=18", 0xfffc0000u);
+    add("gcomp:truncation=metric,rebuild=1", 0xfffc0000u);
     return all;
   }();
   return kSubjects[index % kSubjects.size()];

@@ -6,6 +6,7 @@
 
 #include "core/base/bytes/checksum.h"
 #include "core/base/random.h"
+#include "core/codec/chunks.h"
 #include "core/codec/codec_testing.h"
 #include "core/codec/gcomp/codebook.h"
 #include "core/codec/optimizer_view.h"
@@ -22,7 +23,7 @@ class GComp : public testing::Test {
  protected:
   static constexpr std::uint32_t kValues = 3000;
 
-  explicit GComp(const std::string& spec = "gcomp:rebuild=10")
+  explicit GComp(const std::string& spec = "gcomp:truncation=metric,rebuild=10")
       : codec(codec_of(spec)), encoder(codec->make_encoder(kValues)) {}
 
   Bytes encode(std::uint64_t round, const FloatVector& values,
@@ -132,11 +133,54 @@ TEST(GCompSlack, TruncatesByMoreThanTheStepRoundsAway) {
     EXPECT_TRUE(status.ok()) << status.text();
     return facts.mantissa_bits_dropped / values.size();
   };
-  EXPECT_EQ(bits_dropped("gcomp"), 12u);
-  EXPECT_EQ(bits_dropped("gcomp:slack=4"), 12u) << "the next level begins at 2^18";
-  EXPECT_EQ(bits_dropped("gcomp:slack=5"), 18u);
+  EXPECT_EQ(bits_dropped("gcomp:truncation=metric"), 12u);
+  EXPECT_EQ(bits_dropped("gcomp:truncation=metric,slack=4"), 12u) << "the next level is from 2^18";
+  EXPECT_EQ(bits_dropped("gcomp:truncation=metric,slack=5"), 18u);
   EXPECT_EQ(bits_dropped("gcomp:truncation=6"), 6u);
   EXPECT_EQ(bits_dropped("gcomp:truncation=none"), 0u);
+}
+
+// Two chunks, whose parameters are 0 except for a share; δ is 12,000 for that share.
+TEST(GCompFeedback, LeavesOut18BitsOfAChunkWhereTheMetricAllowsItForMostValues) {
+  constexpr std::size_t kHalf = kChunkValues;
+  const FloatVector values(2 * kHalf, 1.0f / 12 + 0x1p-20f);
+  const auto bits_dropped = [&](std::size_t first, std::size_t second, bool with_view = true) {
+    FloatVector parameters(values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      parameters[i] = i % 10 < (i < kHalf ? first : second) ? 1.0f : 0.0f;
+    }
+    const OptimizerView view = {.learning_rate = 1e-3f, .parameters = parameters};
+    Bytes payload;
+    EncodingFacts facts;
+    const Status status = codec_of("gcomp")->make_encoder(2 * kHalf)->encode(
+        {.round = {}, .optimizer = with_view ? &view : nullptr, .facts = &facts}, values, payload);
+    EXPECT_TRUE(status.ok()) << status.text();
+    return facts.mantissa_bits_dropped / kHalf;
+  };
+  EXPECT_EQ(bits_dropped(10, 10), 18u + 18u);
+  EXPECT_EQ(bits_dropped(7, 7), 18u + 18u);
+  EXPECT_EQ(bits_dropped(3, 7), 12u + 18u);
+  EXPECT_EQ(bits_dropped(3, 3), 12u + 12u);
+  EXPECT_EQ(bits_dropped(10, 10, false), 12u + 12u);
+}
+
+// With a slack of 12, the threshold of 18 bits is δ > 2^6.
+TEST(GCompFeedback, ComparesTheMetricWithASlackOf12Bits) {
+  const FloatVector parameters(1500, 1.0f);
+  const auto decoded = [&](float rate, const char* spec = "gcomp") {
+    const auto codec = codec_of(spec);
+    const OptimizerView view = {.learning_rate = rate, .parameters = parameters};
+    FloatVector with_all_bits(1500, std::bit_cast<float>(0x3fffffffu));
+    Bytes payload;
+    EXPECT_TRUE(codec->make_encoder(1500)
+                    ->encode({.round = {}, .optimizer = &view}, with_all_bits, payload)
+                    .ok());
+    EXPECT_TRUE(codec->decode({.round = {}}, payload, with_all_bits).ok());
+    return std::bit_cast<std::uint32_t>(with_all_bits[0]);
+  };
+  EXPECT_EQ(decoded(0x1p-6f), 0x3ffff000u) << "δ is just above 2^5";
+  EXPECT_EQ(decoded(0x1p-8f), 0x3ffc0000u) << "δ is just above 2^7";
+  EXPECT_EQ(decoded(0x1p-6f, "gcomp:slack=2"), 0x3ffc0000u);
 }
 
 TEST_F(GComp, RefusesAViewThatIsNotTheBuckets) {
@@ -190,8 +234,10 @@ TEST(GCompGolden, PayloadsStayWhatTheyAre) {
     std::size_t bytes;
     std::uint32_t checksum;
   } golden[] = {
-      {"gcomp", 70, 456, 1934846438},
-      {"gcomp", 70'000, 162704, 1915539983},
+      {"gcomp", 70, 184, 2613355079},
+      {"gcomp", 70'000, 65600, 3351713271},
+      {"gcomp:truncation=metric", 70, 472, 1266069248},
+      {"gcomp:truncation=metric", 70'000, 162720, 2789693926},
       {"gcomp:truncation=none", 5000, 14460, 1221542065},
       {"gcomp:truncation=18", 5000, 5052, 4048240581},
       {"gcomp:truncation=6,max_length=4", 5000, 11444, 1951905730},

@@ -42,6 +42,15 @@ struct LevelRule {
   const float* second = nullptr;
 };
 
+// The rule for the values from `begin` on.
+inline LevelRule rule_at(LevelRule rule, std::size_t begin) {
+  if (rule.kind == LevelRule::Kind::fixed) return rule;
+  rule.parameters += begin;
+  rule.first += begin;
+  rule.second += begin;
+  return rule;
+}
+
 // The parts of a chunk.
 struct Parts {
   alignas(64) std::array<std::uint8_t, kChunkValues + kStreams> exponents;

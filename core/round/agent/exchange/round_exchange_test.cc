@@ -95,7 +95,7 @@ TEST_F(SomeExchange, TrainsOnTheModelOfTheExchangeBefore) {
 
 // A parameter of 0 keeps every bit of its update, and one of 1 leaves out 6 bits of 2^-10.
 TEST_F(SomeExchange, EncodesByTheOptimizerAfterTheExchangeBefore) {
-  begin(1, 2, "gcomp");
+  begin(1, 2, "gcomp:truncation=metric");
   EXPECT_EQ(run(), Next::trains);
   EXPECT_EQ(round_->mechanisms().buckets_with_view, 2u);
   EXPECT_EQ(round_->cost().encoding.mantissa_bits_dropped, 0u);

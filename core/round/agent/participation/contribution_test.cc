@@ -135,7 +135,7 @@ TEST_F(SomeContribution, SendsNoStageThatHasClosedMeanwhile) {
 
 // The last bits of an update of 1 do not change a parameter of 1024. They stay in the residual.
 TEST_F(SomeContribution, LeavesOutWhatTheOptimizerWouldRoundAway) {
-  begin({.codec = "gcomp"}, 1024, 1 + 0x1p-20f);
+  begin({.codec = "gcomp:truncation=metric"}, 1024, 1 + 0x1p-20f);
   contribution_.encode_all();
   const auto stored = agent_.store_all();
   ASSERT_EQ(stored.size(), 1u);
