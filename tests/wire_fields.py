@@ -23,7 +23,6 @@ FIELD = re.compile(r"(\w+)\s*:\s*([^;]+);")
 IN_NETWORK = "in-network aggregation will use it"
 CHECKED = "its value is checked on arrival; the builds that are to send it come later"
 NOT_SENT = "no build sends events yet; their checks are there"
-COUNTED_LATER = "the part of the runtime that does it will count it"
 SENT = "it is sent: without it messages have other sizes, and simulated rounds other times"
 KEPT = {
     "Abort.retry": SENT,
@@ -39,7 +38,6 @@ KEPT = {
     "Exchange.root": CHECKED,
     "Holding.residual_version": SENT,
     "Job.rounds_per_commit": "commits of several rounds will use it",
-    "Mechanisms.buckets_fused": COUNTED_LATER,
     "TransferRequest.have_hash": SENT,
     "TransferRequest.have_version": SENT,
     "Update.contributor_bits": CHECKED,

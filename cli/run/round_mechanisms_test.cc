@@ -13,7 +13,7 @@ RoundDetail detail_with_facts() {
   detail.attempt = 1;
   detail.mechanisms = {{.name = "quorum", .of = "", .value = 2},
                        {.name = "left_out", .of = "edge-2", .value = 3},
-                       {.name = "groups", .of = "", .value = 0}};
+                       {.name = "fallbacks", .of = "", .value = 0}};
   detail.agents.resize(3);
   for (std::size_t i = 0; i < 2; ++i) {
     AgentInRound& agent = detail.agents[i];
@@ -30,7 +30,7 @@ TEST(RoundMechanisms, AsJson) {
   const auto json = mechanisms_json(detail_with_facts());
   EXPECT_EQ(json, nlohmann::ordered_json::parse(R"({
     "round": 4, "attempt": 1,
-    "coordinator": {"quorum": 2, "left_out": {"edge-2": 3}, "groups": 0},
+    "coordinator": {"quorum": 2, "left_out": {"edge-2": 3}, "fallbacks": 0},
     "agents": {
       "edge-0": {"buckets_by_codec": {"thc:bits=4": 5}, "mantissa_bits_dropped": 12.5,
                  "buckets_with_view": 0},

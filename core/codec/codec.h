@@ -179,8 +179,10 @@ class Codec {
   virtual bool conserves() const { return true; }
   // Whether the error of an encoding is smaller than its input, so that error feedback converges.
   // Unbiased random rounding to few levels loses more than it keeps. The residual of such a codec
-  // would grow without bound, so it is measured without one.
+  // would grow without bound, so its error is dropped.
   virtual bool contracts() const { return true; }
+  // Whether the error of an encoding is kept and sent later, as error feedback does.
+  bool keeps_error() const { return lossy() && conserves() && contracts(); }
 
   // The share of the values that an agent keeps, if an agent may keep fewer than the others
   // (StageCall::keep). A payload of such a codec states which values it contains, so a decoder does

@@ -20,8 +20,7 @@ void ExchangeTraffic::add(const StageTraffic& stage) {
 LocalExchange::LocalExchange(const Codec& codec, std::uint32_t values, std::uint32_t agents,
                              bool error_feedback, const Clock& clock)
     : codec_(codec), clock_(clock), agents_(agents) {
-  // A residual is only meaningful for a codec that loses something and holds it back unchanged.
-  const bool keep = error_feedback && codec.lossy() && codec.conserves();
+  const bool keep = error_feedback && codec.keeps_error();
   for (Agent& agent : agents_) {
     agent.encoder = codec.make_encoder(values);
     if (!keep) continue;

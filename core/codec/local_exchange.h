@@ -44,8 +44,8 @@ struct ExchangeTraffic {
 class LocalExchange {
  public:
   // Creates `agents` agents whose updates have `values` values. With error feedback, every agent
-  // keeps a residual from round to round, and so does an aggregator that encodes again. Codecs that
-  // are lossless or do not conserve the update get no residual.
+  // keeps a residual from round to round, and so does an aggregator that encodes again, if the
+  // codec keeps its error (Codec::keeps_error).
   LocalExchange(const Codec& codec, std::uint32_t values, std::uint32_t agents, bool error_feedback,
                 const Clock& clock);
 

@@ -101,8 +101,7 @@ class BucketRun {
         layers_(std::move(layers)),
         options_(options),
         exchange_(codec, static_cast<std::uint32_t>(updates_[0].size()),
-                  static_cast<std::uint32_t>(updates_.size()),
-                  options.error_feedback && codec.contracts(), clock),
+                  static_cast<std::uint32_t>(updates_.size()), options.error_feedback, clock),
         sum_(updates_[0].size()),
         total_(updates_[0].size(), 0.0) {}
 

@@ -20,7 +20,7 @@ namespace tributary {
 
 struct MeasureOptions {
   std::uint32_t rounds = 1;
-  bool error_feedback = true;  // applied only if the codec contracts
+  bool error_feedback = true;  // only for a codec that keeps its error
   std::uint64_t job_seed = 1;
   std::uint32_t bucket_values = 16u << 20;  // 64 MiB of float32
   // Layers of the updates; their values must be those of an update. Buckets are then those of a

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/files/file.h"
+#include "core/round/common/plan/mechanisms.h"
 #include "core/store/coordinator/run_file.h"
 #include "core/train/model/safetensors.h"
 #include "core/update/finite.h"
@@ -59,6 +60,11 @@ class Outcome {
   const JobRecord& job() const { return job_; }
   bool model_is_finite() const { return finite_; }
   std::uint64_t exported_round() const { return exported_round_; }
+  wire::RoundMechanismsT facts_of(std::uint64_t round) const {
+    const Result<SharedBytes> packed = run_->round_mechanisms(job_.job, round);
+    if (!packed.ok() || !*packed) return {};
+    return unpack_round_mechanisms(**packed).value();
+  }
   // The sources of all events with this name.
   std::multiset<std::string> sources_of(const std::string& event) const {
     std::multiset<std::string> sources;
@@ -110,12 +116,13 @@ std::string text_of(const TrainerFault& fault) {
                      fault.collective);
 }
 
-void set_fault(Federation& federation, std::uint32_t agent, const std::string& value, bool always) {
+void set_fault(Federation& federation, std::uint32_t agent, const std::string& value, bool always,
+               std::uint64_t rounds = kFaultyRounds) {
   federation.set_for_agent(agent, "trainer.name=torch");
   federation.set_for_agent(agent, "trainer.library=" TRIBUTARY_FAULTY_TRAINER);
   federation.set_for_agent(agent, "data.path=unused");
   federation.set_for_agent(agent, fmt::format("trainer.model_file={}:{}:{}", value, kFirstFault,
-                                              always ? kFaultyRounds : kFirstFault));
+                                              always ? rounds : kFirstFault));
 }
 
 class TrainerFaults : public testing::TestWithParam<TrainerFault> {};
@@ -180,6 +187,34 @@ TEST(FaultyNumbers, AJobWhoseAgentsAllDivergeEndsWithTheReason) {
   EXPECT_EQ(outcome.exported_round(), kFirstFault - 1) << "the last good version";
   EXPECT_TRUE(outcome.model_is_finite());
   EXPECT_LE(federation.coordinator().lines_with({"round_aborted"}).size(), 3u);
+}
+
+// The agent is always at fault, so it is tried in rounds 2, 3, 5, 9 and 17. A coordinator that
+// forgot the exclusions would try it as soon as it starts again.
+TEST(FaultyNumbers, AnExclusionSurvivesAKilledCoordinator) {
+  FederationOptions options = options_for("fp32");
+  options.rounds = 22;
+  options.agent_settings.push_back("trainer.train_ms=20");
+  Federation federation(options);
+  set_fault(federation, kCulprit, "nan", true, options.rounds);
+  federation.start_all();
+  for (const std::uint64_t round : {10u, 18u}) {
+    ASSERT_TRUE(federation.committed(round));
+    federation.coordinator().kill();
+    federation.start_coordinator();
+  }
+  federation.expect_everybody_ends();
+  const Outcome outcome(federation);
+  EXPECT_EQ(outcome.exported_round(), options.rounds);
+  std::vector<std::uint64_t> rounds_left;
+  for (std::uint64_t round = kFirstFault; round <= options.rounds; ++round) {
+    for (const auto& excluded : outcome.facts_of(round).excluded) {
+      EXPECT_EQ(excluded->of, Federation::agent_id(kCulprit));
+      rounds_left.push_back(excluded->count);
+    }
+  }
+  EXPECT_EQ(rounds_left, (std::vector<std::uint64_t>{1, 2, 1, 4, 3,  2,  1,  8,  7,  6, 5,
+                                                     4, 3, 2, 1, 16, 15, 14, 13, 12, 11}));
 }
 
 // Every update is finite and so is the sum, but not its squares: only the step shows it.

@@ -52,7 +52,7 @@ constexpr std::size_t kSeveralValues = 3355 + 64 * 65;
 
 // As NothingIsLostOverRounds, for every codec that reads layers.
 TEST_P(CodecCases, NothingIsLostOverRoundsInSeveralLayers) {
-  if (!codec_->lossy() || !codec_->conserves()) return;
+  if (!codec_->keeps_error()) return;
   constexpr std::uint32_t kRounds = 3;
   const SystemClock clock;
   for (const Pattern pattern : {Pattern::lognormal, Pattern::spike}) {
@@ -153,7 +153,7 @@ TEST_P(CodecCases, LosslessCodecsCarryEveryBit) {
 // The sent values and the residuals add up to the updates, as error feedback requires. A codec
 // whose decoded values differ from its accounting fails here.
 TEST_P(CodecCases, NothingIsLostOverRounds) {
-  if (!codec_->lossy() || !codec_->conserves()) return;
+  if (!codec_->keeps_error()) return;
   constexpr std::uint32_t kRounds = 4;
   constexpr std::uint32_t kAgents = 3;
   const SystemClock clock;

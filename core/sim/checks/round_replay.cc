@@ -87,7 +87,7 @@ bool RoundReplay::can_keep_accounts(const RoundPolicy& policy) {
   if (specs.empty()) specs = {policy.codec};
   return std::ranges::all_of(specs, [&](const std::string& spec) {
     const auto codec = cache_.get(spec);
-    return codec.ok() && (!(*codec)->lossy() || ((*codec)->conserves() && (*codec)->contracts()));
+    return codec.ok() && (!(*codec)->lossy() || (*codec)->keeps_error());
   });
 }
 

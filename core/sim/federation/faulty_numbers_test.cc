@@ -138,6 +138,23 @@ TEST(FaultyNumbers, ACoordinatorThatStartsAgainFindsTheAgentAgain) {
   }
 }
 
+TEST(FaultyNumbers, AnExclusionSurvivesARestartOfTheCoordinator) {
+  Options options = options_of_faults();
+  options.rounds = 40;
+  Federation federation(options);
+  put_fault(federation, kFaultyMember, std::numeric_limits<float>::quiet_NaN(), 1, UINT64_MAX);
+  // Two of these rounds are followed by one in which the agent takes part again.
+  for (const std::uint64_t version : {1u, 5u, 15u, 24u}) {
+    ASSERT_TRUE(
+        federation.run([&] { return federation.coordinator().model_version() >= version; }));
+    federation.crash_coordinator();
+    federation.start_coordinator();
+  }
+  expect_one_named(federation, kFaultyMember);
+  EXPECT_EQ(rounds_with_member(federation, kFaultyMember), 0u);
+  EXPECT_EQ(federation.noted("agent_excluded"), 6) << "as without restarts";
+}
+
 TEST(FaultyNumbers, AnAgentThatCrashesBeforeItHasStoredTheLossIsExcludedAgain) {
   Federation federation(options_with_adam(4));
   put_fault(federation, kFaultyMember, kSquareOverflows, 3, 3);

@@ -66,6 +66,8 @@ class MemoryCoordinatorJournal {
     EXPECT_EQ(record.round.id.round, commits_.size() + 1)
         << "a round is committed twice or left out";
     commits_.push_back(record);
+    job.facts.push_back({record.round.id.round, record.mechanisms});
+    if (job.facts.size() > kFactsRestored) job.facts.erase(job.facts.begin());
     if (record.aggregator_residual) job.aggregator_residual = record.aggregator_residual;
     job.redo.push_back(record);
     if (!record.checkpoint) return;

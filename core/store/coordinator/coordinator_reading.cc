@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <set>
 
@@ -17,6 +18,7 @@ Result<CoordinatorState> CoordinatorReading::restore(std::uint64_t history_round
     RestoredJob& restored = state.jobs.emplace_back();
     restored.job = std::move(job);
     TRIBUTARY_TRY(restore_job(restored, history_rounds_max));
+    TRIBUTARY_TRY(restore_facts(restored));
   }
   return state;
 }
@@ -125,6 +127,19 @@ Status CoordinatorReading::restore_epochs(RestoredJob& job) {
     TRIBUTARY_ASSIGN(std::optional<EpochRecord> found, epoch(job.job.job, number));
     if (found) job.epochs.push_back(std::move(*found));
   }
+  return {};
+}
+
+Status CoordinatorReading::restore_facts(RestoredJob& job) {
+  const auto add = [&](Rows& row) -> Status {
+    RestoredFacts& facts = job.facts.emplace_back();
+    return row.read(facts.round, facts.mechanisms);
+  };
+  TRIBUTARY_TRY(
+      database_.each("SELECT round, mechanisms FROM rounds WHERE job = ? "
+                     "ORDER BY round DESC LIMIT ?",
+                     add, job.job.job, kFactsRestored));
+  std::ranges::reverse(job.facts);
   return {};
 }
 

@@ -38,6 +38,7 @@ class CoordinatorReading {
   Status restore_residual(RestoredJob& job);
   Status restore_redo(RestoredJob& job);
   Status restore_epochs(RestoredJob& job);
+  Status restore_facts(RestoredJob& job);
   Result<std::optional<EpochRecord>> epoch(std::uint64_t job, std::uint32_t epoch);
   Status read_round(Rows& row, std::vector<RoundRecord>& rounds);
   Status read_sets(std::int64_t round_row, RoundRecord& round);

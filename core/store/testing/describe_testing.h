@@ -73,6 +73,9 @@ inline std::string described(const CoordinatorState& state) {
                        job.last_epoch);
     for (const RoundRecord& round : job.history) out += "  past " + described(round);
     for (const EpochRecord& epoch : job.epochs) out += "  " + described(epoch);
+    for (const RestoredFacts& facts : job.facts) {
+      out += fmt::format("  facts {} {}\n", facts.round, described(facts.mechanisms));
+    }
   }
   return out;
 }

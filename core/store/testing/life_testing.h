@@ -142,6 +142,7 @@ class CoordinatorLife {
       report.agent_id = "agent-" + std::to_string(reports);
       report.loss = draws_.real();
     }
+    commit.mechanisms = draws_.perhaps_bytes(100);
     return commit;
   }
 

@@ -52,6 +52,8 @@ class CoordinatorMirror {
   void put(const CommitRecord& record) {
     Course& course = of(record.round.id.job);
     course.rounds[record.round.id.round] = record.round;
+    course.job.facts.push_back({record.round.id.round, record.mechanisms});
+    if (course.job.facts.size() > kFactsRestored) course.job.facts.erase(course.job.facts.begin());
     CommitRecord& commit = course.job.redo.emplace_back();
     commit.round = record.round;
     commit.redo = record.redo;

@@ -141,7 +141,7 @@ struct CommitRecord {
   SharedFloats aggregator_residual;
   std::optional<CheckpointRecord> checkpoint;
   std::vector<AgentRoundRecord> reports;  // received since the previous commit; never read back
-  SharedBytes mechanisms;                 // wire::RoundMechanisms, packed; never read back
+  SharedBytes mechanisms;                 // wire::RoundMechanisms, packed
 };
 
 // The last known state of an agent, for the telemetry. No state machine reads it back.
@@ -163,6 +163,15 @@ struct AgentRecords {
 using CoordinatorRecord =
     std::variant<NewJobRecord, JobRecord, EpochRecord, CommitRecord, AgentRecords>;
 
+// The facts of a committed round.
+struct RestoredFacts {
+  std::uint64_t round = 0;
+  SharedBytes mechanisms;  // as in its CommitRecord; null: an earlier version stored none
+};
+
+// Number of rounds whose facts a coordinator gets back at its start.
+constexpr std::uint64_t kFactsRestored = 64;
+
 // The state of one job with which a coordinator starts.
 struct RestoredJob {
   JobRecord job;
@@ -173,6 +182,7 @@ struct RestoredJob {
   std::vector<RoundRecord> history;
   std::vector<EpochRecord> epochs;  // the epochs of all rounds in `redo` and `history`, ascending
   std::uint32_t last_epoch = 0;     // the highest epoch number that was ever stored
+  std::vector<RestoredFacts> facts;    // of the last kFactsRestored committed rounds, in order
 };
 
 // The state with which a coordinator starts.

@@ -1,5 +1,7 @@
 #include "core/round/common/plan/mechanisms.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace tributary {
@@ -32,6 +34,19 @@ SharedBytes pack_mechanisms(const wire::MechanismsT& mechanisms) { return pack_f
 
 SharedBytes pack_mechanisms(const wire::RoundMechanismsT& mechanisms) {
   return pack_facts(mechanisms);
+}
+
+Result<wire::RoundMechanismsT> unpack_round_mechanisms(ByteSpan packed) {
+  flatbuffers::Verifier verifier(packed.data(), packed.size());
+  if (!verifier.VerifyBuffer<wire::RoundMechanisms>(nullptr)) {
+    return Status(StatusCode::corrupt_data, {.what = "facts of a round",
+                                             .expected = "a table RoundMechanisms",
+                                             .got = fmt::format("{} other bytes", packed.size()),
+                                             .remedy = "restore the journal from a copy"});
+  }
+  wire::RoundMechanismsT mechanisms;
+  flatbuffers::GetRoot<wire::RoundMechanisms>(packed.data())->UnPackTo(&mechanisms);
+  return mechanisms;
 }
 
 }  // namespace tributary

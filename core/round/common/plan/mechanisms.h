@@ -26,4 +26,7 @@ void add_to_tally(Tallies& tallies, std::string_view of, std::uint64_t count = 1
 SharedBytes pack_mechanisms(const wire::MechanismsT& mechanisms);
 SharedBytes pack_mechanisms(const wire::RoundMechanismsT& mechanisms);
 
+// Returns corrupt_data if the bytes are no such table.
+Result<wire::RoundMechanismsT> unpack_round_mechanisms(ByteSpan packed);
+
 }  // namespace tributary

@@ -62,7 +62,7 @@ struct PlannedBucket {
   // True if values that are held back stay in the residual of their coordinates.
   bool keeps_residual() const { return codec->conserves(); }
   // True if the encoding error stays in the residual as well.
-  bool keeps_error() const { return codec->lossy() && codec->conserves() && codec->contracts(); }
+  bool keeps_error() const { return codec->keeps_error(); }
   // True if an agent's payload has the same values in every round: a decoder needs nothing of the
   // round in which it was encoded, and the residual takes what the payload lacks.
   bool outlives_round() const {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -29,6 +30,19 @@ std::vector<std::string> FaultPolicy::names_of(const Bitmap& members) const {
     if (members.test(i)) names.push_back(membership_.members()[i].agent_id);
   }
   return names;
+}
+
+Status FaultPolicy::restore(const std::vector<RestoredFacts>& rounds) {
+  for (const RestoredFacts& one : rounds) {
+    wire::RoundMechanismsT facts;
+    if (one.mechanisms) {
+      TRIBUTARY_ASSIGN(facts, unpack_round_mechanisms(*one.mechanisms));
+    }
+    std::map<std::string, std::uint64_t> left;
+    for (const auto& tally : facts.excluded) left[tally->of] = tally->count;
+    faulty_.replay(one.round, left);
+  }
+  return {};
 }
 
 // Agents that are left out count towards agents_min: the job continues without them instead of
@@ -108,9 +122,8 @@ bool FaultPolicy::gave_up(const ActiveRound& round) {
 }
 
 void FaultPolicy::count(ActiveRound& round) const {
-  for (const Membership::Member& member : membership_.members()) {
-    if (!faulty_.excluded(member.agent_id, round.key().round)) continue;
-    add_to_tally(round.mechanisms.excluded, member.agent_id);
+  for (const auto& [agent_id, rounds] : faulty_.rounds_left(round.key().round)) {
+    add_to_tally(round.mechanisms.excluded, agent_id, rounds);
   }
 }
 

@@ -21,6 +21,8 @@ class FaultPolicy {
   FaultPolicy(const JobContext& job, const Membership& membership, const CommittedModel& committed)
       : job_(job), membership_(membership), committed_(committed) {}
 
+  // Replays the facts of the last committed rounds. Returns corrupt_data if they are damaged.
+  Status restore(const std::vector<RestoredFacts>& rounds);
   // The participants of the next attempt at this round; none if too few agents are ready. An agent
   // that is left out because of its numbers is ready, so the job goes on without it even if it asks
   // for as many agents as there are.
@@ -33,7 +35,8 @@ class FaultPolicy {
   [[nodiscard]] bool gave_up(const ActiveRound& round);
   // True if the next attempt leaves out other suspects than the last one.
   bool searching() const { return faulty_.searching(); }
-  // The round is about to be committed: counts the agents that were excluded from it.
+  // The round is about to be committed: counts the agents that are excluded from it,
+  // also those that are not connected.
   void count(ActiveRound& round) const;
   void committed(const RoundRecord& record, const RoundPlan& plan);
 

@@ -4,10 +4,13 @@
 #include <bit>
 #include <iterator>
 
+#include "core/round/common/machine/records.h"
+
 namespace tributary {
 namespace {
 
-constexpr std::uint32_t kFaultRoundsMax = 64;
+// A restored journal has the round of the fault of every agent that is still excluded.
+constexpr std::uint64_t kFaultRoundsMax = kFactsRestored;
 constexpr std::uint32_t kAllFaultyMax = 3;
 // A search among n suspects gives up log2(n) + 1 attempts. Several agents may be at fault.
 constexpr std::uint32_t kSearchesMax = 4;
@@ -30,7 +33,7 @@ std::uint64_t FaultyAgents::found(const std::string& agent_id, std::uint64_t rou
   if (fault.round == round) return fault.until;
   // The pause doubles with each fault, so an agent that is always at fault costs ever fewer
   // attempts.
-  fault.pause = std::clamp(2 * fault.pause, 1u, kFaultRoundsMax);
+  fault.pause = std::clamp<std::uint64_t>(2 * fault.pause, 1, kFaultRoundsMax);
   fault.round = round;
   fault.until = round + fault.pause;
   return fault.until;
@@ -71,6 +74,16 @@ void FaultyAgents::committed(std::uint64_t round, std::span<const std::string> p
   });
 }
 
+void FaultyAgents::replay(std::uint64_t round, const std::map<std::string, std::uint64_t>& left) {
+  std::erase_if(faults_, [&](const auto& item) { return !left.contains(item.first); });
+  for (const auto& [agent_id, rounds] : left) {
+    const std::uint64_t pause = std::min(rounds, kFaultRoundsMax);
+    Fault& fault = faults_[agent_id];
+    // In the round of the fault the whole pause is left.
+    if (fault.until != round + pause) fault = {round, round + pause, pause};
+  }
+}
+
 Bitmap FaultyAgents::left_out(std::span<const std::string> ready, std::uint64_t round) {
   // An agent that is not there must not keep a search from ending.
   std::erase_if(suspects_, [&](const std::string& name) { return !contains(ready, name); });
@@ -93,6 +106,14 @@ Bitmap FaultyAgents::left_out(std::span<const std::string> ready, std::uint64_t 
 bool FaultyAgents::excluded(const std::string& agent_id, std::uint64_t round) const {
   const auto found = faults_.find(agent_id);
   return found != faults_.end() && round < found->second.until;
+}
+
+std::map<std::string, std::uint64_t> FaultyAgents::rounds_left(std::uint64_t round) const {
+  std::map<std::string, std::uint64_t> left;
+  for (const auto& [agent_id, fault] : faults_) {
+    if (round < fault.until) left[agent_id] = fault.until - round;
+  }
+  return left;
 }
 
 // Returns true if the model itself must be the cause: several times every ready agent was at fault,

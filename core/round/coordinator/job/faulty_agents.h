@@ -5,8 +5,10 @@
 // every payload is may be due to any contributor. Then following attempts leave out half of the
 // suspects until one suspect is left, and that agent is the one if its attempt fails as well. An
 // agent is left out of the rest of the round, and for a number of rounds that doubles with each
-// further fault (up to 64). A committed contribution ends that. All of this is memory of the
-// running process: after a restart the faults show again, in as many attempts. Not thread-safe.
+// further fault (up to kFactsRestored). A committed contribution ends that.
+//
+// A restarted process replays the exclusions of the last committed rounds. The search for a cause
+// is memory of the running process: it begins anew. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -31,12 +33,17 @@ class FaultyAgents {
   // Records a committed round. `contributors` are the participants that are part of its result.
   void committed(std::uint64_t round, std::span<const std::string> participants,
                  std::span<const std::string> contributors);
+  // Records a round that an earlier process committed; rounds ascend. `left` is what rounds_left()
+  // returned before the commit. An agent that is not in it has no fault any more.
+  void replay(std::uint64_t round, const std::map<std::string, std::uint64_t>& left);
 
   // The agents that an attempt at this round leaves out: a bit for each entry of `ready`, the
   // agents that could take part. Empty if it would leave out all of them; then all try again.
   Bitmap left_out(std::span<const std::string> ready, std::uint64_t round);
   // True while the agent is left out because of a fault of its own.
   bool excluded(const std::string& agent_id, std::uint64_t round) const;
+  // The excluded agents, with the number of rounds for which they are left out, this one included.
+  std::map<std::string, std::uint64_t> rounds_left(std::uint64_t round) const;
   // True while the cause is searched among suspects.
   bool searching() const { return !suspects_.empty(); }
 
@@ -49,7 +56,7 @@ class FaultyAgents {
   struct Fault {
     std::uint64_t round = 0;  // of the last fault
     std::uint64_t until = 0;  // the first round in which the agent takes part again
-    std::uint32_t pause = 0;  // number of rounds
+    std::uint64_t pause = 0;  // number of rounds
   };
 
   std::map<std::string, Fault> faults_;  // by agent id

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
+
+#include "core/round/common/machine/records.h"
 
 namespace tributary {
 namespace {
@@ -89,6 +92,51 @@ TEST_F(FaultyAgentsTest, ACommittedContributionEndsTheBackOff) {
   EXPECT_EQ(faulty_.found("a", 2), 4u);
   faulty_.committed(4, a, a);
   EXPECT_EQ(faulty_.found("a", 5), 6u);
+}
+
+// Every round is committed without the agent while it is excluded, and it is at fault whenever it
+// takes part. A process that replays the rounds decides as the one that has seen the faults.
+TEST_F(FaultyAgentsTest, AReplayKeepsExclusionsAndTheirBackOff) {
+  const Names ready = names_of(3);
+  std::vector<std::map<std::string, std::uint64_t>> rounds;  // of a journal, from round 1
+  std::vector<std::uint64_t> faults;
+  for (std::uint64_t round = 1; round <= 300; ++round) {
+    if (!faulty_.excluded(ready[1], round)) {
+      faults.push_back(round);
+      faulty_.found(ready[1], round);
+    }
+    rounds.push_back(faulty_.rounds_left(round));
+    const Names present = participants(ready, round);
+    faulty_.committed(round, present, present);
+
+    FaultyAgents restored;
+    for (std::uint64_t i = round - std::min(round, kFactsRestored); i < round; ++i) {
+      restored.replay(i + 1, rounds[i]);
+    }
+    ASSERT_EQ(restored.rounds_left(round + 1), faulty_.rounds_left(round + 1)) << round;
+    // The pause is the same, too: the next fault doubles it.
+    const std::uint64_t next = round + 1 + faulty_.rounds_left(round + 1)[ready[1]];
+    FaultyAgents goes_on = faulty_;
+    ASSERT_EQ(restored.found(ready[1], next), goes_on.found(ready[1], next)) << round;
+  }
+  EXPECT_EQ(faults, (std::vector<std::uint64_t>{1, 2, 4, 8, 16, 32, 64, 128, 192, 256}));
+}
+
+TEST_F(FaultyAgentsTest, AReplayForgetsAnAgentThatTookPartAgain) {
+  faulty_.replay(5, {{"a", 8}, {"b", 1}});
+  faulty_.replay(6, {{"a", 7}});
+  EXPECT_EQ(faulty_.found("b", 7), 8u);
+  EXPECT_TRUE(faulty_.excluded("a", 12));
+  EXPECT_FALSE(faulty_.excluded("a", 13));
+}
+
+TEST_F(FaultyAgentsTest, AReplayOfOtherNumbersExcludesForABoundedTime) {
+  // An earlier version counted 1 for each round.
+  faulty_.replay(5, {{"a", 1}});
+  faulty_.replay(6, {{"a", 1}});
+  EXPECT_FALSE(faulty_.excluded("a", 7));
+  faulty_.replay(7, {{"a", UINT64_MAX}});
+  EXPECT_EQ(faulty_.rounds_left(8)["a"], 63u);
 }
 
 TEST_F(FaultyAgentsTest, OneAgentIsFoundInLogarithmicallyManyAttempts) {

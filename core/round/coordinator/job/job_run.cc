@@ -43,6 +43,7 @@ Result<std::unique_ptr<JobRun>> JobRun::make(CoordinatorContext& context, Restor
   std::unique_ptr<JobRun> run(new JobRun(context, std::move(job), state));
   for (const EpochRecord& epoch : state.epochs) run->membership_.saw_epoch(epoch.epoch);
   TRIBUTARY_TRY(run->commits_.restore(state));
+  TRIBUTARY_TRY(run->faults_.restore(state.facts));
   if (has_ended(run->record().state)) run->phase_ = Phase::over;
   return run;
 }
