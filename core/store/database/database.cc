@@ -1,7 +1,9 @@
 #include "core/store/database/database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
@@ -82,6 +84,14 @@ std::string_view verb(const char* sql) {
 // a prefix.
 std::string plain_name(const std::string& path, const std::string& vfs) {
   return vfs.empty() && !path.starts_with('/') ? "./" + path : path;
+}
+
+// Creates a new file that only its owner may read. SQLite would let everybody read it, and it gives
+// the log and the index of the log the mode of the file. An existing file keeps its mode, and is
+// not opened: closing it would release the locks of this process.
+void create_private(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file >= 0) ::close(file);  // SQLite reports every error
 }
 
 // A URI that opens only the file and ignores files beside it, for a folder that is not writable.
@@ -262,6 +272,7 @@ Status Database::open_file(const DatabaseOptions& options) {
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
       (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   const std::string name = plain_name(path_, options.vfs);
+  if (!options.read_only && options.vfs.empty()) create_private(path_);
   errno = 0;
   int code = sqlite3_open_v2(name.c_str(), &database_, flags, vfs);
   if (code != SQLITE_OK) return status_of(database_, code, path_, "opening it");

@@ -167,8 +167,9 @@ class Rows {
 // A connection to one SQLite file.
 class Database {
  public:
-  // Fails with invalid_argument (an empty path), not_found (unknown VFS), unsupported (no
-  // write-ahead log on this file system), or as listed above.
+  // A new file, its log and their index can be read by their owner only. Fails with
+  // invalid_argument (an empty path), not_found (unknown VFS), unsupported (no write-ahead log on
+  // this file system), or as listed above.
   static Result<std::unique_ptr<Database>> open(const std::string& path,
                                                 const DatabaseOptions& options);
   ~Database();
