@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/store/database/disk_room.h"
+#include "core/store/database/free_space.h"
 
 namespace tributary {
 namespace {
@@ -324,7 +324,7 @@ Status Database::set_up(const DatabaseOptions& options) {
 // Opens the write-ahead log. Copying it is under our control (copy_long_log()).
 Status Database::set_up_writing(const DatabaseOptions& options) {
   log_bytes_max_ = options.log_bytes;
-  measures_room_ = options.vfs.empty();
+  measures_space_ = options.vfs.empty();
   // Debian enables secure_delete, which overwrites all deleted data with zeros.
   TRIBUTARY_TRY(execute(
       fmt::format("PRAGMA page_size = {};"
@@ -430,17 +430,19 @@ Status Database::copy_log(int manner) {
 // A failed copy is no error of the commit before it, because committed data is safe in the log. The
 // copy is repeated after the next commit. On a small disk the log gives its space back, too.
 void Database::copy_long_log() {
-  const std::uint64_t allowed = log_bytes_allowed(log_bytes_max_, room());
+  const std::uint64_t allowed = log_bytes_allowed(log_bytes_max_, free_space());
   if (log_bytes_ == 0 || log_bytes_ < allowed) return;
   ignore_error(allowed < log_bytes_max_ ? empty_log() : copy_log());
 }
 
-std::uint64_t Database::room() const { return measures_room_ ? disk_room(path_) : kRoomUnknown; }
+std::uint64_t Database::free_space() const {
+  return measures_space_ ? free_space_of(path_) : kSpaceUnknown;
+}
 
 // The file needs room for the pages beyond its end, which are in the log only. With each commit
 // there is room for them, so the log can always be copied, unless others fill the disk.
-Status Database::check_room() {
-  if (!measures_room_) return {};
+Status Database::check_space() {
+  if (!measures_space_) return {};
   constexpr std::uint64_t kSmallFiles = 128u << 10;  // the log's index, and the commit's last page
   struct stat about = {};
   if (::stat(path_.c_str(), &about) != 0) return {};
@@ -450,13 +452,13 @@ Status Database::check_room() {
   int cached = 0;  // bytes of pages in memory; the commit writes no more than these
   int highest = 0;
   sqlite3_db_status(database_, SQLITE_DBSTATUS_CACHE_USED, &cached, &highest, 0);
-  if (room() >= needed + static_cast<std::uint64_t>(cached)) return {};
+  if (free_space() >= needed + static_cast<std::uint64_t>(cached)) return {};
   errno = 0;
   const int code = sqlite3_db_cacheflush(database_);  // the pages are in the log then
   if (code != SQLITE_OK && code != SQLITE_BUSY) {
     return status_of(database_, code, path_, "writing its log");
   }
-  const std::uint64_t left = room();
+  const std::uint64_t left = free_space();
   if (left >= needed) return {};
   return Status(StatusCode::resource_exhausted,
                 {.what = fmt::format("database '{}'", path_),
@@ -493,7 +495,7 @@ Status Database::limit_pages(std::uint64_t pages_max) {
 Result<Transaction> Transaction::begin(Database& database) {
   if (std::exchange(database.rolled_back_, false)) {
     // A full disk may be the reason.
-    if (database.measures_room_) database.cut_log();
+    if (database.measures_space_) database.cut_log();
     ignore_error(database.empty_log());
   } else {
     database.copy_long_log();
@@ -512,7 +514,7 @@ Transaction::~Transaction() {
 }
 
 Status Transaction::commit() {
-  TRIBUTARY_TRY(database_->check_room());
+  TRIBUTARY_TRY(database_->check_space());
   TRIBUTARY_TRY(database_->run("COMMIT"));
   database_ = nullptr;
   return {};

@@ -253,8 +253,8 @@ class Database {
   Result<Statement*> prepared(std::string_view sql);
   Status error(std::string_view doing) const;
   Status copy_log(int manner);
-  std::uint64_t room() const;
-  Status check_room();
+  std::uint64_t free_space() const;
+  Status check_space();
   void cut_log();
   Result<std::uint64_t> number(std::string_view sql);
 
@@ -265,7 +265,7 @@ class Database {
   std::uint64_t log_bytes_max_ = 0;
   std::uint64_t log_bytes_ = 0;
   std::int64_t data_version_ = 0;  // changes when another connection writes the file
-  bool measures_room_ = false;     // a writer of the operating system's files
+  bool measures_space_ = false;    // a writer of the operating system's files
   bool rolled_back_ = false;       // the last transaction was rolled back
   Status last_log_copy_;
 };

@@ -6,15 +6,15 @@
 
 namespace tributary {
 
-// The room of a disk of which nothing is known.
-inline constexpr std::uint64_t kRoomUnknown = UINT64_MAX;
+// The free space of a disk of which nothing is known.
+inline constexpr std::uint64_t kSpaceUnknown = UINT64_MAX;
 
-// Bytes that this user can still write to the file system of the file's folder; kRoomUnknown if
+// Bytes that this user can still write to the file system of the file's folder; kSpaceUnknown if
 // the system does not say.
-std::uint64_t disk_room(const std::string& path);
+std::uint64_t free_space_of(const std::string& path);
 
 // Length of the log at which it is copied into the file. Copying can need as much room as the log
 // has, so the log is never longer than half of the free space for long.
-std::uint64_t log_bytes_allowed(std::uint64_t log_bytes_max, std::uint64_t room);
+std::uint64_t log_bytes_allowed(std::uint64_t log_bytes_max, std::uint64_t free_space);
 
 }  // namespace tributary
