@@ -1,12 +1,17 @@
 #include "core/store/database/database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cmath>
 #include <system_error>
 #include <utility>
+
+#include "core/store/database/free_space.h"
 
 namespace tributary {
 namespace {
@@ -88,6 +93,14 @@ std::string_view verb(const char* sql) {
 // a prefix.
 std::string plain_name(const std::string& path, const std::string& vfs) {
   return vfs.empty() && !path.starts_with('/') ? "./" + path : path;
+}
+
+// Creates a new file that only its owner may read. SQLite would let everybody read it, and it gives
+// the log and the index of the log the mode of the file. An existing file keeps its mode, and is
+// not opened: closing it would release the locks of this process.
+void create_private(const std::string& path) {
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file >= 0) ::close(file);  // SQLite reports every error
 }
 
 // A URI that opens only the file and ignores files beside it, for a folder that is not writable.
@@ -268,6 +281,7 @@ Status Database::open_file(const DatabaseOptions& options) {
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
       (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   const std::string name = plain_name(path_, options.vfs);
+  if (!options.read_only && options.vfs.empty()) create_private(path_);
   errno = 0;
   int code = sqlite3_open_v2(name.c_str(), &database_, flags, vfs);
   if (code != SQLITE_OK) return status_of(database_, code, path_, "opening it");
@@ -316,7 +330,7 @@ Status Database::set_up(const DatabaseOptions& options) {
 // Opens the write-ahead log. Copying it is under our control (copy_long_log()).
 Status Database::set_up_writing(const DatabaseOptions& options) {
   log_bytes_max_ = options.log_bytes;
-  exclusive_ = options.exclusive;
+  measures_space_ = options.vfs.empty();
   // Debian enables secure_delete, which overwrites all deleted data with zeros.
   TRIBUTARY_TRY(execute(
       fmt::format("PRAGMA page_size = {};"
@@ -341,7 +355,7 @@ Status Database::set_up_writing(const DatabaseOptions& options) {
         return SQLITE_OK;
       },
       this);
-  return {};
+  return first("PRAGMA data_version", std::tie(data_version_)).status();
 }
 
 Status Database::error(std::string_view doing) const {
@@ -402,20 +416,80 @@ std::uint64_t Database::bytes_written() {
 
 Status Database::copy_log() { return copy_log(SQLITE_CHECKPOINT_PASSIVE); }
 
+// Without waiting for readers: a commit may wait for this.
 Status Database::empty_log() {
-  return copy_log(exclusive_ ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE);
+  int wait_ms = 0;
+  TRIBUTARY_TRY(first("PRAGMA busy_timeout", std::tie(wait_ms)).status());
+  sqlite3_busy_timeout(database_, 0);
+  Status status = copy_log(SQLITE_CHECKPOINT_TRUNCATE);
+  sqlite3_busy_timeout(database_, wait_ms);
+  return status;
 }
 
 Status Database::copy_log(int manner) {
+  errno = 0;
   const int code = sqlite3_wal_checkpoint_v2(database_, nullptr, manner, nullptr, nullptr);
   last_log_copy_ = code == SQLITE_OK ? Status() : error("copying the log into it");
   return last_log_copy_;
 }
 
 // A failed copy is no error of the commit before it, because committed data is safe in the log. The
-// copy is repeated after the next commit.
+// copy is repeated after the next commit. On a small disk the log gives its space back, too.
 void Database::copy_long_log() {
-  if (log_bytes_ >= log_bytes_max_) ignore_error(copy_log());
+  const std::uint64_t allowed = log_bytes_allowed(log_bytes_max_, free_space());
+  if (log_bytes_ == 0 || log_bytes_ < allowed) return;
+  ignore_error(allowed < log_bytes_max_ ? empty_log() : copy_log());
+}
+
+std::uint64_t Database::free_space() const {
+  return measures_space_ ? free_space_of(path_) : kSpaceUnknown;
+}
+
+// The file needs room for the pages beyond its end, which are in the log only. With each commit
+// there is room for them, so the log can always be copied, unless others fill the disk.
+Status Database::check_space() {
+  if (!measures_space_) return {};
+  constexpr std::uint64_t kSmallFiles = 128u << 10;  // the log's index, and the commit's last page
+  struct stat about = {};
+  if (::stat(path_.c_str(), &about) != 0) return {};
+  const auto stored = static_cast<std::uint64_t>(about.st_size);
+  const std::uint64_t whole = file_bytes();
+  const std::uint64_t needed = (whole > stored ? whole - stored : 0) + kSmallFiles;
+  int cached = 0;  // bytes of pages in memory; the commit writes no more than these
+  int highest = 0;
+  sqlite3_db_status(database_, SQLITE_DBSTATUS_CACHE_USED, &cached, &highest, 0);
+  if (free_space() >= needed + static_cast<std::uint64_t>(cached)) return {};
+  errno = 0;
+  const int code = sqlite3_db_cacheflush(database_);  // the pages are in the log then
+  if (code != SQLITE_OK && code != SQLITE_BUSY) {
+    return status_of(database_, code, path_, "writing its log");
+  }
+  const std::uint64_t left = free_space();
+  if (left >= needed) return {};
+  return Status(StatusCode::resource_exhausted,
+                {.what = fmt::format("database '{}'", path_),
+                 .expected = fmt::format("{} bytes free on its disk, to copy its log", needed),
+                 .got = fmt::format("{} bytes", left),
+                 .remedy = "free some space, or raise the quota or the limit"});
+}
+
+// Frees the end of the log, which belongs to no commit: a transaction that was rolled back may have
+// filled the disk with it, and then the log could not be copied. The lock keeps other writers out;
+// if another connection has written, the end of the log is not known.
+void Database::cut_log() {
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(database_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (!log || !log->pMethods || !run("BEGIN IMMEDIATE").ok()) return;
+  std::int64_t version = 0;
+  const Result<bool> read = first("PRAGMA data_version", std::tie(version));
+  constexpr std::uint64_t kHeaderBytes = 32;
+  const auto end = static_cast<sqlite3_int64>(log_bytes_ + kHeaderBytes);
+  sqlite3_int64 size = 0;
+  if (read.ok() && version == data_version_ && log->pMethods->xFileSize(log, &size) == SQLITE_OK &&
+      size > end) {
+    static_cast<void>(log->pMethods->xTruncate(log, end));
+  }
+  ignore_error(run("ROLLBACK"));
 }
 
 Status Database::limit_pages(std::uint64_t pages_max) {
@@ -426,7 +500,9 @@ Status Database::limit_pages(std::uint64_t pages_max) {
 
 Result<Transaction> Transaction::begin(Database& database) {
   if (std::exchange(database.rolled_back_, false)) {
-    ignore_error(database.empty_log());  // a full disk may be the reason
+    // A full disk may be the reason.
+    if (database.measures_space_) database.cut_log();
+    ignore_error(database.empty_log());
   } else {
     database.copy_long_log();
   }
@@ -444,6 +520,7 @@ Transaction::~Transaction() {
 }
 
 Status Transaction::commit() {
+  TRIBUTARY_TRY(database_->check_space());
   TRIBUTARY_TRY(database_->run("COMMIT"));
   database_ = nullptr;
   return {};

@@ -34,8 +34,9 @@ struct DatabaseOptions {
   // False: a commit survives a crash of this process, but not a power failure.
   bool sync = true;
   std::uint32_t page_bytes = 8192;  // for a new file
-  // Length at which the write-ahead log is copied into the file. The log can exceed it by one
-  // transaction, or for as long as a reader's transaction lasts.
+  // Length at which the write-ahead log is copied into the file, or less where the disk has less
+  // room (log_bytes_allowed()). The log can exceed it by one transaction, or for as long as a
+  // reader's transaction lasts.
   std::uint64_t log_bytes = 16u << 20;
   std::uint32_t cache_bytes = 4u << 20;
   std::uint32_t busy_timeout_ms = 2'000;  // wait for locks of other connections
@@ -167,8 +168,9 @@ class Rows {
 // A connection to one SQLite file.
 class Database {
  public:
-  // Fails with invalid_argument (an empty path), not_found (unknown VFS), unsupported (no
-  // write-ahead log on this file system), or as listed above.
+  // A new file, its log and their index can be read by their owner only. Fails with
+  // invalid_argument (an empty path), not_found (unknown VFS), unsupported (no write-ahead log on
+  // this file system), or as listed above.
   static Result<std::unique_ptr<Database>> open(const std::string& path,
                                                 const DatabaseOptions& options);
   ~Database();
@@ -234,8 +236,9 @@ class Database {
   // Copies the log if it is long. The next transaction does so otherwise, so a host calls this
   // while no commit is waiting.
   void copy_long_log();
-  // Copies the log and frees its space if no other connection can be reading: the log alone may
-  // have filled the disk.
+  // Copies the log and frees its space: the log alone may have filled the disk. Fails with
+  // unavailable if a transaction of another connection prevents it; the log is then copied as far
+  // as possible.
   Status empty_log();
   // Limits the file to this number of pages, like a full disk. For tests.
   Status limit_pages(std::uint64_t pages_max);
@@ -250,6 +253,9 @@ class Database {
   Result<Statement*> prepared(std::string_view sql);
   Status error(std::string_view doing) const;
   Status copy_log(int manner);
+  std::uint64_t free_space() const;
+  Status check_space();
+  void cut_log();
   Result<std::uint64_t> number(std::string_view sql);
 
   std::string path_;
@@ -258,8 +264,9 @@ class Database {
   std::uint64_t page_bytes_ = 0;
   std::uint64_t log_bytes_max_ = 0;
   std::uint64_t log_bytes_ = 0;
-  bool exclusive_ = false;
-  bool rolled_back_ = false;  // the last transaction was rolled back
+  std::int64_t data_version_ = 0;  // changes when another connection writes the file
+  bool measures_space_ = false;    // a writer of the operating system's files
+  bool rolled_back_ = false;       // the last transaction was rolled back
   Status last_log_copy_;
 };
 
@@ -271,7 +278,9 @@ class Transaction {
   Transaction(Transaction&& other) noexcept : database_(std::exchange(other.database_, nullptr)) {}
   Transaction& operator=(Transaction&&) = delete;
 
-  // Durable if ok; after an error nothing of the transaction is stored.
+  // Durable if ok; after an error nothing of the transaction is stored. Fails with
+  // resource_exhausted also if the disk would have too little room to copy the log into the file
+  // afterwards: such a log could never be removed.
   Status commit();
 
  private:

@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <limits>
 
 #include "core/store/database/blobs.h"
+#include "core/store/database/file_lock.h"
 #include "core/store/testing/folder_testing.h"
 #include "core/store/testing/life_testing.h"
 
@@ -134,6 +136,44 @@ TEST_F(OneTable, AnotherWriterHasToWait) {
   const auto refused = Transaction::begin(*other);
   EXPECT_EQ(refused.status().code(), StatusCode::unavailable);
   EXPECT_TRUE(worth_retrying(refused.status()));
+}
+
+std::uint32_t mode_of(const std::string& path) {
+  struct stat about = {};
+  return ::stat(path.c_str(), &about) == 0 ? about.st_mode & 0777u : 0;
+}
+
+// Also for a daemon that was started by hand, whose umask lets others read.
+TEST(FileMode, OfANewFileAndItsLogIsForTheOwnerOnly) {
+  const Folder folder;
+  const std::string path = folder / "private.db";
+  const mode_t before = ::umask(0022);
+  const auto database = opened(path);
+  ASSERT_TRUE(database->execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)").ok());
+  ::umask(before);
+  for (const char* end : {"", "-wal", "-shm"}) EXPECT_EQ(mode_of(path + end), 0600u) << end;
+}
+
+TEST(FileMode, OfAnExistingFileIsKept) {
+  const Folder folder;
+  const std::string path = folder / "shared.db";
+  ASSERT_NE(opened(path), nullptr);
+  ASSERT_EQ(::chmod(path.c_str(), 0640), 0);
+  const auto database = opened(path);
+  ASSERT_TRUE(database->execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)").ok());
+  EXPECT_EQ(mode_of(path), 0640u);
+}
+
+// Another user who can open the lock's file could hold the lock of a stopped daemon.
+TEST(FileMode, OfALockIsForTheOwnerOnly) {
+  const Folder folder;
+  const std::string path = folder / "run.db";
+  const auto open_and_close = [&] { return FileLock::take(path).status(); };
+  ASSERT_TRUE(open_and_close().ok());
+  EXPECT_EQ(mode_of(path + ".lock"), 0600u);
+  ASSERT_EQ(::chmod((path + ".lock").c_str(), 0644), 0);  // as earlier builds created it
+  ASSERT_TRUE(open_and_close().ok());
+  EXPECT_EQ(mode_of(path + ".lock"), 0600u);
 }
 
 TEST_F(OneTable, TheLogIsCopiedBeforeItGrowsLong) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -32,12 +33,15 @@ Status refused(const std::string& name, int error) {
 
 }  // namespace
 
-// flock is bound to the open file, so the lock ends with the process, however it ends.
+// flock is bound to the open file, so the lock ends with the process, however it ends. Only the
+// owner may open the file, because whoever can open it can hold the lock. fchmod() is for files of
+// earlier builds.
 Result<FileLock> FileLock::take(const std::string& path) {
   const std::string name = path + ".lock";
-  const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return refused(name, errno);
   FileLock lock(file);
+  static_cast<void>(::fchmod(file, 0600));  // fails for a file of another user
   if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return refused(name, errno);
     return Status(StatusCode::already_exists,
