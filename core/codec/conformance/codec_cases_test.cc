@@ -370,6 +370,9 @@ TEST_P(CodecCases, AnAggregateOfNothingIsAnError) {
 
 INSTANTIATE_TEST_SUITE_P(Defaults, CodecCases, testing::ValuesIn(codec_testing::default_specs()),
                          codec_testing::test_name);
+// Blocks of several widths, and some that are not sent.
+INSTANTIATE_TEST_SUITE_P(SharedRate, CodecCases, testing::Values("thc:rate=1.5,block=256"),
+                         codec_testing::test_name);
 INSTANTIATE_TEST_SUITE_P(SlowOthers, CodecCases, testing::ValuesIn(codec_testing::other_specs()),
                          codec_testing::test_name);
 

@@ -149,6 +149,9 @@ TEST_P(HostilePayloads, EveryBitFlippedUnderAChecksumThatFits) {
 INSTANTIATE_TEST_SUITE_P(Defaults, HostilePayloads,
                          testing::ValuesIn(codec_testing::default_specs()),
                          codec_testing::test_name);
+// Blocks of several widths, and some that are not sent.
+INSTANTIATE_TEST_SUITE_P(SharedRate, HostilePayloads, testing::Values("thc:rate=1.5,block=64"),
+                         codec_testing::test_name);
 INSTANTIATE_TEST_SUITE_P(SlowOthers, HostilePayloads,
                          testing::ValuesIn(codec_testing::other_specs()), codec_testing::test_name);
 

@@ -13,7 +13,7 @@ constexpr std::array<std::string_view, 2> kRanges = {"norm", "minmax"};
 constexpr std::array<std::string_view, 2> kRoundings = {"correlated", "independent"};
 constexpr std::array<std::string_view, 3> kDowns = {"exact", "8", "16"};
 
-constexpr std::array<ParamSpec, 9> kParams = {{
+constexpr std::array<ParamSpec, 11> kParams = {{
     {.name = "bits",
      .kind = ParamKind::integer,
      .default_value = "4",
@@ -63,6 +63,19 @@ constexpr std::array<ParamSpec, 9> kParams = {{
      .default_value = "exact",
      .choices = kDowns,
      .help = "bits of a sum on the downlink"},
+    {.name = "rate",
+     .kind = ParamKind::real,
+     .default_value = "0",
+     .min = 0,
+     .max = kBitsMax,
+     .help = "mean bits of a value on the uplink, at least 0.25, shared by the blocks according to "
+             "their norms; 0: `bits` for each"},
+    {.name = "down_weight",
+     .kind = ParamKind::real,
+     .default_value = "1",
+     .min = 0,
+     .max = 64,
+     .help = "with `rate`: cost of a bit on the downlink, in bits on the uplink"},
 }};
 
 constexpr std::array<CodecFamily, 1> kFamilies = {{
@@ -88,7 +101,9 @@ Options Options::from(const Params& params) {
           .correlated = params.choice("rounding") == "correlated",
           .down_bits = down == "8"    ? 8u
                        : down == "16" ? 16u
-                                      : 0u};
+                                      : 0u,
+          .rate = params.real("rate"),
+          .down_weight = params.real("down_weight")};
 }
 
 }  // namespace tributary::thc

@@ -13,7 +13,7 @@ namespace tributary::thc {
 namespace {
 
 // Number of tables to cache; a full cache is emptied.
-constexpr std::size_t kKeptMax = 64;
+constexpr std::size_t kKeptMax = 256;
 
 }  // namespace
 

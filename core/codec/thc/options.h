@@ -25,6 +25,8 @@ struct Options {
   bool minmax = false;  // the range of a block, else from its norm
   bool correlated = true;
   unsigned down_bits = 0;
+  double rate = 0;  // mean bits of a level, shared by the blocks; 0: all have `bits`
+  double down_weight = 1;
 
   static Options from(const Params& params);
 

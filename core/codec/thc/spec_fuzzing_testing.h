@@ -35,6 +35,8 @@ inline std::int64_t target_of(std::uint8_t choice) {
 
 // The parameters of tables are given, because choosing them takes longer than everything else.
 inline std::string spec_of(std::uint8_t table, std::uint8_t rest) {
+  // A shared rate chooses its tables, once for each number of agents.
+  constexpr std::array kRates = {"0.25", "1", "2.5", "8"};
   constexpr std::array kTables = {
       "bits=1,granularity=1",   "bits=2,granularity=7",   "bits=3,granularity=20",
       "bits=4,granularity=63",  "bits=4,granularity=30",  "bits=4,granularity=100",
@@ -42,6 +44,11 @@ inline std::string spec_of(std::uint8_t table, std::uint8_t rest) {
       "bits=6,granularity=90",  "bits=7,granularity=300", "bits=8,levels=uniform"};
   constexpr std::array kBlocks = {"64", "128", "256", "1024", "4096", "65536"};
   constexpr std::array kDowns = {"exact", "8", "16"};
+  if (table >= 240) {
+    return std::string("thc:rate=") + kRates[table % kRates.size()] +
+           ",block=" + kBlocks[rest % kBlocks.size()] +
+           (rest >= 128 ? ",rounding=independent" : "");
+  }
   return std::string("thc:p=0.01,") + kTables[table % kTables.size()] +
          ",block=" + kBlocks[rest % kBlocks.size()] +
          ",down=" + kDowns[rest / 8 % 4 % kDowns.size()] +

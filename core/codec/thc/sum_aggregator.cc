@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cassert>
 #include <cstring>
+#include <optional>
 
 #include "core/codec/thc/body.h"
 #include "core/codec/thc/kernels.h"
@@ -28,60 +29,69 @@ void look_up_add(const Kernels& k, const std::uint8_t* level, std::size_t n, con
   k.look_up_add32(level, n, levels, sum);
 }
 
+// The accumulator has the runs of the plan one after the other, each with the lanes of its width.
 class SumAggregator final : public CombiningAggregator {
  public:
   SumAggregator(const Codec& codec, std::uint32_t values, const Options& options)
-      : CombiningAggregator(codec, 1, values),
-        options_(options),
-        coordinates_(options.layout(values).coordinates()) {}
+      : CombiningAggregator(codec, 1, values), options_(options) {}
 
   Status begin(const StageCall& call, std::span<float> residual) override {
-    // The table depends on the planned number of agents, which may change from round to round.
-    TRIBUTARY_ASSIGN(levels_, options_.levels_for(call.round.agents));
+    // The tables depend on the planned number of agents, which may change from round to round.
+    std::span<const float> norms;
+    if (options_.rate != 0) {
+      TRIBUTARY_ASSIGN(norms, open_norms(codec_, options_, call, values_));
+    }
+    TRIBUTARY_ASSIGN(plan_, FieldPlan::make(options_, call.round.agents, values_, norms));
+    lane_starts_ = plan_->starts([](const Levels& levels) {
+      return static_cast<unsigned>(8 * lane_bytes(levels.sum_bits));
+    });
     return CombiningAggregator::begin(call, residual);
   }
 
  private:
-  Result<Shape> shape_for(std::uint32_t) const override {
-    return Shape{.layout = static_cast<std::uint8_t>(levels_->sum_bits),
-                 .body_bytes = kStampBytes + coordinates_ * lane_bytes(levels_->sum_bits)};
+  Result<Shape> shape_for(std::uint32_t agents) const override {
+    return Shape{.layout = plan_->sums_layout(agents),
+                 .body_bytes = kStampBytes + lane_starts_.back()};
   }
 
   // Every pattern of a level is valid. A sum must be one that its contributors can produce. At most
   // the planned number of contributors is added, so the total cannot overflow.
   Status check_body(const OpenPayload& payload) const override {
-    TRIBUTARY_ASSIGN(const Fields fields, open_fields(payload, *levels_, coordinates_));
+    TRIBUTARY_ASSIGN(const Fields fields, open_fields(payload, *plan_));
     if (!fields.sums) return {};
-    const std::uint64_t bound = std::uint64_t{levels_->granularity} * fields.contributors;
     bool within = true;
-    with_lane(levels_->sum_bits, [&](auto lane) {
-      for_each_piece({}, fields, lane, [&](std::size_t, const auto* sums, std::size_t n) {
-        decltype(lane) largest = 0;
-        for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, sums[i]);
-        within &= largest <= bound;
+    for (std::size_t run = 0; run < plan_->runs().size(); ++run) {
+      const Levels& levels = *plan_->runs()[run].levels;
+      const std::uint64_t bound = std::uint64_t{levels.granularity} * fields.contributors;
+      with_lane(levels.sum_bits, [&](auto lane) {
+        for_each_piece({}, fields, run, lane, [&](std::size_t, const auto* sums, std::size_t n) {
+          decltype(lane) largest = 0;
+          for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, sums[i]);
+          within &= largest <= bound;
+        });
       });
-    });
-    return within ? Status() : sum_too_large(*levels_, fields.contributors);
+    }
+    return within ? Status() : sum_too_large(fields.contributors);
   }
 
   void combine(const Execution& execution, const OpenPayload& payload, bool first,
                MutableByteSpan accumulator) const override {
-    if (first) write_stamp(*levels_, accumulator.data());
-    const Fields fields = {.data = payload.body.data() + kStampBytes,
-                           .sums = payload.header.layout != kLevelsLayout,
-                           .contributors = payload.header.contributors,
-                           .sum_bits = levels_->sum_bits_of(payload.header.contributors)};
-    with_lane(levels_->sum_bits, [&](auto lane) {
-      auto* const sums = reinterpret_cast<decltype(lane)*>(accumulator.data() + kStampBytes);
-      if (fields.sums) {
-        for_each_piece(execution, fields, lane,
-                       [&](std::size_t begin, const auto* added, std::size_t n) {
-                         add_sums(added, n, first, sums + begin);
-                       });
-      } else {
-        add_levels(execution, fields, first, sums);
-      }
-    });
+    if (first) plan_->write_stamp(accumulator.data());
+    const Fields fields(payload, *plan_);
+    for (std::size_t run = 0; run < plan_->runs().size(); ++run) {
+      with_lane(plan_->runs()[run].levels->sum_bits, [&](auto lane) {
+        auto* const sums =
+            reinterpret_cast<decltype(lane)*>(accumulator.data() + kStampBytes + lane_starts_[run]);
+        if (fields.sums) {
+          for_each_piece(execution, fields, run, lane,
+                         [&](std::size_t begin, const auto* added, std::size_t n) {
+                           add_sums(added, n, first, sums + begin);
+                         });
+        } else {
+          add_levels(execution, fields, run, first, sums);
+        }
+      });
+    }
   }
 
   template <typename Lane>
@@ -94,71 +104,85 @@ class SumAggregator final : public CombiningAggregator {
   }
 
   template <typename Lane>
-  void add_levels(const Execution& execution, const Fields& fields, bool first, Lane* sums) const {
+  void add_levels(const Execution& execution, const Fields& fields, std::size_t run, bool first,
+                  Lane* sums) const {
     const Kernels& k = kernels(execution.backend);
-    for_each_chunk(execution, coordinates_, kChunkValues,
+    const Levels& levels = *plan_->runs()[run].levels;
+    for_each_chunk(execution, plan_->runs()[run].coordinates, kChunkValues,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
                      alignas(64) std::array<std::uint8_t, kPiece> level;
                      for (std::size_t at = begin; at < end; at += kPiece) {
                        const std::size_t n = std::min(kPiece, end - at);
-                       const std::uint8_t* const in = fields.data + fields_bytes(at, levels_->bits);
-                       if (levels_->bits == 4) {
+                       const std::uint8_t* const in = fields.at(run, levels, at);
+                       if (levels.bits == 4) {
                          k.unpack_nibbles(in, n, level.data());
                        } else {
-                         unpack_fields(in, n, levels_->bits, level.data());
+                         unpack_fields(in, n, levels.bits, level.data());
                        }
                        // Clearing here, piece by piece, saves a separate pass over the accumulator.
                        if (first) std::memset(sums + at, 0, n * sizeof(Lane));
-                       look_up_add(k, level.data(), n, *levels_, sums + at);
+                       look_up_add(k, level.data(), n, levels, sums + at);
                      }
                    });
   }
 
-  // Calls visit(begin, sums, n) for all sums of a body, unpacked piece by piece.
+  // Calls visit(begin, sums, n) for all sums of a run, unpacked piece by piece.
   template <typename Lane, typename Visit>
-  void for_each_piece(const Execution& execution, const Fields& fields, Lane,
+  void for_each_piece(const Execution& execution, const Fields& fields, std::size_t run, Lane,
                       const Visit& visit) const {
-    for_each_chunk(execution, coordinates_, kChunkValues,
+    const Levels& levels = *plan_->runs()[run].levels;
+    for_each_chunk(execution, plan_->runs()[run].coordinates, kChunkValues,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
                      alignas(64) std::array<Lane, kPiece> sums;
                      for (std::size_t at = begin; at < end; at += kPiece) {
                        const std::size_t n = std::min(kPiece, end - at);
-                       unpack_fields(fields.data + fields_bytes(at, fields.sum_bits), n,
-                                     fields.sum_bits, sums.data());
+                       unpack_fields(fields.at(run, levels, at), n, fields.bits_of(levels),
+                                     sums.data());
                        visit(at, sums.data(), n);
                      }
                    });
   }
 
-  // Packs every chunk at its own start, in parallel, and then moves the chunks together.
+  // In ascending order, so that a move never overwrites fields that were not moved yet.
   Shape pack(const Execution& execution, MutableByteSpan accumulator) const override {
-    const unsigned bits = levels_->sum_bits_of(contributors());
-    const auto layout = static_cast<std::uint8_t>(bits);
     std::uint8_t* const fields = accumulator.data() + kStampBytes;
-    // The lanes already have the width of the fields.
-    if (bits == 8 * lane_bytes(levels_->sum_bits)) {
-      return {.layout = layout, .body_bytes = accumulator.size()};
+    std::uint8_t* packed = fields;
+    for (std::size_t run = 0; run < plan_->runs().size(); ++run) {
+      packed = pack_run(execution, plan_->runs()[run], fields + lane_starts_[run], packed);
     }
-    with_lane(levels_->sum_bits, [&](auto lane) {
+    return {.layout = plan_->sums_layout(contributors()),
+            .body_bytes = kStampBytes + static_cast<std::size_t>(packed - fields)};
+  }
+
+  // Packs every chunk at its own start, in parallel, and then moves the chunks together. Returns
+  // the end of the packed run.
+  std::uint8_t* pack_run(const Execution& execution, const Run& run, std::uint8_t* lanes,
+                         std::uint8_t* packed) const {
+    const unsigned bits = run.levels->sum_bits_of(contributors());
+    return with_lane(run.levels->sum_bits, [&](auto lane) {
       using Lane = decltype(lane);
-      for_each_chunk(execution, coordinates_, kChunkValues,
-                     [&](std::size_t, std::size_t begin, std::size_t end) {
-                       std::uint8_t* const chunk = fields + begin * sizeof(Lane);
-                       pack_fields(reinterpret_cast<const Lane*>(chunk), end - begin, bits, chunk);
-                     });
-      // In ascending order, so that a move never overwrites a chunk that was not moved yet.
-      for (std::size_t at = 0; at < coordinates_; at += kChunkValues) {
-        const std::size_t n = std::min(kChunkValues, coordinates_ - at);
-        std::memmove(fields + fields_bytes(at, bits), fields + at * sizeof(Lane),
-                     fields_bytes(n, bits));
+      // Otherwise the lanes already have the width of the fields.
+      if (bits < 8 * sizeof(Lane)) {
+        for_each_chunk(execution, run.coordinates, kChunkValues,
+                       [&](std::size_t, std::size_t begin, std::size_t end) {
+                         std::uint8_t* const chunk = lanes + begin * sizeof(Lane);
+                         pack_fields(reinterpret_cast<const Lane*>(chunk), end - begin, bits,
+                                     chunk);
+                       });
       }
+      for (std::size_t at = 0; at < run.coordinates; at += kChunkValues) {
+        const std::uint8_t* const chunk = lanes + at * sizeof(Lane);
+        const std::size_t bytes = fields_bytes(std::min(kChunkValues, run.coordinates - at), bits);
+        if (packed != chunk) std::memmove(packed, chunk, bytes);
+        packed += bytes;
+      }
+      return packed;
     });
-    return {.layout = layout, .body_bytes = kStampBytes + fields_bytes(coordinates_, bits)};
   }
 
   const Options options_;
-  const std::size_t coordinates_;
-  std::shared_ptr<const Levels> levels_;
+  std::optional<FieldPlan> plan_;  // of the round since begin()
+  std::vector<std::size_t> lane_starts_;
 };
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <array>
 #include <atomic>
 #include <cmath>
+#include <optional>
 
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/finite.h"
@@ -97,9 +98,6 @@ class ThcCodec final : public Codec {
   }
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override;
 
-  // Returns the combined numbers of stage 0, range_numbers() per block. They point into
-  // call.combined.
-  Result<std::span<const float>> norms(const StageCall& call, std::size_t values) const;
   const Options& options() const { return options_; }
 
  private:
@@ -107,25 +105,6 @@ class ThcCodec final : public Codec {
   const Options options_;
   const bool contracts_;
 };
-
-Result<std::span<const float>> ThcCodec::norms(const StageCall& call, std::size_t values) const {
-  TRIBUTARY_ASSIGN(const OpenPayload open,
-                   open_payload_of(*this, 0, values, call.execution, call.combined.front()));
-  const std::size_t each = options_.range_numbers();
-  const std::size_t count = options_.layout(values).blocks() * each;
-  if (open.body.size() != count * sizeof(float)) {
-    return wrong_body_size("THC norms", count * sizeof(float), open.body.size());
-  }
-  const std::span norms(reinterpret_cast<const float*>(open.body.data()), count);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (std::isfinite(norms[i]) && norms[i] >= 0) continue;
-    return Status(StatusCode::corrupt_data, {.what = fmt::format("THC norm of block {}", i / each),
-                                             .expected = "a finite number, not below 0",
-                                             .got = fmt::format("{}", norms[i]),
-                                             .remedy = "have the bucket sent again"});
-  }
-  return norms;
-}
 
 class ThcEncoder final : public Encoder {
  public:
@@ -205,23 +184,32 @@ class ThcEncoder final : public Encoder {
 
   // A value outside the agreed range is clamped, and error feedback keeps the excess.
   Status encode_levels(const StageCall& call, std::span<const float> values, Bytes& payload) const {
-    TRIBUTARY_ASSIGN(const std::span<const float> norms, codec_.norms(call, values.size()));
-    TRIBUTARY_ASSIGN(const auto levels, options_.levels_for(call.round.agents));
+    TRIBUTARY_ASSIGN(const std::span<const float> norms,
+                     open_norms(codec_, options_, call, values.size()));
+    TRIBUTARY_ASSIGN(const FieldPlan plan,
+                     FieldPlan::make(options_, call.round.agents, values.size(), norms));
     const BlockLayout layout = options_.layout(values.size());
+    const std::vector<std::size_t> starts =
+        plan.starts([](const Levels& levels) { return levels.bits; });
     const MutableByteSpan body =
         start_payload({.spec = codec_.spec(),
                        .stage = 1,
                        .layout = kLevelsLayout,
                        .values = static_cast<std::uint32_t>(values.size())},
-                      kStampBytes + fields_bytes(layout.coordinates(), levels->bits), payload);
-    write_stamp(*levels, body.data());
+                      kStampBytes + starts.back(), payload);
+    plan.write_stamp(body.data());
     const std::size_t each = options_.range_numbers();
     const Rounding rounding = rounding_of(call.round, options_.correlated);
     layout.for_each_chunk(call.execution, [&](const auto& for_each_block) {
-      BlockWriter writer(call, options_, *levels, rounding);
+      BlockWriter writer(call, options_, rounding);
       for_each_block([&](const Block& block) {
-        writer.write(values, block, BlockRange::of(options_, *levels, &norms[block.index * each]),
-                     body.data() + kStampBytes + fields_bytes(block.begin, levels->bits));
+        const std::optional<FieldPlan::Place> place = plan.place(block);
+        if (!place) return;
+        const Levels& levels = *plan.runs()[place->run].levels;
+        writer.write(values, block, levels,
+                     BlockRange::of(options_, levels, &norms[block.index * each]),
+                     body.data() + kStampBytes + starts[place->run] +
+                         fields_bytes(place->begin, levels.bits));
       });
     });
     seal_payload(call.execution, payload);
@@ -231,50 +219,48 @@ class ThcEncoder final : public Encoder {
   // Rotates, rounds and packs one block after the other, in buffers that stay in the cache.
   class BlockWriter {
    public:
-    BlockWriter(const StageCall& call, const Options& options, const Levels& levels,
-                const Rounding& rounding)
+    BlockWriter(const StageCall& call, const Options& options, const Rounding& rounding)
         : kernels_(kernels(call.execution.backend)),
           options_(options),
-          levels_(levels),
           rounding_(rounding),
           signs_(call, options),
           y_(options.block),
           level_(options.block) {}
 
-    void write(std::span<const float> values, const Block& block, const BlockRange& range,
-               std::uint8_t* fields) {
+    void write(std::span<const float> values, const Block& block, const Levels& levels,
+               const BlockRange& range, std::uint8_t* fields) {
       if (range.is_zero()) {
         // The fields of a block of zeros are never used, but they must be the same on all agents.
-        std::memset(fields, 0, fields_bytes(block.size, levels_.bits));
+        std::memset(fields, 0, fields_bytes(block.size, levels.bits));
         return;
       }
-      move_to_grid(padded(values, block, copy_), block, range);
-      kernels_.quantize(y_.data(), block.size, levels_, rounding_,
+      move_to_grid(padded(values, block, copy_), block, levels, range);
+      kernels_.quantize(y_.data(), block.size, levels, rounding_,
                         static_cast<std::uint32_t>(block.begin), level_.data());
-      if (levels_.bits == 4) {
+      if (levels.bits == 4) {
         kernels_.pack_nibbles(level_.data(), block.size, fields);
       } else {
-        pack_fields(level_.data(), block.size, levels_.bits, fields);
+        pack_fields(level_.data(), block.size, levels.bits, fields);
       }
     }
 
    private:
     // Sets y_ to positions on the grid around its middle.
-    void move_to_grid(const float* x, const Block& block, const BlockRange& range) {
+    void move_to_grid(const float* x, const Block& block, const Levels& levels,
+                      const BlockRange& range) {
       if (!options_.rotated) {
-        const float factor = range.encode_factor(levels_, 1);
+        const float factor = range.encode_factor(levels, 1);
         kernels_.affine(x, block.size, -range.centre * range.half, factor, y_.data());
         return;
       }
-      kernels_.spread(x, block.size, signs_.of(block), range.encode_factor(levels_, block.size),
+      kernels_.spread(x, block.size, signs_.of(block), range.encode_factor(levels, block.size),
                       y_.data());
-      const float offset = range.centre_half_steps(levels_, 1) * -0.5f;
+      const float offset = range.centre_half_steps(levels, 1) * -0.5f;
       if (offset != 0) kernels_.affine(y_.data(), block.size, offset, 1.0f, y_.data());
     }
 
     const Kernels& kernels_;
     const Options& options_;
-    const Levels& levels_;
     const Rounding& rounding_;
     Signs signs_;
     FloatVector y_;
@@ -294,19 +280,18 @@ std::unique_ptr<Encoder> ThcCodec::make_encoder(std::uint32_t) const {
 // 0.
 class Centre {
  public:
-  Centre(const Kernels& k, const Fields& fields, const Levels& levels)
-      : kernels_(k),
-        fields_(fields),
-        levels_(levels),
-        most_(levels.granularity * fields.contributors) {}
+  Centre(const Kernels& k, const Fields& fields, const FieldPlan& plan)
+      : kernels_(k), fields_(fields), plan_(plan) {}
 
   // Returns false if a sum exceeds what its contributors can produce.
-  bool write(std::size_t begin, std::size_t n, float* y) const {
+  bool write(const FieldPlan::Place& place, std::size_t n, float* y) const {
+    const Levels& levels = *plan_.runs()[place.run].levels;
     bool within = true;
     for (std::size_t at = 0; at < n; at += kPiece) {
       const std::size_t piece = std::min(kPiece, n - at);
-      within &= fields_.sums ? write_sums(begin + at, piece, y + at)
-                             : write_levels(begin + at, piece, y + at);
+      const std::uint8_t* const in = fields_.at(place.run, levels, place.begin + at);
+      within &= fields_.sums ? write_sums(in, piece, levels, y + at)
+                             : write_levels(in, piece, levels, y + at);
     }
     return within;
   }
@@ -314,62 +299,88 @@ class Centre {
  private:
   static constexpr std::size_t kPiece = 4096;
 
-  bool write_levels(std::size_t begin, std::size_t n, float* y) const {
+  bool write_levels(const std::uint8_t* in, std::size_t n, const Levels& levels, float* y) const {
     alignas(64) std::array<std::uint8_t, kPiece> level;
     alignas(64) std::array<std::uint16_t, kPiece> place;
-    const std::uint8_t* const in = fields_.data + fields_bytes(begin, levels_.bits);
-    if (levels_.bits == 4) {
+    if (levels.bits == 4) {
       kernels_.unpack_nibbles(in, n, level.data());
     } else {
-      unpack_fields(in, n, levels_.bits, level.data());
+      unpack_fields(in, n, levels.bits, level.data());
     }
     // look_up_add16() adds, so the places must start from zero.
     std::memset(place.data(), 0, n * sizeof(place[0]));
-    kernels_.look_up_add16(level.data(), n, levels_, place.data());
-    kernels_.centre16(place.data(), n, middle(), y);
+    kernels_.look_up_add16(level.data(), n, levels, place.data());
+    kernels_.centre16(place.data(), n, static_cast<std::int32_t>(levels.granularity), y);
     return true;
   }
 
-  bool write_sums(std::size_t begin, std::size_t n, float* y) const {
-    return with_lane(levels_.sum_bits, [&](auto lane) {
+  bool write_sums(const std::uint8_t* in, std::size_t n, const Levels& levels, float* y) const {
+    // Below 2^30: kGranularityMax times kContributorsMax.
+    const std::uint32_t most = levels.granularity * fields_.contributors;
+    const auto middle = static_cast<std::int32_t>(most);
+    return with_lane(levels.sum_bits, [&](auto lane) {
       alignas(64) std::array<decltype(lane), kPiece> sums;
-      unpack_fields(fields_.data + fields_bytes(begin, fields_.sum_bits), n, fields_.sum_bits,
-                    sums.data());
+      unpack_fields(in, n, fields_.bits_of(levels), sums.data());
       decltype(lane) largest = 0;
       for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, sums[i]);
-      if (largest > most_) return false;
+      if (largest > most) return false;
       if constexpr (sizeof(lane) == 1) {
-        kernels_.centre8(sums.data(), n, middle(), y);
+        kernels_.centre8(sums.data(), n, middle, y);
       } else if constexpr (sizeof(lane) == 2) {
-        kernels_.centre16(sums.data(), n, middle(), y);
+        kernels_.centre16(sums.data(), n, middle, y);
       } else {
-        kernels_.centre32(sums.data(), n, middle(), y);
+        kernels_.centre32(sums.data(), n, middle, y);
       }
       return true;
     });
   }
 
-  std::int32_t middle() const { return static_cast<std::int32_t>(most_); }
-
   const Kernels& kernels_;
   const Fields& fields_;
-  const Levels& levels_;
-  const std::uint32_t most_;  // below 2^30: kGranularityMax times kContributorsMax
+  const FieldPlan& plan_;
+};
+
+// Decodes one block after the other, in the caller's memory.
+class BlockReader {
+ public:
+  BlockReader(const StageCall& call, const Options& options, const Fields& fields)
+      : kernels_(kernels(call.execution.backend)),
+        options_(options),
+        fields_(fields),
+        signs_(call, options) {}
+
+  // Turns multiples of half a grid step in y into values. Returns the largest magnitude as bits.
+  std::uint32_t move_to_values(const Block& block, const Levels& levels, const BlockRange& range,
+                               float* y) {
+    const float offset = range.centre_half_steps(levels, fields_.contributors);
+    if (!options_.rotated) {
+      return kernels_.affine(y, block.size, offset, range.decode_factor(levels, 1), y);
+    }
+    if (offset != 0) kernels_.affine(y, block.size, offset, 1.0f, y);
+    return kernels_.collect(y, block.size, signs_.of(block),
+                            range.decode_factor(levels, block.size));
+  }
+
+ private:
+  const Kernels& kernels_;
+  const Options& options_;
+  const Fields& fields_;
+  Signs signs_;
 };
 
 Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const {
-  TRIBUTARY_ASSIGN(const std::span<const float> norms, this->norms(call, sum.size()));
-  TRIBUTARY_ASSIGN(const auto levels, options_.levels_for(call.round.agents));
+  TRIBUTARY_ASSIGN(const std::span<const float> norms,
+                   open_norms(*this, options_, call, sum.size()));
+  TRIBUTARY_ASSIGN(const FieldPlan plan,
+                   FieldPlan::make(options_, call.round.agents, sum.size(), norms));
   TRIBUTARY_ASSIGN(const OpenPayload open,
                    open_payload_of(*this, 1, sum.size(), call.execution, payload));
-  const BlockLayout layout = options_.layout(sum.size());
-  TRIBUTARY_ASSIGN(const Fields fields, open_fields(open, *levels, layout.coordinates()));
-  const Kernels& k = kernels(call.execution.backend);
-  const Centre centre(k, fields, *levels);
+  TRIBUTARY_ASSIGN(const Fields fields, open_fields(open, plan));
+  const Centre centre(kernels(call.execution.backend), fields, plan);
   std::atomic<bool> within = true;
   std::atomic<bool> finite = true;
-  layout.for_each_chunk(call.execution, [&](const auto& for_each_block) {
-    Signs signs(call, options_);
+  options_.layout(sum.size()).for_each_chunk(call.execution, [&](const auto& for_each_block) {
+    BlockReader reader(call, options_, fields);
     FloatVector scratch;
     for_each_block([&](const Block& block) {
       const std::size_t values = std::min(block.size, sum.size() - block.begin);
@@ -380,36 +391,68 @@ Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float
         scratch.resize(block.size);
         y = scratch.data();
       }
-      if (!centre.write(block.begin, block.size, y)) within = false;
-      const BlockRange range =
-          BlockRange::of(options_, *levels, &norms[block.index * options_.range_numbers()]);
-      if (range.is_zero()) {
+      const std::optional<FieldPlan::Place> place = plan.place(block);
+      if (!place) {
         std::fill_n(y, block.size, 0.0f);
       } else {
-        const float offset = range.centre_half_steps(*levels, fields.contributors);
-        std::uint32_t largest;
-        if (options_.rotated) {
-          if (offset != 0) k.affine(y, block.size, offset, 1.0f, y);
-          largest =
-              k.collect(y, block.size, signs.of(block), range.decode_factor(*levels, block.size));
-        } else {
-          largest = k.affine(y, block.size, offset, range.decode_factor(*levels, 1), y);
+        if (!centre.write(*place, block.size, y)) within = false;
+        const Levels& levels = *plan.runs()[place->run].levels;
+        const BlockRange range =
+            BlockRange::of(options_, levels, &norms[block.index * options_.range_numbers()]);
+        if (range.is_zero()) {
+          std::fill_n(y, block.size, 0.0f);
+        } else if (reader.move_to_values(block, levels, range, y) >= kInfinityBits) {
+          finite = false;
         }
-        if (largest >= kInfinityBits) finite = false;
       }
       if (values < block.size) std::copy_n(y, values, sum.data() + block.begin);
     });
   });
-  if (!within) return sum_too_large(*levels, fields.contributors);
+  if (!within) return sum_too_large(fields.contributors);
   if (finite) return {};
   return not_addable_error(spec_ + " payload", "a sum within the range of float32",
                            fmt::format("{} contributors at a norm beyond it", fields.contributors));
+}
+
+// Refuses options that a shared rate replaces, or whose errors its division does not know.
+Status check_rate(const Params& params, const Options& options) {
+  constexpr double kRateMin = 0.25;
+  if (options.rate < kRateMin) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "parameter 'rate' of codec 'thc'",
+                   .expected = fmt::format("{} to {}", kRateMin, kBitsMax),
+                   .got = fmt::format("{}", options.rate),
+                   .remedy = "or leave it out and give bits"});
+  }
+  const Options usual;
+  const auto refuse = [&](std::string_view option, std::string_view reason) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = fmt::format("codec spec '{}'", params.canonical("thc")),
+                   .expected = fmt::format("no '{}' beside 'rate', {}", option, reason),
+                   .got = "both",
+                   .remedy = "leave one of them out"});
+  };
+  constexpr std::string_view kChosen = "which chooses it for every block";
+  constexpr std::string_view kNormal = "which divides bits by norms of rotated blocks";
+  if (options.bits != usual.bits) return refuse("bits", kChosen);
+  if (options.granularity != 0) return refuse("granularity", kChosen);
+  if (options.p != 0) return refuse("p", kChosen);
+  if (options.uniform) return refuse("levels", kChosen);
+  if (!options.rotated) return refuse("rotation", kNormal);
+  if (options.minmax) return refuse("range", kNormal);
+  if (options.down_bits != 0) return refuse("down", "whose sums have several widths");
+  return {};
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Codec>> make_thc(const Params& params) {
   const Options options = Options::from(params);
+  if (options.rate != 0) {
+    TRIBUTARY_TRY(check_rate(params, options));
+    // Every width contracts (widths_for()), and every round sends the block with the largest norm.
+    return std::unique_ptr<Codec>(std::make_unique<ThcCodec>(params, options, true));
+  }
   // Parameters that are invalid for one agent are invalid for any number. With one agent, the table
   // also gives the error that decides whether error feedback converges.
   TRIBUTARY_ASSIGN(const auto levels, options.levels_for(1));
