@@ -180,9 +180,9 @@ struct RestoredJob {
   SharedFloats aggregator_residual;  // the newest; null: none
   // The last rounds up to the checkpoint, in order; may be incomplete.
   std::vector<RoundRecord> history;
-  std::vector<EpochRecord> epochs;  // the epochs of all rounds in `redo` and `history`, ascending
-  std::uint32_t last_epoch = 0;     // the highest epoch number that was ever stored
-  std::vector<RestoredFacts> facts;    // of the last kFactsRestored committed rounds, in order
+  std::vector<EpochRecord> epochs;   // the epochs of all rounds in `redo` and `history`, ascending
+  std::uint32_t last_epoch = 0;      // the highest epoch number that was ever stored
+  std::vector<RestoredFacts> facts;  // of the last kFactsRestored committed rounds, in order
 };
 
 // The state with which a coordinator starts.
