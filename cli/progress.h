@@ -1,5 +1,5 @@
 // Shows the progress of a long command on a terminal, and reports whether the user wants it to
-// stop. One thread at a time.
+// stop (stop_signal() in cli/process/process.h). One thread at a time.
 //
 // report() is cheap between two redraws, so loops may call it in every step. It never fails; a
 // terminal that is gone shows nothing.
@@ -19,16 +19,17 @@ std::string progress_line(std::string_view doing, std::uint64_t done, std::uint6
 
 class Progress {
  public:
-  // A progress bar appears only if the file descriptor is a terminal.
+  // All output goes to the file descriptor. A progress bar appears only if it is a terminal.
   Progress(int terminal, const Clock& clock);
   ~Progress() { clear(); }
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Redraws the bar, at most ten times per second. Returns false after a stop signal.
+  // Redraws the bar, at most ten times per second. Returns false after a stop signal: the caller
+  // then ends its loop. More than `total` counts as all of it, and so does a total of 0.
   bool report(std::string_view doing, std::uint64_t done, std::uint64_t total);
 
-  // Prints a permanent line, even if there is no terminal.
+  // Writes a permanent line, also if the file descriptor is a file or a pipe.
   void say(std::string_view line);
 
   // Erases the bar.

@@ -1,4 +1,6 @@
-// Opens the port for observers as the settings describe it.
+// Opens the port for observers as the settings describe it. Observers prove themselves against the
+// file `watchers`, and verify the coordinator by the key that agents know. The daemon calls the
+// first function once, when it starts, and the second one whenever it collects metrics.
 #pragma once
 
 #include <functional>

@@ -54,6 +54,8 @@ Result<std::vector<RunOrigin>> origins_of(const Options& options) {
   return origins;
 }
 
+// A picture without a stated theme is light, whatever the desktop's theme: the same command gives
+// the same picture everywhere.
 Status write_picture(const Options& options, const std::vector<RunOrigin>& origins) {
   apply_theme(options.theme == Theme::system ? Theme::light : options.theme);
   PageContext context;

@@ -106,6 +106,8 @@ bool looks_like_endpoint(const std::string& text) {
          text.find_first_not_of("0123456789", colon + 1) == std::string::npos;
 }
 
+// A join file contains its endpoint and takes no --key. Endpoints take the keys in their order, and
+// no key may be left over, because it would belong to an endpoint that was forgotten.
 Status take_connections(const Typed& typed, Options& options) {
   std::size_t keys_used = 0;
   for (const std::string& where : typed.connect) {
@@ -138,6 +140,7 @@ Status check_page(const std::string& page, const std::vector<QString>& pages) {
   return page.empty() || known ? Status() : wrong_option("--page", "one of " + joined(pages), page);
 }
 
+// A picture is made without a user, so the page and the run must be given.
 Status check_picture(const Options& options) {
   if (options.picture.isEmpty()) return {};
   if (options.page.isEmpty()) return wrong_option("--export-png", "the option --page", "none");

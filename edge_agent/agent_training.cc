@@ -53,6 +53,7 @@ void AgentTraining::train(const Train& wanted) {
 }
 
 void AgentTraining::train_now(const Train& wanted) {
+  // The time includes prepare(), which is long only in the first round of a job.
   const TimeNs began_at = parts_.now();
   if (Status status = prepare(); !status.ok()) {
     parts_.log.error(kTrainingComponent, "cannot train", {{"error", status.text()}});
@@ -107,6 +108,8 @@ void AgentTraining::log_evaluation(std::uint64_t version, const Evaluation& eval
   publish({.kind = ReadingKind::evaluation_accuracy, .value = evaluation.accuracy}, parts_.metrics);
 }
 
+// The flag is set before the task is posted, so that a daemon that waits for evaluating() cannot
+// miss it. Without a prepared trainer there is no data to evaluate with.
 void AgentTraining::evaluate_last(SharedFloats model, std::uint64_t version) {
   evaluating_ = true;
   const Status posted = thread_.try_post([this, model = std::move(model), version] {
@@ -129,6 +132,8 @@ void AgentTraining::evaluate_last(SharedFloats model, std::uint64_t version) {
 void AgentTraining::measure_device() {
   if (measuring_.exchange(true)) return;
   const Status posted = thread_.try_post([this] {
+    // The flag means that a measurement waits, not that one runs: from here on a request queues
+    // another.
     measuring_ = false;
     ReportSpeeds report;
     for (DeviceSpeed& speed :

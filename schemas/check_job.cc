@@ -174,6 +174,7 @@ Status check(const JobChange& change) {
   return given("state", change.state());
 }
 
+// Weights are shares of weight_sum, which therefore must be positive.
 Status check(const Membership& membership) {
   TRIBUTARY_TRY(given("job", membership.job()));
   TRIBUTARY_TRY(given("epoch", membership.epoch()));

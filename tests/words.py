@@ -1,8 +1,8 @@
 """Words that a reader of the field does not know, and comments that do not say what they are about.
 
-terms() finds identifiers with a word of OLD_TERMS or a phrase of OLD_PHRASES, and whole OLD_NAMES. comments() finds sentences in comments that begin with a
-relative clause without a noun ("Of all sessions, ..."). has_contract() is whether a header begins with a comment.
-The tree has none of the first two, and every header has the third.
+terms() finds identifiers with a word of OLD_TERMS or a phrase of OLD_PHRASES, and whole OLD_NAMES. comments()
+finds sentences in comments that begin with a relative clause without a noun ("Of all sessions, ..."). has_contract()
+is whether a header begins with a comment. The tree has none of the first two, and every header has the third.
 """
 
 import re

@@ -105,6 +105,7 @@ class Export {
            std::ranges::find(options_.formats, format) != options_.formats.end();
   }
 
+  // Only files that are complete are listed in the answer.
   Status put(const std::string& name, ByteSpan bytes) {
     std::string path = (std::filesystem::path(options_.folder) / name).string();
     TRIBUTARY_TRY(write_file_atomically(path, bytes));
@@ -113,6 +114,7 @@ class Export {
   }
 
   Status write_tensors() {
+    // Loaders of PyTorch models expect the format "pt".
     const SafetensorsMetadata metadata = {{"format", "pt"},
                                           {"job", job_.name()},
                                           {"job_number", fmt::format("{}", job_.record.job)},

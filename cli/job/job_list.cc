@@ -36,6 +36,7 @@ struct JobFigures {
 // The newest readings; NaN if the job has none.
 Result<JobFigures> figures_of(RunFile& run, const JobInJournal& job) {
   JobFigures figures;
+  // newest_metric() advances `after`, and each metric is searched from the beginning.
   std::int64_t after = 0;
   TRIBUTARY_ASSIGN(figures.accuracy, newest_metric(run, kAccuracyMetric, job.record.job, after));
   after = 0;
@@ -95,6 +96,7 @@ Result<Answer> list(const ShowOptions& options) {
   Answer answer;
   answer.text = jobs.empty() ? "no jobs\n" : table.text();
   for (const JobInJournal& job : jobs) {
+    // Only a pause needs an operator; reasons of other states are shown by `job show`.
     if (job.record.state != wire::JobState::paused || job.record.state_reason.empty()) continue;
     answer.text += fmt::format("{} is paused: {}\n", printable(job.name()),
                                printable(job.record.state_reason));
@@ -121,6 +123,7 @@ Result<Json> last_round_json(RunFile& run, const JobInJournal& job) {
   TRIBUTARY_ASSIGN(const auto rounds,
                    run.rounds(job.record.job, job.rounds_committed, job.rounds_committed));
   if (rounds.empty()) return Json();
+  // Times are of the coordinator's monotonic clock, so only their difference means anything.
   const RoundRecord& last = rounds.front();
   return Json{{"round", last.id.round},
               {"seconds", static_cast<double>(last.committed_at_ns - last.began_at_ns) / 1e9},

@@ -25,6 +25,7 @@ constexpr std::uint32_t kAgentsMax = 1024;
 // Size of a synthetic gradient, which is used to measure the gain.
 constexpr std::uint64_t kGradientValuesMax = 1u << 20;
 constexpr std::uint64_t kGradientBytesMax = std::uint64_t{4} << 30;
+// The share of a gradient's largest values whose positions are compared between agents.
 constexpr double kAgreementRatio = 0.01;
 
 struct ParetoRequest {
@@ -88,6 +89,7 @@ Result<std::vector<FloatVector>> gradients_of(const ParetoRequest& request) {
   return gradients;
 }
 
+// A budget of time takes precedence over one of bytes. The whole day's bytes count as left.
 PlanPolicy policy_of(const ParetoRequest& request) {
   PlanPolicy policy = {.gain_weight = request.gain_weight, .gain_min = request.gain_min};
   policy.rounds_left = request.rounds;
@@ -124,6 +126,7 @@ Result<PlanInputs> inputs_of(const ParetoRequest& request, World& world) {
   // Seconds per byte of a link with this many 10^9 bit/s.
   const double beta = 8e-9 / request.gbps;
   TRIBUTARY_ASSIGN(const std::vector<FloatVector> gradients, gradients_of(request));
+  // All agents are the same. The gain is that of the first gradient.
   inputs.agents.assign(request.agents,
                        {.alpha_s = request.alpha_ms * 1e-3,
                         .beta_s_per_byte = beta,
@@ -173,6 +176,7 @@ Json decision_json(const PlanInputs& inputs, const PlanDecision& decision, doubl
   return data;
 }
 
+// An asterisk marks the choice in the table and its reason below.
 std::string decision_text(const PlanDecision& decision, double planned_s) {
   Table table({"codec", "collective", "bucket", "compress", "exchange", "round", "gain"});
   for (const PlanOption& option : decision.options) {

@@ -113,6 +113,8 @@ class Reading {
     const std::size_t begin = data_.rounds.size();
     auto date = dates.begin();
     for (const RoundRecord& record : records) {
+      // Both lists ascend. A round that was committed between the two queries has no date yet and
+      // is left out.
       while (date != dates.end() && date->round < record.id.round) ++date;
       if (date == dates.end() || date->round != record.id.round) continue;
       add_round(record, date->committed_wall_ns);
@@ -158,6 +160,7 @@ class Reading {
     }
   }
 
+  // Exchanges are ordered by their number of values, so that the first one is the round's main one.
   static void read_plan(const wire::Plan& plan, RoundRow& row) {
     row.planned = true;
     if (plan.participants() && plan.participants()->size() > 0) {
@@ -276,6 +279,7 @@ class Reading {
       after = page.back().number;
       for (const StoredLinkSample& stored : page) {
         const LinkSampleRecord& sample = stored.sample;
+        // An empty name stands for the coordinator.
         if (!sample.from.empty() && !sample.to.empty()) continue;  // a link between two agents
         const bool to_agent = !sample.to.empty();
         const std::string& agent = to_agent ? sample.to : sample.from;
@@ -295,6 +299,7 @@ class Reading {
   }
 
   Status read_events() {
+    // Events of the same kind are one row with a count and the newest text, however many there are.
     std::map<std::tuple<LogLevel, std::string, std::string>, TroubleRow> troubles;
     for (std::int64_t after = 0;;) {
       TRIBUTARY_ASSIGN(const std::vector<StoredEvent> page, file_.events(after, kPage));

@@ -30,6 +30,7 @@ struct SimRun {
   bool each = false;
 };
 
+// A seed determines its run completely, so this one command repeats the failure.
 std::string replay_command(const SimRun& command, const FailedRun& failed) {
   return fmt::format("tributary sim run {} --seed {}", command.scenario, failed.seed);
 }

@@ -35,6 +35,7 @@ void LinkFigures::round_published(const Reading& round, const LinkCounters& now)
 }
 
 void LinkFigures::count_refusals(const LinkCounters& now) {
+  // The link counts from its beginning, and a metric is increased by differences.
   for (std::size_t i = 0; i < kRefusalReasons; ++i) {
     const std::uint64_t fresh = now.refused[i] - std::exchange(refused_[i], now.refused[i]);
     if (fresh == 0) continue;
@@ -117,6 +118,7 @@ void LinkFigures::probed(const std::string& agent_id, const LinkProbes::Reading&
   const bool down = reading.way == ProbeWay::down;
   LinkTable& links = down ? downlinks_ : links_;
   links.add(agent_id, reading.transfer);
+  // A latency is stored with the next periodic sample, a rate at once: trains are rare.
   if (reading.way == ProbeWay::round_trip) {
     agent(agent_id).heard = true;
     return;
@@ -141,6 +143,7 @@ void LinkFigures::probes_sent(std::span<const ProbeLink> probes, std::uint64_t g
     ProbeWay way = probe.padding_bytes > 0 ? ProbeWay::down : ProbeWay::round_trip;
     if (probe.echo_padding_bytes > 0) way = ProbeWay::up;
     metrics_.count("tributary_link_probes_total", {{"way", std::string(name(way))}});
+    // Each part is a probe and its echo.
     metrics_.count("tributary_link_probe_bytes_total", {},
                    probe.parts * (padding + 2 * LinkProber::kMessageBytes));
   }
@@ -176,6 +179,8 @@ MeasuredWays LinkFigures::ways(const std::string& agent_id) const {
   return ways;
 }
 
+// Agents that were not heard in the interval get no sample, so that an old value does not look like
+// a new measurement.
 void LinkFigures::keep_alphas() {
   interval_began_ = clock_.now();
   for (auto& [agent_id, agent] : agents_) {

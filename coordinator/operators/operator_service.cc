@@ -20,6 +20,8 @@ constexpr std::chrono::seconds kPatience{20};
 
 std::string ok_text(Json data) { return Json{{"status", "ok"}, {"data", std::move(data)}}.dump(); }
 
+// Names come from operators and files. Bytes that are no UTF-8 are replaced, because every answer
+// must be valid JSON.
 std::string error_text(const Status& status) {
   const Fault& fault = status.fault();
   return Json{{"status", "error"},
@@ -47,6 +49,7 @@ Json json_of(const Coordinator::AgentView& agent) {
           {"model_version", agent.model_version}};
 }
 
+// A job in one of these states never changes again, and its name is free.
 bool over(const Coordinator::JobView& job) {
   return job.state == wire::JobState::finished || job.state == wire::JobState::stopped;
 }
@@ -70,6 +73,8 @@ std::string OperatorService::answer(std::string_view text) {
   if (!closed_) asked_.push_back(pending);
   changed_.wait_for(lock, kPatience, [&] { return pending->answer || closed_; });
   if (pending->answer) return *pending->answer;
+  // If the loop has taken the command meanwhile, it is still executed, and resolve() writes an
+  // answer that nobody reads. Otherwise it is withdrawn here.
   std::erase(asked_, pending);
   return error_text(Status(StatusCode::unavailable,
                            {.what = "the coordinator",
@@ -147,6 +152,7 @@ std::vector<Event> OperatorService::take() {
   std::deque<std::shared_ptr<Pending>> asked;
   {
     const std::lock_guard lock(mutex_);
+    // The commands are answered without the lock, because resolve() takes it.
     asked.swap(asked_);
   }
   std::vector<Event> events;
@@ -160,6 +166,7 @@ std::vector<Event> OperatorService::take() {
       resolve(*pending, error_text(event.status()));
       continue;
     }
+    // Only commands that reach the state machine use up a number.
     commands_[next_command_++] = pending;
     events.push_back(std::move(*event));
   }

@@ -54,6 +54,8 @@ wire::Trigger trigger_of(PlanTrigger trigger) {
   return wire::Trigger::unchanged;
 }
 
+// Records a choice with its predicted times, so that an operator can read why another one was not
+// taken.
 wire::AlternativeT alternative_of(const PlanOption& option, bool pareto, bool chosen) {
   wire::AlternativeT alternative;
   alternative.codec = option.choice.codec;
@@ -68,6 +70,8 @@ wire::AlternativeT alternative_of(const PlanOption& option, bool pareto, bool ch
   return alternative;
 }
 
+// The chosen alternative comes first, the other ones of the Pareto front after it. The inputs are
+// attached as text: a later process repeats the decision from them (resume()).
 std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
   const PlanDecision& decision = planned.decision;
   auto advice = std::make_shared<PlanAdvice>();
@@ -96,7 +100,8 @@ std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
 
 }  // namespace
 
-// A round that waits for the planner.
+// A round that waits for the planner. It holds copies, so that the planner's thread shares only
+// `newest` with the state machine's.
 struct PlanService::Thought {
   std::uint64_t job = 0;
   std::uint64_t values = 0;
@@ -206,6 +211,8 @@ void PlanService::reported(const SpeedsReported& speeds) {
                    {{"agent_id", speeds.agent_id}, {"codecs", device.size()}});
 }
 
+// The exchange time is what the slowest training leaves of the round. Trials are moved out, so that
+// each is used by one plan only.
 RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
   RoundFacts facts;
   double compute_s = 0;
@@ -234,6 +241,8 @@ RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
   return facts;
 }
 
+// The remaining budgets of the job at this moment. A byte budget holds for each agent's link, so
+// the agent that used most of it today decides.
 PlanPolicy PlanService::policy_of(const Job& job, const RoundPlayed& round) const {
   const Planning& planning = round.planning;
   PlanPolicy policy = {.gain_weight = planning.gain_weight,
@@ -263,6 +272,7 @@ void PlanService::played(const RoundPlayed& round) {
     jobs_.erase(round.job);
     return;
   }
+  // The planner is this far behind: it never learns the facts of this round.
   if (waiting_ >= kWaitingMax) return;
   Job& job = jobs_[round.job];
   auto thought = std::make_shared<Thought>();
@@ -296,6 +306,7 @@ void PlanService::think(const Thought& thought) {
                             {{"error", planner.status().text()}});
   }
   (*planner)->round_over(thought.facts);
+  // A newer round waits already, so a plan made after this one would come too late.
   if (thought.round != *thought.newest) return;
   const Result<std::optional<Planned>> planned = (*planner)->think(thought.links, thought.policy);
   if (!planned.ok()) {

@@ -9,7 +9,9 @@
 
 namespace tributary::table_one {
 
-// Seconds for n workers and M bytes; logarithms are binary.
+// Seconds for n workers (at least 1) and M bytes; logarithms are binary. star, ring and tree are
+// complete reductions: the sum and its return to all workers. broadcast and all_gather are one
+// phase.
 double star(std::uint32_t n, double bytes, const LinkEstimate& link);
 double ring(std::uint32_t n, double bytes, const LinkEstimate& link);
 double tree(std::uint32_t n, double bytes, const LinkEstimate& link);
@@ -17,7 +19,8 @@ double broadcast(std::uint32_t n, double bytes, const LinkEstimate& link);
 double all_gather(std::uint32_t n, double bytes, const LinkEstimate& link);
 
 // Eqns. (4a) and (4b), and the cost of an all-gather for comparison. `kept_bytes` is M c, the bytes
-// of the values that are kept; their indices have the same size.
+// of the share c of the values that is kept, without their indices. The indices have the same size;
+// the formulas add them.
 double ar_top_k_ring(std::uint32_t n, double kept_bytes, const LinkEstimate& link);
 double ar_top_k_tree(std::uint32_t n, double kept_bytes, const LinkEstimate& link);
 double top_k_all_gather(std::uint32_t n, double kept_bytes, const LinkEstimate& link);

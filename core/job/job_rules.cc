@@ -26,6 +26,7 @@ struct JobCase {
   bool planned() const { return job.planning != "fixed"; }
 };
 
+// Adam's first moment is a momentum. RMSProp has one only as an option.
 bool accumulates_momentum(const OptimizerSettings& optimizer) {
   switch (optimizer.kind) {
     case OptimizerKind::momentum:
@@ -54,6 +55,8 @@ constexpr std::uint64_t kSparseRoundsMin = 500;
 // Ratios from this on need no warm-up: DGC's own begins here.
 constexpr double kWarmUpShare = 0.25;
 
+// A rule that refuses ends the submission. Any other is a warning: the job runs, and the operator
+// reads `why` and `instead` as one sentence. Rules read only the settings, never the model.
 struct JobRule {
   bool refuses;
   bool (*applies)(const JobCase& it);
@@ -161,7 +164,9 @@ std::string sentence_of(const JobRule& rule, const JobCase& it) {
   return fmt::format("{}; {}", rule.why(it), rule.instead);
 }
 
-// Calls visit(rule, case) for each rule that applies to the job with one of its codecs.
+// Calls visit(rule, case) for each rule that applies to the job with one of its codecs. Settings
+// that cannot be parsed are skipped: the checks of a submission report them on their own, and a
+// rule would only add a second error.
 template <typename Visit>
 void for_each_rule(const JobSettings& job, const Visit& visit) {
   const bool gradient = job.mode == "gradient";
@@ -191,6 +196,7 @@ void for_each_rule(const JobSettings& job, const Visit& visit) {
 
 }  // namespace
 
+// An operator mends one setting at a time, so only the first rule that refuses is reported.
 Status check_rules(const JobSettings& job) {
   Status refused;
   for_each_rule(job, [&](const JobRule& rule, const JobCase& it) {

@@ -218,9 +218,12 @@ Result<SubmitJob> described(const JobSettings& job) {
       choice_of("weighting", job.weighting, wire::Weighting::equal, wire::EnumNameWeighting));
   TRIBUTARY_TRY(check_codecs(job.policy));
   TRIBUTARY_TRY(parse_layout(job.layout).status());
+  // The rules need codecs that exist. An optimizer that does not exist is reported by
+  // set_optimizer().
   TRIBUTARY_TRY(check_rules(job));
 
   SubmitJob submit;
+  // All words are parsed before the layers: a mistyped word is reported without building a network.
   submit.policy = job.policy;
   TRIBUTARY_ASSIGN(submit.policy.collective, parse_collective(job.collective));
   TRIBUTARY_ASSIGN(

@@ -5,8 +5,9 @@
 // itself; the caller just continues to call it. If another file has replaced the old one,
 // RunChanges::begins_anew is set and the new file is read from its beginning.
 //
-// Used by one thread at a time, except wake(). It blocks on the disk, so it must not be called from
-// a thread that draws.
+// Used by one thread at a time; only wake() may be called from any thread. step() and
+// round_detail() block on the disk and ask_operator() on the daemon, so a thread that draws must
+// call none of the three.
 #pragma once
 
 #include <atomic>
@@ -55,8 +56,8 @@ class RunFollower : public RunSource {
 
   // One round in detail, from the file that step() reads.
   Result<RoundDetail> round_detail(std::uint64_t job, std::uint64_t round) override;
-  // Asks through the control socket beside the file. It works if the daemon runs on this machine as
-  // the same user.
+  // Asks through the control socket beside the file, and waits at most 30 s. It works if the daemon
+  // runs on this machine as the same user.
   Result<std::string> ask_operator(std::string_view question) override;
   // Cancels the operator's question that is waiting, or else the next one (`cancelled`).
   void wake() override { woken_ = true; }

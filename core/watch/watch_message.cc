@@ -391,10 +391,10 @@ Result<WatchAnswer> unpack_answer(ByteSpan bytes) {
   if (RoundDetail* const round = message->body.AsRoundDetail()) {
     return WatchAnswer{.number = number, .body = std::move(*round)};
   }
-  if (const watch::OperatorAnswerT* const trouble_of = message->body.AsOperatorAnswer()) {
+  if (const watch::OperatorAnswerT* const operator_answer = message->body.AsOperatorAnswer()) {
     return WatchAnswer{
         .number = number,
-        .body = OperatorAnswer{{trouble_of->answer.begin(), trouble_of->answer.end()}}};
+        .body = OperatorAnswer{{operator_answer->answer.begin(), operator_answer->answer.end()}}};
   }
   if (watch::TroubleT* const trouble = message->body.AsTrouble()) {
     return WatchAnswer{.number = number, .body = read_trouble(*trouble)};

@@ -28,10 +28,10 @@ namespace tributary {
 struct WatchServerOptions {
   std::string endpoint = {};  // "tcp://*:4641"; "*" as port picks one
   KeyPair keys;
-  std::shared_ptr<const AllowList> watchers = nullptr;
-  bool encrypted = true;
-  std::vector<std::string> operators = {};  // ids of observers that may operate
-  std::string journal = {};                 // path of this process's journal
+  std::shared_ptr<const AllowList> watchers = nullptr;  // may change while the server runs
+  bool encrypted = true;                                // false: an observer's key is only a claim
+  std::vector<std::string> operators = {};              // ids of observers that may operate
+  std::string journal = {};                             // path of this process's journal
   std::uint32_t sessions_max = 8;
   // Answers an operator's question. Called on a thread of the server's own, and may block.
   std::function<std::string(std::string_view)> ask_operator;
@@ -47,7 +47,8 @@ class WatchServer {
     std::uint64_t bytes_out = 0;
   };
 
-  // Opens the port and starts the thread. The clock and the log must outlive the server.
+  // Opens the port and starts the thread. Fails as open_hub() does. Later errors of the link are
+  // logged and end the service, but not the process. The clock and the log must outlive the server.
   static Result<std::unique_ptr<WatchServer>> open(WatchServerOptions options, const Clock& clock,
                                                    Log& log);
   // Waits for the operator's answer in progress, if any.

@@ -44,7 +44,7 @@ class PlotAxes : public QObject {
   void zoom_to_frame(const DragFrame& frame);
   // A factor below 1 zooms in along x, y or both. The value at `pixel` keeps its position.
   void zoom_about(QPointF pixel, double factor, bool x, bool y, std::uint64_t gesture = 0);
-  // Moves by shares of the visible ranges.
+  // Moves by shares of the visible ranges; a positive share moves towards larger values.
   void pan(double x_share, double y_share, std::uint64_t gesture = 0);
 
   QRect data_rect() const;

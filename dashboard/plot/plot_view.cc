@@ -33,6 +33,7 @@ PlotView::PlotView(Options options, PlotGroup* group, QWidget* parent)
   scene_->options = std::move(options);
   scene_->colours = plot_colours(palette());
   canvas_ = new PlotCanvas(*scene_, this);
+  // A click on the canvas gives the focus to the view, so that its keys work.
   canvas_->setFocusProxy(this);
   axes_ = std::make_unique<PlotAxes>(*scene_, *canvas_, group_->x_axis(), group_->add(*this));
   input_ = std::make_unique<PlotInput>(*canvas_, *scene_, *axes_, *group_);
@@ -96,6 +97,8 @@ void PlotView::set_x_axis(AxisText axis) {
   content_changed();
 }
 
+// Changes are collected: the view is painted once, at the group's next refresh, however many
+// setters were called.
 void PlotView::content_changed() {
   scene_->legend.list(legend_entries(scene_->content, scene_->options.spans_in_legend));
   look_up_colours(scene_->content, group_->colours(), scene_->slots_of_keys);

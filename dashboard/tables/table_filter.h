@@ -1,5 +1,6 @@
 // Selects rows by a line that the user typed: words that must all occur in a row, anywhere or in
-// one column ("state:away", "text:\"said goodbye\""). Case is ignored.
+// one column ("state:away", "text:\"said goodbye\""). Case is ignored. Quotation marks keep spaces
+// in a word; one that is not closed extends to the end of the line.
 //
 // A filter is an immutable value; parsing never fails. accepts() does not modify the model.
 #pragma once
@@ -13,8 +14,8 @@ namespace tributary::dashboard {
 
 class TableFilter {
  public:
-  static constexpr qsizetype kCharactersMax = 500;
-  static constexpr std::size_t kTermsMax = 16;  // further words are ignored
+  static constexpr qsizetype kCharactersMax = 500;  // the rest of the line is ignored
+  static constexpr std::size_t kTermsMax = 16;      // further words are ignored
 
   TableFilter() = default;
   // The text before a colon names a column if it equals a column's key or title, or is the

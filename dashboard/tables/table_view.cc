@@ -31,6 +31,7 @@ TableView::TableView(TableModel& table, QWidget* parent)
     : QTableView(parent), table_(table), proxy_(table) {
   setModel(&proxy_);
   setItemDelegate(new TableDelegate(this));
+  // The header does not inherit the view's style, so it is set twice.
   auto* const roomy = new TableStyle;
   roomy->setParent(this);
   setStyle(roomy);
@@ -92,6 +93,7 @@ bool TableView::column_shown(const QString& key) const {
   return column >= 0 && !isColumnHidden(column);
 }
 
+// In the order on the screen, which the user may have changed by moving headers. Exports keep it.
 std::vector<int> TableView::shown_columns() const {
   std::vector<int> columns;
   for (int place = 0; place < horizontalHeader()->count(); ++place) {
@@ -141,6 +143,7 @@ void TableView::select_row(int row) {
   if (index.isValid()) setCurrentIndex(index);
 }
 
+// A move to another cell of the same row chooses nothing new.
 void TableView::currentChanged(const QModelIndex& current, const QModelIndex& previous) {
   QTableView::currentChanged(current, previous);
   if (current.isValid() && current.row() != previous.row()) emit row_chosen(source_row(current));

@@ -39,10 +39,12 @@ std::vector<ConnectChoice> connections_in(QSettings& settings) {
                      .key_file = settings.value("key_file").toString()});
   }
   settings.endArray();
+  // The settings file may have been edited. Without a key file a connection cannot be opened.
   std::erase_if(found, [](const ConnectChoice& choice) { return choice.key_file.isEmpty(); });
   return found;
 }
 
+// The list is in the order of use, the newest first, and has no entry twice.
 void remember_connection(QSettings& settings, const ConnectChoice& choice) {
   std::vector<ConnectChoice> all = connections_in(settings);
   std::erase(all, choice);
@@ -90,6 +92,7 @@ ConnectDialog::ConnectDialog(std::vector<ConnectChoice> recent, QWidget* parent)
   check();
 }
 
+// Only one button may react to the return key, so the others lose Qt's automatic default.
 void ConnectDialog::lay_out() {
   auto* const choose = new QPushButton("C&hoose…");
   choose->setAutoDefault(false);
@@ -137,6 +140,7 @@ ConnectChoice ConnectDialog::typed() const {
   return {.endpoint = endpoint_->text().trimmed(), .key_file = key_file_->text().trimmed()};
 }
 
+// Runs at every keystroke. It reads the key file but opens no connection.
 void ConnectDialog::check() {
   const ConnectChoice choice = typed();
   if (choice.key_file.isEmpty()) {

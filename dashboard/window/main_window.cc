@@ -71,6 +71,7 @@ void MainWindow::connect_runs() {
   refresh_timer_.setInterval(kRefreshEveryMs);
   connect(&refresh_timer_, &QTimer::timeout, this, &MainWindow::refresh);
   connect(&runs_, &OpenRuns::changed, this, [this] {
+    // The timer is not restarted by later changes: a run that changes all the time is still shown.
     if (!refresh_timer_.isActive()) refresh_timer_.start();
   });
   connect(&runs_, &OpenRuns::runs_changed, this, &MainWindow::take_runs);
@@ -165,6 +166,7 @@ void MainWindow::ask_for_runs() {
 void MainWindow::ask_for_connection() {
   if (!connect_dialog_) {
     connect_dialog_ = new ConnectDialog(connections_in(settings_), this);
+    // The pointer becomes null when the dialog is closed (QPointer).
     connect_dialog_->setAttribute(Qt::WA_DeleteOnClose);
     connect(connect_dialog_, &ConnectDialog::chosen, this, &MainWindow::connect_to);
   }
@@ -178,6 +180,7 @@ void MainWindow::close_newest() {
   if (!runs.empty()) runs_.close(runs.back());
 }
 
+// The page that a picture shows.
 Page* MainWindow::page_in_front() const {
   const std::vector<Page*>& pages = docks_->pages();
   const auto has_focus = [](const Page* page) {

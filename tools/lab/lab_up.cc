@@ -85,6 +85,7 @@ Result<LabState> make_lab(const LabPlan& plan, const LabUp& command) {
   return state;
 }
 
+// The keys and words are part of the command's published output.
 Json node_json(const LabPlan& plan, std::uint32_t node) {
   const LinkSettings& link = plan.links[node];
   return {{"node", node},
@@ -127,6 +128,7 @@ Result<Answer> up(const LabUp& command) {
   TRIBUTARY_ASSIGN(const LabPlan plan, plan_lab(command.name, command.nodes, command.mtu_bytes,
                                                 command.everywhere, command.own));
   TRIBUTARY_TRY(check_lab_is_possible());
+  // The lock is held until the end: two commands must not build or remove the same lab at once.
   TRIBUTARY_ASSIGN(const LabLock lock, LabLock::take());
   TRIBUTARY_TRY(remove_remains(plan.name));
   Result<LabState> state = make_lab(plan, command);

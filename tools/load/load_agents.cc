@@ -34,6 +34,7 @@ class Arrivals {
 
   void applied(std::uint64_t version, std::uint64_t model_hash) {
     const std::lock_guard lock(mutex_);
+    // Version 0 is the initial model, which no commit leads to.
     if (version == 0 || version >= first_.size()) return;
     First& first = first_[version];
     if (first.at.count() == 0) first = {.at = clock_.now(), .model_hash = model_hash};
@@ -94,6 +95,8 @@ struct Shared {
   std::unique_ptr<Metrics> metrics;
 };
 
+// One agent of the load: a connection with a state machine that either is the real one or shares
+// its replica with the other agents. Belongs to one thread.
 class LoadAgent {
  public:
   static Result<std::unique_ptr<LoadAgent>> make(Shared& shared, std::uint32_t number) {
@@ -108,6 +111,8 @@ class LoadAgent {
     return loop_->turn(deadline);
   }
   TimeNs now() const { return loop_->now(); }
+  // An agent that has the last model may still owe the coordinator an answer, so it must be idle,
+  // too.
   bool finished() const {
     if (light_) return light_->model_version() >= shared_.options.rounds && light_->idle();
     return machine_->model_version() >= shared_.options.rounds && machine_->idle();

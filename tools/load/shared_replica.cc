@@ -22,6 +22,7 @@ Status differs(std::string what, std::string expected) {
                                        .remedy = {}});
 }
 
+// A share of 1 keeps everything and needs no support from the codec.
 Status check_keep(const Codec& codec, double keep) {
   if (keep == 1) return {};
   return check_shares(codec, wire::Collective::star, std::span(&keep, 1));
@@ -31,6 +32,9 @@ Status check_keep(const Codec& codec, double keep) {
 
 // A payload
 
+// Many agents receive the same payload in parts. The first copy of each byte is kept, and all later
+// copies are compared with it, so that memory is that of one agent and every agent's bytes are
+// still checked.
 Status SharedPayload::take(std::uint64_t payload_bytes, std::uint64_t offset, ByteSpan part) {
   const std::lock_guard lock(mutex_);
   if (payload_bytes != bytes_.size() || offset > payload_bytes ||
@@ -96,6 +100,8 @@ Result<SharedModel> SharedReplica::take_model(const wire::TransferOfferT& offer,
   const std::uint64_t hash = model_hash_of(*values);
   if (hash != offer.model_hash) return differs("transferred model", "the offer's model hash");
   const SharedModel made{.id = {.version = offer.model_version, .hash = hash}, .values = values};
+  // An agent that is behind may receive an older model. It gets that one, but the shared state
+  // moves only forward.
   if (!model_.values || made.id.version > model_.id.version) {
     TRIBUTARY_TRY(rule_->restore(ByteSpan(*bytes).subspan(values_ * sizeof(float))));
     model_ = made;
@@ -114,6 +120,7 @@ Result<std::shared_ptr<const RoundPlan>> SharedReplica::plan_of(const wire::Plan
   return RoundPlan::make(unpacked, *job_, codecs_);
 }
 
+// Only the newest round is kept here. Agents that still work on an older one own it by themselves.
 std::shared_ptr<SharedRound> SharedReplica::round_of(const std::shared_ptr<const RoundPlan>& plan) {
   const std::lock_guard lock(mutex_);
   if (round_ && round_->plan->key() == plan->key()) return round_;
@@ -142,6 +149,7 @@ std::uint32_t SharedReplica::updates_of(const Codec& codec) const {
   return std::min(kUpdates, agents_);
 }
 
+// Updates are made when they are first needed and never change. The caller holds the lock.
 std::span<const float> SharedReplica::update(std::uint32_t number) {
   while (made_up_.size() <= number % kUpdates) {
     FloatVector values(values_);
@@ -193,6 +201,7 @@ void SharedReplica::forget_shares(const SharedRound& round) {
 Result<SharedModel> SharedReplica::apply(SharedRound& round, const wire::CommitT& commit,
                                          const AgentRound& received) {
   const std::lock_guard lock(mutex_);
+  // The first agent applies the commit, and all others receive its result.
   if (round.after) return *round.after;
   if (model_.id.version + 1 != commit.model_version || model_.id.hash != commit.previous_hash) {
     return differs("model before a commit", "the commit's");

@@ -163,8 +163,8 @@ Result<std::optional<LinkEvent>> ZmqHub::receive(std::chrono::nanoseconds deadli
 // Returns false if no message is there. All messages of connections that ended before have been
 // read then.
 Result<bool> ZmqHub::take_message() {
-  TRIBUTARY_ASSIGN(const bool received, router_.receive(parts_, kHubPartsMax));
-  if (!received) {
+  TRIBUTARY_ASSIGN(const bool has_message, router_.receive(parts_, kHubPartsMax));
+  if (!has_message) {
     intake_.nothing_left();
     return false;
   }

@@ -201,6 +201,7 @@ std::optional<Sample> Series::last() const {
   return sample(end_ - 1);
 }
 
+// Samples are in ascending order of x, so only the two neighbours of x can be nearest.
 std::optional<Sample> Series::nearest(double x) const {
   if (empty() || std::isnan(x)) return std::nullopt;
   const std::uint64_t after = first_not_below(x, first_);
@@ -218,6 +219,8 @@ void Series::draw(std::span<const double> borders, std::vector<Sample>& out) con
   if (empty() || borders.size() < 2) return;
   std::uint64_t begin = first_not_below(borders.front(), first_);
   if (begin > first_) out.push_back(sample(begin - 1));
+  // Each search begins where the last one ended, so a whole picture costs the logarithm of a
+  // column's samples for each column.
   for (const double border : borders.subspan(1)) {
     const std::uint64_t end = first_not_below(border, begin);
     draw_column(begin, end, out);

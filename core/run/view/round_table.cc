@@ -17,6 +17,8 @@ void TwoCurves::append(double round, double time_s, double value) {
   over_time->append({last ? std::max(last->x, time_s) : time_s, value});
 }
 
+// The search is linear: files have a handful of names. The last number stands for all names beyond
+// the bound.
 std::uint16_t NameList::number_of(std::string_view name) {
   const auto found = std::ranges::find(names_, name);
   if (found != names_.end()) return static_cast<std::uint16_t>(found - names_.begin());
@@ -56,6 +58,8 @@ std::optional<std::size_t> RoundTable::row_of(std::uint64_t wanted) const {
 // A round not after the last one was stored again and is already known; a round never changes.
 void RoundTable::add(const NewRound& added) {
   if (!columns.round.empty() && added.round <= columns.round.back()) return;
+  // A sixteenth is dropped at once, so that each row is moved a bounded number of times. Sums and
+  // curves keep what the columns lose.
   if (columns.round.size() >= rounds_max_) {
     each_column([this](auto& column) {
       column.erase(column.begin(), column.begin() + static_cast<std::ptrdiff_t>(rounds_max_ / 16));

@@ -1,4 +1,6 @@
-// Collects violations of the invariants that every simulation checks. Not thread-safe.
+// Collects violations of the invariants that every simulation checks. Not thread-safe. A violation
+// does not end the simulation: the first ones are kept as text, and all are counted. Nothing here
+// fails.
 #pragma once
 
 #include <cstdint>

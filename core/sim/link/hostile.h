@@ -1,4 +1,6 @@
-// Messages that no correct peer sends, and damage to correct messages on a bad link.
+// Messages that no correct peer sends, and damage to correct messages on a bad link. All functions
+// are pure apart from the draws: the same draws give the same messages. None changes the message
+// that it is given, and none fails.
 #pragma once
 
 #include <optional>

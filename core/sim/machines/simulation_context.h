@@ -1,4 +1,6 @@
-// The state that all machines of one simulation share: virtual time, disks, checks and totals.
+// The state that all machines of one simulation share: virtual time, disks, checks and totals. It
+// is made first and destroyed last; the machines hold references to it. The scenario must outlive
+// it.
 #pragma once
 
 #include <array>
@@ -70,12 +72,12 @@ class NoteTally {
 
 // Not thread-safe: one thread runs a simulation.
 struct SimulationContext {
-  SimulationContext(const Scenario& what, std::uint64_t with_seed, Mutation with_mutation)
-      : scenario(what),
+  SimulationContext(const Scenario& with_scenario, std::uint64_t with_seed, Mutation with_mutation)
+      : scenario(with_scenario),
         seed(with_seed),
         mutation(with_mutation),
-        ledger(what.agents, what.values(), watch),
-        budget(what.agents, watch) {}
+        ledger(with_scenario.agents, with_scenario.values(), watch),
+        budget(with_scenario.agents, watch) {}
 
   TimeNs now() const { return queue.now_ns(); }
   void note(const std::string& host, const Note& note) { notes.add(now(), host, note); }

@@ -56,6 +56,7 @@ std::string text_of(const toml::node& node) {
 }
 
 // Reads one table. The caller asks for every key by name; keys that it did not ask for are refused.
+// A key that is missing leaves the value of `out`, which is the default.
 class TableReader {
  public:
   TableReader(const toml::table& table, std::string place)
@@ -204,6 +205,7 @@ class TableReader {
 
   const toml::table& table_;
   std::string place_;
+  // The keys of the format, from which suggestions for a mistyped key are made.
   std::vector<std::string_view> asked_;
 };
 

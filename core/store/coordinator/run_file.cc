@@ -32,11 +32,10 @@ class Gap {
   std::optional<double> read_;
 };
 
-// The reports are in order of rounds. A report with neither wait nor bytes is the first of an
-// agent's process, which does not know its earlier rounds.
 // Wait, decoding time and bytes of a round are known only after its report was sent, so agents
 // report them with the next round. This moves them to the round that they belong to; the last
-// report of each agent has none.
+// report of each agent has none. The reports are in order of rounds. A report with neither wait nor
+// bytes is the first of an agent's process, which does not know its earlier rounds.
 void move_to_own_round(std::vector<AgentRoundRecord>& reports) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   std::map<std::string_view, AgentRoundRecord*> newest;  // of each agent so far
@@ -90,6 +89,7 @@ std::string_view RunFile::later_report_columns() const {
   return version_ >= kSince ? "decode_s, gain" : "NULL, NULL";
 }
 
+// An older coordinator may have written the file, and a reader never changes its schema.
 std::string_view RunFile::mechanisms_column() const {
   constexpr std::uint32_t kSince = 3;
   return version_ >= kSince ? "mechanisms" : "NULL";

@@ -178,6 +178,7 @@ class TorchModel::Impl {
   const LayerMap& map() const { return map_; }
   std::uint64_t parameter_values() const { return parameter_values_; }
 
+  // Parameters first, then buffers: the order of the layer map and of a transferred model.
   FloatVector values() const {
     FloatVector values;
     const auto append = [&](const std::vector<NetworkLayer>& layers) {
@@ -192,6 +193,8 @@ class TorchModel::Impl {
     return values;
   }
 
+  // The tensors become views of the caller's memory, so that a step copies neither parameters nor
+  // gradients.
   void bind(const Memory& memory) {
     const at::NoGradGuard no_grad;
     std::uint64_t at = 0;
@@ -228,7 +231,8 @@ class TorchModel::Impl {
       done_.assign(network_->parameters.size(), false);
       // The scale is the gradient of the scalar loss, so it multiplies all gradients.
       value.backward(at::scalar_tensor(scale, value.options()));
-      // Parameters without influence on the loss.
+      // Parameters without influence on the loss have no gradient that the engine could report.
+      // They follow from the last layer to the first, as the others do.
       for (std::size_t i = done_.size(); i-- > 0;) report_ready(i);
       ready_ = nullptr;
       return number;

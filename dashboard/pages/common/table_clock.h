@@ -14,7 +14,8 @@
 
 namespace tributary::dashboard {
 
-// Remembers the revisions that a page has shown, to detect whether anything is new.
+// Remembers the revisions that a page has shown, to detect whether anything is new. is_new() takes
+// the revisions as shown from then on.
 class ShownRevisions {
  public:
   bool is_new(std::uint64_t job, std::vector<std::uint64_t> revisions) {
@@ -52,7 +53,8 @@ class TableClock {
     visible_ = true;
     run();
   }
-  bool waits() const { return wanted_; }  // an update is due
+  // Whether an update is due: the interval has not passed, or the page is hidden.
+  bool waits() const { return wanted_; }
 
  private:
   void run() {

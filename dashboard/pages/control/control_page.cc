@@ -84,6 +84,7 @@ void ControlPage::set_runs(const std::vector<RunSession*>& runs) {
   RunSession* const first = runs.empty() ? nullptr : runs.front();
   RunSession* const now = stays ? run_ : first;
   {
+    // Filling the box must not choose its first run.
     const QSignalBlocker quiet(run_box_);
     run_box_->clear();
     for (const RunSession* run : runs) run_box_->addItem(run->name());
@@ -99,6 +100,7 @@ void ControlPage::choose_run(int index) {
   if (index >= 0) show_run(runs_[static_cast<std::size_t>(index)]);
 }
 
+// A question that waits for confirmation belongs to the previous run and is cancelled.
 void ControlPage::show_run(RunSession* run) {
   run_ = run;
   seen_ = {};
@@ -152,6 +154,7 @@ void ControlPage::update_post() {
   access_->set_agents(agents);
 }
 
+// A request with a warning cannot be undone, so the user confirms it first.
 void ControlPage::take_request(const ControlRequest& request) {
   if (request.warning.isEmpty()) {
     post_.ask(request);

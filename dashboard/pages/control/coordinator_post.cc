@@ -72,6 +72,7 @@ void CoordinatorPost::set_awake(bool awake) {
   if (awake_) look();
 }
 
+// One check at a time: a coordinator that does not answer must not collect questions.
 void CoordinatorPost::look() {
   if (run_ && look_ == 0) look_ = run_->ask_operator(list_question());
 }

@@ -151,6 +151,7 @@ void DecisionsPage::list_decisions(const RoundTable& table) {
   decisions_.update(decisions_of(table, choices_, kDecisionsMax));
 }
 
+// The user's choice, or else the newest decision. A run without decisions shows its newest round.
 std::optional<std::uint64_t> DecisionsPage::round() const {
   if (chosen_) return chosen_;
   if (decisions_.rowCount() > 0) return decisions_.row_at(decisions_.rowCount() - 1).round;
@@ -161,6 +162,7 @@ std::optional<std::uint64_t> DecisionsPage::round() const {
 void DecisionsPage::choose(std::optional<std::uint64_t> round) {
   if (round == chosen_) return;
   chosen_ = round;
+  // The charts stand still while an old decision is read.
   if (round) context().group().x_axis().lock();
   show_chosen();
   ask_next();

@@ -112,6 +112,7 @@ void JobsPanel::fill(Row& row, const JobLine& line, ColourSlots& colours) {
   const auto text = [&](Column column, const QString& what) { row.labels[column]->setText(what); };
   text(run, elided(line.run_name));
   text(job, QString::fromStdString(facts.name));
+  // Qt reads a single & as the mark of a keyboard shortcut.
   row.button->setText(elided(row.labels[job]->text()).replace('&', "&&"));
   row.button->setChecked(line.shown);
   text(state, QString::fromStdString(state_text(facts.state)));
@@ -129,6 +130,7 @@ void JobsPanel::fill(Row& row, const JobLine& line, ColourSlots& colours) {
   text(saved, saved_text(facts));
 }
 
+// Rows are hidden and reused, never removed: the panel is filled at every refresh.
 void JobsPanel::show_lines(const std::vector<JobLine>& lines, ColourSlots& colours) {
   const std::size_t count = std::min(lines.size(), kLinesMax);
   while (rows_.size() < count) add_row();

@@ -144,6 +144,7 @@ QWidget* OverviewPage::make_tools() {
     refresh();
   });
   smoothing_box_->setCurrentIndex(kSmoothingAtFirst);
+  // The axis is shared by all pages, so the button also follows changes that were made elsewhere.
   SharedXAxis& x_axis = context().group().x_axis();
   connect(log_x, &QToolButton::toggled, this, [&x_axis](bool on) { x_axis.set_log(on); });
   connect(&x_axis, &SharedXAxis::log_changed, log_x, &QToolButton::setChecked);
@@ -176,6 +177,7 @@ void OverviewPage::choose_job(const QString& run_key, std::uint64_t job) {
   }
 }
 
+// A hidden page does no work: showEvent() refreshes it.
 void OverviewPage::refresh() {
   if (!isVisible()) return;
   show_jobs();

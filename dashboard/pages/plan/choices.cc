@@ -17,6 +17,7 @@ constexpr double kRatioWhole = 1;
 constexpr double kRatioAxisLow = 0.001;
 
 // Name number 0 means that the plan has not been read or has no such field.
+// The plan of a round is read after the round, and may be missing: then both names are empty.
 bool planned(const RoundTable& table, std::size_t row) {
   return table.columns.codec[row] != 0 || table.columns.collective[row] != 0;
 }
@@ -69,6 +70,8 @@ Stretch stretch_of_rows(const RoundTable& table, std::size_t first_row, std::siz
           .x_high = std::min(place(last_row) + 0.5, place(table.size() - 1))};
 }
 
+// Consecutive rounds with the same codec, collective and ratio are one choice. A round without a
+// plan ends it.
 std::vector<Choice> choices_of(const RoundTable& table) {
   std::vector<Choice> choices;
   for (std::size_t row = 0; row < table.size(); ++row) {
@@ -142,6 +145,8 @@ std::vector<Decision> decisions_of(const RoundTable& table, const std::vector<Ch
     // A choice may continue after rows whose plan is unknown; that is no decision.
     const std::string before =
         i == 0 ? std::string() : choice_text(table, choices[i - 1]).toStdString();
+    // A row is a decision if it begins another choice, or if its plan states a reason for keeping
+    // this one.
     for (std::size_t row = choice.last_row + 1; row-- > choice.first_row;) {
       const std::string& trigger = table.names.triggers.name(table.columns.trigger[row]);
       const bool other = row == choice.first_row && to != before;
@@ -167,6 +172,7 @@ bool decides(const RoundTable& table, std::size_t row) {
          !same_ratio(table.columns.ratio[row - 1], table.columns.ratio[row]);
 }
 
+// Ends at row 0 at the latest, which always counts as a decision.
 std::size_t decided_in(const RoundTable& table, std::size_t row) {
   while (!decides(table, row)) --row;
   return row;

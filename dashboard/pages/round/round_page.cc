@@ -61,6 +61,8 @@ RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, p
   layout->addWidget(all, 1);
 
   connect(picture_, &PlotView::row_clicked, this, [this](int row, double) {
+    // The chart shows only some agents, in an order of its own; rows_ maps its rows to those of the
+    // table.
     if (row < 0 || static_cast<std::size_t>(row) >= rows_.agents.size()) return;
     table_->select_row(static_cast<int>(rows_.agents[static_cast<std::size_t>(row)]));
   });
@@ -125,6 +127,7 @@ QString RoundPage::why_nothing() const {
   return "No round has been committed yet.";
 }
 
+// The user's choice, which stays, or else the newest round.
 std::optional<std::uint64_t> RoundPage::wanted() const {
   if (choice_.chosen) return choice_.chosen;
   const RoundTable* const table = table_of_rounds();
@@ -140,6 +143,7 @@ bool RoundPage::held() const {
 void RoundPage::refresh() {
   if (!isVisible()) return;
   const RoundTable* const table = table_of_rounds();
+  // A revision that falls means that the file was replaced by another run.
   const bool anew = seen_.table && (table != seen_.table || table->revision() < seen_.rounds);
   if (anew || (run() && run()->job() != job_)) forget();
   if (!table) {
@@ -169,6 +173,8 @@ void RoundPage::step(int rounds_on) {
   const RoundTable* const table = table_of_rounds();
   const auto from = wanted();
   if (!table || !from) return;
+  // Old rounds may have been dropped, and their numbers need not be consecutive, so a step counts
+  // rows.
   const auto next = std::ranges::lower_bound(table->columns.round, *from);
   const auto row = (next - table->columns.round.begin()) + rounds_on;
   const auto last = static_cast<std::ptrdiff_t>(table->size()) - 1;
@@ -187,6 +193,8 @@ void RoundPage::show_place() {
   bar_->show_place(place, follows_newest());
 }
 
+// At most one request is in flight. A round that could not be read is not asked for again until the
+// user has chosen another one.
 void RoundPage::ask() {
   const auto round = wanted();
   if (!run() || !table_of_rounds() || !round || choice_.asked == round || choice_.failed == round)
@@ -251,6 +259,7 @@ std::size_t RoundPage::rows_that_fit() const {
   return static_cast<std::size_t>(std::clamp<double>(rows, kGanttRowsMin, kGanttRowsMax));
 }
 
+// Returns whether the events within the round differ from those shown.
 bool RoundPage::look_up_moments() {
   const RoundTable* const table = table_of_rounds();
   const auto row = table ? table->row_of(detail_->round) : std::nullopt;
@@ -275,6 +284,7 @@ void RoundPage::show_rows() {
 
 bool RoundPage::eventFilter(QObject* watched, QEvent* event) {
   if (watched == picture_ && event->type() == QEvent::Resize && detail_) {
+    // Most resize events leave the number of rows as it is.
     const std::size_t fit = std::min(rows_that_fit(), detail_->agents.size());
     if (fit != rows_.rows.size()) show_rows();
   }

@@ -16,6 +16,8 @@ constexpr std::size_t kStragglerReportsMin = 3;  // fewer reports have no meanin
 // Unknown and non-positive durations count as 0.
 double known_s(double seconds) { return seconds > 0 && std::isfinite(seconds) ? seconds : 0; }
 
+// Agents report durations and no times, so the phases are drawn one after another from the arrival
+// of the plan.
 std::vector<Stretch> spans_of(const AgentInRound& agent, const RoundDetail& detail) {
   if (!agent.reported) {
     // An agent that was asked and did not report occupies the whole round.
@@ -88,6 +90,8 @@ double busy_seconds(const AgentInRound& agent) {
   return known_s(agent.compute_s) + known_s(agent.encode_s);
 }
 
+// Agents without a report come first, because the round waited for them, and agents that were not
+// asked come last.
 std::vector<std::size_t> slowest_first(const RoundDetail& detail) {
   std::vector<std::size_t> order(detail.agents.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -101,6 +105,8 @@ std::vector<std::size_t> slowest_first(const RoundDetail& detail) {
   return order;
 }
 
+// An agent is late if it missed the result, wholly or in part, or if it was busy much longer than
+// the median agent. A few reports have no meaningful median.
 std::vector<bool> stragglers_of(const RoundDetail& detail) {
   std::vector<double> busy;
   for (const AgentInRound& agent : detail.agents) {

@@ -1,6 +1,7 @@
 // The text beside the chart of a round: the reason of its plan, and its facts. GUI thread only.
 //
-// It owns its labels and copies the texts, which must be plain already (texts.h).
+// It owns its labels, copies the texts and shows them without markup. The caller has passed texts
+// from a run through plain_text() (texts.h).
 #pragma once
 
 #include <QWidget>

@@ -124,6 +124,7 @@ bool TrafficPage::settled() const {
 
 QString TrafficPage::totals() const { return totals_->text(); }
 
+// A hidden page does no work: showEvent() refreshes it.
 void TrafficPage::refresh() {
   if (!isVisible()) return;
   // Agents and rounds of another run or job are unrelated, although identifiers and numbers are the
@@ -160,6 +161,8 @@ void TrafficPage::show_rounds() {
   std::vector<PlotCurve> down;
   const auto add = [&](std::vector<PlotCurve>& to, const RunSession& run, const TwoCurves& curve,
                        const QString& what) {
+    // The key decides the colour, so a run has its own colour on every page, and only the dense
+    // curve needs another one.
     const bool dense = what == "dense";
     to.push_back({.key = dense ? run.key() + " dense" : run.key(),
                   .name = runs_.size() > 1 ? run.name() + " " + what : what,
@@ -192,6 +195,7 @@ void TrafficPage::show_uses(Uses& uses) {
   const RoundTable* const rounds = first()->view().rounds(first()->job());
   const bool silent = curves.empty() && rounds && rounds->size() > 0;
   const QString why = silent ? kNoUses : kNoRoundYet;
+  // Setting the same text again would repaint the plot at each refresh.
   if (why != uses.empty_text) uses.plot->set_empty_text(uses.empty_text = why);
   uses.curves.show(*uses.plot, std::move(curves));
 }

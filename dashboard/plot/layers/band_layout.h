@@ -18,8 +18,9 @@ struct BandRect {
   std::size_t stretch = 0;  // index of the stretch
 };
 
-// Returns the rectangles of the stretches (in ascending order of x) that lie in the strip. It
-// returns at most one per pixel: of stretches that start in the same pixel, the longest one.
+// Returns the rectangles of the stretches that lie in the strip. The stretches must be in ascending
+// order of x. A rectangle is at least one pixel wide, so that a short stretch is
+// visible. Each pixel has at most one: of stretches that start in it, the longest one.
 std::vector<BandRect> band_rects(std::span<const Stretch> stretches, const AxisMap& x,
                                  const QRectF& strip);
 

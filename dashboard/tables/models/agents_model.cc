@@ -39,6 +39,7 @@ enum AgentColumn : int {
   kAgentSeen,
 };
 
+// Table cells hold doubles: 53 bits of a time in seconds are exact to less than a microsecond.
 constexpr double kNanosecondsPerSecond = 1e9;
 
 std::vector<TableColumn> agent_columns() {
@@ -154,6 +155,8 @@ double round_time_s(const NewReport& report) {
 
 AgentsModel::AgentsModel(QObject* parent) : RowsModel(agent_columns(), parent) {}
 
+// All rows are built anew. RowsModel compares them with the old ones and tells the view only of
+// differences.
 void AgentsModel::update(const RunView& view, std::uint64_t job) {
   std::vector<AgentTableRow> now;
   now.reserve(view.agents().size());

@@ -37,6 +37,8 @@ EventsModel::EventsModel(QObject* parent) : TableModel(event_columns(), parent) 
 
 int EventsModel::level_column() const { return kEventLevel; }
 
+// Changes are reported to the view as insertions and removals, so that it keeps its selection and
+// its position.
 void EventsModel::update(const RunView& view) {
   const std::deque<EventRow>& now = view.events();
   if (now.empty() || !continues(now)) clear();

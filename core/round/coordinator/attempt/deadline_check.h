@@ -56,8 +56,9 @@ struct DeadlineVerdict {
   std::string text(std::uint64_t round) const;
 };
 
-// Empty if the deadline can be met, as far as the measurements show, or if too few agents
-// participate.
+// Compares with the attempt's deadline; the job's only scales the recommendation. Empty if the
+// deadline can be met, as far as the measurements show, or if fewer agents than the quorum
+// participate: then no link is the reason.
 std::optional<DeadlineVerdict> check_deadline(const DeadlineInput& input);
 
 }  // namespace tributary
