@@ -148,8 +148,8 @@ void PlotCanvas::lay_out_axes(QSize size, double header_height) {
   const double data_height = std::max(1.0, size.height() - header_height - 3 * metrics.height());
   // Labels need some space between them: 1.7 label widths per tick, 2.5 text heights in y.
   const int wanted_x = std::max(2, static_cast<int>(data_width / (label_width * 1.7)));
-  // Even a low plot has three if they do not touch, because two may be one: 0.
-  const int least_y = data_height > 4 * metrics.height() ? 3 : 2;
+  // Even a low linear axis has three if they do not touch, because two may be one: 0.
+  const int least_y = !scene_.log_y && data_height > 4 * metrics.height() ? 3 : 2;
   const int wanted_y = std::max(least_y, static_cast<int>(data_height / (metrics.height() * 2.5)));
 
   scene_.x_ticks = ticks_for(scene_.options.x.unit, scene_.x, scene_.log_x, wanted_x,

@@ -147,7 +147,7 @@ TEST_F(Jobs, WhatIsWrongIsSaidAndTheOthersGoOn) {
   EXPECT_TRUE(reaches(federation, "test", rounds + 2));
 
   federation.coordinator().kill();
-  EXPECT_THAT(error_of({"job", "pause", "test"}), HasSubstr("start the daemon"));
+  EXPECT_THAT(error_of({"job", "pause", "test"}), HasSubstr("start the coordinator"));
   EXPECT_NE(code, 0);
   // the journal can be read without the coordinator
   EXPECT_EQ(job(federation, "test")["state"], "running");

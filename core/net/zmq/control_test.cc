@@ -67,7 +67,7 @@ TEST_F(Control, AnAddressWithoutAListenerFailsAtOnce) {
   const Result<std::string> answer = ask_daemon(path(), "who", seconds(600));
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.status().code(), StatusCode::unavailable);
-  EXPECT_THAT(answer.status().text(), HasSubstr("start the daemon"));
+  EXPECT_THAT(answer.status().text(), HasSubstr("start the coordinator"));
 }
 
 TEST_F(Control, AFileThatAKilledDaemonLeftIsReplacedAndAnEndedOneLeavesNone) {
