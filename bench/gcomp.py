@@ -15,7 +15,7 @@ JOB = ["model=chargpt:width=64,depth=2,heads=4", "task=next_token", "input='64'"
 # The server's optimizer of the mode delta is that of `strategy`; an agent's starts anew each round.
 MODES = {"gradient": ["learning_rate=0.001", "schedule=cosine:warmup=5", "local_steps=1"],
          "delta": ["learning_rate=0.001", "schedule=constant", "local_steps=4"]}
-CODECS = ["fp32", "gcomp:truncation=none", "gcomp"]
+CODECS = ["fp32", "gcomp:truncation=none", "gcomp:truncation=metric", "gcomp"]
 AGENTS = 3
 
 
