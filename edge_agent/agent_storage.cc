@@ -33,12 +33,27 @@ JobEnd end_of(const AgentJobRecord& record) {
 
 Result<std::unique_ptr<AgentStorage>> AgentStorage::open(const JournalOptions& options,
                                                          Parts parts) {
-  TRIBUTARY_ASSIGN(std::unique_ptr<AgentJournal> journal, AgentJournal::open(options));
-  return std::unique_ptr<AgentStorage>(new AgentStorage(std::move(journal), std::move(parts)));
+  Result<Contents> contents = read(options);
+  if (contents.status().code() == StatusCode::corrupt_data) {
+    TRIBUTARY_ASSIGN(const std::string aside, AgentJournal::set_aside(options.path));
+    parts.log.error(kStorageComponent,
+                    "the journal was damaged: a new one begins, the residual is lost",
+                    {{"error", contents.status().text()}, {"set_aside", aside}});
+    contents = read(options);
+  }
+  TRIBUTARY_TRY(contents.status());
+  return std::unique_ptr<AgentStorage>(new AgentStorage(*std::move(contents), std::move(parts)));
 }
 
-Result<AgentState> AgentStorage::restore() {
-  TRIBUTARY_ASSIGN(AgentState state, journal_->restore());
+Result<AgentStorage::Contents> AgentStorage::read(const JournalOptions& options) {
+  Contents contents;
+  TRIBUTARY_ASSIGN(contents.journal, AgentJournal::open(options));
+  TRIBUTARY_ASSIGN(contents.state, contents.journal->restore());
+  return contents;
+}
+
+AgentState AgentStorage::restore() {
+  AgentState state = std::exchange(state_, {});
   if (state.job) job_stored(*state.job);
   if (state.replica) {
     parts_.log.info(kStorageComponent, "replica restored",

@@ -28,14 +28,16 @@ class AgentStorage {
     Log& log;
   };
 
-  // Opens or creates the journal. Returns the journal's error if it cannot be used. parts.log must
-  // outlive the object.
+  // Opens or creates the journal and reads it. A damaged journal is set aside
+  // (AgentJournal::set_aside()) and a new one begins: the coordinator has the model, and only the
+  // contents of the residual are lost. Returns the journal's error if it cannot be used. parts.log
+  // must outlive the object.
   static Result<std::unique_ptr<AgentStorage>> open(const JournalOptions& options, Parts parts);
   AgentStorage(const AgentStorage&) = delete;
   AgentStorage& operator=(const AgentStorage&) = delete;
 
-  // Reads the stored job, replica and contributions. Call it once, before the first store().
-  Result<AgentState> restore();
+  // Returns the stored job, replica and contributions. Call it once, before the first store().
+  AgentState restore();
   // Writes a record and then posts Stored with the outcome. Takes the record out of `wanted`.
   void store(StoreAgent& wanted);
 
@@ -46,14 +48,24 @@ class AgentStorage {
   std::uint64_t last_version() const { return last_version_; }
 
  private:
-  AgentStorage(std::unique_ptr<AgentJournal> journal, Parts parts)
-      : parts_(std::move(parts)), journal_(std::move(journal)) {}
+  // An open journal and what it contains.
+  struct Contents {
+    std::unique_ptr<AgentJournal> journal;
+    AgentState state;
+  };
+  static Result<Contents> read(const JournalOptions& options);
+
+  AgentStorage(Contents contents, Parts parts)
+      : parts_(std::move(parts)),
+        journal_(std::move(contents.journal)),
+        state_(std::move(contents.state)) {}
 
   void stored(const AgentRecordToStore& record);
   void job_stored(const AgentJobRecord& job);
 
   const Parts parts_;
   const std::unique_ptr<AgentJournal> journal_;
+  AgentState state_;  // until restore() returns it
   std::atomic<bool> job_over_ = false;
   std::atomic<std::uint64_t> last_version_ = 0;
   Worker thread_;  // destroyed first

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
 #include "core/base/log/memory_log_testing.h"
 #include "core/round/common/plan/small_job_testing.h"
 #include "core/service/posted_events_testing.h"
@@ -48,7 +52,7 @@ class AgentStorageTest : public testing::Test {
 
 TEST_F(AgentStorageTest, AJobIsOverWhenItsRecordSaysSo) {
   open();
-  ASSERT_TRUE(storage_->restore().ok());
+  storage_->restore();
   EXPECT_FALSE(storage_->job_over());
   ASSERT_TRUE(store(job_in(wire::JobState::running)).ok());
   EXPECT_FALSE(storage_->job_over());
@@ -61,7 +65,7 @@ TEST_F(AgentStorageTest, AJobIsOverWhenItsRecordSaysSo) {
 // A stopped job has no fixed last version.
 TEST_F(AgentStorageTest, AJobThatWasStoppedEndsAtAnyVersion) {
   open();
-  ASSERT_TRUE(storage_->restore().ok());
+  storage_->restore();
   ASSERT_TRUE(store(job_in(wire::JobState::stopped)).ok());
   EXPECT_TRUE(storage_->job_over());
   EXPECT_EQ(storage_->last_version(), 0u);
@@ -70,14 +74,35 @@ TEST_F(AgentStorageTest, AJobThatWasStoppedEndsAtAnyVersion) {
 // The end of a job and its definition survive a restart.
 TEST_F(AgentStorageTest, WhatTheJournalHasIsKnownAfterARestart) {
   open();
-  ASSERT_TRUE(storage_->restore().ok());
+  storage_->restore();
   ASSERT_TRUE(store(job_in(wire::JobState::finished)).ok());
   storage_.reset();
   definition_.reset();
   open();
-  ASSERT_TRUE(storage_->restore().ok());
+  storage_->restore();
   EXPECT_TRUE(storage_->job_over());
   EXPECT_NE(definition_, nullptr);
+}
+
+// An agent can always begin anew, because the coordinator has the model.
+TEST_F(AgentStorageTest, ADamagedJournalIsSetAsideAndANewOneBegins) {
+  open();
+  storage_->restore();
+  ASSERT_TRUE(store(job_in(wire::JobState::finished)).ok());
+  storage_.reset();
+  const std::string path = folder_ / "agent.db";
+  std::fstream(path, std::ios::in | std::ios::out | std::ios::binary)
+      << "something else altogether";
+  open();
+  EXPECT_FALSE(storage_->restore().job);
+  EXPECT_TRUE(std::ranges::any_of(log_.entries(), [](const MemoryLog::Entry& entry) {
+    return entry.level == LogLevel::error && entry.message.find("was damaged") != std::string::npos;
+  }));
+  EXPECT_TRUE(std::filesystem::exists(path + ".damaged"));
+  ASSERT_TRUE(store(job_in(wire::JobState::running)).ok());
+  storage_.reset();
+  open();
+  EXPECT_TRUE(storage_->restore().job);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ std::string agent_on_a_small_disk(const Folder& folder) {
   for (int life = 0; life < 2; ++life) {
     const auto journal = AgentJournal::open(options);
     if (!journal.ok()) return journal.status().text();
-    for (int i = 0; i < 6; ++i) {
+    for (int i = 0; i < 4; ++i) {
       replica.model = vector_of(++number);
       replica.residual = vector_of(++number);
       tries.try_twice([&] { return (*journal)->store(replica); });
@@ -79,7 +79,7 @@ std::string agent_on_a_small_disk(const Folder& folder) {
     if (!state.ok()) return state.status().text();
     if (!state->replica || *state->replica->model != *replica.model) return "another model";
   }
-  return tries.trouble.empty() && tries.done == 12 ? "ok" : tries.trouble;
+  return tries.trouble.empty() && tries.done == 8 ? "ok" : tries.trouble;
 }
 
 TEST(SmallDisk, AnAgentGoesOn) {

@@ -10,6 +10,7 @@
 
 #include "core/store/agent/agent_journal.h"
 #include "core/store/coordinator/coordinator_journal.h"
+#include "core/store/coordinator/run_file.h"
 #include "core/store/testing/describe_testing.h"
 #include "core/store/testing/folder_testing.h"
 #include "core/store/testing/life_testing.h"
@@ -207,6 +208,34 @@ TEST_F(Damage, OfTheHeaderIsFound) {
 TEST_F(Damage, OfTheSchemaIsFound) {
   write_at(0, std::string(200, '\0'));
   EXPECT_FALSE(opened_and_restored().ok());
+}
+
+// Not an error of the query that misses the column.
+TEST_F(Damage, OfATableIsFound) {
+  {
+    auto database = Database::open(path_, {.sync = false});
+    ASSERT_TRUE(database.ok());
+    ASSERT_TRUE((*database)->execute("ALTER TABLE replica RENAME COLUMN epoch TO epoxx").ok());
+  }
+  const Status status = opened_and_restored();
+  EXPECT_EQ(status.code(), StatusCode::corrupt_data) << status.text();
+  EXPECT_THAT(status.text(),
+              testing::AllOf(testing::HasSubstr("table replica"), testing::HasSubstr("epoch")));
+}
+
+// Readers of a coordinator's journal see the same error.
+TEST(DamageOfARun, OfATableIsFound) {
+  const Folder folder;
+  const std::string path = folder / "run.db";
+  ASSERT_TRUE(CoordinatorJournal::open({.journal = {.path = path, .sync = false}}).ok());
+  {
+    auto database = Database::open(path, {.sync = false});
+    ASSERT_TRUE(database.ok());
+    ASSERT_TRUE((*database)->execute("DROP TABLE metrics").ok());
+  }
+  EXPECT_EQ(RunFile::open(path).status().code(), StatusCode::corrupt_data);
+  const auto journal = CoordinatorJournal::open({.journal = {.path = path, .sync = false}});
+  EXPECT_EQ(journal.status().code(), StatusCode::corrupt_data) << journal.status().text();
 }
 
 TEST_F(Damage, ByCuttingTheFileIsFound) {

@@ -4,10 +4,12 @@
 
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <random>
 #include <string>
 
 #include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/journals.h"
 #include "tests/end_to_end/federation/relay.h"
 
 namespace tributary::end_to_end {
@@ -92,6 +94,25 @@ TEST(Kill, TheCoordinatorAtRandomMoments) {
   }
   federation.expect_everybody_ends();
   federation.expect_sound();
+}
+
+// The coordinator has the model, so the agent only loses its residual.
+TEST(Kill, AnAgentWhoseJournalIsDamagedBeginsAnew) {
+  Federation federation({.rounds = 12, .agent_settings = {"trainer.train_ms=50"}});
+  federation.start_all();
+  ASSERT_TRUE(federation.agent(1).logs({"model stored", " model_version=3 "}));
+  federation.kill_agent(1);
+  std::fstream(federation.agent_journal(1), std::ios::in | std::ios::out | std::ios::binary)
+      << "something else altogether";
+  federation.start_agent(1);
+  EXPECT_TRUE(federation.agent(1).logs({"the journal was damaged", ".damaged"}));
+  federation.expect_everybody_ends();
+  const auto whole = read_agent_journal(federation.agent_journal(0));
+  const auto anew = read_agent_journal(federation.agent_journal(1));
+  ASSERT_TRUE(whole.ok() && anew.ok());
+  ASSERT_TRUE(whole->replica && anew->replica);
+  EXPECT_EQ(anew->replica->model_version, 12u);
+  EXPECT_EQ(*anew->replica->model, *whole->replica->model);
 }
 
 TEST(Kill, EverybodyAtOnce) {

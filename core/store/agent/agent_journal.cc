@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 
 #include "core/store/agent/agent_schema.h"
 #include "core/store/database/restored.h"
@@ -55,6 +57,24 @@ class BlobList {
 Result<std::unique_ptr<AgentJournal>> AgentJournal::open(const JournalOptions& options) {
   TRIBUTARY_ASSIGN(OwnedDatabase owned, open_journal(options, kAgentSchema, kAgentDatabase));
   return std::unique_ptr<AgentJournal>(new AgentJournal(std::move(owned)));
+}
+
+// The file goes first: the log without its file is deleted when the new file is opened, but the
+// file without its log would be taken for an older state.
+Result<std::string> AgentJournal::set_aside(const std::string& path) {
+  TRIBUTARY_ASSIGN(const FileLock lock, FileLock::take(path));
+  const std::string aside = path + ".damaged";
+  for (const char* end : {"", "-wal", "-shm"}) {
+    std::error_code error;
+    std::filesystem::remove(aside + end, error);
+    std::filesystem::rename(path + end, aside + end, error);
+    if (!error || error == std::errc::no_such_file_or_directory) continue;
+    return Status(StatusCode::io_error, {.what = fmt::format("renaming '{}{}'", path, end),
+                                         .expected = fmt::format("'{}{}'", aside, end),
+                                         .got = error.message(),
+                                         .remedy = "move the damaged journal away"});
+  }
+  return aside;
 }
 
 // One transaction per record; the commit syncs it.

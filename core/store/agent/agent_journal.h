@@ -31,6 +31,10 @@ class AgentJournal {
   // Returns the stored state. Fails with corrupt_data if a stored value does not match its hash.
   Result<AgentState> restore();
 
+  // Renames a damaged journal, with its log, to PATH.damaged, which replaces an earlier one. Only
+  // while no process has it open (already_exists). Returns the new name.
+  static Result<std::string> set_aside(const std::string& path);
+
   // For statistics and tests; the journal keeps the ownership.
   Database& database() { return *owned_.database; }
 

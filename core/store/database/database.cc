@@ -265,6 +265,15 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& path,
   return database;
 }
 
+Result<std::unique_ptr<Database>> Database::open_in_memory() {
+  std::unique_ptr<Database> database(new Database(":memory:"));
+  const int code =
+      sqlite3_open_v2(":memory:", &database->database_,
+                      SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE, nullptr);
+  if (code != SQLITE_OK) return status_of(database->database_, code, database->path_, "opening it");
+  return database;
+}
+
 // Statements must be finalized before the connection is closed.
 Database::~Database() {
   statements_.clear();

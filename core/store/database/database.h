@@ -173,6 +173,8 @@ class Database {
   // this file system), or as listed above.
   static Result<std::unique_ptr<Database>> open(const std::string& path,
                                                 const DatabaseOptions& options);
+  // An empty database without a file.
+  static Result<std::unique_ptr<Database>> open_in_memory();
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;

@@ -2,6 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/store/database/restored.h"
+
 namespace tributary {
 namespace {
 
@@ -54,11 +62,66 @@ Status take_step(Database& database, const Schema& schema, std::size_t version) 
   return transaction.commit();
 }
 
+// For each table of this version, a query that names all its columns.
+using TableQueries = std::map<std::string, std::string>;
+
+// The columns come from an empty database in memory that takes the same steps.
+Result<TableQueries> make_table_queries(const Schema& schema, std::size_t version) {
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Database> model, Database::open_in_memory());
+  for (std::size_t step = 0; step < version; ++step) {
+    TRIBUTARY_TRY(model->execute(std::string(schema.steps[step])));
+  }
+  TableQueries queries;
+  const auto add = [&](Rows& row) -> Status {
+    std::string table;
+    std::string column;
+    TRIBUTARY_TRY(row.read(table, column));
+    std::string& query = queries[table];
+    query += fmt::format("{} \"{}\"", query.empty() ? "SELECT" : ",", column);
+    return {};
+  };
+  TRIBUTARY_TRY(
+      model->each("SELECT s.name, c.name FROM sqlite_schema s, pragma_table_info(s.name) c "
+                  "WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite_%'",
+                  add));
+  for (auto& [table, query] : queries) query += fmt::format(" FROM \"{}\" LIMIT 0", table);
+  return queries;
+}
+
+// The queries are made once for each sequence of steps. Thread-safe.
+Result<TableQueries> table_queries(const Schema& schema, std::size_t version) {
+  static std::mutex mutex;
+  static std::map<std::string, TableQueries> known;
+  std::string steps;
+  for (std::size_t step = 0; step < version; ++step) steps += schema.steps[step];
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(steps);
+  if (found != known.end()) return found->second;
+  TRIBUTARY_ASSIGN(TableQueries queries, make_table_queries(schema, version));
+  return known[std::move(steps)] = std::move(queries);
+}
+
+// A table or a column that is missing would otherwise look like a wrong query of ours.
+Status check_tables(Database& database, const Schema& schema, std::size_t version) {
+  TRIBUTARY_ASSIGN(const TableQueries queries, table_queries(schema, version));
+  for (const auto& [table, query] : queries) {
+    const Status status = database.execute(query);
+    if (status.code() != StatusCode::invalid_argument) {
+      TRIBUTARY_TRY(status);
+      continue;
+    }
+    return damaged_journal(database.path(), fmt::format("table {}", table),
+                           fmt::format("the columns of version {}", version), status.text());
+  }
+  return {};
+}
+
 }  // namespace
 
 Status migrate(Database& database, const Schema& schema) {
   TRIBUTARY_ASSIGN(const Marks marks, marks_of(database));
   TRIBUTARY_TRY(check_marks(marks, database, schema));
+  TRIBUTARY_TRY(check_tables(database, schema, marks.version));
   for (std::size_t version = marks.version; version < schema.steps.size(); ++version) {
     TRIBUTARY_TRY(take_step(database, schema, version));
   }
@@ -68,7 +131,10 @@ Status migrate(Database& database, const Schema& schema) {
 Result<std::uint32_t> check_version(Database& database, const Schema& schema) {
   TRIBUTARY_ASSIGN(const Marks marks, marks_of(database));
   TRIBUTARY_TRY(check_marks(marks, database, schema));
-  if (marks.version > 0) return marks.version;
+  if (marks.version > 0) {
+    TRIBUTARY_TRY(check_tables(database, schema, marks.version));
+    return marks.version;
+  }
   return Status(StatusCode::unsupported,
                 {.what = fmt::format("{} '{}'", schema.what, database.path()),
                  .expected = fmt::format("version 1 to {}", schema.steps.size()),

@@ -23,12 +23,13 @@ struct Schema {
 };
 
 // Migrates an empty or older file to the newest version. Each step is a transaction, so an
-// interrupted migration continues from its last step. Fails with unsupported (a newer version) or
-// mismatch (another application's file).
+// interrupted migration continues from its last step. Fails with unsupported (a newer version),
+// mismatch (another application's file) or corrupt_data (a table or a column of its version is
+// missing).
 Status migrate(Database& database, const Schema& schema);
 
 // For read-only users: returns the version, if it is this build's or an older one. An empty file is
-// unsupported.
+// unsupported. Fails as migrate() does.
 Result<std::uint32_t> check_version(Database& database, const Schema& schema);
 
 }  // namespace tributary

@@ -15,8 +15,8 @@
 
 namespace tributary::store_testing {
 
-// What happened on the small disk. `skipped`: why this system has none (it takes a mount
-// namespace).
+// The outcome on the small disk. `skipped` says why this system has none: it takes a mount
+// namespace.
 struct OnSmallDisk {
   std::string skipped;
   std::string outcome;
