@@ -57,10 +57,11 @@ SIZE_FOLLOWS_VALUES = {
     "gcomp": (0.25, ZEROS), "threelc": (0.2, ZEROS), "zstd": (0.25, ZEROS), "zlib": (0.25, ZEROS),
     "topk": (0.08, OVERLAP), "mstopk": (0.08, OVERLAP), "dgc": (0.12, OVERLAP), "var_topk": (0.08, OVERLAP),
     "star_topk": (0.08, OVERLAP),
+    "thc:rate=2": (0.08, "the widths of sums follow the norms of the blocks"),
     "threshold": (0.25, "the threshold is that of a sample, and a residual has other tails than an update"),
 }
 
-# Forms of a codec whose payloads have another structure. They are cases like the codecs themselves.
+# Forms of a codec whose payloads have another structure. They are cases of --all and --rest.
 FORMS = ("thc:rate=2",)
 # Options that have an effect only beside another one.
 BESIDE = {("thc", "down_weight"): "rate=2"}
@@ -447,9 +448,9 @@ def main() -> int:
         print("this build has no trainer: it needs libtorch-dev")
         return 77
     codecs = ask("codec", "list")["codecs"]
+    part = fixed_part(codecs)
     codecs += [{**codec, "name": form} for form in FORMS for codec in codecs
                if codec["name"] == form.split(":")[0]]
-    part = fixed_part(codecs)
     cases = cases_of(codecs) if options.all or options.rest else part
     if options.rest:
         cases = [case for case in cases if case not in part]
