@@ -36,8 +36,14 @@ std::optional<double> parse_number(std::string_view text) {
   return number;
 }
 
+// Whether 0 stands for a power of two that the family chooses.
+bool may_be_chosen(const ParamSpec& param) {
+  return param.kind == ParamKind::power_of_two && param.default_value == "0";
+}
+
 // Whether a number is within the parameter's bounds and of its kind.
 bool allowed(const ParamSpec& param, double number) {
+  if (number == 0 && may_be_chosen(param)) return true;
   if (number < param.min || number > param.max) return false;
   if (param.kind == ParamKind::real) return true;
   if (number != std::floor(number)) return false;
@@ -53,7 +59,8 @@ std::string describe_range(const ParamSpec& param) {
     case ParamKind::integer:
       return fmt::format("an integer from {} to {}", param.min, param.max);
     case ParamKind::power_of_two:
-      return fmt::format("a power of two from {} to {}", param.min, param.max);
+      return fmt::format("a power of two from {} to {}{}", param.min, param.max,
+                         may_be_chosen(param) ? ", or 0" : "");
     case ParamKind::real:
       return fmt::format("a number from {} to {}", param.min, param.max);
     case ParamKind::choice:

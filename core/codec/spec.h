@@ -14,6 +14,7 @@
 
 namespace tributary {
 
+// A power of two whose default is 0 may be 0: the family chooses it.
 enum class ParamKind : std::uint8_t { integer, power_of_two, real, choice };
 
 // One parameter of a family. All views point to constants of the program.

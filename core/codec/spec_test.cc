@@ -39,6 +39,18 @@ TEST(Spec, DefaultsFillWhatIsNotSaid) {
   EXPECT_EQ(params->choice("colour"), "blue");
 }
 
+TEST(Spec, APowerOfTwoMayBeZeroIfThatIsItsDefault) {
+  constexpr ParamSpec kChosen[] = {
+      {.name = "block", .kind = ParamKind::power_of_two, .default_value = "0", .min = 2, .max = 8}};
+  const auto chosen = [&](std::string_view spec) {
+    return Params::make(*split_spec(spec), kChosen);
+  };
+  EXPECT_EQ(chosen("x:block=0")->canonical("x"), "x");
+  EXPECT_EQ(chosen("x:block=4")->integer("block"), 4);
+  EXPECT_NE(chosen("x:block=1").status().text().find("from 2 to 8, or 0"), std::string::npos);
+  EXPECT_NE(error_of("x:block=0"), "") << "its default is 64";
+}
+
 TEST(Spec, CanonicalFormOmitsDefaultsAndKeepsTheTablesOrder) {
   EXPECT_EQ(parse("x:colour=red,bits=4")->canonical("x"), "x");
   // Other spellings of a number have the same canonical form.

@@ -67,7 +67,7 @@ Result<FieldPlan> FieldPlan::make(const Options& options, std::uint32_t agents, 
 
 Status FieldPlan::divide(const Options& options, std::uint32_t agents, std::size_t values,
                          std::span<const float> norms) {
-  TRIBUTARY_ASSIGN(const auto widths, widths_for(agents, options.down_weight));
+  TRIBUTARY_ASSIGN(const std::vector<Width> widths, widths_for(agents, options.down_weight));
   const BlockLayout layout = options.layout(values);
   std::vector<std::uint32_t> sizes(layout.blocks());
   layout.for_each_chunk({}, [&](const auto& for_each_block) {
@@ -75,9 +75,9 @@ Status FieldPlan::divide(const Options& options, std::uint32_t agents, std::size
         [&](const Block& block) { sizes[block.index] = static_cast<std::uint32_t>(block.size); });
   });
   const std::vector<std::uint8_t> chosen =
-      allocate(norms, sizes, *widths, options.down_weight, options.rate, kRmsMin);
+      allocate(norms, sizes, widths, options.down_weight, options.rate, kRmsMin);
 
-  std::vector<std::size_t> coordinates(widths->size(), 0);
+  std::vector<std::size_t> coordinates(widths.size(), 0);
   run_of_block_.resize(chosen.size());
   begin_of_block_.resize(chosen.size());
   for (std::size_t i = 0; i < chosen.size(); ++i) {
@@ -85,12 +85,12 @@ Status FieldPlan::divide(const Options& options, std::uint32_t agents, std::size
     coordinates[chosen[i]] += sizes[i];
   }
   // Widths without blocks have no run.
-  std::vector<std::uint8_t> run_of_width(widths->size(), kNotSent);
+  std::vector<std::uint8_t> run_of_width(widths.size(), kNotSent);
   Checksum checksum;
-  for (std::size_t i = 1; i < widths->size(); ++i) {
+  for (std::size_t i = 1; i < widths.size(); ++i) {
     if (coordinates[i] == 0) continue;
     run_of_width[i] = static_cast<std::uint8_t>(runs_.size());
-    TRIBUTARY_ASSIGN(auto levels, levels_for((*widths)[i].table));
+    TRIBUTARY_ASSIGN(auto levels, levels_for(widths[i].table));
     const TableStamp stamp = stamp_of(*levels);
     checksum.update({reinterpret_cast<const std::uint8_t*>(&stamp), sizeof(stamp)});
     runs_.push_back({.levels = std::move(levels), .coordinates = coordinates[i]});

@@ -7,6 +7,11 @@
 namespace tributary::thc {
 namespace {
 
+// Blocks that stay in the first-level cache. Blocks that share a rate gain more by being small than
+// their norms cost.
+constexpr std::uint32_t kUsualBlock = 4096;
+constexpr std::uint32_t kUsualRatedBlock = 256;
+
 constexpr std::array<std::string_view, 2> kLevels = {"table", "uniform"};
 constexpr std::array<std::string_view, 2> kRotations = {"on", "off"};
 constexpr std::array<std::string_view, 2> kRanges = {"norm", "minmax"};
@@ -34,10 +39,10 @@ constexpr std::array<ParamSpec, 11> kParams = {{
      .help = "share of rotated values that is clamped; 0: chosen"},
     {.name = "block",
      .kind = ParamKind::power_of_two,
-     .default_value = "4096",
+     .default_value = "0",
      .min = kBlockMin,
      .max = kBlockMax,
-     .help = "values that are rotated together"},
+     .help = "values that are rotated together; 0: 4096, and 256 with `rate`"},
     {.name = "levels",
      .kind = ParamKind::choice,
      .default_value = "table",
@@ -91,10 +96,14 @@ std::span<const CodecFamily> families() { return kFamilies; }
 
 Options Options::from(const Params& params) {
   const std::string_view down = params.choice("down");
+  const double rate = params.real("rate");
+  const auto block = static_cast<std::uint32_t>(params.integer("block"));
   return {.bits = static_cast<unsigned>(params.integer("bits")),
           .granularity = static_cast<std::uint32_t>(params.integer("granularity")),
           .p = params.real("p"),
-          .block = static_cast<std::uint32_t>(params.integer("block")),
+          .block = block != 0  ? block
+                   : rate != 0 ? kUsualRatedBlock
+                               : kUsualBlock,
           .uniform = params.choice("levels") == "uniform",
           .rotated = params.choice("rotation") == "on",
           .minmax = params.choice("range") == "minmax",
@@ -102,7 +111,7 @@ Options Options::from(const Params& params) {
           .down_bits = down == "8"    ? 8u
                        : down == "16" ? 16u
                                       : 0u,
-          .rate = params.real("rate"),
+          .rate = rate,
           .down_weight = params.real("down_weight")};
 }
 

@@ -54,8 +54,8 @@ TEST(ThcRate, SendsNoMoreBytesAndLosesLessThanOneWidth) {
   constexpr std::size_t kValues = 40 * kRatedBlock;
   const auto all = uneven_updates(kValues, 4);
   for (const char* const width : {"1", "2", "3", "4"}) {
-    const auto rated = codec_of(std::string("thc:block=256,rate=") + width);
-    const auto fixed = codec_of(std::string("thc:block=256,bits=") + width);
+    const auto rated = codec_of(std::string("thc:rate=") + width);
+    const auto fixed = codec_of(std::string("thc:bits=") + width);
     Round rated_round(*rated, all, 4);
     Round fixed_round(*fixed, all, 4);
     EXPECT_LE(body_bytes(rated_round.payload(1, 0)), body_bytes(fixed_round.payload(1, 0)));
@@ -77,7 +77,7 @@ TEST(ThcRate, FollowsTheRateInSmallSteps) {
   const auto all = uneven_updates(200 * kRatedBlock, 3);
   std::size_t before = 0;
   for (const char* const rate : {"0.25", "0.5", "0.75", "1", "1.5", "2", "2.75", "4", "6", "8"}) {
-    const auto codec = codec_of(std::string("thc:block=256,rate=") + rate);
+    const auto codec = codec_of(std::string("thc:rate=") + rate);
     Round round(*codec, all, 3);
     const std::size_t bytes = body_bytes(round.payload(1, 0));
     const double bits = static_cast<double>((bytes - kStampBytes) * 8) / (200.0 * kRatedBlock);
@@ -90,7 +90,7 @@ TEST(ThcRate, FollowsTheRateInSmallSteps) {
 
 // A block without bits keeps its values in the residuals, and zeros arrive.
 TEST(ThcRate, ABlockOfNoBitsStaysInTheResidual) {
-  const auto codec = codec_of("thc:block=256,rate=1");
+  const auto codec = codec_of("thc:rate=1");
   const std::vector<FloatVector> all = {codec_testing::update(Pattern::normal, 512, 0),
                                         codec_testing::update(Pattern::normal, 512, 1)};
   std::vector<FloatVector> scaled = all;
@@ -117,8 +117,7 @@ TEST(ThcRate, EveryBlockIsSentInBoundedTime) {
   constexpr std::size_t kValues = kBlocks * kRatedBlock;
   constexpr int kRange = 5;  // updates from 1 to 2^-kRange
   constexpr std::uint32_t kRounds = 400;
-  for (const char* const spec :
-       {"thc:block=256,rate=0.25", "thc:block=256,rate=0.5", "thc:block=256,rate=2"}) {
+  for (const char* const spec : {"thc:rate=0.25", "thc:rate=0.5", "thc:rate=2"}) {
     const auto codec = codec_of(spec);
     ASSERT_TRUE(codec->contracts());
     std::vector<FloatVector> all = codec_testing::updates(Pattern::normal, kValues, 2);
@@ -162,7 +161,7 @@ TEST(ThcRate, ZerosAreAStampAlone) {
 
 // Levels of other widths cannot be added, even if the payload is as long.
 TEST(ThcRate, PayloadsOfOtherNormsAreRefused) {
-  const auto codec = codec_of("thc:block=256,rate=2");
+  const auto codec = codec_of("thc:rate=2");
   const auto all = uneven_updates(2560, 2);
   std::vector<FloatVector> turned = all;
   for (FloatVector& update : turned)

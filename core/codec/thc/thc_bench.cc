@@ -245,6 +245,8 @@ std::vector<Case> thc_cases(const Settings& settings) {
   add_player("thc, 2 threads", "thc", update, 2, cases);
   add_player("thc:bits=8", "thc:bits=8,granularity=255,p=0.00001", update, 1, cases);
   add_player("thc:bits=2", "thc:bits=2", update, 1, cases);
+  add_player("thc:rate=4", "thc:rate=4", update, 1, cases);
+  add_player("thc:rate=2", "thc:rate=2", update, 1, cases);
   add_player("thc:range=minmax", "thc:range=minmax", update, 1, cases);
   add_player("thc, Algorithm 1", "thc:levels=uniform,range=minmax,rotation=off", update, 1, cases);
   cases.push_back(solver_case());

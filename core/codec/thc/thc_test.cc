@@ -260,7 +260,7 @@ TEST(ThcSums, LargerThanTheirContributorsAreRefused) {
 // A chain of partial sums, as in a ring; the fields get wider with every contributor.
 TEST(ThcSums, HopByHopComeToTheSameBytes) {
   for (const char* const spec : {"thc", "thc:bits=3", "thc:down=16", "thc:bits=6",
-                                 "thc:range=minmax,rotation=off", "thc:rate=2.5,block=1024"}) {
+                                 "thc:range=minmax,rotation=off", "thc:rate=2.5"}) {
     const auto codec = codec_of(spec);
     const auto all = codec_testing::updates(Pattern::lognormal, 70'000, 6);
     Round round(*codec, all, 6);

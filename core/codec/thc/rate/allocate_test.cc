@@ -17,7 +17,7 @@ constexpr float kNormMin = 0x1p-100f;
 std::vector<Width> widths_of(std::uint32_t agents, double down_weight) {
   const auto widths = widths_for(agents, down_weight);
   EXPECT_TRUE(widths.ok()) << widths.status().text();
-  return widths.ok() ? **widths : std::vector<Width>{Width{}};
+  return widths.ok() ? *widths : std::vector<Width>{Width{}};
 }
 
 struct Outcome {
@@ -63,7 +63,7 @@ TEST(RateAllocation, HasTheLeastErrorOfAllDivisionsOfItsCost) {
   constexpr std::array<std::uint32_t, 4> kBlockSizes = {256, 256, 256, 64};
   for (const double weight : {0.0, 1.0, 4.0}) {
     const std::vector<Width> widths = widths_of(4, weight);
-    for (std::uint32_t seed = 0; seed < 12; ++seed) {
+    for (std::uint32_t seed = 0; seed < 8; ++seed) {
       std::array<float, 4> norms;
       for (std::uint32_t i = 0; i < norms.size(); ++i) norms[i] = drawn(seed, i);
       if (seed % 4 == 0) norms[1] = norms[2] = norms[0];
@@ -125,7 +125,7 @@ TEST(RateAllocation, TheLargestBlockIsAlwaysSent) {
 }
 
 TEST(RateWidths, AreConvexAndEveryWidthContracts) {
-  for (const std::uint32_t agents : {1u, 2u, 4u, 10u, 64u}) {
+  for (const std::uint32_t agents : {1u, 4u, 1000u}) {
     for (const double weight : {0.0, 1.0}) {
       const std::vector<Width> widths = widths_of(agents, weight);
       ASSERT_GE(widths.size(), 4u);

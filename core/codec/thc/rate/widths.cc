@@ -68,21 +68,19 @@ std::vector<Width> convex_widths(std::span<const Width> candidates, double down_
   return hull;
 }
 
-Result<std::shared_ptr<const std::vector<Width>>> widths_for(std::uint32_t agents,
-                                                             double down_weight) {
+Result<std::vector<Width>> widths_for(std::uint32_t agents, double down_weight) {
   // The lock is held while tables are solved, so that threads that need the same ones wait for
   // them.
   static std::mutex mutex;
-  static std::map<std::pair<std::uint32_t, double>, std::shared_ptr<const std::vector<Width>>> kept;
+  static std::map<std::uint32_t, std::vector<Width>> kept;
   const std::lock_guard lock(mutex);
-  if (const auto found = kept.find({agents, down_weight}); found != kept.end()) {
-    return found->second;
+  auto found = kept.find(agents);
+  if (found == kept.end()) {
+    TRIBUTARY_ASSIGN(std::vector<Width> candidates, candidates_for(agents));
+    if (kept.size() >= kWidthsKeptMax) kept.clear();
+    found = kept.emplace(agents, std::move(candidates)).first;
   }
-  TRIBUTARY_ASSIGN(const std::vector<Width> candidates, candidates_for(agents));
-  auto widths = std::make_shared<const std::vector<Width>>(convex_widths(candidates, down_weight));
-  if (kept.size() >= kWidthsKeptMax) kept.clear();
-  kept.emplace(std::pair(agents, down_weight), widths);
-  return widths;
+  return convex_widths(found->second, down_weight);
 }
 
 }  // namespace tributary::thc

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
@@ -29,10 +28,9 @@ struct Width {
 // of cost. Pure.
 std::vector<Width> convex_widths(std::span<const Width> candidates, double down_weight);
 
-// Returns the widths for a number of planned agents, of all of 1, 2, 3, 4, 6 and 8 bits and of all
-// useful granularities. The tables take some hundred milliseconds to solve, so the widths are
-// cached for the process. Any thread may call it. Fails like plan_table().
-Result<std::shared_ptr<const std::vector<Width>>> widths_for(std::uint32_t agents,
-                                                             double down_weight);
+// Returns the convex widths for a number of planned agents, of all of 1, 2, 3, 4, 6 and 8 bits and
+// of all useful granularities. The tables take some hundred milliseconds to solve, so candidates
+// are cached for the process. Any thread may call it. Fails like plan_table().
+Result<std::vector<Width>> widths_for(std::uint32_t agents, double down_weight);
 
 }  // namespace tributary::thc
