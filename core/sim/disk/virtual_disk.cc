@@ -7,29 +7,6 @@ namespace tributary {
 
 // --- VirtualFile ---------------------------------------------------------------------------------
 
-std::size_t VirtualFile::read(std::uint64_t offset, MutableByteSpan out) const {
-  if (offset >= bytes_.size()) return 0;
-  const std::size_t count = std::min<std::size_t>(out.size(), bytes_.size() - offset);
-  std::copy_n(bytes_.begin() + static_cast<std::ptrdiff_t>(offset), count, out.begin());
-  return count;
-}
-
-// Writes bytes and fills a gap before them with zeros. The buffer grows by half of its size, so
-// that many small writes stay cheap.
-void VirtualFile::put(std::uint64_t offset, ByteSpan bytes) {
-  const std::uint64_t end = offset + bytes.size();
-  if (const std::uint64_t old_size = bytes_.size(); end > old_size) {
-    if (end > bytes_.capacity())
-      bytes_.reserve(std::max<std::uint64_t>(end, bytes_.size() * 3 / 2));
-    bytes_.resize(end);
-    if (offset > old_size) {
-      std::fill(bytes_.begin() + static_cast<std::ptrdiff_t>(old_size),
-                bytes_.begin() + static_cast<std::ptrdiff_t>(offset), std::uint8_t{0});
-    }
-  }
-  std::copy(bytes.begin(), bytes.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
-}
-
 // Records the state before an operation that may change up to `count` bytes from `offset` on.
 void VirtualFile::remember(std::uint64_t offset, std::uint64_t length, std::uint64_t count,
                            bool is_write) {
@@ -37,19 +14,19 @@ void VirtualFile::remember(std::uint64_t offset, std::uint64_t length, std::uint
   const std::uint64_t kept = std::min(count, there);
   unsynced_.push_back({offset, length, bytes_.size(), replaced_.size(), kept, is_write});
   if (kept == 0) return;
-  const ByteSpan before = ByteSpan(bytes_).subspan(offset, kept);
-  replaced_.insert(replaced_.end(), before.begin(), before.end());
+  replaced_.resize(replaced_.size() + kept);
+  bytes_.read(offset, MutableByteSpan(replaced_).last(kept));
 }
 
 void VirtualFile::write(std::uint64_t offset, ByteSpan bytes) {
   remember(offset, bytes.size(), bytes.size(), true);
-  put(offset, bytes);
+  bytes_.write(offset, bytes);
 }
 
 // A truncation can lose bytes up to the end of the file, so all of them are recorded.
 void VirtualFile::truncate(std::uint64_t size) {
   remember(size, 0, UINT64_MAX, false);
-  bytes_.resize(size, std::uint8_t{0});
+  bytes_.resize(size);
 }
 
 void VirtualFile::sync() {
@@ -69,9 +46,9 @@ std::vector<VirtualFile::Redo> VirtualFile::take_back() {
     redo = {undo.offset, bytes_.size(), {}, undo.is_write};
     redo.after.resize(undo.length);
     read(undo.offset, redo.after);
-    bytes_.resize(undo.size_before, std::uint8_t{0});
-    const ByteSpan before = ByteSpan(replaced_).subspan(undo.before, undo.before_bytes);
-    std::ranges::copy(before, bytes_.begin() + static_cast<std::ptrdiff_t>(undo.offset));
+    bytes_.resize(undo.size_before);
+    if (undo.before_bytes == 0) continue;
+    bytes_.write(undo.offset, ByteSpan(replaced_).subspan(undo.before, undo.before_bytes));
   }
   unsynced_.clear();
   replaced_.clear();
@@ -90,7 +67,7 @@ void VirtualFile::cut_power(SeededDraws& draws, DiskTally& tally) {
     const Redo& redo = redos[i];
     if (!redo.is_write) {
       if (i < whole || (manner == kAny && draws.chance(0.5))) {
-        bytes_.resize(redo.size_after, std::uint8_t{0});
+        bytes_.resize(redo.size_after);
       }
       continue;
     }
@@ -106,7 +83,7 @@ void VirtualFile::cut_power(SeededDraws& draws, DiskTally& tally) {
       }
       if (manner == kAny) keep = draws.chance(0.5);
       if (keep) {
-        put(redo.offset + at, ByteSpan(redo.after).subspan(at, count));
+        bytes_.write(redo.offset + at, ByteSpan(redo.after).subspan(at, count));
         kept += count;
       }
       at += count;

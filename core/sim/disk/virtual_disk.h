@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/base/bytes/bytes.h"
+#include "core/sim/disk/file_bytes.h"
 #include "core/sim/scenario/draws.h"
 
 namespace tributary {
@@ -45,7 +46,9 @@ class VirtualFile {
   // Size in bytes.
   std::uint64_t size() const { return bytes_.size(); }
   // Returns the number of bytes that were read; fewer than requested at the end of the file.
-  std::size_t read(std::uint64_t offset, MutableByteSpan out) const;
+  std::size_t read(std::uint64_t offset, MutableByteSpan out) const {
+    return bytes_.read(offset, out);
+  }
   // The next two operations can be lost in a power cut until sync().
   void write(std::uint64_t offset, ByteSpan bytes);
   void truncate(std::uint64_t size);
@@ -74,10 +77,9 @@ class VirtualFile {
   };
 
   std::vector<Redo> take_back();
-  void put(std::uint64_t offset, ByteSpan bytes);
   void remember(std::uint64_t offset, std::uint64_t length, std::uint64_t count, bool is_write);
 
-  Bytes bytes_;
+  FileBytes bytes_;
   std::vector<Undo> unsynced_;
   std::vector<std::uint8_t> replaced_;  // bytes that the operations in unsynced_ replaced, in order
   bool synced_ = false;

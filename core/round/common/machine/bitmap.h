@@ -9,6 +9,7 @@
 #include <bit>
 #include <concepts>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace tributary {
@@ -51,10 +52,15 @@ class Bitmap {
   // Number of set bits below `bit`: the rank of a member among the members in the set.
   std::uint32_t count_before(std::size_t bit) const {
     std::uint32_t count = 0;
-    for (std::size_t i = 0; i < bit / 8; ++i) {
+    std::size_t i = 0;
+    for (std::uint64_t word = 0; i + sizeof(word) <= bit / 8; i += sizeof(word)) {
+      std::memcpy(&word, &bytes_[i], sizeof(word));
+      count += static_cast<std::uint32_t>(std::popcount(word));
+    }
+    for (; i < bit / 8; ++i) {
       count += static_cast<std::uint32_t>(std::popcount(bytes_[i]));
     }
-    for (std::size_t i = bit - bit % 8; i < bit; ++i) count += test(i) ? 1u : 0u;
+    for (i = bit - bit % 8; i < bit; ++i) count += test(i) ? 1u : 0u;
     return count;
   }
   const std::vector<std::uint8_t>& bytes() const { return bytes_; }

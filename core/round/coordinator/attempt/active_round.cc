@@ -9,6 +9,7 @@ namespace tributary {
 
 Status ActiveRound::begin(const Execution& execution, std::span<float> residual,
                           const RoundStart& start) {
+  awaited_.assign(plan_->buckets().size(), 0);
   for (const PlannedBucket& bucket : plan_->buckets()) {
     const bool encodes_again = bucket.codec->aggregation() != Aggregation::sum;
     // An aggregator that adds without decoding loses nothing, so it needs no residual.
@@ -25,10 +26,15 @@ Status ActiveRound::begin(const Execution& execution, std::span<float> residual,
 // awaited: the stage then needs the quorum.
 bool ActiveRound::complete(const BucketAggregation& bucket) const {
   if (bucket.takes_one() && bucket.contributors() > 0) return true;
+  std::uint32_t& awaited = awaited_[bucket.bucket().index];
+  if (awaited < members_.size() && awaits(bucket, awaited)) return false;
   bool all = true;
   for (std::uint32_t i = 0; i < members_.size(); ++i) {
     if (bucket.has(i)) continue;
-    if (awaits(bucket, i)) return false;
+    if (awaits(bucket, i)) {
+      awaited = i;
+      return false;
+    }
     all &= !members_[i].present();
   }
   return all || bucket.contributors() >= least(bucket);

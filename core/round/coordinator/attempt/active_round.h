@@ -97,6 +97,9 @@ class ActiveRound {
   std::vector<RoundMember> members_;
   std::vector<std::unique_ptr<BucketAggregation>> buckets_;
   UploadSizes sizes_;
+  // By bucket: a member that its open stage waited for. While it is still awaited, complete() asks
+  // for no other member, so that it need not ask for all of them at each payload.
+  mutable std::vector<std::uint32_t> awaited_;
 };
 
 }  // namespace tributary

@@ -179,6 +179,7 @@ std::optional<Attempt::End> Attempt::close_complete() {
     while (bucket->open() && round_.complete(*bucket)) close_stage(*bucket);
     if (!bucket->open()) continue;
     open = true;
+    if (!grace_.given() || bucket->contributors() < round_.least(*bucket)) continue;
     grace_due_ns_ = std::min(grace_due_ns_, grace_.due_ns(bucket->bucket().index, enough(*bucket)));
   }
   if (open) return std::nullopt;

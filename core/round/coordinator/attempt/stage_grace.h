@@ -32,6 +32,8 @@ class StageGrace {
   // The first stage of every bucket opens now.
   StageGrace(const GraceRule& rule, std::size_t buckets, TimeNs now);
 
+  // False: stages have no grace time.
+  bool given() const { return rule_.given(); }
   // The next stage of the bucket opens.
   void opened(std::uint32_t bucket, TimeNs now);
   // A payload of the bucket's open stage was added.
