@@ -74,6 +74,7 @@ inline std::string described(const CoordinatorState& state) {
     for (const RoundRecord& round : job.history) out += "  past " + described(round);
     for (const EpochRecord& epoch : job.epochs) out += "  " + described(epoch);
     for (const RestoredFacts& facts : job.facts) {
+      if (!facts.mechanisms) continue;  // as in journals that had none
       out += fmt::format("  facts {} {}\n", facts.round, described(facts.mechanisms));
     }
   }
