@@ -29,9 +29,10 @@ void VirtualFile::truncate(std::uint64_t size) {
   bytes_.resize(size);
 }
 
+// The memory is released, because a thousand disks would each keep the most that they ever used.
 void VirtualFile::sync() {
-  unsynced_.clear();
-  replaced_.clear();
+  unsynced_ = std::vector<Undo>();
+  replaced_ = Bytes();
   synced_ = true;
 }
 

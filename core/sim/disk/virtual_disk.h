@@ -81,7 +81,7 @@ class VirtualFile {
 
   FileBytes bytes_;
   std::vector<Undo> unsynced_;
-  std::vector<std::uint8_t> replaced_;  // bytes that the operations in unsynced_ replaced, in order
+  Bytes replaced_;  // bytes that the operations in unsynced_ replaced, in order
   bool synced_ = false;
 };
 
