@@ -45,10 +45,10 @@ Result<Address> parse_address(const std::string& endpoint) {
                     .expected = "tcp://ADDRESS:PORT, the address a number",
                     .got = endpoint,
                     .remedy = "as in tcp://192.0.2.7:4650 or tcp://[2001:db8::7]:4650"});
-  constexpr std::string_view kScheme = "tcp://";
+  constexpr std::string_view kTcpScheme = "tcp://";
   const std::size_t colon = endpoint.rfind(':');
-  if (!endpoint.starts_with(kScheme) || colon < kScheme.size()) return bad;
-  std::string host = endpoint.substr(kScheme.size(), colon - kScheme.size());
+  if (!endpoint.starts_with(kTcpScheme) || colon < kTcpScheme.size()) return bad;
+  std::string host = endpoint.substr(kTcpScheme.size(), colon - kTcpScheme.size());
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {
     host = host.substr(1, host.size() - 2);
   }
