@@ -74,7 +74,7 @@ std::string OperatorService::answer(std::string_view text) {
   changed_.wait_for(lock, kPatience, [&] { return pending->answer || closed_; });
   if (pending->answer) return *pending->answer;
   // If the loop has taken the command meanwhile, it is still executed, and resolve() writes an
-  // answer that nobody reads. Otherwise it is withdrawn here.
+  // answer that is not read. Otherwise it is withdrawn here.
   std::erase(asked_, pending);
   return error_text(Status(StatusCode::unavailable,
                            {.what = "the coordinator",

@@ -59,7 +59,8 @@ std::optional<std::string_view> quoted(std::string_view text) {
 }
 
 // The form is a subset of TOML: NAME = "TEXT" with optional comments. A full TOML parser would keep
-// copies of the secret key in memory that nobody overwrites.
+// copies of the secret key in memory and not overwrite them.
+//
 // Parses one line into `fields`. Errors name the line and never repeat its value.
 Status parse_line(std::string_view line, std::size_t number, Fields& fields) {
   line = without_blanks(line);

@@ -51,9 +51,9 @@ class Blobs::Pool {
 
 namespace {
 
-// Calls `piece` with the place and the bytes of each chunk.
+// Calls `piece` with the place and the bytes of each chunk. The first chunk is shorter if the value
+// begins within a chunk of the larger value.
 template <typename Function>
-// The first chunk is shorter if the value begins within a chunk of the larger value.
 void cut(const NewBlob& value, Function&& piece) {
   std::size_t first = kChunkBytes - static_cast<std::size_t>(value.begins_at % kChunkBytes);
   std::uint64_t place = 0;

@@ -34,8 +34,8 @@ Status refused(const std::string& name, int error) {
 }  // namespace
 
 // flock is bound to the open file, so the lock ends with the process, however it ends. Only the
-// owner may open the file, because whoever can open it can hold the lock. fchmod() is for files of
-// earlier builds.
+// owner may open the file, because a process that can open it can hold the lock. fchmod() is for
+// files of earlier builds.
 Result<FileLock> FileLock::take(const std::string& path) {
   const std::string name = path + ".lock";
   const int file = ::open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);

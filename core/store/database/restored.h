@@ -1,7 +1,7 @@
 // Checks of values that were read from a file.
 //
-// A damaged journal is never repaired silently: the caller passes the error on, and the daemon does
-// not start.
+// A damaged journal is never repaired silently: the caller passes the error on. A coordinator then
+// does not start; an agent sets the journal aside, says so and begins with a new one.
 #pragma once
 
 #include <string>

@@ -12,8 +12,6 @@ namespace tributary::thc {
 namespace {
 
 constexpr unsigned kBitsOffered[] = {1, 2, 3, 4, 6, 8};
-// As in table_plan.cc: more points per level gain less than one hundredth.
-constexpr std::uint64_t kRatePointsPerLevel = 4;
 constexpr std::size_t kWidthsKeptMax = 64;  // a full cache is emptied
 
 unsigned sum_bits_for(std::uint64_t granularity, std::uint32_t agents) {
@@ -25,7 +23,7 @@ Result<std::vector<Width>> candidates_for(std::uint32_t agents) {
   std::vector<Width> candidates;
   for (const unsigned bits : kBitsOffered) {
     const std::uint64_t levels = levels_of(bits);
-    const unsigned widest = sum_bits_for(kRatePointsPerLevel * levels - 1, agents);
+    const unsigned widest = sum_bits_for(kPointsPerLevel * levels - 1, agents);
     for (unsigned sum = sum_bits_for(levels - 1, agents); sum <= widest; ++sum) {
       TRIBUTARY_ASSIGN(const TablePlan plan,
                        plan_table({.bits = bits, .agents = agents, .down_bits = sum}));

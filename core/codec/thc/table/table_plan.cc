@@ -15,10 +15,8 @@ namespace tributary::thc {
 namespace {
 
 constexpr unsigned kSumBitsMax = 32;
-// With four grid points per level, the error is within one hundredth of that of a free choice. A
-// sum without a given width is therefore as wide as they need. More than 16 points per level gain
-// nothing.
-constexpr std::uint32_t kPointsPerLevel = 4;
+// A sum without a given width is as wide as kPointsPerLevel needs. More than 16 points per level
+// gain nothing.
 constexpr std::uint32_t kPointsPerLevelMax = 16;
 // Errors do not fall steadily with the granularity, so all that fit are tried. With many levels,
 // only the largest few are tried, because they differ little.
