@@ -161,11 +161,13 @@ void TrafficPage::show_rounds() {
   std::vector<PlotCurve> down;
   const auto add = [&](std::vector<PlotCurve>& to, const RunSession& run, const TwoCurves& curve,
                        const QString& what) {
-    // The key decides the colour, so a run has its own colour on every page, and only the dense
-    // curve needs another one.
+    // A run has its own colour on every page. Its dense curve has the pale tone of that colour, so
+    // it takes no slot that an agent would get otherwise.
     const bool dense = what == "dense";
     to.push_back({.key = dense ? run.key() + " dense" : run.key(),
                   .name = runs_.size() > 1 ? run.name() + " " + what : what,
+                  .colour_key = run.key(),
+                  .pale = dense,
                   .series = context().over_time() ? curve.over_time : curve.over_rounds});
   };
   for (const RunSession* run : runs_) {

@@ -49,6 +49,8 @@ TEST_F(TrafficPageTest, CountsBytesAgainstDense) {
   EXPECT_EQ(page_.up_plot().legend().value_of(key), "300 B");
   EXPECT_EQ(page_.up_plot().legend().value_of(key + " dense"), "12.0 kB");
   EXPECT_EQ(page_.down_plot().legend().value_of(key), "600 B");
+  EXPECT_EQ(context_.group().colours().slot_of("another agent"), 3u)
+      << "slots belong to the run and its two agents, not to the dense curve";
 }
 
 TEST_F(TrafficPageTest, ShowsAgentsAndWaysUpOrDown) {

@@ -84,6 +84,7 @@ constexpr std::array kPartColours = {
     PartColour{"up", kBlue},
     PartColour{"down", kOrange},
     PartColour{"training_loss", kBlue},
+    PartColour{"gain", kOrange},
 };
 
 constexpr std::size_t kRampSteps = kHuesOfNames;
