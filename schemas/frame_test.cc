@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/base/bytes/damaged_testing.h"
 #include "schemas/fill_testing.h"
 #include "schemas/limits.h"
 
@@ -58,25 +59,23 @@ TEST_P(EveryKind, IsBuiltOpenedAndReadAsItWasWritten) {
 
 TEST_P(EveryKind, IsRefusedWhenCutShort) {
   const Bytes whole = frame();
-  for (std::size_t size = 0; size < whole.size(); ++size) {
-    const ExactBlock cut(ByteSpan(whole).first(size));
-    const auto opened = open_frame(cut.span());
+  for_each_cut(whole, [&](const Bytes& cut) {
+    const ExactBlock block(cut);
+    const auto opened = open_frame(block.span());
     // The end may be padding; the frame is then complete without it.
     if (opened.ok()) {
-      EXPECT_GE(size + wire::kFrameAlignment, whole.size());
+      EXPECT_GE(cut.size() + wire::kFrameAlignment, whole.size());
       use_all_of(**opened);
     } else {
       EXPECT_FALSE(opened.status().fault().expected.empty());
     }
-  }
+  });
 }
 
 TEST_P(EveryKind, IsRefusedOrSoundWithAnyBitFlipped) {
   const Bytes whole = frame();
   std::size_t refused = 0;
-  for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
-    Bytes flipped = whole;
-    flipped[bit / 8] = static_cast<std::uint8_t>(flipped[bit / 8] ^ 1u << bit % 8);
+  for_each_flipped_bit(whole, [&](const Bytes& flipped) {
     const ExactBlock block(flipped);
     const auto opened = open_frame(block.span());
     if (opened.ok()) {
@@ -85,7 +84,7 @@ TEST_P(EveryKind, IsRefusedOrSoundWithAnyBitFlipped) {
       EXPECT_FALSE(opened.status().fault().what.empty());
       ++refused;
     }
-  }
+  });
   EXPECT_GT(refused, 64u);  // at least the bytes of the identifier and the root offset
 }
 

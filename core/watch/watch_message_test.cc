@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/bytes/damaged_testing.h"
 #include "core/watch/watch_testing.h"
 #include "schemas/limits.h"
 
@@ -164,17 +165,14 @@ TEST(WatchMessage, NeitherIsTakenForTheOther) {
 // message. Sanitizers would report any other effect.
 TEST(WatchMessage, DamageIsRefused) {
   const Bytes bytes = packed({.number = 1, .body = WatchPortion{.changes = random_changes(4)}});
-  for (std::size_t end = 0; end < bytes.size(); ++end) {
-    const Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(end));
-    EXPECT_FALSE(unpack_answer(cut).ok() && end + 8 <= bytes.size())
-        << "but for its padding " << end;
-  }
-  for (std::size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
-    Bytes flipped = bytes;
-    flipped[bit / 8] = static_cast<std::uint8_t>(flipped[bit / 8] ^ (1u << (bit % 8)));
+  for_each_cut(bytes, [&](const Bytes& cut) {
+    EXPECT_FALSE(unpack_answer(cut).ok() && cut.size() + 8 <= bytes.size())
+        << "but for its padding " << cut.size();
+  });
+  for_each_flipped_bit(bytes, [](const Bytes& flipped) {
     const Result<WatchAnswer> answer = unpack_answer(flipped);
     EXPECT_TRUE(answer.ok() || !answer.status().fault().expected.empty());
-  }
+  });
 }
 
 TEST(WatchMessage, ItNeedNotBeginAtAnyMultiple) {

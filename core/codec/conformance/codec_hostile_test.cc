@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/bytes/damaged_testing.h"
 #include "core/codec/codec_testing.h"
 
 namespace tributary {
@@ -95,15 +96,14 @@ void cut(const Bytes& good, bool reseal, Victim& victim) {
   const Result<OpenPayload> open = open_payload({}, good);
   ASSERT_TRUE(open.ok()) << open.status().text();
   const std::size_t prefix = good.size() - open->body.size();
-  for (std::size_t length = 0; length < good.size(); ++length) {
-    Bytes bytes(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(length));
+  for_each_cut(good, [&](Bytes bytes) {
     if (reseal) {
-      if (length < prefix) continue;
-      shrink_body(length - prefix, bytes);
+      if (bytes.size() < prefix) return;
+      shrink_body(bytes.size() - prefix, bytes);
       seal_payload({}, bytes);
     }
     victim.receive(bytes);
-  }
+  });
   if (!reseal) return;
   Bytes longer = good;  // an empty body cannot be cut, but no body may be longer either
   longer.push_back(0);
@@ -114,12 +114,10 @@ void cut(const Bytes& good, bool reseal, Victim& victim) {
 
 // Flips every bit in turn, including the header's.
 void flip(const Bytes& good, bool reseal, Victim& victim) {
-  for (std::size_t bit = 0; bit < good.size() * 8; ++bit) {
-    Bytes bytes = good;
-    bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ (1u << (bit % 8)));
+  for_each_flipped_bit(good, [&](Bytes bytes) {
     if (reseal) seal_payload({}, bytes);
     victim.receive(bytes);
-  }
+  });
 }
 
 TEST_P(HostilePayloads, CutAtEveryByte) {

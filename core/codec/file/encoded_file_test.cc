@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
+#include "core/base/bytes/damaged_testing.h"
 #include "core/codec/codec_testing.h"
 #include "core/codec/file/encoded_file_testing.h"
 
@@ -88,21 +90,19 @@ TEST_P(EveryCodec, WritesTheSameBytesWithAnyNumberOfThreads) {
 
 TEST_P(EveryCodec, CutAtAnyByteIsAnError) {
   const Bytes whole = encoded(GetParam(), update(Pattern::normal, 150, 0));
-  for (std::size_t size = 0; size < whole.size(); ++size) {
-    const Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+  for_each_cut(whole, [&](const Bytes& cut) {
     const Result<FloatVector> back = decode(cut);
-    ASSERT_FALSE(back.ok()) << "cut after " << size << " of " << whole.size();
+    ASSERT_FALSE(back.ok()) << "cut after " << cut.size() << " of " << whole.size();
     EXPECT_EQ(back.status().code(), StatusCode::corrupt_data) << back.status().text();
-  }
+  });
 }
 
 TEST_P(EveryCodec, AnyFlippedBitIsAnError) {
   const Bytes whole = encoded(GetParam(), update(Pattern::normal, 70, 0), 64);
-  for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
-    Bytes flipped = whole;
-    flipped[bit / 8] = static_cast<std::uint8_t>(flipped[bit / 8] ^ (1u << bit % 8));
-    EXPECT_FALSE(decode(flipped).ok()) << "bit " << bit % 8 << " of byte " << bit / 8;
-  }
+  for_each_flipped_bit(whole, [&](const Bytes& flipped) {
+    EXPECT_FALSE(decode(flipped).ok())
+        << "byte " << std::ranges::mismatch(flipped, whole).in1 - flipped.begin();
+  });
 }
 
 // With corrected checksums, some flips produce another valid file. decode() then checks that its
@@ -110,9 +110,7 @@ TEST_P(EveryCodec, AnyFlippedBitIsAnError) {
 TEST_P(EveryCodec, AnyFlippedBitWithFittingChecksumsIsAnErrorOrValid) {
   const Bytes whole = encoded(GetParam(), update(Pattern::normal, 70, 0), 64);
   std::size_t valid = 0;
-  for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
-    Bytes flipped = whole;
-    flipped[bit / 8] = static_cast<std::uint8_t>(flipped[bit / 8] ^ (1u << bit % 8));
+  for_each_flipped_bit(whole, [&](Bytes flipped) {
     make_checksums_fit(flipped);
     const Result<FloatVector> back = decode(flipped);
     if (back.ok()) ++valid;
@@ -120,7 +118,7 @@ TEST_P(EveryCodec, AnyFlippedBitWithFittingChecksumsIsAnErrorOrValid) {
     // mean a read outside the file.
     EXPECT_NE(back.status().code(), StatusCode::mismatch) << back.status().text();
     EXPECT_NE(back.status().code(), StatusCode::io_error) << back.status().text();
-  }
+  });
   EXPECT_GT(valid, 64u) << "job seed and round alone have 128 bits that decoding may ignore";
 }
 

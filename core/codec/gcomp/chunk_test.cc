@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/base/bytes/damaged_testing.h"
 #include "core/codec/codec_testing.h"
 #include "core/codec/gcomp/one_value.h"
 
@@ -235,20 +236,15 @@ TEST_F(HostileChunk, HasCodesEscapesAndAllLevels) {
 }
 
 TEST_F(HostileChunk, EveryBitFlipped) {
-  for (std::size_t bit = 0; bit < chunk.size() * 8; ++bit) {
-    Bytes bytes = chunk;
-    bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ (1u << bit % 8));
-    receive(bytes, book);
-  }
+  for_each_flipped_bit(chunk, [&](const Bytes& bytes) { receive(bytes, book); });
 }
 
 TEST_F(HostileChunk, CutAndStretched) {
-  for (std::size_t size = 0; size < chunk.size(); ++size) {
-    Bytes bytes(chunk.begin(), chunk.begin() + static_cast<std::ptrdiff_t>(size));
+  for_each_cut(chunk, [&](const Bytes& bytes) {
     FloatVector out(kValues);
-    EXPECT_NE(decode(simd_kernels(), &book, bytes, out), nullptr) << size;
+    EXPECT_NE(decode(simd_kernels(), &book, bytes, out), nullptr) << bytes.size();
     receive(bytes, book);
-  }
+  });
   Bytes longer = chunk;
   longer.resize(chunk.size() + 4);
   FloatVector out(kValues);
