@@ -22,8 +22,7 @@ std::vector<TableColumn> control_job_columns() {
       {"state", "State", CellKind::rank, Unit::one, "", true},
       {"rounds", "Rounds", CellKind::number, Unit::count,
        "Committed rounds, of the configured number", true},
-      {"agents", "Agents", CellKind::number, Unit::count, "Connected agents that serve the job",
-       true},
+      {"agents", "Agents", CellKind::number, Unit::count, "Connected agents of the job", true},
       {"reason", "Reason", CellKind::text, Unit::one, "Reason given for the job's state", true},
   };
 }

@@ -7,7 +7,7 @@ namespace tributary::dashboard {
 InputsModel::InputsModel(QObject* parent)
     : RowsModel({{"input", "Input", CellKind::text, Unit::one, "", true},
                  {"value", "Value", CellKind::text, Unit::one, "", true},
-                 {"of", "Of", CellKind::text, Unit::one, "Observer and age", true}},
+                 {"of", "Observed", CellKind::text, Unit::one, "Observer and age", true}},
                 parent) {}
 
 double InputsModel::number(int /*row*/, int /*column*/) const {

@@ -51,7 +51,7 @@ TEST(ParetoTest, ItsLineIsOfThoseThatNothingBeatsInTheTwo) {
   EXPECT_EQ(line[1].y, 1);
   EXPECT_EQ(line[2].y, 0.5);
   const std::vector<PlotCurve> curves = pareto_curves(all, std::nullopt);
-  EXPECT_EQ(curve_named(curves, "beaten")->series->size(), 2u) << "a gap and a dot";
+  EXPECT_EQ(curve_named(curves, "dominated")->series->size(), 2u) << "a gap and a dot";
 }
 
 TEST(ParetoTest, WhatHasNoPlaceIsLeftOut) {

@@ -25,7 +25,8 @@ std::vector<TableColumn> alternative_columns() {
   return {
       {"choice", "Choice", CellKind::rank, Unit::one,
        "Pareto front (time against gain); the knee is chosen", true},
-      {"round_time", "Round", kNumber, Unit::seconds, "Predicted time of the whole round", true},
+      {"round_time", "Round time", kNumber, Unit::seconds, "Predicted time of the whole round",
+       true},
       {"gain", "Gain", kNumber, Unit::share, "Predicted share of the update's energy that is sent",
        true},
       {"codec", "Codec", CellKind::text, Unit::one, "", true},
