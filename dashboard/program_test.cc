@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "core/base/exit_codes.h"
 #include "core/net/access/join_file.h"
@@ -190,6 +191,9 @@ TEST_F(DashboardProgram, PrintsItsVersionAndHelp) {
   EXPECT_NE(help.out.find("overview, traffic, decisions, agents, round, events, control"),
             std::string::npos)
       << help.out;
+  EXPECT_NE(help.out.find("examples:\n  tributary-dashboard "), std::string::npos) << help.out;
+  std::istringstream lines(help.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
   EXPECT_EQ(run_program({"--version"}).out.rfind("tributary-dashboard ", 0), 0u);
 }
 

@@ -13,6 +13,14 @@ TEST(RankWords, EachPlaceBecomesTheRank) {
             (Words{"agent", "--config", "agent-12.toml", "1212", "100%", "% r", "%", ""}));
 }
 
+TEST(RankWords, FindsTheOptionsThatNeedNoRank) {
+  EXPECT_TRUE(asks_for_answer({"agent", "--check", "--help"}));
+  EXPECT_TRUE(asks_for_answer({"agent", "-h"}));
+  EXPECT_TRUE(asks_for_answer({"agent", "--version"}));
+  EXPECT_FALSE(asks_for_answer({"agent", "--config", "help", "-help"}));
+  EXPECT_FALSE(asks_for_answer({}));
+}
+
 TEST(RankWords, MpirunSaysTheRank) {
   const auto rank = [](const char* value) {
     return rank_from_mpirun([value](const char* name) {

@@ -293,7 +293,7 @@ Command demo_command() {
                    .accept = accept_collective(plan.collective_wanted)},
                   {.name = "--planning",
                    .value_name = "NAME",
-                   .help = "adaptive (the planner chooses) or fixed (adaptive, unless codec or "
+                   .help = "adaptive (the planner chooses) or fixed (adaptive, unless codec or\n"
                            "collective is given)",
                    .accept = accept_planning(plan.planning_wanted)},
                   {.name = "--model",

@@ -206,8 +206,7 @@ Command job_export_command() {
                    .accept = accept_format},
                   {.name = "--model-file",
                    .value_name = "FILE",
-                   .help =
-                       "TorchScript file of the job, if it is too large to be sent with the job",
+                   .help = "TorchScript file of a job whose model was too large to send",
                    .accept = accept_file(options->model_file)},
                   run_option(options->run_file)},
       .run = [options](World&) { return run(*options); }};

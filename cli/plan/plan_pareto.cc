@@ -208,7 +208,7 @@ Command plan_pareto_command() {
   return {
       .noun = "plan",
       .verb = "pareto",
-      .summary = "print the Pareto front of codecs, ratios and collectives, and the choice",
+      .summary = "print the Pareto front of codecs and collectives, and the choice",
       .details =
           "Codecs are measured on this machine. With --in nothing is measured: the file contains\n"
           "the `inputs` of the JSON output or of the journal, and gives the same plan again. Gain\n"

@@ -187,7 +187,7 @@ Command plan_replay_command() {
               "  tributary plan replay run.db --job digits --json",
           .options = {{.name = "FILE",
                        .value_name = "FILE",
-                       .help = fmt::format("journal of the coordinator ({})", usual_run_file()),
+                       .help = fmt::format("journal of the coordinator\n({})", usual_run_file()),
                        .accept = accept_file(request->run_file)},
                       {.name = "--job",
                        .value_name = "JOB",

@@ -48,7 +48,7 @@ std::string usual_run_file() {
 Option run_option(std::string& run_file) {
   return {.name = "--run",
           .value_name = "FILE",
-          .help = fmt::format("journal of the coordinator ($TRIBUTARY_RUN, or {})", kInstalled),
+          .help = fmt::format("journal of the coordinator ($TRIBUTARY_RUN, or\n{})", kInstalled),
           .accept = accept_file(run_file)};
 }
 

@@ -189,7 +189,7 @@ Command sim_run_command() {
                    .accept = accept_count(command->threads, 1u, kThreadsMax)},
                   {.name = "--each",
                    .value_name = {},
-                   .help = "with --json: also the result of each seed, with bytes by message type",
+                   .help = "with --json: add each seed's result, with bytes by message type",
                    .accept = accept_flag(command->each)},
                   {.name = "--notes",
                    .value_name = {},

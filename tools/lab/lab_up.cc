@@ -177,7 +177,7 @@ std::vector<Option> options(LabUp& command) {
           setting(link, "trace", "--trace", "FILE", "trace of rate, delay and loss over time"),
           {.name = "--node",
            .value_name = "NODE:KEY=VALUE,...",
-           .help = "settings of one node; the keys are the names above without leading dashes",
+           .help = "settings of one node; keys are the options above without dashes",
            .accept = [&command](const std::string& value) -> Status {
              TRIBUTARY_ASSIGN(command.own.emplace_back(), parse_node_settings(value));
              return {};

@@ -57,6 +57,8 @@ TEST(DaemonMain, AnswersHelpAndVersionItself) {
   const std::string help = run_with({"--help"}, never).out;
   EXPECT_NE(help.find("--exit-when-done"), std::string::npos);
   EXPECT_NE(help.find("examples:\n  daemon --check"), std::string::npos) << help;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
   EXPECT_TRUE(run_with({"--version"}, never).out.starts_with("daemon "));
 }
 
