@@ -170,6 +170,7 @@ Result<AgentSettings> read_agent_settings(const DaemonFlags& flags) {
   TRIBUTARY_TRY(take_join_file(settings, config));
   config.machine.model_bytes_max = unread.model_mib_max << 20;
   TRIBUTARY_ASSIGN(config.peers_transport, peer_transport(unread.peers_transport));
+  config.machine.build = build_version();
   config.training.agent_id = config.machine.agent_id;
   config.exit_when_done = flags.exit_when_done;
   const bool peers = config.peers_transport == PeerTransport::mpi || !config.peers_endpoint.empty();

@@ -24,6 +24,7 @@ TEST(AgentSettings, WithoutAPortForPeersItExchangesByTheStar) {
   EXPECT_TRUE(settings->peers_endpoint.empty());
   EXPECT_EQ(settings->machine.capabilities.collectives,
             std::vector<wire::Collective>{wire::Collective::star});
+  EXPECT_EQ(settings->machine.build, build_version()) << "the coordinator shows it";
 }
 
 TEST(AgentSettings, WithAPortForPeersItOffersAllCollectives) {

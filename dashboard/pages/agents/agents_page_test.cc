@@ -71,6 +71,23 @@ using EventsPageTest = ShownPage<EventsPage>;
 
 // --- agents ------------------------------------------------------------------------------------
 
+TEST_F(AgentsPageTest, ShowsTheVersionButNoProgramName) {
+  RunChanges changes = some_job();
+  changes.agents = some_agents(2);
+  changes.agents[0].build = "0.3.1";
+  changes.agents[1].build = "tributary";
+  RunView view;
+  view.apply(std::move(changes));
+  show(view);
+  click(page_.table(), 0);
+  EXPECT_TRUE(page_.panel().heading().contains(", version 0.3.1,"))
+      << page_.panel().heading().toStdString();
+  click(page_.table(), 1);
+  EXPECT_TRUE(page_.panel().heading().startsWith("agent-2"));
+  EXPECT_FALSE(page_.panel().heading().contains("tributary"));
+  EXPECT_FALSE(page_.panel().heading().contains("version"));
+}
+
 TEST_F(AgentsPageTest, BeforeAnAgentHasComeItSaysHowOneJoins) {
   const RunView none;
   show(none);
