@@ -38,7 +38,9 @@ OLD_PHRASES = {"look_around": "run_periodic_tasks", "look_after": "maintain or r
                "follow_way": "follow_direction", "of_way": "the type of what it holds for a direction"}
 # Whole identifiers, with or without a final underscore. A verb or a relative pronoun says nothing about a value.
 OLD_NAMES = {"said": "answer, message, output or report", "says": "body or answer", "asks": "body or question",
-             "came": "event, received or arrived", "whom": "the type of the receiver", "those": "a noun"}
+             "came": "event, received or arrived", "whom": "the type of the receiver", "those": "a noun",
+             "who": "agent, observer or subject", "whose": "owner or subject", "mine": "own", "way": "direction or link",
+             "ways": "links or directions"}
 # Names that are published (metrics, settings, columns, wire fields) or are somebody else's.
 PUBLISHED = {"tributary_peer_link_figures_told", "repeated_up_no_room_bytes", "setDesktopFileName",
              "desktop"}

@@ -45,7 +45,7 @@ std::optional<std::string> DemoDashboard::check() {
   const std::optional<int> code = program_ ? program_->exit_code() : std::nullopt;
   if (!code) return {};
   // Read before the process object, which owns the log, is destroyed.
-  const std::string words = program_->last_words();
+  const std::string words = program_->last_output();
   program_.reset();
   if (*code == 0) return {};
   return no_window(fmt::format("it ended with code {}: {}", *code, first_line(words)));

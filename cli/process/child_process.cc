@@ -26,7 +26,7 @@ namespace {
 
 // Limit of a log that is read into memory.
 constexpr std::uint64_t kLogBytesMax = 256u << 20;
-constexpr std::size_t kLastWordsBytes = 600;
+constexpr std::size_t kLastOutputBytes = 600;
 constexpr int kCannotRun = 127;
 
 // Runs in the child after fork(), where only async-signal-safe functions may be called. On failure
@@ -132,7 +132,7 @@ Status ChildProcess::check_running() {
   return Status(StatusCode::unavailable,
                 {.what = name_,
                  .expected = "a running process",
-                 .got = fmt::format("it ended with code {}: {}", *code, last_words()),
+                 .got = fmt::format("it ended with code {}: {}", *code, last_output()),
                  .remedy = fmt::format("read {}", log_)});
 }
 
@@ -142,9 +142,9 @@ std::string ChildProcess::log_text() const {
   return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
 }
 
-std::string ChildProcess::last_words() const {
+std::string ChildProcess::last_output() const {
   const std::string log = log_text();
-  return log.size() <= kLastWordsBytes ? log : log.substr(log.size() - kLastWordsBytes);
+  return log.size() <= kLastOutputBytes ? log : log.substr(log.size() - kLastOutputBytes);
 }
 
 std::uint64_t ChildProcess::peak_memory_bytes() const {
@@ -172,7 +172,7 @@ Result<std::string> wait_for_endpoint(ChildProcess& daemon) {
   if (stop_signal() != 0) return Status(StatusCode::cancelled, {.what = "the coordinator's start"});
   return Status(StatusCode::deadline_exceeded, {.what = "the coordinator's start",
                                                 .expected = "a port within 30 s",
-                                                .got = daemon.last_words(),
+                                                .got = daemon.last_output(),
                                                 .remedy = {}});
 }
 

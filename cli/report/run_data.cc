@@ -78,7 +78,7 @@ class Reading {
     JobDefinition definition = job_definition(job.definition);
     data_.job_name = std::move(definition.name);
     data_.model = std::move(definition.model);
-    data_.rounds_wanted = definition.rounds_wanted;
+    data_.rounds_configured = definition.rounds_configured;
     data_.parameters = definition.parameters;
   }
 

@@ -107,8 +107,8 @@ struct RunData {
   std::string state;
   std::string state_reason;
   std::string model;
-  std::uint64_t rounds_wanted = 0;  // 0: not in the definition
-  std::uint64_t parameters = 0;     // values of the layer map
+  std::uint64_t rounds_configured = 0;  // 0: not in the definition
+  std::uint64_t parameters = 0;         // values of the layer map
   std::int64_t began_wall_ns = 0;
   std::vector<RoundRow> rounds;  // ascending
   std::vector<MetricRow> metrics;

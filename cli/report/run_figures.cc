@@ -140,7 +140,7 @@ RunFigures figures_of(const RunData& data) {
   out.job_name = data.job_name;
   out.state = data.state;
   out.rounds = data.rounds.size();
-  out.rounds_wanted = data.rounds_wanted;
+  out.rounds_configured = data.rounds_configured;
   if (!data.rounds.empty()) out.wall_s = data.rounds.back().ended_s - data.rounds.front().began_s;
   out.agents = data.agents.size();
   const Evaluation accuracy = evaluation(data, kAccuracyMetric);

@@ -27,7 +27,7 @@ struct RunFigures {
   std::string job_name;
   std::string state;
   std::uint64_t rounds = 0;
-  std::uint64_t rounds_wanted = 0;
+  std::uint64_t rounds_configured = 0;
   double wall_s = 0;  // from the start of the first round to the last commit, including pauses
   std::uint64_t agents = 0;
 

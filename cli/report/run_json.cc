@@ -32,7 +32,7 @@ Json json_of(const RunFigures& figures) {
           {"name", figures.job_name},
           {"state", figures.state},
           {"rounds", figures.rounds},
-          {"rounds_wanted", figures.rounds_wanted},
+          {"rounds_wanted", figures.rounds_configured},
           {"wall_s", figures.wall_s},
           {"agents", figures.agents},
           {"accuracy_final", optional(figures.accuracy_final)},

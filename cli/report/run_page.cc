@@ -139,8 +139,8 @@ std::string tiles_of(const RunFigures& figures) {
   std::vector<Tile> tiles;
   add_learning(tiles, figures);
   tiles.push_back({.name = "Rounds",
-                   .value = figures.rounds_wanted > 0
-                                ? fmt::format("{} of {}", figures.rounds, figures.rounds_wanted)
+                   .value = figures.rounds_configured > 0
+                                ? fmt::format("{} of {}", figures.rounds, figures.rounds_configured)
                                 : fmt::format("{}", figures.rounds),
                    .more = fmt::format("in {}, including pauses",
                                        quantity_text(Unit::seconds, figures.wall_s))});

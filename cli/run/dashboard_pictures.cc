@@ -98,7 +98,7 @@ class PicturesOfRun {
     if (*program->exit_code() == 0) return {};
     return cannot_draw(
         StatusCode::unavailable, "exit code 0 of tributary-dashboard",
-        fmt::format("exit code {}: {}", *program->exit_code(), first_line(program->last_words())));
+        fmt::format("exit code {}: {}", *program->exit_code(), first_line(program->last_output())));
   }
 
   const std::string& run_file_;

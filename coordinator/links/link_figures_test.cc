@@ -100,16 +100,17 @@ TEST_F(LinkFiguresTest, TheWayToAnAgentIsKeptOnceInAWhile) {
 // An upper bound of the time per byte counts only if it shows a faster link.
 TEST_F(LinkFiguresTest, AnUpperBoundOnlyCountsIfTheLinkIsFaster) {
   figures.uplink_at_most("a", 1e-6);
-  EXPECT_FALSE(figures.ways("a").up.beta_s_per_byte.known()) << "it may be any quicker one";
+  EXPECT_FALSE(figures.measured_links("a").up.beta_s_per_byte.known())
+      << "it may be any quicker one";
   figures.uplink("a", 1e-6);
   clock.advance(std::chrono::seconds(1));
   figures.uplink_at_most("a", 5e-6);
-  EXPECT_NEAR(figures.ways("a").up.beta_s_per_byte.value, 1e-6, 1e-8);
+  EXPECT_NEAR(figures.measured_links("a").up.beta_s_per_byte.value, 1e-6, 1e-8);
   for (int i = 0; i < 3; ++i) {
     clock.advance(std::chrono::seconds(1));
     figures.uplink_at_most("a", 0.5e-6);
   }
-  EXPECT_LT(figures.ways("a").up.beta_s_per_byte.value, 0.7e-6);
+  EXPECT_LT(figures.measured_links("a").up.beta_s_per_byte.value, 0.7e-6);
 }
 
 // A small payload may pass in a burst, so it is ignored soon after a large one.
@@ -124,14 +125,15 @@ TEST_F(LinkFiguresTest, FewBytesAreIgnoredAfterARecentLargePayload) {
     figures.uplink_of_few("a", 1e-8);
     figures.uplink_of_few("b", 1e-8);
   }
-  EXPECT_NEAR(figures.ways("a").up.beta_s_per_byte.value, 1e-6, 1e-8) << "it was a burst";
-  EXPECT_NEAR(figures.ways("b").up.beta_s_per_byte.value, 1e-8, 1e-10) << "nothing else tells";
+  EXPECT_NEAR(figures.measured_links("a").up.beta_s_per_byte.value, 1e-6, 1e-8) << "it was a burst";
+  EXPECT_NEAR(figures.measured_links("b").up.beta_s_per_byte.value, 1e-8, 1e-10)
+      << "nothing else tells";
   clock.advance(LinkFigures::kLargeValidTime);
   for (int i = 0; i < 3; ++i) {
     clock.advance(std::chrono::seconds(1));
     figures.uplink_of_few("a", 1e-8);
   }
-  EXPECT_LT(figures.ways("a").up.beta_s_per_byte.value, 1e-7) << "that was long ago";
+  EXPECT_LT(figures.measured_links("a").up.beta_s_per_byte.value, 1e-7) << "that was long ago";
 }
 
 // Two consecutive slow rounds are needed; a single one may have another cause.
@@ -207,22 +209,23 @@ TEST_F(LinkFiguresTest, WhatProbesSayIsKeptAsSuch) {
     clock.advance(std::chrono::seconds(10));
     const double at_s = std::chrono::duration<double>(clock.now()).count();
     figures.probed(
-        "a", {.way = ProbeWay::round_trip,
+        "a", {.direction = ProbeDirection::round_trip,
               .transfer = {
                   .kind = TransferKind::round_trip, .bytes = 1, .seconds = 0.02, .at_s = at_s}});
-    for (const auto& [way, rate] : {std::pair(ProbeWay::up, 1e6), std::pair(ProbeWay::down, 4e6)}) {
+    for (const auto& [direction, rate] :
+         {std::pair(ProbeDirection::up, 1e6), std::pair(ProbeDirection::down, 4e6)}) {
       figures.probed(
           "a",
-          {.way = way,
+          {.direction = direction,
            .transfer = {
                .kind = TransferKind::train, .bytes = 1e5, .seconds = 1e5 / rate, .at_s = at_s}});
     }
   }
-  const MeasuredWays ways = figures.ways("a");
-  EXPECT_NEAR(ways.up.alpha_s.value, 0.01, 1e-4);
-  EXPECT_NEAR(ways.up.beta_s_per_byte.value, 1e-6, 1e-8);
-  EXPECT_NEAR(ways.down.beta_s_per_byte.value, 2.5e-7, 1e-9) << "ways are not mixed up";
-  EXPECT_EQ(ways.down.alpha_s.value, ways.up.alpha_s.value);
+  const MeasuredLinks measured = figures.measured_links("a");
+  EXPECT_NEAR(measured.up.alpha_s.value, 0.01, 1e-4);
+  EXPECT_NEAR(measured.up.beta_s_per_byte.value, 1e-6, 1e-8);
+  EXPECT_NEAR(measured.down.beta_s_per_byte.value, 2.5e-7, 1e-9) << "ways are not mixed up";
+  EXPECT_EQ(measured.down.alpha_s.value, measured.up.alpha_s.value);
   figures.close();
   std::map<std::pair<std::string, std::string>, LinkSampleRecord> last;
   for (const LinkSampleRecord& row : telemetry.take().link_samples) {

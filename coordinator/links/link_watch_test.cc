@@ -35,7 +35,7 @@ struct LinkWatchTest : testing::Test {
 
 TEST_F(LinkWatchTest, ReadingsOfALineBecomeWhatIsKnownOfIt) {
   LinkWatch watch = watch_of(std::nullopt);
-  const auto known = [&] { return watch.figures().ways("a").up.beta_s_per_byte.known(); };
+  const auto known = [&] { return watch.figures().measured_links("a").up.beta_s_per_byte.known(); };
   EXPECT_FALSE(known());
   watch.take_reading({.kind = ReadingKind::evaluation_loss, .value = 1, .agent_id = "a"});
   EXPECT_FALSE(known()) << "it says nothing of a line";

@@ -58,7 +58,7 @@ TEST_F(PlanLinksTest, AShortLatencyCountsBeforeItIsKnownWell) {
     figures.round_trip("a", i % 2 == 0 ? 0.002 : 0.02);
     figures.round_trip("b", i % 2 == 0 ? 0.08 : 0.8);
   }
-  ASSERT_LT(figures.ways("a").up.alpha_s.confidence, kPlannedConfidence);
+  ASSERT_LT(figures.measured_links("a").up.alpha_s.confidence, kPlannedConfidence);
   const PlanLinks known = links();
   EXPECT_LT(known.agents.at("a").alpha_s, 0.003) << "nearer than what would be assumed";
   EXPECT_TRUE(std::isnan(known.agents.at("b").alpha_s)) << "it may be much less";

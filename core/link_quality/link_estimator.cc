@@ -22,9 +22,9 @@ constexpr double kChanceMax = 2e-5;
 // False for NaN.
 bool within(double value, double least, double most) { return value >= least && value <= most; }
 
-// Probability that `run` readings deviate by chance if `like_them` of `older` readings did.
-double chance(std::size_t run, std::size_t like_them, std::size_t older) {
-  const double each = static_cast<double>(like_them + 1) / static_cast<double>(older + 1);
+// Probability that `run` readings deviate by chance if `similar` of `older` readings did.
+double chance(std::size_t run, std::size_t similar, std::size_t older) {
+  const double each = static_cast<double>(similar + 1) / static_cast<double>(older + 1);
   return std::pow(each, static_cast<double>(run));
 }
 

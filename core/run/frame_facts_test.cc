@@ -12,7 +12,7 @@ TEST(JobDefinition, HasWhatTheFrameSays) {
   const JobDefinition definition = job_definition(run_testing::definition("digits", 250));
   EXPECT_EQ(definition.name, "digits");
   EXPECT_EQ(definition.model, "lenet");
-  EXPECT_EQ(definition.rounds_wanted, 20U);
+  EXPECT_EQ(definition.rounds_configured, 20U);
   EXPECT_EQ(definition.parameters, 250U);
 }
 

@@ -79,7 +79,7 @@ void MainWindow::connect_runs() {
     banner_->show_trouble(runs_.runs());
     refresh();
   });
-  connect(status_, &RunStatus::close_wanted, &runs_, &OpenRuns::close);
+  connect(status_, &RunStatus::close_requested, &runs_, &OpenRuns::close);
 }
 
 void MainWindow::connect_actions() {
@@ -102,20 +102,20 @@ void MainWindow::connect_actions() {
   on(actions_->help, [this] { show_cheat_sheet(); });
   connect(&x_axis, &SharedXAxis::live_changed, this,
           [this, &x_axis] { actions_->live->setChecked(!x_axis.locked()); });
-  connect(actions_, &WindowActions::page_wanted, this, &MainWindow::show_page);
+  connect(actions_, &WindowActions::page_requested, this, &MainWindow::show_page);
 }
 
 void MainWindow::connect_pages() {
   for (Page* page : docks_->pages()) {
-    connect(page, &Page::round_wanted, this, [this](std::uint64_t round) {
+    connect(page, &Page::round_requested, this, [this](std::uint64_t round) {
       if (Page* target = docks_->page("round")) target->show_round(round);
       show_page("round");
     });
-    connect(page, &Page::agent_wanted, this, [this](const QString& agent_id) {
+    connect(page, &Page::agent_requested, this, [this](const QString& agent_id) {
       if (Page* target = docks_->page("agents")) target->show_agent(agent_id);
       show_page("agents");
     });
-    connect(page, &Page::moment_wanted, this, &MainWindow::point_at);
+    connect(page, &Page::moment_requested, this, &MainWindow::point_at);
   }
 }
 

@@ -254,7 +254,7 @@ TEST_F(MainWindowTest, AMomentThatIsWantedIsPointedAt) {
   PlotGroup& group = context_->group();
   ASSERT_TRUE(happens([&] { return sees_up_to(20); }));
   group.x_axis().zoom_to({.x = Extent{15, 20}});
-  emit window_->docks().pages()[0]->moment_wanted(7, 6.5);
+  emit window_->docks().pages()[0]->moment_requested(7, 6.5);
   EXPECT_EQ(group.crosshair(), 7.0);
   EXPECT_LT(group.x_axis().range().low, 7) << "it is in sight";
 }

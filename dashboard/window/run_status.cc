@@ -17,7 +17,7 @@ QString status_text(const RunSession& run) {
   const JobFacts facts = facts_of(run.view(), *info);
   QString text = QString::fromStdString(facts.name + ", " + state_text(facts.state)) +
                  QString(", round %1").arg(facts.rounds_done);
-  if (facts.rounds_wanted > 0) text += QString(" of %1").arg(facts.rounds_wanted);
+  if (facts.rounds_configured > 0) text += QString(" of %1").arg(facts.rounds_configured);
   return run.caught_up() ? text : text + ", reading";
 }
 
@@ -73,7 +73,7 @@ void RunStatus::fill_menu(QToolButton* button, RunSession* run) {
   }
   menu.addSeparator();
   connect(menu.addAction("Close " + QString(run->name()).replace('&', "&&")), &QAction::triggered,
-          this, [this, run] { emit close_wanted(run); });
+          this, [this, run] { emit close_requested(run); });
 }
 
 }  // namespace tributary::dashboard

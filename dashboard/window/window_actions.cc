@@ -53,7 +53,7 @@ void WindowActions::add_pages(QMenu& menu, PageDocks& docks) {
     if (i < kPagesWithKeys) keys.push_back(QKeySequence(QString("Alt+%1").arg(i + 1)));
     QAction* const action = add(menu, page.title(), keys);
     connect(action, &QAction::triggered, this,
-            [this, name = page.name()] { emit page_wanted(name); });
+            [this, name = page.name()] { emit page_requested(name); });
   }
   QMenu& closed = *menu.addMenu("&Shown");
   for (std::size_t i = 0; i < docks.pages().size(); ++i) closed.addAction(docks.toggle_action(i));

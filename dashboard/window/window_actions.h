@@ -37,7 +37,7 @@ class WindowActions : public QObject {
   std::vector<const QAction*> all() const;
 
  signals:
-  void page_wanted(const QString& name);
+  void page_requested(const QString& name);
 
  private:
   QAction* add(QMenu& menu, const QString& text, const QList<QKeySequence>& keys);

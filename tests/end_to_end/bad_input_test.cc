@@ -151,7 +151,7 @@ TEST_F(AtThePort, PartsAboveTheirCapAreRefusedOrEndTheConnection) {
   EXPECT_EQ(federation.coordinator().lines_with({"reason=payload_too_large"}).size(), 1u);
   // Larger than the limit at which libzmq closes the connection.
   ASSERT_TRUE(guest->send(Bytes(wire::kFrameBytesMax + 4096)));
-  EXPECT_TRUE(guest->hears_the_end());
+  EXPECT_TRUE(guest->receives_the_end());
   EXPECT_TRUE(federation.coordinator().logs({"disconnected", "source=guest"}));
 }
 

@@ -56,7 +56,7 @@ TEST_F(CutLink, ABlackHoleInBothDirections) {
 }
 
 TEST_F(CutLink, OnlyWhatTheAgentSaysIsLost) {
-  relay->swallow_what_goes_up();
+  relay->drop_uplink();
   EXPECT_TRUE(two_alone(4));
   EXPECT_TRUE(lost("reason=silent"));
   relay->heal();

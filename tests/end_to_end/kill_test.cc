@@ -62,7 +62,7 @@ TEST(Kill, TheCoordinatorWithAnUnpublishedCommit) {
     for (std::uint32_t i = 0; i < 3; ++i) {
       ASSERT_TRUE(federation.agent(i).logs({"training", this_round}));
     }
-    relay.swallow_what_comes_down();
+    relay.drop_downlink();
     if (!federation.coordinator().logs({"round committed", this_round + " "})) break;
     federation.coordinator().kill();
     const auto has_it = [&](std::uint32_t i) {

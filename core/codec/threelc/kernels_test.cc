@@ -158,8 +158,8 @@ TEST_P(Ranges, NearestDigits) {
 
 TEST_P(Ranges, RandomDigitsThereAndBack) {
   const StreamKey key = stream_key({.purpose = DrawPurpose::rounding});
-  const auto there_and_back = [&](const float* x, const PackedRange& range,
-                                  PackingKernels Kernels::*packing) {
+  const auto round_trip = [&](const float* x, const PackedRange& range,
+                              PackingKernels Kernels::*packing) {
     const PackingKernels& spec = scalar_kernels().*packing;
     const float unit =
         std::bit_cast<float>(scalar_kernels().largest_magnitude(x, range.count)) * 0.5f;
@@ -182,8 +182,8 @@ TEST_P(Ranges, RandomDigitsThereAndBack) {
     });
   };
   for_every_range([&](const float* x, const PackedRange& range) {
-    there_and_back(x, range, &Kernels::quartic);
-    if (range.end <= TwoBit::bytes(range.count)) there_and_back(x, range, &Kernels::two_bit);
+    round_trip(x, range, &Kernels::quartic);
+    if (range.end <= TwoBit::bytes(range.count)) round_trip(x, range, &Kernels::two_bit);
   });
 }
 

@@ -66,7 +66,7 @@ TEST_F(RunFollowerTest, ReadsJobsAndRounds) {
   EXPECT_EQ(job.job, kJob);
   EXPECT_EQ(job.name + " " + job.model, "digits lenet");
   EXPECT_EQ(job.state, wire::JobState::running);
-  EXPECT_EQ(job.rounds_wanted, 20u);
+  EXPECT_EQ(job.rounds_configured, 20u);
   EXPECT_EQ(job.parameters, 1000u);
 
   const RoundTable& table = rounds();

@@ -50,7 +50,7 @@ AgentsPage::AgentsPage(PageContext& context, QWidget* parent)
   });
   connect(panel_, &AgentPanel::x_clicked, this, [this](double x) {
     if (!this->context().over_time() && x >= 0.5) {
-      emit round_wanted(static_cast<std::uint64_t>(std::llround(x)));
+      emit round_requested(static_cast<std::uint64_t>(std::llround(x)));
     }
   });
   connect(&context, &PageContext::axis_changed, this, [this] { draw(); });

@@ -180,7 +180,7 @@ TEST_F(AgentsPageTest, ReadingsHavePlaceWhereThereAreSome) {
 TEST_F(AgentsPageTest, AClickOnARoundsTimeAsksForTheRound) {
   const RunView view = view_of_a_run();
   show(view);
-  QSignalSpy wanted(&page_, &Page::round_wanted);
+  QSignalSpy wanted(&page_, &Page::round_requested);
   PlotView& plot = page_.panel().time_plot();
   const QPoint at = plot.axes().pixel_of(12, 0.4).toPoint();
   QTest::mouseClick(plot.childAt(plot.axes().data_rect().center()), Qt::LeftButton, {}, at);
@@ -216,7 +216,7 @@ RunView view_with_events() {
 
 TEST_F(EventsPageTest, ARowThatIsChosenPointsThere) {
   const RunView view = view_with_events();
-  QSignalSpy moment(&page_, &Page::moment_wanted);
+  QSignalSpy moment(&page_, &Page::moment_requested);
   show(view);
   EXPECT_EQ(moment.size(), 0) << "nobody has chosen one";
   click(page_.table(), 0);
@@ -234,7 +234,7 @@ TEST_F(EventsPageTest, ARowThatIsChosenPointsThere) {
 TEST_F(EventsPageTest, EnterOpensTheRoundIfThereIsOne) {
   const RunView view = view_with_events();
   show(view);
-  QSignalSpy wanted(&page_, &Page::round_wanted);
+  QSignalSpy wanted(&page_, &Page::round_requested);
   click(page_.table(), 0);
   QTest::keyClick(&page_.table(), Qt::Key_Return);
   EXPECT_EQ(wanted.size(), 0);
@@ -259,7 +259,7 @@ TEST_F(EventsPageTest, ARowThatIsForgottenPointsNowhere) {
   view.apply(std::move(changes));
   show(view);
   click(page_.table(), 0);
-  QSignalSpy moment(&page_, &Page::moment_wanted);
+  QSignalSpy moment(&page_, &Page::moment_requested);
   RunChanges more;
   for (std::int64_t i = 3; i <= 5; ++i) more.events.push_back(some_event(i, LogLevel::info, "c"));
   view.apply(std::move(more));

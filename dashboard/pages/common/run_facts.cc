@@ -40,7 +40,7 @@ JobFacts facts_of(const RunView& view, const JobInfo& job) {
                     .name = job.name.empty() ? "job with an unreadable definition" : job.name,
                     .state = job.state,
                     .reason = job.reason,
-                    .rounds_wanted = job.rounds_wanted};
+                    .rounds_configured = job.rounds_configured};
   if (const RoundTable* rounds = view.rounds(job.job); rounds && rounds->size() > 0) {
     facts.rounds_done = rounds->columns.round.back();
     facts.bytes_up = rounds->sums.bytes_up;

@@ -48,7 +48,7 @@ SubmitForm::SubmitForm(QWidget* parent) : QWidget(parent) {
   connect(file_, &QLineEdit::textChanged, &check_timer_, qOverload<>(&QTimer::start));
   connect(file_, &QLineEdit::returnPressed, this, &SubmitForm::check);
   connect(choose_, &QPushButton::clicked, this, &SubmitForm::ask_for_file);
-  connect(submit_, &QPushButton::clicked, this, &SubmitForm::want_submit);
+  connect(submit_, &QPushButton::clicked, this, &SubmitForm::request_submit);
   update_button();
 }
 
@@ -87,7 +87,7 @@ void SubmitForm::check() {
 }
 
 // The file is read again, because it may have changed since the last check.
-void SubmitForm::want_submit() {
+void SubmitForm::request_submit() {
   check();
   if (!checked_) return;
   emit requested({.what = "submit " + shown_text(checked_->name),

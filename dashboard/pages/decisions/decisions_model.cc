@@ -65,11 +65,11 @@ std::optional<std::uint64_t> DecisionsModel::without_sentence() const {
   return std::nullopt;
 }
 
-bool DecisionsModel::same_thing(const Decision& a, const Decision& b) const {
+bool DecisionsModel::same_item(const Decision& a, const Decision& b) const {
   return a.round == b.round;
 }
 
-bool DecisionsModel::looks_same(const Decision& a, const Decision& b) const {
+bool DecisionsModel::same_values(const Decision& a, const Decision& b) const {
   return a.from == b.from && a.to == b.to && a.trigger == b.trigger && a.sentence == b.sentence &&
          a.switched == b.switched;
 }

@@ -166,7 +166,7 @@ TEST_F(DecisionsPageTest, TheChosenAlternativeIsTheKneeThatIsMarked) {
 TEST_F(DecisionsPageTest, TheTableIsUsedByKeys) {
   RunWriter writer(run_db());
   open_page(writer);
-  QSignalSpy wanted(page_.get(), &Page::round_wanted);
+  QSignalSpy wanted(page_.get(), &Page::round_requested);
   page_->table().setFocus();
   page_->table().select_row(2);
   QTest::keyClick(&page_->table(), Qt::Key_Down);

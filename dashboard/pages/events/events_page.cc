@@ -48,7 +48,7 @@ EventsPage::EventsPage(PageContext& context, QWidget* parent)
   });
   connect(table_, &TableView::row_entered, this, [this](int row) {
     const std::uint64_t round = row < 0 ? 0 : model_.event_at(row).round;
-    if (round > 0) emit round_wanted(round);
+    if (round > 0) emit round_requested(round);
   });
   connect(&model_, &QAbstractItemModel::modelReset, detail_, &QPlainTextEdit::clear);
 }
@@ -90,7 +90,7 @@ void EventsPage::point_at(int row) {
   show_event(event);
   const RoundTable* const rounds =
       view_ ? view_->rounds(event.job != 0 ? event.job : job_) : nullptr;
-  emit moment_wanted(round_of_event(event, rounds), event.time_s);
+  emit moment_requested(round_of_event(event, rounds), event.time_s);
 }
 
 QString EventsPage::detail() const { return detail_->toPlainText(); }

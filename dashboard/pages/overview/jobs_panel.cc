@@ -29,7 +29,8 @@ QString number_or_dash(Unit unit, double value) {
 
 QString rounds_text(const JobFacts& facts) {
   const QString done = QString::number(facts.rounds_done);
-  return facts.rounds_wanted == 0 ? done : done + " of " + QString::number(facts.rounds_wanted);
+  return facts.rounds_configured == 0 ? done
+                                      : done + " of " + QString::number(facts.rounds_configured);
 }
 
 QString accuracy_text(const JobFacts& facts) {
@@ -118,9 +119,10 @@ void JobsPanel::fill(Row& row, const JobLine& line, ColourSlots& colours) {
   text(state, QString::fromStdString(state_text(facts.state)));
   row.labels[state]->setToolTip(QString::fromStdString(facts.reason).toHtmlEscaped());
   text(progress, rounds_text(facts));
-  const double share = facts.rounds_wanted == 0 ? 0
-                                                : static_cast<double>(facts.rounds_done) /
-                                                      static_cast<double>(facts.rounds_wanted);
+  const double share =
+      facts.rounds_configured == 0
+          ? 0
+          : static_cast<double>(facts.rounds_done) / static_cast<double>(facts.rounds_configured);
   row.bar->setValue(static_cast<int>(std::clamp(share, 0.0, 1.0) * kBarScale));
   row.bar->setFormat(rounds_text(facts));
   text(agents, QString("%1 of %2 connected").arg(facts.agents_up).arg(facts.agents));

@@ -211,15 +211,15 @@ void OverviewPage::show_curves() {
   std::vector<PlotCurve> loss;
   std::vector<PlotCurve> saved;
   for (const RunSession* run : runs_) {
-    OfRun& mine = *of_runs_[run];
-    mine.add(*run, kAccuracyMetric, mine.accuracy, over_time, smoothing_, accuracy);
-    mine.add(*run, kLossMetric, mine.loss, over_time, smoothing_, loss);
+    OfRun& of_run = *of_runs_[run];
+    of_run.add(*run, kAccuracyMetric, of_run.accuracy, over_time, smoothing_, accuracy);
+    of_run.add(*run, kLossMetric, of_run.loss, over_time, smoothing_, loss);
     const RoundTable* const rounds = run->view().rounds(run->job());
     if (!rounds) continue;
-    mine.saved.follow(*rounds);
+    of_run.saved.follow(*rounds);
     saved.push_back({.key = run->key(),
                      .name = run->name(),
-                     .series = over_time ? mine.saved.over_time() : mine.saved.over_rounds()});
+                     .series = over_time ? of_run.saved.over_time() : of_run.saved.over_rounds()});
   }
   accuracy_curves_.show(*accuracy_, std::move(accuracy));
   loss_curves_.show(*loss_, std::move(loss));

@@ -44,7 +44,7 @@ DecisionView::DecisionView(ColourSlots& colours, QWidget* parent) : QWidget(pare
   sentence_ = wrapped_label(this, "sentence");
   open_ = new QPushButton("Show the &round", this);
   open_->setToolTip("Open this round on its page");
-  connect(open_, &QPushButton::clicked, this, [this] { emit round_wanted(round_); });
+  connect(open_, &QPushButton::clicked, this, [this] { emit round_requested(round_); });
 
   picture_ = new PlotView({.title = "Alternatives: predicted round time",
                            .x = {"1 / gain", Unit::one},

@@ -20,11 +20,11 @@ std::string_view InputsModel::words(int row, int column) const {
   return column == 1 ? input.value : input.about;
 }
 
-bool InputsModel::same_thing(const PlanInput& a, const PlanInput& b) const {
+bool InputsModel::same_item(const PlanInput& a, const PlanInput& b) const {
   return a.name == b.name && a.about == b.about;
 }
 
-bool InputsModel::looks_same(const PlanInput& a, const PlanInput& b) const {
+bool InputsModel::same_values(const PlanInput& a, const PlanInput& b) const {
   return a.value == b.value;
 }
 

@@ -42,9 +42,9 @@ RoundBar::RoundBar(QWidget* parent) : QWidget(parent) {
   layout->addWidget(newest_);
   connect(number_, &QSpinBox::valueChanged, this,
           [this](int round) { emit round_chosen(static_cast<std::uint64_t>(round)); });
-  connect(previous_, &QPushButton::clicked, this, [this] { emit step_wanted(-1); });
-  connect(next_, &QPushButton::clicked, this, [this] { emit step_wanted(1); });
-  connect(newest_, &QPushButton::clicked, this, [this] { emit newest_wanted(); });
+  connect(previous_, &QPushButton::clicked, this, [this] { emit step_requested(-1); });
+  connect(next_, &QPushButton::clicked, this, [this] { emit step_requested(1); });
+  connect(newest_, &QPushButton::clicked, this, [this] { emit newest_requested(); });
 }
 
 void RoundBar::show_place(const std::optional<Place>& place, bool follows_newest) {

@@ -58,8 +58,8 @@ TEST_F(RoundBarTest, ShowingAPlaceChoosesNone) {
 TEST_F(RoundBarTest, ButtonsAskForOtherRounds) {
   int steps = 0;
   bool newest = false;
-  QObject::connect(&bar_, &RoundBar::step_wanted, [&](int rounds) { steps += rounds; });
-  QObject::connect(&bar_, &RoundBar::newest_wanted, [&] { newest = true; });
+  QObject::connect(&bar_, &RoundBar::step_requested, [&](int rounds) { steps += rounds; });
+  QObject::connect(&bar_, &RoundBar::newest_requested, [&] { newest = true; });
   bar_.show_place(RoundBar::Place{.first = 1, .last = 9, .round = 5}, false);
   QTest::mouseClick(button("Next"), Qt::LeftButton);
   QTest::mouseClick(button("Next"), Qt::LeftButton);

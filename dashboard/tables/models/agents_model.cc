@@ -140,7 +140,7 @@ std::array<double, 18> numbers_of(const AgentTableRow& row) {
 }
 
 // All texts that the table shows, for the same purpose.
-bool same_words(const AgentTableRow& a, const AgentTableRow& b) {
+bool same_text(const AgentTableRow& a, const AgentTableRow& b) {
   const AgentInfo& info = a.agent.info;
   const AgentInfo& other = b.agent.info;
   return info.connected == other.connected && info.agent_id == other.agent_id &&
@@ -179,13 +179,13 @@ bool AgentsModel::has_readings() const {
 
 // Agent numbers are unique only within one file. After another run was opened, the same number may
 // stand for another agent, so the identifiers are compared too.
-bool AgentsModel::same_thing(const AgentTableRow& a, const AgentTableRow& b) const {
+bool AgentsModel::same_item(const AgentTableRow& a, const AgentTableRow& b) const {
   return a.agent.info.number == b.agent.info.number &&
          (a.agent.info.agent_id == b.agent.info.agent_id || a.agent.info.agent_id.empty());
 }
 
-bool AgentsModel::looks_same(const AgentTableRow& a, const AgentTableRow& b) const {
-  return a.agent.reports == b.agent.reports && a.loss == b.loss && same_words(a, b) &&
+bool AgentsModel::same_values(const AgentTableRow& a, const AgentTableRow& b) const {
+  return a.agent.reports == b.agent.reports && a.loss == b.loss && same_text(a, b) &&
          a.agent.last.bytes_up == b.agent.last.bytes_up &&
          a.agent.last.bytes_down == b.agent.last.bytes_down &&
          std::ranges::equal(numbers_of(a), numbers_of(b), same_number);

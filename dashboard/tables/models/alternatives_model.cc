@@ -51,11 +51,11 @@ int AlternativesModel::chosen_row() const {
   return found == rows().end() ? -1 : static_cast<int>(found - rows().begin());
 }
 
-bool AlternativesModel::same_thing(const PlanAlternative& a, const PlanAlternative& b) const {
+bool AlternativesModel::same_item(const PlanAlternative& a, const PlanAlternative& b) const {
   return a.codec == b.codec && a.collective == b.collective && same_number(a.ratio, b.ratio);
 }
 
-bool AlternativesModel::looks_same(const PlanAlternative& a, const PlanAlternative& b) const {
+bool AlternativesModel::same_values(const PlanAlternative& a, const PlanAlternative& b) const {
   return same_number(a.encode_s, b.encode_s) && same_number(a.wire_s, b.wire_s) &&
          same_number(a.decode_s, b.decode_s) && same_number(a.round_s, b.round_s) &&
          same_number(a.gain, b.gain) && a.pareto == b.pareto && a.chosen == b.chosen;
