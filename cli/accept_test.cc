@@ -29,7 +29,7 @@ TEST(ParseCount, KnowsSuffixes) {
   }
 }
 
-TEST(ParseCount, RefusesWhatIsNoCount) {
+TEST(ParseCount, RefusesTextThatIsNoCount) {
   for (const char* text : {"", "x", "-1", "+1", "1.5", " 1", "1 ", "1 Mi", "1mi", "1KiB", "0x10",
                            "18446744073709551616", "18446744073709551615k"}) {
     const Result<std::uint64_t> parsed = parse_count(text, 0, kAny);

@@ -31,7 +31,7 @@ TEST(Envelope, HoldsAnErrorWithAllItsParts) {
                                  {"remedy", "r"}}));
 }
 
-TEST(Envelope, StaysJsonWhateverTheTextHolds) {
+TEST(Envelope, StaysJsonForAnyText) {
   const Json json = Json::parse(json_error("io_error", {.what = "\xff\"\n\x01{}"}));
   EXPECT_EQ(json["error"]["message"], "\xef\xbf\xbd\"\n\x01{}");
 }

@@ -112,7 +112,7 @@ TEST_F(DashboardProgram, ComparesRuns) {
   EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
 }
 
-TEST_F(DashboardProgram, SaysWhatIsNoRunAndWritesNothing) {
+TEST_F(DashboardProgram, ReportsAFileThatIsNoRunAndWritesNothing) {
   std::ofstream(path("run.db")) << "no database, but longer than the head of one";
   const Outcome outcome = picture("overview");
   EXPECT_EQ(outcome.code, exit_code(StatusCode::mismatch));
@@ -120,7 +120,7 @@ TEST_F(DashboardProgram, SaysWhatIsNoRunAndWritesNothing) {
   EXPECT_FALSE(std::filesystem::exists(path("out.png")));
 }
 
-TEST_F(DashboardProgram, SaysWhatIsNotThere) {
+TEST_F(DashboardProgram, ReportsAMissingFile) {
   EXPECT_EQ(picture("overview").code, exit_code(StatusCode::not_found));
 }
 
@@ -137,7 +137,7 @@ TEST_F(DashboardProgram, SaysWhereItCannotWrite) {
   EXPECT_EQ(outcome.code, exit_code(StatusCode::io_error)) << outcome.err;
 }
 
-TEST_F(DashboardProgram, RefusesWhatItDoesNotHave) {
+TEST_F(DashboardProgram, RefusesInvalidOptions) {
   EXPECT_EQ(run_program({"--page", "nonsense"}).code, kExitUsage);
   EXPECT_EQ(run_program({"--palette", "pink"}).code, kExitUsage);
   EXPECT_EQ(picture("overview", {"--size", "10"}).code, kExitUsage);
@@ -178,7 +178,7 @@ TEST_F(DashboardProgram, AKeyThatOthersCanReadIsRefused) {
   EXPECT_THAT(outcome.err, testing::HasSubstr("chmod")) << outcome.err;
 }
 
-TEST_F(DashboardProgram, WithoutADisplayItSaysWhatWorks) {
+TEST_F(DashboardProgram, WithoutADisplayItNamesTheAlternative) {
   write_run("run.db");
   const Outcome outcome = run_program({"--open", q("run.db")});
   EXPECT_EQ(outcome.code, exit_code(StatusCode::unavailable));

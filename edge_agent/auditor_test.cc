@@ -129,7 +129,7 @@ TEST_F(Audit, AnUpdateThatTheAgentDidNotGetIsFound) {
 }
 
 // A record that differs from the agent's residual must be detected.
-TEST_F(Audit, ARecordOfAnExchangeThatIsNotWhatTheAgentDoesIsFound) {
+TEST_F(Audit, AWrongRecordOfAnExchangeIsFound) {
   Options options = options_for("threelc:bypass=0");
   options.peers = true;
   options.policy.collective = wire::Collective::ring;

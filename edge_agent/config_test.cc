@@ -18,7 +18,7 @@ Result<AgentSettings> settings_with(const std::vector<std::string>& more) {
   return read_agent_settings(flags);
 }
 
-TEST(AgentSettings, WithoutAPortForPeersItExchangesByTheStar) {
+TEST(AgentSettings, WithoutAPortForPeersItUsesTheStar) {
   const auto settings = settings_with({});
   ASSERT_TRUE(settings.ok()) << settings.status().text();
   EXPECT_TRUE(settings->peers_endpoint.empty());

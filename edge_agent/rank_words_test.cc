@@ -21,7 +21,7 @@ TEST(RankWords, FindsTheOptionsThatNeedNoRank) {
   EXPECT_FALSE(asks_for_answer({}));
 }
 
-TEST(RankWords, MpirunSaysTheRank) {
+TEST(RankWords, TheRankIsThatOfMpirun) {
   const auto rank = [](const char* value) {
     return rank_from_mpirun([value](const char* name) {
       return std::string_view(name) == "OMPI_COMM_WORLD_RANK" ? value : "wrong";

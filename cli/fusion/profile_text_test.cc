@@ -55,7 +55,7 @@ TEST(FusionProfileText, Whole) {
   EXPECT_EQ(profile->decode_agents, 4u);
 }
 
-TEST(FusionProfileText, WhatMayBeLeftOut) {
+TEST(FusionProfileText, OptionalFieldsMayBeLeftOut) {
   const auto profile =
       parse(with_costs(fmt::format(R"("network":{},"compress":{})", kCost, kCost)));
   ASSERT_TRUE(profile.ok()) << profile.status().text();

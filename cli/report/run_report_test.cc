@@ -323,7 +323,7 @@ TEST_F(RunReportTest, PicturesOfAnotherProgramAreInThePage) {
   EXPECT_FALSE(write_report(options).ok());
 }
 
-TEST_F(RunReportTest, WhatIsMissingIsSaid) {
+TEST_F(RunReportTest, MissingDataIsReported) {
   open();
   NewJobRecord without_definition;
   without_definition.job.job = without_definition.checkpoint.job = kJob;

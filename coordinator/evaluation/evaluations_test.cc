@@ -92,7 +92,7 @@ TEST_F(EvaluationsTest, AreOfTheLastAloneWhereTheJobRequestsNone) {
 }
 
 // A failed evaluation is logged as an error and stores no reading.
-TEST_F(EvaluationsTest, ThatFailAreSaidAndGiveNoFigure) {
+TEST_F(EvaluationsTest, FailedEvaluationsAreLoggedWithoutAFigure) {
   Evaluations evaluations(std::make_unique<Echo>(false), audience_);
   commit_all(evaluations, {.rounds = 2, .evaluate_every = 1});
   EXPECT_EQ(losses(), Losses{});

@@ -45,7 +45,7 @@ struct LinkFiguresTest : testing::Test {
 };
 
 // Byte counters are totals; a reading is the difference to the previous round.
-TEST_F(LinkFiguresTest, ARoundHasWhatWasCarriedSinceTheOneBefore) {
+TEST_F(LinkFiguresTest, ARoundHasTheBytesSinceThePreviousRound) {
   figures.round_published({.kind = ReadingKind::round_s, .job = 1, .round = 1},
                           {.wire_bytes_in = 10, .wire_bytes_out = 20});
   EXPECT_EQ(readings(1),
@@ -160,7 +160,7 @@ TEST_F(LinkFiguresTest, TwoThatTakeMuchLongerReplaceTheRate) {
 }
 
 // A rate is stored at most once per kBetaEvery.
-TEST_F(LinkFiguresTest, HowFastALineIsIsKeptOnceInASecond) {
+TEST_F(LinkFiguresTest, TheRateOfALinkIsStoredOncePerSecond) {
   figures.uplink("a", 1e-6);
   figures.uplink("a", 1e-6);
   figures.uplink("b", 3e-6);
@@ -177,7 +177,7 @@ TEST_F(LinkFiguresTest, HowFastALineIsIsKeptOnceInASecond) {
   EXPECT_GT(rows.link_samples[2].confidence, rows.link_samples[0].confidence);
 }
 
-TEST_F(LinkFiguresTest, WhatNoClockCanHaveMeasuredIsNotKept) {
+TEST_F(LinkFiguresTest, ImpossibleTimesAreNotStored) {
   for (const double value : {0.0, -1.0, std::nan("")}) {
     figures.uplink("a", value);
     figures.round_trip("a", value);
@@ -204,7 +204,7 @@ TEST_F(LinkFiguresTest, MetricsHaveTheSlowestOfTheLinksThatAreKnown) {
 }
 
 // Samples from probes are stored with the method `active`.
-TEST_F(LinkFiguresTest, WhatProbesSayIsKeptAsSuch) {
+TEST_F(LinkFiguresTest, ProbeReadingsAreStoredAsProbes) {
   for (int i = 0; i < 10; ++i) {
     clock.advance(std::chrono::seconds(10));
     const double at_s = std::chrono::duration<double>(clock.now()).count();
@@ -264,7 +264,7 @@ TEST_F(LinkFiguresTest, LinksThatAgentsReportAreKept) {
   EXPECT_EQ(metrics.labeled.at("tributary_links_known_age_max_seconds pair_beta"), 5);
 }
 
-TEST_F(LinkFiguresTest, ProbesAndWhatBecameOfThemAreCounted) {
+TEST_F(LinkFiguresTest, ProbesAndTheirOutcomesAreCounted) {
   const std::vector<ProbeLink> sent = {
       {.agent_id = "a", .probe = 1, .parts = 8, .echo_padding_bytes = 1000},
       {.agent_id = "b", .probe = 2}};

@@ -121,7 +121,7 @@ TEST_F(LinkProbesTest, TrainsMeasureTheRateOfBothWaysInTurn) {
 }
 
 // Rounds keep the link busy, so no probe is needed.
-TEST_F(LinkProbesTest, WhoIsAtWorkIsNotAsked) {
+TEST_F(LinkProbesTest, BusyAgentsAreNotProbed) {
   for (int i = 0; i < 100; ++i) {
     agents[0].payload_bytes += 1000;
     EXPECT_TRUE(look(1).empty());
@@ -159,7 +159,7 @@ TEST_F(LinkProbesTest, AnUnrequestedEchoIsIgnored) {
 }
 
 // An echo after the timeout is ignored.
-TEST_F(LinkProbesTest, WhatIsLateSaysNothing) {
+TEST_F(LinkProbesTest, LateEchoesAreNotUsed) {
   const auto probe = next_of(false);
   ASSERT_TRUE(probe);
   look(31);
@@ -234,7 +234,7 @@ TEST_F(LinkProbesTest, ATrainThatLayInAQueueIsFollowedByALongerOne) {
 }
 
 // The bounds on concurrent probes hold, and every agent is probed eventually.
-TEST_F(LinkProbesTest, AFewAtOnceAndEverybodyInTurn) {
+TEST_F(LinkProbesTest, ProbesAreFewAtOnceAndAllAgentsTakeTurns) {
   agents.clear();
   for (int i = 10; i < 50; ++i) agents.push_back(view("agent " + std::to_string(i)));
   known.up.alpha_s = {.value = 0.01, .confidence = 0.9, .age_s = 0};

@@ -33,7 +33,7 @@ struct LinkWatchTest : testing::Test {
   GaugesAndCounts metrics;
 };
 
-TEST_F(LinkWatchTest, ReadingsOfALineBecomeWhatIsKnownOfIt) {
+TEST_F(LinkWatchTest, ReadingsOfALinkBecomeItsFigures) {
   LinkWatch watch = watch_of(std::nullopt);
   const auto known = [&] { return watch.figures().measured_links("a").up.beta_s_per_byte.known(); };
   EXPECT_FALSE(known());

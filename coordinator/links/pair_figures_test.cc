@@ -38,7 +38,7 @@ TEST(PairFigures, KeepsTheLastWordOfEachFigure) {
 }
 
 // Samples with neither or both quantities, or out of bounds, are invalid.
-TEST(PairFigures, WhatNoLinkCanBeIsCountedAndDropped) {
+TEST(PairFigures, ImpossibleReadingsAreCountedAndDropped) {
   PairFigures pairs;
   const double nan = std::nan("");
   const LinksReported reported{

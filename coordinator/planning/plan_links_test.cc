@@ -26,7 +26,7 @@ class PlanLinksTest : public testing::Test {
   LinkFigures figures{clock, metrics, telemetry};
 };
 
-TEST_F(PlanLinksTest, WhatIsNotMeasuredIsNotKnown) {
+TEST_F(PlanLinksTest, UnmeasuredLinksAreUnknown) {
   const PlanLinks none = links();
   ASSERT_EQ(none.agents.size(), 2u);
   EXPECT_TRUE(std::isnan(none.agents.at("a").alpha_s));
@@ -36,7 +36,7 @@ TEST_F(PlanLinksTest, WhatIsNotMeasuredIsNotKnown) {
 }
 
 // A single reading has a large error, which the planner takes into account.
-TEST_F(PlanLinksTest, WhatIsMeasuredOftenEnoughIs) {
+TEST_F(PlanLinksTest, LinksWithEnoughReadingsAreKnown) {
   figures.uplink("a", 1e-6);
   EXPECT_GT(links().agents.at("a").beta_error, 0.2) << "once is not often enough";
   for (int i = 0; i < 20; ++i) {

@@ -10,7 +10,7 @@ struct TelemetryBufferTest : ::testing::Test {
   TelemetryBuffer telemetry{clock};
 };
 
-TEST_F(TelemetryBufferTest, HandsOverWhatHasComeOnce) {
+TEST_F(TelemetryBufferTest, HandsOverEachReadingOnce) {
   telemetry.event({.level = LogLevel::warning, .name = "frame_refused", .source = "a"});
   telemetry.metric({.kind = ReadingKind::round_s, .value = 2, .job = 1, .round = 3});
   const TelemetryRows rows = telemetry.take();

@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kKnown = {"bits", "block",  "granularity",
                                                     "p",    "levels", "error-feedback"};
 
-TEST(Nearest, FindsWhatWasMeant) {
+TEST(Nearest, FindsTheIntendedWord) {
   EXPECT_EQ(nearest_name("blok", kKnown), "block");
   EXPECT_EQ(nearest_name("blcok", kKnown), "block");
   EXPECT_EQ(nearest_name("bit", kKnown), "bits");

@@ -12,7 +12,7 @@
 namespace tributary {
 namespace {
 
-TEST(FunctionRef, CallsWhatItRefersTo) {
+TEST(FunctionRef, CallsItsFunction) {
   int calls = 0;
   auto counter = [&calls](int by) { return calls += by; };
   const FunctionRef<int(int)> ref = counter;
@@ -46,7 +46,7 @@ TEST(ThreadPool, CallsTheBodyOnceForEveryIndex) {
   }
 }
 
-TEST(ThreadPool, OfOneRunsInlineAndInOrder) {
+TEST(ThreadPool, RunsInlineAndInOrderWithOneThread) {
   ThreadPool pool(1);
   EXPECT_EQ(pool.threads(), 1u);
   std::vector<std::size_t> order;
@@ -119,7 +119,7 @@ TEST(ThreadPool, AcceptsSeveralCallersAtOnce) {
   EXPECT_EQ(sums, std::vector<std::size_t>(kCallers, expected));
 }
 
-TEST(ThreadPool, PassesOnAnExceptionAndGoesOnWorking) {
+TEST(ThreadPool, RethrowsAnExceptionAndContinues) {
   for (std::size_t threads : {1u, 4u}) {
     ThreadPool pool(threads);
     std::atomic<std::size_t> calls = 0;

@@ -20,7 +20,7 @@ TEST(SideBySide, JoinedPayloadsAreSplitAgain) {
   }
 }
 
-TEST(SideBySide, WhatDoesNotFitIsRefused) {
+TEST(SideBySide, UnsuitableExchangesAreRefused) {
   const Bytes payload(5, 7);
   const std::vector<ByteSpan> spans = {payload, payload};
   const Bytes joined = join_payloads(spans);

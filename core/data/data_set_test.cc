@@ -44,7 +44,7 @@ TEST(Table, RegressionHasTargets) {
   EXPECT_THAT(batch.targets, ElementsAre(20, 21));
 }
 
-TEST(Table, RefusesWhatDoesNotFitTogether) {
+TEST(Table, RefusesInconsistentColumns) {
   FeatureTable table = three_examples();
   table.features.pop_back();
   EXPECT_EQ(make_table(std::move(table)).status().code(), StatusCode::mismatch);

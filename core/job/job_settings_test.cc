@@ -103,7 +103,7 @@ TEST(JobSettings, ACollectiveIsNamed) {
   EXPECT_NE(wrong.text().find("did you mean 'ring'?"), std::string::npos) << wrong.text();
 }
 
-TEST(JobSettings, WhatMakesNoSenseIsRefused) {
+TEST(JobSettings, InvalidValuesAreRefused) {
   const auto refused = [](auto change) {
     JobSettings job = good_job();
     change(job);

@@ -38,7 +38,7 @@ TEST(WireBytes, HeadersCountOncePerSegment) {
 }
 
 // Truncated packets must not be read beyond their end.
-TEST(WireBytes, WhatMakesNoSenseIsOneFrame) {
+TEST(WireBytes, AnInvalidPacketCountsAsOneFrame) {
   EXPECT_EQ(wire_size({}).bytes, 0u);
   const Bytes whole = packet(uncut(), 100);
   for (std::size_t size = 0; size < whole.size(); ++size) {

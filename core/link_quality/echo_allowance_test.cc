@@ -22,7 +22,7 @@ TEST(EchoAllowance, RestIsNotSavedUp) {
   EXPECT_TRUE(allowance.take(1e6, EchoAllowance::kBurstBytes));
 }
 
-TEST(EchoAllowance, AClockThatGoesBackGivesNothing) {
+TEST(EchoAllowance, ABackwardClockGivesNothing) {
   EchoAllowance allowance;
   EXPECT_TRUE(allowance.take(1000, EchoAllowance::kBurstBytes));
   EXPECT_FALSE(allowance.take(0, 1));

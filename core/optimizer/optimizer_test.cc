@@ -210,7 +210,7 @@ TEST(Optimizer, RunsOfAModelAreIndependent) {
 }
 
 // An optimizer that restores a state must continue with the same bits.
-TEST(Optimizer, GoesOnFromASavedState) {
+TEST(Optimizer, ContinuesFromASavedState) {
   for (const OptimizerSettings& settings : all_settings()) {
     Optimizer first(settings, kValues);
     FloatVector model = noise(1);
@@ -288,7 +288,7 @@ TEST(Optimizer, RefusesAStateThatIsNotItsOwn) {
   EXPECT_EQ(plain.restore(good).code(), StatusCode::mismatch);
 }
 
-TEST(Optimizer, ShowsACodecWhatItRemembers) {
+TEST(Optimizer, ShowsItsMomentsToACodec) {
   Optimizer optimizer(parsed("adam:beta1=0.5"), kValues);
   FloatVector model = noise(1);
   EXPECT_TRUE(optimizer.view(0, model, 0.1)->first_moment.empty());

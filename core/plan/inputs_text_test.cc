@@ -43,7 +43,7 @@ PlanInputs with_everything() {
 }
 
 // Writing, reading and writing again gives the same text.
-TEST(PlanInputsText, ComesBackAsItWas) {
+TEST(PlanInputsText, IsRestoredFromItsText) {
   const PlanInputs inputs = with_everything();
   const std::string text = text_of(inputs);
   const Result<PlanInputs> back = parse_plan_inputs(text);

@@ -42,7 +42,7 @@ TEST(UnseenSlowdown, FollowsTheWayBack) {
 }
 
 // A duration that no link rate explains counts against the choice.
-TEST(UnseenSlowdown, WhatNoLineExplainsIsLeftToBeLearnt) {
+TEST(UnseenSlowdown, TimeThatNoLinkExplainsRemainsToBeLearnt) {
   UnseenSlowdown slowdown = settled();
   EXPECT_TRUE(slowdown.explains(100, exchange_s));
   EXPECT_FALSE(slowdown.explains(100, exchange_s));

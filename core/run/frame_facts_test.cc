@@ -8,7 +8,7 @@
 namespace tributary {
 namespace {
 
-TEST(JobDefinition, HasWhatTheFrameSays) {
+TEST(JobDefinition, HasTheFieldsOfTheFrame) {
   const JobDefinition definition = job_definition(run_testing::definition("digits", 250));
   EXPECT_EQ(definition.name, "digits");
   EXPECT_EQ(definition.model, "lenet");

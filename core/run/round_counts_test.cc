@@ -29,7 +29,7 @@ TEST(RoundCounts, SeveralExchangesCountEach) {
   EXPECT_EQ(counts.dense_updates_down, 6);
 }
 
-TEST(RoundCounts, WhatAFileCannotMeanIsIgnored) {
+TEST(RoundCounts, ImpossibleValuesAreIgnored) {
   const RoundCounts counts = count_round(2, 0, {{.contributor_set = 9}, {.contributor_set = 0}},
                                          {{.bits = {0xff, 0xff}, .contributors = 1'000'000}});
   EXPECT_EQ(counts.contributors.count(), 2U);

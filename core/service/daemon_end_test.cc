@@ -5,7 +5,7 @@
 namespace tributary {
 namespace {
 
-TEST(DaemonEnd, OneThatIsNotStoppedGoesOnAlsoWhenIdle) {
+TEST(DaemonEnd, AnIdleDaemonRunsUntilItIsStopped) {
   DaemonEnd end(100);
   end.look(1'000, true);
   EXPECT_FALSE(end.ended());

@@ -79,7 +79,7 @@ TEST(StopSignals, ASecondOneEndsTheProcessAtOnce) {
   }
 }
 
-TEST(StopSignals, AWriteToAReaderThatIsGoneIsAnErrorAndNotTheEnd) {
+TEST(StopSignals, AWriteToAClosedPipeIsAnError) {
   in_a_process(
       [] {
         int ends[2];

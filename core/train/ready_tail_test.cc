@@ -14,7 +14,7 @@ TEST(ReadyTail, GrowsFromTheEnd) {
   EXPECT_EQ(tail.first_value(), 0u);
 }
 
-TEST(ReadyTail, WaitsForWhatIsMissingBetween) {
+TEST(ReadyTail, WaitsForMissingRangesBetween) {
   ReadyTail tail(10);
   tail.add(2, 3);
   tail.add(5, 1);

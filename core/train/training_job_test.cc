@@ -39,7 +39,7 @@ Result<TrainingJob> training_of(const std::function<void(wire::JobT&)>& change) 
   return training_job(*frame->message_as_Job());
 }
 
-TEST(TrainingJob, HoldsWhatATrainerNeeds) {
+TEST(TrainingJob, HoldsTheInputsOfATrainer) {
   const Result<TrainingJob> job = training_of([](wire::JobT& wire) {
     wire.loss = "mse";
     wire.batch_size = 8;

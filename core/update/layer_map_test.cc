@@ -122,7 +122,7 @@ TEST(LayerMap, CatchesProductsThatOverflow) {
   EXPECT_EQ(made({{"a", {kHuge, 0, kHuge}}}).values(), 0u);
 }
 
-TEST(LayerMap, ComesBackFromItsBytes) {
+TEST(LayerMap, IsRestoredFromItsBytes) {
   const LayerMap map = small_net();
   const auto decoded = LayerMap::decode(map.encode());
   ASSERT_TRUE(decoded.ok()) << decoded.status().text();
@@ -168,7 +168,7 @@ TEST(LayerMapDecode, RefusesEveryCut) {
   }
 }
 
-TEST(LayerMapDecode, RefusesWhatFollows) {
+TEST(LayerMapDecode, RefusesTrailingBytes) {
   Bytes bytes = small_net().encode();
   bytes.push_back(0);
   EXPECT_EQ(LayerMap::decode(bytes).status().code(), StatusCode::corrupt_data);

@@ -64,7 +64,7 @@ TEST(UnsentAnswers, OneOfAConnectionWaitsAndNoMore) {
   EXPECT_EQ(link.sent[0].second, 10u) << "the first";
 }
 
-TEST(UnsentAnswers, NothingWaitsForAConnectionThatIsGone) {
+TEST(UnsentAnswers, NothingWaitsForAClosedConnection) {
   NarrowLink link;
   UnsentAnswers unsent(link);
   unsent.send(NarrowLink::kGone, answer(10));

@@ -47,7 +47,7 @@ TEST_F(PlotGroupTest, TheRangeCoversAllViewsBeforeTheyPaint) {
   }
 }
 
-TEST_F(PlotGroupTest, AViewThatHasGoneIsNotAskedAgain) {
+TEST_F(PlotGroupTest, ADestroyedViewIsNotAskedAgain) {
   {
     const ViewForTests gone(group_, Extent{-100, 100});
     group_.refresh_now();

@@ -55,7 +55,7 @@ TEST_F(CutLink, ABlackHoleInBothDirections) {
   expect_it_comes_back();
 }
 
-TEST_F(CutLink, OnlyWhatTheAgentSaysIsLost) {
+TEST_F(CutLink, OnlyTheUplinkIsLost) {
   relay->drop_uplink();
   EXPECT_TRUE(two_alone(4));
   EXPECT_TRUE(lost("reason=silent"));

@@ -105,7 +105,7 @@ class PeerLinkOverMpi : public testing::Test {
   std::unique_ptr<PeerLink> link_;
 };
 
-TEST_F(PeerLinkOverMpi, EverybodyGetsWhatOthersSendInItsOrder) {
+TEST_F(PeerLinkOverMpi, AllReceiveMessagesInOrder) {
   make();
   Ranks members = everybody();
   std::rotate(members.begin(), members.begin() + 1, members.end());

@@ -185,7 +185,7 @@ TEST(LightAgent, PlaysEveryRoundOfAnyCodec) {
 }
 
 // The session breaks at any message: greeting, model, plan, payload, aggregate or commit.
-TEST(LightAgent, GoesOnInAnotherSession) {
+TEST(LightAgent, ContinuesInAnotherSession) {
   int lost = 0;
   bool reached = true;
   for (int at = 1; reached; at += 7) {

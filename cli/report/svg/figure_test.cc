@@ -146,7 +146,7 @@ TEST(Figure, BandsAreAsLongAsTheyHeldAndManyAreThinnedOut) {
   EXPECT_LT(svg_of(figure, false).size(), 200'000u);
 }
 
-TEST(Figure, NothingToShowIsSaid) {
+TEST(Figure, AnEmptyFigureShowsAText) {
   const Figure empty = figure_with({.series = {{.label = "a", .points = {{1, kGap}}}}});
   EXPECT_FALSE(has_values(empty));
   EXPECT_THAT(svg_of(empty, false), HasSubstr("no values"));

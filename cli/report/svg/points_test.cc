@@ -38,7 +38,7 @@ TEST(Decimated, KeepsSpikesGapsAndEnds) {
   EXPECT_EQ(decimated(wave(50), 2000).size(), 50u);
 }
 
-TEST(Decimated, WhatIsAllGapsStaysOne) {
+TEST(Decimated, GapsAloneBecomeOneGap) {
   const Points thin = decimated(Points(5000, Point{1, kGap}), 100);
   EXPECT_LE(thin.size(), 100u);
   EXPECT_TRUE(std::ranges::all_of(thin, [](const Point& p) { return std::isnan(p.y); }));

@@ -10,7 +10,7 @@ TEST(Escaped, NothingBecomesMarkup) {
   EXPECT_EQ(escaped("β → 1/β µs 𝄞"), "β → 1/β µs 𝄞");
 }
 
-TEST(Escaped, WhatXmlCannotHoldIsReplaced) {
+TEST(Escaped, CharactersThatXmlForbidsAreReplaced) {
   EXPECT_EQ(escaped(std::string_view("a\0b\x1b"
                                      "c\x7f",
                                      6)),

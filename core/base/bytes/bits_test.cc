@@ -5,7 +5,7 @@
 namespace tributary {
 namespace {
 
-TEST(Bits, CountWhatIsNeeded) {
+TEST(Bits, CountTheBitsOfAValue) {
   EXPECT_EQ(bits_for(0), 0u);
   EXPECT_EQ(bits_for(1), 1u);
   EXPECT_EQ(bits_for(255), 8u);

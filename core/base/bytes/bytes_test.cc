@@ -17,7 +17,7 @@ TEST(ByteWriter, IsLittleEndian) {
   EXPECT_EQ(writer.size(), 6u);
 }
 
-TEST(ByteReader, ReadsBackWhatWasWritten) {
+TEST(ByteReader, ReadsWrittenValues) {
   Bytes bytes;
   ByteWriter writer(bytes);
   ASSERT_TRUE(writer.write(std::int64_t{-5}).ok());

@@ -42,7 +42,7 @@ FloatVector played_alone(const Codec& codec, std::span<const float> values,
 class EveryCodec : public testing::TestWithParam<std::string> {};
 
 // The sixth bucket of the file has the index that codec_testing uses, so its draws are the same.
-TEST_P(EveryCodec, ComesBackAsOneAgentWouldDecodeIt) {
+TEST_P(EveryCodec, DecodesLikeASingleAgent) {
   const auto codec = codec_of(GetParam());
   for (const std::size_t count : {1u, 99u, 100u}) {
     const FloatVector values = update(Pattern::integers, 500 + count, 0);

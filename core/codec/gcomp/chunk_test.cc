@@ -102,7 +102,7 @@ std::uint32_t kept_bits(const LevelRule& rule, bool exact, std::size_t i, float 
   return bits >> cut << cut;
 }
 
-TEST(Chunk, DecodesToWhatItsLevelsKeep) {
+TEST(Chunk, DecodesToTheBitsOfItsLevels) {
   for (const Pattern pattern : kPatterns) {
     const Data data(pattern, 3000);
     const Codebook book = codebook_of(data.values);

@@ -227,7 +227,7 @@ FloatVector golden_values(std::uint32_t n) {
 }
 
 // These bytes are the format. A change of them breaks the exchange with older releases.
-TEST(GCompGolden, PayloadsStayWhatTheyAre) {
+TEST(GCompGolden, PayloadsDoNotChange) {
   const struct {
     const char* spec;
     std::uint32_t values;

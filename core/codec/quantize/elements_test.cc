@@ -52,7 +52,7 @@ TEST(Half, RoundsAsTheCompilerDoesAndSaturates) {
   }
 }
 
-TEST(Half, EveryPatternDecodesAsTheCompilerSays) {
+TEST(Half, EveryPatternDecodesAsInTheCompiler) {
   for (std::uint32_t half = 0; half < 0x10000; ++half) {
     if ((half & 0x7fffu) >= 0x7c00u) continue;
     const auto pattern = static_cast<std::uint16_t>(half);

@@ -9,7 +9,7 @@
 namespace tributary {
 namespace {
 
-TEST(SimdTarget, FollowsWhatIsSupported) {
+TEST(SimdTarget, IsTheBestSupportedTarget) {
   for (std::int64_t rest = hwy::SupportedTargets(); rest != 0; rest &= rest - 1) {
     const std::int64_t target = rest & -rest;
     hwy::SetSupportedTargetsForTest(target);

@@ -77,7 +77,7 @@ TEST(ZeroRun, LengthsAtTheEdges) {
 }
 
 // Densities of zero bytes from none to all.
-TEST(ZeroRun, WhateverIsEncodedComesBack) {
+TEST(ZeroRun, DecodingRestoresAnyInput) {
   const StreamKey key = stream_key({.purpose = DrawPurpose::synthetic_data});
   for (const std::uint32_t zeros_of_256 : {0u, 10u, 128u, 240u, 255u, 256u}) {
     for (const std::size_t size : {1u, 63u, 64u, 65u, 500u, 4096u, 5001u}) {

@@ -66,7 +66,7 @@ TEST(Packing, QuarticIsThePapers) {
   }
 }
 
-TEST(Packing, EveryByteComesBack) {
+TEST(Packing, DecodingRestoresEveryByte) {
   for (int byte = 0; byte < 243; ++byte) {
     const std::vector<int> digits =
         unpacked<Quartic>({static_cast<std::uint8_t>(byte)}, Quartic::kDigits);

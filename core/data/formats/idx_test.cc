@@ -83,7 +83,7 @@ TEST(Idx, EveryOtherLengthIsAnError) {
   }
 }
 
-TEST(Idx, SaysWhatIsWrongWithTheHeader) {
+TEST(Idx, ErrorsNameTheFaultOfTheHeader) {
   Bytes bad = images();
   bad[0] = 'P';
   EXPECT_THAT(make(bad, labels()).status().text(), HasSubstr("expected two zero bytes"));

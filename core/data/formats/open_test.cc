@@ -105,7 +105,7 @@ TEST(OpenData, TablesAndTexts) {
   EXPECT_EQ(text->data->count(), 3u);
 }
 
-TEST(OpenData, SaysWhatIsMissing) {
+TEST(OpenData, NamesMissingFiles) {
   const Folder folder;
   EXPECT_THAT(open_data({.path = folder.path("nowhere")}).status().text(),
               AllOf(HasSubstr("not_found"), HasSubstr("nowhere"), HasSubstr("check the path")));

@@ -42,7 +42,7 @@ TEST(Gzip, JoinsMembers) {
   EXPECT_EQ(*out, joined(first, second));
 }
 
-TEST(Gzip, OfNothingIsNothing) {
+TEST(Gzip, EmptyInputGivesNoBytes) {
   const auto out = inflate_gzip(gzip({}), 100);
   ASSERT_TRUE(out.ok()) << out.status().text();
   EXPECT_TRUE(out->empty());

@@ -52,7 +52,7 @@ TEST(FusionBaselines, AreTheBestOfTheirKind) {
   }
 }
 
-TEST(FusionBaselines, OfTensorsWithoutBytes) {
+TEST(FusionBaselines, AcceptTensorsWithoutBytes) {
   FusionProfile profile = five_tensors();
   profile.bytes.assign(5, 0);
   for (const FusionBaseline& rule : fusion_baselines(FusionTimes(profile))) {

@@ -38,7 +38,7 @@ TEST(DeviceSpeedsTest, QuickDevicesAreQuicker) {
 }
 
 // A device without a valid speed counts as equal to the measuring machine.
-TEST(DeviceSpeedsTest, WhoSaysNothingIsLikeTheMachineThatMeasured) {
+TEST(DeviceSpeedsTest, SilentAgentsHaveTheSpeedOfTheMeasuringMachine) {
   for (const DeviceSpeeds& silent :
        {DeviceSpeeds(), DeviceSpeeds{{"int8", {1, 1}}}, DeviceSpeeds{{"thc", {kNoSpeed, -1}}}}) {
     const PlanCodec same = on({{{"thc", {4e9, 4e9}}}, silent});

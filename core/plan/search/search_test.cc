@@ -96,7 +96,7 @@ TEST(ParetoSet, IsBounded) {
 }
 
 // A bucket is never larger than the model.
-TEST(ParetoSet, OfAModelOfOneValueHasBucketsOfOne) {
+TEST(ParetoSet, HasBucketsOfOneForAModelOfOneValue) {
   for (const PlanOption& option : found(federation(100, 1, 4, 1), 4)) {
     EXPECT_EQ(option.choice.bucket_values, 1u);
   }

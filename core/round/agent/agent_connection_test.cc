@@ -60,7 +60,7 @@ TEST_F(AgentConnectionTest, AConnectionWithoutAnAnswerIsGivenUp) {
   EXPECT_EQ(given_up_, 2);
 }
 
-TEST_F(AgentConnectionTest, WhereAnythingIsHeardItIsKept) {
+TEST_F(AgentConnectionTest, AnyMessageKeepsTheConnection) {
   handle(PeerConnected{});
   const Result<Bytes> frame =
       build_frame(frame_with(refusal_of(wire::RefusalCode::busy, Fault{.what = "hello"})));
@@ -72,7 +72,7 @@ TEST_F(AgentConnectionTest, WhereAnythingIsHeardItIsKept) {
   EXPECT_EQ(given_up_, 0);
 }
 
-TEST_F(AgentConnectionTest, WithoutAConnectionThereIsNothingToGiveUp) {
+TEST_F(AgentConnectionTest, WithoutAConnectionNothingIsClosed) {
   pass(4 * give_up_after_ns_);
   EXPECT_GT(hellos_, 3);
   EXPECT_EQ(given_up_, 0);
@@ -148,7 +148,7 @@ TEST_F(SomeConnection, SendsHeartbeatsWhileTheSessionIsOpen) {
   EXPECT_EQ(beats[0].activity, wire::Activity::training);
 }
 
-TEST_F(SomeConnection, WaitsAsLongAsARefusalSaysOrEnds) {
+TEST_F(SomeConnection, WaitsForTheTimeOfARefusalOrEnds) {
   hello();
   EXPECT_EQ(refuse(wire::RefusalCode::busy, 500), Change::none);
   EXPECT_EQ(connection_.next_due_ns(), agent_.context.now + 500 * kNsPerMs);

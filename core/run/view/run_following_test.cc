@@ -159,7 +159,7 @@ TEST_F(RunFollowerTest, ReadsAgentsLinksAndEvents) {
   EXPECT_EQ(view_.events()[0].level, LogLevel::warning);
 }
 
-TEST_F(RunFollowerTest, SeesWhatIsWrittenMeanwhile) {
+TEST_F(RunFollowerTest, ReadsRowsWrittenMeanwhile) {
   RunWriter writer(run_db());
   ASSERT_EQ(read().text(), "ok");
   EXPECT_TRUE(view_.jobs().empty());
@@ -248,7 +248,7 @@ TEST_F(RunFollowerTest, WaitsForAFileThatIsNotThere) {
   EXPECT_EQ(view_.jobs().size(), 1u);
 }
 
-TEST_F(RunFollowerTest, SaysWhatIsNoRun) {
+TEST_F(RunFollowerTest, ReportsAFileThatIsNoRun) {
   const auto status_of = [&] {
     retry_is_due();
     return read().code();
@@ -272,7 +272,7 @@ TEST_F(RunFollowerTest, SaysWhatIsNoRun) {
   EXPECT_EQ(status_of(), StatusCode::ok);
 }
 
-TEST_F(RunFollowerTest, SaysWhenANewerBuildWroteIt) {
+TEST_F(RunFollowerTest, ReportsAFileOfANewerBuild) {
   {
     RunWriter writer(run_db());
     ASSERT_EQ(writer.journal().database().execute("PRAGMA user_version = 99").text(), "ok");
@@ -281,7 +281,7 @@ TEST_F(RunFollowerTest, SaysWhenANewerBuildWroteIt) {
 }
 
 // The same file returns, so nothing has to be read again.
-TEST_F(RunFollowerTest, SaysThatAFileWentAwayAndGoesOnWhenItIsBack) {
+TEST_F(RunFollowerTest, ReportsARemovedFileAndContinuesWhenItReturns) {
   RunWriter writer(run_db());
   writer.job();
   writer.round(1);
@@ -337,7 +337,7 @@ TEST_F(RunFollowerTest, BeginsAnewWhereAFileWasOverwritten) {
   EXPECT_EQ(rounds().size(), 1u);
 }
 
-TEST_F(RunFollowerTest, SaysWhatIsDamagedAndShowsWhatCameBefore) {
+TEST_F(RunFollowerTest, ReportsDamageAndShowsEarlierRows) {
   RunWriter writer(run_db());
   writer.job();
   writer.round(1);

@@ -80,7 +80,7 @@ TEST_F(PeerCommandsTest, TooManyBytesNameTheirMember) {
   EXPECT_EQ(work->overrun_by, 2u);
 }
 
-TEST_F(PeerCommandsTest, WhoeverWaitsIsWokenOnceForEachBatch) {
+TEST_F(PeerCommandsTest, AWaiterIsWokenOnceForEachBatch) {
   int woken = 0;
   commands.attach([&] { ++woken; });
   const std::uint64_t number = begun(7);

@@ -14,7 +14,7 @@ TEST(PeerTelemetry, CountsAddUp) {
   EXPECT_EQ(telemetry.counters().refused, 1u);
 }
 
-TEST(PeerTelemetry, OfManyStrangersTheFirstAreRemembered) {
+TEST(PeerTelemetry, TheFirstRefusedConnectionsAreRemembered) {
   PeerTelemetry telemetry;
   for (std::size_t i = 0; i < 2 * PeerTelemetry::kRefusedMax; ++i) {
     telemetry.refused({.reason = RefusalReason::failed_handshake,

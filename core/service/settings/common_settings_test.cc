@@ -70,7 +70,7 @@ TEST(DaemonMain, AnUnknownWordIsAnErrorOfTheCommandLine) {
   }
 }
 
-TEST(DaemonMain, HowItEndsIsTheExitCodeAndSaid) {
+TEST(DaemonMain, ReportsItsEndByExitCodeAndText) {
   const Outcome failed = run_with({}, [](const DaemonFlags&) {
     return Status(StatusCode::already_exists,
                   {.what = "the journal", .expected = {}, .got = {}, .remedy = {}});

@@ -23,7 +23,7 @@ struct Example {
   Status read(std::string_view toml) { return settings.read_text(toml, "file.toml"); }
 };
 
-TEST(Settings, FillWhatTheyAreBoundTo) {
+TEST(Settings, FillBoundVariables) {
   Example example;
   const Status status = example.read(R"(
 name = "garage"
@@ -61,7 +61,7 @@ TEST(Settings, ValuesOfAnotherTypeOrOutOfRangeAreRefused) {
   }
 }
 
-TEST(Settings, WhatIsNoTomlIsRefusedWithItsLine) {
+TEST(Settings, InvalidTomlIsRefusedWithItsLine) {
   Example example;
   const Status status = example.read("name = \"x\"\nname =\n");
   EXPECT_EQ(status.code(), StatusCode::invalid_argument);

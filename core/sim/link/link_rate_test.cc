@@ -24,7 +24,7 @@ TEST(LinkRate, AConstantRateTakesTimeByBytes) {
   EXPECT_EQ(rate.delay_ns(0), 0);
 }
 
-TEST(LinkRate, WhatIsUnderWayGoesOnAtTheNewRate) {
+TEST(LinkRate, AMessageInTransitContinuesAtTheNewRate) {
   // 1 MB/s for 2 s, then 0.1 MB/s for 10 s, repeated.
   LinkRate rate(trace_of({{seconds(2), 1'000'000, seconds(1), 0}, {seconds(10), 100'000, {}, 0}}),
                 0);

@@ -149,7 +149,7 @@ TEST_F(Telemetry, KeepsNoMoreBytesThanTheLimit) {
 }
 
 // Limits also apply to rows that were stored before the journal was opened.
-TEST_F(Telemetry, LimitsHoldForWhatAnEarlierRunLeft) {
+TEST_F(Telemetry, LimitsApplyToRowsOfAnEarlierRun) {
   open();
   add_events(50);
   Retention retention;

@@ -13,7 +13,7 @@ TEST(DataLayout, OneListMayBeLeftOut) {
   EXPECT_TRUE(parse_layout({})->scales.empty());
 }
 
-TEST(DataLayout, WhatMakesNoSenseIsRefused) {
+TEST(DataLayout, InvalidShapesAreRefused) {
   for (const DataLayoutText& text :
        {DataLayoutText{.separator = ";;"}, DataLayoutText{.separator = "\""},
         DataLayoutText{.mean = "one"}, DataLayoutText{.mean = "1,"}, DataLayoutText{.mean = "1;2"},

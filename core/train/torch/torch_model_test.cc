@@ -149,7 +149,7 @@ TEST(TorchModel, BatchNormKeepsItsStatisticsInTheBuffers) {
   EXPECT_FALSE(std::ranges::equal(before, held.buffers()));
 }
 
-TEST(TorchModel, EveryModelLearnsWhatItIsShown) {
+TEST(TorchModel, EveryModelLearnsItsExamples) {
   const std::map<std::string, ExampleShape> models = {{"mlp:depth=0", kModelPictures},
                                                       {"lenet", kModelPictures},
                                                       {"resnet8", kModelPictures},

@@ -215,7 +215,7 @@ TEST(TorchTrainer, ClipsTheGradientThatItGives) {
   EXPECT_NEAR(std::sqrt(square), 1e-3, 1e-6);
 }
 
-TEST(TorchTrainer, SaysWhatDoesNotFit) {
+TEST(TorchTrainer, ErrorsNameTheMismatch) {
   const auto refusal = [](auto change) {
     TrainingJob job = job_for("lenet", true);
     change(job);

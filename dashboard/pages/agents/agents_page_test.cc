@@ -88,7 +88,7 @@ TEST_F(AgentsPageTest, ShowsTheVersionButNoProgramName) {
   EXPECT_FALSE(page_.panel().heading().contains("version"));
 }
 
-TEST_F(AgentsPageTest, BeforeAnAgentHasComeItSaysHowOneJoins) {
+TEST_F(AgentsPageTest, AnEmptyPageExplainsHowAnAgentJoins) {
   const RunView none;
   show(none);
   EXPECT_FALSE(page_.panel().isVisible());
@@ -150,7 +150,7 @@ TEST_F(AgentsPageTest, OverTimeEverythingStandsWhereItHappened) {
   EXPECT_DOUBLE_EQ(page_.panel().time_plot().crosshair_values().at(0).sample.x, 20);
 }
 
-TEST_F(AgentsPageTest, WhatComesIsAppended) {
+TEST_F(AgentsPageTest, NewRowsAreAppended) {
   RunView view = view_of_a_run();
   show(view);
   RunChanges more;
@@ -289,7 +289,7 @@ class PagesOfAFileTest : public testing::Test {
   RunSession run_{{.origin = origin_of_file(path_), .look_every = std::chrono::milliseconds(5)}};
 };
 
-TEST_F(PagesOfAFileTest, WhatIsWrittenIsShownWithoutAnybodyAsking) {
+TEST_F(PagesOfAFileTest, WrittenRowsAppearByThemselves) {
   writer_.job();
   agents_.set_runs({&run_});
   events_.set_runs({&run_});

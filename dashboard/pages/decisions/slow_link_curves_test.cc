@@ -66,7 +66,7 @@ TEST_F(SlowLinkCurvesTest, AnAgentHasOneColourAndItsSecondLinkIsPaler) {
   EXPECT_FALSE(alpha[2].pale);
 }
 
-TEST_F(SlowLinkCurvesTest, WhatBelongsToARoundThatGoesOnWaitsForItsEnd) {
+TEST_F(SlowLinkCurvesTest, ReadingsOfARunningRoundWaitForItsEnd) {
   round(1);
   sample("a", "", 3, kUnknown, 1e-6);
   update();
@@ -78,7 +78,7 @@ TEST_F(SlowLinkCurvesTest, WhatBelongsToARoundThatGoesOnWaitsForItsEnd) {
   EXPECT_NEAR(links_.rate(false)[0].series->last()->x, 1.5, 1e-12);
 }
 
-TEST_F(SlowLinkCurvesTest, WhatWasMeasuredAfterTheLastRoundStandsAtItsEnd) {
+TEST_F(SlowLinkCurvesTest, LaterReadingsStandAtTheEndOfTheLastRound) {
   job_is(wire::JobState::running);
   for (const std::uint64_t number : {1u, 2u}) round(number);
   sample("a", "", 3, kUnknown, 1e-6);
@@ -93,7 +93,7 @@ TEST_F(SlowLinkCurvesTest, WhatWasMeasuredAfterTheLastRoundStandsAtItsEnd) {
   EXPECT_NEAR(stopped->last()->y, 2e6, 1e-3);
 }
 
-TEST_F(SlowLinkCurvesTest, OfManyWaysTheSlowestAreShown) {
+TEST_F(SlowLinkCurvesTest, TheSlowestLinksAreShown) {
   round(1);
   for (int i = 0; i < 100; ++i)
     sample("agent-" + std::to_string(i), "", 1, kUnknown, 1e-6 * (i + 1));

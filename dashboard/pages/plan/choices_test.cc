@@ -73,7 +73,7 @@ TEST_F(ChoicesTest, WithoutPlansThereIsNothing) {
   EXPECT_TRUE(shares_of_names(choices, &Choice::codec, table_.names.codecs).empty());
 }
 
-TEST_F(ChoicesTest, ListsWhatWasDecided) {
+TEST_F(ChoicesTest, ListsDecisions) {
   a_run();
   std::vector<std::string> lines;
   for (const Decision& one : decisions_of(table_, choices_of(table_), 10)) {

@@ -34,7 +34,7 @@ TEST_F(RoundBarTest, WithoutARoundNothingCanBeChosen) {
   EXPECT_FALSE(button("newest")->isEnabled());
 }
 
-TEST_F(RoundBarTest, AtAnEndThereIsOneWay) {
+TEST_F(RoundBarTest, AtAnEndOneDirectionIsDisabled) {
   bar_.show_place(RoundBar::Place{.first = 3, .last = 9, .round = 3}, false);
   EXPECT_FALSE(button("Previous")->isEnabled());
   EXPECT_TRUE(button("Next")->isEnabled());

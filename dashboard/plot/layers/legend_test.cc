@@ -49,7 +49,7 @@ TEST_F(LegendTest, ToggledEntriesAreHiddenOneByOne) {
 }
 
 // A hidden key stays hidden even while no entry has it.
-TEST_F(LegendTest, WhatIsHiddenStaysHiddenWhenEntriesAreListedAnew) {
+TEST_F(LegendTest, HiddenEntriesStayHiddenInANewList) {
   legend_.toggle("a");
   legend_.list({{.key = "b"}});
   EXPECT_EQ(shown(), "b");

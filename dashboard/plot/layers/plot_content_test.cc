@@ -50,7 +50,7 @@ TEST(PlotContent, RevisionGrowsWithEverySeries) {
 }
 
 // Only visible curves within the visible x range determine the y range.
-TEST(FittedY, HasAMarginAroundWhatIsVisible) {
+TEST(FittedY, HasAMarginAroundVisibleValues) {
   const PlotContent content = {
       .curves = {{.key = "a", .series = series_with({{0, 0}, {1, 10}, {2, 90}})},
                  {.key = "b", .series = series_with({{0, 50}, {1, 50}})}}};

@@ -22,7 +22,7 @@ class SharedXAxisTest : public testing::Test {
   SharedXAxis axis_{[this] { return data_; }};
 };
 
-TEST_F(SharedXAxisTest, WithoutDataTheRangeStaysWhatItWas) {
+TEST_F(SharedXAxisTest, WithoutDataTheRangeDoesNotChange) {
   SharedXAxis empty([] { return std::nullopt; });
   empty.follow();
   EXPECT_EQ(empty.range().low, 0);

@@ -7,7 +7,7 @@ namespace {
 
 ZoomState zoom_at(double low) { return {.x = Extent{low, low + 1}}; }
 
-TEST(ZoomHistory, GoesBackAndForth) {
+TEST(ZoomHistory, UndoesAndRedoes) {
   ZoomHistory history;
   EXPECT_FALSE(history.undo());
   history.push(zoom_at(1));
@@ -22,7 +22,7 @@ TEST(ZoomHistory, GoesBackAndForth) {
   EXPECT_FALSE(history.current().x.has_value());
 }
 
-TEST(ZoomHistory, ANewZoomForgetsWhatWasUndone) {
+TEST(ZoomHistory, ANewZoomForgetsUndoneZooms) {
   ZoomHistory history;
   history.push(zoom_at(1));
   history.undo();

@@ -12,7 +12,7 @@
 namespace tributary::dashboard {
 namespace {
 
-TEST(ShownText, WhatIsHarmlessStaysAsItIs) {
+TEST(ShownText, HarmlessTextDoesNotChange) {
   EXPECT_EQ(shown_text("agent-1: 3 µs, “déjà”"), QString::fromUtf8("agent-1: 3 µs, “déjà”"));
 }
 

@@ -15,7 +15,7 @@ wire::FrameT some_request() {
   return frame_with(std::move(leave));
 }
 
-TEST(ClientSession, DropsWhatIsSentWhileNoneIsOpen) {
+TEST(ClientSession, DropsMessagesWhileNoneIsOpen) {
   ContextParts agent;
   agent.session.ask(some_request);
   agent.session.answer(1);

@@ -10,7 +10,7 @@ using round_testing::all;
 using round_testing::by_bucket;
 using round_testing::kBucketValues;
 
-TEST(AheadOfCommit, BeginsTheNextInputWithWhatIsLeftOver) {
+TEST(AheadOfCommit, StartsTheNextInputWithTheResidual) {
   AgentParts agent;
   agent.have_model();
   EncoderCache encoders;

@@ -127,7 +127,7 @@ TEST_F(SomeExchange, WithdrawsWhenAMemberIsLost) {
   EXPECT_EQ(agent_.sent<wire::AbortT>().size(), 1u);
 }
 
-TEST_F(SomeExchange, KeepsWhatComesBeforeItRuns) {
+TEST_F(SomeExchange, KeepsEarlyMessages) {
   begin(2);
   const Bytes frame(10);
   EXPECT_EQ(exchange_.receive({.session = 7, .from = 1, .frame = frame, .payload = {}}),

@@ -35,7 +35,7 @@ class SomeReporter : public testing::Test {
   AgentReporter reporter_{agent_.context, agent_.session};
 };
 
-TEST_F(SomeReporter, ReportsWhatWasMeasuredAsFiniteNumbers) {
+TEST_F(SomeReporter, ReportsMeasurementsAsFiniteNumbers) {
   reporter_.measured({.update = nullptr,
                       .loss = std::numeric_limits<double>::quiet_NaN(),
                       .examples = 5,

@@ -88,7 +88,7 @@ TEST_F(SomeRounds, HaveADivergedReplicaReplaced) {
 }
 
 // A commit without buckets does not change the model.
-TEST_F(SomeRounds, ApplyACommitWhosePlanComesLater) {
+TEST_F(SomeRounds, ApplyACommitBeforeItsPlanArrives) {
   receive(commit(1));
   EXPECT_EQ(agent_.replica.version(), 0u);
   plan(1);

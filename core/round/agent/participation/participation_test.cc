@@ -133,7 +133,7 @@ TEST_F(SomeParticipation, BoundsTheUpdateAndNotTheResidual) {
   EXPECT_NEAR((*updates_.residual().shared())[0], 1.5, 1e-6);
 }
 
-TEST_F(SomeParticipation, RefusesAnUpdateWhoseSumCouldOverflow) {
+TEST_F(SomeParticipation, RefusesAnUpdateThatCouldOverflowTheSum) {
   begin(1);
   take(training(), 3e38f);
   EXPECT_TRUE(round_->withdrawn());

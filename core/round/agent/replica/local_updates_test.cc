@@ -27,7 +27,7 @@ class SomeUpdates : public testing::Test {
   LocalUpdates updates_;
 };
 
-TEST_F(SomeUpdates, TakesTheRestOfAnUpdateWhoseEndCameFirst) {
+TEST_F(SomeUpdates, AcceptsTheRestOfAnUpdateAfterItsEnd) {
   const auto plan = agent_.round_plan(1);
   updates_.residual().add(0, *all(1), 1);
   EXPECT_FALSE(

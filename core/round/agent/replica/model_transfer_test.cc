@@ -94,7 +94,7 @@ TEST_F(SomeCatchUp, RefusesAnOfferThatDoesNotFit) {
   EXPECT_EQ(agent_.sent<wire::TransferRequestT>().size(), 1u);
 }
 
-TEST_F(SomeCatchUp, AsksForTheRestWhenNothingComes) {
+TEST_F(SomeCatchUp, AsksForTheRestAfterSilence) {
   EXPECT_FALSE(receive(offer(), 1));
   transfer_.ask_for_rest();
   EXPECT_TRUE(agent_.sent<wire::TransferFetchT>().empty());

@@ -28,7 +28,7 @@ TEST(PendingCommit, IsOfOneAttempt) {
   EXPECT_EQ(pending.get(), nullptr);
 }
 
-TEST(PendingCommit, IsOverdueWhenNothingComesForIt) {
+TEST(PendingCommit, IsOverdueAfterSilence) {
   PendingCommit pending;
   EXPECT_EQ(pending.overdue_at_ns(kAckNs), kNever);
   hold(pending, 10);

@@ -72,7 +72,7 @@ TEST_F(SomeRound, DropsAnAggregateThatIsNotTheCommits) {
   EXPECT_TRUE(round_->missing(0));
 }
 
-TEST_F(SomeRound, CountsWhatWasEncodedAndHow) {
+TEST_F(SomeRound, CountsEncodedBytesByCodec) {
   const std::vector<PlannedBucket>& buckets = round_->plan().buckets();
   ASSERT_EQ(buckets.size(), 2u);
   ThreadPool pool(4);

@@ -55,7 +55,7 @@ TEST_F(SomeUpload, IgnoresReceiptsOfOtherAttempts) {
   EXPECT_EQ(upload_.bytes(), 16u);
 }
 
-TEST_F(SomeUpload, AnnouncesInTheNextSessionWhatItHasSent) {
+TEST_F(SomeUpload, AnnouncesSentBytesInTheNextSession) {
   agent_.open_session();
   add();
   upload_.pump();
@@ -69,7 +69,7 @@ TEST_F(SomeUpload, AnnouncesInTheNextSessionWhatItHasSent) {
   EXPECT_EQ(announced[0].waiting_bytes, 16u);
 }
 
-TEST_F(SomeUpload, DropsWhatIsOfNoMoreUse) {
+TEST_F(SomeUpload, DropsObsoleteParts) {
   agent_.open_session();
   add();
   upload_.close_stage(0, 0);

@@ -28,7 +28,7 @@ TEST(Readings, EachNameIsOfOneKindAndFoundAgain) {
   EXPECT_FALSE(reading_named(""));
 }
 
-TEST(Readings, EachSaysItsUnitAndWhatItIs) {
+TEST(Readings, EachHasAUnitAndADescription) {
   for (const ReadingFacts& facts : kReadings) {
     EXPECT_TRUE(facts.help.ends_with('.')) << facts.name;
     const bool bytes = facts.name.find("_bytes") != facts.name.npos;

@@ -83,7 +83,7 @@ TEST(ResidualAccount, LateUpdateIsInBothOutcomes) {
   }
 }
 
-TEST(ResidualAccount, WhatWasSharedStaysAsItWas) {
+TEST(ResidualAccount, SharedValuesDoNotChange) {
   ResidualAccount account = with_update();
   const SharedFloats before = account.shared();
   const FloatVector more = {1, 1, 1, 1};
@@ -92,7 +92,7 @@ TEST(ResidualAccount, WhatWasSharedStaysAsItWas) {
   EXPECT_EQ(*account.shared(), (FloatVector{2, 3, 4, 5}));
 }
 
-TEST(ResidualAccount, WhereNothingIsLeftNothingIsHeld) {
+TEST(ResidualAccount, AnEmptyResidualHoldsNoMemory) {
   ResidualAccount account(4);
   EXPECT_EQ(account.shared(), nullptr);
   EXPECT_EQ(account.norm(), 0);

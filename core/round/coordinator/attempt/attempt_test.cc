@@ -307,7 +307,7 @@ TEST_F(AttemptTest, AMemberThatLacksAnAggregateIsSentTheRest) {
 
 // --- giving up ---
 
-TEST_F(AttemptTest, AnAbortSaysWhyAndWhichModelToGoOnFrom) {
+TEST_F(AttemptTest, AnAbortHasAReasonAndTheModelVersion) {
   begin(2);
   attempt_->give_up(wire::AbortReason::no_quorum, true, 0, 0xabc);
   const auto aborts = sent<wire::AbortT>(member(1));

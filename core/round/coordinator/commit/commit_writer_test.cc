@@ -134,7 +134,7 @@ TEST_F(CommitWriterTest, NothingIsVisibleBeforeTheCommitIsStored) {
   EXPECT_EQ(done_, std::vector<std::uint64_t>{1});
 }
 
-TEST_F(CommitWriterTest, ARecordSaysWhoIsInEachResult) {
+TEST_F(CommitWriterTest, ARecordListsTheContributorsOfEachResult) {
   const RoundRecord record = commit(1, 1).round;
   EXPECT_EQ(record.id.round, 1u);
   EXPECT_EQ(record.members, 2u);

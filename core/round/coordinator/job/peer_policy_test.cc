@@ -144,7 +144,7 @@ TEST_F(PeerPolicyTest, AfterASuccessThePauseIsOneRoundAgain) {
   EXPECT_TRUE(peers_.reachable(11));
 }
 
-TEST_F(PeerPolicyTest, ThePauseSaysWhatFailedAndWhenItIsTriedAgain) {
+TEST_F(PeerPolicyTest, APauseNamesTheFailureAndTheNextTry) {
   open_two();
   fail(1);
   fail(2);

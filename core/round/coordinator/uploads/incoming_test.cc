@@ -27,7 +27,7 @@ TEST(Reassembly, TakesPartsOfAnySizeInAnyOrderAndMoreThanOnce) {
   EXPECT_EQ(place.release(), whole);
 }
 
-TEST(Incoming, AdmitsWhatFitsAndCallsTheOthersInTurn) {
+TEST(Incoming, AdmitsUploadsThatFitAndCallsTheOthersInTurn) {
   Incoming incoming(250);
   EXPECT_NE(incoming.find_or_admit(of(0), kIncomingBytes), nullptr);
   EXPECT_NE(incoming.find_or_admit(of(1), kIncomingBytes), nullptr);
