@@ -81,7 +81,7 @@ double LinkEstimator::slowness(const Reading& reading) const {
 }
 
 // Merges a reading into the last one if both belong to one slot. Trains follow one another and
-// become one longer train; of other readings the faster one is kept, because it waited less.
+// become one longer train. Otherwise the faster reading is kept, because it waited less.
 bool LinkEstimator::merge(std::span<Reading> window, const Reading& reading) const {
   if (window.empty() || reading.at_s - window.back().at_s >= kSlot_s) return false;
   Reading& last = window.back();

@@ -39,7 +39,7 @@ FederationOptions options_for(const std::string& codec) {
           .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0"}};
 }
 
-// The job is over; what its journal and its exported model say.
+// The result of a finished job, read from its journal and its exported model.
 class Outcome {
  public:
   explicit Outcome(Federation& federation)

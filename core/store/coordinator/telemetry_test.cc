@@ -1,4 +1,4 @@
-// Telemetry: what is kept, for how long, and what a reader of the file sees.
+// Telemetry: the rows that are kept, their lifetime, and the view of a reader of the file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
