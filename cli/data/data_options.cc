@@ -9,9 +9,11 @@
 namespace tributary {
 namespace {
 
+// In the order of their enumerations, because accept_name() converts an index to a value.
 constexpr auto kParts = std::to_array<std::string_view>({"train", "test"});
 constexpr auto kVocabularies = std::to_array<std::string_view>({"printable", "bytes"});
 
+// The names must be in the order of the enumeration.
 template <typename Enum>
 Accept accept_name(Enum& target, std::span<const std::string_view> names) {
   return [&target, names](const std::string& value) -> Status {
@@ -22,6 +24,7 @@ Accept accept_name(Enum& target, std::span<const std::string_view> names) {
   };
 }
 
+// A tab is named, because shells make it hard to type one.
 Accept accept_separator(char& target) {
   return [&target](const std::string& value) -> Status {
     if (value == "tab") {
@@ -60,6 +63,7 @@ std::vector<Option> data_options(DataRequest& request) {
                    "IDX: (highest label + 1, at least 10)",
            .accept = [&request](const std::string& value) -> Status {
              TRIBUTARY_TRY(accept_count(request.classes, 0u, kClassesMax)(value));
+             // The reader of IDX files takes the first, the reader of CSV files the second.
              request.csv.classes = request.classes;
              return {};
            }},

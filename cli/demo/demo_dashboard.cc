@@ -11,11 +11,13 @@
 namespace tributary {
 namespace {
 
+// An empty variable counts as not set.
 bool is_set(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr && *value != '\0';
 }
 
+// One line, because it appears above a progress bar.
 std::string no_window(const std::string& why) { return "no dashboard: " + first_line(why); }
 
 }  // namespace
@@ -51,6 +53,7 @@ std::optional<std::string> DemoDashboard::check() {
   return no_window(fmt::format("it ended with code {}: {}", *code, first_line(words)));
 }
 
+// Without leave() the destructor of the process object would end the window.
 void DemoDashboard::leave_open() {
   if (program_) program_->leave();
   program_.reset();

@@ -22,6 +22,7 @@ struct Switch {
   std::string sentence;
 };
 
+// Counts refer to committed rounds that the journal still contains.
 struct RunFigures {
   std::uint64_t job = 0;
   std::string job_name;
@@ -64,6 +65,7 @@ struct RunFigures {
   std::optional<double> conservation_error_max;
 };
 
+// Costs one pass over the data.
 RunFigures figures_of(const RunData& data);
 
 // Returns dense / bytes. Empty if either is unknown.
