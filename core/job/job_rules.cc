@@ -58,12 +58,14 @@ constexpr double kWarmUpShare = 0.25;
 // A rule that refuses ends the submission. Any other is a warning: the job runs, and the operator
 // reads `why` and `instead` as one sentence. Rules read only the settings, never the model.
 struct JobRule {
+  // True: the job is refused. False: the operator is warned.
   bool refuses;
   bool (*applies)(const JobCase& job_case);
   std::string (*why)(const JobCase& job_case);
   std::string_view instead;
 };
 
+// The order is that of the warnings. If several rules refuse, only the first is reported.
 constexpr std::array kJobRules = {
     JobRule{.refuses = true,
             .applies =
@@ -165,6 +167,7 @@ constexpr std::array kJobRules = {
             .instead = "take exchanges_per_round = 1, or a collective among peers"},
 };
 
+// One sentence with the reason and what to do instead.
 std::string sentence_of(const JobRule& rule, const JobCase& job_case) {
   return fmt::format("{}; {}", rule.why(job_case), rule.instead);
 }
@@ -174,6 +177,7 @@ std::string sentence_of(const JobRule& rule, const JobCase& job_case) {
 // rule would only add a second error.
 template <typename Visit>
 void for_each_rule(const JobSettings& job, const Visit& visit) {
+  // Modes and words are not checked here; an unknown mode counts as "delta".
   const bool gradient = job.mode == "gradient";
   const Result<OptimizerSettings> optimizer = parse_optimizer(job.optimizer);
   const Result<Strategy> strategy = parse_strategy(job.strategy);
