@@ -10,6 +10,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// Below the smallest side pages have no space for their labels; the largest one bounds the memory.
 constexpr int kPictureSideMin = 400;
 constexpr int kPictureSideMax = 8192;
 constexpr double kScaleMax = 4;
@@ -27,6 +28,7 @@ examples:
   tributary-dashboard --connect tcp://coordinator.lan:4641 --key anna.join --open old/run.db
 )";
 
+// Every error of the command line ends with the same remedy.
 Status wrong_option(std::string what, std::string expected, std::string got) {
   return {StatusCode::invalid_argument,
           {.what = std::move(what),
@@ -54,6 +56,7 @@ Result<QSize> parse_size(const std::string& text) {
       "--size", fmt::format("WIDTHxHEIGHT, each {} to {}", kPictureSideMin, kPictureSideMax), text);
 }
 
+// NaN is refused, because it compares false.
 Status within(const char* option, double value, double max) {
   if (value > 0 && value <= max) return {};
   return wrong_option(option, fmt::format("more than 0, at most {}", max),

@@ -10,6 +10,7 @@
 
 namespace tributary::dashboard {
 
+// An error takes precedence over the state, because the state is then old.
 QString status_text(const RunSession& run) {
   const JobInfo* const info = run.job_info();
   if (!run.trouble().ok()) return run.origin().across_network ? "not connected" : "cannot be read";
@@ -28,6 +29,7 @@ RunStatus::RunStatus(QWidget* parent) : QWidget(parent), row_(new QHBoxLayout(th
 
 void RunStatus::show_runs(const std::vector<RunSession*>& runs, ColourSlots& colours) {
   runs_ = runs;
+  // Entries are reused and hidden, never deleted, so that an index stays valid.
   while (entries_.size() < runs.size()) {
     const std::size_t index = entries_.size();
     Entry entry = {.colour = new QLabel, .button = new QToolButton};

@@ -49,6 +49,7 @@ ControlJobs::ControlJobs(QWidget* parent) : QWidget(parent) {
   setFocusProxy(table_);
 
   connect(table_, &TableView::row_chosen, this, &ControlJobs::update_buttons);
+  // A button depends on the job's state, which changes without a new selection.
   connect(&model_, &QAbstractItemModel::dataChanged, this, &ControlJobs::update_buttons);
   connect(&model_, &QAbstractItemModel::modelReset, this, &ControlJobs::update_buttons);
   connect(pause_, &QPushButton::clicked, this,
@@ -84,6 +85,8 @@ const ControlJobRow* ControlJobs::chosen() const {
   return row < 0 || row >= model_.rowCount() ? nullptr : &model_.row_at(row);
 }
 
+// A button is enabled only if the coordinator accepts commands and the job's state allows the
+// change.
 void ControlJobs::update_buttons() {
   const ControlJobRow* const job = chosen();
   pause_->setEnabled(ready_ && job && may_pause(job->state));

@@ -41,6 +41,7 @@ ControlJobRow row_of_facts(std::uint64_t place, JobFacts&& facts) {
 
 }  // namespace
 
+// The coordinator checks again; these only enable the buttons.
 bool may_pause(wire::JobState state) { return state == wire::JobState::running; }
 bool may_resume(wire::JobState state) { return state == wire::JobState::paused; }
 bool may_stop(wire::JobState state) { return may_pause(state) || may_resume(state); }
@@ -100,6 +101,7 @@ std::string_view ControlJobsModel::words(int row, int column) const {
   }
 }
 
+// Sorting uses the committed rounds; only the text has both numbers.
 QString ControlJobsModel::number_text(int row, int column) const {
   const ControlJobRow& job = row_at(row);
   if (column != kControlJobRounds || job.rounds_configured == 0) {

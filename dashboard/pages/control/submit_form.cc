@@ -57,6 +57,7 @@ void SubmitForm::set_ready(bool ready) {
   update_button();
 }
 
+// A path in a job is read by the coordinator, so across a network it must be absolute.
 void SubmitForm::set_across_network(bool across_network) {
   if (across_network == across_network_) return;
   across_network_ = across_network;
@@ -71,6 +72,7 @@ void SubmitForm::ask_for_file() {
   if (!file.isEmpty()) file_->setText(file);
 }
 
+// Reads and checks the file as the coordinator does, but sends nothing.
 void SubmitForm::check() {
   check_timer_.stop();
   checked_.reset();

@@ -13,6 +13,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// The height is fixed, so that the table does not move when another event is selected.
 constexpr int kDetailLines = 4;
 constexpr const char* kNoEvents =
     "No events yet.\nEvents are agents that connect or disconnect, refused frames, retries and "
@@ -105,6 +106,8 @@ void EventsPage::show_event(const EventRow& event) {
   detail_->setPlainText(head + "\n" + shown_text(event.text));
 }
 
+// Events between rounds belong to the place on the axis at which they happened; later ones to the
+// last round, earlier ones to the first.
 double round_of_event(const EventRow& event, const RoundTable* rounds) {
   if (event.round > 0) return static_cast<double>(event.round);
   if (!rounds || rounds->size() == 0) return 0;

@@ -15,6 +15,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// In the order of JobsPanel::Column; the first one has the colour of the run.
 constexpr std::array<const char*, JobsPanel::columns> kJobHeadings = {
     "", "Run", "Job", "State", "Rounds", "Agents", "Accuracy", "Loss", "Sent", "Saved"};
 // Steps of the progress bar, independent of the number of rounds.
@@ -33,6 +34,7 @@ QString rounds_text(const JobFacts& facts) {
                                       : done + " of " + QString::number(facts.rounds_configured);
 }
 
+// The last value may be lower than the best one, so both are shown.
 QString accuracy_text(const JobFacts& facts) {
   if (!std::isfinite(facts.accuracy_last)) return "–";
   return text_of(Unit::share, facts.accuracy_last) + ", best " +

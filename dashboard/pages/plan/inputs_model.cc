@@ -10,6 +10,7 @@ InputsModel::InputsModel(QObject* parent)
                  {"of", "Observed", CellKind::text, Unit::one, "Observer and age", true}},
                 parent) {}
 
+// All cells are text, because the values have different units.
 double InputsModel::number(int /*row*/, int /*column*/) const {
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -20,6 +21,7 @@ std::string_view InputsModel::words(int row, int column) const {
   return column == 1 ? input.value : input.about;
 }
 
+// Several agents can observe the same quantity, so the name alone does not identify a row.
 bool InputsModel::same_item(const PlanInput& a, const PlanInput& b) const {
   return a.name == b.name && a.about == b.about;
 }
