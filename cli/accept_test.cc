@@ -1,3 +1,4 @@
+// Tests of checking option values.
 #include "cli/accept.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of parsing a command line, with commands about boats that cover every kind of option.
 #include "cli/command_line.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the JSON envelope of all answers.
 #include "cli/envelope.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of numbers, tables and texts for people.
 #include "cli/text.h"
 
 #include <gtest/gtest.h>

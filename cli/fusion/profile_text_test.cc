@@ -1,3 +1,4 @@
+// Tests of reading a profile of tensors from JSON, with errors that name the key.
 #include "cli/fusion/profile_text.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+// Tests of evaluating committed models: which rounds, and how failures are reported.
 #include "coordinator/evaluation/evaluations.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the coordinator's figures of links: readings from payloads, heartbeats and probes, their
+// storage, and their metrics.
 #include "coordinator/links/link_figures.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of probing the links of many agents within a budget, and of the echoes that are not used.
+// The test plays the agents, whose clocks have another epoch.
 #include "coordinator/links/link_probes.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the connection between readings, figures and probes of links.
 #include "coordinator/links/link_watch.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the links between agents, as the agents report them.
 #include "coordinator/links/pair_figures.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the allow-list of a running daemon, whose file other processes change too.
 #include "coordinator/operators/allow_file.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of parsing operators' requests.
 #include "coordinator/operators/control_question.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of answering operators. One thread asks and waits; the test plays the main loop.
 #include "coordinator/operators/operator_service.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the links that a plan uses: only figures with enough readings count.
 #include "coordinator/planning/plan_links.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the planning thread of a coordinator with a real journal. The test receives the
+// decisions in place of the state machine.
 #include "coordinator/planning/plan_service.h"
 
 #include <gmock/gmock.h>

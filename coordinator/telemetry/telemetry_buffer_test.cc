@@ -1,3 +1,4 @@
+// Tests of the buffer of readings that wait to be stored.
 #include "coordinator/telemetry/telemetry_buffer.h"
 
 #include <gtest/gtest.h>

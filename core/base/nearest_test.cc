@@ -1,3 +1,4 @@
+// Tests of suggestions for mistyped words.
 #include "core/base/nearest.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of errors as values: their text, their copies, and the macros that return them.
 #include "core/base/status.h"
 
 #include <gtest/gtest.h>

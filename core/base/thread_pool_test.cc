@@ -1,3 +1,5 @@
+// Tests of loops over a pool of threads: every index once, nested loops, exceptions, and several
+// callers.
 #include "core/base/thread_pool.h"
 
 #include <gtest/gtest.h>

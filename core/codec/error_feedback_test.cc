@@ -1,3 +1,4 @@
+// Tests of the residual after encoding, and of measuring a codec with and without error feedback.
 #include "core/codec/error_feedback.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the envelope of payloads: its format, its checksum and its refusals.
 #include "core/codec/payload.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of codec specifications as text: defaults, canonical form and error texts. A table with one
+// parameter of each kind stands for a codec.
 #include "core/codec/spec.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of exchanges among members in memory. The specification, computed at once, is the reference
+// for every collective and codec, also with repeats, detours and losses.
 #include "core/collective/exchange.h"
 
 #include <gtest/gtest.h>

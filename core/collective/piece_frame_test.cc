@@ -1,3 +1,4 @@
+// Tests of the frames in which peers send pieces of an exchange.
 #include "core/collective/piece_frame.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the trees along which pieces travel: they span all members, and both ends of a link
+// agree.
 #include "core/collective/routes.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of payloads that are joined into one piece and split again.
 #include "core/collective/side_by_side.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of the cost model of an exchange. Small cases are computed by hand; others are compared
+// with a replay that sends every message in order.
 #include "core/cost/exchange_cost.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of gain curves from a few points: they pass through the points and never decrease.
 #include "core/cost/gain_points.h"
 
 #include <gtest/gtest.h>

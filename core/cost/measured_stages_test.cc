@@ -1,3 +1,4 @@
+// Tests of measuring the payloads of a codec. Measured sizes must agree with the calculated ones.
 #include "core/cost/measured_stages.h"
 
 #include <gtest/gtest.h>

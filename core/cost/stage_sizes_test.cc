@@ -1,3 +1,4 @@
+// Tests of the calculated sizes of payloads, compared with those of the codecs.
 #include "core/cost/stage_sizes.h"
 
 #include <gtest/gtest.h>

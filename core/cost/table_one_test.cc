@@ -1,3 +1,5 @@
+// Tests of the closed formulas of the literature for the cost of collectives, with values computed
+// by hand.
 #include "core/cost/table_one.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of data sets in memory and of subsets with numbers of their own.
 #include "core/data/data_set.h"
 
 #include <gmock/gmock.h>

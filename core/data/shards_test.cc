@@ -1,3 +1,5 @@
+// Tests of dividing a data set among agents: every example is in exactly one shard, and the skew
+// has the variance of the Dirichlet distribution.
 #include "core/data/shards.h"
 
 #include <gmock/gmock.h>

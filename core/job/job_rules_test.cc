@@ -1,3 +1,5 @@
+// Tests of the rules about combinations of a job's settings. Each rule has a job that it concerns,
+// and other jobs are left alone.
 #include "core/job/job_rules.h"
 
 #include <gmock/gmock.h>

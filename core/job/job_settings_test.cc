@@ -1,3 +1,5 @@
+// Tests of converting a job's settings to a submission. All examples of the documentation must be
+// valid jobs.
 #include "core/job/job_settings.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the settings of a link as text, and of the queue that fits it.
 #include "core/lab/link_settings.h"
 
 #include <gmock/gmock.h>

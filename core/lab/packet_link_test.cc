@@ -1,3 +1,4 @@
+// Tests of the link in user space: rate, delay, jitter, loss and queue, on a virtual clock.
 #include "core/lab/packet_link.h"
 
 #include <gmock/gmock.h>

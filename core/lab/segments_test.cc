@@ -1,3 +1,4 @@
+// Tests of splitting a large TCP packet into segments, so that each can be lost by itself.
 #include "core/lab/segments.h"
 
 #include <gmock/gmock.h>

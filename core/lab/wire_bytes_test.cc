@@ -1,3 +1,4 @@
+// Tests of counting the bytes of a packet on the wire, whose headers repeat per segment.
 #include "core/lab/wire_bytes.h"
 
 #include <gtest/gtest.h>

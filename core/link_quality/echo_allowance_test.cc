@@ -1,3 +1,4 @@
+// Tests of the allowance for echoes, which bounds the bytes that a peer can request.
 #include "core/link_quality/echo_allowance.h"
 
 #include <gtest/gtest.h>

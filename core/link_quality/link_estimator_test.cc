@@ -1,3 +1,5 @@
+// Tests of estimating latency and rate of a link from transfers. A simulated noisy link with known
+// values is the reference, also while it changes.
 #include "core/link_quality/link_estimator.h"
 
 #include <gtest/gtest.h>

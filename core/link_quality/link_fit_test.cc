@@ -1,3 +1,5 @@
+// Tests of fitting latency and rate to readings that lie on a known line, with queued transfers and
+// outliers.
 #include "core/link_quality/link_fit.h"
 
 #include <gtest/gtest.h>

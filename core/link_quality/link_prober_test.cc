@@ -1,3 +1,4 @@
+// Tests of deciding when a link is probed and how much that may cost.
 #include "core/link_quality/link_prober.h"
 
 #include <gtest/gtest.h>

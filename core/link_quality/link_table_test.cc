@@ -1,3 +1,4 @@
+// Tests of the table of links by member: its bound, and the slowest trusted link.
 #include "core/link_quality/link_table.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of evaluating a train of messages: only the bytes after a part that the receiver was
+// waiting for count.
 #include "core/link_quality/probe_train.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of clipping a gradient by its norm and by value.
 #include "core/optimizer/clip.h"
 
 #include <gtest/gtest.h>

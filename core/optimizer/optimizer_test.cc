@@ -1,3 +1,5 @@
+// Tests of the optimizers. Textbook formulas in double precision are the reference; vectors of
+// every width must give the bits of the scalar version.
 #include "core/optimizer/optimizer.h"
 
 #include <gtest/gtest.h>

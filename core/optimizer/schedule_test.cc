@@ -1,3 +1,4 @@
+// Tests of learning-rate schedules.
 #include "core/optimizer/schedule.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of optimizers and strategies as text, with the defaults of torch.optim.
 #include "core/optimizer/settings.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of correcting predictions by measured rounds: convergence, bounds, and fading.
 #include "core/plan/corrections.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the planner's decision on given inputs: reasons to plan again, budgets, ratios by agent,
+// and the sentence that an operator reads.
 #include "core/plan/decide.h"
 
 #include <fmt/format.h>

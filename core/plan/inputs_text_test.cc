@@ -1,3 +1,5 @@
+// Tests of a plan's inputs as text: they are restored exactly, so that a decision can be repeated
+// from a journal.
 #include "core/plan/inputs_text.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of the planner over rounds. The test plays the federation: it reports round times for links
+// and codecs that it knows.
 #include "core/plan/planner.h"
 
 #include <gtest/gtest.h>

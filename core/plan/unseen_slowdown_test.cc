@@ -1,3 +1,4 @@
+// Tests of recognizing that links have become slower although no reading shows it.
 #include "core/plan/unseen_slowdown.h"
 
 #include <gtest/gtest.h>

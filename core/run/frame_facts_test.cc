@@ -1,3 +1,5 @@
+// Tests of reading job definitions and plans that are stored as frames; unreadable ones give empty
+// facts.
 #include "core/run/frame_facts.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of counting contributors and dense bytes of a round, also for damaged records.
 #include "core/run/round_counts.h"
 
 #include <gtest/gtest.h>

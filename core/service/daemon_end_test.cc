@@ -1,3 +1,4 @@
+// Tests of the end of a daemon: when it is idle, after its grace time, or with an error.
 #include "core/service/daemon_end.h"
 
 #include <gtest/gtest.h>

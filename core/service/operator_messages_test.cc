@@ -1,3 +1,4 @@
+// Tests of operators' requests and answers as JSON.
 #include "core/service/operator_messages.h"
 
 #include <gtest/gtest.h>

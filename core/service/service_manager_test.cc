@@ -1,3 +1,4 @@
+// Tests of notifying systemd. A socket of the test plays the service manager.
 #include "core/service/service_manager.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the part of a gradient that is final while the backward pass still runs; it grows from
+// the end.
 #include "core/train/ready_tail.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of shapes as text.
 #include "core/train/shape_text.h"
 
 #include <gtest/gtest.h>

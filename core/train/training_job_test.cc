@@ -1,3 +1,5 @@
+// Tests of reading a job's definition as a trainer does. Unknown settings are refused, because they
+// could change the result.
 #include "core/train/training_job.h"
 
 #include <gtest/gtest.h>

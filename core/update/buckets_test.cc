@@ -1,3 +1,5 @@
+// Tests of dividing a model into buckets: every value once, in order, within the bound, and without
+// cutting layers that fit.
 #include "core/update/buckets.h"
 
 #include <gtest/gtest.h>

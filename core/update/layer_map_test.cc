@@ -1,3 +1,5 @@
+// Tests of the map of layers: its limits, its bytes and its hash, which never change for the same
+// layers.
 #include "core/update/layer_map.h"
 
 #include <gtest/gtest.h>

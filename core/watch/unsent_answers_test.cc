@@ -1,3 +1,5 @@
+// Tests of answers that wait because the queue of their connection is full. A link of the test
+// decides when there is space.
 #include "core/watch/unsent_answers.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the geometry of plots as plain functions: axes, legends, bands, crosshair and drags.
 #include <gtest/gtest.h>
 
 #include "dashboard/plot/data/axis_map.h"

@@ -1,3 +1,4 @@
+// Tests of zooming and panning the axes of a plot.
 #include "dashboard/plot/plot_axes.h"
 
 #include <QSignalSpy>

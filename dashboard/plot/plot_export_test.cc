@@ -1,3 +1,4 @@
+// Tests of a plot as PNG, SVG and CSV.
 #include "dashboard/plot/plot_export.h"
 
 #include <QFile>

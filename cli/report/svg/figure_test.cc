@@ -1,3 +1,4 @@
+// Tests of figures as SVG: places of points, gaps, logarithmic axes and hostile texts.
 #include "cli/report/svg/figure.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of thinning out curves without losing spikes and gaps.
 #include "cli/report/svg/points.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of texts and numbers in XML.
 #include "cli/report/svg/xml_text.h"
 
 #include <gtest/gtest.h>

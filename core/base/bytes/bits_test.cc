@@ -1,3 +1,4 @@
+// Tests of counting bits.
 #include "core/base/bytes/bits.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of reading and writing integers in byte buffers, and of their bounds: errors name the field
+// and its place.
 #include "core/base/bytes/bytes.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of reading files and of replacing them atomically. Child processes are killed while they
+// write; the file must be the old one or the new one, never a part.
 #include "core/base/files/file.h"
 
 #include <fcntl.h>

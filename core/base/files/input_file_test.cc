@@ -1,3 +1,4 @@
+// Tests of reading a file at any place, also if it becomes shorter meanwhile.
 #include "core/base/files/input_file.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of log lines as text and JSON: no value may break a line or control a terminal, and lines
+// of several threads are not mixed.
 #include "core/base/log/log.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of the aggregators that do not add: gathering all payloads, and passing on the single
+// payload of a broadcast.
 #include "core/codec/aggregate/gather.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of files of encoded buckets, for every codec: they decode like an exchange with one agent,
+// and any cut or flipped bit is an error.
 #include "core/codec/file/encoded_file.h"
 
 #include <gmock/gmock.h>

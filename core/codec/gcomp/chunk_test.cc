@@ -1,3 +1,5 @@
+// Tests of one chunk of GComp: the scalar and the SIMD version give the same bytes, and damaged
+// chunks are refused without reading beyond them.
 #include "core/codec/gcomp/chunk.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the Huffman codes of exponents. Lengths are compared with an exhaustive search, and
+// damaged codebooks are refused.
 #include "core/codec/gcomp/codebook.h"
 
 #include <gtest/gtest.h>

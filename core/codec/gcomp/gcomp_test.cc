@@ -1,3 +1,5 @@
+// Tests of GComp over rounds: codebooks that follow the histogram, truncation by the optimizer's
+// view, and golden payloads.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,3 +1,4 @@
+// Tests of the lossless codecs: byte planes, levels of compression and hostile bodies.
 #include <gtest/gtest.h>
 
 #include "core/codec/codec_testing.h"

@@ -1,3 +1,5 @@
+// Tests of PowerSGD on matrices with a known spectrum: exact for their rank, converging with a warm
+// start, finite for hostile factors.
 #include <gtest/gtest.h>
 
 #include "core/base/bytes/checksum.h"

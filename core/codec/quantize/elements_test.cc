@@ -1,3 +1,5 @@
+// Tests of rounding single values. The compiler's own conversion is the reference for halves;
+// inputs are near every case of the rounding.
 #include "core/codec/quantize/elements.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the choice of the SIMD target at run time.
 #include "core/codec/simd/simd_target.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of selecting the largest values. Sorting is the reference, with ties to the lower index;
+// all targets and thread counts select the same.
 #include "core/codec/sparse/select.h"
 
 #include <gtest/gtest.h>

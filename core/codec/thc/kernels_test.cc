@@ -1,3 +1,5 @@
+// Tests of the loops of THC: the scalar version is the specification, and all targets must give its
+// bits.
 #include "core/codec/thc/kernels.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the quartic encoding of 3LC against a step-by-step version of the paper's section 3.2.
 #include "core/codec/threelc/packing.h"
 
 #include <gtest/gtest.h>

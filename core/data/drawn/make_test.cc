@@ -1,3 +1,5 @@
+// Tests of synthetic data sets. They are the same on every machine and in every version, because
+// results in the documentation refer to them.
 #include "core/data/drawn/make.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of reading CSV files: labels, scales, errors with line and column, and limits of memory.
 #include "core/data/formats/csv.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of reading IDX files, the format of MNIST. Headers that claim more than the file has must
+// not be believed.
 #include "core/data/formats/idx.h"
 
 #include <gmock/gmock.h>

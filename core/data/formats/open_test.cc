@@ -1,3 +1,4 @@
+// Tests of finding and opening a data set in a folder, by the names of its files.
 #include "core/data/formats/open.h"
 
 #include <gmock/gmock.h>

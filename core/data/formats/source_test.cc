@@ -1,3 +1,5 @@
+// Tests of byte sources: plain files, gzip files and memory. Any cut or changed byte of a gzip file
+// is an error.
 #include "core/data/source.h"
 
 #include <gmock/gmock.h>

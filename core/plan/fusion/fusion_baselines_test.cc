@@ -1,3 +1,4 @@
+// Tests of the rules of other systems for grouping tensors, with which plans are compared.
 #include "core/plan/fusion/fusion_baselines.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of planning groups of tensors. References are brute force for short profiles, Pareto sets
+// and the paper's search for longer ones.
 #include "core/plan/fusion/fusion.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the time of an iteration for given groups, computed by hand.
 #include "core/plan/fusion/fusion_times.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of scaling measured codec times to the slowest device of a federation.
 #include "core/plan/inputs/device_speeds.h"
 
 #include <gtest/gtest.h>

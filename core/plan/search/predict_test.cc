@@ -1,3 +1,5 @@
+// Tests of predicting the cost of one choice: the cost model's exchange plus training, corrections
+// and assumptions.
 #include "core/plan/search/predict.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the search for the Pareto set: no element dominates another one, and no choice of a grid
+// dominates the set.
 #include "core/plan/search/search.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the connection of an agent: hello, heartbeats, refusals, and giving up a connection
+// without an answer. The clock is a number that the test advances; nothing is sent.
 #include "core/round/agent/agent_connection.h"
 
 #include <algorithm>

@@ -1,3 +1,5 @@
+// Tests of the account of an agent's updates. Each test plays the messages and records of an agent,
+// some of them wrong, and expects the account to balance or to name the error.
 #include "core/round/audit/account.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of curves with levels of detail. A scan over all samples is the reference for queries of
+// random ranges.
 #include "core/run/series/series.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the debiased exponential mean.
 #include "core/run/series/smoothing.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the ticks of axes: round numbers, distinct labels, logarithms and wall time.
 #include "core/run/units/axis_ticks.h"
 
 #include <gmock/gmock.h>

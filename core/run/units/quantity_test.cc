@@ -1,3 +1,4 @@
+// Tests of numbers with units as text.
 #include "core/run/units/quantity.h"
 
 #include <gtest/gtest.h>

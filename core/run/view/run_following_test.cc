@@ -1,3 +1,5 @@
+// Tests of following a journal while it grows: portions, damage, replaced files and retries. A
+// writer plays the coordinator; the clock is manual.
 #include "core/run/run_follower.h"
 
 #include <gmock/gmock.h>

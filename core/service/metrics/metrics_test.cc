@@ -1,3 +1,4 @@
+// Tests of serving metrics over HTTP in the format of Prometheus.
 #include "core/service/metrics/metrics.h"
 
 #include <gtest/gtest.h>

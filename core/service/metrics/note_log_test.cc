@@ -1,3 +1,5 @@
+// Tests of logging notes: one line per source and minute, all of them counted, and a bound on
+// sources.
 #include "core/service/metrics/note_log.h"
 
 #include <gtest/gtest.h>

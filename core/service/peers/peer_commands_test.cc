@@ -1,3 +1,4 @@
+// Tests of the queue of commands to the thread of a peer link: epochs, bounds and waking.
 #include "core/service/peers/peer_commands.h"
 
 #include <gtest/gtest.h>

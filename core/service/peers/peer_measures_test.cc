@@ -1,3 +1,4 @@
+// Tests of collecting measurements of links to peers.
 #include "core/service/peers/peer_measures.h"
 
 #include <gtest/gtest.h>

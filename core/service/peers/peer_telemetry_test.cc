@@ -1,3 +1,4 @@
+// Tests of the counters that a peer link's thread shares with the daemon.
 #include "core/service/peers/peer_telemetry.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the bounded queue of messages to peers.
 #include "core/service/peers/unsent_messages.h"
 
 #include <gtest/gtest.h>

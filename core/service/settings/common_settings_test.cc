@@ -1,3 +1,4 @@
+// Tests of the command line and the common settings of both daemons.
 #include "core/service/settings/common_settings.h"
 
 #include <gtest/gtest.h>

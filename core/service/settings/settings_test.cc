@@ -1,3 +1,5 @@
+// Tests of reading settings from TOML and from assignments, with errors that name the setting and
+// its origin.
 #include "core/service/settings/settings.h"
 
 #include <gtest/gtest.h>

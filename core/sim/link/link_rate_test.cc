@@ -1,3 +1,4 @@
+// Tests of the rate of a simulated link: constant, by a trace, and by random steps.
 #include "core/sim/link/link_rate.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the database layer: transactions, locks, file modes and large values.
 #include "core/store/database/database.h"
 
 #include <gmock/gmock.h>

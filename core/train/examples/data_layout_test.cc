@@ -1,3 +1,4 @@
+// Tests of the layout of a job's data as text.
 #include "core/train/examples/data_layout.h"
 
 #include <gtest/gtest.h>

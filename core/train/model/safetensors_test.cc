@@ -1,3 +1,5 @@
+// Tests of the safetensors format. Values are compared bit by bit, and claimed lengths are not
+// believed.
 #include "core/train/model/safetensors.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of training models in libtorch: gradients, losses, buffers and determinism.
 #include "core/train/torch/torch_model.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the libtorch trainer on small pictures of stripes: steps, epochs, clipping, errors and
+// cancellation.
 #include "core/train/torch/torch_trainer.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of series that follow another one and compute their samples from it.
 #include "dashboard/pages/common/following_series.h"
 
 #include <gtest/gtest.h>

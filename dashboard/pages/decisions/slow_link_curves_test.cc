@@ -1,3 +1,5 @@
+// Tests of the curves of the slowest links. Rounds take two seconds each, so that times and rounds
+// can be computed by hand.
 #include "dashboard/pages/decisions/slow_link_curves.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the planner's choices as bands, decisions and shares of rounds.
 #include "dashboard/pages/plan/choices.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the chart of the Pareto front.
 #include "dashboard/pages/plan/pareto.h"
 
 #include <gtest/gtest.h>

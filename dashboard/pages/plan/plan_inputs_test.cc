@@ -1,3 +1,4 @@
+// Tests of listing a plan's inputs. Their texts come from a file and must not be interpreted.
 #include "dashboard/pages/plan/plan_inputs.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the bar that selects a round: showing a place must not select one.
 #include "dashboard/pages/round/round_bar.h"
 
 #include <gtest/gtest.h>

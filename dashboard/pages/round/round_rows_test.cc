@@ -1,3 +1,4 @@
+// Tests of the agents of a round as a Gantt chart, with its facts and events.
 #include "dashboard/pages/round/round_rows.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of mouse and keyboard in a plot, without a view: events go to the canvas and keys to the
+// input.
 #include "dashboard/plot/input/plot_input.h"
 
 #include <QKeyEvent>

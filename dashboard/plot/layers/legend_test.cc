@@ -1,3 +1,4 @@
+// Tests of hiding and isolating curves in a legend.
 #include "dashboard/plot/layers/legend.h"
 
 #include <gtest/gtest.h>

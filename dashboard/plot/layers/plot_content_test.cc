@@ -1,3 +1,4 @@
+// Tests of the range of a plot's content, and of its legend.
 #include "dashboard/plot/layers/plot_content.h"
 
 #include <gtest/gtest.h>

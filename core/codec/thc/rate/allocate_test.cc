@@ -1,3 +1,5 @@
+// Tests of the division of bits among blocks. An exhaustive search is the reference for small
+// cases.
 #include "core/codec/thc/rate/allocate.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the choice of granularity and clamping for THC: nothing that fits has a smaller expected
+// error.
 #include "core/codec/thc/table/table_plan.h"
 
 #include <gtest/gtest.h>

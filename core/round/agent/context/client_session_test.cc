@@ -1,3 +1,5 @@
+// Tests of the session of an agent as its other parts see it: messages without an open session are
+// dropped, and answers belong to the session of their message.
 #include "core/round/agent/context/client_session.h"
 
 #include "core/round/agent/context/context_parts_testing.h"

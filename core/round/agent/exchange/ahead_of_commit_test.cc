@@ -1,3 +1,5 @@
+// Tests of the model on which an agent trains while the commit of its last exchange is still on the
+// way. The replica itself must not change before the commit.
 #include "core/round/agent/exchange/ahead_of_commit.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

@@ -1,3 +1,5 @@
+// Tests of one exchange among peers from the view of one agent: the order of storing, training,
+// encoding and sending, and the withdrawal if a member is lost.
 #include "core/round/agent/exchange/round_exchange.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

@@ -1,3 +1,5 @@
+// Tests of the report that an agent sends after a round: its figures are finite, it is sent once,
+// and codecs are tried only while the agent waits.
 #include "core/round/agent/participation/agent_reporter.h"
 
 #include <limits>

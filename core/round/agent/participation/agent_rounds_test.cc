@@ -1,3 +1,5 @@
+// Tests of the sequence of rounds at an agent: plans, commits in any order, aborted attempts, and
+// replicas that differ from the commit.
 #include "core/round/agent/participation/agent_rounds.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

@@ -1,3 +1,5 @@
+// Tests of an agent's contribution to a round by the star: encoding, the residual that remains, and
+// uploads that continue in a later round.
 #include "core/round/agent/participation/contribution.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

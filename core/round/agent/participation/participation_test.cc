@@ -1,3 +1,5 @@
+// Tests of an agent's part in a round from training to the report, over attempts, late updates and
+// exclusions. The test plays the trainer and the journal.
 #include "core/round/agent/participation/participation.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

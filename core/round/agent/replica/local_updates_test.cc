@@ -1,3 +1,5 @@
+// Tests of the updates that an agent keeps until a round counts them. Invariant: an update is in
+// the residual or in an undecided contribution, never in both and never lost.
 #include "core/round/agent/replica/local_updates.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

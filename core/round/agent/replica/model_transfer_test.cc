@@ -1,3 +1,5 @@
+// Tests of the transfer of a whole model to an agent: offers, parts over several sessions, and a
+// download that is restored from the journal.
 #include "core/round/agent/replica/model_transfer.h"
 
 #include "core/base/bytes/checksum.h"

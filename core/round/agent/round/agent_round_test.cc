@@ -1,3 +1,5 @@
+// Tests of the data of one round at an agent: aggregates in parts, their hashes, and the counters
+// that the report contains.
 #include "core/round/agent/round/agent_round.h"
 
 #include "core/base/bytes/checksum.h"

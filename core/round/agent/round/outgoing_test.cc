@@ -1,3 +1,5 @@
+// Tests of the queue of payloads that an agent sends: calls, receipts, new sessions, and the memory
+// of the coordinator.
 #include "core/round/agent/round/outgoing.h"
 
 #include <gtest/gtest.h>

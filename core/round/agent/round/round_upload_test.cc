@@ -1,3 +1,4 @@
+// Tests of the upload of one round: announcements and receipts over sessions and attempts.
 #include "core/round/agent/round/round_upload.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

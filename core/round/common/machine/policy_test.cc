@@ -1,3 +1,5 @@
+// Tests of the policy of rounds as bytes: it is restored exactly, earlier versions are read, and
+// invalid bytes are refused before memory is allocated.
 #include "core/round/common/machine/policy.h"
 
 #include <gtest/gtest.h>

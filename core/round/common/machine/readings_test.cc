@@ -1,3 +1,4 @@
+// Tests of the table of readings: every kind has a row, a unique name, a unit and a description.
 #include "core/round/common/machine/readings.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the rule by which a combined update changes the model: the job's optimizer for
+// gradients, the strategy's for deltas, the mean for buffers.
 #include "core/round/common/plan/model_rule.h"
 
 #include <gtest/gtest.h>

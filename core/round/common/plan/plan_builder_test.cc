@@ -1,3 +1,5 @@
+// Tests of building a plan from a job and a policy, and of reading it again: buckets, ratios,
+// schedules and whole layers.
 #include "core/round/common/plan/plan_builder.h"
 
 #include <gtest/gtest.h>

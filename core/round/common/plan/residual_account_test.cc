@@ -1,3 +1,5 @@
+// Tests of the residual over undecided rounds. Each contribution has two outcomes, committed or
+// excluded, and later updates must appear in both.
 #include "core/round/common/plan/residual_account.h"
 
 #include <gtest/gtest.h>

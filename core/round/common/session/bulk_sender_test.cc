@@ -1,3 +1,5 @@
+// Tests of the sender of large payloads. A simulated link with a rate, a delay and an unlimited
+// queue measures how well the link is used and how much waits in the queue.
 #include "core/round/common/session/bulk_sender.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the messages of a session: repeats, acknowledgements, heartbeats and their bounds. Two
+// conversations exchange frames in memory, and the test loses some.
 #include "core/round/common/session/conversation.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the admission of payloads to a limited memory: small payloads are taken at once, large
+// ones when their sender is called, and memory is released in every case.
 #include "core/round/coordinator/attempt/admission.h"
 
 #include <gtest/gtest.h>

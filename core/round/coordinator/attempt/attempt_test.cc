@@ -1,3 +1,5 @@
+// Tests of one attempt at a round at the coordinator, by the star and among peers: deadlines, grace
+// time, withdrawals, refusals and its end.
 #include "core/round/coordinator/attempt/attempt.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the prediction whether uplinks can meet a deadline, and of the deadline that is
+// suggested instead. Pure functions of rates, bytes and times.
 #include "core/round/coordinator/attempt/deadline_check.h"
 
 #include <gmock/gmock.h>

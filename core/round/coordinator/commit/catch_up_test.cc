@@ -1,3 +1,5 @@
+// Tests of bringing an agent to the current version: by commits if it is near, by the whole model
+// if it is far behind, within bounds of concurrent transfers.
 #include "core/round/coordinator/commit/catch_up.h"
 
 #include <gtest/gtest.h>

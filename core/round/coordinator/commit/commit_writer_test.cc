@@ -1,3 +1,5 @@
+// Tests of writing a commit and of restoring from it. A commit becomes visible only when it is
+// stored, and repeating stored rounds must give the same model and optimizer state.
 #include "core/round/coordinator/commit/commit_writer.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the answers to agents about undecided rounds: from memory if the round is recent,
+// otherwise from the journal.
 #include "core/round/coordinator/commit/settlements.h"
 
 #include <gtest/gtest.h>

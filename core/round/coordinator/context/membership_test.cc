@@ -1,3 +1,5 @@
+// Tests of the members of an epoch: which agents are members, which changes require a new epoch,
+// and how weights are computed.
 #include "core/round/coordinator/context/membership.h"
 
 #include <gtest/gtest.h>

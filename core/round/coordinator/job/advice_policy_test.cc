@@ -1,3 +1,5 @@
+// Tests of applying the planner's decisions to a job's policy: a decision changes only its own
+// fields, and one that cannot be applied is refused.
 #include "core/round/coordinator/job/advice_policy.h"
 
 #include <gtest/gtest.h>

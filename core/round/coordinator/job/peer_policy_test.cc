@@ -1,3 +1,5 @@
+// Tests of the choice between an exchange among peers and the star: addresses, failures with
+// growing pauses, and late agents.
 #include "core/round/coordinator/job/peer_policy.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of payloads that arrive in parts, and of the order in which senders are called for a
+// limited memory.
 #include "core/round/coordinator/uploads/incoming.h"
 
 #include <gtest/gtest.h>

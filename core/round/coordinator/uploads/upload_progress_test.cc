@@ -1,3 +1,5 @@
+// Tests of the measured rate of an upload and of the expected size of the remaining ones. Pauses of
+// the agent must not count as a slow link.
 #include "core/round/coordinator/uploads/upload_progress.h"
 
 #include <gtest/gtest.h>
