@@ -1,3 +1,4 @@
+// Tests of the storage thread of an agent with a real journal.
 #include "edge_agent/agent_storage.h"
 
 #include <gtest/gtest.h>

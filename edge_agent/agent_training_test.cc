@@ -1,3 +1,4 @@
+// Tests of the training thread of an agent: each order gets its answer, errors included.
 #include "edge_agent/agent_training.h"
 
 #include <gtest/gtest.h>

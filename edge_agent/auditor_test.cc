@@ -1,3 +1,4 @@
+// Tests of the audit of an agent's updates beside its state machine.
 #include "edge_agent/auditor.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the agent's settings, mainly those that need each other.
 #include "edge_agent/config.h"
 
 #include <gtest/gtest.h>

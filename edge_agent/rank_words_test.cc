@@ -1,3 +1,4 @@
+// Tests of command lines for ranks that mpirun starts.
 #include "edge_agent/rank_words.h"
 
 #include <gtest/gtest.h>

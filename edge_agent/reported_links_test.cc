@@ -1,3 +1,4 @@
+// Tests of the links that an agent reports: only news, and not too often.
 #include "edge_agent/reported_links.h"
 
 #include <gtest/gtest.h>

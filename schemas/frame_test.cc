@@ -1,3 +1,5 @@
+// Tests of frames: their envelope, versions and checks. Damaged frames are refused before any field
+// is read.
 #include "schemas/frame.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of the payload that belongs to a frame.
 #include "schemas/payload.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of plots that share an x axis, a crosshair and one repainting clock.
 #include "dashboard/plot/plot_group.h"
 
 #include <QSignalSpy>

@@ -1,3 +1,4 @@
+// Tests of the names and keys of runs, by which the same run is recognized when it is opened twice.
 #include "dashboard/session/run_origin.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the filter language of tables.
 #include "dashboard/tables/table_filter.h"
 
 #include <gtest/gtest.h>

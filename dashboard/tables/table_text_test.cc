@@ -1,3 +1,4 @@
+// Tests of tables as CSV and as text for the clipboard.
 #include "dashboard/tables/table_text.h"
 
 #include <QFile>

@@ -1,3 +1,4 @@
+// Tests of the agent that `tributary load` runs many times in one process.
 #include "tools/load/light_agent.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the x axis that several plots share: following new data, pausing, zooming.
 #include "dashboard/plot/range/shared_x_axis.h"
 
 #include <gtest/gtest.h>

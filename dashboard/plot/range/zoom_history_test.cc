@@ -1,3 +1,4 @@
+// Tests of undoing and redoing zooms.
 #include "dashboard/plot/range/zoom_history.h"
 
 #include <gtest/gtest.h>

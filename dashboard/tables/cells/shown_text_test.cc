@@ -1,3 +1,5 @@
+// Tests of texts from files and networks before they are shown: nothing in them may move, hide or
+// format anything.
 #include "dashboard/tables/cells/shown_text.h"
 
 #include <gtest/gtest.h>
