@@ -22,6 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The options. Settings of single nodes override those of all links.
 struct LabUp {
   std::string name = "lab";
   std::uint32_t nodes = 4;
@@ -104,6 +105,7 @@ std::string round_trip_text(const LabPlan& plan) {
                      plan.nodes() - 1, 1e3 * round_trip_s(first, last));
 }
 
+// Ends with the command that a user needs next.
 Answer answer(const LabPlan& plan, const LabState& state) {
   Table table({"node", "address", "namespace", "link", "by"});
   Json nodes = Json::array();
@@ -139,6 +141,7 @@ Result<Answer> up(const LabUp& command) {
   return answer(plan, *state);
 }
 
+// An option for one setting of all links. `key` is its name in --node and in descriptions.
 Option setting(LinkSettings& link, std::string_view key, std::string_view option,
                std::string_view value_name, std::string help) {
   return {.name = option,
