@@ -17,6 +17,7 @@ void count_agents(const RunView& view, JobFacts& facts) {
   }
 }
 
+// Readings of the coordinator; agents have their own.
 void add_metrics(const RunView& view, JobFacts& facts) {
   if (const MetricCurve* accuracy = view.metric(facts.job, kAccuracyMetric, "")) {
     facts.accuracy_last = accuracy->last;
@@ -53,6 +54,7 @@ JobFacts facts_of(const RunView& view, const JobInfo& job) {
   return facts;
 }
 
+// The newest job first.
 std::vector<JobFacts> facts_of_jobs(const RunView& view) {
   std::vector<JobFacts> all;
   for (auto job = view.jobs().rbegin(); job != view.jobs().rend(); ++job) {
@@ -81,6 +83,7 @@ double newest_moment(const RunView& view) {
   return newest;
 }
 
+// The current error of the run first, then stopped jobs, then recent events from the newest on.
 std::vector<Alert> alerts_of(const RunView& view, const Status& trouble,
                              const AlertLimits& limits) {
   std::vector<Alert> alerts;

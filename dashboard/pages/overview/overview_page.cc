@@ -15,6 +15,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// The weight of the debiased exponential mean; 0 shows the raw values.
 struct SmoothingChoice {
   const char* name;
   double weight;
@@ -27,6 +28,7 @@ constexpr const char* kNoEvaluation =
     "No evaluation yet.\nThe coordinator evaluates its model if evaluation.path is set.";
 constexpr const char* kNoRound = "No round has been committed yet.";
 
+// An alert about the present state has no time.
 QString alert_text(const Alert& alert, std::int64_t base_wall_ns) {
   QString when = "now";
   if (std::isfinite(alert.time_s)) {
