@@ -1,4 +1,4 @@
-// The key figures of a run: what a report shows first, and totals over all rounds. Pure functions.
+// The key figures of a run, which a report shows first, and totals over all rounds. Pure functions.
 // A figure that the journal does not contain is empty, never 0.
 #pragma once
 

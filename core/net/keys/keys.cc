@@ -87,7 +87,7 @@ Result<KeyPair> make_key_pair() {
 // Secret text is only held in buffers that erase themselves.
 Status write_key_pair(const std::string& path, const KeyPair& keys) {
   SecretText file;
-  file.append("# A key pair of Tributary. Whoever can read this file can pose as its owner.\n");
+  file.append("# A key pair of Tributary. Anyone who can read this file can pose as its owner.\n");
   file.append(kPublicField);
   file.append(key_text(keys.public_key));
   file.append("\n");
