@@ -164,7 +164,7 @@ std::vector<Option> options(LabUp& command) {
            .help = "number of nodes (4)",
            .accept = accept_count(command.nodes, 1u, kLabNodesMax)},
           setting(link, "rate", "--rate", "RATE",
-                  "rate of each link in both directions, for example 100mbit (unlimited)"),
+                  "rate of each link in each direction, for example 100mbit (unlimited)"),
           setting(link, "up-rate", "--up-rate", "RATE", "rate from the node only"),
           setting(link, "down-rate", "--down-rate", "RATE", "rate to the node only"),
           setting(link, "delay", "--delay", "TIME",
