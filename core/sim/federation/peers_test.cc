@@ -319,7 +319,7 @@ TEST(Peers, CodecsWithoutAResidualHaveOneExchangeARound) {
             "Use one exchange per round: dgc:cr=0.1 keeps no residual");
 }
 
-TEST(Peers, EverythingAtOnceAndAllIsWellInTheEnd) {
+TEST(Peers, SurviveMixedFaults) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     sim_testing::play_mixed(sim_testing::mixed_peer_options(seed));
