@@ -8,8 +8,8 @@ is as fast as the machine. Runs differ in who plans and in nothing else: the job
 where it begins are the same. Fixed choices are each on the collective that `tributary plan collective`
 finds quickest, with its phases weighed by how long they last.
 
-What counts is the time from the first round's beginning until the mean of three evaluations of the
-coordinator in a row has reached the target.
+The result is the time from the start of the first round until the mean of three successive
+evaluations by the coordinator has reached the target.
 """
 
 import argparse

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Collectives over real links: ours beside gloo's, in network namespaces that `tributary lab` makes.
 
-Every contender takes its turn in every repetition, over the same lab. A round's time is its slowest
-rank's; what is shown is the median. The bound is what the line alone costs a ring. CPU is that of one
-rank's process, in rounds alone. Behind gloo's come codecs, beside float32 on the same ring; GComp
-exchanges captured gradients and knows the optimizer.
+In each repetition every contender runs once, over the same lab. The time of a round is that of its
+slowest rank, and the output shows the median. The bound is the time of a ring on the link alone. CPU
+is that of one rank's process during rounds. After gloo's collectives follow codecs, beside float32 on
+the same ring. GComp exchanges captured gradients and knows the optimizer.
 
-With --predicted, latencies, rates and ratios are varied instead, and what rounds take is compared
-with what `tributary plan collective` says. Before every setting it measures the codecs on this
-machine, whose cores the ranks share.
+With --predicted the script varies latency, rate and ratio, and compares the time of rounds with the
+prediction of `tributary plan collective`. Before each setting it measures the codecs on this machine,
+whose cores the ranks share.
 """
 
 import argparse

@@ -16,10 +16,8 @@ namespace {
 constexpr const char* kUsage =
     "usage: tributary-bench [--json] [--bytes N] [--repetitions N] [SUITE...]\n"
     "\n"
-    "Runs the suites named, or all of them; 'codec' stands for every 'codec.x' too. Every case "
-    "checks its answer first; figures are "
-    "medians\n"
-    "in GB/s of float32, and ratios are to a peer in the same run.\n"
+    "Runs the named suites, or all. 'codec' also selects every 'codec.x'. Each case checks its\n"
+    "result first. Figures are medians in GB/s of float32; ratios are to a peer in the same run.\n"
     "\n"
     "  --bytes N         float32 bytes in a bucket (default 67108864)\n"
     "  --repetitions N   timed calls of every case (default 11)\n"

@@ -2,8 +2,8 @@
 """Collectives of ours over MPI, beside MPI's own all-reduce and ours over TCP on loopback: ranks on
 this machine alone, started by Open MPI's mpirun.
 
-Every contender takes its turn in every repetition. A round's time is its slowest rank's; what is shown
-is the median. CPU is that of one rank's process, in rounds alone: MPI's waiting is in it.
+In each repetition every contender runs once. The time of a round is that of its slowest rank, and the
+output shows the median. CPU is that of one rank's process during rounds; it includes MPI's waiting.
 """
 
 import argparse

@@ -1,3 +1,4 @@
+// Tests of measuring one rank of a collective. The exchange is a function of the test.
 #include "bench/rank.h"
 
 #include <gtest/gtest.h>

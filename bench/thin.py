@@ -11,10 +11,10 @@ agent has applied the last round. Commit times come from the coordinator's journ
 
 The time of the bytes alone is payload bytes over the link's rate: model and first update for the first
 commit, update and aggregate for each round after it. A round needs one payload up and one down, of the
-sizes that `tributary codec measure` reports; the journal's counts have repeated parts. What is received
-and sent is counted twice: in TCP's streams (ss) and as Ethernet frames of the agent's interface. The
-second has all headers and what was sent again. Frames that only acknowledge the other direction's data
-are counted apart.
+sizes that `tributary codec measure` reports; the journal's counts include repeated parts. Received and
+sent bytes are counted twice: in TCP's streams (ss) and as Ethernet frames of the agent's interface. The
+second count includes all headers and retransmissions. Frames that only acknowledge data of the other
+direction are counted separately.
 
 --resume, --soak and --fast run another part instead of the table; docs/thin_links.md explains all.
 """

@@ -193,8 +193,8 @@ def scrape(node: str) -> dict:
 
 
 class Trips:
-    """Round trips of heartbeats from the coordinator's counters. Of several between two readings
-    only the mean is known."""
+    """Round trips of heartbeats from the coordinator's counters. For several round trips between two
+    readings only the mean is known."""
 
     def __init__(self):
         self.seconds = []

@@ -12,6 +12,7 @@
 namespace tributary {
 namespace {
 
+// A unit prefix of a count, as the operator types it.
 struct Suffix {
   std::string_view text;
   std::uint64_t factor;
@@ -65,6 +66,8 @@ Result<std::uint64_t> parse_count(std::string_view text, std::uint64_t min, std:
   return refuse("a number may end in k, M, G, Ki, Mi or Gi");
 }
 
+// Accepts the whole text only: "3x" is not 3. NaN is refused, because it compares false with both
+// limits.
 Accept accept_real(double& target, double low, double high) {
   return [&target, low, high](const std::string& value) -> Status {
     double number = 0;
@@ -110,6 +113,7 @@ Accept accept_files(std::vector<std::string>& target) {
   };
 }
 
+// An unknown value is answered with all choices and the nearest one.
 Accept accept_choice(std::size_t& target, std::span<const std::string_view> choices) {
   return [&target, choices](const std::string& value) -> Status {
     for (std::size_t i = 0; i < choices.size(); ++i) {
@@ -125,6 +129,7 @@ Accept accept_choice(std::size_t& target, std::span<const std::string_view> choi
   };
 }
 
+// Making the codec checks its parameters; its own error names the wrong one.
 Accept accept_codec(std::unique_ptr<Codec>& target) {
   return [&target](const std::string& spec) -> Status {
     TRIBUTARY_ASSIGN(target, make_codec(spec));

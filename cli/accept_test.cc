@@ -1,3 +1,4 @@
+// Tests of checking option values.
 #include "cli/accept.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +30,7 @@ TEST(ParseCount, KnowsSuffixes) {
   }
 }
 
-TEST(ParseCount, RefusesWhatIsNoCount) {
+TEST(ParseCount, RefusesTextThatIsNoCount) {
   for (const char* text : {"", "x", "-1", "+1", "1.5", " 1", "1 ", "1 Mi", "1mi", "1KiB", "0x10",
                            "18446744073709551616", "18446744073709551615k"}) {
     const Result<std::uint64_t> parsed = parse_count(text, 0, kAny);

@@ -26,6 +26,7 @@ struct Option {
   bool repeatable = false;
 };
 
+// The result of a command. It always has both forms; the program prints one of them.
 struct Answer {
   std::string text;  // for people; complete lines
   std::string data;  // for programs; JSON
@@ -38,12 +39,15 @@ struct World {
   Progress& progress;
 };
 
+// One command of the operator. `options` and `run` share the parsed values, so both must be kept
+// together.
 struct Command {
   std::string_view noun;  // "encode"; empty if the noun is itself a command
   std::string_view verb;  // "encode"; a noun that is a command by itself has none
   std::string_view summary;
   std::string_view details;  // printed after the options in the help; ends with the examples
   std::vector<Option> options;
+  // Called at most once, after all options were accepted.
   std::function<Result<Answer>(World& world)> run;
 
   std::string name() const {

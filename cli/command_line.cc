@@ -11,12 +11,14 @@
 namespace tributary {
 namespace {
 
+// The name in usage lines and errors, whatever the file is called.
 constexpr const char* kProgram = "tributary";
 constexpr const char* kAbout =
     "Tributary: federated training for edge devices, every byte compressed, counted and explained";
 
 using Words = std::vector<std::string>;
 
+// An error of the command line; the program exits with kExitUsage.
 Status usage(std::string what, std::string expected, std::string got, std::string remedy) {
   return Status(StatusCode::invalid_argument, {.what = std::move(what),
                                                .expected = std::move(expected),
@@ -109,6 +111,7 @@ class Parser {
   }
 
  private:
+  // A command in CLI11's tree. `options` are in the order of command->options.
   struct Leaf {
     const Command* command = nullptr;
     CLI::App* app = nullptr;
@@ -116,6 +119,7 @@ class Parser {
     bool json = false;
   };
 
+  // Extra words are allowed, because refuse_extras() reports them better than CLI11.
   static CLI::App* add_app(CLI::App& parent, std::string_view name, std::string_view summary) {
     CLI::App* const app = parent.add_subcommand(std::string(name), std::string(summary));
     app->allow_extras()->require_subcommand(0, 1);
@@ -124,6 +128,7 @@ class Parser {
     return app;
   }
 
+  // A command without a verb hangs directly below the root.
   void add_command(const Command& command) {
     CLI::App& parent =
         command.verb.empty() ? root_ : *root_.get_subcommand(std::string(command.noun));
@@ -145,6 +150,7 @@ class Parser {
                        option.required ? " (required)" : "");
   }
 
+  // CLI11 must accept any number of occurrences: accept_options() reports repeated ones.
   CLI::Option* add_option(Leaf& leaf, const Option& option) {
     const std::string name(option.name);
     if (option.value_name.empty()) {
@@ -161,6 +167,7 @@ class Parser {
         ->option_text(values_text(option));
   }
 
+  // The last level that the words name: the root, a noun or a command.
   const CLI::App& deepest() const {
     const CLI::App* app = &root_;
     while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
@@ -178,6 +185,7 @@ class Parser {
   }
   std::string see_help() const { return fmt::format("see '{} --help'", path()); }
 
+  // Null if the words name no complete command.
   Leaf* chosen_leaf() {
     const auto leaf = std::ranges::find(
         leaves_, &deepest(), [](const Leaf& each) -> const CLI::App* { return each.app; });
@@ -206,6 +214,7 @@ class Parser {
     }
   }
 
+  // Distinguishes an unknown option, a surplus word and an unknown command.
   static Status refuse_extra(const CLI::App& app, const std::string& level,
                              const std::string& extra) {
     if (extra.size() > 1 && extra.front() == '-') {
@@ -230,6 +239,8 @@ class Parser {
                  did_you_mean(extra, known));
   }
 
+  // In the order of the command's options, so that the first error does not depend on the order of
+  // the words.
   Status accept_options(const Leaf& leaf) const {
     for (std::size_t i = 0; i < leaf.options.size(); ++i) {
       const Option& option = leaf.command->options[i];

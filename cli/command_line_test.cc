@@ -1,3 +1,4 @@
+// Tests of parsing a command line, with commands about boats that cover every kind of option.
 #include "cli/command_line.h"
 
 #include <gmock/gmock.h>
@@ -116,14 +117,14 @@ TEST_F(CommandLineTest, AnUnknownOptionCountsBeforeAMissingOne) {
   EXPECT_THAT(error({"boat", "build", "--nmae", "Swan"}), HasSubstr("'--name'?"));
 }
 
-TEST_F(CommandLineTest, SaysWhatIsMissing) {
+TEST_F(CommandLineTest, ReportsMissingOptions) {
   EXPECT_THAT(error({}), AllOf(HasSubstr("a command"), HasSubstr("boat, swim")));
   EXPECT_THAT(error({"boat"}), AllOf(HasSubstr("a subcommand"), HasSubstr("build, paint, sink")));
   EXPECT_THAT(error({"boat", "build"}), HasSubstr("expected --name TEXT, got nothing"));
   EXPECT_THAT(error({"boat", "build", "--name"}), HasSubstr("--name: 1 required TEXT missing"));
 }
 
-TEST_F(CommandLineTest, RefusesWhatIsTooMuch) {
+TEST_F(CommandLineTest, RefusesSurplusWords) {
   EXPECT_THAT(error({"boat", "build", "--name", "a", "--name", "b"}),
               HasSubstr("expected the option once, got 2"));
   EXPECT_THAT(error({"boat", "sink", "now"}), HasSubstr("'now' after 'tributary boat sink'"));
@@ -146,7 +147,7 @@ TEST_F(CommandLineTest, HelpsOnEveryLevel) {
                     HasSubstr("examples:\n  tributary boat build"), HasSubstr("--json")));
 }
 
-TEST_F(CommandLineTest, UsageShowsWhatIsRequired) {
+TEST_F(CommandLineTest, UsageShowsRequiredArguments) {
   const auto help = [&](const std::vector<std::string>& args) { return parse(args).value().text; };
   EXPECT_THAT(help({"--help"}), HasSubstr("Usage: tributary COMMAND [OPTIONS]\n"));
   EXPECT_THAT(help({"boat", "--help"}),

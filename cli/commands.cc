@@ -4,6 +4,8 @@
 
 namespace tributary {
 
+// In the order of the help text. lab and load are separate programs (cli/process/tools.h) and have
+// no commands below, but users find them here.
 std::span<const Noun> all_nouns() {
   static constexpr auto kNouns = std::to_array<Noun>({
       {"codec", "list, apply and measure codecs",
@@ -44,6 +46,7 @@ std::span<const Noun> all_nouns() {
   return kNouns;
 }
 
+// In the order of the help text of each noun.
 std::vector<Command> all_commands() {
   std::vector<Command> commands;
   commands.push_back(codec_list_command());

@@ -8,6 +8,7 @@
 
 namespace tributary {
 
+// The data is inserted as it is, without parsing it again.
 std::string json_answer(std::string_view data) {
   return fmt::format(R"({{"schema_version":1,"status":"ok","data":{}}})"
                      "\n",

@@ -1,3 +1,4 @@
+// Tests of the JSON envelope of all answers.
 #include "cli/envelope.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +32,7 @@ TEST(Envelope, HoldsAnErrorWithAllItsParts) {
                                  {"remedy", "r"}}));
 }
 
-TEST(Envelope, StaysJsonWhateverTheTextHolds) {
+TEST(Envelope, StaysJsonForAnyText) {
   const Json json = Json::parse(json_error("io_error", {.what = "\xff\"\n\x01{}"}));
   EXPECT_EQ(json["error"]["message"], "\xef\xbf\xbd\"\n\x01{}");
 }

@@ -19,6 +19,8 @@
 namespace tributary {
 namespace {
 
+// Errors are one line on standard error. Their texts may contain words of the user, which must not
+// control the terminal.
 void complain(std::string_view text) {
   write_all(STDERR_FILENO, fmt::format("tributary: {}\n", printable(text)));
 }
@@ -34,12 +36,14 @@ int print(const std::string& text, int code) {
   return kExitSystem;
 }
 
+// With --json an error is an answer on standard output too, so that programs read one stream.
 int fail(const Status& status, int code, bool json) {
   if (json) return print(json_error(name(status.code()), status.fault()), code);
   complain(status.text());
   return code;
 }
 
+// An exception that no command expects is a bug, not an error of the user.
 int fail_within(const char* what, bool json) {
   const Fault fault = {.what = what, .remedy = "this is a bug in the program: please report it"};
   if (json) return print(json_error("internal", fault), kExitInternal);
@@ -47,6 +51,7 @@ int fail_within(const char* what, bool json) {
   return kExitInternal;
 }
 
+// Commands write files atomically, so nothing is left behind.
 Status interrupted() {
   return Status(StatusCode::cancelled,
                 {.what = fmt::format("stopped by {}", ::strsignal(stop_signal())),
@@ -95,6 +100,7 @@ int run_program(std::span<const Noun> nouns, std::span<const Command> commands,
   }
 }
 
+// For errors before a command is known.
 int fail_program(const Status& status, const std::vector<std::string>& args) {
   return fail(status, exit_code(status.code()), asks_for_json(args));
 }

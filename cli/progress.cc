@@ -10,6 +10,7 @@
 namespace tributary {
 namespace {
 
+// Width of the bar in characters.
 constexpr std::size_t kBarCells = 30;
 // Faster updates cannot be read and slow down fast operations.
 constexpr std::chrono::milliseconds kRedraw{100};
@@ -31,6 +32,7 @@ bool Progress::report(std::string_view doing, std::uint64_t done, std::uint64_t 
   const bool due = !drawn_ || clock_.now() - drawn_at_ >= kRedraw;
   // After a stop signal nothing is drawn, because the terminal may be blocked.
   if (shown_ && due && stop_signal() == 0) {
+    // Back to the start of the line, and erase the rest of a longer line before.
     write_all(terminal_, fmt::format("\r{}\x1b[K", progress_line(doing, done, total)));
     drawn_ = true;
     drawn_at_ = clock_.now();

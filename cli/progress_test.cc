@@ -1,3 +1,4 @@
+// Tests of the progress bar, on a pseudo terminal and without one.
 #include "cli/progress.h"
 
 #include <fcntl.h>

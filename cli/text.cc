@@ -30,6 +30,7 @@ std::string rate_text(double bytes_per_s) {
 
 std::string ratio_text(double ratio) { return fmt::format("{:.2f}:1", ratio); }
 
+// Milliseconds below one second, so that small times keep their digits.
 std::string seconds_text(double seconds) {
   if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1000);
   return fmt::format("{:.2f} s", seconds);
@@ -43,6 +44,8 @@ void Table::add(std::vector<std::string> row) {
   rows_.push_back(std::move(row));
 }
 
+// The first column is aligned left, because it has names; the others are aligned right. Widths are
+// bytes, so cells must be ASCII to be aligned.
 std::string Table::text() const {
   std::vector<std::size_t> widths(rows_.front().size(), 0);
   for (const auto& row : rows_) {
@@ -61,6 +64,7 @@ std::string Table::text() const {
   return out;
 }
 
+// Bytes above 0x7f stay, because they are UTF-8 in most texts.
 std::string printable(std::string_view text) {
   std::string out;
   for (const char c : text) {

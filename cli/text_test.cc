@@ -1,3 +1,4 @@
+// Tests of numbers, tables and texts for people.
 #include "cli/text.h"
 
 #include <gtest/gtest.h>
@@ -37,12 +38,12 @@ TEST(Table, AlignsNamesLeftAndNumbersRight) {
             "int8_shared  12.00:1\n");
 }
 
-TEST(Printable, EscapesWhatATerminalWouldObey) {
+TEST(Printable, EscapesTerminalControlCharacters) {
   EXPECT_EQ(printable("a\x1b[31m\r\nb\x7f"), "a\\x1b[31m\\x0d\\x0ab\\x7f");
   EXPECT_EQ(printable("Größe"), "Größe");
 }
 
-TEST(FirstLine, IsTheFirstThatSaysSomething) {
+TEST(FirstLine, IsTheFirstLineWithText) {
   EXPECT_EQ(first_line("\n  \r\n what\tit is \nand more\n"), "what\\x09it is");
   EXPECT_EQ(first_line("alone"), "alone");
   EXPECT_EQ(first_line(" \n"), "");

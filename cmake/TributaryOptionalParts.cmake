@@ -12,7 +12,7 @@ else()
   if(CMAKE_CUDA_COMPILER)
     set(cuda_found TRUE)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      # Ampere, Jetson Orin among them, in machine code; what is newer compiles the PTX at start.
+      # Machine code for Ampere, including Jetson Orin. Newer devices compile the PTX at the start.
       set(CMAKE_CUDA_ARCHITECTURES 80)
     endif()
     enable_language(CUDA)

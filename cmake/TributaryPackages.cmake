@@ -1,6 +1,6 @@
 # Debian packages: one for each program and for the trainer, from one build. ./dev package makes
-# them; docs/install.md tells how they are used. What is installed into no component (library,
-# headers) is in no package.
+# them, and docs/install.md describes their use. Files without a component (library, headers) are in
+# no package.
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_VENDOR "The Tributary developers")
@@ -21,7 +21,8 @@ set(same_version "(= ${PROJECT_VERSION})")
 
 # tributary_package(COMPONENT NAME package SUMMARY line DESCRIPTION text [DEPENDS list]
 #                   [RECOMMENDS list] [SUGGESTS list] [ENHANCES list] [BREAKS list] [DOCS files...]
-#                   [COPYRIGHT file]): the last where the program is not under our license alone.
+#                   [COPYRIGHT file]) describes one package. COPYRIGHT is needed if the program is
+#                   not under our license alone.
 function(tributary_package component)
   set(relations DEPENDS RECOMMENDS SUGGESTS ENHANCES BREAKS)
   cmake_parse_arguments(arg "" "NAME;SUMMARY;DESCRIPTION;COPYRIGHT;${relations}" "DOCS" ${ARGN})
@@ -43,9 +44,9 @@ function(tributary_package component)
           DESTINATION "/usr/share/doc/${arg_NAME}" COMPONENT ${component} EXCLUDE_FROM_ALL)
 endfunction()
 
-# tributary_daemon_scripts(COMPONENT PACKAGE GECOS text UNITS names FILES paths): what dpkg runs, and
-# the file of settings that it keeps when somebody has changed it. packaging/debian/COMPONENT.configure
-# is a part of the script that runs after unpacking.
+# tributary_daemon_scripts(COMPONENT PACKAGE GECOS text UNITS names FILES paths) adds the scripts that
+# dpkg runs, and names the settings files that it keeps if an administrator has changed them.
+# packaging/debian/COMPONENT.configure becomes part of the script that runs after unpacking.
 function(tributary_daemon_scripts component package)
   cmake_parse_arguments(arg "" "GECOS;UNITS;FILES" "" ${ARGN})
   foreach(name gecos units files)
@@ -78,14 +79,14 @@ set(guides docs/install.md docs/run.md docs/training.md docs/data.md docs/securi
 
 tributary_package(tool NAME tributary
   SUMMARY "federated training on edge devices: command line"
-  DESCRIPTION "${about}\n.\nThis is the operator's command: keys, codecs, plans, simulation; and the tools for\nload and labs."
+  DESCRIPTION "${about}\n.\nThis package has the operator's command (keys, jobs, codecs, plans, reports and\nsimulation) and the tools for load tests and labs."
   RECOMMENDS "iproute2"
   DOCS ${pages})
 
 tributary_package(coordinator NAME tributary-coordinator
   SUMMARY "federated training on edge devices: coordinator"
-  DESCRIPTION "${about}\n.\nThis is the coordinator, a service that agents dial: it plans rounds, adds up
-what agents send and keeps the journal."
+  DESCRIPTION "${about}\n.\nThis package has the coordinator, a service to which agents connect. It plans
+rounds, combines the updates of agents and keeps the journal."
   DEPENDS "adduser | systemd-sysusers, tributary ${same_version}"
   SUGGESTS "tributary-torch ${same_version}"
   DOCS ${guides} docs/jobs.md docs/watch.md)
@@ -96,8 +97,8 @@ tributary_daemon_scripts(coordinator tributary-coordinator
 
 tributary_package(agent NAME tributary-agent
   SUMMARY "federated training on edge devices: agent"
-  DESCRIPTION "${about}\n.\nThis is the agent, a service on each device: it trains on the device's data and
-exchanges compressed updates with a coordinator."
+  DESCRIPTION "${about}\n.\nThis package has the agent, a service on each device. It trains on the device's
+data and exchanges compressed updates with a coordinator."
   DEPENDS "adduser | systemd-sysusers"
   RECOMMENDS "tributary-torch ${same_version}"
   DOCS ${guides})
@@ -120,8 +121,8 @@ if(TARGET tributary_torch_plugin)
   list(JOIN other_versions ", " other_versions)
   tributary_package(torch NAME tributary-torch
     SUMMARY "federated training on edge devices: libtorch trainer"
-    DESCRIPTION "${about}\n.\nThis is the trainer that agents load to train real models with libtorch, and
-coordinators to evaluate them."
+    DESCRIPTION "${about}\n.\nThis package has the trainer, a library with which agents train models in
+libtorch and coordinators evaluate them."
     ENHANCES "tributary-agent, tributary-coordinator"
     BREAKS "${other_versions}")
 endif()
@@ -129,8 +130,8 @@ endif()
 if(TARGET tributary_dashboard)
   tributary_package(dashboard NAME tributary-dashboard
     SUMMARY "federated training on edge devices: dashboard"
-    DESCRIPTION "${about}\n.\nThis is the dashboard: it shows what a coordinator's run learns, what it sends and
-why, live or afterwards. The program is distributed under the GNU General Public
+    DESCRIPTION "${about}\n.\nThis package has the dashboard, which shows learning, traffic and planning of a
+run, live or afterwards. The program is distributed under the GNU General Public
 License, version 3, because of its plotting library."
     SUGGESTS "tributary-coordinator ${same_version}"
     RECOMMENDS "fonts-dejavu-core"

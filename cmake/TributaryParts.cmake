@@ -1,4 +1,4 @@
-# The summary table: what is built, what is not, and why.
+# The summary table: the parts that are built, the parts that are not, and the reasons.
 
 set_property(GLOBAL PROPERTY TRIBUTARY_PARTS "")
 

@@ -22,7 +22,8 @@ function(tributary_precompile target)
   set_target_properties(${target} PROPERTIES CXX_COMPILER_LAUNCHER "")
 endfunction()
 
-# tributary_precompiled_kind(KIND [HOT] [LINK libs...]): what the folders below use from here on.
+# tributary_precompiled_kind(KIND [HOT] [LINK libs...]) sets the precompiled header that the folders
+# below use from here on.
 macro(tributary_precompiled_kind kind)
   cmake_parse_arguments(arg "HOT" "" "LINK" ${ARGN})
   set(TRIBUTARY_PRECOMPILED ${kind})

@@ -1,5 +1,5 @@
 # Cross-builds for 64-bit Arm with Debian's compiler, against the tree of arm64 packages that
-# ./dev setup --arm64 unpacks; what was built runs under user-mode emulation.
+# ./dev setup --arm64 unpacks. The programs run under user-mode emulation.
 
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)

@@ -1,3 +1,4 @@
+// Tests of the coordinator's settings, mainly those that need each other.
 #include "coordinator/config.h"
 
 #include <gmock/gmock.h>

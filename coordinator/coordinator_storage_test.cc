@@ -1,3 +1,4 @@
+// Tests of the storage thread of the coordinator with a real journal.
 #include "coordinator/coordinator_storage.h"
 
 #include <gtest/gtest.h>

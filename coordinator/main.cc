@@ -13,6 +13,9 @@ int main(int argc, char** argv) {
                                         .summary =
                                             "plans the rounds of a federation, combines the "
                                             "updates of its agents, and keeps the journal",
+                                        .details =
+                                            "Keeps jobs, models and rounds in its journal, and "
+                                            "continues from it after a restart.",
                                         .examples =
                                             "  tributary-coordinator --config coordinator.toml\n"
                                             "  tributary-coordinator -c coordinator.toml --check\n"

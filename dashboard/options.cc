@@ -10,12 +10,17 @@
 namespace tributary::dashboard {
 namespace {
 
+// Below the smallest side pages have no space for their labels; the largest one bounds the memory.
 constexpr int kPictureSideMin = 400;
 constexpr int kPictureSideMax = 8192;
 constexpr double kScaleMax = 4;
 constexpr double kWaitMaxS = 3600;
 
-constexpr const char* kExamples = R"(examples:
+constexpr const char* kDetails =
+    R"(A run is the journal of a coordinator, or a coordinator on the network. Runs that are open at the
+same time are compared. Journals are only read, so the coordinator may be running.
+
+examples:
   tributary-dashboard --open run.db
   tributary-dashboard --open monday/run.db --open today/run.db --page traffic
   tributary-dashboard --open run.db --export-png overview.png --page overview --size 2560x1440
@@ -23,6 +28,7 @@ constexpr const char* kExamples = R"(examples:
   tributary-dashboard --connect tcp://coordinator.lan:4641 --key anna.join --open old/run.db
 )";
 
+// Every error of the command line ends with the same remedy.
 Status wrong_option(std::string what, std::string expected, std::string got) {
   return {StatusCode::invalid_argument,
           {.what = std::move(what),
@@ -50,6 +56,7 @@ Result<QSize> parse_size(const std::string& text) {
       "--size", fmt::format("WIDTHxHEIGHT, each {} to {}", kPictureSideMin, kPictureSideMax), text);
 }
 
+// NaN is refused, because it compares false.
 Status within(const char* option, double value, double max) {
   if (value > 0 && value <= max) return {};
   return wrong_option(option, fmt::format("more than 0, at most {}", max),
@@ -62,38 +69,43 @@ struct Typed {
   std::vector<std::string> connect, keys;
 };
 
-void declare(CLI::App& app, Options& options, Typed& typed) {
+void declare(CLI::App& app, const std::string& pages, Options& options, Typed& typed) {
   app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag("--version", std::string("tributary-dashboard ") + TRIBUTARY_VERSION,
                        "print the version");
-  app.footer(kExamples);
+  app.footer(kDetails);
   app.add_option("--open", options.runs,
-                 "journal of a coordinator, followed while it grows; may be repeated")
+                 "journal of a coordinator, followed while it grows; may repeat")
       ->type_name("RUN.db")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--connect", typed.connect,
-                 "coordinator on the network: a join file, or tcp://HOST:PORT with --key; "
-                 "may be repeated")
+                 "coordinator on the network: a join file, or tcp://HOST:PORT\n"
+                 "with --key; may repeat")
       ->type_name("FILE.join|ENDPOINT")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--key", typed.keys,
-                 "join file for a --connect ENDPOINT; one per endpoint, in the same order")
+                 "join file for a --connect ENDPOINT; one each, in their order")
       ->type_name("FILE.join")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--page", typed.page, "page to show or to export")->type_name("NAME");
-  app.add_option("--palette", typed.palette, "colour theme: system, dark or light")
+  app.add_option("--page", typed.page, "page to show (the one shown last) or to export:\n" + pages)
+      ->type_name("NAME");
+  app.add_option("--palette", typed.palette,
+                 "colour theme: system, dark or light (system; light for a picture)")
       ->type_name("NAME");
   app.add_option("--export-png", typed.picture,
                  "write a picture of the page and exit; needs no display")
       ->type_name("FILE");
-  app.add_option("--size", typed.size, "size of the picture in pixels (1280x800)")
+  app.add_option("--size", typed.size,
+                 "size of the picture in pixels, each side 400 to 8192 (1280x800)")
       ->type_name("WxH");
-  app.add_option("--scale", options.scale, "scale of the picture, including its pixels (1)")
+  app.add_option("--scale", options.scale,
+                 "factor of text, lines and pixels of the picture, at most 4 (1)")
       ->type_name("S");
-  app.add_option("--wait-s", options.wait_s, "seconds to wait for a complete picture (60)")
+  app.add_option("--wait-s", options.wait_s,
+                 "seconds to wait for a complete picture, at most 3600 (60)")
       ->type_name("N");
 }
 
@@ -179,8 +191,7 @@ Result<Options> parse_options(const std::vector<QString>& pages, int argc,
   Typed typed;
   CLI::App app("shows runs of a federation: learning, traffic and the planner's decisions",
                "tributary-dashboard");
-  declare(app, options, typed);
-  app.get_option("--page")->description("page to show or to export: " + joined(pages));
+  declare(app, joined(pages), options, typed);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

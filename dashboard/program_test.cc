@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 #include "core/base/exit_codes.h"
 #include "core/net/access/join_file.h"
@@ -111,7 +112,7 @@ TEST_F(DashboardProgram, ComparesRuns) {
   EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
 }
 
-TEST_F(DashboardProgram, SaysWhatIsNoRunAndWritesNothing) {
+TEST_F(DashboardProgram, ReportsAFileThatIsNoRunAndWritesNothing) {
   std::ofstream(path("run.db")) << "no database, but longer than the head of one";
   const Outcome outcome = picture("overview");
   EXPECT_EQ(outcome.code, exit_code(StatusCode::mismatch));
@@ -119,7 +120,7 @@ TEST_F(DashboardProgram, SaysWhatIsNoRunAndWritesNothing) {
   EXPECT_FALSE(std::filesystem::exists(path("out.png")));
 }
 
-TEST_F(DashboardProgram, SaysWhatIsNotThere) {
+TEST_F(DashboardProgram, ReportsAMissingFile) {
   EXPECT_EQ(picture("overview").code, exit_code(StatusCode::not_found));
 }
 
@@ -136,7 +137,7 @@ TEST_F(DashboardProgram, SaysWhereItCannotWrite) {
   EXPECT_EQ(outcome.code, exit_code(StatusCode::io_error)) << outcome.err;
 }
 
-TEST_F(DashboardProgram, RefusesWhatItDoesNotHave) {
+TEST_F(DashboardProgram, RefusesInvalidOptions) {
   EXPECT_EQ(run_program({"--page", "nonsense"}).code, kExitUsage);
   EXPECT_EQ(run_program({"--palette", "pink"}).code, kExitUsage);
   EXPECT_EQ(picture("overview", {"--size", "10"}).code, kExitUsage);
@@ -177,7 +178,7 @@ TEST_F(DashboardProgram, AKeyThatOthersCanReadIsRefused) {
   EXPECT_THAT(outcome.err, testing::HasSubstr("chmod")) << outcome.err;
 }
 
-TEST_F(DashboardProgram, WithoutADisplayItSaysWhatWorks) {
+TEST_F(DashboardProgram, WithoutADisplayItNamesTheAlternative) {
   write_run("run.db");
   const Outcome outcome = run_program({"--open", q("run.db")});
   EXPECT_EQ(outcome.code, exit_code(StatusCode::unavailable));
@@ -190,6 +191,9 @@ TEST_F(DashboardProgram, PrintsItsVersionAndHelp) {
   EXPECT_NE(help.out.find("overview, traffic, decisions, agents, round, events, control"),
             std::string::npos)
       << help.out;
+  EXPECT_NE(help.out.find("examples:\n  tributary-dashboard "), std::string::npos) << help.out;
+  std::istringstream lines(help.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
   EXPECT_EQ(run_program({"--version"}).out.rfind("tributary-dashboard ", 0), 0u);
 }
 

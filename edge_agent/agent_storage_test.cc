@@ -1,3 +1,4 @@
+// Tests of the storage thread of an agent with a real journal.
 #include "edge_agent/agent_storage.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +51,7 @@ class AgentStorageTest : public testing::Test {
   std::unique_ptr<AgentStorage> storage_;  // destroyed before the queue that it posts to
 };
 
-TEST_F(AgentStorageTest, AJobIsOverWhenItsRecordSaysSo) {
+TEST_F(AgentStorageTest, AJobEndsWithItsRecord) {
   open();
   storage_->restore();
   EXPECT_FALSE(storage_->job_over());
@@ -72,7 +73,7 @@ TEST_F(AgentStorageTest, AJobThatWasStoppedEndsAtAnyVersion) {
 }
 
 // The end of a job and its definition survive a restart.
-TEST_F(AgentStorageTest, WhatTheJournalHasIsKnownAfterARestart) {
+TEST_F(AgentStorageTest, StoredStateIsKnownAfterARestart) {
   open();
   storage_->restore();
   ASSERT_TRUE(store(job_in(wire::JobState::finished)).ok());

@@ -1,3 +1,4 @@
+// Tests of the training thread of an agent: each order gets its answer, errors included.
 #include "edge_agent/agent_training.h"
 
 #include <gtest/gtest.h>
@@ -55,7 +56,7 @@ TEST_F(AgentTrainingTest, AnOrderIsAnsweredByItsUpdate) {
 }
 
 // The audit's error travels with the next update.
-TEST_F(AgentTrainingTest, TheErrorOfTheAccountComesWithTheUpdate) {
+TEST_F(AgentTrainingTest, TheErrorOfTheAccountIsReportedWithTheUpdate) {
   start(0.25);
   training_->train(order(7));
   const UpdateReady ready = events_.next<UpdateReady>();
@@ -65,7 +66,7 @@ TEST_F(AgentTrainingTest, TheErrorOfTheAccountComesWithTheUpdate) {
 }
 
 // A damaged definition fails every training, not only the first.
-TEST_F(AgentTrainingTest, ADefinitionThatIsNoneIsSaidWithEveryOrder) {
+TEST_F(AgentTrainingTest, AnInvalidDefinitionIsReportedForEveryOrder) {
   start();
   training_->set_definition(std::make_shared<const Bytes>(Bytes{1, 2, 3}));
   for (const Token token : {Token{1}, Token{2}}) {

@@ -207,8 +207,8 @@ Status Auditor::commit_recorded_bucket(const RoundKey& key, const PlannedBucket&
   return account_->committed(key, bucket.first_value, given->values);
 }
 
-// Where the payloads show it, they are more direct evidence. A record without a residual continues
-// the one before.
+// Payloads are more direct evidence than the record, if they are available. A record without a
+// residual continues the one before.
 void Auditor::take_record(const ContributionRecord& record) {
   const auto found = rounds_.find(record.id);
   if (found == rounds_.end()) return;
@@ -261,7 +261,7 @@ Status Auditor::take_action(const Action& action) {
                  [this](const ResidualDropped& dropped) {
                    if (account_) account_->dropped(dropped.change);
                  },
-                 // Nothing of an update goes out with these; what goes to peers is in the record.
+                 // These carry no part of an update. The record has the values that go to peers.
                  Ignored<ClosePeer, OpenPeers, ClosePeers, SendToPeer, Note, Reading, Finished>(),
                  // Only coordinators perform these actions.
                  Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksReported, SpeedsReported,

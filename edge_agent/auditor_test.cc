@@ -1,3 +1,4 @@
+// Tests of the audit of an agent's updates beside its state machine.
 #include "edge_agent/auditor.h"
 
 #include <gtest/gtest.h>
@@ -129,7 +130,7 @@ TEST_F(Audit, AnUpdateThatTheAgentDidNotGetIsFound) {
 }
 
 // A record that differs from the agent's residual must be detected.
-TEST_F(Audit, ARecordOfAnExchangeThatIsNotWhatTheAgentDoesIsFound) {
+TEST_F(Audit, AWrongRecordOfAnExchangeIsFound) {
   Options options = options_for("threelc:bypass=0");
   options.peers = true;
   options.policy.collective = wire::Collective::ring;

@@ -147,7 +147,7 @@ Status check_together(const Settings& settings, const AgentSettings& config) {
 
 // Announces to the coordinator what this build supports. Without an endpoint for peers, an agent
 // can only use the star.
-void offer_what_there_is(bool peers, wire::CapabilitiesT& capabilities) {
+void set_capabilities(bool peers, wire::CapabilitiesT& capabilities) {
   for (const CodecFamily& family : codec_families()) {
     auto offer = std::make_unique<wire::CodecOfferT>();
     offer->spec = family.name;
@@ -170,10 +170,11 @@ Result<AgentSettings> read_agent_settings(const DaemonFlags& flags) {
   TRIBUTARY_TRY(take_join_file(settings, config));
   config.machine.model_bytes_max = unread.model_mib_max << 20;
   TRIBUTARY_ASSIGN(config.peers_transport, peer_transport(unread.peers_transport));
+  config.machine.build = build_version();
   config.training.agent_id = config.machine.agent_id;
   config.exit_when_done = flags.exit_when_done;
   const bool peers = config.peers_transport == PeerTransport::mpi || !config.peers_endpoint.empty();
-  offer_what_there_is(peers, config.machine.capabilities);
+  set_capabilities(peers, config.machine.capabilities);
   TRIBUTARY_TRY(check_together(settings, config));
   return config;
 }

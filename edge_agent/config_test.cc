@@ -1,3 +1,4 @@
+// Tests of the agent's settings, mainly those that need each other.
 #include "edge_agent/config.h"
 
 #include <gtest/gtest.h>
@@ -18,12 +19,13 @@ Result<AgentSettings> settings_with(const std::vector<std::string>& more) {
   return read_agent_settings(flags);
 }
 
-TEST(AgentSettings, WithoutAPortForPeersItExchangesByTheStar) {
+TEST(AgentSettings, WithoutAPortForPeersItUsesTheStar) {
   const auto settings = settings_with({});
   ASSERT_TRUE(settings.ok()) << settings.status().text();
   EXPECT_TRUE(settings->peers_endpoint.empty());
   EXPECT_EQ(settings->machine.capabilities.collectives,
             std::vector<wire::Collective>{wire::Collective::star});
+  EXPECT_EQ(settings->machine.build, build_version()) << "the coordinator shows it";
 }
 
 TEST(AgentSettings, WithAPortForPeersItOffersAllCollectives) {

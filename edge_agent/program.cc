@@ -4,13 +4,12 @@
 
 namespace tributary {
 
-int agent_main(const std::string& program, int argc, char** argv, const OpenMpi& open_mpi) {
+int agent_main(const AgentProgram& program, int argc, char** argv, const OpenMpi& open_mpi) {
   const DaemonAbout about = {
-      .program = program,
+      .program = program.name,
       .summary = "trains on this device's data and exchanges compressed updates with a coordinator",
-      .examples = "  " + program + " --config agent.toml --join garage-01.join\n  " + program +
-                  " -c agent.toml --check\n  " + program +
-                  " -c agent.toml --set data.path=/data/digits",
+      .details = program.details,
+      .examples = program.examples,
       .takes_join = true};
   return daemon_main(about, argc, argv, std::cout, std::cerr,
                      [&](const DaemonFlags& flags) -> Status {

@@ -10,7 +10,14 @@
 
 namespace tributary {
 
+// The properties of an agent program that its help text shows.
+struct AgentProgram {
+  std::string name;
+  std::string details;   // paragraphs without a final newline
+  std::string examples;  // command lines, each indented by two blanks
+};
+
 // The caller must have blocked the stop signals before any thread started. Returns the exit code.
-int agent_main(const std::string& program, int argc, char** argv, const OpenMpi& open_mpi);
+int agent_main(const AgentProgram& program, int argc, char** argv, const OpenMpi& open_mpi);
 
 }  // namespace tributary

@@ -1,5 +1,7 @@
 #include "edge_agent/rank_words.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 
 namespace tributary {
@@ -20,6 +22,11 @@ std::vector<std::string> with_rank(const std::vector<std::string>& words, std::u
     }
   }
   return out;
+}
+
+bool asks_for_answer(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 3> kAnswers = {"-h", "--help", "--version"};
+  return std::ranges::find_first_of(words, kAnswers) != words.end();
 }
 
 Result<std::uint32_t> rank_from_mpirun(const std::function<const char*(const char*)>& variable) {

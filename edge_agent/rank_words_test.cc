@@ -1,3 +1,4 @@
+// Tests of command lines for ranks that mpirun starts.
 #include "edge_agent/rank_words.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,15 @@ TEST(RankWords, EachPlaceBecomesTheRank) {
             (Words{"agent", "--config", "agent-12.toml", "1212", "100%", "% r", "%", ""}));
 }
 
-TEST(RankWords, MpirunSaysTheRank) {
+TEST(RankWords, FindsTheOptionsThatNeedNoRank) {
+  EXPECT_TRUE(asks_for_answer({"agent", "--check", "--help"}));
+  EXPECT_TRUE(asks_for_answer({"agent", "-h"}));
+  EXPECT_TRUE(asks_for_answer({"agent", "--version"}));
+  EXPECT_FALSE(asks_for_answer({"agent", "--config", "help", "-help"}));
+  EXPECT_FALSE(asks_for_answer({}));
+}
+
+TEST(RankWords, TheRankIsThatOfMpirun) {
   const auto rank = [](const char* value) {
     return rank_from_mpirun([value](const char* name) {
       return std::string_view(name) == "OMPI_COMM_WORLD_RANK" ? value : "wrong";

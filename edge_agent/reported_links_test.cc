@@ -1,3 +1,4 @@
+// Tests of the links that an agent reports: only news, and not too often.
 #include "edge_agent/reported_links.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +40,7 @@ TEST(ReportedLinks, AChangeIsReportedAtOnceAndOnce) {
 }
 
 // Only an increase of the confidence is a reason to report.
-TEST(ReportedLinks, WhatIsKnownBetterIsNewsToo) {
+TEST(ReportedLinks, BetterReadingsAreReportedToo) {
   ReportedLinks reported;
   EXPECT_TRUE(reported.due(0, peer({}, figure(1e-6, 0.14))));
   EXPECT_FALSE(reported.due(1, peer({}, figure(1e-6, 0.2))));

@@ -1,3 +1,5 @@
+// Tests of frames: their envelope, versions and checks. Damaged frames are refused before any field
+// is read.
 #include "schemas/frame.h"
 
 #include <gmock/gmock.h>
@@ -136,12 +138,12 @@ TEST(Frame, TooLargeIsRefusedBeforeItIsReadOrCopied) {
   EXPECT_TRUE(aligned.empty());
 }
 
-TEST(Frame, WithoutAMessageIsRefused) {
+TEST(Frame, AFrameWithoutAMessageIsRefused) {
   EXPECT_EQ(build_frame(wire::FrameT()).status().code(), StatusCode::corrupt_data);
   EXPECT_EQ(open_frame({}).status().code(), StatusCode::corrupt_data);
 }
 
-TEST(Frame, OfAnUnknownKindIsUnsupportedAndNamed) {
+TEST(Frame, AnUnknownKindIsUnsupportedAndNamed) {
   wire::FrameT ack = frame_with(wire::AckT());
   ack.session = 1;
   ack.in_reply_to = 1;
@@ -163,7 +165,7 @@ TEST(Frame, OfAnUnknownKindIsUnsupportedAndNamed) {
 }
 
 // A list that refers to one large table many times would unpack into far more than was sent.
-TEST(Frame, ThatUsesItsBytesTwiceIsRefused) {
+TEST(Frame, AFrameThatUsesItsBytesTwiceIsRefused) {
   flatbuffers::FlatBufferBuilder builder;
   const auto text = builder.CreateString(std::string(1000, 'a'));
   const auto event = wire::CreateEvent(builder, 1, wire::Severity::info, text, text);
@@ -212,7 +214,7 @@ TEST(Version, TheHighestThatBothSpeakIsAgreedOn) {
   EXPECT_TRUE(agree_on_version({}, {}).ok());
 }
 
-TEST(Version, NoneInCommonSaysWhoIsToUpdate) {
+TEST(Version, WithoutACommonVersionTheErrorNamesTheSideToUpdate) {
   const Status too_old = agree_on_version({3, 4}, {1, 2}).status();
   EXPECT_EQ(too_old.text(),
             "unsupported: protocol version: expected one of 3 to 4, got 1 to 2; "

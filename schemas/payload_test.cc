@@ -1,3 +1,4 @@
+// Tests of the payload that belongs to a frame.
 #include "schemas/payload.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +30,7 @@ wire::FrameT update_with(ByteSpan payload) {
   return frame;
 }
 
-TEST(Payload, ThatWasClaimedIsAccepted) {
+TEST(Payload, AClaimedPayloadIsAccepted) {
   for (const ByteSpan payload : {ByteSpan(kPayload), ByteSpan()}) {
     const auto bytes = build_frame(update_with(payload));
     ASSERT_TRUE(bytes.ok()) << bytes.status().text();
@@ -39,7 +40,7 @@ TEST(Payload, ThatWasClaimedIsAccepted) {
   }
 }
 
-TEST(Payload, OfAnotherLengthOrContentIsRefused) {
+TEST(Payload, AnotherLengthOrContentIsRefused) {
   const Bytes bytes = *build_frame(update_with(kPayload));
   const wire::Frame& frame = **open_frame(bytes);
   const Status shorter = check_payload(frame, ByteSpan(kPayload).first(99));

@@ -1,7 +1,7 @@
 """Reads the declarations of a C++ file: its classes with their members, and its functions.
 
-It is a tokenizer and a reader of declarations, not a compiler. It knows the C++ of this tree. Of a
-conditional (#if, #else) it reads the first branch. It does not look for classes inside functions.
+It is a tokenizer and a reader of declarations, not a compiler. It knows the C++ of this tree. It reads
+only the first branch of a conditional (#if, #else). It does not look for classes inside functions.
 """
 
 import re

@@ -7,7 +7,7 @@ The list of codecs is that of `tributary codec list`, so that a new one is cover
 here. One coordinator and three agents run all jobs, one after the other. For each job the test checks
 that what was asked for happened (the facts of its rounds), that the replicas are identical, that nothing
 of an update is lost, that its bytes are those that `tributary codec measure` predicts, and that it
-learns. Of each option of a codec it checks that some value of it changes a job: an option that nothing
+learns. For each option of a codec it checks that some value changes a job, so an option that nothing
 reads is found.
 
   --all     every combination; without it a fixed part that has every codec and every collective

@@ -13,8 +13,8 @@ from pathlib import Path
 BUILD = Path(os.environ.get("TRIBUTARY_BUILD_DIR", "build/dev"))
 RANKS = BUILD / "tests/mpi/tributary_mpi_ranks"
 BENCH = BUILD / "bench/collective/tributary-bench-collective"
-# Shared memory alone: what other networks the machine has is not what is tested. More ranks than
-# cores, and root, are refused unless one insists.
+# Only shared memory: the other networks of the machine are not under test. By default Open MPI refuses
+# more ranks than cores, and root.
 ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_pml": "ob1",
                "OMPI_MCA_btl": "self,vader"}

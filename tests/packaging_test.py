@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The files in packaging/ agree with the code and the pages: what the packages install is what the
-programs look for and what the guide promises. tests/packages.py installs the packages themselves."""
+"""The files in packaging/ agree with the code and the pages: the packages install the files that the
+programs read and that the guide names. tests/packages.py installs the packages themselves."""
 
 import re
 import unittest

@@ -4,9 +4,9 @@
 usage: summary.py RESULTS.xml...          one paragraph per file
        summary.py --total RESULTS.xml...  one line: N passed, N failed, N skipped
 
-What CTest ran of a GoogleTest program left a file of its own in the folder results beside RESULTS.xml
-(cmake/list_suites.py): the cases in it are counted, and not the run. Where a run ended without one,
-it is counted itself, as failed, by the case that it ended in.
+A run of a GoogleTest program by CTest leaves a file in the folder results beside RESULTS.xml
+(cmake/list_suites.py). The cases in that file are counted, not the run. A run that ended without a
+file counts as one failure, named after the case in which it ended.
 
 Exits with 1 when a test failed, or when none ran.
 """

@@ -1,7 +1,7 @@
 """Fields of the messages that no shipped code reads, or that none writes.
 
-The check compares names, as unused.py does: another thing with a field's name hides a field that
-nobody uses. What it finds is not used. The checks of values (schemas/check_*.cc) are no readers.
+The check compares names, as unused.py does. Another identifier with the name of an unused field hides
+it, but every reported field is unused. The checks of values (schemas/check_*.cc) are no readers.
 """
 
 import re

@@ -38,7 +38,9 @@ OLD_PHRASES = {"look_around": "run_periodic_tasks", "look_after": "maintain or r
                "follow_way": "follow_direction", "of_way": "the type of what it holds for a direction"}
 # Whole identifiers, with or without a final underscore. A verb or a relative pronoun says nothing about a value.
 OLD_NAMES = {"said": "answer, message, output or report", "says": "body or answer", "asks": "body or question",
-             "came": "event, received or arrived", "whom": "the type of the receiver", "those": "a noun"}
+             "came": "event, received or arrived", "whom": "the type of the receiver", "those": "a noun",
+             "who": "agent, observer or subject", "whose": "owner or subject", "mine": "own", "way": "direction or link",
+             "ways": "links or directions"}
 # Names that are published (metrics, settings, columns, wire fields) or are somebody else's.
 PUBLISHED = {"tributary_peer_link_figures_told", "repeated_up_no_room_bytes", "setDesktopFileName",
              "desktop"}
@@ -46,8 +48,10 @@ PUBLISHED = {"tributary_peer_link_figures_told", "repeated_up_no_room_bytes", "s
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(//[^\n]*)')
-# A comment, or a sentence within one, that begins so.
-RELATIVE = re.compile(r"(?:^|[.;:] )(?:Of|Who|Whoever|Whatever|What|That which|By what|By which|Whose) [a-z]")
+# A comment, a sentence within one, or a clause after a colon or a semicolon, that begins so.
+RELATIVE = re.compile(r"(?:^|[.;:] )(?:Of|Who|Whoever|Whatever|What|That which|By what|By which|By whom|Whom|Whose"
+                      r"|Nobody|Somebody|Everybody) [a-z]"
+                      r"|[;:] (?:who|whoever|whatever|whom|by whom|nobody|somebody|everybody) [a-z]")
 
 
 def code_without_comments(text: str) -> str:

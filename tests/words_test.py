@@ -44,6 +44,10 @@ class Words(unittest.TestCase):
         text = "// The limit is per link. What is\n// above it waits.\n"
         self.assertEqual(list(words.comments(text)), ["What is above it waits."])
 
+    def test_a_clause_after_a_colon(self):
+        text = "// Each in its own time: whoever is done goes on.\n// The parts: what they cost.\n"
+        self.assertEqual(list(words.comments(text)), ["whoever is done goes on. The parts: what they cost."])
+
     def test_questions_and_texts_are_no_comments(self):
         self.assertEqual(list(words.comments('f("// Of all");  // Reads the file.\n')), [])
 

@@ -220,37 +220,39 @@ Result<RankFigures> measure(Arguments& arguments) {
 void add_options(CLI::App& app, Arguments& arguments) {
   RankSettings& settings = arguments.settings;
   app.add_option("--transport", arguments.transport,
-                 "tcp (default), or mpi for ranks that mpirun has started")
+                 "tcp, or mpi for ranks that mpirun has started (tcp)")
       ->check(CLI::IsMember({"tcp", "mpi"}));
-  app.add_option("--rank", settings.rank, "this rank, from 0");
-  app.add_option("--size", settings.size, "ranks in all")->check(CLI::Range(1u, 1000u));
+  app.add_option("--rank", settings.rank, "number of this rank, from 0");
+  app.add_option("--size", settings.size, "number of ranks")->check(CLI::Range(1u, 1000u));
   app.add_option("--store", arguments.store,
-                 "folder in which the ranks find one another: shared, and empty before a run")
+                 "folder in which the ranks find one another; shared, empty before\n"
+                 "a run")
       ->check(CLI::ExistingDirectory);
   app.add_option("--address", settings.address, "IP address to listen on");
   app.add_option("--port", arguments.port, "port to listen on (one that is free)")
       ->check(CLI::Range(0u, 65535u));
-  app.add_option(
-      "--algorithm", arguments.algorithm,
-      "star, sharded_star (default), ring, tree, halving_doubling or all_gather; over MPI "
-      "also mpi_allreduce, which is MPI's own");
-  app.add_option("--codec", arguments.codec, "how values are encoded (fp32)");
-  app.add_option(
-         "--captures", arguments.captures,
-         "folder of captured gradients to exchange, bench/gradients/captured for one: codecs "
-         "then know the optimizer (values like gradients, and none)")
+  app.add_option("--algorithm", arguments.algorithm,
+                 "star, sharded_star, ring, tree, halving_doubling or all_gather;\n"
+                 "over MPI also mpi_allreduce, MPI's own (sharded_star)");
+  app.add_option("--codec", arguments.codec, "codec of the values (fp32)");
+  app.add_option("--captures", arguments.captures,
+                 "folder of captured gradients to exchange, for example\n"
+                 "bench/gradients/captured; codecs then know the optimizer\n"
+                 "(synthetic gradients, no optimizer)")
       ->check(CLI::ExistingDirectory);
-  app.add_option("--bucket-values", arguments.bucket_values, "values in a bucket (262144)")
+  app.add_option("--bucket-values", arguments.bucket_values,
+                 "number of values in a bucket (262144)")
       ->check(CLI::Range(1u, 1u << 20));
-  app.add_option("--bytes", settings.bytes, "bytes of float32 (26214400)")
+  app.add_option("--bytes", settings.bytes, "size of an update in bytes of float32 (26214400)")
       ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 32));
-  app.add_option("--rounds", settings.rounds, "timed rounds (10)")->check(CLI::Range(1u, 100000u));
-  app.add_option("--warm-ups", settings.warm_ups, "rounds before them (2)")
+  app.add_option("--rounds", settings.rounds, "number of timed rounds (10)")
+      ->check(CLI::Range(1u, 100000u));
+  app.add_option("--warm-ups", settings.warm_ups, "number of untimed rounds before them (2)")
       ->check(CLI::Range(0u, 1000u));
-  app.add_option("--timeout-s", arguments.timeout_s, "of every exchange (60)")
+  app.add_option("--timeout-s", arguments.timeout_s, "limit of each exchange in seconds (60)")
       ->check(CLI::Range(1u, 3600u));
-  app.add_flag("--encrypted", arguments.encrypted, "under TLS, as agents do it");
-  app.add_flag("--json", arguments.json, "one JSON object");
+  app.add_flag("--encrypted", arguments.encrypted, "use TLS, as agents do");
+  app.add_flag("--json", arguments.json, "print one JSON object instead of text");
 }
 
 // Over TCP, rank and meeting folder are options; over MPI, mpirun supplies them.
@@ -281,9 +283,9 @@ std::string program_name(const Arguments& arguments) {
 int run(int argc, char** argv) {
   Arguments arguments;
   CLI::App app(
-      "One rank of a collective of ours, over TCP or MPI. Every round's sum is verified, if the "
-      "codec "
-      "is lossless; else compare the ranks' sums_hash.");
+      "runs one rank of a collective over TCP or MPI and measures its rounds\n\n"
+      "The sum of each round is verified if the codec is lossless. Otherwise compare the ranks'\n"
+      "sums_hash.");
   add_options(app, arguments);
   try {
     app.parse(argc, argv);

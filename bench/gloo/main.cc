@@ -118,30 +118,36 @@ void add_options(CLI::App& app, Arguments& arguments) {
   std::vector<std::string> names;
   for (const Named& one : kAlgorithms) names.emplace_back(one.name);
   RankSettings& settings = arguments.settings;
-  app.add_option("--rank", settings.rank, "this rank, from 0")->required();
-  app.add_option("--size", settings.size, "ranks in all")->required()->check(CLI::Range(1u, 1000u));
+  app.add_option("--rank", settings.rank, "number of this rank, from 0")->required();
+  app.add_option("--size", settings.size, "number of ranks")
+      ->required()
+      ->check(CLI::Range(1u, 1000u));
   app.add_option("--store", arguments.store,
-                 "folder in which the ranks find one another: shared, and empty before a run")
+                 "folder in which the ranks find one another; shared, empty before\n"
+                 "a run")
       ->required()
       ->check(CLI::ExistingDirectory);
   app.add_option("--address", settings.address, "IP address to listen on")->required();
   app.add_option("--algorithm", arguments.algorithm,
-                 "gloo's classes ring, ring_chunked, halving_doubling and bcube, or its newer\n"
-                 "function as segmented_ring (default) or segmented_bcube")
+                 "gloo's classes ring, ring_chunked, halving_doubling and bcube, or\n"
+                 "its newer function as segmented_ring or segmented_bcube\n"
+                 "(segmented_ring)")
       ->check(CLI::IsMember(names));
-  app.add_option("--bytes", settings.bytes, "bytes of float32 (26214400)")
+  app.add_option("--bytes", settings.bytes, "size of an update in bytes of float32 (26214400)")
       ->check(CLI::Range(std::uint64_t{4}, std::uint64_t{1} << 32));
-  app.add_option("--rounds", settings.rounds, "timed rounds (10)")->check(CLI::Range(1u, 100000u));
-  app.add_option("--warm-ups", settings.warm_ups, "rounds before them (2)")
+  app.add_option("--rounds", settings.rounds, "number of timed rounds (10)")
+      ->check(CLI::Range(1u, 100000u));
+  app.add_option("--warm-ups", settings.warm_ups, "number of untimed rounds before them (2)")
       ->check(CLI::Range(0u, 1000u));
-  app.add_option("--timeout-s", arguments.timeout_s, "of whatever gloo waits for (60)")
+  app.add_option("--timeout-s", arguments.timeout_s, "limit of each wait of gloo in seconds (60)")
       ->check(CLI::Range(1u, 3600u));
-  app.add_flag("--json", arguments.json, "one JSON object");
+  app.add_flag("--json", arguments.json, "print one JSON object instead of text");
 }
 
 int run(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("One rank of gloo's all-reduce of float32 over TCP. Every round's sum is verified.");
+  CLI::App app(
+      "runs one rank of gloo's all-reduce of float32 over TCP; the sum of each round is verified");
   add_options(app, arguments);
   try {
     app.parse(argc, argv);

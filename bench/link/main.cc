@@ -186,16 +186,18 @@ Status run(const Arguments& arguments) {
 
 int main_of(int argc, char** argv) {
   Arguments arguments;
-  CLI::App app("Measures a link to another one of this program.", "tributary-bench-estimate");
-  app.add_option("--rank", arguments.rank, "0 measures, 1 answers")
+  CLI::App app("measures the link between two processes of this program",
+               "tributary-bench-estimate");
+  app.add_option("--rank", arguments.rank, "0 measures and prints, 1 answers")
       ->required()
       ->check(CLI::Range(0, 1));
   app.add_option("--first", arguments.addresses[kFirst], "address of rank 0")->required();
   app.add_option("--second", arguments.addresses[kSecond], "address of rank 1")->required();
-  app.add_option("--port", arguments.port, "of rank 0; rank 1 has the next");
-  app.add_option("--trains", arguments.trains, "each with a round trip before it");
-  app.add_option("--train-bytes", arguments.train_bytes, "of one");
-  app.add_option("--pause-s", arguments.pause_s, "between two");
+  app.add_option("--port", arguments.port, "TCP port of rank 0; rank 1 uses the next one (4660)");
+  app.add_option("--trains", arguments.trains,
+                 "number of packet trains, each after a round trip (12)");
+  app.add_option("--train-bytes", arguments.train_bytes, "size of a train in bytes (4194304)");
+  app.add_option("--pause-s", arguments.pause_s, "pause between trains in seconds (0.5)");
   CLI11_PARSE(app, argc, argv);
   const Status status = run(arguments);
   if (status.ok()) return 0;

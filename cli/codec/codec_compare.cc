@@ -20,6 +20,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The options, with their defaults. The codecs are owned by the command and made while the options
+// are parsed, so that a wrong spec is refused before anything is measured.
 struct CompareCommand {
   std::vector<std::unique_ptr<Codec>> codecs;  // empty: all codecs of the registry
   std::uint32_t agents = 4;
@@ -28,6 +30,7 @@ struct CompareCommand {
   std::uint64_t seed = 1;
 };
 
+// One gradient per agent. Ends early if the user stops the command.
 std::vector<FloatVector> make_updates(const CompareCommand& command, World& world) {
   std::vector<FloatVector> updates(command.agents);
   for (std::uint32_t agent = 0; agent < command.agents; ++agent) {
@@ -84,6 +87,7 @@ Result<Row> measure_codec(const Codec& codec, std::span<const std::span<const fl
   return row;
 }
 
+// Must have as many cells as row_header() has entries, in the same order.
 std::vector<std::string> row_cells(const Codec& codec, const Row& row) {
   std::vector<std::string> cells = cost_cells(codec, row.all_rounds);
   cells.insert(cells.begin() + 1, {stages_text(codec), std::string(name(codec.aggregation()))});
@@ -102,6 +106,7 @@ std::vector<std::string> row_header(std::uint32_t rounds) {
   return header;
 }
 
+// The fields that docs/command_line.md specifies.
 Json row_json(const Codec& codec, const Row& row) {
   Json json = {{"codec", codec.spec()}, {"aggregation", name(codec.aggregation())}};
   for (const Stage& stage : codec.stages()) {
@@ -112,6 +117,7 @@ Json row_json(const Codec& codec, const Row& row) {
   return json;
 }
 
+// Every family with its default parameters.
 Result<std::vector<std::unique_ptr<Codec>>> codecs_of_registry() {
   std::vector<std::unique_ptr<Codec>> codecs;
   for (const CodecFamily& family : codec_families()) {

@@ -12,6 +12,7 @@
 namespace tributary {
 namespace {
 
+// Codec, bucket size and seed are not options: the file states them.
 struct DecodeOptions {
   std::string in;
   std::string out;
@@ -37,6 +38,7 @@ Result<Answer> decode(const DecodeOptions& options, World& world) {
     return status.code() == StatusCode::io_error ? std::move(status)
                                                  : std::move(status).at(options.in);
   }
+  // Only now does the file take its name, so a failure above leaves an existing file unchanged.
   TRIBUTARY_TRY(out.commit());
   return file_answer({.in = options.in,
                       .out = options.out,

@@ -13,6 +13,7 @@
 namespace tributary {
 namespace {
 
+// The defaults; the codec has none and is required.
 struct EncodeOptions {
   std::unique_ptr<Codec> codec;
   std::string in;

@@ -15,6 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// These names are part of the JSON output and must not change.
 std::string_view kind_name(ParamKind kind) {
   switch (kind) {
     case ParamKind::integer:
@@ -29,6 +30,8 @@ std::string_view kind_name(ParamKind kind) {
   return "unknown";
 }
 
+// Numbers of integer kinds have no decimal point. The registry's defaults are valid numbers, so the
+// conversion cannot fail.
 Json param_json(const ParamSpec& param) {
   Json json = {{"name", param.name}, {"kind", kind_name(param.kind)}};
   if (param.kind == ParamKind::choice) {
@@ -49,6 +52,8 @@ Json param_json(const ParamSpec& param) {
   return json;
 }
 
+// The fields that docs/command_line.md specifies. `codec` is the family's codec with default
+// parameters, because stages are properties of a codec and not of its family.
 Json family_json(const CodecFamily& family, const Codec& codec) {
   Json stages = Json::array();
   for (const Stage& stage : codec.stages()) {
@@ -66,6 +71,7 @@ Json family_json(const CodecFamily& family, const Codec& codec) {
           {"parameters", std::move(params)}};
 }
 
+// One paragraph per family, and one line per parameter.
 std::string family_text(const CodecFamily& family, const Codec& codec) {
   std::vector<std::string> stages;
   for (const Stage& stage : codec.stages()) {

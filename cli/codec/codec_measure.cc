@@ -24,8 +24,11 @@ using Json = nlohmann::ordered_json;
 
 // Limit of one file. All updates are held in memory at the same time.
 constexpr std::uint64_t kFileBytesMax = 16ull << 30;
+// An index into this list is an option's value: 0 is the scalar specification, 1 the vectorized
+// code.
 constexpr std::array<std::string_view, 2> kBackends = {"scalar", "simd"};
 
+// Unlike `codec compare`, this command has no default codec and no default update.
 struct MeasureCommand {
   std::vector<std::unique_ptr<Codec>> codecs;
   std::vector<std::string> files;
@@ -60,6 +63,7 @@ Status check_update(const std::string& path, std::span<const float> update,
                  .remedy = "fix the program that wrote the file"});
 }
 
+// All files must have the length of the first one. Memory is the sum of the files.
 Result<std::vector<FloatVector>> read_updates(const std::vector<std::string>& files) {
   std::vector<FloatVector> updates;
   for (const std::string& path : files) {
@@ -79,6 +83,7 @@ Result<Answer> measure_all(const MeasureCommand& command, World& world) {
   std::vector<std::string> header = cost_header();
   header.insert(header.end(), {"NMSE", "NMSE of last round"});
   std::ranges::copy(speed_header(), std::back_inserter(header));
+  // Cells must have the order of the header.
   Table table(std::move(header));
   for (const auto& codec : command.codecs) {
     MeasureOptions options = command.measure;
@@ -109,6 +114,7 @@ Result<Answer> measure_all(const MeasureCommand& command, World& world) {
       updates.size(), updates.size() == 1 ? "agent" : "agents", count_text(updates[0].size()),
       command.measure.rounds, command.measure.rounds == 1 ? "round" : "rounds",
       command.measure.error_feedback ? "on" : "off", table.text());
+  // With one codec the answer is its row, with several a list. Scripts rely on both forms.
   answer.data = json_text(rows.size() == 1 ? rows[0] : Json{{"codecs", std::move(rows)}});
   return answer;
 }

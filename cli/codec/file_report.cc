@@ -15,6 +15,8 @@ Answer file_answer(const FileReport& report) {
   const auto float_bytes = static_cast<double>(report.float_bytes);
   const double seconds = std::chrono::duration<double>(report.time).count();
   const double ratio = float_bytes / static_cast<double>(report.encoded_bytes);
+  // Both directions are rated by their float32 bytes, so that encoding and decoding compare. A
+  // clock that did not advance must not cause a division by zero.
   const double rate = float_bytes / std::max(seconds, 1e-9);
   const std::uint64_t bytes_in = report.encoding ? report.float_bytes : report.encoded_bytes;
   const std::uint64_t bytes_out = report.encoding ? report.encoded_bytes : report.float_bytes;

@@ -11,6 +11,7 @@
 
 namespace tributary {
 
+// One conversion. `in` and `out` are paths, as the user typed them.
 struct FileReport {
   std::string in;
   std::string out;
@@ -23,6 +24,7 @@ struct FileReport {
   std::chrono::nanoseconds time{};
 };
 
+// Ratios and speeds are derived; a duration of 0 gives a very high speed, not an error.
 Answer file_answer(const FileReport& report);
 
 }  // namespace tributary

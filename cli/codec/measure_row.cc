@@ -8,6 +8,7 @@
 
 namespace tributary {
 
+// Keys are public. Rates are bytes of float32 per second, and bytes_by_stage are for one agent.
 nlohmann::ordered_json measure_json(const MeasureReport& report) {
   auto stages = nlohmann::ordered_json::array();
   for (const StageMeasure& stage : report.stages) {
@@ -40,6 +41,7 @@ std::vector<std::string> speed_cells(const MeasureReport& report) {
           rate_text(report.decode_bytes_per_s)};
 }
 
+// One word per stage, in the order of the stages.
 std::string stages_text(const Codec& codec) {
   std::string text;
   for (const Stage& stage : codec.stages()) {

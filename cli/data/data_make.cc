@@ -16,8 +16,10 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// In the order of DrawnKind, because an index into this list is converted to it.
 constexpr auto kKinds = std::to_array<std::string_view>({"digits", "shapes", "text"});
 
+// A count of 0 stands for the default of the kind, which is known only after parsing.
 struct MakeOptions {
   std::size_t kind = 0;
   MakeRequest request{.count = 0, .test_count = 0};
@@ -38,6 +40,7 @@ Result<Answer> make(const MakeOptions& options, World& world) {
     return world.progress.report("generating", done, total);
   };
   const auto start = world.clock.now();
+  // Drawing and writing are timed together.
   TRIBUTARY_ASSIGN(const MadeData made, make_data(request));
   const double seconds = std::chrono::duration<double>(world.clock.now() - start).count();
   Answer answer;

@@ -28,6 +28,8 @@ std::string picture(std::span<const float> values, std::uint32_t channels, std::
       }
     }
   }
+  // The contrast of each picture is stretched to the whole ramp; a picture of one brightness
+  // becomes blank.
   const auto [low, high] = std::ranges::minmax(grey);
   const float scale = high > low ? static_cast<float>(kRamp.size()) / (high - low) : 0;
   std::string text;

@@ -16,14 +16,18 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Limits of the table; the JSON output is complete.
 constexpr std::uint32_t kAgentsShown = 50;
 constexpr std::uint32_t kClassesShown = 20;
 
+// The division itself is that of the agents (core/data/shards.h), so the command shows what they
+// will train on.
 struct ShardsCommand {
   DataRequest request;
   ShardOptions shards{.agents = 4};
 };
 
+// Empty for data without labels.
 std::vector<std::uint64_t> class_counts(const DataSet& data,
                                         const std::vector<std::uint32_t>& shard) {
   if (data.labels().empty()) return {};

@@ -19,6 +19,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Limits of the output: examples measured for the range, examples printed, and the length of the
+// longest bar in characters.
 constexpr std::uint32_t kSampled = 2000;
 constexpr std::uint32_t kExamplesMax = 100;
 constexpr std::size_t kBarWidth = 40;
@@ -28,6 +30,7 @@ struct DataShowOptions {
   std::uint32_t examples = 1;
 };
 
+// The range of all features of the sampled examples together.
 struct Range {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -59,6 +62,7 @@ Result<Range> measure(const DataSet& data) {
   return range;
 }
 
+// Number of examples of each class; empty for data without classes.
 std::vector<std::uint64_t> histogram(const DataSet& data) {
   std::vector<std::uint64_t> counts;
   if (data.labels().empty()) return counts;
@@ -67,6 +71,7 @@ std::vector<std::uint64_t> histogram(const DataSet& data) {
   return counts;
 }
 
+// The bar of the largest class has kBarWidth characters. `counts` must not be empty.
 std::string histogram_text(const std::vector<std::uint64_t>& counts) {
   const std::uint64_t most = std::max<std::uint64_t>(1, *std::ranges::max_element(counts));
   std::string text = "\n";
@@ -77,6 +82,7 @@ std::string histogram_text(const std::vector<std::uint64_t>& counts) {
   return text;
 }
 
+// Only pictures and texts can be printed. The examples of other data give an empty text.
 Result<std::string> examples_text(const DataShowOptions& options, const DataSet& data) {
   std::string text;
   for (std::uint32_t i = 0; i < std::min(options.examples, data.count()); ++i) {
@@ -106,6 +112,7 @@ Result<Answer> show(const DataShowOptions& options) {
                {"shape", shape.dims},           {"classes", shape.classes},
                {"outputs", shape.outputs}};
   if (shape.classes > 0) answer.text += fmt::format("  classes   {}\n", shape.classes);
+  // The numbers of a text are indices of characters, and their range says nothing.
   if (shape.task != DataTask::next_token && data.count() > 0) {
     TRIBUTARY_ASSIGN(const Range range, measure(data));
     answer.text += fmt::format("  features  {:.4g} to {:.4g}, mean {:.4f}, deviation {:.4f}\n",

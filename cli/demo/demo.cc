@@ -33,11 +33,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The options, with their defaults in DemoPlan.
 struct DemoCommand {
   DemoPlan plan;
   DemoWindow window = DemoWindow::if_possible;
 };
 
+// The user pressed Ctrl-C; the program then exits with the code of this status.
 Status stopped() {
   return Status(StatusCode::cancelled, {.what = "the demonstration",
                                         .expected = "the run to complete",
@@ -59,6 +61,7 @@ std::string switch_text(const DemoSwitch& each) {
   return fmt::format("round {}: {} -> {}\n  {}", each.round, each.from, each.to, each.reason);
 }
 
+// Above the progress bar, if there is a line.
 void say(World& world, const std::optional<std::string>& line) {
   if (line) world.progress.say(*line);
 }
@@ -128,6 +131,7 @@ Result<DemoOutcome> run(const DemoCommand& command, World& world) {
   return outcome;
 }
 
+// For example "ring in 40 rounds, star in 20 rounds".
 std::string rounds_text(const std::map<std::string, std::uint64_t>& rounds) {
   std::string text;
   for (const auto& [name, count] : rounds) {
@@ -147,6 +151,7 @@ std::string choices_text(const std::map<std::string, std::uint64_t>& choices) {
   return text;
 }
 
+// Both directions together.
 std::uint64_t dense_bytes(const report::RunFigures& figures) {
   return figures.bytes_dense_up.value_or(0) + figures.bytes_dense_down.value_or(0);
 }
@@ -177,6 +182,8 @@ std::string text_of(const DemoPlan& plan, const DemoOutcome& outcome) {
       printable(plan.folder + "/run.db"));
 }
 
+// The figures of the report, and what only a demonstration can know: it reads the agents' journals
+// too.
 Json json_of(const DemoPlan& plan, const DemoOutcome& outcome) {
   Json json = report::json_of(outcome.report.figures);
   json["replicas_identical"] = outcome.replicas_identical;
@@ -205,6 +212,7 @@ Accept accept_trace(std::optional<LinkTrace>& target) {
   };
 }
 
+// Makes the codec once, so that a wrong spec is refused before anything is generated.
 Accept accept_spec(std::optional<std::string>& target) {
   return [&target](const std::string& value) -> Status {
     TRIBUTARY_TRY(make_codec(value).status());
@@ -244,6 +252,7 @@ Accept accept_window(DemoWindow& target, DemoWindow window) {
   };
 }
 
+// The model must fit the pictures of digits: 28 x 28, ten classes.
 Accept accept_model(std::string& target) {
   return [&target](const std::string& value) -> Status {
     TRIBUTARY_TRY(plan_network(value, {.dims = {1, 28, 28}, .classes = 10}).status());
@@ -278,7 +287,7 @@ Command demo_command() {
                   {.name = "--rounds",
                    .value_name = "N",
                    .help = "number of rounds (200; 60 with fixed planning)",
-                   .accept = accept_rounds(plan.rounds_wanted)},
+                   .accept = accept_rounds(plan.rounds_requested)},
                   {.name = "--trace",
                    .value_name = "FILE",
                    .help = "trace of the changing links; docs/demo.md has the format",
@@ -286,16 +295,16 @@ Command demo_command() {
                   {.name = "--codec",
                    .value_name = "SPEC",
                    .help = "codec of the updates (chosen by the planner)",
-                   .accept = accept_spec(plan.codec_wanted)},
+                   .accept = accept_spec(plan.codec_requested)},
                   {.name = "--collective",
                    .value_name = "NAME",
                    .help = "collective: star, sharded_star, ring, ... (chosen by the planner)",
-                   .accept = accept_collective(plan.collective_wanted)},
+                   .accept = accept_collective(plan.collective_requested)},
                   {.name = "--planning",
                    .value_name = "NAME",
-                   .help = "adaptive (the planner chooses) or fixed (adaptive, unless codec or "
+                   .help = "adaptive (the planner chooses) or fixed (adaptive, unless codec or\n"
                            "collective is given)",
-                   .accept = accept_planning(plan.planning_wanted)},
+                   .accept = accept_planning(plan.planning_requested)},
                   {.name = "--model",
                    .value_name = "SPEC",
                    .help = "model: lenet, mlp:hidden=64, resnet8, ... (lenet)",

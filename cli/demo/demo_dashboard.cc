@@ -11,11 +11,13 @@
 namespace tributary {
 namespace {
 
+// An empty variable counts as not set.
 bool is_set(const char* name) {
   const char* const value = std::getenv(name);
   return value != nullptr && *value != '\0';
 }
 
+// One line, because it appears above a progress bar.
 std::string no_window(const std::string& why) { return "no dashboard: " + first_line(why); }
 
 }  // namespace
@@ -45,12 +47,13 @@ std::optional<std::string> DemoDashboard::check() {
   const std::optional<int> code = program_ ? program_->exit_code() : std::nullopt;
   if (!code) return {};
   // Read before the process object, which owns the log, is destroyed.
-  const std::string words = program_->last_words();
+  const std::string words = program_->last_output();
   program_.reset();
   if (*code == 0) return {};
   return no_window(fmt::format("it ended with code {}: {}", *code, first_line(words)));
 }
 
+// Without leave() the destructor of the process object would end the window.
 void DemoDashboard::leave_open() {
   if (program_) program_->leave();
   program_.reset();

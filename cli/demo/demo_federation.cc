@@ -24,8 +24,11 @@ constexpr seconds kEndTogether{30};
 
 // This file marks a folder as created by a demonstration, so that it may be emptied.
 constexpr std::string_view kMarker = "demo.txt";
+// Name of the folder with the pictures.
 constexpr std::string_view kData = "digits";
 
+// Templates of the settings files. Journals are not synced: a power cut may cost a demonstration,
+// but syncing would slow it down.
 constexpr std::string_view kCoordinatorSettings = R"(# Written by tributary demo.
 federation = "demo"
 
@@ -117,6 +120,7 @@ constexpr std::string_view kSiteNetwork = R"(seconds, mbit_per_s, delay_ms, loss
 3600, 8, 2, 0
 )";
 
+// Agents are numbered from 1 for people, from 0 in code.
 std::string id_of(std::uint32_t agent) { return fmt::format("agent-{}", agent + 1); }
 
 // A link in motion: good, fair, bad and back.
@@ -150,6 +154,7 @@ Status write_text(const fs::path& path, std::string_view text) {
   return write_file_atomically(path.string(), bytes_of(text));
 }
 
+// An error of the folder or its files.
 Status trouble(std::string what, std::string expected, std::string got, std::string remedy) {
   return Status(StatusCode::io_error, {.what = std::move(what),
                                        .expected = std::move(expected),
@@ -217,6 +222,7 @@ Status DemoFederation::draw_digits(const Progress& progress) {
   return write_text(folder / kMarker, stamp);
 }
 
+// Real keys and a real allow-list: encryption is on in a demonstration too.
 Status DemoFederation::write_keys() {
   TRIBUTARY_ASSIGN(const KeyPair own, make_key_pair());
   TRIBUTARY_TRY(write_key_pair(path("coordinator.key"), own));
@@ -236,6 +242,7 @@ Status DemoFederation::write_coordinator_settings() const {
                   fmt::arg("rounds", plan_.rounds()), fmt::arg("model", plan_.model),
                   fmt::arg("codec", plan_.codec()),
                   fmt::arg("collective", wire::EnumNameCollective(plan_.collective())),
+                  // With a planner rounds are shorter and more numerous.
                   fmt::arg("local_steps", plan_.adaptive() ? 4 : 16),
                   fmt::arg("bucket_values", plan_.adaptive() ? 8192 : 16384),
                   fmt::arg("agents", plan_.agents), fmt::arg("seed", plan_.seed));

@@ -31,10 +31,10 @@ enum class DemoPlanning : std::uint8_t { fixed, adaptive };
 struct DemoPlan {
   std::string folder = "tributary-demo";
   std::uint32_t agents = 4;
-  std::optional<std::uint64_t> rounds_wanted;
-  std::optional<std::string> codec_wanted;
-  std::optional<wire::Collective> collective_wanted;
-  std::optional<DemoPlanning> planning_wanted;
+  std::optional<std::uint64_t> rounds_requested;
+  std::optional<std::string> codec_requested;
+  std::optional<wire::Collective> collective_requested;
+  std::optional<DemoPlanning> planning_requested;
   std::string model = "lenet";
   double skew = 0;                 // alpha of the Dirichlet distribution; 0: i.i.d.
   std::optional<LinkTrace> trace;  // of the agents' links; empty: a built-in trace
@@ -44,17 +44,17 @@ struct DemoPlan {
 
   // A codec or collective that the user names is used: planning is then fixed.
   DemoPlanning planning() const {
-    const bool named = codec_wanted || collective_wanted;
-    return planning_wanted.value_or(named ? DemoPlanning::fixed : DemoPlanning::adaptive);
+    const bool named = codec_requested || collective_requested;
+    return planning_requested.value_or(named ? DemoPlanning::fixed : DemoPlanning::adaptive);
   }
   bool adaptive() const { return planning() == DemoPlanning::adaptive; }
-  std::uint64_t rounds() const { return rounds_wanted.value_or(adaptive() ? 200 : 60); }
+  std::uint64_t rounds() const { return rounds_requested.value_or(adaptive() ? 200 : 60); }
   // With a planner this is the codec of the first rounds. A peer collective lets these rounds
   // measure the links between agents too.
-  std::string codec() const { return codec_wanted.value_or(adaptive() ? "fp32" : "thc:bits=4"); }
+  std::string codec() const { return codec_requested.value_or(adaptive() ? "fp32" : "thc:bits=4"); }
   wire::Collective collective() const {
-    return collective_wanted.value_or(adaptive() ? wire::Collective::sharded_star
-                                                 : wire::Collective::star);
+    return collective_requested.value_or(adaptive() ? wire::Collective::sharded_star
+                                                    : wire::Collective::star);
   }
   // Whether agents need endpoints for peers. A planner may choose a peer collective at any time.
   bool peers() const { return adaptive() || collective() != wire::Collective::star; }

@@ -60,6 +60,8 @@ DemoProgress DemoWatch::look() {
   return seen_;
 }
 
+// A plan that this build cannot read changes nothing, so the next readable one is compared with the
+// last readable one.
 void DemoWatch::note_switch(const RoundRecord& round) {
   const ReadablePlan plan = readable_plan(round.plan);
   if (!plan.codecs || !plan.collectives) return;
@@ -77,6 +79,7 @@ Status DemoWatch::read() {
   if (!run_) {
     TRIBUTARY_ASSIGN(run_, RunFile::open(file_));
   }
+  // A demonstration has one job, but the coordinator may not have stored it yet.
   if (job_ == 0) {
     TRIBUTARY_ASSIGN(const auto jobs, run_->jobs());
     if (jobs.empty()) return {};
@@ -102,6 +105,7 @@ Result<DemoOutcome> read_outcome(const DemoFederation& federation,
                                                          .pictures = pictures}));
   TRIBUTARY_ASSIGN(const auto run, RunFile::open(federation.run_file()));
   const report::RunFigures& figures = outcome.report.figures;
+  // The last committed round has the hash of the final model.
   TRIBUTARY_ASSIGN(const auto last, run->rounds(figures.job, figures.rounds, figures.rounds));
   if (last.empty()) return Status(StatusCode::not_found, {.what = "a committed round"});
   TRIBUTARY_TRY(read_replicas(federation, last.front().model_hash, outcome));

@@ -25,6 +25,7 @@ struct DemoSwitch {
   std::string reason;
 };
 
+// The state of the run at one look. Numbers of rounds are those that are committed.
 struct DemoProgress {
   std::uint64_t rounds = 0;
   double accuracy = -1;  // negative: none yet
@@ -52,6 +53,7 @@ class DemoWatch {
   DemoProgress seen_;
 };
 
+// The proofs beside the report: each is read from the journals or logs of the agents.
 struct DemoOutcome {
   report::RunReport report;
   bool replicas_identical = false;  // bit for bit, as stored by the agents

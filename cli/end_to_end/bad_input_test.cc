@@ -136,7 +136,7 @@ TEST_F(BadInput, StandardOutputThatIsFull) {
   ::close(full);
 }
 
-TEST_F(BadInput, AReaderThatWentAway) {
+TEST_F(BadInput, AClosedOutputPipe) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   ::close(ends[0]);

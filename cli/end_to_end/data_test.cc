@@ -31,7 +31,7 @@ class DataTest : public ProgramTest {
   }
 };
 
-TEST_F(DataTest, MakeSaysWhatItWrote) {
+TEST_F(DataTest, MakePrintsTheFilesItWrote) {
   const Json made = data({"data", "make", "text", "--out", path("t"), "--count", "2k",
                           "--test-count", "1k", "--seed", "1"});
   EXPECT_EQ(made["kind"], "text");
@@ -42,7 +42,7 @@ TEST_F(DataTest, MakeSaysWhatItWrote) {
   EXPECT_EQ(read("t/train.txt").size(), 2000u);
 }
 
-TEST_F(DataTest, ShowKnowsWhatWasMade) {
+TEST_F(DataTest, ShowDescribesMadeData) {
   const Json digits = data({"data", "show", made("digits")});
   EXPECT_EQ(digits["format"], "idx");
   EXPECT_EQ(digits["count"], 300);
@@ -84,7 +84,7 @@ TEST_F(DataTest, ShardsHaveEveryExampleOnce) {
   EXPECT_THAT(table.out, HasSubstr("class 9"));
 }
 
-TEST_F(DataTest, ErrorsSayWhatToDo) {
+TEST_F(DataTest, ErrorsNameARemedy) {
   const Outcome nothing = run({"data", "show", path("nowhere")});
   EXPECT_EQ(nothing.code, 21);
   EXPECT_THAT(nothing.err, HasSubstr("check the path"));

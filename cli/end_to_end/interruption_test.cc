@@ -108,7 +108,7 @@ TEST_F(Interruption, KilledItLeavesTheOldFile) {
   expect_only_the_old_file();
 }
 
-TEST_F(Interruption, AskedToStopItSaysSoAndLeavesTheOldFile) {
+TEST_F(Interruption, AnInterruptIsReportedAndLeavesTheOldFile) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     const Terminal terminal;
     const pid_t child = start_encoding(terminal);

@@ -310,7 +310,7 @@ TEST_F(JsonTest, PlanFusionGroupsTensors) {
   EXPECT_NEAR(decoded["iteration_s"].get<double>(), 0.03 + 0.001 + 0.011 + 0.08, 1e-12);
 }
 
-TEST_F(JsonTest, PlanFusionRefusesWhatIsNoProfile) {
+TEST_F(JsonTest, PlanFusionRefusesFilesThatAreNoProfile) {
   const auto refused = [&](const std::string& text) {
     const std::string file = this->write("profile.json", bytes_of(text));
     const Outcome outcome = run({"plan", "fusion", "--in", file, "--json"});

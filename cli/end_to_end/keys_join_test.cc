@@ -90,7 +90,7 @@ TEST_F(KeysJoin, ReplacesNothing) {
   EXPECT_THAT(names(), Not(testing::Contains("again.join")));
 }
 
-TEST_F(KeysJoin, WhatMakesNoSenseLeavesNothing) {
+TEST_F(KeysJoin, AnInvalidCommandWritesNothing) {
   EXPECT_EQ(join("garage 01", {"--out", path("x.join")}).code, 10);
   for (const char* endpoint : {"coordinator.lan:4640", "tcp://*:4640", "tcp://coordinator.lan"}) {
     const Outcome outcome = join("x", {}, endpoint);

@@ -97,7 +97,7 @@ TEST_F(Keys, AllowShowRevoke) {
   EXPECT_EQ(allow("garage-01", key).code, 0) << "and back again";
 }
 
-TEST_F(Keys, RefusesWhatMakesNoSense) {
+TEST_F(Keys, RefusesInvalidArguments) {
   const std::string key = new_key("a.key");
   EXPECT_EQ(allow("garage 01", key).code, 10);
   EXPECT_EQ(allow("garage", "too short").code, 2);

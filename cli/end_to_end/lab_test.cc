@@ -193,7 +193,7 @@ void send_over_tcp(const std::string& lab, std::size_t size) {
   EXPECT_EQ(received, sent);
 }
 
-TEST_F(Lab, CarriesBytesAndIsGoneWhenTakenDown) {
+TEST_F(Lab, CarriesBytesUntilItIsTakenDown) {
   for (const char* link : {"--rate=100mbit", "--delay=1ms", "--jitter=1ms", "--loss=1%"}) {
     const Outcome made = up({"--nodes", "2", link, "--json"});
     ASSERT_EQ(made.code, 0) << made.out;
@@ -207,7 +207,7 @@ TEST_F(Lab, CarriesBytesAndIsGoneWhenTakenDown) {
   EXPECT_EQ(run({"lab", "down", "--name", lab()}).code, 0) << "there is nothing to do";
 }
 
-TEST_F(Lab, ALinkInUserSpaceDelaysByNoLessThanItSays) {
+TEST_F(Lab, ALinkInUserSpaceDelaysByAtLeastItsSetting) {
   ASSERT_EQ(up({"--nodes", "2", "--delay", "20ms", "--node", "1:delay=30ms,rate=10mbit"}).code, 0);
   const Pair pair(lab());
   const auto begin = std::chrono::steady_clock::now();
@@ -219,7 +219,7 @@ TEST_F(Lab, ALinkInUserSpaceDelaysByNoLessThanItSays) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(100));
 }
 
-TEST_F(Lab, WhatALinkLosesIsCounted) {
+TEST_F(Lab, LostPacketsAreCounted) {
   ASSERT_EQ(up({"--nodes", "2", "--node", "1:loss=100%"}).code, 0);
   const Pair pair(lab());
   for (int i = 0; i < 5; ++i) Pair::send(*pair.first, "10.77.0.2");
@@ -246,7 +246,7 @@ TEST_F(Lab, ATraceChangesTheLink) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(30));
 }
 
-TEST_F(Lab, ComesBackAfterItsRelayWasKilled) {
+TEST_F(Lab, RestartsAfterItsRelayWasKilled) {
   ASSERT_EQ(up({"--nodes", "3", "--delay", "1ms"}).code, 0);
   std::ifstream file("/run/tributary/lab/" + lab() + ".json");
   const pid_t relay = Json::parse(file)["relay"].get<pid_t>();
@@ -325,7 +325,7 @@ TEST_F(Lab, RunsAProgramEverywhereUntilOneFails) {
   EXPECT_EQ(Json::parse(bad.out)["data"]["exit_codes"], Json({143, 9, 143}));
 }
 
-TEST(LabUsage, SaysWhatToDo) {
+TEST(LabUsage, ErrorsNameARemedy) {
   EXPECT_EQ(run({"lab", "up", "--rate", "fast"}).code, 2);
   EXPECT_EQ(run({"lab", "up", "--node", "9:rate=1mbit"}).code, 10);
   EXPECT_EQ(run({"lab", "up", "--reorder", "1%"}).code, 10);

@@ -36,7 +36,7 @@ class RoundTrip : public ProgramTest, public testing::WithParamInterface<std::st
   }
 };
 
-TEST_P(RoundTrip, WritesWhatTheLibraryWrites) {
+TEST_P(RoundTrip, WritesTheBytesOfTheLibrary) {
   const auto codec = make_codec(GetParam());
   ASSERT_TRUE(codec.ok());
   for (const std::size_t count : {0u, 1u, 70'001u}) {

@@ -67,6 +67,14 @@ std::vector<std::string> listed_in(const std::string& help) {
   return names;
 }
 
+// The longest line, in characters; help texts are ASCII.
+std::size_t longest_line(const std::string& text) {
+  std::istringstream lines(text);
+  std::size_t longest = 0;
+  for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
+  return longest;
+}
+
 TEST(Usage, HelpsEverywhereWithExamples) {
   std::vector<std::vector<std::string>> all = {{}};
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -79,6 +87,7 @@ TEST(Usage, HelpsEverywhereWithExamples) {
     EXPECT_EQ(outcome.err, "") << path;
     EXPECT_THAT(outcome.out, HasSubstr("\nUsage: " + path + " ")) << path;
     EXPECT_THAT(outcome.out, HasSubstr("examples:\n  " + path)) << path;
+    EXPECT_LE(longest_line(outcome.out), 100u) << path << "\n" << outcome.out;
     for (const std::string& name : listed_in(outcome.out)) {
       all.push_back(all[i]);
       all.back().push_back(name);

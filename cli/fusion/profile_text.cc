@@ -20,7 +20,9 @@ namespace {
 using Json = nlohmann::json;
 using Names = std::span<const std::string_view>;
 
+// Bounds of the input, which may come from another machine.
 constexpr int kDepthMax = 2;  // lists and costs contain only numbers
+// A ratio above 1 is possible, because a payload may be larger than its tensors, but not far above.
 constexpr double kRatioMax = 64;
 constexpr std::size_t kShownMax = 160;  // of text from the input
 
@@ -31,6 +33,7 @@ Status refuse(std::string what, std::string expected, std::string got, std::stri
                                                .remedy = std::move(remedy)});
 }
 
+// A short description of a value for an error message. Structured values could be very long.
 std::string shown(const Json& json) {
   if (json.is_structured()) return json.is_array() ? "a list" : "an object";
   return json.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, kShownMax);
@@ -101,6 +104,7 @@ Status check_keys(const Json& object, std::string_view place, Names known, std::
   return {};
 }
 
+// Whether the number is finite and within its bounds is checked later, by check_fusion_profile().
 Status read_number(const Json& json, std::string place, double& number) {
   if (!json.is_number()) return refuse(std::move(place), "a number", shown(json));
   number = json.get<double>();
@@ -148,6 +152,7 @@ Status read_network(const Json& json, StageCost& network) {
   return {};
 }
 
+// The number of agents is that of the payloads that each agent decodes.
 Status read_decode(const Json& json, FusionProfile& profile) {
   double agents = 1;
   TRIBUTARY_TRY(read_cost(json, "decode", "agents", profile.decode, &agents));
@@ -161,6 +166,7 @@ Status read_decode(const Json& json, FusionProfile& profile) {
 
 }  // namespace
 
+// From the outside in: size, JSON, keys, numbers, and finally the profile as a whole.
 Result<FusionProfile> parse_fusion_profile(ByteSpan text) {
   if (text.size() > kFusionTextBytesMax) {
     return Status(StatusCode::resource_exhausted,

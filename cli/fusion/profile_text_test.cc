@@ -1,3 +1,4 @@
+// Tests of reading a profile of tensors from JSON, with errors that name the key.
 #include "cli/fusion/profile_text.h"
 
 #include <fmt/format.h>
@@ -55,7 +56,7 @@ TEST(FusionProfileText, Whole) {
   EXPECT_EQ(profile->decode_agents, 4u);
 }
 
-TEST(FusionProfileText, WhatMayBeLeftOut) {
+TEST(FusionProfileText, OptionalFieldsMayBeLeftOut) {
   const auto profile =
       parse(with_costs(fmt::format(R"("network":{},"compress":{})", kCost, kCost)));
   ASSERT_TRUE(profile.ok()) << profile.status().text();

@@ -20,6 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The options of all four commands; each uses some of them.
 struct ChangeOptions {
   std::string run_file = usual_run_file();
   std::string job;  // a file to submit, or the name of a job
@@ -49,6 +50,8 @@ Result<Answer> submit(const ChangeOptions& options) {
   return answer;
 }
 
+// The coordinator decides whether the change is allowed in the job's state; its refusal becomes the
+// error.
 Result<Answer> change(const ChangeOptions& options, JobChange change) {
   TRIBUTARY_ASSIGN(
       const Json data,
@@ -62,6 +65,7 @@ Result<Answer> change(const ChangeOptions& options, JobChange change) {
   return answer;
 }
 
+// The three commands differ only in the verb, the change and their texts.
 Command change_command(std::string_view verb, JobChange kind, std::string_view summary,
                        std::string_view details) {
   const auto options = std::make_shared<ChangeOptions>();

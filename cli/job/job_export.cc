@@ -27,8 +27,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The values of --format.
 constexpr std::array<std::string_view, 3> kFormats = {"torchscript", "safetensors", "csv"};
 
+// The options. The model file is needed only for TorchScript, and only if the job does not carry
+// its own model.
 struct ExportOptions {
   std::string run_file = usual_run_file();
   std::string job;
@@ -142,6 +145,7 @@ class Export {
                    .remedy = "report it, with the job's definition"});
   }
 
+  // The same tables as those of `tributary report`.
   Status write_tables() {
     TRIBUTARY_ASSIGN(const report::RunData data,
                      report::read_run(run_, fmt::format("{}", job_.record.job)));
@@ -149,6 +153,7 @@ class Export {
     return put("rounds.csv", bytes_of(report::rounds_csv(data)));
   }
 
+  // Needs the trainer's library, which knows how to build the job's model.
   Status write_script() {
     TRIBUTARY_ASSIGN(const TrainingJob job, training_job(job_.model->wire()));
     TRIBUTARY_ASSIGN(const std::unique_ptr<ModelTools> tools,
@@ -163,6 +168,7 @@ class Export {
   const JobInJournal job_;
   const NewestModel model_;
   std::vector<std::string> files_;
+  // The reason why TorchScript is missing; empty if it is not.
   std::string left_out_;
 };
 
@@ -206,8 +212,7 @@ Command job_export_command() {
                    .accept = accept_format},
                   {.name = "--model-file",
                    .value_name = "FILE",
-                   .help =
-                       "TorchScript file of the job, if it is too large to be sent with the job",
+                   .help = "TorchScript file of a job whose model was too large to send",
                    .accept = accept_file(options->model_file)},
                   run_option(options->run_file)},
       .run = [options](World&) { return run(*options); }};

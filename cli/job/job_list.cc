@@ -22,12 +22,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The options of both commands; `list` uses only the journal.
 struct ShowOptions {
   std::string run_file = usual_run_file();
   std::string job;
   std::uint64_t round = 0;  // 0: the last committed one
 };
 
+// NaN means that no evaluation has been stored yet. JSON shows it as null.
 struct JobFigures {
   double accuracy = NAN;
   double loss = NAN;
@@ -48,6 +50,7 @@ std::string share_text(double share) {
   return std::isnan(share) ? "-" : fmt::format("{:.2f} %", 100 * share);
 }
 
+// The fields that both commands have in common.
 Json json_of(const JobInJournal& job, const JobFigures& figures) {
   return {{"name", job.name()},           {"job", job.record.job},
           {"state", job.state()},         {"state_reason", job.record.state_reason},
@@ -67,6 +70,7 @@ Result<Json> repeated_json(RunFile& run, const JobInJournal& job) {
   return repeated;
 }
 
+// For example "2,100 bytes: up CAUSE 1,900, down CAUSE 200"; causes without bytes are left out.
 std::string repeated_text(const Json& repeated) {
   std::uint64_t all = 0;
   std::string causes;
@@ -81,6 +85,7 @@ std::string repeated_text(const Json& repeated) {
   return fmt::format("{} bytes{}", count_text(all), causes.empty() ? "" : ": " + causes);
 }
 
+// One row per job, in the order of submission.
 Result<Answer> list(const ShowOptions& options) {
   TRIBUTARY_ASSIGN(const auto run, RunFile::open(options.run_file));
   TRIBUTARY_ASSIGN(const std::vector<JobInJournal> jobs, jobs_in(*run));
@@ -105,6 +110,7 @@ Result<Answer> list(const ShowOptions& options) {
   return answer;
 }
 
+// A selection of the definition: the settings that decide how the job learns.
 Json definition_json(const wire::Job& job) {
   return {{"model", job.model()->name() ? job.model()->name()->str() : ""},
           {"parameters", parameters_of(job)},
@@ -118,6 +124,7 @@ Json definition_json(const wire::Job& job) {
           {"seed", job.seed()}};
 }
 
+// Null before the first commit, or if retention has removed the round.
 Result<Json> last_round_json(RunFile& run, const JobInJournal& job) {
   if (job.rounds_committed == 0) return Json();
   TRIBUTARY_ASSIGN(const auto rounds,

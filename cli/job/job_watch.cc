@@ -23,12 +23,14 @@ struct WatchOptions {
   std::string job;
 };
 
+// The state of the last look. A poll without a new evaluation keeps the earlier accuracy.
 struct Seen {
   JobInJournal job;
   double accuracy = NAN;
   std::int64_t last_metric = 0;
 };
 
+// Opens the journal for each look, so that no file is held open between two looks.
 Status look(const WatchOptions& options, Seen& seen) {
   TRIBUTARY_ASSIGN(const auto run, RunFile::open(options.run_file));
   TRIBUTARY_ASSIGN(seen.job, job_in(*run, options.job));
@@ -46,6 +48,7 @@ std::string doing_text(const Seen& seen) {
 
 // Returns when the job has ended or the user presses Ctrl-C, which does not affect the job.
 Result<Answer> watch(const WatchOptions& options, World& world) {
+  // Frequent enough for a progress bar; a poll reads a few rows.
   constexpr std::chrono::milliseconds kLookEvery{500};
   Seen seen;
   while (true) {

@@ -13,6 +13,7 @@
 namespace tributary {
 namespace {
 
+// The key comes from the command line or from a file; has_key tells which.
 struct AllowOptions {
   std::string list;
   AllowedAgent agent;
@@ -20,6 +21,7 @@ struct AllowOptions {
   std::string key_file;
 };
 
+// Checks only the form of the key. Whether it belongs to the agent cannot be checked here.
 Accept accept_key(AllowOptions& options) {
   return [&options](const std::string& value) -> Status {
     TRIBUTARY_ASSIGN(options.agent.key, parse_public_key(value));

@@ -15,6 +15,7 @@
 namespace tributary {
 namespace {
 
+// agent.key stays unset: the command makes the key pair.
 struct JoinOptions {
   AllowedAgent agent;
   std::string coordinator;
@@ -38,6 +39,7 @@ Result<Answer> join(const JoinOptions& options) {
   agent.key = keys.public_key;
   if (Status status = allow_in_file(options.list, agent); !status.ok()) {
     std::error_code ignored;
+    // The pair was made by this call, so no other file can refer to it.
     std::filesystem::remove(out, ignored);
     return status;
   }

@@ -12,6 +12,7 @@
 namespace tributary {
 namespace {
 
+// Path of the key file; the public half gets the suffix ".pub".
 struct NewKeyOptions {
   std::string out;
 };
@@ -19,6 +20,7 @@ struct NewKeyOptions {
 Result<Answer> make(const NewKeyOptions& options) {
   TRIBUTARY_ASSIGN(const KeyPair keys, make_key_pair());
   const std::string public_file = options.out + ".pub";
+  // Both calls refuse an existing file, so a key in use is never lost.
   TRIBUTARY_TRY(write_key_pair(options.out, keys));
   TRIBUTARY_TRY(write_public_key(public_file, keys.public_key));
   const std::string public_text = key_text(keys.public_key);

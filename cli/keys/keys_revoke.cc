@@ -12,6 +12,7 @@
 namespace tributary {
 namespace {
 
+// The id is enough: a list has every id at most once.
 struct RevokeOptions {
   std::string list;
   std::string id;

@@ -16,11 +16,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Exactly one of the two is given.
 struct KeysShowOptions {
   std::string key_file;
   std::string list;
 };
 
+// The file has both halves; the answer contains only the public one.
 Result<Answer> show_key(const std::string& file) {
   TRIBUTARY_ASSIGN(const KeyPair keys, read_key_pair(file));
   const std::string text = key_text(keys.public_key);
@@ -30,6 +32,7 @@ Result<Answer> show_key(const std::string& file) {
   return answer;
 }
 
+// One line per agent, in the order of the file. Comments are untrusted text and are escaped.
 Result<Answer> show_list(const std::string& file) {
   TRIBUTARY_ASSIGN(const std::vector<AllowedAgent> agents, read_allow_file(file));
   Answer answer;

@@ -25,18 +25,21 @@ using Json = nlohmann::ordered_json;
 // Rows read at a time.
 constexpr std::uint32_t kPage = 4096;
 
+// One measured quantity of a link; NaN: not measured.
 struct Figure {
   double value = NAN;
   double confidence = NAN;  // at the time of the measurement, 0 to 1
   double age_s = NAN;       // since the measurement, in s
   wire::LinkMethod method = wire::LinkMethod::unspecified;
 };
+// The two directions between two ends are separate links.
 struct Link {
   Figure alpha_s;
   Figure beta_s_per_byte;
 };
 using Links = std::map<std::pair<std::string, std::string>, Link>;
 
+// Ages are by the wall clock, because the journal has no other time that both processes share.
 std::int64_t wall_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
              std::chrono::system_clock::now().time_since_epoch())
@@ -72,14 +75,17 @@ std::string end_text(const std::string& agent_id) {
   return agent_id.empty() ? "coordinator" : printable(agent_id);
 }
 
+// A dash stands for a quantity that was not measured.
 std::string known_text(const Figure& figure, const std::string& value) {
   return std::isnan(figure.value) ? "-" : value;
 }
 
+// 8 bits per byte and 10^6 bits per Mbit: 8e-6 converts s/byte.
 std::string bits_text(double beta_s_per_byte) {
   return fmt::format("{:.2f} Mbit/s", 8e-6 / beta_s_per_byte);
 }
 
+// Null for a quantity that was not measured.
 Json json_of(const Figure& figure) {
   if (std::isnan(figure.value)) return Json();
   return {{"value", figure.value},
@@ -94,6 +100,7 @@ Result<Answer> list(const std::string& run_file) {
   Table table({"from", "to", "latency", "sure", "age", "rate", "sure", "age"});
   Json all = Json::array();
   for (const auto& [ends, link] : links) {
+    // Each of the two figures has its own confidence and age.
     const Figure& alpha = link.alpha_s;
     const Figure& beta = link.beta_s_per_byte;
     table.add(

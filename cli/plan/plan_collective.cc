@@ -22,6 +22,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kCollectiveAgentsMax = 1024;
+// The largest bucket that is chosen automatically, in values.
 constexpr std::uint64_t kBucketValues = 1u << 20;
 constexpr std::uint64_t kBucketsEach = 4;  // per agent, for small models
 
@@ -54,6 +55,7 @@ struct Row {
   double dense_s;
 };
 
+// The result of predict(). `best` is an index into `rows`.
 struct Prediction {
   std::uint32_t buckets = 1;
   double bucket_values = 0;
@@ -65,6 +67,8 @@ struct Prediction {
   const Row& choice() const { return rows[best]; }
 };
 
+// From the options' units to seconds and seconds per byte; the overhead of headers is part of the
+// time per byte.
 LinkEstimate link_of(const Request& request, double gbps) {
   return {.alpha_s = request.alpha_ms * 1e-3,
           .beta_s_per_byte = 8e-9 / gbps * (1 + request.overhead / 100)};
@@ -76,6 +80,7 @@ bool sums(wire::Collective kind) {
   return kind != wire::Collective::star && kind != wire::Collective::all_gather;
 }
 
+// Without --codec the codec follows from --cr and from what the collective can sum.
 std::string codec_of(wire::Collective kind, const Request& request) {
   if (request.codec) return request.codec->spec();
   if (request.cr >= 1) return "fp32";
@@ -117,6 +122,7 @@ double seconds(wire::Collective kind, const Request& request, const Prediction& 
       .seconds;
 }
 
+// Values of one bucket; never more than the model has.
 std::uint64_t bucket_values(const Request& request) {
   if (request.bucket_values > 0) return std::min(request.bucket_values, request.params);
   // Collectives among peers give each agent some buckets, so there must be several per agent.

@@ -29,6 +29,7 @@ struct Outcome {
   std::array<FusionBaseline, 4> rules;
 };
 
+// The groups are numbers of consecutive tensors.
 Json plan_json(const Outcome& outcome) {
   Json baselines;
   for (const FusionBaseline& rule : outcome.rules) baselines[rule.name] = rule.iteration_s;
@@ -41,6 +42,7 @@ Json plan_json(const Outcome& outcome) {
           {"baselines", baselines}};
 }
 
+// Wraps long lists at the width of a terminal.
 std::string groups_text(const std::vector<std::uint32_t>& groups) {
   constexpr std::size_t kWidth = 96;
   std::string text;
@@ -56,6 +58,7 @@ std::string groups_text(const std::vector<std::uint32_t>& groups) {
   return text + line + "\n";
 }
 
+// The last column is how many times as long the rule takes.
 std::string plan_text(const Outcome& outcome) {
   Table table({"groups by", "number", "iteration", "against the plan"});
   const auto add = [&](std::string_view name, std::size_t groups, double seconds) {
@@ -74,6 +77,7 @@ std::string plan_text(const Outcome& outcome) {
       outcome.plan.optimal ? "" : "not proven optimal: the search reached its limit\n");
 }
 
+// The whole profile is read and checked before the search, which may take long.
 Result<Answer> plan(const std::string& file) {
   TRIBUTARY_ASSIGN(const Bytes text, read_file(file, kFusionTextBytesMax));
   auto profile = parse_fusion_profile(text);

@@ -28,6 +28,7 @@ constexpr std::uint64_t kGradientBytesMax = std::uint64_t{4} << 30;
 // The share of a gradient's largest values whose positions are compared between agents.
 constexpr double kAgreementRatio = 0.01;
 
+// Units are those of the options: ms, 10^9 bit/s, s. 0 stands for an option that was not given.
 struct ParetoRequest {
   std::string file;  // replaces all following fields
   double alpha_ms = 0;
@@ -46,6 +47,7 @@ struct ParetoRequest {
   double gain_min = 0.05;
 };
 
+// These options are required unless --in replaces them, which the parser cannot express.
 Status missing(std::string_view option) {
   return Status(StatusCode::invalid_argument,
                 {.what = std::string(option),
@@ -103,6 +105,7 @@ PlanPolicy policy_of(const ParetoRequest& request) {
   return policy;
 }
 
+// Measured on this machine. Without --codec these are the codecs among which the planner chooses.
 Result<std::vector<PlanCodec>> codecs_of(const ParetoRequest& request, World& world) {
   std::vector<std::string> specs(std::begin(kPlannedCodecs), std::end(kPlannedCodecs));
   if (!request.codecs.empty()) specs.clear();
@@ -144,6 +147,7 @@ Result<PlanInputs> inputs_of(const ParetoRequest& request, World& world) {
   return inputs;
 }
 
+// Seconds and bytes of one round; the gain is a share.
 Json cost_json(const PlanCost& cost) {
   return {{"compress_s", cost.compress_s}, {"exchange_s", cost.exchange_s},
           {"round_s", cost.round_s},       {"bytes_up", cost.bytes_up},
@@ -208,7 +212,7 @@ Command plan_pareto_command() {
   return {
       .noun = "plan",
       .verb = "pareto",
-      .summary = "print the Pareto front of codecs, ratios and collectives, and the choice",
+      .summary = "print the Pareto front of codecs and collectives, and the choice",
       .details =
           "Codecs are measured on this machine. With --in nothing is measured: the file contains\n"
           "the `inputs` of the JSON output or of the journal, and gives the same plan again. Gain\n"

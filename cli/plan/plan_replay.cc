@@ -90,6 +90,7 @@ std::optional<Replayed> replay(const RoundRecord& record) {
   return replayed;
 }
 
+// One job, or all of them in the order of submission.
 Result<std::vector<JobInJournal>> jobs_of(RunFile& run, const ReplayRequest& request) {
   if (request.job.empty()) return jobs_in(run);
   TRIBUTARY_ASSIGN(JobInJournal job, job_in(run, request.job));
@@ -125,6 +126,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+// `now` is empty for a decision that is the same again.
 Json replay_json(const std::vector<Replayed>& all, std::size_t same) {
   Json decisions = Json::array();
   for (const Replayed& replayed : all) {
@@ -142,6 +144,7 @@ Json replay_json(const std::vector<Replayed>& all, std::size_t same) {
   return {{"decisions", std::move(decisions)}, {"same", same}, {"different", all.size() - same}};
 }
 
+// One paragraph per decision, under a heading for each job.
 std::string replay_text(const std::vector<Replayed>& all, std::size_t same) {
   std::string text;
   std::string job;
@@ -187,7 +190,7 @@ Command plan_replay_command() {
               "  tributary plan replay run.db --job digits --json",
           .options = {{.name = "FILE",
                        .value_name = "FILE",
-                       .help = fmt::format("journal of the coordinator ({})", usual_run_file()),
+                       .help = fmt::format("journal of the coordinator\n({})", usual_run_file()),
                        .accept = accept_file(request->run_file)},
                       {.name = "--job",
                        .value_name = "JOB",

@@ -40,6 +40,7 @@ Accept accept_share(double& target) {
   };
 }
 
+// The levels in steps of the table's grid, and the parts of the error.
 std::string plan_text(const TableRequest& request, const TablePlan& plan) {
   return fmt::format(
       "{} bits for {} {}: granularity {}, p {} (rotated values are clamped at {:.5f} standard "

@@ -26,6 +26,8 @@ ChildCoordinator::~ChildCoordinator() {
   if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
 }
 
+// Everything in the folder belongs to this run. The agents get keys of their own, because a
+// coordinator accepts each identity only once.
 Status ChildCoordinator::write_files(const ChildCoordinatorOptions& options) {
   std::string name = (std::filesystem::temp_directory_path() / "tributary-load-XXXXXX").string();
   if (::mkdtemp(name.data()) == nullptr) {
@@ -36,6 +38,7 @@ Status ChildCoordinator::write_files(const ChildCoordinatorOptions& options) {
   }
   folder_ = name;
   TRIBUTARY_TRY(write_key_pair((folder_ / "key").string(), keys_));
+  // Agents are named load-0, load-1 and so on.
   std::string allowed;
   for (std::uint32_t i = 0; i < options.agents; ++i) {
     TRIBUTARY_ASSIGN(KeyPair keys, make_key_pair());
@@ -59,6 +62,7 @@ Status ChildCoordinator::spawn(const ChildCoordinatorOptions& options) {
   set("link.allow_file=" + (folder_ / "allowed").string());
   set(options.encrypted ? "link.encrypted=true" : "link.encrypted=false");
   set("journal.file=" + (folder_ / "journal.db").string());
+  // The caller's settings come last, because a later assignment overrides an earlier one.
   for (const std::string& setting : options.settings) set(setting);
   TRIBUTARY_ASSIGN(process_, ChildProcess::start(std::move(words), (folder_ / "log").string()));
   return {};

@@ -17,6 +17,7 @@
 
 namespace tributary {
 
+// Without encryption the agents' keys are still made, but the coordinator does not check them.
 struct ChildCoordinatorOptions {
   std::string program;  // empty: the program installed with this one
   std::uint32_t agents = 1;

@@ -26,7 +26,9 @@ namespace {
 
 // Limit of a log that is read into memory.
 constexpr std::uint64_t kLogBytesMax = 256u << 20;
-constexpr std::size_t kLastWordsBytes = 600;
+// Part of a log that an error message repeats: enough for the last error line.
+constexpr std::size_t kLastOutputBytes = 600;
+// The exit code of shells for a program that cannot be started.
 constexpr int kCannotRun = 127;
 
 // Runs in the child after fork(), where only async-signal-safe functions may be called. On failure
@@ -114,6 +116,8 @@ ChildProcess::~ChildProcess() {
   ::waitpid(process_, nullptr, 0);
 }
 
+// Collects the process as soon as it has ended. 128 plus the number of the signal stands for a
+// process that a signal has ended, as in shells.
 std::optional<int> ChildProcess::exit_code() {
   int status = 0;
   if (exit_code_ || process_ <= 0) return exit_code_;
@@ -132,7 +136,7 @@ Status ChildProcess::check_running() {
   return Status(StatusCode::unavailable,
                 {.what = name_,
                  .expected = "a running process",
-                 .got = fmt::format("it ended with code {}: {}", *code, last_words()),
+                 .got = fmt::format("it ended with code {}: {}", *code, last_output()),
                  .remedy = fmt::format("read {}", log_)});
 }
 
@@ -142,11 +146,13 @@ std::string ChildProcess::log_text() const {
   return {reinterpret_cast<const char*>(bytes->data()), bytes->size()};
 }
 
-std::string ChildProcess::last_words() const {
+std::string ChildProcess::last_output() const {
   const std::string log = log_text();
-  return log.size() <= kLastWordsBytes ? log : log.substr(log.size() - kLastWordsBytes);
+  return log.size() <= kLastOutputBytes ? log : log.substr(log.size() - kLastOutputBytes);
 }
 
+// VmHWM is the peak of the resident memory. 0 if the process has ended, because its status is gone
+// then.
 std::uint64_t ChildProcess::peak_memory_bytes() const {
   std::ifstream file(fmt::format("/proc/{}/status", process_));
   std::string line;
@@ -159,6 +165,7 @@ std::uint64_t ChildProcess::peak_memory_bytes() const {
   return 0;
 }
 
+// Polls the log, the only channel that a daemon has before its port is known.
 Result<std::string> wait_for_endpoint(ChildProcess& daemon) {
   constexpr std::chrono::seconds kStartMax{30};
   const SystemClock clock;
@@ -172,7 +179,7 @@ Result<std::string> wait_for_endpoint(ChildProcess& daemon) {
   if (stop_signal() != 0) return Status(StatusCode::cancelled, {.what = "the coordinator's start"});
   return Status(StatusCode::deadline_exceeded, {.what = "the coordinator's start",
                                                 .expected = "a port within 30 s",
-                                                .got = daemon.last_words(),
+                                                .got = daemon.last_output(),
                                                 .remedy = {}});
 }
 

@@ -44,7 +44,7 @@ class ChildProcess {
 
   std::string log_text() const;
   // The end of the log, at most 600 bytes, for error texts.
-  std::string last_words() const;
+  std::string last_output() const;
   std::uint64_t peak_memory_bytes() const;  // 0 if the system does not report it
 
  private:

@@ -10,6 +10,7 @@
 namespace tributary {
 namespace {
 
+// The last signal that asks the program to stop; 0: none.
 std::atomic<int> received_signal = 0;
 static_assert(std::atomic<int>::is_always_lock_free, "it is set in a signal handler");
 
@@ -44,6 +45,8 @@ void set_up_process() {
 
 int stop_signal() { return received_signal; }
 
+// Returns 0 or errno. A signal to stop ends the attempt, so that a reader that does not read cannot
+// keep the program from ending.
 int write_all(int file, std::string_view text) {
   while (!text.empty()) {
     const ssize_t written = ::write(file, text.data(), text.size());

@@ -14,10 +14,12 @@
 namespace tributary {
 namespace {
 
+// Each is the program tributary-NAME.
 constexpr auto kTools = std::to_array<std::string_view>({"lab", "load"});
 
 }  // namespace
 
+// The first word that is no option decides, as in the command line of the program itself.
 std::optional<ToolCall> tool_call(const std::vector<std::string>& args) {
   const auto word =
       std::ranges::find_if(args, [](const std::string& arg) { return !arg.starts_with('-'); });
@@ -28,6 +30,7 @@ std::optional<ToolCall> tool_call(const std::vector<std::string>& args) {
   return call;
 }
 
+// Returns only on an error: otherwise the tool has replaced this process.
 Status exec_tool(const ToolCall& call) {
   const std::string path = find_own_program("tools", call.program);
   std::vector<std::string> words = call.args;

@@ -1,3 +1,4 @@
+// Tests of calling separate programs as commands.
 #include "cli/process/tools.h"
 
 #include <gmock/gmock.h>

@@ -25,11 +25,13 @@ constexpr std::size_t kTroublesMax = 50;
 // Rows read at a time.
 constexpr std::uint32_t kPage = 2'000;
 
+// Keeps the order of the first appearance.
 template <typename List>
 void add_once(List& list, const std::string& text) {
   if (std::ranges::find(list, text) == list.end()) list.push_back(text);
 }
 
+// A round with one codec for all buckets gives one name; otherwise the names are joined by " + ".
 template <typename Member>
 std::string joined(const std::vector<ExchangeUse>& exchanges, Member member) {
   std::vector<std::string> texts;
@@ -72,16 +74,19 @@ class Reading {
   }
 
  private:
+  // A definition that this build cannot read leaves name and model empty; the report then shows the
+  // number.
   void read_job(const JobRecord& job) {
     data_.state = wire::EnumNameJobState(job.state);
     data_.state_reason = job.state_reason;
     JobDefinition definition = job_definition(job.definition);
     data_.job_name = std::move(definition.name);
     data_.model = std::move(definition.model);
-    data_.rounds_wanted = definition.rounds_wanted;
+    data_.rounds_configured = definition.rounds_configured;
     data_.parameters = definition.parameters;
   }
 
+  // Members by epoch, needed to count the rounds of which an agent was a member.
   Status read_epochs() {
     TRIBUTARY_ASSIGN(const std::vector<EpochRecord> epochs, file_.epochs(data_.job));
     for (const EpochRecord& epoch : epochs) {
@@ -125,6 +130,7 @@ class Reading {
   void add_round(const RoundRecord& record, std::int64_t committed_wall_ns) {
     // The duration is from the monotonic clock, the end from the wall clock.
     const auto length_s = static_cast<double>(record.committed_at_ns - record.began_at_ns) / 1e9;
+    // The first round defines second 0 of the report.
     if (data_.rounds.empty()) {
       data_.began_wall_ns = committed_wall_ns - (record.committed_at_ns - record.began_at_ns);
     }
@@ -214,6 +220,7 @@ class Reading {
     return {};
   }
 
+  // `compute_s` is a sum until read_agents() divides it by the number of reports.
   void take_report(const AgentRoundRecord& report, const RoundRow& row) {
     AgentRow& agent = agents_[report.agent_id];
     ++agent.reports;
@@ -270,7 +277,9 @@ class Reading {
     }
   }
 
+  // Only links between the coordinator and the agents of this job.
   Status read_links() {
+    // The journal has the links of all jobs.
     std::set<std::string> wanted;
     for (const AgentRow& agent : data_.agents) wanted.insert(agent.agent_id);
     for (std::int64_t after = 0;;) {
@@ -330,6 +339,7 @@ class Reading {
     return {};
   }
 
+  // Seconds since the start of the first round; negative before it.
   double seconds_of(std::int64_t wall_ns) const {
     return static_cast<double>(wall_ns - data_.began_wall_ns) / 1e9;
   }

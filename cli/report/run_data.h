@@ -64,6 +64,7 @@ struct RoundRow {
   double ratio() const;
 };
 
+// One reading of a metric, of the coordinator or of one agent.
 struct MetricRow {
   std::string name;
   std::string agent_id;  // empty: a reading of the coordinator
@@ -72,6 +73,7 @@ struct MetricRow {
   double value = 0;  // NaN: a gap
 };
 
+// One measurement of a link between the coordinator and an agent.
 struct LinkRow {
   std::string agent_id;
   double time_s = 0;
@@ -80,6 +82,7 @@ struct LinkRow {
   double beta_s_per_byte = 0;  // NaN: not measured
 };
 
+// An agent that was a member of an epoch of the job or has reported a round.
 struct AgentRow {
   std::string agent_id;
   std::string device_model;
@@ -101,14 +104,15 @@ struct TroubleRow {
   std::string last_text;
 };
 
+// Everything that a report shows. Unknown numbers are NaN or 0, as stated at each member.
 struct RunData {
   std::uint64_t job = 0;
   std::string job_name;
   std::string state;
   std::string state_reason;
   std::string model;
-  std::uint64_t rounds_wanted = 0;  // 0: not in the definition
-  std::uint64_t parameters = 0;     // values of the layer map
+  std::uint64_t rounds_configured = 0;  // 0: not in the definition
+  std::uint64_t parameters = 0;         // values of the layer map
   std::int64_t began_wall_ns = 0;
   std::vector<RoundRow> rounds;  // ascending
   std::vector<MetricRow> metrics;

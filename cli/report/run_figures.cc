@@ -16,6 +16,8 @@ std::uint64_t whole(double bytes) {
   return static_cast<std::uint64_t>(std::llround(std::clamp(bytes, 0.0, 9e18)));
 }
 
+// The evaluations of one metric. The best value is the highest one, which is meaningful for
+// accuracy only.
 struct Evaluation {
   std::optional<double> last;
   std::optional<double> best;
@@ -67,6 +69,7 @@ std::optional<std::uint64_t> sum_of_metric(const RunData& data, std::string_view
   return whole(sum);
 }
 
+// Two rounds with the same text have the same plan as far as a report distinguishes plans.
 std::string plan_text(const RoundRow& row) {
   const double ratio = row.ratio();
   const std::string kept =
@@ -88,6 +91,7 @@ std::string most_of(const Values& values) {
 void count_plans(const RunData& data, RunFigures& out) {
   Values by_codec;
   Values by_collective;
+  // The previous round with a readable plan.
   const RoundRow* before = nullptr;
   for (const RoundRow& row : data.rounds) {
     if (!row.planned) continue;
@@ -116,6 +120,8 @@ void count_plans(const RunData& data, RunFigures& out) {
   out.main_collective = most_of(by_collective);
 }
 
+// The dense sizes stay empty without the number of parameters, because a wrong ratio is worse than
+// none.
 void count_bytes(const RunData& data, RunFigures& out) {
   double dense_up = 0;
   double dense_down = 0;
@@ -140,7 +146,7 @@ RunFigures figures_of(const RunData& data) {
   out.job_name = data.job_name;
   out.state = data.state;
   out.rounds = data.rounds.size();
-  out.rounds_wanted = data.rounds_wanted;
+  out.rounds_configured = data.rounds_configured;
   if (!data.rounds.empty()) out.wall_s = data.rounds.back().ended_s - data.rounds.front().began_s;
   out.agents = data.agents.size();
   const Evaluation accuracy = evaluation(data, kAccuracyMetric);

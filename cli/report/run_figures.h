@@ -1,4 +1,4 @@
-// The key figures of a run: what a report shows first, and totals over all rounds. Pure functions.
+// The key figures of a run, which a report shows first, and totals over all rounds. Pure functions.
 // A figure that the journal does not contain is empty, never 0.
 #pragma once
 
@@ -22,12 +22,13 @@ struct Switch {
   std::string sentence;
 };
 
+// Counts refer to committed rounds that the journal still contains.
 struct RunFigures {
   std::uint64_t job = 0;
   std::string job_name;
   std::string state;
   std::uint64_t rounds = 0;
-  std::uint64_t rounds_wanted = 0;
+  std::uint64_t rounds_configured = 0;
   double wall_s = 0;  // from the start of the first round to the last commit, including pauses
   std::uint64_t agents = 0;
 
@@ -64,6 +65,7 @@ struct RunFigures {
   std::optional<double> conservation_error_max;
 };
 
+// Costs one pass over the data.
 RunFigures figures_of(const RunData& data);
 
 // Returns dense / bytes. Empty if either is unknown.

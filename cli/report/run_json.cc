@@ -7,6 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Null for a figure that the journal does not contain.
 template <typename T>
 Json optional(const std::optional<T>& value) {
   return value ? Json(*value) : Json();
@@ -24,6 +25,7 @@ Json json_of(const RunFigures& figures) {
                         {"trigger", each.trigger},
                         {"reason", each.sentence}});
   }
+  // The sum is null if one direction is unknown, because half of a sum would mislead.
   Json dense;
   if (figures.bytes_dense_up && figures.bytes_dense_down) {
     dense = *figures.bytes_dense_up + *figures.bytes_dense_down;
@@ -32,7 +34,8 @@ Json json_of(const RunFigures& figures) {
           {"name", figures.job_name},
           {"state", figures.state},
           {"rounds", figures.rounds},
-          {"rounds_wanted", figures.rounds_wanted},
+          // An older name than that of the figure; keys do not change.
+          {"rounds_wanted", figures.rounds_configured},
           {"wall_s", figures.wall_s},
           {"agents", figures.agents},
           {"accuracy_final", optional(figures.accuracy_final)},

@@ -12,6 +12,7 @@
 namespace tributary::report {
 namespace {
 
+// Bounds of the tables of the page.
 constexpr std::size_t kSwitchRowsMax = 200;
 constexpr std::size_t kAgentRowsMax = 200;
 constexpr std::size_t kRoundsPerLine = 4;  // names that a tile lists
@@ -52,6 +53,7 @@ th, td { border-color: #2a3138; }
 @media print { h2, h3 { break-after: avoid; } .picture, table { break-inside: avoid; } }
 )css";
 
+// One key figure. A bad one is outlined, so that it is seen before anything else.
 struct Tile {
   std::string name;
   std::string value;
@@ -67,6 +69,7 @@ std::string html_of(const Tile& tile) {
       tile.bad ? " bad" : "", escaped(tile.name), escaped(tile.value), escaped(tile.more));
 }
 
+// The most frequent names first, for example "thc:bits=4 in 57, fp32 in 3".
 std::string by_rounds(const std::map<std::string, std::uint64_t>& counts) {
   std::vector<std::pair<std::string, std::uint64_t>> sorted(counts.begin(), counts.end());
   std::ranges::stable_sort(sorted, std::greater<>(), [](const auto& each) { return each.second; });
@@ -78,6 +81,7 @@ std::string by_rounds(const std::map<std::string, std::uint64_t>& counts) {
   return text;
 }
 
+// The ratio is that of the dense size to the payload bytes; above 1 means savings.
 void add_traffic(std::vector<Tile>& tiles, const std::string& name, std::uint64_t bytes,
                  std::optional<std::uint64_t> dense) {
   Tile tile{.name = name, .value = quantity_text(Unit::bytes, static_cast<double>(bytes))};
@@ -90,6 +94,7 @@ void add_traffic(std::vector<Tile>& tiles, const std::string& name, std::uint64_
   tiles.push_back(std::move(tile));
 }
 
+// The training loss is shown only if there is no evaluation, because it says less.
 void add_learning(std::vector<Tile>& tiles, const RunFigures& figures) {
   const std::string of_what =
       figures.evaluated_by_agents ? "mean of the agents' hold-outs" : "the coordinator's test set";
@@ -111,6 +116,7 @@ void add_learning(std::vector<Tile>& tiles, const RunFigures& figures) {
   }
 }
 
+// The figures that show whether the run can be trusted.
 void add_health(std::vector<Tile>& tiles, const RunFigures& figures) {
   tiles.push_back({.name = "Replicas identical",
                    .value = figures.replicas_identical ? "yes" : "no",
@@ -135,12 +141,13 @@ void add_health(std::vector<Tile>& tiles, const RunFigures& figures) {
   }
 }
 
+// Unknown figures have no tile, so the number of tiles differs between runs.
 std::string tiles_of(const RunFigures& figures) {
   std::vector<Tile> tiles;
   add_learning(tiles, figures);
   tiles.push_back({.name = "Rounds",
-                   .value = figures.rounds_wanted > 0
-                                ? fmt::format("{} of {}", figures.rounds, figures.rounds_wanted)
+                   .value = figures.rounds_configured > 0
+                                ? fmt::format("{} of {}", figures.rounds, figures.rounds_configured)
                                 : fmt::format("{}", figures.rounds),
                    .more = fmt::format("in {}, including pauses",
                                        quantity_text(Unit::seconds, figures.wall_s))});
@@ -202,6 +209,7 @@ class HtmlTable {
   std::string rows_;
 };
 
+// The class "lacks" marks sentences about data that is missing.
 std::string paragraph(const std::string& text, std::string_view css_class = {}) {
   return css_class.empty() ? fmt::format("<p>{}</p>\n", escaped(text))
                            : fmt::format("<p class=\"{}\">{}</p>\n", css_class, escaped(text));
@@ -251,6 +259,7 @@ std::string agents_of(const RunData& data) {
   return html;
 }
 
+// The heading appears without any trouble too, so that a reader knows that there was none.
 std::string troubles_of(const RunData& data) {
   std::string html = "<h2>Warnings and errors</h2>\n";
   if (data.troubles.empty()) {
@@ -287,6 +296,7 @@ std::string dashboard_of(const std::vector<ShownPicture>& pictures) {
   return html;
 }
 
+// The time of the start is in UTC, because the page is read in other time zones.
 std::string header_of(const RunData& data) {
   const std::string name = data.job_name.empty() ? "a job without a name" : data.job_name;
   std::string under = fmt::format("job {}, {}", data.job, data.state);

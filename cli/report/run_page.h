@@ -18,6 +18,7 @@ struct ShownPicture {
   std::string source = {};  // a data URI
 };
 
+// `figures` and `sections` must be made from `data`.
 std::string page_of(const RunData& data, const RunFigures& figures,
                     const std::vector<Section>& sections,
                     const std::vector<ShownPicture>& pictures);

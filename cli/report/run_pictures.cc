@@ -18,6 +18,7 @@ namespace {
 
 constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kAgentLinesMax = 6;  // more agents are drawn as a band of three lines
+// Points of a band and of a stack: about one per two pixels of the plot's width.
 constexpr std::size_t kBinsMax = 400;
 constexpr std::size_t kStackMax = 480;
 
@@ -28,6 +29,7 @@ using ByAgent = std::map<std::string, Points>;
 
 // --- lines from rows
 
+// One point per committed round; over time it stands at the commit.
 Points line_of(const RunData& data, const std::function<double(const RoundRow&)>& value,
                Over over = Over::rounds) {
   Points points;
@@ -40,6 +42,7 @@ Points line_of(const RunData& data, const std::function<double(const RoundRow&)>
 
 double plain(std::uint64_t number) { return static_cast<double>(number); }
 
+// Lines by agent; the key of the coordinator's own readings is empty.
 ByAgent metric_lines(const RunData& data, std::string_view name, Over over) {
   ByAgent lines;
   for (const auto& [agent, rows] : data.metric(name)) {
@@ -106,6 +109,7 @@ StripPanel plan_strips(const RunData& data, Over over) {
            {.title = "collective", .bands = bands_of(data, over, &RoundRow::collectives)}}};
 }
 
+// The numbers are those of the table of switches on the page.
 std::vector<Mark> marks_of(const RunFigures& figures, Over over) {
   std::vector<Mark> marks;
   for (std::size_t i = 0; i < figures.switches.size(); ++i) {
@@ -118,6 +122,7 @@ std::vector<Mark> marks_of(const RunFigures& figures, Over over) {
   return marks;
 }
 
+// All figures of a kind have the same range, so that they can be compared one above the other.
 void set_x_axis(Figure& figure, const RunData& data, Over over) {
   figure.x_label = over == Over::rounds ? "round" : "time since the first round began";
   figure.x_unit = over == Over::rounds ? Unit::count : Unit::seconds;
@@ -133,6 +138,7 @@ void set_x_axis(Figure& figure, const RunData& data, Over over) {
 
 // --- the sections
 
+// If the coordinator evaluates, the agents' own hold-outs are drawn faintly behind its test set.
 Figure learning(const RunData& data, Over over) {
   LinePanel accuracy{.title = "accuracy", .unit = Unit::share};
   LinePanel loss{.title = "loss"};
@@ -191,6 +197,7 @@ Section learning_section(const RunData& data) {
   return section;
 }
 
+// `bytes` and `dense` select the direction.
 LinePanel traffic_panel(const RunData& data, std::string title, std::uint64_t RoundRow::*bytes,
                         double RoundRow::*dense) {
   LinePanel panel{.title = std::move(title), .unit = Unit::bytes, .sums = true};
@@ -236,6 +243,7 @@ Section traffic_section(const RunData& data) {
   return section;
 }
 
+// A phase of a round, as agents report it.
 struct Part {
   std::string label;
   double RoundRow::*seconds;
@@ -322,6 +330,7 @@ Section plan_section(const RunData& data, const RunFigures& figures) {
   return section;
 }
 
+// Latency in s and bandwidth in bit/s, over time.
 struct LinkLines {
   ByAgent latency;
   ByAgent bandwidth;

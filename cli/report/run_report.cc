@@ -15,8 +15,10 @@
 namespace tributary::report {
 namespace {
 
+// Limit of one picture of the dashboard, which is embedded into the page.
 constexpr std::uint64_t kPageFileBytesMax = 16u << 20;
 
+// Writes into the report's folder and lists the complete files in the report.
 class Folder {
  public:
   Folder(std::string path, RunReport& report) : path_(std::move(path)), report_(report) {}
@@ -59,6 +61,8 @@ Result<RunReport> write_report(const ReportOptions& options) {
   RunReport report;
   report.figures = figures_of(data);
   const std::vector<Section> sections = sections_of(data, report.figures);
+  // The journal is read completely before the folder is created, so a wrong name leaves no empty
+  // folder.
   const Folder folder(options.folder, report);
   TRIBUTARY_TRY(folder.make());
   std::vector<ShownPicture> pictures;

@@ -211,7 +211,7 @@ TEST_F(RunReportTest, TheFiguresAreThoseOfTheJournal) {
   const RunFigures figures = report().figures;
   EXPECT_EQ(figures.job_name, "digits <1>");
   EXPECT_EQ(figures.rounds, 8u);
-  EXPECT_EQ(figures.rounds_wanted, 20u);
+  EXPECT_EQ(figures.rounds_configured, 20u);
   EXPECT_EQ(figures.wall_s, 36) << "1 + 2 + … + 8";
   EXPECT_EQ(figures.agents, 3u);
   EXPECT_EQ(figures.accuracy_final, 0.8);
@@ -323,7 +323,7 @@ TEST_F(RunReportTest, PicturesOfAnotherProgramAreInThePage) {
   EXPECT_FALSE(write_report(options).ok());
 }
 
-TEST_F(RunReportTest, WhatIsMissingIsSaid) {
+TEST_F(RunReportTest, MissingDataIsReported) {
   open();
   NewJobRecord without_definition;
   without_definition.job.job = without_definition.checkpoint.job = kJob;

@@ -8,6 +8,7 @@
 namespace tributary::report {
 namespace {
 
+// As many digits as restore the number exactly. NaN and infinity become an empty field.
 std::string number(double value) {
   return std::isfinite(value) ? fmt::format("{}", value) : std::string();
 }
@@ -17,6 +18,7 @@ std::string seconds(double value) {
   return std::isfinite(value) ? fmt::format("{:.6f}", value) : std::string();
 }
 
+// RFC 4180: a quote within a quoted text is doubled.
 std::string quoted(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
@@ -26,6 +28,7 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
+// Scripts refer to columns by name, so names stay and new columns are added.
 std::string rounds_csv(const RunData& data) {
   std::string out =
       "round,attempt,began_s,ended_s,seconds,members,asked,contributors,bytes_up,bytes_down,"

@@ -25,6 +25,7 @@ constexpr int kPictureWaitS = 20;
 constexpr std::chrono::seconds kPictureTimeMax{kPictureWaitS + 20};
 constexpr std::chrono::milliseconds kPictureLookEvery{10};
 
+// A page of the dashboard and its title in the report.
 struct DrawnPage {
   const char* name;
   const char* title;
@@ -34,6 +35,7 @@ constexpr std::array kDrawnPages = {
     DrawnPage{"decisions", "Decisions of the planner"}, DrawnPage{"agents", "Agents"},
     DrawnPage{"round", "The last round by agent"}};
 
+// Callers distinguish the codes: cancelled means that the user has stopped the command.
 Status cannot_draw(StatusCode code, std::string expected, std::string got) {
   return Status(code, {.what = "the dashboard's pictures",
                        .expected = std::move(expected),
@@ -98,7 +100,7 @@ class PicturesOfRun {
     if (*program->exit_code() == 0) return {};
     return cannot_draw(
         StatusCode::unavailable, "exit code 0 of tributary-dashboard",
-        fmt::format("exit code {}: {}", *program->exit_code(), first_line(program->last_words())));
+        fmt::format("exit code {}: {}", *program->exit_code(), first_line(program->last_output())));
   }
 
   const std::string& run_file_;

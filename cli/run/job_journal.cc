@@ -27,6 +27,7 @@ constexpr std::chrono::seconds kPatience{30};
 template <typename Take>
 Status each_metric(RunFile& run, std::string_view name, std::uint64_t job, std::int64_t& after,
                    const Take& take) {
+  // Rows read at a time, so that memory does not grow with the journal.
   constexpr std::uint32_t kRowsMax = 10'000;
   while (true) {
     TRIBUTARY_ASSIGN(const std::vector<StoredMetric> rows, run.metrics(name, after, kRowsMax));
@@ -40,6 +41,7 @@ Status each_metric(RunFile& run, std::string_view name, std::uint64_t job, std::
 
 }  // namespace
 
+// The environment variable serves operators who run a coordinator from another place.
 std::string usual_run_file() {
   const char* named = std::getenv("TRIBUTARY_RUN");
   return named != nullptr && *named != 0 ? named : kInstalled;
@@ -48,7 +50,7 @@ std::string usual_run_file() {
 Option run_option(std::string& run_file) {
   return {.name = "--run",
           .value_name = "FILE",
-          .help = fmt::format("journal of the coordinator ($TRIBUTARY_RUN, or {})", kInstalled),
+          .help = fmt::format("journal of the coordinator ($TRIBUTARY_RUN, or\n{})", kInstalled),
           .accept = accept_file(run_file)};
 }
 

@@ -16,6 +16,7 @@
 namespace tributary {
 namespace {
 
+// Without the dense size only the bytes are shown.
 std::string bytes_text(std::uint64_t bytes, std::optional<std::uint64_t> dense) {
   std::string text = quantity_text(Unit::bytes, static_cast<double>(bytes));
   if (const auto ratio = report::ratio_of(dense, bytes)) {
@@ -25,6 +26,7 @@ std::string bytes_text(std::uint64_t bytes, std::optional<std::uint64_t> dense) 
   return text;
 }
 
+// A summary; the page has the details.
 std::string text_of(const report::RunReport& made) {
   const report::RunFigures& figures = made.figures;
   std::string text =
@@ -44,6 +46,7 @@ std::string text_of(const report::RunReport& made) {
   return text;
 }
 
+// `dashboard` asks for pictures of the dashboard's pages in the report.
 struct ReportCommand {
   report::ReportOptions options;
   bool dashboard = false;

@@ -15,11 +15,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Counters are stored as doubles. Below 1e15 every whole number is exact, so it is written without
+// a decimal point.
 Json number_json(double value) {
   return value == std::floor(value) && value < 1e15 ? Json(static_cast<std::uint64_t>(value))
                                                     : Json(value);
 }
 
+// A mechanism that applies to something (an agent, a codec) becomes an object with one entry for
+// each.
 Json facts_json(const std::vector<Mechanism>& facts) {
   Json json = Json::object();
   for (const Mechanism& mechanism : facts) {
@@ -37,6 +41,7 @@ std::string number_text(double value) {
                                                     : fmt::format("{:.2f}", value);
 }
 
+// For example "buckets by codec thc:bits=4 5".
 void add_fact(std::string& text, std::string_view name, std::string_view of,
               const std::string& value) {
   std::string words(name);
@@ -58,6 +63,7 @@ Json mechanisms_json(const RoundDetail& detail) {
           {"agents", std::move(agents)}};
 }
 
+// Mechanisms that did not act in this round are left out.
 std::string coordinator_mechanisms_text(const RoundDetail& detail) {
   std::string text;
   for (const Mechanism& mechanism : detail.mechanisms) {
@@ -67,6 +73,7 @@ std::string coordinator_mechanisms_text(const RoundDetail& detail) {
   return text;
 }
 
+// The range over the agents, for example "mantissa bits dropped 12.50 to 18".
 std::string agents_mechanisms_text(const RoundDetail& detail) {
   std::string text;
   for (const MechanismRange& range : ranges_of_agents(detail.agents)) {

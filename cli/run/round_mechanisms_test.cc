@@ -1,3 +1,4 @@
+// Tests of the mechanisms of a round as JSON and as text.
 #include "cli/run/round_mechanisms.h"
 
 #include <gtest/gtest.h>

@@ -17,10 +17,13 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// Limits of the options, and of the failures that the text lists. The JSON output has all failures
+// that the runs kept.
 constexpr std::uint64_t kSeedsMax = 1'000'000;
 constexpr std::uint32_t kThreadsMax = 256;
 constexpr std::size_t kFailuresShown = 10;
 
+// The options. 0 threads stands for one per processor.
 struct SimRun {
   std::string scenario;
   RunsRequest runs;
@@ -35,6 +38,7 @@ std::string replay_command(const SimRun& command, const FailedRun& failed) {
   return fmt::format("tributary sim run {} --seed {}", command.scenario, failed.seed);
 }
 
+// Everything that is needed to repeat and to file a failure.
 Json failure_json(const SimRun& command, const FailedRun& failed) {
   return {{"scenario", command.scenario},
           {"seed", failed.seed},
@@ -44,6 +48,7 @@ Json failure_json(const SimRun& command, const FailedRun& failed) {
           {"replay", replay_command(command, failed)}};
 }
 
+// The hash of a run stands for the final state of all its machines.
 Json runs_json(const std::vector<RunResult>& runs) {
   Json json = Json::array();
   for (const RunResult& run : runs) {
@@ -91,6 +96,7 @@ Json report_json(const SimRun& command, const Scenario& scenario, const RunsRepo
   return json;
 }
 
+// The same figures as the JSON output, without those that only programs need.
 std::string report_text(const SimRun& command, const Scenario& scenario, const RunsReport& report,
                         double wall_s) {
   std::string text = fmt::format("{}: {}\n\n", scenario.name, scenario.about);
@@ -109,6 +115,7 @@ std::string report_text(const SimRun& command, const Scenario& scenario, const R
                       count_text(report.budget.sessions_lost));
   text += fmt::format("  longest queue     {:.3g} s\n", report.queue_s_max);
   text += fmt::format("  state             {:016x}\n", report.state_hash);
+  // Tables without rows are left out, so that a run without faults is short.
   const auto add_table = [&](std::string_view title, const auto& counts) {
     if (counts.empty()) return;
     Table table({std::string(title), "times"});
@@ -189,7 +196,7 @@ Command sim_run_command() {
                    .accept = accept_count(command->threads, 1u, kThreadsMax)},
                   {.name = "--each",
                    .value_name = {},
-                   .help = "with --json: also the result of each seed, with bytes by message type",
+                   .help = "with --json: add each seed's result, with bytes by message type",
                    .accept = accept_flag(command->each)},
                   {.name = "--notes",
                    .value_name = {},

@@ -13,6 +13,7 @@ constexpr std::string_view kEvaluationsComponent = "coordinator";
 
 }  // namespace
 
+// Null without a test set, which is no error.
 Result<std::unique_ptr<Evaluations>> Evaluations::open(const EvaluatorSettings& settings,
                                                        const Audience& audience) {
   if (settings.training.data.path.empty()) return std::unique_ptr<Evaluations>();
@@ -26,6 +27,7 @@ Result<std::unique_ptr<Evaluations>> Evaluations::open(const EvaluatorSettings& 
 Evaluations::Evaluations(std::unique_ptr<Trainer> trainer, const Audience& audience)
     : audience_(audience), evaluator_(std::make_unique<Evaluator>(std::move(trainer), keep())) {}
 
+// Called by the evaluator's thread; report() takes the results on the daemon's thread.
 std::function<void(ModelEvaluation)> Evaluations::keep() {
   return [this](ModelEvaluation evaluation) {
     const std::lock_guard lock(mutex_);
@@ -33,6 +35,7 @@ std::function<void(ModelEvaluation)> Evaluations::keep() {
   };
 }
 
+// The model of the last round is always evaluated.
 void Evaluations::committed(ModelToEvaluate model) {
   if (!model.definition) return;
   const Result<const wire::Frame*> frame = open_frame(*model.definition);
@@ -43,6 +46,7 @@ void Evaluations::committed(ModelToEvaluate model) {
   evaluator_->evaluate(std::move(model));
 }
 
+// The lock is held only for the exchange of the lists, because reporting may take long.
 void Evaluations::report() {
   std::vector<ModelEvaluation> evaluations;
   {

@@ -1,3 +1,4 @@
+// Tests of evaluating committed models: which rounds, and how failures are reported.
 #include "coordinator/evaluation/evaluations.h"
 
 #include <gtest/gtest.h>
@@ -92,7 +93,7 @@ TEST_F(EvaluationsTest, AreOfTheLastAloneWhereTheJobRequestsNone) {
 }
 
 // A failed evaluation is logged as an error and stores no reading.
-TEST_F(EvaluationsTest, ThatFailAreSaidAndGiveNoFigure) {
+TEST_F(EvaluationsTest, FailedEvaluationsAreLoggedWithoutAFigure) {
   Evaluations evaluations(std::make_unique<Echo>(false), audience_);
   commit_all(evaluations, {.rounds = 2, .evaluate_every = 1});
   EXPECT_EQ(losses(), Losses{});

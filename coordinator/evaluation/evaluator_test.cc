@@ -1,3 +1,4 @@
+// Tests of the evaluating thread: while it is busy, only the newest model waits.
 #include "coordinator/evaluation/evaluator.h"
 
 #include <gtest/gtest.h>

@@ -115,11 +115,11 @@ std::optional<double> LinkFigures::slower_now(const std::string& agent_id) const
 }
 
 void LinkFigures::probed(const std::string& agent_id, const LinkProbes::Reading& reading) {
-  const bool down = reading.way == ProbeWay::down;
+  const bool down = reading.direction == ProbeDirection::down;
   LinkTable& links = down ? downlinks_ : links_;
   links.add(agent_id, reading.transfer);
   // A latency is stored with the next periodic sample, a rate at once: trains are rare.
-  if (reading.way == ProbeWay::round_trip) {
+  if (reading.direction == ProbeDirection::round_trip) {
     agent(agent_id).heard = true;
     return;
   }
@@ -140,9 +140,10 @@ void LinkFigures::echo_ignored(EchoFault fault) {
 void LinkFigures::probes_sent(std::span<const ProbeLink> probes, std::uint64_t given_up) {
   for (const ProbeLink& probe : probes) {
     const double padding = probe.padding_bytes + probe.echo_padding_bytes;
-    ProbeWay way = probe.padding_bytes > 0 ? ProbeWay::down : ProbeWay::round_trip;
-    if (probe.echo_padding_bytes > 0) way = ProbeWay::up;
-    metrics_.count("tributary_link_probes_total", {{"way", std::string(name(way))}});
+    ProbeDirection direction =
+        probe.padding_bytes > 0 ? ProbeDirection::down : ProbeDirection::round_trip;
+    if (probe.echo_padding_bytes > 0) direction = ProbeDirection::up;
+    metrics_.count("tributary_link_probes_total", {{"way", std::string(name(direction))}});
     // Each part is a probe and its echo.
     metrics_.count("tributary_link_probe_bytes_total", {},
                    probe.parts * (padding + 2 * LinkProber::kMessageBytes));
@@ -172,11 +173,11 @@ void LinkFigures::reported(const LinksReported& links) {
 
 // A downlink without a train has only a latency, which is half of the same round trip as the
 // uplink's.
-MeasuredWays LinkFigures::ways(const std::string& agent_id) const {
-  MeasuredWays ways{.up = links_.measured(agent_id, now_s()),
-                    .down = downlinks_.measured(agent_id, now_s())};
-  ways.down.alpha_s = ways.up.alpha_s;
-  return ways;
+MeasuredLinks LinkFigures::measured_links(const std::string& agent_id) const {
+  MeasuredLinks measured{.up = links_.measured(agent_id, now_s()),
+                         .down = downlinks_.measured(agent_id, now_s())};
+  measured.down.alpha_s = measured.up.alpha_s;
+  return measured;
 }
 
 // Agents that were not heard in the interval get no sample, so that an old value does not look like
@@ -223,7 +224,7 @@ void LinkFigures::count_known() {
   std::map<std::string, Known> known{
       {"alpha", {}}, {"beta_up", {}}, {"beta_down", {}}, {"pair_alpha", {}}, {"pair_beta", {}}};
   for (const auto& [agent_id, agent] : agents_) {
-    const MeasuredWays of = ways(agent_id);
+    const MeasuredLinks of = measured_links(agent_id);
     known["alpha"].take(of.up.alpha_s);
     known["beta_up"].take(of.up.beta_s_per_byte);
     known["beta_down"].take(of.down.beta_s_per_byte);

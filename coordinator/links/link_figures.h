@@ -72,7 +72,7 @@ class LinkFigures {
 
   // Links from the agents to the coordinator.
   const LinkTable& links() const { return links_; }
-  MeasuredWays ways(const std::string& agent_id) const;
+  MeasuredLinks measured_links(const std::string& agent_id) const;
   // Returns the current time per byte of an agent's uplink if it has recently become much slower
   // (kMuchSlower).
   std::optional<double> slower_now(const std::string& agent_id) const;

@@ -1,3 +1,5 @@
+// Tests of the coordinator's figures of links: readings from payloads, heartbeats and probes, their
+// storage, and their metrics.
 #include "coordinator/links/link_figures.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +47,7 @@ struct LinkFiguresTest : testing::Test {
 };
 
 // Byte counters are totals; a reading is the difference to the previous round.
-TEST_F(LinkFiguresTest, ARoundHasWhatWasCarriedSinceTheOneBefore) {
+TEST_F(LinkFiguresTest, ARoundHasTheBytesSinceThePreviousRound) {
   figures.round_published({.kind = ReadingKind::round_s, .job = 1, .round = 1},
                           {.wire_bytes_in = 10, .wire_bytes_out = 20});
   EXPECT_EQ(readings(1),
@@ -100,16 +102,17 @@ TEST_F(LinkFiguresTest, TheWayToAnAgentIsKeptOnceInAWhile) {
 // An upper bound of the time per byte counts only if it shows a faster link.
 TEST_F(LinkFiguresTest, AnUpperBoundOnlyCountsIfTheLinkIsFaster) {
   figures.uplink_at_most("a", 1e-6);
-  EXPECT_FALSE(figures.ways("a").up.beta_s_per_byte.known()) << "it may be any quicker one";
+  EXPECT_FALSE(figures.measured_links("a").up.beta_s_per_byte.known())
+      << "it may be any quicker one";
   figures.uplink("a", 1e-6);
   clock.advance(std::chrono::seconds(1));
   figures.uplink_at_most("a", 5e-6);
-  EXPECT_NEAR(figures.ways("a").up.beta_s_per_byte.value, 1e-6, 1e-8);
+  EXPECT_NEAR(figures.measured_links("a").up.beta_s_per_byte.value, 1e-6, 1e-8);
   for (int i = 0; i < 3; ++i) {
     clock.advance(std::chrono::seconds(1));
     figures.uplink_at_most("a", 0.5e-6);
   }
-  EXPECT_LT(figures.ways("a").up.beta_s_per_byte.value, 0.7e-6);
+  EXPECT_LT(figures.measured_links("a").up.beta_s_per_byte.value, 0.7e-6);
 }
 
 // A small payload may pass in a burst, so it is ignored soon after a large one.
@@ -124,14 +127,15 @@ TEST_F(LinkFiguresTest, FewBytesAreIgnoredAfterARecentLargePayload) {
     figures.uplink_of_few("a", 1e-8);
     figures.uplink_of_few("b", 1e-8);
   }
-  EXPECT_NEAR(figures.ways("a").up.beta_s_per_byte.value, 1e-6, 1e-8) << "it was a burst";
-  EXPECT_NEAR(figures.ways("b").up.beta_s_per_byte.value, 1e-8, 1e-10) << "nothing else tells";
+  EXPECT_NEAR(figures.measured_links("a").up.beta_s_per_byte.value, 1e-6, 1e-8) << "it was a burst";
+  EXPECT_NEAR(figures.measured_links("b").up.beta_s_per_byte.value, 1e-8, 1e-10)
+      << "nothing else tells";
   clock.advance(LinkFigures::kLargeValidTime);
   for (int i = 0; i < 3; ++i) {
     clock.advance(std::chrono::seconds(1));
     figures.uplink_of_few("a", 1e-8);
   }
-  EXPECT_LT(figures.ways("a").up.beta_s_per_byte.value, 1e-7) << "that was long ago";
+  EXPECT_LT(figures.measured_links("a").up.beta_s_per_byte.value, 1e-7) << "that was long ago";
 }
 
 // Two consecutive slow rounds are needed; a single one may have another cause.
@@ -158,7 +162,7 @@ TEST_F(LinkFiguresTest, TwoThatTakeMuchLongerReplaceTheRate) {
 }
 
 // A rate is stored at most once per kBetaEvery.
-TEST_F(LinkFiguresTest, HowFastALineIsIsKeptOnceInASecond) {
+TEST_F(LinkFiguresTest, TheRateOfALinkIsStoredOncePerSecond) {
   figures.uplink("a", 1e-6);
   figures.uplink("a", 1e-6);
   figures.uplink("b", 3e-6);
@@ -175,7 +179,7 @@ TEST_F(LinkFiguresTest, HowFastALineIsIsKeptOnceInASecond) {
   EXPECT_GT(rows.link_samples[2].confidence, rows.link_samples[0].confidence);
 }
 
-TEST_F(LinkFiguresTest, WhatNoClockCanHaveMeasuredIsNotKept) {
+TEST_F(LinkFiguresTest, ImpossibleTimesAreNotStored) {
   for (const double value : {0.0, -1.0, std::nan("")}) {
     figures.uplink("a", value);
     figures.round_trip("a", value);
@@ -202,27 +206,28 @@ TEST_F(LinkFiguresTest, MetricsHaveTheSlowestOfTheLinksThatAreKnown) {
 }
 
 // Samples from probes are stored with the method `active`.
-TEST_F(LinkFiguresTest, WhatProbesSayIsKeptAsSuch) {
+TEST_F(LinkFiguresTest, ProbeReadingsAreStoredAsProbes) {
   for (int i = 0; i < 10; ++i) {
     clock.advance(std::chrono::seconds(10));
     const double at_s = std::chrono::duration<double>(clock.now()).count();
     figures.probed(
-        "a", {.way = ProbeWay::round_trip,
+        "a", {.direction = ProbeDirection::round_trip,
               .transfer = {
                   .kind = TransferKind::round_trip, .bytes = 1, .seconds = 0.02, .at_s = at_s}});
-    for (const auto& [way, rate] : {std::pair(ProbeWay::up, 1e6), std::pair(ProbeWay::down, 4e6)}) {
+    for (const auto& [direction, rate] :
+         {std::pair(ProbeDirection::up, 1e6), std::pair(ProbeDirection::down, 4e6)}) {
       figures.probed(
           "a",
-          {.way = way,
+          {.direction = direction,
            .transfer = {
                .kind = TransferKind::train, .bytes = 1e5, .seconds = 1e5 / rate, .at_s = at_s}});
     }
   }
-  const MeasuredWays ways = figures.ways("a");
-  EXPECT_NEAR(ways.up.alpha_s.value, 0.01, 1e-4);
-  EXPECT_NEAR(ways.up.beta_s_per_byte.value, 1e-6, 1e-8);
-  EXPECT_NEAR(ways.down.beta_s_per_byte.value, 2.5e-7, 1e-9) << "ways are not mixed up";
-  EXPECT_EQ(ways.down.alpha_s.value, ways.up.alpha_s.value);
+  const MeasuredLinks measured = figures.measured_links("a");
+  EXPECT_NEAR(measured.up.alpha_s.value, 0.01, 1e-4);
+  EXPECT_NEAR(measured.up.beta_s_per_byte.value, 1e-6, 1e-8);
+  EXPECT_NEAR(measured.down.beta_s_per_byte.value, 2.5e-7, 1e-9) << "ways are not mixed up";
+  EXPECT_EQ(measured.down.alpha_s.value, measured.up.alpha_s.value);
   figures.close();
   std::map<std::pair<std::string, std::string>, LinkSampleRecord> last;
   for (const LinkSampleRecord& row : telemetry.take().link_samples) {
@@ -261,7 +266,7 @@ TEST_F(LinkFiguresTest, LinksThatAgentsReportAreKept) {
   EXPECT_EQ(metrics.labeled.at("tributary_links_known_age_max_seconds pair_beta"), 5);
 }
 
-TEST_F(LinkFiguresTest, ProbesAndWhatBecameOfThemAreCounted) {
+TEST_F(LinkFiguresTest, ProbesAndTheirOutcomesAreCounted) {
   const std::vector<ProbeLink> sent = {
       {.agent_id = "a", .probe = 1, .parts = 8, .echo_padding_bytes = 1000},
       {.agent_id = "b", .probe = 2}};

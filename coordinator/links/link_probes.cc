@@ -16,7 +16,7 @@ constexpr double kLonger = 4;
 // and not the link was the bottleneck.
 constexpr double kSendingShareMax = 0.5;
 
-std::size_t place_of(ProbeWay way) { return way == ProbeWay::down ? 1 : 0; }
+std::size_t place_of(ProbeDirection direction) { return direction == ProbeDirection::down ? 1 : 0; }
 
 // A train that was too short gives a lower bound on the rate. It stands in for an unknown rate, so
 // that the next train is longer.
@@ -29,9 +29,9 @@ LinkQuantity wanted_rate(const LinkQuantity& measured, double train_bytes_min) {
 
 }  // namespace
 
-std::string_view name(ProbeWay way) {
+std::string_view name(ProbeDirection direction) {
   static constexpr std::array<std::string_view, 3> kNames = {"round_trip", "up", "down"};
-  return kNames[static_cast<std::size_t>(way)];
+  return kNames[static_cast<std::size_t>(direction)];
 }
 
 std::string_view name(EchoFault fault) {
@@ -48,7 +48,7 @@ LinkProbes::Agent* LinkProbes::agent(double now_s, const Coordinator::AgentView&
       const auto oldest = std::ranges::min_element(
           agents_, {}, [](const auto& each) { return each.second.last_seen_s; });
       if (oldest == agents_.end() || oldest->second.last_seen_s >= now_s) return nullptr;
-      under_way_.erase(oldest->first);
+      pending_.erase(oldest->first);
       agents_.erase(oldest);
     }
     found = agents_.emplace(view.agent_id, Agent(now_s, options_.prober)).first;
@@ -67,7 +67,7 @@ LinkProbes::Agent* LinkProbes::agent(double now_s, const Coordinator::AgentView&
 }
 
 void LinkProbes::give_up(double now_s) {
-  for (auto probe = under_way_.begin(); probe != under_way_.end();) {
+  for (auto probe = pending_.begin(); probe != pending_.end();) {
     if (now_s - probe->second.sent_s < options_.patience_s) {
       ++probe;
       continue;
@@ -75,72 +75,75 @@ void LinkProbes::give_up(double now_s) {
     const auto agent = agents_.find(probe->first);
     if (agent != agents_.end()) agent->second.given_up_probe = probe->second.probe;
     ++given_up_;
-    probe = under_way_.erase(probe);
+    probe = pending_.erase(probe);
   }
 }
 
-std::size_t LinkProbes::trains_under_way() const {
-  return static_cast<std::size_t>(std::ranges::count_if(
-      under_way_, [](const auto& each) { return each.second.way != ProbeWay::round_trip; }));
+std::size_t LinkProbes::pending_trains() const {
+  return static_cast<std::size_t>(std::ranges::count_if(pending_, [](const auto& each) {
+    return each.second.direction != ProbeDirection::round_trip;
+  }));
 }
 
 // If both directions need a train, they take turns. The uplink comes first, because plans depend on
 // it most.
-ProbeWay LinkProbes::way_of_train(const Agent& agent, const MeasuredWays& known) const {
+ProbeDirection LinkProbes::train_direction(const Agent& agent, const MeasuredLinks& known) const {
   const auto wanted = [&](const LinkQuantity& beta) {
     return beta.confidence < options_.prober.confidence_min ||
            beta.age_s > options_.prober.age_max_s;
   };
   const bool up = wanted(known.up.beta_s_per_byte);
   const bool down = wanted(known.down.beta_s_per_byte);
-  return down && (agent.down_is_next || !up) ? ProbeWay::down : ProbeWay::up;
+  return down && (agent.down_is_next || !up) ? ProbeDirection::down : ProbeDirection::up;
 }
 
 std::optional<ProbeLink> LinkProbes::next(double now_s, const std::string& agent_id, Agent& agent,
-                                          const MeasuredWays& known) {
-  const ProbeWay way = way_of_train(agent, known);
-  MeasuredLink asked = way == ProbeWay::down ? known.down : known.up;
+                                          const MeasuredLinks& known) {
+  const ProbeDirection direction = train_direction(agent, known);
+  MeasuredLink asked = direction == ProbeDirection::down ? known.down : known.up;
   asked.alpha_s = known.up.alpha_s;
-  asked.beta_s_per_byte = wanted_rate(asked.beta_s_per_byte, agent.train_bytes_min[place_of(way)]);
+  asked.beta_s_per_byte =
+      wanted_rate(asked.beta_s_per_byte, agent.train_bytes_min[place_of(direction)]);
   const std::optional<LinkProbe> wanted = agent.prober.next(now_s, asked);
   if (!wanted) return std::nullopt;
   const bool train = wanted->kind == TransferKind::train;
-  if (train) agent.down_is_next = way == ProbeWay::up;
-  UnderWay& probe = under_way_[agent_id];
+  if (train) agent.down_is_next = direction == ProbeDirection::up;
+  PendingProbe& probe = pending_[agent_id];
   probe = {.probe = ++last_probe_ == 0 ? ++last_probe_ : last_probe_,
-           .way = train ? way : ProbeWay::round_trip,
+           .direction = train ? direction : ProbeDirection::round_trip,
            .sent_s = now_s,
            .padding_bytes = wanted->padding_bytes,
            .answered = 0,
            .parts = std::vector<ProbePart>(wanted->parts),
            .answered_at_ns = std::vector<std::uint64_t>(wanted->parts)};
-  return ProbeLink{.agent_id = agent_id,
-                   .probe = probe.probe,
-                   .parts = wanted->parts,
-                   .padding_bytes = probe.way == ProbeWay::down ? wanted->padding_bytes : 0,
-                   .echo_padding_bytes = probe.way == ProbeWay::up ? wanted->padding_bytes : 0};
+  return ProbeLink{
+      .agent_id = agent_id,
+      .probe = probe.probe,
+      .parts = wanted->parts,
+      .padding_bytes = probe.direction == ProbeDirection::down ? wanted->padding_bytes : 0,
+      .echo_padding_bytes = probe.direction == ProbeDirection::up ? wanted->padding_bytes : 0};
 }
 
 // Starts after the agent that was probed last, so that agents late in the order are probed as well.
 std::vector<ProbeLink> LinkProbes::due(
     double now_s, std::span<const Coordinator::AgentView> agents,
-    const std::function<MeasuredWays(const std::string&)>& known) {
+    const std::function<MeasuredLinks(const std::string&)>& known) {
   give_up(now_s);
   std::vector<ProbeLink> out;
-  std::vector<std::pair<const Coordinator::AgentView*, Agent*>> here;
+  std::vector<std::pair<const Coordinator::AgentView*, Agent*>> connected;
   for (const Coordinator::AgentView& view : agents) {
-    if (Agent* const found = agent(now_s, view)) here.emplace_back(&view, found);
+    if (Agent* const found = agent(now_s, view)) connected.emplace_back(&view, found);
   }
   const auto first = std::ranges::find_if(
-      here, [&](const auto& each) { return each.first->agent_id > last_agent_; });
-  std::rotate(here.begin(), first, here.end());
-  for (const auto& [view, found] : here) {
+      connected, [&](const auto& each) { return each.first->agent_id > last_agent_; });
+  std::rotate(connected.begin(), first, connected.end());
+  for (const auto& [view, found] : connected) {
     // The prober decides only in next() whether the probe is a train, so both bounds must hold
     // before.
-    if (under_way_.size() >= options_.under_way_max || trains_under_way() >= options_.trains_max) {
+    if (pending_.size() >= options_.pending_max || pending_trains() >= options_.trains_max) {
       break;
     }
-    if (under_way_.contains(view->agent_id)) continue;
+    if (pending_.contains(view->agent_id)) continue;
     std::optional<ProbeLink> probe = next(now_s, view->agent_id, *found, known(view->agent_id));
     if (!probe) continue;
     last_agent_ = view->agent_id;
@@ -151,13 +154,13 @@ std::vector<ProbeLink> LinkProbes::due(
 
 LinkProbes::Outcome LinkProbes::take(double now_s, const ProbeEchoed& echo) {
   const auto agent = agents_.find(echo.agent_id);
-  const auto found = under_way_.find(echo.agent_id);
-  if (found == under_way_.end() || found->second.probe != echo.probe) {
+  const auto found = pending_.find(echo.agent_id);
+  if (found == pending_.end() || found->second.probe != echo.probe) {
     const bool late = agent != agents_.end() && agent->second.given_up_probe == echo.probe;
     return late ? EchoFault::late : EchoFault::unasked;
   }
-  UnderWay& probe = found->second;
-  const bool padded = probe.way == ProbeWay::up;
+  PendingProbe& probe = found->second;
+  const bool padded = probe.direction == ProbeDirection::up;
   if (echo.count != probe.parts.size() || echo.index >= probe.parts.size() ||
       (padded && echo.bytes < probe.padding_bytes)) {
     return EchoFault::other_train;
@@ -173,26 +176,26 @@ LinkProbes::Outcome LinkProbes::take(double now_s, const ProbeEchoed& echo) {
     part = {.bytes = static_cast<double>(probe.padding_bytes), .at_ns = echo.received_at_ns};
   }
   if (++probe.answered < probe.parts.size()) return {};
-  const UnderWay whole = std::move(probe);
-  under_way_.erase(found);
+  const PendingProbe whole = std::move(probe);
+  pending_.erase(found);
   if (agent != agents_.end()) agent->second.prober.answered();
   return finished(now_s, echo.agent_id, whole, echo);
 }
 
 LinkProbes::Outcome LinkProbes::finished(double now_s, const std::string& agent_id,
-                                         const UnderWay& probe, const ProbeEchoed& last) {
-  if (probe.way == ProbeWay::round_trip) return round_trip(probe, last);
+                                         const PendingProbe& probe, const ProbeEchoed& last) {
+  if (probe.direction == ProbeDirection::round_trip) return round_trip(probe, last);
   std::optional<LinkTransfer> transfer = transfer_of(probe.parts);
   const auto agent = agents_.find(agent_id);
   const auto too_short = [&](EchoFault fault) {
     if (agent != agents_.end()) {
-      agent->second.train_bytes_min[place_of(probe.way)] =
+      agent->second.train_bytes_min[place_of(probe.direction)] =
           kLonger * static_cast<double>(probe.parts.size()) * probe.padding_bytes;
     }
     return fault;
   };
   if (!transfer) return too_short(EchoFault::bunched);
-  if (probe.way == ProbeWay::up) {
+  if (probe.direction == ProbeDirection::up) {
     const std::uint64_t began = probe.answered_at_ns.front();
     const std::uint64_t ended = probe.answered_at_ns.back();
     if (ended < began) return EchoFault::no_time;
@@ -201,12 +204,13 @@ LinkProbes::Outcome LinkProbes::finished(double now_s, const std::string& agent_
     }
   }
   transfer->at_s = now_s;
-  return Reading{.way = probe.way, .transfer = *transfer};
+  return Reading{.direction = probe.direction, .transfer = *transfer};
 }
 
 // Subtracts the time that the agent held the message, if it is known. An echo that waited to be
 // read only makes the round trip longer.
-LinkProbes::Outcome LinkProbes::round_trip(const UnderWay& probe, const ProbeEchoed& echo) const {
+LinkProbes::Outcome LinkProbes::round_trip(const PendingProbe& probe,
+                                           const ProbeEchoed& echo) const {
   const double at_s = static_cast<double>(echo.at_ns) / kNsPerS;
   const double away_s = at_s - probe.sent_s;
   double held_s = 0;
@@ -217,7 +221,7 @@ LinkProbes::Outcome LinkProbes::round_trip(const UnderWay& probe, const ProbeEch
   if (held_s >= away_s) return EchoFault::no_time;
   // The nominal size of a heartbeat, so that both kinds of reading are comparable.
   return Reading{
-      .way = ProbeWay::round_trip,
+      .direction = ProbeDirection::round_trip,
       .transfer = {
           .kind = TransferKind::round_trip, .bytes = 1, .seconds = away_s - held_s, .at_s = at_s}};
 }

@@ -29,8 +29,8 @@
 
 namespace tributary {
 
-enum class ProbeWay : std::uint8_t { round_trip, up, down };
-std::string_view name(ProbeWay way);
+enum class ProbeDirection : std::uint8_t { round_trip, up, down };
+std::string_view name(ProbeDirection direction);
 
 // The reason why an echo is not used.
 enum class EchoFault : std::uint8_t {
@@ -45,7 +45,7 @@ enum class EchoFault : std::uint8_t {
 std::string_view name(EchoFault fault);
 
 // The measured links from (`up`) and to (`down`) an agent.
-struct MeasuredWays {
+struct MeasuredLinks {
   MeasuredLink up;
   MeasuredLink down;
 };
@@ -54,10 +54,10 @@ class LinkProbes {
  public:
   struct Options {
     LinkProberOptions prober = {};
-    std::size_t agents_max = 4096;   // bound on the number of agents with a prober
-    std::size_t under_way_max = 16;  // concurrent probes
-    std::size_t trains_max = 2;      // concurrent trains among them
-    double patience_s = 30;          // time in seconds to wait for the last echo of a probe
+    std::size_t agents_max = 4096;  // bound on the number of agents with a prober
+    std::size_t pending_max = 16;   // concurrent probes
+    std::size_t trains_max = 2;     // concurrent trains among them
+    double patience_s = 30;         // time in seconds to wait for the last echo of a probe
   };
   // Probes are numbered from first_probe + 1; 0 is not used.
   LinkProbes(std::uint64_t first_probe, const Options& options)
@@ -66,18 +66,18 @@ class LinkProbes {
   // Returns the probes to send now to the connected agents. Gives up probes without an answer.
   // Agents take turns, so that all are probed. `known` returns the measured links of an agent.
   std::vector<ProbeLink> due(double now_s, std::span<const Coordinator::AgentView> agents,
-                             const std::function<MeasuredWays(const std::string&)>& known);
+                             const std::function<MeasuredLinks(const std::string&)>& known);
 
   // The result of a complete probe.
   struct Reading {
-    ProbeWay way = ProbeWay::round_trip;
+    ProbeDirection direction = ProbeDirection::round_trip;
     LinkTransfer transfer;
   };
   // Empty if more echoes are missing; the result of the probe; or why the echo is not used.
   using Outcome = std::variant<std::monostate, Reading, EchoFault>;
   Outcome take(double now_s, const ProbeEchoed& echo);
 
-  std::size_t under_way() const { return under_way_.size(); }
+  std::size_t pending() const { return pending_.size(); }
   std::uint64_t given_up() const { return given_up_; }
   // Bytes that an agent's probes have cost so far in both directions, and the bytes that they may
   // cost.
@@ -97,9 +97,9 @@ class LinkProbes {
     bool down_is_next = false;
     double last_seen_s = 0;
   };
-  struct UnderWay {
+  struct PendingProbe {
     std::uint64_t probe = 0;
-    ProbeWay way = ProbeWay::round_trip;
+    ProbeDirection direction = ProbeDirection::round_trip;
     double sent_s = 0;
     std::uint32_t padding_bytes = 0;
     std::uint32_t answered = 0;
@@ -109,19 +109,19 @@ class LinkProbes {
 
   Agent* agent(double now_s, const Coordinator::AgentView& view);
   void give_up(double now_s);
-  ProbeWay way_of_train(const Agent& agent, const MeasuredWays& known) const;
+  ProbeDirection train_direction(const Agent& agent, const MeasuredLinks& known) const;
   std::optional<ProbeLink> next(double now_s, const std::string& agent_id, Agent& agent,
-                                const MeasuredWays& known);
-  std::size_t trains_under_way() const;
-  Outcome finished(double now_s, const std::string& agent_id, const UnderWay& probe,
+                                const MeasuredLinks& known);
+  std::size_t pending_trains() const;
+  Outcome finished(double now_s, const std::string& agent_id, const PendingProbe& probe,
                    const ProbeEchoed& last);
-  Outcome round_trip(const UnderWay& probe, const ProbeEchoed& echo) const;
+  Outcome round_trip(const PendingProbe& probe, const ProbeEchoed& echo) const;
 
   Options options_;
   std::uint64_t last_probe_;
   std::map<std::string, Agent> agents_;
-  std::map<std::string, UnderWay> under_way_;  // by agent id
-  std::string last_agent_;                     // last probed agent; the next turn starts after it
+  std::map<std::string, PendingProbe> pending_;  // by agent id
+  std::string last_agent_;                       // last probed agent; the next turn starts after it
   std::uint64_t given_up_ = 0;
 };
 

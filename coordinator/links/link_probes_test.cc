@@ -1,3 +1,5 @@
+// Tests of probing the links of many agents within a budget, and of the echoes that are not used.
+// The test plays the agents, whose clocks have another epoch.
 #include "coordinator/links/link_probes.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +68,7 @@ struct LinkProbesTest : testing::Test {
   }
 
   double now_s = 1000;
-  MeasuredWays known;
+  MeasuredLinks known;
   std::vector<Coordinator::AgentView> agents = {view("a")};
   LinkProbes probes{41, {}};
 };
@@ -82,10 +84,10 @@ TEST_F(LinkProbesTest, AQuietAgentIsAskedAndItsEchoIsARoundTrip) {
   const auto outcome = probes.take(now_s, back);
   const auto* reading = std::get_if<LinkProbes::Reading>(&outcome);
   ASSERT_TRUE(reading);
-  EXPECT_EQ(reading->way, ProbeWay::round_trip);
+  EXPECT_EQ(reading->direction, ProbeDirection::round_trip);
   EXPECT_EQ(reading->transfer.kind, TransferKind::round_trip);
   EXPECT_NEAR(reading->transfer.seconds, 0.04, 1e-6);
-  EXPECT_EQ(probes.under_way(), 0u);
+  EXPECT_EQ(probes.pending(), 0u);
 }
 
 TEST_F(LinkProbesTest, TrainsMeasureTheRateOfBothWaysInTurn) {
@@ -97,7 +99,7 @@ TEST_F(LinkProbesTest, TrainsMeasureTheRateOfBothWaysInTurn) {
   auto outcome = answer_all(*up, 2e-6);
   ASSERT_TRUE(std::holds_alternative<LinkProbes::Reading>(outcome));
   auto reading = std::get<LinkProbes::Reading>(outcome);
-  EXPECT_EQ(reading.way, ProbeWay::up);
+  EXPECT_EQ(reading.direction, ProbeDirection::up);
   EXPECT_NEAR(reading.transfer.seconds / reading.transfer.bytes, 2e-6, 1e-9);
 
   known.up.beta_s_per_byte = {.value = 2e-6, .confidence = 0.3, .age_s = 10};
@@ -108,7 +110,7 @@ TEST_F(LinkProbesTest, TrainsMeasureTheRateOfBothWaysInTurn) {
   outcome = answer_all(*down, 3e-6);
   ASSERT_TRUE(std::holds_alternative<LinkProbes::Reading>(outcome));
   reading = std::get<LinkProbes::Reading>(outcome);
-  EXPECT_EQ(reading.way, ProbeWay::down);
+  EXPECT_EQ(reading.direction, ProbeDirection::down);
   EXPECT_NEAR(reading.transfer.seconds / reading.transfer.bytes, 3e-6, 0.3e-6);
 
   known.up.beta_s_per_byte = {.value = 2e-6, .confidence = 0.9, .age_s = 10};
@@ -121,7 +123,7 @@ TEST_F(LinkProbesTest, TrainsMeasureTheRateOfBothWaysInTurn) {
 }
 
 // Rounds keep the link busy, so no probe is needed.
-TEST_F(LinkProbesTest, WhoIsAtWorkIsNotAsked) {
+TEST_F(LinkProbesTest, BusyAgentsAreNotProbed) {
   for (int i = 0; i < 100; ++i) {
     agents[0].payload_bytes += 1000;
     EXPECT_TRUE(look(1).empty());
@@ -153,13 +155,13 @@ TEST_F(LinkProbesTest, AnUnrequestedEchoIsIgnored) {
   other = echo(*probe, 0, 0.05);
   ++other.probe;
   EXPECT_EQ(fault(probes.take(now_s, other)), EchoFault::unasked);
-  EXPECT_EQ(probes.under_way(), 1u) << "the one that was asked is still welcome";
+  EXPECT_EQ(probes.pending(), 1u) << "the one that was asked is still welcome";
   EXPECT_TRUE(std::holds_alternative<LinkProbes::Reading>(answer_all(*probe)));
   EXPECT_EQ(fault(answer_all(*probe)), EchoFault::unasked) << "twice";
 }
 
 // An echo after the timeout is ignored.
-TEST_F(LinkProbesTest, WhatIsLateSaysNothing) {
+TEST_F(LinkProbesTest, LateEchoesAreNotUsed) {
   const auto probe = next_of(false);
   ASSERT_TRUE(probe);
   look(31);
@@ -234,7 +236,7 @@ TEST_F(LinkProbesTest, ATrainThatLayInAQueueIsFollowedByALongerOne) {
 }
 
 // The bounds on concurrent probes hold, and every agent is probed eventually.
-TEST_F(LinkProbesTest, AFewAtOnceAndEverybodyInTurn) {
+TEST_F(LinkProbesTest, ProbesAreFewAtOnceAndAllAgentsTakeTurns) {
   agents.clear();
   for (int i = 10; i < 50; ++i) agents.push_back(view("agent " + std::to_string(i)));
   known.up.alpha_s = {.value = 0.01, .confidence = 0.9, .age_s = 0};
@@ -242,7 +244,7 @@ TEST_F(LinkProbesTest, AFewAtOnceAndEverybodyInTurn) {
   look(0);
   for (int i = 0; i < 60; ++i) {
     const std::vector<ProbeLink> all = look(1);
-    EXPECT_LE(probes.under_way(), 2u);
+    EXPECT_LE(probes.pending(), 2u);
     for (const ProbeLink& probe : all) {
       asked.insert(probe.agent_id);
       answer_all(probe);
@@ -269,13 +271,13 @@ TEST_F(LinkProbesTest, ASilentAgentIsProbedLessOftenAndDelaysNoOther) {
   EXPECT_GT(mute, 1);
   EXPECT_LT(mute, 12);
   EXPECT_GT(other, 3 * mute / 2);
-  EXPECT_LE(probes.under_way(), 1u);
+  EXPECT_LE(probes.pending(), 1u);
 }
 
 TEST_F(LinkProbesTest, HoldsSoManyAgents) {
   LinkProbes few(0, {.agents_max = 2});
   agents = {view("a"), view("b"), view("c")};
-  const auto nothing = [](const std::string&) { return MeasuredWays{}; };
+  const auto nothing = [](const std::string&) { return MeasuredLinks{}; };
   few.due(0, agents, nothing);
   EXPECT_GT(few.budget_bytes("b", 0), 0);
   EXPECT_EQ(few.budget_bytes("c", 0), 0) << "two are here";

@@ -33,8 +33,9 @@ void LinkWatch::take_echo(double now_s, const ProbeEchoed& echo) {
 std::vector<ProbeLink> LinkWatch::probes_due(double now_s,
                                              std::span<const Coordinator::AgentView> agents) {
   if (!probes_) return {};
-  std::vector<ProbeLink> due = probes_->due(
-      now_s, agents, [this](const std::string& agent_id) { return figures_->ways(agent_id); });
+  std::vector<ProbeLink> due = probes_->due(now_s, agents, [this](const std::string& agent_id) {
+    return figures_->measured_links(agent_id);
+  });
   figures_->probes_sent(due, probes_->given_up());
   return due;
 }

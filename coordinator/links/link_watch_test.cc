@@ -1,3 +1,4 @@
+// Tests of the connection between readings, figures and probes of links.
 #include "coordinator/links/link_watch.h"
 
 #include <gtest/gtest.h>
@@ -33,9 +34,9 @@ struct LinkWatchTest : testing::Test {
   GaugesAndCounts metrics;
 };
 
-TEST_F(LinkWatchTest, ReadingsOfALineBecomeWhatIsKnownOfIt) {
+TEST_F(LinkWatchTest, ReadingsOfALinkBecomeItsFigures) {
   LinkWatch watch = watch_of(std::nullopt);
-  const auto known = [&] { return watch.figures().ways("a").up.beta_s_per_byte.known(); };
+  const auto known = [&] { return watch.figures().measured_links("a").up.beta_s_per_byte.known(); };
   EXPECT_FALSE(known());
   watch.take_reading({.kind = ReadingKind::evaluation_loss, .value = 1, .agent_id = "a"});
   EXPECT_FALSE(known()) << "it says nothing of a line";

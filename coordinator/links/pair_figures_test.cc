@@ -1,3 +1,4 @@
+// Tests of the links between agents, as the agents report them.
 #include "coordinator/links/pair_figures.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ TEST(PairFigures, KeepsTheLastWordOfEachFigure) {
 }
 
 // Samples with neither or both quantities, or out of bounds, are invalid.
-TEST(PairFigures, WhatNoLinkCanBeIsCountedAndDropped) {
+TEST(PairFigures, ImpossibleReadingsAreCountedAndDropped) {
   PairFigures pairs;
   const double nan = std::nan("");
   const LinksReported reported{

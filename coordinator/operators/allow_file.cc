@@ -22,14 +22,14 @@ void AllowFile::read_again(Log& log) {
   if (path_.empty()) return;
   if (const Status status = read(); !status.ok()) {
     return log.error("coordinator", "the allow-list cannot be read; the earlier one stays in force",
-                     {{"of", whose_}, {"error", status.text()}});
+                     {{"of", subject_}, {"error", status.text()}});
   }
-  log.info("coordinator", "allow-list read again", {{whose_, list_->size()}});
+  log.info("coordinator", "allow-list read again", {{subject_, list_->size()}});
 }
 
 Status AllowFile::check_path() const {
   if (!path_.empty()) return {};
-  return Status(StatusCode::unsupported, {.what = fmt::format("the allow-list of {}", whose_),
+  return Status(StatusCode::unsupported, {.what = fmt::format("the allow-list of {}", subject_),
                                           .expected = "a file in the coordinator's settings",
                                           .got = "none, because encryption is off",
                                           .remedy = "set link.encrypted and link.allow_file"});

@@ -17,8 +17,8 @@ namespace tributary {
 
 class AllowFile {
  public:
-  AllowFile(std::string path, std::string whose)
-      : path_(std::move(path)), whose_(std::move(whose)) {}
+  AllowFile(std::string path, std::string subject)
+      : path_(std::move(path)), subject_(std::move(subject)) {}
 
   // Reads the file. With an empty path the list stays empty. On an error the old list stays.
   Status read();
@@ -36,7 +36,7 @@ class AllowFile {
   Status read_locked();
 
   const std::string path_;
-  const std::string whose_;
+  const std::string subject_;
   std::mutex mutex_;  // held for a change of the file and the list together
   const std::shared_ptr<AllowList> list_ = std::make_shared<AllowList>();
 };

@@ -1,3 +1,4 @@
+// Tests of the allow-list of a running daemon, whose file other processes change too.
 #include "coordinator/operators/allow_file.h"
 
 #include <gmock/gmock.h>
@@ -25,7 +26,7 @@ class AllowFileTest : public testing::Test {
   MemoryLog log_;
 };
 
-TEST_F(AllowFileTest, WhatAnOperatorChangesIsInTheFileAndCountsAtOnce) {
+TEST_F(AllowFileTest, AnOperatorsChangeIsWrittenAndTakesEffectAtOnce) {
   const PublicKey key = new_key();
   ASSERT_EQ(file_.allow({.id = "roof", .key = key}).text(), "ok");
   EXPECT_EQ(file_.list()->id_of(key), "roof");

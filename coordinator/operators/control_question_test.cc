@@ -1,3 +1,4 @@
+// Tests of parsing operators' requests.
 #include "coordinator/operators/control_question.h"
 
 #include <gmock/gmock.h>
@@ -45,7 +46,7 @@ TEST(ControlQuestion, AgentsAreAllowedAndRevoked) {
   EXPECT_EQ(revoke->agent.id, "roof-1");
 }
 
-TEST(ControlQuestion, WhatIsWrongIsSaid) {
+TEST(ControlQuestion, ErrorsNameTheWrongField) {
   const auto error = [](std::string_view text) {
     const auto question = read_control_question(text);
     return question.ok() ? std::string() : question.status().text();

@@ -1,3 +1,4 @@
+// Tests of answering operators. One thread asks and waits; the test plays the main loop.
 #include "coordinator/operators/operator_service.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +82,7 @@ TEST_F(OperatorServiceTest, AChangeIsAnsweredWhenItIsDone) {
   EXPECT_EQ(answer.get()["data"]["job"], 7);
 }
 
-TEST_F(OperatorServiceTest, WhatTheMachineRefusesIsAnError) {
+TEST_F(OperatorServiceTest, ARefusalOfTheMachineIsAnError) {
   std::future<Json> answer = ask({{"verb", "stop"}, {"job", "7"}});
   ASSERT_TRUE(feed_for(answer));
   service.done({.command = 10,
@@ -113,7 +114,7 @@ TEST_F(OperatorServiceTest, ANameIsOneJobsUntilThatIsOver) {
   EXPECT_NE(data["warnings"][0].get<std::string>().find("the job has 2 rounds"), std::string::npos);
 }
 
-TEST_F(OperatorServiceTest, OfTwoJobsOfANameTheOneThatIsNotOverIsMeant) {
+TEST_F(OperatorServiceTest, ANameRefersToTheJobThatIsNotOver) {
   jobs_.push_back({.job = 8, .name = "digits", .state = wire::JobState::finished});
   std::future<Json> answer = ask({{"verb", "stop"}, {"job", "digits"}});
   const std::optional<Event> event = feed_for(answer);

@@ -1,3 +1,4 @@
+// Tests of the planners by job, which share one measurement of the codecs.
 #include "coordinator/planning/job_planners.h"
 
 #include <gtest/gtest.h>

@@ -36,13 +36,14 @@ PlanLinks plan_links(const LinkFigures& figures, const std::vector<std::string>&
   PlanLinks links = {
       .agents = {}, .peer_alpha_s = kLineUnknown, .peer_beta_s_per_byte = kLineUnknown};
   for (const std::string& id : agents) {
-    const MeasuredWays ways = figures.ways(id);
+    const MeasuredLinks measured = figures.measured_links(id);
     links.agents[id] = {
-        .alpha_s = greater(trusted_latency(ways.up.alpha_s), trusted_latency(ways.down.alpha_s)),
-        .beta_s_per_byte = ways.up.beta_s_per_byte.value,
-        .down_beta_s_per_byte = ways.down.beta_s_per_byte.value,
-        .beta_error = relative_error(ways.up.beta_s_per_byte.confidence),
-        .down_beta_error = relative_error(ways.down.beta_s_per_byte.confidence)};
+        .alpha_s =
+            greater(trusted_latency(measured.up.alpha_s), trusted_latency(measured.down.alpha_s)),
+        .beta_s_per_byte = measured.up.beta_s_per_byte.value,
+        .down_beta_s_per_byte = measured.down.beta_s_per_byte.value,
+        .beta_error = relative_error(measured.up.beta_s_per_byte.confidence),
+        .down_beta_error = relative_error(measured.down.beta_s_per_byte.confidence)};
     if (const std::optional<double> now = figures.slower_now(id)) {
       links.agents[id].beta_s_per_byte = *now;
       links.agents[id].beta_error = kPresentError;

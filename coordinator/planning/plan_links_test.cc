@@ -1,3 +1,4 @@
+// Tests of the links that a plan uses: only figures with enough readings count.
 #include "coordinator/planning/plan_links.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ class PlanLinksTest : public testing::Test {
   LinkFigures figures{clock, metrics, telemetry};
 };
 
-TEST_F(PlanLinksTest, WhatIsNotMeasuredIsNotKnown) {
+TEST_F(PlanLinksTest, UnmeasuredLinksAreUnknown) {
   const PlanLinks none = links();
   ASSERT_EQ(none.agents.size(), 2u);
   EXPECT_TRUE(std::isnan(none.agents.at("a").alpha_s));
@@ -36,7 +37,7 @@ TEST_F(PlanLinksTest, WhatIsNotMeasuredIsNotKnown) {
 }
 
 // A single reading has a large error, which the planner takes into account.
-TEST_F(PlanLinksTest, WhatIsMeasuredOftenEnoughIs) {
+TEST_F(PlanLinksTest, LinksWithEnoughReadingsAreKnown) {
   figures.uplink("a", 1e-6);
   EXPECT_GT(links().agents.at("a").beta_error, 0.2) << "once is not often enough";
   for (int i = 0; i < 20; ++i) {
@@ -58,7 +59,7 @@ TEST_F(PlanLinksTest, AShortLatencyCountsBeforeItIsKnownWell) {
     figures.round_trip("a", i % 2 == 0 ? 0.002 : 0.02);
     figures.round_trip("b", i % 2 == 0 ? 0.08 : 0.8);
   }
-  ASSERT_LT(figures.ways("a").up.alpha_s.confidence, kPlannedConfidence);
+  ASSERT_LT(figures.measured_links("a").up.alpha_s.confidence, kPlannedConfidence);
   const PlanLinks known = links();
   EXPECT_LT(known.agents.at("a").alpha_s, 0.003) << "nearer than what would be assumed";
   EXPECT_TRUE(std::isnan(known.agents.at("b").alpha_s)) << "it may be much less";

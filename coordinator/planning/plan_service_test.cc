@@ -1,3 +1,5 @@
+// Tests of the planning thread of a coordinator with a real journal. The test receives the
+// decisions in place of the state machine.
 #include "coordinator/planning/plan_service.h"
 
 #include <gmock/gmock.h>
@@ -129,7 +131,7 @@ class PlanServiceTest : public testing::Test {
 };
 
 // A restarted planner publishes the same decision again from its stored inputs.
-TEST_F(PlanServiceTest, GoesOnAsItWasDecidedBefore) {
+TEST_F(PlanServiceTest, ContinuesWithTheEarlierDecision) {
   play();
   const auto first = advised_.next();
   ASSERT_NE(first, nullptr);
@@ -212,7 +214,7 @@ TEST(PlannerPreparation, MeasuresOnceAndLetsItselfBeStopped) {
 }
 
 // The policy contains the remaining bytes of the current day.
-TEST_F(PlanServiceTest, AByteBudgetIsWhatIsLeftOfToday) {
+TEST_F(PlanServiceTest, AByteBudgetIsTheRestOfToday) {
   round.planning = {.goal = wire::PlanGoal::byte_budget, .bytes_per_day = 1e9};
   play();
   const auto advice = advised_.next();
@@ -226,7 +228,7 @@ TEST_F(PlanServiceTest, AByteBudgetIsWhatIsLeftOfToday) {
 }
 
 // A restarted coordinator does not begin a budget anew.
-TEST_F(PlanServiceTest, BudgetsAreChargedWithWhatWasSpentBefore) {
+TEST_F(PlanServiceTest, BudgetsAreChargedWithEarlierUse) {
   const std::int64_t now_s = wall_time_ns(clock) / 1'000'000'000;
   const auto day = static_cast<std::uint64_t>(now_s / 86'400);
   service->spent(7, {.seconds = 900, .day = day, .bytes = {{"a", 5'000'000}, {"b", 1}}});
@@ -272,7 +274,7 @@ TEST_F(PlanServiceTest, AnAgentWithASlowLinkGetsALowerRatio) {
 }
 
 // Trials are requested after some rounds, and their results enter the next decision.
-TEST_F(PlanServiceTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
+TEST_F(PlanServiceTest, AgentsTryCodecsAndTheirReportsCount) {
   round.planning.exploring_share = 0.02;
   mbit = 10;
   play();
@@ -308,7 +310,7 @@ TEST_F(PlanServiceTest, AgentsAreAskedToTryCodecsAndWhatTheySayCounts) {
 
 // Only an agent has the optimizer's state on which GComp's payload depends. Other codecs keep the
 // size that the coordinator has measured.
-TEST_F(PlanServiceTest, ATrialOfGcompSaysWhatItsPayloadsWeigh) {
+TEST_F(PlanServiceTest, ATrialOfGcompReportsPayloadBytes) {
   knows_gcomp = true;
   for (const char* spec : {"gcomp", "fp16"}) {
     wire::TrialT& trial = trials.emplace_back();

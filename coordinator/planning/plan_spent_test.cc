@@ -1,3 +1,4 @@
+// Tests of summing up the time and the bytes that a job has used.
 #include "coordinator/planning/plan_spent.h"
 
 #include <gtest/gtest.h>

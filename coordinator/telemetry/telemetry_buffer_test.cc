@@ -1,3 +1,4 @@
+// Tests of the buffer of readings that wait to be stored.
 #include "coordinator/telemetry/telemetry_buffer.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@ struct TelemetryBufferTest : ::testing::Test {
   TelemetryBuffer telemetry{clock};
 };
 
-TEST_F(TelemetryBufferTest, HandsOverWhatHasComeOnce) {
+TEST_F(TelemetryBufferTest, HandsOverEachReadingOnce) {
   telemetry.event({.level = LogLevel::warning, .name = "frame_refused", .source = "a"});
   telemetry.metric({.kind = ReadingKind::round_s, .value = 2, .job = 1, .round = 3});
   const TelemetryRows rows = telemetry.take();

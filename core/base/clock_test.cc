@@ -1,3 +1,4 @@
+// Tests of the clocks. The manual clock separates monotonic time from the date.
 #include "core/base/clock.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the exit codes, which scripts and units rely on.
 #include "core/base/exit_codes.h"
 
 #include <gtest/gtest.h>

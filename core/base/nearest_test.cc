@@ -1,3 +1,4 @@
+// Tests of suggestions for mistyped words.
 #include "core/base/nearest.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@ namespace {
 constexpr std::array<std::string_view, 6> kKnown = {"bits", "block",  "granularity",
                                                     "p",    "levels", "error-feedback"};
 
-TEST(Nearest, FindsWhatWasMeant) {
+TEST(Nearest, FindsTheIntendedWord) {
   EXPECT_EQ(nearest_name("blok", kKnown), "block");
   EXPECT_EQ(nearest_name("blcok", kKnown), "block");
   EXPECT_EQ(nearest_name("bit", kKnown), "bits");

@@ -1,3 +1,5 @@
+// Tests of random numbers by address: published vectors, fixed values for all time, and statistics
+// within and between streams.
 #include "core/base/random.h"
 
 #include <gtest/gtest.h>

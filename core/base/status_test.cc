@@ -1,3 +1,4 @@
+// Tests of errors as values: their text, their copies, and the macros that return them.
 #include "core/base/status.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ TEST(Status, TextHasAllFourParts) {
             "corrupt_data: payload header: expected 24 bytes or more, got 7; send it again");
 }
 
-TEST(Status, TextLeavesOutWhatIsEmpty) {
+TEST(Status, TextLeavesOutEmptyFields) {
   const auto text = [](const Fault& fault) { return Status(StatusCode::io_error, fault).text(); };
   EXPECT_EQ(text({.what = "disk"}), "io_error: disk");
   EXPECT_EQ(text({.what = "disk", .got = "EIO"}), "io_error: disk: got EIO");
@@ -34,7 +35,7 @@ TEST(Status, TextLeavesOutWhatIsEmpty) {
   EXPECT_EQ(text({.what = "disk", .remedy = "check it"}), "io_error: disk; check it");
 }
 
-TEST(Status, AtPutsThePlaceInFront) {
+TEST(Status, AtPrependsThePlace) {
   const Status status = cut_header().at("bucket 3").at("round 9");
   EXPECT_EQ(status.fault().what, "round 9: bucket 3: payload header");
   EXPECT_TRUE(Status().at("anywhere").ok());
@@ -91,7 +92,7 @@ TEST(Result, MacrosLeaveWithTheFirstError) {
   EXPECT_FALSE(can_be_quartered(2).ok());
 }
 
-TEST(Result, CarriesWhatCanOnlyBeMoved) {
+TEST(Result, CarriesMoveOnlyValues) {
   Result<std::unique_ptr<int>> result = std::make_unique<int>(5);
   const std::unique_ptr<int> taken = std::move(result).value();
   EXPECT_EQ(*taken, 5);

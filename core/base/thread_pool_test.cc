@@ -1,3 +1,5 @@
+// Tests of loops over a pool of threads: every index once, nested loops, exceptions, and several
+// callers.
 #include "core/base/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +14,7 @@
 namespace tributary {
 namespace {
 
-TEST(FunctionRef, CallsWhatItRefersTo) {
+TEST(FunctionRef, CallsItsFunction) {
   int calls = 0;
   auto counter = [&calls](int by) { return calls += by; };
   const FunctionRef<int(int)> ref = counter;
@@ -46,7 +48,7 @@ TEST(ThreadPool, CallsTheBodyOnceForEveryIndex) {
   }
 }
 
-TEST(ThreadPool, OfOneRunsInlineAndInOrder) {
+TEST(ThreadPool, RunsInlineAndInOrderWithOneThread) {
   ThreadPool pool(1);
   EXPECT_EQ(pool.threads(), 1u);
   std::vector<std::size_t> order;
@@ -119,7 +121,7 @@ TEST(ThreadPool, AcceptsSeveralCallersAtOnce) {
   EXPECT_EQ(sums, std::vector<std::size_t>(kCallers, expected));
 }
 
-TEST(ThreadPool, PassesOnAnExceptionAndGoesOnWorking) {
+TEST(ThreadPool, RethrowsAnExceptionAndContinues) {
   for (std::size_t threads : {1u, 4u}) {
     ThreadPool pool(threads);
     std::atomic<std::size_t> calls = 0;

@@ -1,3 +1,4 @@
+// Tests of the residual after encoding, and of measuring a codec with and without error feedback.
 #include "core/codec/error_feedback.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@
 namespace tributary {
 namespace {
 
-TEST(KeepResidual, IsWhatDecodingLost) {
+TEST(KeepResidual, IsTheLossOfDecoding) {
   FloatVector residual(4, 7.0f);
   keep_residual(FloatVector{1, 2.5, 3, -4.25}, FloatVector{1, 2, 3, -4}, residual);
   EXPECT_EQ(residual, (FloatVector{0, 0.5, 0, -0.25}));
@@ -49,7 +50,7 @@ TEST(Measure, CountsEveryByte) {
 }
 
 // Bucket boundaries at multiples of the block keep all blocks, so only the envelopes differ.
-TEST(Measure, BucketsDoNotChangeWhatIsLost) {
+TEST(Measure, BucketsDoNotChangeTheError) {
   const MeasureReport whole = measured("int8:block=64", {});
   const MeasureReport cut = measured("int8:block=64", {.bucket_values = 640});
   EXPECT_DOUBLE_EQ(whole.nmse, cut.nmse);
@@ -95,7 +96,7 @@ TEST(Measure, BucketsHoldTheLayersThatACodecNeeds) {
   EXPECT_GT(rows.ratio_up, 5) << "buckets of whole rows";
 }
 
-TEST(Measure, RefusesWhatCannotBeMeasured) {
+TEST(Measure, RefusesUnmeasurableInput) {
   const LayerMap layers = *LayerMap::make({{"weight", {11}}});
   const auto codec = codec_testing::codec_of("fp32");
   const SystemClock clock;

@@ -1,3 +1,4 @@
+// Tests of the limit that keeps sums of many agents finite.
 #include "core/codec/finite.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the envelope of payloads: its format, its checksum and its refusals.
 #include "core/codec/payload.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +52,7 @@ TEST(Payload, ChecksumIsTheSameForEveryNumberOfThreads) {
   EXPECT_TRUE(open_payload({.pool = &pool}, alone).ok());
 }
 
-TEST(Payload, ShrinkingKeepsWhatWasWritten) {
+TEST(Payload, ShrinkingKeepsTheWrittenBytes) {
   Bytes payload;
   const MutableByteSpan body = start_payload({.spec = "fp32", .values = 5}, 50, payload);
   std::ranges::fill(body, std::uint8_t{7});
@@ -63,7 +64,7 @@ TEST(Payload, ShrinkingKeepsWhatWasWritten) {
   EXPECT_EQ(open->body[19], 7);
 }
 
-TEST(Payload, ErrorsSayWhatWasExpectedAndWhatCame) {
+TEST(Payload, ErrorsNameExpectedAndFoundValues) {
   Bytes payload = sealed({.spec = "fp32", .values = 1}, 4);
   // Byte 2 is the version, which is checked before the checksum.
   payload[2] = 9;
@@ -108,7 +109,7 @@ TEST(Payload, AnotherCodecStageOrBucketIsAMismatch) {
 }
 
 // The body has several blocks, and its reader hashes it in pieces that do not match the blocks.
-TEST(UncheckedPayload, IsCheckedByWhatItsReaderHashedAndTheRest) {
+TEST(UncheckedPayload, IsCheckedByTheHashOfItsReadPartAndTheRest) {
   const auto int8 = codec_testing::codec_of("int8");
   Bytes payload = sealed({.spec = "int8", .values = 10}, 700'001);
   ThreadPool pool(3);

@@ -1,3 +1,5 @@
+// Tests of codec specifications as text: defaults, canonical form and error texts. A table with one
+// parameter of each kind stands for a codec.
 #include "core/codec/spec.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +32,7 @@ std::string error_of(std::string_view spec) {
   return params.ok() ? "" : params.status().text();
 }
 
-TEST(Spec, DefaultsFillWhatIsNotSaid) {
+TEST(Spec, DefaultsFillMissingParameters) {
   const Result<Params> params = parse("x:ratio=0.25,colour=blue");
   ASSERT_TRUE(params.ok()) << params.status().text();
   EXPECT_EQ(params->integer("bits"), 4);

@@ -1,3 +1,4 @@
+// Tests of the names of collectives.
 #include "core/collective/collective_name.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of exchanges among members in memory. The specification, computed at once, is the reference
+// for every collective and codec, also with repeats, detours and losses.
 #include "core/collective/exchange.h"
 
 #include <gtest/gtest.h>
@@ -242,7 +244,7 @@ TEST_F(ExchangeFaults, BrokenPayloadsAreRefusedWhereTheyAreAdded) {
   EXPECT_TRUE(out.empty());
 }
 
-TEST_F(ExchangeFaults, WhatComesTwiceCountsOnce) {
+TEST_F(ExchangeFaults, RepeatedPiecesCountOnce) {
   const Bytes good = payload_of(3, 2, *codec_);
   const Piece piece = {.bucket = 2, .partial = true, .origin = 3};
   EXPECT_EQ(receive(3, piece, good), StatusCode::ok);
@@ -255,7 +257,7 @@ TEST_F(ExchangeFaults, WhatComesTwiceCountsOnce) {
   EXPECT_EQ(receive(3, piece, good), StatusCode::ok);
 }
 
-TEST_F(ExchangeFaults, SaysWhomItWaitsFor) {
+TEST_F(ExchangeFaults, NamesTheMembersItWaitsFor) {
   PeerSends out;
   for (std::uint32_t b = 0; b < updates_.size(); ++b) ASSERT_TRUE(members_[0].begin(b, out).ok());
   EXPECT_EQ(members_[0].waiting_for(), (std::vector<std::uint32_t>{3}));

@@ -1,3 +1,4 @@
+// Tests of the frames in which peers send pieces of an exchange.
 #include "core/collective/piece_frame.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ Bytes frame_of(const ExchangeId& id, const Piece& piece, bool last = true) {
   return frame.ok() ? std::move(*frame) : Bytes();
 }
 
-TEST(PieceFrame, ComesBackAsItWent) {
+TEST(PieceFrame, IsRestoredFromItsBytes) {
   const Piece partial = {.bucket = 12, .stage = 2, .partial = true, .origin = 4};
   const Piece whole = {.bucket = 12, .stage = 1, .partial = false, .origin = 3};
   for (const bool last : {true, false}) {
@@ -65,7 +66,7 @@ TEST(PieceFrame, RefusesOtherFramesAndSizes) {
 }
 
 // Aggregates of the coordinator and payloads in parts are not valid between peers.
-TEST(PieceFrame, RefusesWhatPeersDoNotSend) {
+TEST(PieceFrame, RefusesInvalidFrames) {
   const auto code_of = [](std::uint32_t parts, std::int32_t owner) {
     wire::AggregateT whole;
     whole.part = std::make_unique<wire::PartT>();

@@ -1,3 +1,5 @@
+// Tests of the trees along which pieces travel: they span all members, and both ends of a link
+// agree.
 #include "core/collective/routes.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +50,7 @@ TEST(Routes, EveryTreeSpansAllMembersAndBothEndsOfALinkAgree) {
 }
 
 // combined_at() equals the size of the subtree, counted by walking the tree.
-TEST(Routes, WhatIsCombinedIsWhatIsBelow) {
+TEST(Routes, AMemberCombinesItsSubtree) {
   for (const wire::Collective collective : kTrees) {
     for (std::uint32_t n = 1; n <= 33; ++n) {
       const Routes routes = *Routes::make(collective, n);
@@ -99,7 +101,7 @@ TEST(Routes, ARingNeedsOnlyItsOwnLinks) {
   }
 }
 
-TEST(Routes, RefusesWhatPeersCannotDo) {
+TEST(Routes, RefusesCollectivesThatPeersCannotRun) {
   EXPECT_EQ(Routes::make(wire::Collective::in_network, 4).status().code(), StatusCode::unsupported);
   EXPECT_EQ(Routes::make(wire::Collective::unspecified, 4).status().code(),
             StatusCode::unsupported);

@@ -178,7 +178,7 @@ TEST_F(FailingRuns, SilenceEndsWithTheDeadline) {
   EXPECT_NE(outcomes[3].text().find('2'), std::string::npos) << outcomes[3].text();
 }
 
-TEST_F(FailingRuns, WhoVanishesIsNoticedByWhoWaitsForIt) {
+TEST_F(FailingRuns, AWaitingMemberDetectsALostOne) {
   const auto outcomes = outcomes_beside(
       [&](Member& member) {
         send_to_next(member, {.bucket = 0, .partial = true, .origin = 2}, 2);
@@ -191,7 +191,7 @@ TEST_F(FailingRuns, WhoVanishesIsNoticedByWhoWaitsForIt) {
   for (const std::uint32_t m : {0u, 1u}) EXPECT_FALSE(outcomes[m].ok()) << m;
 }
 
-TEST_F(FailingRuns, AWrongPieceIsRefusedByWhoGetsIt) {
+TEST_F(FailingRuns, TheReceiverRefusesAWrongPiece) {
   const auto outcomes = outcomes_beside(
       [&](Member& member) {
         // A partial sum of a bucket that does not use this path.

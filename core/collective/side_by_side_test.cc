@@ -1,3 +1,4 @@
+// Tests of payloads that are joined into one piece and split again.
 #include "core/collective/side_by_side.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +21,7 @@ TEST(SideBySide, JoinedPayloadsAreSplitAgain) {
   }
 }
 
-TEST(SideBySide, WhatDoesNotFitIsRefused) {
+TEST(SideBySide, UnsuitableExchangesAreRefused) {
   const Bytes payload(5, 7);
   const std::vector<ByteSpan> spans = {payload, payload};
   const Bytes joined = join_payloads(spans);

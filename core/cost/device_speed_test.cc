@@ -1,3 +1,4 @@
+// Tests of measuring the speeds of codecs on this machine.
 #include "core/cost/device_speed.h"
 
 #include <gtest/gtest.h>

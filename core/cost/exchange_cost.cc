@@ -225,13 +225,13 @@ struct Compute {
   double total_s = 0;    // sum over all agents
   double busiest_s = 0;  // the busiest agent
   double hub_s = 0;
-  double way_s = 0;  // the sequential part on the path of one bucket
+  double path_s = 0;  // the sequential part on the path of one bucket
 
   Compute& operator+=(const Compute& more) {
     total_s += more.total_s;
     busiest_s += more.busiest_s;
     hub_s += more.hub_s;
-    way_s += more.way_s;
+    path_s += more.path_s;
     return *this;
   }
 };
@@ -243,22 +243,22 @@ Compute stage_compute(wire::Collective kind, const ExchangeWork& work, const Sta
   const double encode_s = stage.encode_s;
   const double add_s = stage.aggregate_s;
   if (stage.flow == StageFlow::from_root) {
-    return {.total_s = encode_s, .busiest_s = encode_s, .way_s = encode_s};
+    return {.total_s = encode_s, .busiest_s = encode_s, .path_s = encode_s};
   }
   if (kind == wire::Collective::star) {
     return {.total_s = n * encode_s,
             .busiest_s = encode_s,
             .hub_s = n * add_s,
-            .way_s = encode_s + add_s};
+            .path_s = encode_s + add_s};
   }
   if (gathers(kind, stage)) {
-    return {.total_s = n * encode_s, .busiest_s = encode_s, .way_s = encode_s};
+    return {.total_s = n * encode_s, .busiest_s = encode_s, .path_s = encode_s};
   }
   const ExchangeTree tree = tree_of(kind).value_or(ExchangeTree());
   const double adds = tree.owners_take_turns ? 1 : 1 + children_up(tree.shape, work.agents, 0);
   return {.total_s = n * (encode_s + add_s),
           .busiest_s = encode_s + adds * add_s,
-          .way_s = encode_s + hops(tree.shape, work.agents) * add_s};
+          .path_s = encode_s + hops(tree.shape, work.agents) * add_s};
 }
 
 // Sending and receiving the payloads of one stage of a bucket.
@@ -272,29 +272,29 @@ Compute stage_messages(wire::Collective kind, const ExchangeWork& work, const St
     return {.total_s = n * each_s,
             .busiest_s = each_s,
             .hub_s = n * each_s,
-            .way_s = 2 * (up_s + down_s)};
+            .path_s = 2 * (up_s + down_s)};
   }
   const ExchangeTree tree = tree_of(kind).value_or(ExchangeTree());
   const double ends = 2 * hops(tree.shape, work.agents);
   const double down = children_down(tree.shape, work.agents, 0);
   if (broadcast) {
-    return {.total_s = 2 * (n - 1) * up_s, .busiest_s = down * up_s, .way_s = ends * up_s};
+    return {.total_s = 2 * (n - 1) * up_s, .busiest_s = down * up_s, .path_s = ends * up_s};
   }
   if (gathers(kind, stage)) {
     return {
-        .total_s = 2 * n * (n - 1) * up_s, .busiest_s = 2 * (n - 1) * up_s, .way_s = ends * up_s};
+        .total_s = 2 * n * (n - 1) * up_s, .busiest_s = 2 * (n - 1) * up_s, .path_s = ends * up_s};
   }
   const double both_s = up_s + down_s;
   const double busiest_s = tree.owners_take_turns
                                ? 2 * (n - 1) / n * both_s
                                : down * down_s + children_up(tree.shape, work.agents, 0) * up_s;
-  return {.total_s = 2 * (n - 1) * both_s, .busiest_s = busiest_s, .way_s = ends * both_s};
+  return {.total_s = 2 * (n - 1) * both_s, .busiest_s = busiest_s, .path_s = ends * both_s};
 }
 
 // An agent works in one thread, so more than one core does not help.
 Compute compute_of(wire::Collective kind, const ExchangeWork& work) {
   const double each_s = decode_s(kind, work);
-  Compute all = {.total_s = work.agents * each_s, .busiest_s = each_s, .way_s = each_s};
+  Compute all = {.total_s = work.agents * each_s, .busiest_s = each_s, .path_s = each_s};
   for (const StagePayload& stage : work.stages) {
     all += stage_compute(kind, work, stage);
     all += stage_messages(kind, work, stage);
@@ -343,7 +343,7 @@ ExchangeCost predict_exchange(wire::Collective kind, const ExchangeWork& work,
   const double cores = std::clamp(work.cores, kCoresMin, 1.0);
   const double work_s = std::max(
       {port_s(traffic, root_s, other_s), buckets * pace_s, compute_s(work, compute, cores)});
-  cost.seconds = std::max(work_s + lost_s, alone_s + behind_s) + compute.way_s / cores;
+  cost.seconds = std::max(work_s + lost_s, alone_s + behind_s) + compute.path_s / cores;
   cost.bytes_sent = std::max(traffic.other_out, star ? 0 : traffic.root_out);
   cost.bytes_received = std::max(traffic.other_in, star ? 0 : traffic.root_in);
   if (star) {

@@ -1,3 +1,5 @@
+// Tests of the cost model of an exchange. Small cases are computed by hand; others are compared
+// with a replay that sends every message in order.
 #include "core/cost/exchange_cost.h"
 
 #include <gmock/gmock.h>
@@ -169,7 +171,7 @@ TEST(ExchangeCost, SoDoTheirBytes) {
   }
 }
 
-TEST(ExchangeCost, WhoeverGathersAddsEverybodysPayloads) {
+TEST(ExchangeCost, AGatheringMemberAddsThePayloadsOfAll) {
   std::array<StagePayload, 1> stages = kDense;
   stages[0].aggregate_s = 0.01;
   ExchangeWork work = dense(4, 64);
@@ -179,7 +181,7 @@ TEST(ExchangeCost, WhoeverGathersAddsEverybodysPayloads) {
   EXPECT_LT(seconds(wire::Collective::ring, work, network), 64 * 0.012);
 }
 
-TEST(ExchangeCost, WhoeverGathersAddsEveryPayload) {
+TEST(ExchangeCost, AGatheringMemberAddsEveryPayload) {
   StagePayload stage = {.up_bytes = 10, .down_bytes = 10};
   ExchangeWork work = {.agents = 4, .buckets = 64, .stages = {&stage, 1}, .decode_s = 0.01};
   const auto each_s = [&](wire::Collective kind) {

@@ -17,27 +17,28 @@ std::uint32_t binomial_children(std::uint32_t members, std::uint32_t distance) {
 // Computes the time at which the sum of each member's subtree is complete, starting with the
 // farthest member.
 double binomial_up(std::uint32_t members, double port_s, double alpha_s) {
-  std::vector<double> there(members, 0.0);
+  std::vector<double> arrival_s(members, 0.0);
   for (std::uint32_t d = members; d-- > 0;) {
     std::vector<double> children;
     for (std::uint32_t bit = 1; d + bit < members && (d & bit) == 0; bit <<= 1) {
-      children.push_back(there[d + bit]);
+      children.push_back(arrival_s[d + bit]);
     }
     std::ranges::sort(children);
-    for (const double sent : children) there[d] = std::max(there[d], sent + alpha_s) + port_s;
+    for (const double sent : children)
+      arrival_s[d] = std::max(arrival_s[d], sent + alpha_s) + port_s;
   }
-  return there[0];
+  return arrival_s[0];
 }
 
 // A parent sends to its children concurrently, so each child receives after all of them have been
 // sent.
 double binomial_down(std::uint32_t members, double port_s, double alpha_s) {
-  std::vector<double> there(members, 0.0);
+  std::vector<double> arrival_s(members, 0.0);
   for (std::uint32_t d = 1; d < members; ++d) {
     const std::uint32_t parent = d & (d - 1);
-    there[d] = there[parent] + binomial_children(members, parent) * port_s + alpha_s;
+    arrival_s[d] = arrival_s[parent] + binomial_children(members, parent) * port_s + alpha_s;
   }
-  return std::ranges::max(there);
+  return std::ranges::max(arrival_s);
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Tests of gain curves from a few points: they pass through the points and never decrease.
 #include "core/cost/gain_points.h"
 
 #include <gtest/gtest.h>
@@ -25,9 +26,9 @@ TEST(GainPoints, AreMetAndNeverFallInBetween) {
   EXPECT_EQ(kCurve.at(7), 1);
 }
 
-TEST(GainPoints, WithoutAnyAShareIsWorthWhatItIs) { EXPECT_EQ(GainPoints().at(0.25), 0.25); }
+TEST(GainPoints, WithoutPointsTheGainIsTheShare) { EXPECT_EQ(GainPoints().at(0.25), 0.25); }
 
-TEST(GainPoints, OfManyCountByEnergy) {
+TEST(GainPoints, CountByEnergy) {
   const GainPoints poor = {.ratios = kCurve.ratios, .gains = {0.0, 0.1, 0.2}};
   const std::vector<GainPoints> both = {kCurve, poor};
   const GainPoints joint = joint_gain(both, std::vector<double>{3, 1});
@@ -38,7 +39,7 @@ TEST(GainPoints, OfManyCountByEnergy) {
 }
 
 // An agent without a curve does not affect the joint curve.
-TEST(GainPoints, WhoHasNoneHasNoSayInTheJointOnes) {
+TEST(GainPoints, AgentsWithoutPointsDoNotChangeTheJointOnes) {
   const GainPoints joint =
       joint_gain(std::vector<GainPoints>{{}, kCurve}, std::vector<double>{5, 1});
   EXPECT_EQ(joint.ratios, kCurve.ratios);
@@ -46,7 +47,7 @@ TEST(GainPoints, WhoHasNoneHasNoSayInTheJointOnes) {
 }
 
 // Smoothing moves a fixed share; other ratios replace the curve.
-TEST(GainPoints, MoveTowardsWhatIsFresh) {
+TEST(GainPoints, MoveTowardsFreshReadings) {
   GainPoints known = kCurve;
   smooth(known, {.ratios = kCurve.ratios, .gains = {0.2, 0.5, 0.7}}, 0.25);
   EXPECT_DOUBLE_EQ(known.gains[0], 0.125);
@@ -56,7 +57,7 @@ TEST(GainPoints, MoveTowardsWhatIsFresh) {
   EXPECT_EQ(known, other);
 }
 
-TEST(GainPoints, ThatCannotBeAreRefused) {
+TEST(GainPoints, ImpossiblePointsAreRefused) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const GainPoints& wrong : std::vector<GainPoints>{{{0.1}, {}},
                                                          {{0.1, 0.1}, {0.1, 0.2}},

@@ -1,3 +1,4 @@
+// Tests of measuring the payloads of a codec. Measured sizes must agree with the calculated ones.
 #include "core/cost/measured_stages.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ void expect_near(const std::vector<StagePayload>& measured,
 }
 
 // Measured sizes agree with the formulas.
-TEST(MeasuredStages, WeighWhatIsStated) {
+TEST(MeasuredStages, HaveTheStatedBytes) {
   expect_near(measured("fp32").stages, dense_stages(kValues));
   expect_near(measured("topk:cr=0.01").stages, top_k_stages(kValues, 0.01, 4));
   expect_near(measured("star_topk:cr=0.01").stages, ar_top_k_stages(kValues, 0.01));

@@ -1,3 +1,4 @@
+// Tests of the calculated sizes of payloads, compared with those of the codecs.
 #include "core/cost/stage_sizes.h"
 
 #include <gtest/gtest.h>
@@ -6,7 +7,7 @@ namespace tributary {
 namespace {
 
 // docs/codecs/sparse.md states the measured size of the codec's indices.
-TEST(StageSizes, GapsTakeWhatTheCodecTakes) {
+TEST(StageSizes, GapsHaveTheSizeOfTheCodec) {
   EXPECT_NEAR(gap_bytes(1000, 0.01) * 8 / 1000, 8.2, 0.15);
   EXPECT_NEAR(gap_bytes(1000, 0.1) * 8 / 1000, 4.8, 0.15);
   EXPECT_EQ(gap_bytes(1000, 1), 0);
@@ -21,7 +22,7 @@ TEST(StageSizes, DenseIsFloat32BothWays) {
 }
 
 // The table of docs/codecs/sparse.md: 0.402 bits up with values and gaps.
-TEST(StageSizes, TopKTakesWhatTheCodecTakes) {
+TEST(StageSizes, TopKHasTheSizeOfTheCodec) {
   constexpr double kStageValues = 1 << 20;
   const auto stages = top_k_stages(kStageValues, 0.01, 4);
   ASSERT_EQ(stages.size(), 1u);

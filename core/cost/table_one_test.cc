@@ -1,3 +1,5 @@
+// Tests of the closed formulas of the literature for the cost of collectives, with values computed
+// by hand.
 #include "core/cost/table_one.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +13,7 @@ namespace {
 constexpr LinkEstimate kLink = {.alpha_s = 0.001, .beta_s_per_byte = 8e-9};
 constexpr double kBytes = 125e6;
 
-TEST(TableOne, ByHand) {
+TEST(TableOne, MatchesValuesComputedByHand) {
   EXPECT_NEAR(star(8, kBytes, kLink), 14.002, 1e-9);
   EXPECT_NEAR(ring(8, kBytes, kLink), 1.764, 1e-9);
   EXPECT_NEAR(tree(8, kBytes, kLink), 6.006, 1e-9);

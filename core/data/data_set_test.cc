@@ -1,3 +1,4 @@
+// Tests of data sets in memory and of subsets with numbers of their own.
 #include "core/data/data_set.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +45,7 @@ TEST(Table, RegressionHasTargets) {
   EXPECT_THAT(batch.targets, ElementsAre(20, 21));
 }
 
-TEST(Table, RefusesWhatDoesNotFitTogether) {
+TEST(Table, RefusesInconsistentColumns) {
   FeatureTable table = three_examples();
   table.features.pop_back();
   EXPECT_EQ(make_table(std::move(table)).status().code(), StatusCode::mismatch);

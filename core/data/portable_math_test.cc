@@ -1,3 +1,5 @@
+// Tests of the functions that draw data. They agree with the C library, and their bits are the same
+// on every machine.
 #include "core/data/portable_math.h"
 
 #include <gtest/gtest.h>

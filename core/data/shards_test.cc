@@ -1,3 +1,5 @@
+// Tests of dividing a data set among agents: every example is in exactly one shard, and the skew
+// has the variance of the Dirichlet distribution.
 #include "core/data/shards.h"
 
 #include <gmock/gmock.h>
@@ -142,7 +144,7 @@ TEST(Shards, StayAsTheyWere) {
                                    ElementsAre(3, 5, 6, 8, 12, 15)));
 }
 
-TEST(Shards, SayWhatTheyNeed) {
+TEST(Shards, ErrorsNameTheRequirement) {
   EXPECT_FALSE(make_shards({.agents = 0}, 10, {}, 0).ok());
   EXPECT_FALSE(make_shards({.agents = kAgentsMax + 1}, 10, {}, 0).ok());
   EXPECT_FALSE(make_shards({.dirichlet_alpha = -1}, 1, some_labels(1, 2), 2).ok());

@@ -44,9 +44,9 @@ bool accumulates_momentum(const OptimizerSettings& optimizer) {
 }
 
 // The setting that chooses the step, as an operator writes it.
-std::string step_setting(const JobCase& it) {
-  return it.gradient ? fmt::format("optimizer = \"{}\"", it.job.optimizer)
-                     : fmt::format("strategy = \"{}\"", it.job.strategy);
+std::string step_setting(const JobCase& job_case) {
+  return job_case.gradient ? fmt::format("optimizer = \"{}\"", job_case.job.optimizer)
+                           : fmt::format("strategy = \"{}\"", job_case.job.strategy);
 }
 
 // Below this number of rounds 3LC with a sparsity multiplier and the paper's M learns little: it
@@ -58,110 +58,118 @@ constexpr double kWarmUpShare = 0.25;
 // A rule that refuses ends the submission. Any other is a warning: the job runs, and the operator
 // reads `why` and `instead` as one sentence. Rules read only the settings, never the model.
 struct JobRule {
+  // True: the job is refused. False: the operator is warned.
   bool refuses;
-  bool (*applies)(const JobCase& it);
-  std::string (*why)(const JobCase& it);
+  bool (*applies)(const JobCase& job_case);
+  std::string (*why)(const JobCase& job_case);
   std::string_view instead;
 };
 
+// The order is that of the warnings. If several rules refuse, only the first is reported.
 constexpr std::array kJobRules = {
     JobRule{.refuses = true,
             .applies =
-                [](const JobCase& it) {
-                  return it.codec_name == "dgc" && it.codec_params.real("momentum") != 0 &&
-                         accumulates_momentum(it.step);
+                [](const JobCase& job_case) {
+                  return job_case.codec_name == "dgc" &&
+                         job_case.codec_params.real("momentum") != 0 &&
+                         accumulates_momentum(job_case.step);
                 },
             .why =
-                [](const JobCase& it) {
+                [](const JobCase& job_case) {
                   return fmt::format(
                       "momentum twice: {} accumulates it on the agents, and {} again in the step",
-                      it.codec.spec(), step_setting(it));
+                      job_case.codec.spec(), step_setting(job_case));
                 },
             .instead = "take optimizer = \"sgd\" (mode = \"delta\": strategy = \"fedavg\"), or add "
                        "momentum=0 to the codec"},
     JobRule{
         .refuses = false,
         .applies =
-            [](const JobCase& it) {
-              return it.codec_name == "dgc" && it.gradient && it.job.clip_norm == 0 &&
-                     it.codec_params.real("momentum") != 0;
+            [](const JobCase& job_case) {
+              return job_case.codec_name == "dgc" && job_case.gradient &&
+                     job_case.job.clip_norm == 0 && job_case.codec_params.real("momentum") != 0;
             },
         .why =
-            [](const JobCase& it) {
+            [](const JobCase& job_case) {
               return fmt::format(
                   "{} accumulates gradients that are not clipped, so that a large one stays for "
                   "many rounds",
-                  it.codec.spec());
+                  job_case.codec.spec());
             },
         .instead = "set clip_norm to the norm for one agent over the square root of the number "
                    "of agents, as in its paper"},
     JobRule{.refuses = false,
             .applies =
-                [](const JobCase& it) {
-                  return it.codec_name == "dgc" && it.codec_params.real("cr") < kWarmUpShare &&
-                         it.codec_params.integer("warmup") == 0;
+                [](const JobCase& job_case) {
+                  return job_case.codec_name == "dgc" &&
+                         job_case.codec_params.real("cr") < kWarmUpShare &&
+                         job_case.codec_params.integer("warmup") == 0;
                 },
             .why =
-                [](const JobCase& it) {
+                [](const JobCase& job_case) {
                   return fmt::format(
                       "{} sends few values from the first round on, when updates change fastest",
-                      it.codec.spec());
+                      job_case.codec.spec());
                 },
             .instead = "add warmup=N to the codec, N being a few hundredths of the rounds"},
     JobRule{.refuses = false,
             .applies =
-                [](const JobCase& it) {
-                  return it.codec_name == "threelc" && it.codec_params.real("s") > 1 &&
-                         it.codec_params.real("clip") == 0 && it.job.rounds < kSparseRoundsMin;
+                [](const JobCase& job_case) {
+                  return job_case.codec_name == "threelc" && job_case.codec_params.real("s") > 1 &&
+                         job_case.codec_params.real("clip") == 0 &&
+                         job_case.job.rounds < kSparseRoundsMin;
                 },
             .why =
-                [](const JobCase& it) {
+                [](const JobCase& job_case) {
                   return fmt::format(
                       "{} sends most values dozens of rounds late, and the job has {} rounds",
-                      it.codec.spec(), it.job.rounds);
+                      job_case.codec.spec(), job_case.job.rounds);
                 },
             .instead = "leave out clip=0, take codec = \"thc:bits=4\", or more and shorter rounds"},
     JobRule{
         .refuses = false,
         .applies =
-            [](const JobCase& it) {
-              return it.codec_name == "gcomp" && it.codec_params.choice("truncation") == "metric" &&
-                     it.step.kind == OptimizerKind::rmsprop && it.step.momentum != 0;
+            [](const JobCase& job_case) {
+              return job_case.codec_name == "gcomp" &&
+                     job_case.codec_params.choice("truncation") == "metric" &&
+                     job_case.step.kind == OptimizerKind::rmsprop && job_case.step.momentum != 0;
             },
         .why =
-            [](const JobCase& it) {
+            [](const JobCase& job_case) {
               return fmt::format("{} has no metric for {}, so it leaves out no bit of a mantissa",
-                                 it.codec.spec(), step_setting(it));
+                                 job_case.codec.spec(), step_setting(job_case));
             },
         .instead = "take codec = \"gcomp\", or RMSProp without momentum"},
     JobRule{.refuses = false,
             .applies =
-                [](const JobCase& it) {
-                  return it.job.policy.exchanges_per_round > 1 && !it.codec.conserves();
+                [](const JobCase& job_case) {
+                  return job_case.job.policy.exchanges_per_round > 1 && !job_case.codec.conserves();
                 },
             .why =
-                [](const JobCase& it) {
+                [](const JobCase& job_case) {
                   return fmt::format("{} keeps no residual, so rounds have one exchange and not {}",
-                                     it.codec.spec(), it.job.policy.exchanges_per_round);
+                                     job_case.codec.spec(),
+                                     job_case.job.policy.exchanges_per_round);
                 },
             .instead = "take exchanges_per_round = 1, or a codec with error feedback such as "
                        "\"topk:cr=0.01\""},
     JobRule{.refuses = false,
             .applies =
-                [](const JobCase& it) {
-                  return it.job.policy.exchanges_per_round > 1 && it.job.collective == "star" &&
-                         !it.planned();
+                [](const JobCase& job_case) {
+                  return job_case.job.policy.exchanges_per_round > 1 &&
+                         job_case.job.collective == "star" && !job_case.planned();
                 },
             .why =
-                [](const JobCase& it) {
+                [](const JobCase& job_case) {
                   return fmt::format("the star has one exchange a round and not {}",
-                                     it.job.policy.exchanges_per_round);
+                                     job_case.job.policy.exchanges_per_round);
                 },
             .instead = "take exchanges_per_round = 1, or a collective among peers"},
 };
 
-std::string sentence_of(const JobRule& rule, const JobCase& it) {
-  return fmt::format("{}; {}", rule.why(it), rule.instead);
+// One sentence with the reason and what to do instead.
+std::string sentence_of(const JobRule& rule, const JobCase& job_case) {
+  return fmt::format("{}; {}", rule.why(job_case), rule.instead);
 }
 
 // Calls visit(rule, case) for each rule that applies to the job with one of its codecs. Settings
@@ -169,6 +177,7 @@ std::string sentence_of(const JobRule& rule, const JobCase& it) {
 // rule would only add a second error.
 template <typename Visit>
 void for_each_rule(const JobSettings& job, const Visit& visit) {
+  // Modes and words are not checked here; an unknown mode counts as "delta".
   const bool gradient = job.mode == "gradient";
   const Result<OptimizerSettings> optimizer = parse_optimizer(job.optimizer);
   const Result<Strategy> strategy = parse_strategy(job.strategy);
@@ -182,14 +191,14 @@ void for_each_rule(const JobSettings& job, const Visit& visit) {
     const auto family = std::ranges::find(codec_families(), text->name, &CodecFamily::name);
     const Result<Params> params = Params::make(*text, family->params);
     if (!params.ok()) continue;
-    const JobCase it = {.job = job,
-                        .gradient = gradient,
-                        .step = gradient ? *optimizer : strategy->server,
-                        .codec_name = text->name,
-                        .codec_params = *params,
-                        .codec = **codec};
+    const JobCase job_case = {.job = job,
+                              .gradient = gradient,
+                              .step = gradient ? *optimizer : strategy->server,
+                              .codec_name = text->name,
+                              .codec_params = *params,
+                              .codec = **codec};
     for (const JobRule& rule : kJobRules) {
-      if (rule.applies(it)) visit(rule, it);
+      if (rule.applies(job_case)) visit(rule, job_case);
     }
   }
 }
@@ -199,11 +208,11 @@ void for_each_rule(const JobSettings& job, const Visit& visit) {
 // An operator mends one setting at a time, so only the first rule that refuses is reported.
 Status check_rules(const JobSettings& job) {
   Status refused;
-  for_each_rule(job, [&](const JobRule& rule, const JobCase& it) {
+  for_each_rule(job, [&](const JobRule& rule, const JobCase& job_case) {
     if (!rule.refuses || !refused.ok()) return;
     refused = Status(StatusCode::mismatch, {.what = "job",
                                             .expected = "settings that fit together",
-                                            .got = rule.why(it),
+                                            .got = rule.why(job_case),
                                             .remedy = std::string(rule.instead)});
   });
   return refused;
@@ -211,9 +220,9 @@ Status check_rules(const JobSettings& job) {
 
 std::vector<std::string> job_warnings(const JobSettings& job) {
   std::vector<std::string> warnings;
-  for_each_rule(job, [&](const JobRule& rule, const JobCase& it) {
+  for_each_rule(job, [&](const JobRule& rule, const JobCase& job_case) {
     if (rule.refuses) return;
-    std::string warning = sentence_of(rule, it);
+    std::string warning = sentence_of(rule, job_case);
     // Several codecs of a job may break the same rule.
     if (std::ranges::find(warnings, warning) == warnings.end()) {
       warnings.push_back(std::move(warning));

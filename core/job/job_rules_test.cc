@@ -1,3 +1,5 @@
+// Tests of the rules about combinations of a job's settings. Each rule has a job that it concerns,
+// and other jobs are left alone.
 #include "core/job/job_rules.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +42,7 @@ TEST(JobRules, LeaveOtherJobsAlone) {
 }
 
 // check_job() refuses such a job for another reason.
-TEST(JobRules, IgnoreWhatCannotBeRead) {
+TEST(JobRules, IgnoreUnreadableSpecs) {
   for (const char* codec : {"none such", "dgc:momentum=2", "dgc:"}) {
     const JobSettings job = job_with([&](JobSettings& settings) { settings.policy.codec = codec; });
     EXPECT_TRUE(check_rules(job).ok()) << codec;
@@ -101,7 +103,7 @@ struct Warned {
 
 class JobWarnings : public testing::TestWithParam<Warned> {};
 
-TEST_P(JobWarnings, SayWhyAndWhatToTake) {
+TEST_P(JobWarnings, NameTheReasonAndARemedy) {
   const JobSettings job = job_with(GetParam().change);
   EXPECT_TRUE(check_job(job).ok()) << check_job(job).text();
   EXPECT_THAT(job_warnings(job), ElementsAre(HasSubstr(GetParam().warning)));

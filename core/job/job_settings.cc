@@ -23,6 +23,7 @@
 namespace tributary {
 namespace {
 
+// The values of the setting `exploring`; the first one is the default.
 constexpr std::array<std::string_view, 2> kExplorings = {"off", "trials"};
 
 // The coordinator holds several copies of a model, so a larger number is taken for a mistake.
@@ -49,6 +50,7 @@ Result<Enum> choice_of(std::string_view what, std::string_view given, Enum first
   return wire::enum_value(first, place);
 }
 
+// One error for every mistake in a layer, because its format is short enough to be shown whole.
 Status bad_layer(std::string_view text) {
   return Status(StatusCode::invalid_argument,
                 {.what = "layer of a job",
@@ -106,6 +108,7 @@ Result<double> exploring_share_of(const JobSettings& job) {
   return job.exploring_share;
 }
 
+// Adds a setting for the trainer (core/train/training_job.h).
 void set(wire::JobT& job, std::string key, std::string value) {
   auto setting = std::make_unique<wire::SettingT>();
   setting->key = std::move(key);
@@ -156,6 +159,8 @@ void mark_buffers(std::size_t first, wire::LayerMapT& map) {
   }
 }
 
+// The plan of a built-in network depends on the shape of the examples, which sets its first and
+// last layer.
 Result<NetworkPlan> plan_of(const JobSettings& job) {
   TRIBUTARY_ASSIGN(const ExampleShape input, parse_shape(job.examples));
   return plan_network(job.model, input);
@@ -174,6 +179,7 @@ Status set_network(const JobSettings& job, wire::JobT& definition) {
 
 // Sets layers and initial model from a TorchScript file.
 Status set_script(const JobSettings& job, SubmitJob& submit) {
+  // A bound on the memory for the file.
   constexpr std::uint64_t kScriptBytesMax = std::uint64_t{8} << 30;
   TRIBUTARY_ASSIGN(const ExampleShape input, parse_shape(job.examples));
   TRIBUTARY_ASSIGN(const Bytes file, read_file(job.model_file, kScriptBytesMax));
@@ -189,6 +195,8 @@ Status set_script(const JobSettings& job, SubmitJob& submit) {
   model.artifact->name = model.name;
   model.artifact->bytes = file.size();
   model.artifact->hash = hash64(file);
+  // A larger file does not travel with the job. Each agent then needs its own copy, which the hash
+  // identifies.
   if (file.size() <= wire::kArtifactContentMax) {
     model.artifact->content.assign(file.begin(), file.end());
   }
@@ -262,6 +270,7 @@ Result<SubmitJob> described(const JobSettings& job) {
 
 // Ranges here reject mistyped numbers; check_job() checks combinations.
 void bind_job(JobSettings& job, Settings& settings, const std::string& prefix) {
+  // The unit of the longest waiting times, in ms.
   constexpr std::uint32_t kHourMs = 3'600'000;
   settings.text(prefix + "name", job.name);
   settings.number<std::uint64_t>(prefix + "rounds", job.rounds, 1, 1'000'000'000);
@@ -324,6 +333,7 @@ void bind_job(JobSettings& job, Settings& settings, const std::string& prefix) {
   settings.real(prefix + "checkpoint_redo_models", job.policy.checkpoint_redo_models, 0, 1e9);
 }
 
+// The name may contain colons, so the last one separates it from the sizes.
 Result<LayerShape> parse_layer(std::string_view text) {
   const std::size_t colon = text.rfind(':');
   if (colon == 0 || colon == std::string_view::npos) return bad_layer(text);

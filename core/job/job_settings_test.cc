@@ -1,3 +1,5 @@
+// Tests of converting a job's settings to a submission. All examples of the documentation must be
+// valid jobs.
 #include "core/job/job_settings.h"
 
 #include <gtest/gtest.h>
@@ -103,7 +105,7 @@ TEST(JobSettings, ACollectiveIsNamed) {
   EXPECT_NE(wrong.text().find("did you mean 'ring'?"), std::string::npos) << wrong.text();
 }
 
-TEST(JobSettings, WhatMakesNoSenseIsRefused) {
+TEST(JobSettings, InvalidValuesAreRefused) {
   const auto refused = [](auto change) {
     JobSettings job = good_job();
     change(job);

@@ -1,3 +1,4 @@
+// Tests of planning a lab: names, addresses and the settings of each node's link.
 #include "core/lab/lab_plan.h"
 
 #include <gmock/gmock.h>

@@ -203,9 +203,9 @@ std::string link_text(const LinkSettings& link) {
       parts.push_back(fmt::format("{}={}{}", key, number, unit));
     }
   };
-  const bool both_ways = link.up_bits_per_s == link.down_bits_per_s;
-  add(both_ways ? "rate" : "up-rate", static_cast<double>(link.up_bits_per_s) / 1e6, "mbit");
-  if (!both_ways) add("down-rate", static_cast<double>(link.down_bits_per_s) / 1e6, "mbit");
+  const bool is_symmetric = link.up_bits_per_s == link.down_bits_per_s;
+  add(is_symmetric ? "rate" : "up-rate", static_cast<double>(link.up_bits_per_s) / 1e6, "mbit");
+  if (!is_symmetric) add("down-rate", static_cast<double>(link.down_bits_per_s) / 1e6, "mbit");
   add("delay", static_cast<double>(link.delay.count()) / 1e6, "ms");
   add("jitter", static_cast<double>(link.jitter.count()) / 1e6, "ms");
   add("loss", link.loss * 100, "%");
@@ -219,10 +219,10 @@ std::uint64_t queue_bytes_for(const LinkSettings& link, std::uint64_t bits_per_s
                               std::uint32_t mtu_bytes) {
   if (link.queue_bytes != 0) return link.queue_bytes;
   constexpr double kLeastS = 0.010;
-  constexpr double kLinksOnTheWayAndBack = 4;
+  constexpr double kLinksPerRoundTrip = 4;
   const double bytes_per_s = static_cast<double>(bits_per_s) / 8;
   const double seconds =
-      kLeastS + kLinksOnTheWayAndBack * static_cast<double>(link.delay.count()) / 1e9;
+      kLeastS + kLinksPerRoundTrip * static_cast<double>(link.delay.count()) / 1e9;
   // The default queue length of Linux before an interface. A TCP window has several segments even
   // on a slow link, and each connection has its own: 10 ms at 10 Mbit/s are less than one initial
   // window.

@@ -1,3 +1,4 @@
+// Tests of the settings of a link as text, and of the queue that fits it.
 #include "core/lab/link_settings.h"
 
 #include <gmock/gmock.h>
@@ -91,7 +92,7 @@ TEST(LinkSettings, OneNodesOwn) {
   }
 }
 
-TEST(LinkSettings, WhatDoesNotFitTogetherIsRefused) {
+TEST(LinkSettings, InconsistentSettingsAreRefused) {
   EXPECT_TRUE(check_link(link_from("reorder=1%,delay=5ms")).ok());
   EXPECT_EQ(check_link(link_from("reorder=1%")).code(), StatusCode::invalid_argument);
   EXPECT_TRUE(check_link(link_from("trace=a.csv,jitter=1ms")).ok());

@@ -1,3 +1,4 @@
+// Tests of the link in user space: rate, delay, jitter, loss and queue, on a virtual clock.
 #include "core/lab/packet_link.h"
 
 #include <gmock/gmock.h>
@@ -158,7 +159,7 @@ TEST(PacketLink, SomePacketsOvertake) {
   EXPECT_NEAR(static_cast<double>(early), 500, 100);
 }
 
-TEST(PacketLink, AChangeHoldsForWhatComesLater) {
+TEST(PacketLink, AChangeAppliesToLaterPackets) {
   PacketLink changing = line({.delay = milliseconds(10), .bytes_per_s = 1'000'000});
   changing.put(seconds(0), line_packet(1, 1000));
   changing.change(milliseconds(1), 2'000'000, 0, 1u << 20);
@@ -170,7 +171,7 @@ TEST(PacketLink, AChangeHoldsForWhatComesLater) {
   EXPECT_EQ(changing.counts().lost, 1u);
 }
 
-TEST(PacketLink, RefusesWhatMakesNoSense) {
+TEST(PacketLink, RefusesInvalidSettings) {
   for (const PacketLinkOptions& bad :
        {PacketLinkOptions{.delay = seconds(-1)}, PacketLinkOptions{.loss = 2},
         PacketLinkOptions{.reorder = -0.1},

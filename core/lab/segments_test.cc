@@ -1,3 +1,4 @@
+// Tests of splitting a large TCP packet into segments, so that each can be lost by itself.
 #include "core/lab/segments.h"
 
 #include <gmock/gmock.h>
@@ -99,7 +100,7 @@ void check_piece(bool ip6, ByteSpan piece, ByteSpan whole, std::size_t begin, bo
 }
 
 // All patterns of loss, for IPv4 and IPv6 and for different lengths of the last segment.
-TEST(Segments, WhatIsLostIsMissingAndTheRestIsWhole) {
+TEST(Segments, ALossRemovesOneSegmentAndKeepsTheRest) {
   for (const bool ip6 : {false, true}) {
     for (const std::size_t payload : {2001u, 4000u, 4999u}) {
       const Bytes whole = packet(ip6, payload);
@@ -131,7 +132,7 @@ TEST(Segments, WithoutALossThePacketIsAsItWas) {
   EXPECT_THAT(without_segments(whole, {false, false, false}), testing::ElementsAre(whole));
 }
 
-TEST(Segments, WhatIsNotTcpGoesWhole) {
+TEST(Segments, OtherProtocolsAreNotSplit) {
   Bytes udp = packet(false, 3000);
   udp[sizeof(OffloadHeader) + 14 + 9] = 17;
   EXPECT_THAT(without_segments(udp, {true, false, false}), testing::IsEmpty());

@@ -1,3 +1,4 @@
+// Tests of counting the bytes of a packet on the wire, whose headers repeat per segment.
 #include "core/lab/wire_bytes.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ TEST(WireBytes, HeadersCountOncePerSegment) {
 }
 
 // Truncated packets must not be read beyond their end.
-TEST(WireBytes, WhatMakesNoSenseIsOneFrame) {
+TEST(WireBytes, AnInvalidPacketCountsAsOneFrame) {
   EXPECT_EQ(wire_size({}).bytes, 0u);
   const Bytes whole = packet(uncut(), 100);
   for (std::size_t size = 0; size < whole.size(); ++size) {

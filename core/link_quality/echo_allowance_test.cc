@@ -1,3 +1,4 @@
+// Tests of the allowance for echoes, which bounds the bytes that a peer can request.
 #include "core/link_quality/echo_allowance.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ TEST(EchoAllowance, RestIsNotSavedUp) {
   EXPECT_TRUE(allowance.take(1e6, EchoAllowance::kBurstBytes));
 }
 
-TEST(EchoAllowance, AClockThatGoesBackGivesNothing) {
+TEST(EchoAllowance, ABackwardClockGivesNothing) {
   EchoAllowance allowance;
   EXPECT_TRUE(allowance.take(1000, EchoAllowance::kBurstBytes));
   EXPECT_FALSE(allowance.take(0, 1));

@@ -22,9 +22,9 @@ constexpr double kChanceMax = 2e-5;
 // False for NaN.
 bool within(double value, double least, double most) { return value >= least && value <= most; }
 
-// Probability that `run` readings deviate by chance if `like_them` of `older` readings did.
-double chance(std::size_t run, std::size_t like_them, std::size_t older) {
-  const double each = static_cast<double>(like_them + 1) / static_cast<double>(older + 1);
+// Probability that `run` readings deviate by chance if `similar` of `older` readings did.
+double chance(std::size_t run, std::size_t similar, std::size_t older) {
+  const double each = static_cast<double>(similar + 1) / static_cast<double>(older + 1);
   return std::pow(each, static_cast<double>(run));
 }
 
@@ -81,7 +81,7 @@ double LinkEstimator::slowness(const Reading& reading) const {
 }
 
 // Merges a reading into the last one if both belong to one slot. Trains follow one another and
-// become one longer train; of other readings the faster one is kept, because it waited less.
+// become one longer train. Otherwise the faster reading is kept, because it waited less.
 bool LinkEstimator::merge(std::span<Reading> window, const Reading& reading) const {
   if (window.empty() || reading.at_s - window.back().at_s >= kSlot_s) return false;
   Reading& last = window.back();

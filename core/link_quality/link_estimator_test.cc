@@ -1,3 +1,5 @@
+// Tests of estimating latency and rate of a link from transfers. A simulated noisy link with known
+// values is the reference, also while it changes.
 #include "core/link_quality/link_estimator.h"
 
 #include <gtest/gtest.h>
@@ -204,7 +206,7 @@ TEST(LinkEstimator, FollowsALinkThatChangesWithinSixReadings) {
 }
 
 // Whole transfers from before a new latency contain the old one, and remain valid for the rate.
-TEST(LinkEstimator, WhatOneChangeLeavesAsItWasIsStillKnown) {
+TEST(LinkEstimator, AChangeOfOneQuantityKeepsTheOther) {
   for (const auto& [before, after] :
        {std::pair(Phase{100, 1}, Phase{100, 50}), {Phase{100, 50}, Phase{100, 1}}}) {
     NoisyLink link(before.ms / 1e3, per_byte(before.mbit_per_s), 1);
@@ -244,7 +246,7 @@ TEST(LinkEstimator, FollowsWholeTransfersToo) {
   }
 }
 
-TEST(LinkEstimator, WhatIsOldIsTrustedLess) {
+TEST(LinkEstimator, OldReadingsAreTrustedLess) {
   NoisyLink link(0.01, per_byte(100), 1);
   LinkEstimator estimator;
   double now_s = 0;
@@ -262,7 +264,7 @@ TEST(LinkEstimator, WhatIsOldIsTrustedLess) {
   EXPECT_EQ(estimator.measured(-1e9).age_s(), 0) << "a clock that is behind";
 }
 
-TEST(LinkEstimator, WhatCannotBeIsCountedAndChangesNothing) {
+TEST(LinkEstimator, ImpossibleReadingsAreCountedAndIgnored) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   NoisyLink link(0.01, per_byte(100), 1);

@@ -1,3 +1,5 @@
+// Tests of fitting latency and rate to readings that lie on a known line, with queued transfers and
+// outliers.
 #include "core/link_quality/link_fit.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +43,7 @@ TEST(LinkFit, TwoReadingsAreAnUnreliableFit) {
 }
 
 // Half of the readings are fifty times too slow; the fit ignores them.
-TEST(LinkFit, WhatWaitedDoesNotCountHoweverLongItTook) {
+TEST(LinkFit, QueuedTransfersDoNotCount) {
   std::vector<LinkReading> readings = twenty_sizes();
   for (std::size_t i = 0; i < readings.size(); i += 2) readings[i].seconds *= 50;
   const LinkFit fit = fit_link(readings);
@@ -69,7 +71,7 @@ TEST(LinkFit, EqualSizesSeparateNothing) {
   EXPECT_LT(fit_link(rounded).alpha_confidence, 1e-6) << "nor do sizes that are nearly equal";
 }
 
-TEST(LinkFit, WhatNoReadingMeasuresIsUnknown) {
+TEST(LinkFit, UnmeasuredQuantitiesAreUnknown) {
   EXPECT_FALSE(fit_link({}).alpha_known);
   EXPECT_FALSE(fit_link({}).beta_known);
   const LinkFit trains = fit_link(std::vector(20, exact(0, 1e5)));

@@ -1,3 +1,4 @@
+// Tests of deciding when a link is probed and how much that may cost.
 #include "core/link_quality/link_prober.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +55,7 @@ TEST(LinkProber, ALinkThatIsUsedIsNotProbed) {
   EXPECT_EQ(prober.probe_bytes(), 0);
 }
 
-TEST(LinkProber, WhatIsKnownWellIsNotProbed) {
+TEST(LinkProber, WellKnownLinksAreNotProbed) {
   LinkProber prober(0);
   double now_s = 0;
   MeasuredLink known = well_known();
@@ -136,7 +137,7 @@ TEST(LinkProber, ATrainThatDoesNotFitLetsRoundTripsPass) {
   for (const LinkProbe& probe : probes) EXPECT_EQ(probe.kind, TransferKind::round_trip);
 }
 
-TEST(LinkProber, WhoDoesNotAnswerIsAskedLessAndLess) {
+TEST(LinkProber, SilentAgentsAreProbedLessOften) {
   LinkProber prober(0);
   double now_s = 0;
   EXPECT_EQ(probes_of(prober, now_s, kHour_s, {}, false).size(), 9u) << "10, 20, ... 2560 s";

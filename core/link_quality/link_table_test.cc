@@ -1,3 +1,4 @@
+// Tests of the table of links by member: its bound, and the slowest trusted link.
 #include "core/link_quality/link_table.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +48,7 @@ TEST(LinkTable, TheSlowestIsTheWorstOfEachThatIsTrusted) {
   EXPECT_FALSE(table.slowest(1e6, 0.5)) << "all of it is old";
 }
 
-TEST(LinkTable, HoldsSoManyAndForgetsWhoWasSilentForLongest) {
+TEST(LinkTable, IsBoundedAndForgetsTheLongestSilentAgent) {
   LinkTable table(3);
   const LinkTransfer trip = {
       .kind = TransferKind::round_trip, .bytes = 200, .seconds = 0.1, .at_s = 1};

@@ -1,3 +1,5 @@
+// Tests of evaluating a train of messages: only the bytes after a part that the receiver was
+// waiting for count.
 #include "core/link_quality/probe_train.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +16,7 @@ std::optional<LinkTransfer> of(const std::vector<std::uint64_t>& at_us) {
   return transfer_of(parts);
 }
 
-TEST(ProbeTrain, IsWhatCameBehindTheFirstPart) {
+TEST(ProbeTrain, CountsTheBytesAfterTheFirstPart) {
   const auto transfer = of({100, 200, 300, 400});
   ASSERT_TRUE(transfer);
   EXPECT_EQ(transfer->kind, TransferKind::train);
@@ -30,7 +32,7 @@ TEST(ProbeTrain, BeginsWhereTheReceiverHadCaughtUp) {
   EXPECT_DOUBLE_EQ(transfer->seconds, 400e-6);
 }
 
-TEST(ProbeTrain, WhoWasAsleepForTheFirstPartIsNotBelieved) {
+TEST(ProbeTrain, ADelayedFirstPartIsNotTrusted) {
   // Woken at 350 by the first part, with three more behind it. Counted from there, 4000 bytes would
   // take 450 us.
   const auto transfer = of({350, 0, 0, 400, 500, 600, 700, 800});
@@ -45,7 +47,7 @@ TEST(ProbeTrain, EndsWithThePartThatWasWaitedFor) {
   EXPECT_DOUBLE_EQ(transfer->seconds, 500e-6);
 }
 
-TEST(ProbeTrain, TooLittleOfItSaysNothing) {
+TEST(ProbeTrain, TooFewPartsMeasureNothing) {
   EXPECT_FALSE(of({}));
   EXPECT_FALSE(of({100}));
   EXPECT_FALSE(of({100, 0, 0, 0, 0, 0, 0, 0}));

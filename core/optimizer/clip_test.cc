@@ -1,3 +1,4 @@
+// Tests of clipping a gradient by its norm and by value.
 #include "core/optimizer/clip.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 namespace tributary {
 namespace {
 
-TEST(ClipByNorm, ScalesWhatIsTooLongAndLeavesTheRest) {
+TEST(ClipByNorm, ScalesLongVectorsOnly) {
   std::vector<float> gradient = {3, 0, -4};
   EXPECT_EQ(clip_by_norm(gradient, 10), 5);
   EXPECT_EQ(gradient, (std::vector<float>{3, 0, -4}));
@@ -19,7 +20,7 @@ TEST(ClipByNorm, ScalesWhatIsTooLongAndLeavesTheRest) {
   EXPECT_NEAR(gradient[2], -0.8, 1e-6);
 }
 
-TEST(ClipByNorm, DoesNotOverflowAndKeepsWhatIsNotFinite) {
+TEST(ClipByNorm, DoesNotOverflowAndKeepsNonFiniteValues) {
   // The norm exceeds float32, but not double.
   std::vector<float> large(100, std::numeric_limits<float>::max());
   clip_by_norm(large, 1);

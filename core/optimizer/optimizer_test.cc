@@ -1,3 +1,5 @@
+// Tests of the optimizers. Textbook formulas in double precision are the reference; vectors of
+// every width must give the bits of the scalar version.
 #include "core/optimizer/optimizer.h"
 
 #include <gtest/gtest.h>
@@ -210,7 +212,7 @@ TEST(Optimizer, RunsOfAModelAreIndependent) {
 }
 
 // An optimizer that restores a state must continue with the same bits.
-TEST(Optimizer, GoesOnFromASavedState) {
+TEST(Optimizer, ContinuesFromASavedState) {
   for (const OptimizerSettings& settings : all_settings()) {
     Optimizer first(settings, kValues);
     FloatVector model = noise(1);
@@ -288,7 +290,7 @@ TEST(Optimizer, RefusesAStateThatIsNotItsOwn) {
   EXPECT_EQ(plain.restore(good).code(), StatusCode::mismatch);
 }
 
-TEST(Optimizer, ShowsACodecWhatItRemembers) {
+TEST(Optimizer, ShowsItsMomentsToACodec) {
   Optimizer optimizer(parsed("adam:beta1=0.5"), kValues);
   FloatVector model = noise(1);
   EXPECT_TRUE(optimizer.view(0, model, 0.1)->first_moment.empty());

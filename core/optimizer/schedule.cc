@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kRoundsMax = 1e9;
 
+// Every schedule has a warm-up, in which the rate grows linearly.
 constexpr ParamSpec kWarmup = {.name = "warmup",
                                .kind = ParamKind::integer,
                                .default_value = "0",

@@ -1,3 +1,4 @@
+// Tests of learning-rate schedules.
 #include "core/optimizer/schedule.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,7 @@ TEST(Schedule, ConstantStaysAndWarmsUpInAStraightLine) {
   EXPECT_EQ(rate("constant:warmup=4", 5), 2);
 }
 
-TEST(Schedule, StepGoesDownAStairEveryFewRounds) {
+TEST(Schedule, StepDecreasesEveryFewRounds) {
   const char* spec = "step:every=10,factor=0.5,warmup=2";
   EXPECT_EQ(rate(spec, 1), 1);
   EXPECT_EQ(rate(spec, 12), 2);
@@ -30,7 +31,7 @@ TEST(Schedule, StepGoesDownAStairEveryFewRounds) {
   EXPECT_EQ(rate(spec, 23), 0.5);
 }
 
-TEST(Schedule, CosineGoesFromTheFullRateToItsFloor) {
+TEST(Schedule, CosineDecreasesFromTheFullRateToItsFloor) {
   EXPECT_EQ(rate("cosine", 1), 2);
   EXPECT_NEAR(rate("cosine", 51), 1, 1e-12);
   EXPECT_NEAR(rate("cosine", 101), 0, 1e-12);
@@ -44,7 +45,7 @@ TEST(Schedule, CosineGoesFromTheFullRateToItsFloor) {
   EXPECT_EQ(rate("cosine:warmup=100", 101), 2);
 }
 
-TEST(Schedule, RefusesWhatMakesNoSense) {
+TEST(Schedule, RefusesInvalidSchedules) {
   for (const char* wrong : {"", "cosin", "step:every=0", "step:factor=2", "cosine:floor=-1",
                             "constant:warmup=0.5", "constant:every=3"}) {
     EXPECT_EQ(parse_schedule(wrong).status().code(), StatusCode::invalid_argument) << wrong;

@@ -1,3 +1,4 @@
+// Tests of optimizers and strategies as text, with the defaults of torch.optim.
 #include "core/optimizer/settings.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ TEST(ParseOptimizer, TakesTheNamesAndDefaultsOfTorchOptim) {
   EXPECT_EQ(parse_optimizer("rmsprop:momentum=0.5")->moments(), 2u);
 }
 
-TEST(ParseOptimizer, SaysWhatWasProbablyMeant) {
+TEST(ParseOptimizer, SuggestsTheNearestName) {
   const Status name = parse_optimizer("admaw").status();
   EXPECT_EQ(name.code(), StatusCode::invalid_argument);
   EXPECT_NE(name.text().find("did you mean 'adamw'"), std::string::npos) << name.text();

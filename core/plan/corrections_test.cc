@@ -1,3 +1,4 @@
+// Tests of correcting predictions by measured rounds: convergence, bounds, and fading.
 #include "core/plan/corrections.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,7 @@ class Corrections : public testing::Test {
 };
 
 // Repeated corrections make the prediction converge to the measured time.
-TEST_F(Corrections, PredictionsComeToMeetWhatIsMeasured) {
+TEST_F(Corrections, PredictionsConvergeToMeasurements) {
   const double measured_s = 1.8 * predicted().cost.exchange_s;
   for (int round = 0; round < 20; ++round) {
     learn(inputs.corrections, inputs.codecs[1], predicted(), measured_s);
@@ -50,7 +51,7 @@ TEST_F(Corrections, AreBounded) {
 }
 
 // Evidence about a recent choice moves its factor farther.
-TEST_F(Corrections, OfAYoungChoiceTheFirstRoundsCountForMore) {
+TEST_F(Corrections, TheFirstRoundsOfAChoiceCountMore) {
   std::map<std::string, double> young;
   std::map<std::string, double> old;
   const double measured_s = 4 * predicted().cost.exchange_s;
@@ -80,7 +81,7 @@ TEST_F(Corrections, FadeWhereTheirChoiceIsNotInForce) {
   EXPECT_NEAR(corrections.at("star thc"), 0.5, 0.01);
 }
 
-TEST_F(Corrections, NothingIsLearntFromWhatCannotBe) {
+TEST_F(Corrections, ImpossibleReadingsTeachNothing) {
   for (const double wrong : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(),
                              std::numeric_limits<double>::infinity()}) {
     learn(inputs.corrections, inputs.codecs[1], predicted(), wrong);

@@ -1,3 +1,5 @@
+// Tests of the planner's decision on given inputs: reasons to plan again, budgets, ratios by agent,
+// and the sentence that an operator reads.
 #include "core/plan/decide.h"
 
 #include <fmt/format.h>
@@ -116,7 +118,7 @@ PlanInputs unlike() {
 }
 
 // The reason names the agents with smaller ratios.
-TEST(Decide, SaysWhoKeepsLess) {
+TEST(Decide, NamesTheAgentThatKeepsLess) {
   PlanInputs inputs = unlike();
   const PlanDecision decision = decided(inputs);
   const double ratio = decision.chosen.choice.ratio;
@@ -131,7 +133,7 @@ TEST(Decide, SaysWhoKeepsLess) {
 }
 
 // With many such agents, the reason gives their number and the smallest ratio.
-TEST(Decide, OfManyWhoKeepLessItSaysHowManyAndTheLeast) {
+TEST(Decide, CountsTheAgentsThatKeepLessAndNamesTheLeast) {
   PlanInputs inputs = unlike();
   inputs.agents.resize(16, inputs.agents[0]);
   for (std::size_t i = 10; i < 16; ++i) inputs.agents[i].beta_s_per_byte = beta_of_mbit(3);
@@ -143,7 +145,7 @@ TEST(Decide, OfManyWhoKeepLessItSaysHowManyAndTheLeast) {
 }
 
 // A change of any agent's link can require new ratios, even if the slowest link stays.
-TEST(Decide, WhenLinksDifferOtherwiseThanBeforeSharesAreSetAnew) {
+TEST(Decide, AChangedDifferenceOfLinksSetsNewShares) {
   PlanInputs inputs = unlike();
   const PlanDecision first = decided(inputs);
   put_in_force(inputs, first, 100);
@@ -188,7 +190,7 @@ TEST(Decide, TheGainThatChangesIsAReason) {
 }
 
 // The hysteresis keeps the current choice if the best one is only slightly better.
-TEST(Decide, WhatIsBetterByLittleIsNotWorthASwitch) {
+TEST(Decide, ASmallImprovementCausesNoSwitch) {
   PlanInputs inputs = federation(100, 10);
   const PlanDecision first = decided(inputs);
   put_in_force(inputs, first, 100);
@@ -245,7 +247,7 @@ TEST(Decide, WithATimeBudgetTakesTheMostGainThatFits) {
 }
 
 // If no choice keeps the time budget, the fastest one is taken and the reason says so.
-TEST(Decide, ATimeBudgetThatCannotBeKeptIsSaidAndTheQuickestTaken) {
+TEST(Decide, AnImpossibleTimeBudgetIsReportedAndTheFastestChosen) {
   PlanInputs inputs = federation(10, 10);
   inputs.policy.goal = wire::PlanGoal::time_budget;
   for (const double budget_s : {1.0, 0.0, -5.0}) {
@@ -290,7 +292,7 @@ TEST(Decide, NothingThatLetsTooLittleThroughWhileThereIsAnythingElse) {
 }
 
 // The reason states that links were assumed.
-TEST(Decide, WhatHasNotBeenMeasuredIsAssumedAndSaid) {
+TEST(Decide, UnmeasuredInputsAreAssumedAndReported) {
   PlanInputs inputs = federation(100, 1);
   for (PlanAgent& agent : inputs.agents) {
     agent = {.alpha_s = std::numeric_limits<double>::quiet_NaN(),

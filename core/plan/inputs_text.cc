@@ -17,6 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// In the order of their enumerations. The words are part of journals and must not change.
 constexpr std::string_view kFamilies[] = {"fixed", "top_k", "ar_top_k"};
 constexpr std::string_view kFlows[] = {"reduced", "from_root", "gathered"};
 
@@ -148,6 +149,7 @@ void fields(Fields& f, PlanInputs& inputs) {
   f.count("asked_in_vain", inputs.asked_in_vain);
 }
 
+// Writes defaults too, so that a text keeps its meaning if defaults change later.
 class Writer {
  public:
   template <class T>
@@ -346,6 +348,7 @@ bool too_deep(std::string_view text) {
   return false;
 }
 
+// An error of the text as a whole; errors of a field name its key.
 Status unreadable(std::string expected, std::string got) {
   return Status(
       StatusCode::invalid_argument,

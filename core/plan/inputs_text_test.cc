@@ -1,3 +1,5 @@
+// Tests of a plan's inputs as text: they are restored exactly, so that a decision can be repeated
+// from a journal.
 #include "core/plan/inputs_text.h"
 
 #include <gmock/gmock.h>
@@ -43,7 +45,7 @@ PlanInputs with_everything() {
 }
 
 // Writing, reading and writing again gives the same text.
-TEST(PlanInputsText, ComesBackAsItWas) {
+TEST(PlanInputsText, IsRestoredFromItsText) {
   const PlanInputs inputs = with_everything();
   const std::string text = text_of(inputs);
   const Result<PlanInputs> back = parse_plan_inputs(text);

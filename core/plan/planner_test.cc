@@ -1,3 +1,5 @@
+// Tests of the planner over rounds. The test plays the federation: it reports round times for links
+// and codecs that it knows.
 #include "core/plan/planner.h"
 
 #include <gtest/gtest.h>
@@ -74,7 +76,7 @@ TEST_F(PlannerTest, PlansOnceAndThenOnlyWhenSomethingChanges) {
 }
 
 // The slowest participant's speeds replace the measured ones.
-TEST_F(PlannerTest, CodecsCostWhatTheyDoOnTheSlowestDevice) {
+TEST_F(PlannerTest, CodecsCostTheTimeOfTheSlowestDevice) {
   const auto codecs = federation(100, 1).codecs;
   planner = Planner({.values = 1u << 20, .codecs = codecs, .measured_on = {{"thc", {1e9, 1e9}}}});
   RoundFacts facts = round();
@@ -96,7 +98,7 @@ TEST_F(PlannerTest, CodecsCostWhatTheyDoOnTheSlowestDevice) {
 }
 
 // Rounds that take longer than predicted lead to a new choice and a correction.
-TEST_F(PlannerTest, LearnsFromWhatRoundsTake) {
+TEST_F(PlannerTest, LearnsFromRoundTimes) {
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;
   for (int i = 0; i < 10; ++i) planner.round_over(round(first.choice, 2 * first.cost.exchange_s));
@@ -178,7 +180,7 @@ TEST_F(PlannerTest, SoTheyAreWithoutMeasurements) {
 }
 
 // The payload size of a codec without a ratio is corrected from real rounds.
-TEST_F(PlannerTest, WhatPayloadsWeighIsLearntFromThoseThatCome) {
+TEST_F(PlannerTest, PayloadSizesAreLearntFromReceivedPayloads) {
   planner.round_over(round());
   const std::optional<Planned> first = think();
   ASSERT_TRUE(first.has_value());
@@ -208,7 +210,7 @@ TEST_F(PlannerTest, WhatPayloadsWeighIsLearntFromThoseThatCome) {
 }
 
 // A trial encodes the agent's own update, for GComp with the state of its optimizer.
-TEST_F(PlannerTest, WhatPayloadsWeighIsLearntFromTrials) {
+TEST_F(PlannerTest, PayloadSizesAreLearntFromTrials) {
   const std::vector<PlanCodec> before = federation(100, 1).codecs;
   const auto codec = std::ranges::find(before, PlanFamily::fixed, &PlanCodec::family);
   ASSERT_NE(codec, before.end());
@@ -231,7 +233,7 @@ TEST_F(PlannerTest, WhatPayloadsWeighIsLearntFromTrials) {
 }
 
 // The overhead of all rounds is learned as such and not as a factor of a codec.
-TEST_F(PlannerTest, WhatAllRoundsHaveInCommonIsNoCodecsDoing) {
+TEST_F(PlannerTest, TimeCommonToAllRoundsIsNotChargedToACodec) {
   constexpr double kBeside_s = 0.5;
   Planner settled({.values = 1u << 20, .codecs = federation(100, 1).codecs, .settled = true});
   settled.round_over(round());
@@ -255,7 +257,7 @@ TEST_F(PlannerTest, WhatAllRoundsHaveInCommonIsNoCodecsDoing) {
 }
 
 // An unknown reading does not overwrite a known value.
-TEST_F(PlannerTest, WhatIsNotKnownAnyMoreIsAsItWasKnownLast) {
+TEST_F(PlannerTest, ForgottenLinksKeepTheirLastValue) {
   constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
   set_lines(3, 20);
   planner.round_over(round());
@@ -300,7 +302,7 @@ TEST_F(PlannerTest, ARateThatIsKnownRoughlyCountsWhereItCannotBeTheSame) {
 }
 
 // A round with a fallback collective says nothing about the choice in force.
-TEST_F(PlannerTest, ARoundThatWentAnotherWayTeachesNothing) {
+TEST_F(PlannerTest, ARoundWithAnotherCollectiveTeachesNothing) {
   planner.round_over(round());
   const PlanOption first = think()->decision.chosen;
   PlanChoice fallback = first.choice;
@@ -337,7 +339,7 @@ TEST_F(PlannerTest, AChoiceThatIsNotCarriedOutHasNotHadItsTime) {
 }
 
 // An agent without link readings is planned with assumed ones.
-TEST_F(PlannerTest, WhoIsNotMeasuredIsPlannedForAllTheSame) {
+TEST_F(PlannerTest, UnmeasuredAgentsArePlannedToo) {
   links.agents.erase("b");
   links.peer_alpha_s = std::numeric_limits<double>::quiet_NaN();
   planner.round_over(round());

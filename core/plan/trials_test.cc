@@ -95,7 +95,7 @@ TEST(PlanTrials, TakeNoMoreThanTheirShareOfTheTimeSinceTheLast) {
 }
 
 // The pause between requests doubles with each one that stays unanswered.
-TEST(PlanTrials, WhoDoesNotAnswerIsAskedEverLessOften) {
+TEST(PlanTrials, SilentAgentsAreAskedLessOften) {
   PlanInputs inputs = long_in_force(5);
   EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::exploring);
   inputs.asked_in_vain = 1;
@@ -110,7 +110,7 @@ TEST(PlanTrials, WhoDoesNotAnswerIsAskedEverLessOften) {
 }
 
 // A codec is tried again after trial_rounds, or earlier if the updates have changed.
-TEST(PlanTrials, WhatWasTriedIsTriedAgainAfterALongTimeOrWhenUpdatesHaveChanged) {
+TEST(PlanTrials, TrialsRepeatAfterALongTimeOrChangedUpdates) {
   PlanInputs inputs = long_in_force();
   try_all(inputs, 20);
   EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::none);
@@ -130,7 +130,7 @@ TEST(PlanTrials, WhatWasTriedIsTriedAgainAfterALongTimeOrWhenUpdatesHaveChanged)
 }
 
 // Codecs with a round time near that of the choice come first.
-TEST(PlanTrials, OnlyWhatMightBeChosenIsTriedAndTheNearestFirst) {
+TEST(PlanTrials, OnlyCandidatesAreTriedAndTheNearestFirst) {
   PlanInputs inputs = long_in_force();
   const PlanPredictor predictor(inputs);
   const PlanOption chosen = decided_now(inputs).chosen;
@@ -246,7 +246,7 @@ TEST(PlanTrials, GainsThatAreTooSmallToBeChosenAreNoReasonToChooseAgain) {
 }
 
 // A restarted planner continues with the stored results of trials.
-TEST(PlanTrials, WhatWasTriedIsKnownToWhoGoesOn) {
+TEST(PlanTrials, EarlierTrialsAreRestored) {
   const PlannerConfig config = {.values = 1u << 20, .codecs = federation(10, 5).codecs};
   PlanInputs inputs = long_in_force();
   inputs.agents.resize(2);

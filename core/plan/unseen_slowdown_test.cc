@@ -1,3 +1,4 @@
+// Tests of recognizing that links have become slower although no reading shows it.
 #include "core/plan/unseen_slowdown.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +43,7 @@ TEST(UnseenSlowdown, FollowsTheWayBack) {
 }
 
 // A duration that no link rate explains counts against the choice.
-TEST(UnseenSlowdown, WhatNoLineExplainsIsLeftToBeLearnt) {
+TEST(UnseenSlowdown, TimeThatNoLinkExplainsRemainsToBeLearnt) {
   UnseenSlowdown slowdown = settled();
   EXPECT_TRUE(slowdown.explains(100, exchange_s));
   EXPECT_FALSE(slowdown.explains(100, exchange_s));

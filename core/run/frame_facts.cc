@@ -9,7 +9,7 @@ JobDefinition job_definition(const SharedBytes& frame) {
   if (!job) return {};
   return {.name = stored_text(job->name()),
           .model = job->model() ? stored_text(job->model()->name()) : std::string(),
-          .rounds_wanted = job->rounds(),
+          .rounds_configured = job->rounds(),
           .parameters = parameters_of(*job)};
 }
 

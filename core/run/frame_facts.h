@@ -18,7 +18,7 @@ namespace tributary {
 struct JobDefinition {
   std::string name = {};
   std::string model = {};
-  std::uint64_t rounds_wanted = 0;
+  std::uint64_t rounds_configured = 0;
   std::uint64_t parameters = 0;  // values of the layer map
 };
 

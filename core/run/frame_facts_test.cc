@@ -1,3 +1,5 @@
+// Tests of reading job definitions and plans that are stored as frames; unreadable ones give empty
+// facts.
 #include "core/run/frame_facts.h"
 
 #include <gtest/gtest.h>
@@ -8,11 +10,11 @@
 namespace tributary {
 namespace {
 
-TEST(JobDefinition, HasWhatTheFrameSays) {
+TEST(JobDefinition, HasTheFieldsOfTheFrame) {
   const JobDefinition definition = job_definition(run_testing::definition("digits", 250));
   EXPECT_EQ(definition.name, "digits");
   EXPECT_EQ(definition.model, "lenet");
-  EXPECT_EQ(definition.rounds_wanted, 20U);
+  EXPECT_EQ(definition.rounds_configured, 20U);
   EXPECT_EQ(definition.parameters, 250U);
 }
 

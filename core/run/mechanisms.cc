@@ -41,6 +41,7 @@ class MechanismList {
   std::vector<Mechanism> all_;
 };
 
+// Empty for missing, too large or damaged bytes: a row without mechanisms is still a row.
 template <typename Table>
 std::vector<Mechanism> list_of(const SharedBytes& packed) {
   if (!packed || packed->size() > kMechanismsBytesMax) return {};
@@ -62,6 +63,7 @@ std::vector<Mechanism> mechanisms_of_round(const SharedBytes& packed) {
   return list_of<wire::RoundMechanisms>(packed);
 }
 
+// In the order in which mechanisms first appear.
 std::vector<MechanismRange> ranges_of_agents(const std::vector<rows::AgentInRoundT>& agents) {
   std::vector<MechanismRange> ranges;
   for (const rows::AgentInRoundT& agent : agents) {

@@ -1,3 +1,5 @@
+// Tests of the facts about the mechanisms of a round. A generated table with all fields shows that
+// none is forgotten.
 #include "core/run/mechanisms.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of counting contributors and dense bytes of a round, also for damaged records.
 #include "core/run/round_counts.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ TEST(RoundCounts, SeveralExchangesCountEach) {
   EXPECT_EQ(counts.dense_updates_down, 6);
 }
 
-TEST(RoundCounts, WhatAFileCannotMeanIsIgnored) {
+TEST(RoundCounts, ImpossibleValuesAreIgnored) {
   const RoundCounts counts = count_round(2, 0, {{.contributor_set = 9}, {.contributor_set = 0}},
                                          {{.bits = {0xff, 0xff}, .contributors = 1'000'000}});
   EXPECT_EQ(counts.contributors.count(), 2U);

@@ -184,7 +184,7 @@ Result<bool> RunReader::read_jobs(RunChanges& changes) {
     jobs[i].state = std::min(jobs[i].state, wire::JobState::MAX);
     jobs[i].name = known.definition.name;
     jobs[i].model = known.definition.model;
-    jobs[i].rounds_wanted = known.definition.rounds_wanted;
+    jobs[i].rounds_configured = known.definition.rounds_configured;
     jobs[i].parameters = known.definition.parameters;
   }
   std::ranges::reverse(jobs);

@@ -243,10 +243,10 @@ Status RunReader::read_ratios(RunChanges& changes) {
   if (planned_ratios_.ratios.empty()) return {};
   Bytes packed;
   TRIBUTARY_ASSIGN(
-      const bool there,
+      const bool found,
       file_->database().first("SELECT member_list FROM epochs WHERE job = ? AND epoch = ?",
                               std::tie(packed), planned_ratios_.job, planned_ratios_.epoch));
-  if (!there) return {};
+  if (!found) return {};
   TRIBUTARY_ASSIGN(const std::vector<MemberRecord> members,
                    unpack_members(packed, file_->database().path()));
   for (std::size_t i = 0; i < std::min(members.size(), planned_ratios_.ratios.size()); ++i) {

@@ -1,3 +1,4 @@
+// Tests of the end of a daemon: when it is idle, after its grace time, or with an error.
 #include "core/service/daemon_end.h"
 
 #include <gtest/gtest.h>
@@ -5,7 +6,7 @@
 namespace tributary {
 namespace {
 
-TEST(DaemonEnd, OneThatIsNotStoppedGoesOnAlsoWhenIdle) {
+TEST(DaemonEnd, AnIdleDaemonRunsUntilItIsStopped) {
   DaemonEnd end(100);
   end.look(1'000, true);
   EXPECT_FALSE(end.ended());

@@ -150,7 +150,7 @@ TEST_F(MachineLoopTest, TicksComeWhenTheyAreDueAndNoWaitIsLonger) {
   EXPECT_EQ(handled, std::vector<std::size_t>{kind<Tick>()});
 }
 
-TEST_F(MachineLoopTest, WhatOtherThreadsPostWakesTheLinkAndIsFed) {
+TEST_F(MachineLoopTest, PostedEventsWakeTheLinkAndAreFed) {
   MachineLoop loop = make();
   std::thread([&] { loop.post(Stored{.token = 1, .status = {}}); }).join();
   EXPECT_EQ(link.woken, 1);
@@ -170,7 +170,7 @@ TEST_F(MachineLoopTest, OneEventTooManyEndsTheLoop) {
   EXPECT_EQ(handled.size(), 2u);
 }
 
-TEST_F(MachineLoopTest, WhatAnEventBorrowsIsThereUntilItIsHandled) {
+TEST_F(MachineLoopTest, BorrowedDataLivesUntilItsEventIsHandled) {
   MachineLoop loop = make();
   auto owner = std::make_shared<const Bytes>(Bytes{1, 2, 3});
   weak_owner = owner;
@@ -234,7 +234,7 @@ TEST_F(MachineLoopTest, AMessageForAFullQueueWaitsInOrderAndDelaysNoOther) {
   EXPECT_EQ(texts(), "1a 2d 1b 1c 1e ");
 }
 
-TEST_F(MachineLoopTest, WhatWaitsForAConnectionGoesWithIt) {
+TEST_F(MachineLoopTest, MessagesOfAClosedConnectionAreDropped) {
   MachineLoop loop = make();
   link.free_places = 0;
   answer.emplace_back(message(1, "a"));
@@ -259,7 +259,7 @@ TEST_F(MachineLoopTest, AnAgentSendsToTheConnectionThatThereIs) {
   EXPECT_EQ(texts(), "7a ");
 }
 
-TEST_F(MachineLoopTest, WhatIsNotForTheLinkIsHandedOn) {
+TEST_F(MachineLoopTest, OtherActionsAreHandedOn) {
   MachineLoop loop = make();
   answer.emplace_back(Train{});
   answer.emplace_back(Note{.name = "told"});
@@ -268,7 +268,7 @@ TEST_F(MachineLoopTest, WhatIsNotForTheLinkIsHandedOn) {
   EXPECT_EQ(log.entries().size(), 1u);
 }
 
-TEST_F(MachineLoopTest, APeerWhoseBytesArriveIsAlive) {
+TEST_F(MachineLoopTest, ArrivingBytesKeepAPeerAlive) {
   MachineLoop loop = make();
   using Peers = std::vector<PeerId>;
   link.arrived = {{1, 100}, {2, 100}, {3, 100}};

@@ -1,3 +1,4 @@
+// Tests of operators' requests and answers as JSON.
 #include "core/service/operator_messages.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ TEST(OperatorMessages, QuestionsHaveTheDocumentedForm) {
   EXPECT_EQ(parse_public_key(allow["key"].get<std::string>()).value(), keys.public_key);
 }
 
-TEST(OperatorMessages, WhatIsNoTextOfAnySortIsAQuestionAllTheSame) {
+TEST(OperatorMessages, AQuestionMayContainAnyBytes) {
   EXPECT_TRUE(Json::accept(change_question(JobChange::stop, "7", "\xff\xfe\x01")));
 }
 

@@ -109,7 +109,7 @@ TEST_P(PeerLinkTest, LargePayloadsArriveAndAreCounted) {
   EXPECT_GT(links_[1]->counters().bytes_in, 8 * wire::kPayloadBytesMax);
 }
 
-TEST_P(PeerLinkTest, TheWayFromAPeerIsMeasuredByWhatItSends) {
+TEST_P(PeerLinkTest, TheLinkFromAPeerIsMeasuredByItsMessages) {
   // A shaped link is needed because, over plain loopback, it is random whether a payload is in the
   // buffer before its reader.
   ShapedOptions line;
@@ -195,7 +195,7 @@ TEST_P(PeerLinkTest, AnAbsentMemberIsLost) {
   EXPECT_EQ(lost.lost.code(), StatusCode::deadline_exceeded) << lost.lost.text();
 }
 
-TEST_P(PeerLinkTest, WhatCannotBeOpenedLosesEverybodyElse) {
+TEST_P(PeerLinkTest, AFailedOpenLosesAllPeers) {
   make(3);
   OpenPeers bad = epoch(7, 1);
   bad.members[2].endpoint = "tcp://somewhere:1";
@@ -225,7 +225,7 @@ TEST_P(PeerLinkTest, NothingIsReadWhileMuchIsUnread) {
   }
 }
 
-TEST_P(PeerLinkTest, WhoeverHoldsAMessageMayOutliveTheLink) {
+TEST_P(PeerLinkTest, AMessageMayOutliveTheLink) {
   make(2);
   inboxes_[1]->keep_owners();
   open_all(7);
@@ -251,7 +251,7 @@ TEST_P(PeerLinkTest, TooMuchThatWaitsEndsTheSession) {
   EXPECT_EQ(next(2).frame, "again");
 }
 
-TEST_P(PeerLinkTest, EndsAtOnceWhateverItIsAt) {
+TEST_P(PeerLinkTest, EndsAtOnceInEveryState) {
   make(2, {.endpoint = {},
            .unread_bytes_max = 1,
            .connect_max = std::chrono::hours(1),

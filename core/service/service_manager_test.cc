@@ -1,3 +1,4 @@
+// Tests of notifying systemd. A socket of the test plays the service manager.
 #include "core/service/service_manager.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +83,7 @@ TEST_F(ServiceManager, IsNotMissedWhereThereIsNone) {
   EXPECT_TRUE(notify_service_manager("READY=1").ok());
 }
 
-TEST_F(ServiceManager, ThatCannotBeReachedIsAnError) {
+TEST_F(ServiceManager, AnUnreachableManagerIsAnError) {
   for (const std::string& socket :
        {(folder / "nobody").string(), std::string("relative"), "/" + std::string(200, 'x')}) {
     notify_at(socket);

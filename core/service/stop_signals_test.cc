@@ -1,3 +1,4 @@
+// Tests of the signals that stop a daemon. Each case runs in a process of its own.
 #include "core/service/stop_signals.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +80,7 @@ TEST(StopSignals, ASecondOneEndsTheProcessAtOnce) {
   }
 }
 
-TEST(StopSignals, AWriteToAReaderThatIsGoneIsAnErrorAndNotTheEnd) {
+TEST(StopSignals, AWriteToAClosedPipeIsAnError) {
   in_a_process(
       [] {
         int ends[2];

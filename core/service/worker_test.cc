@@ -1,3 +1,4 @@
+// Tests of the thread that works through a bounded queue.
 #include "core/service/worker.h"
 
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ using Way = std::tuple<wire::Collective, std::string>;
 
 class EveryWay : public testing::TestWithParam<Way> {};
 
-TEST_P(EveryWay, HoldsWhatMustHold) {
+TEST_P(EveryWay, HoldsTheInvariants) {
   Scenario scenario = peers_scenario();
   scenario.rounds = 30;
   scenario.faults_until_round = 24;
@@ -51,7 +51,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, EveryWay,
                                   "_" + codec.substr(0, codec.find(':'));
                          });
 
-TEST(Peers, WithoutFaultsEveryRoundGoesByThemAndAgain) {
+TEST(Peers, WithoutFaultsEveryRoundUsesPeersAgain) {
   Scenario scenario = peers_scenario();
   scenario.faults_until_round = 0;
   scenario.incidents = {};

@@ -93,7 +93,7 @@ class Simulation {
     }
     if (sim_.faulty) return;
     // Only without faults: while faults are on, a machine may be down or behind for a good reason.
-    if (rounds_ == scenario.rounds && all_are_there()) return finish();
+    if (rounds_ == scenario.rounds && all_up_to_date()) return finish();
     if (sim_.now() - progress_at_ns_ > ns_of(scenario.progress_s)) complain_of_no_progress();
   }
 
@@ -106,7 +106,7 @@ class Simulation {
 
   // Whether every machine has the model of the last round and no agent has an undecided
   // contribution.
-  bool all_are_there() const {
+  bool all_up_to_date() const {
     return coordinator_.running() && coordinator_.machine().model_version() == rounds_ &&
            std::ranges::all_of(agents_, [&](const auto& agent) {
              return agent->running() && agent->machine().model_version() == rounds_ &&
@@ -142,7 +142,7 @@ class Simulation {
             fmt::format("; {} is {}, at version {}, with {} undecided; {}", Ledger::agent_name(i),
                         agent.machine().connected() ? "connected" : "not connected",
                         agent.machine().model_version(), agent.machine().undecided().size(),
-                        as_the_coordinator_sees(Ledger::agent_name(i)));
+                        coordinator_view_of(Ledger::agent_name(i)));
       }
     }
     sim_.watch.report(
@@ -153,8 +153,8 @@ class Simulation {
                     coordinator_.running() ? "runs" : "is down", agents_behind));
   }
 
-  std::string as_the_coordinator_sees(const std::string& agent) const {
-    if (!coordinator_.running()) return "nobody knows of it";
+  std::string coordinator_view_of(const std::string& agent) const {
+    if (!coordinator_.running()) return "the coordinator is down";
     for (const Coordinator::AgentView& view : coordinator_.machine().agents()) {
       if (view.agent_id != agent) continue;
       return fmt::format("the coordinator has it {} at version {}",

@@ -57,9 +57,9 @@ void expect_mixed_faults_hold(std::uint64_t first_seed) {
   }
 }
 
-TEST(MixedFaults, HoldWhatMustHoldOverManySeeds) { expect_mixed_faults_hold(1000); }
+TEST(MixedFaults, HoldTheInvariantsOverManySeeds) { expect_mixed_faults_hold(1000); }
 
-TEST(MoreMixedFaults, HoldWhatMustHoldOverManySeeds) { expect_mixed_faults_hold(1016); }
+TEST(MoreMixedFaults, HoldTheInvariantsOverManySeeds) { expect_mixed_faults_hold(1016); }
 
 constexpr std::array kAmongPeers = {wire::Collective::sharded_star, wire::Collective::ring,
                                     wire::Collective::tree, wire::Collective::halving_doubling,
@@ -67,7 +67,7 @@ constexpr std::array kAmongPeers = {wire::Collective::sharded_star, wire::Collec
 
 class PeersOverManySeeds : public testing::TestWithParam<wire::Collective> {};
 
-TEST_P(PeersOverManySeeds, HoldWhatMustHold) {
+TEST_P(PeersOverManySeeds, HoldTheInvariants) {
   Scenario scenario = scenario_named("peers");
   scenario.job.policy.collective = GetParam();
   const RunsReport report = run_some(scenario, {.first_seed = 2000, .seeds = 24});
@@ -92,7 +92,7 @@ INSTANTIATE_TEST_SUITE_P(Each, PeersOverManySeeds, testing::ValuesIn(kAmongPeers
 
 class EveryCodec : public testing::TestWithParam<std::string> {};
 
-TEST_P(EveryCodec, HoldsWhatMustHoldAmongPeers) {
+TEST_P(EveryCodec, HoldsTheInvariantsAmongPeers) {
   constexpr std::array<std::uint32_t, kAmongPeers.size()> kAgents = {9, 5, 8, 3, 2};
   for (std::size_t i = 0; i < kAmongPeers.size(); ++i) {
     const wire::Collective collective = kAmongPeers[i];
@@ -136,9 +136,9 @@ void expect_many_agents_hold(std::uint32_t agents) {
   EXPECT_EQ(report.rounds_committed, 20u);
 }
 
-TEST(ManyAgents, HoldWhatMustHold) { expect_many_agents_hold(160); }
+TEST(ManyAgents, HoldTheInvariants) { expect_many_agents_hold(160); }
 
-TEST(MoreAgents, HoldWhatMustHold) { expect_many_agents_hold(300); }
+TEST(MoreAgents, HoldTheInvariants) { expect_many_agents_hold(300); }
 
 class PlantedBugsInTheMix : public testing::TestWithParam<Mutation> {};
 

@@ -27,7 +27,7 @@ struct Case {
 
 class Scenarios : public testing::TestWithParam<Case> {};
 
-TEST_P(Scenarios, HoldWhatMustHold) {
+TEST_P(Scenarios, HoldTheInvariants) {
   const Scenario scenario = scenario_named(GetParam().scenario);
   const RunsReport report = run_some(scenario, {.seeds = 4, .repeat_every = 4});
   EXPECT_EQ(report.violations, 0u) << failures_of(report);

@@ -51,13 +51,13 @@ class Migration : public testing::Test {
   const std::string path_ = folder_ / "pets.db";
 };
 
-TEST_F(Migration, GoesFromNothingToTheNewest) {
+TEST_F(Migration, ReachesTheNewestVersionFromNothing) {
   ASSERT_EQ(migrated(schema(3)).text(), "ok");
   EXPECT_EQ(number("PRAGMA user_version"), 3);
   EXPECT_EQ(number("SELECT sum(legs) FROM pets"), 6);
 }
 
-TEST_F(Migration, GoesOnFromAnyVersionAndKeepsWhatIsThere) {
+TEST_F(Migration, ContinuesFromAnyVersionAndKeepsTheData) {
   ASSERT_EQ(migrated(schema(1)).text(), "ok");
   EXPECT_EQ(number("SELECT count(*) FROM pets"), 1);
   ASSERT_EQ(migrated(schema(2)).text(), "ok");

@@ -17,7 +17,7 @@ constexpr std::uint64_t kHistory = 7;
 // The parameter is the seed of the records. The log is short, so that it is copied often.
 class RoundTrip : public testing::TestWithParam<std::uint64_t> {};
 
-TEST_P(RoundTrip, OfACoordinator) {
+TEST_P(RoundTrip, RestoresACoordinator) {
   const Folder folder;
   const CoordinatorJournalOptions options{
       .journal = {.path = folder / "run.db", .sync = false, .log_bytes = 64u << 10},
@@ -38,7 +38,7 @@ TEST_P(RoundTrip, OfACoordinator) {
   }
 }
 
-TEST_P(RoundTrip, OfEveryRoundThatWasCommitted) {
+TEST_P(RoundTrip, RestoresEveryCommittedRound) {
   const Folder folder;
   auto journal = CoordinatorJournal::open(
       {.journal = {.path = folder / "run.db", .sync = false}, .history_rounds_max = 1});
@@ -67,7 +67,7 @@ TEST_P(RoundTrip, OfEveryRoundThatWasCommitted) {
   }
 }
 
-TEST_P(RoundTrip, OfAnAgent) {
+TEST_P(RoundTrip, RestoresAnAgent) {
   const Folder folder;
   const JournalOptions options{.path = folder / "agent.db", .sync = false, .log_bytes = 64u << 10};
   AgentLife life(GetParam(), 4000);
@@ -88,7 +88,7 @@ TEST_P(RoundTrip, OfAnAgent) {
 
 INSTANTIATE_TEST_SUITE_P(Seeds, RoundTrip, testing::Range<std::uint64_t>(1, 9));
 
-TEST(Journal, OfANewDeviceIsEmpty) {
+TEST(Journal, IsEmptyOnANewDevice) {
   const Folder folder;
   auto journal = AgentJournal::open({.path = folder / "agent.db"});
   ASSERT_TRUE(journal.ok()) << journal.status().text();

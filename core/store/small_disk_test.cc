@@ -82,7 +82,7 @@ std::string agent_on_a_small_disk(const Folder& folder) {
   return tries.trouble.empty() && tries.done == 8 ? "ok" : tries.trouble;
 }
 
-TEST(SmallDisk, AnAgentGoesOn) {
+TEST(SmallDisk, AnAgentContinues) {
   const Folder folder;
   const OnSmallDisk disk =
       on_small_disk(folder / "", kSmallDisk, [&] { return agent_on_a_small_disk(folder); });
@@ -139,7 +139,7 @@ std::string coordinator_on_a_small_disk(const Folder& folder) {
   return tries.trouble.empty() ? "ok" : tries.trouble;
 }
 
-TEST(SmallDisk, ACoordinatorWithAReaderGoesOn) {
+TEST(SmallDisk, ACoordinatorWithAReaderContinues) {
   const Folder folder;
   const OnSmallDisk disk =
       on_small_disk(folder / "", kSmallDisk, [&] { return coordinator_on_a_small_disk(folder); });
@@ -166,7 +166,7 @@ std::string held_up_on_a_small_disk(const Folder& folder) {
   return tries.trouble.empty() ? "ok" : tries.trouble;
 }
 
-TEST(SmallDisk, ACoordinatorGoesOnWhenAReaderHasEnded) {
+TEST(SmallDisk, ACoordinatorContinuesAfterAReaderHasEnded) {
   const Folder folder;
   const OnSmallDisk disk =
       on_small_disk(folder / "", kSmallDisk, [&] { return held_up_on_a_small_disk(folder); });

@@ -108,7 +108,7 @@ TEST_F(FullDisk, SurvivesARestartThen) {
   EXPECT_EQ(restored(), described(mirror_.state()));
 }
 
-TEST_F(FullDisk, OfSqlitesOwnMaking) {
+TEST_F(FullDisk, SqlitesOwnLimitIsReported) {
   ASSERT_TRUE(journal_->database().limit_pages(1).ok());  // never less than the current number
   Draws draws(1);
   ReplicaRecord large;
@@ -191,7 +191,7 @@ class Damage : public testing::Test {
   const std::string path_ = folder_ / "agent.db";
 };
 
-TEST_F(Damage, OfOneByteOfAModelIsFound) {
+TEST_F(Damage, InOneByteOfAModelIsFound) {
   ASSERT_TRUE(opened_and_restored().ok());
   write_at(0.8, "!");
   const Status status = opened_and_restored();
@@ -200,18 +200,18 @@ TEST_F(Damage, OfOneByteOfAModelIsFound) {
   EXPECT_THAT(status.text(), testing::HasSubstr("agent.db"));
 }
 
-TEST_F(Damage, OfTheHeaderIsFound) {
+TEST_F(Damage, InTheHeaderIsFound) {
   write_at(0, "something else altogether");
   EXPECT_EQ(opened_and_restored().code(), StatusCode::corrupt_data);
 }
 
-TEST_F(Damage, OfTheSchemaIsFound) {
+TEST_F(Damage, InTheSchemaIsFound) {
   write_at(0, std::string(200, '\0'));
   EXPECT_FALSE(opened_and_restored().ok());
 }
 
 // Not an error of the query that misses the column.
-TEST_F(Damage, OfATableIsFound) {
+TEST_F(Damage, InATableIsFound) {
   {
     auto database = Database::open(path_, {.sync = false});
     ASSERT_TRUE(database.ok());
@@ -224,7 +224,7 @@ TEST_F(Damage, OfATableIsFound) {
 }
 
 // Readers of a coordinator's journal see the same error.
-TEST(DamageOfARun, OfATableIsFound) {
+TEST(DamageOfARun, InATableIsFound) {
   const Folder folder;
   const std::string path = folder / "run.db";
   ASSERT_TRUE(CoordinatorJournal::open({.journal = {.path = path, .sync = false}}).ok());
@@ -245,7 +245,7 @@ TEST_F(Damage, ByCuttingTheFileIsFound) {
 }
 
 // A blob that claims a huge size must not cause an allocation.
-TEST_F(Damage, OfAClaimedSizeAllocatesNothing) {
+TEST_F(Damage, AClaimedSizeAllocatesNothing) {
   {
     auto database = Database::open(path_, {.sync = false});
     ASSERT_TRUE(database.ok());
@@ -255,7 +255,7 @@ TEST_F(Damage, OfAClaimedSizeAllocatesNothing) {
   EXPECT_EQ(status.code(), StatusCode::corrupt_data) << status.text();
 }
 
-TEST_F(Damage, OfATypeIsFound) {
+TEST_F(Damage, InATypeIsFound) {
   {
     auto database = Database::open(path_, {.sync = false});
     ASSERT_TRUE(database.ok());
@@ -264,7 +264,7 @@ TEST_F(Damage, OfATypeIsFound) {
   EXPECT_EQ(opened_and_restored().code(), StatusCode::corrupt_data);
 }
 
-TEST_F(Damage, OfARangeIsFound) {
+TEST_F(Damage, InARangeIsFound) {
   {
     auto database = Database::open(path_, {.sync = false});
     ASSERT_TRUE(database.ok());

@@ -1,3 +1,4 @@
+// Tests of reading an agent's data as its job describes it.
 #include "core/train/agent_data.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,5 @@
+// Tests of the order of examples, which follows from the position alone, so that training continues
+// after a restart.
 #include "core/train/batch_order.h"
 
 #include <gtest/gtest.h>

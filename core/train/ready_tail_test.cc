@@ -1,3 +1,5 @@
+// Tests of the part of a gradient that is final while the backward pass still runs; it grows from
+// the end.
 #include "core/train/ready_tail.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +16,7 @@ TEST(ReadyTail, GrowsFromTheEnd) {
   EXPECT_EQ(tail.first_value(), 0u);
 }
 
-TEST(ReadyTail, WaitsForWhatIsMissingBetween) {
+TEST(ReadyTail, WaitsForMissingRangesBetween) {
   ReadyTail tail(10);
   tail.add(2, 3);
   tail.add(5, 1);

@@ -1,3 +1,4 @@
+// Tests of shapes as text.
 #include "core/train/shape_text.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ TEST(ShapeText, ReadsSizesBetweenCrosses) {
             "8 to 2 outputs");
 }
 
-TEST(ShapeText, RefusesWhatIsNoShape) {
+TEST(ShapeText, RefusesTextThatIsNoShape) {
   for (const char* wrong : {"", "x", "1x", "x1", "1x0", "1 x 2", "-1", "99999999999", "1x2y3",
                             "16777216x16777216", "1x1x1x1x1x1x1x1x1"}) {
     EXPECT_EQ(parse_shape({.input = wrong}).status().code(), StatusCode::invalid_argument) << wrong;

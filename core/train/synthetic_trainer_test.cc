@@ -1,3 +1,4 @@
+// Tests of the trainer whose updates follow from the seed, the agent and the round.
 #include "core/train/synthetic_trainer.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of reading a job's definition as a trainer does. Unknown settings are refused, because they
+// could change the result.
 #include "core/train/training_job.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +41,7 @@ Result<TrainingJob> training_of(const std::function<void(wire::JobT&)>& change) 
   return training_job(*frame->message_as_Job());
 }
 
-TEST(TrainingJob, HoldsWhatATrainerNeeds) {
+TEST(TrainingJob, HoldsTheInputsOfATrainer) {
   const Result<TrainingJob> job = training_of([](wire::JobT& wire) {
     wire.loss = "mse";
     wire.batch_size = 8;

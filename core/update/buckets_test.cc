@@ -1,3 +1,5 @@
+// Tests of dividing a model into buckets: every value once, in order, within the bound, and without
+// cutting layers that fit.
 #include "core/update/buckets.h"
 
 #include <gtest/gtest.h>
@@ -105,7 +107,7 @@ TEST(WholeLayers, AreNoReasonForSmallerBuckets) {
             *plan_buckets(map, {.values_max = 100}));
 }
 
-TEST(WholeLayers, OfAThousandTinyLayersFillBuckets) {
+TEST(WholeLayers, AThousandTinyLayersFillBuckets) {
   EXPECT_EQ(whole_sizes(Shapes(1000, {2, 5})), Sizes(100, 100));
 }
 
@@ -179,7 +181,7 @@ TEST(Buckets, CutNoLayerThatFits) {
 }
 
 // The same for a codec of whole layers, whose large layers are cut between rows.
-TEST(WholeLayers, OfRandomShapesAreCutOnlyBetweenRows) {
+TEST(WholeLayers, RandomShapesAreCutOnlyBetweenRows) {
   for (std::uint64_t seed = 0; seed < 500; ++seed) {
     const StreamKey key =
         stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data, .agent = 1});

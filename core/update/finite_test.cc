@@ -1,3 +1,4 @@
+// Tests of finding the first value that is not finite.
 #include "core/update/finite.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the map of layers: its limits, its bytes and its hash, which never change for the same
+// layers.
 #include "core/update/layer_map.h"
 
 #include <gtest/gtest.h>
@@ -122,7 +124,7 @@ TEST(LayerMap, CatchesProductsThatOverflow) {
   EXPECT_EQ(made({{"a", {kHuge, 0, kHuge}}}).values(), 0u);
 }
 
-TEST(LayerMap, ComesBackFromItsBytes) {
+TEST(LayerMap, IsRestoredFromItsBytes) {
   const LayerMap map = small_net();
   const auto decoded = LayerMap::decode(map.encode());
   ASSERT_TRUE(decoded.ok()) << decoded.status().text();
@@ -168,7 +170,7 @@ TEST(LayerMapDecode, RefusesEveryCut) {
   }
 }
 
-TEST(LayerMapDecode, RefusesWhatFollows) {
+TEST(LayerMapDecode, RefusesTrailingBytes) {
   Bytes bytes = small_net().encode();
   bytes.push_back(0);
   EXPECT_EQ(LayerMap::decode(bytes).status().code(), StatusCode::corrupt_data);

@@ -1,3 +1,4 @@
+// Tests of the matrices that a bucket contains.
 #include "core/update/layer_runs.h"
 
 #include <gtest/gtest.h>

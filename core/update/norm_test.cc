@@ -1,3 +1,4 @@
+// Tests of norms that must not overflow.
 #include "core/update/norm.h"
 
 #include <gtest/gtest.h>

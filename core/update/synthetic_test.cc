@@ -1,3 +1,4 @@
+// Tests of synthetic gradients by the statistics of many draws.
 #include "core/update/synthetic.h"
 
 #include <gtest/gtest.h>

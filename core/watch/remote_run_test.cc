@@ -195,7 +195,7 @@ TEST_F(RemoteRunTest, WhileItIsReadOthersWriteIt) {
   }
 }
 
-TEST_F(RemoteRunTest, ACoordinatorThatGoesAwayIsReadOnWhenItIsBack) {
+TEST_F(RemoteRunTest, ReadingContinuesWhenACoordinatorReturns) {
   serve();
   const auto run = watcher();
   RunChanges all;
@@ -359,7 +359,7 @@ TEST_F(RemoteRunTest, AnObserverThatNeverReadsDelaysNoOther) {
   body.join();
 }
 
-TEST_F(RemoteRunTest, WhoAsksBesideWatchingTakesOnePlace) {
+TEST_F(RemoteRunTest, AnObserverThatAlsoAsksTakesOnePlace) {
   serve({"desk-1"}, 1);
   const auto watches = watcher();
   RunChanges all;
@@ -374,7 +374,7 @@ TEST_F(RemoteRunTest, WhoAsksBesideWatchingTakesOnePlace) {
 // Without step(), nothing has processed the end of the connection when the next question is asked.
 // A question that is in flight at that end is lost. It is not repeated, because the coordinator may
 // have received it.
-TEST_F(RemoteRunTest, WhoOnlyAsksGetsOverALostConnection) {
+TEST_F(RemoteRunTest, AClientThatOnlyAsksRecoversALostConnection) {
   serve({"desk-1"});
   const auto run = watcher();
   ASSERT_EQ(run->ask_operator("{}").value(), "[{}]");
@@ -439,7 +439,7 @@ TEST_F(RemoteRunTest, ASilentCoordinatorIsDialledAgain) {
   EXPECT_TRUE(late_answer_reported);
 }
 
-TEST_F(RemoteRunTest, WhoWaitsCanBeWoken) {
+TEST_F(RemoteRunTest, AWaiterCanBeWoken) {
   answer_operator_ = [this](std::string_view) {
     while (!ending_) std::this_thread::yield();
     return std::string();

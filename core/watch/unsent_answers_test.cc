@@ -1,3 +1,5 @@
+// Tests of answers that wait because the queue of their connection is full. A link of the test
+// decides when there is space.
 #include "core/watch/unsent_answers.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +66,7 @@ TEST(UnsentAnswers, OneOfAConnectionWaitsAndNoMore) {
   EXPECT_EQ(link.sent[0].second, 10u) << "the first";
 }
 
-TEST(UnsentAnswers, NothingWaitsForAConnectionThatIsGone) {
+TEST(UnsentAnswers, NothingWaitsForAClosedConnection) {
   NarrowLink link;
   UnsentAnswers unsent(link);
   unsent.send(NarrowLink::kGone, answer(10));

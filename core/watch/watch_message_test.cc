@@ -24,7 +24,7 @@ Bytes packed(const WatchAnswer& answer) {
   return bytes.ok() ? *std::move(bytes) : Bytes();
 }
 
-TEST(WatchMessage, WhatIsPackedComesOutToTheLastBit) {
+TEST(WatchMessage, UnpackingRestoresEveryBit) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     WatchPortion portion = {.first = seed % 2 == 0, .more = seed % 3 == 0};
     portion.changes = random_changes(seed);
@@ -45,7 +45,7 @@ TEST(WatchMessage, WhatIsPackedComesOutToTheLastBit) {
   }
 }
 
-TEST(WatchMessage, ARoundComesOutToTheLastBit) {
+TEST(WatchMessage, UnpackingRestoresEveryBitOfARound) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const RoundDetail detail = random_round(seed);
     const Result<WatchAnswer> answer = unpack_answer(packed({.number = 7, .body = detail}));
@@ -175,7 +175,7 @@ TEST(WatchMessage, DamageIsRefused) {
   });
 }
 
-TEST(WatchMessage, ItNeedNotBeginAtAnyMultiple) {
+TEST(WatchMessage, MayStartAtAnyOffset) {
   const Bytes bytes = packed({.number = 9, .body = random_round(3)});
   Bytes shifted = {0};
   shifted.insert(shifted.end(), bytes.begin(), bytes.end());

@@ -142,7 +142,7 @@ TEST_F(WatchSessionsTest, SessionsTakeTurns) {
   EXPECT_FALSE(watch_sessions_.has_work(everybody_may));
 }
 
-TEST_F(WatchSessionsTest, WhoCannotBeSentToIsNotReadFor) {
+TEST_F(WatchSessionsTest, NothingIsReadForAnUnreachableObserver) {
   pull(1, 1);
   pull(2, 1);
   const auto not_to_the_first = [](ConnectionId to) { return to != 1; };
@@ -175,7 +175,7 @@ TEST_F(WatchSessionsTest, ASilentObserverGivesItsPlaceToANewOne) {
   EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "nobody else is silent";
 }
 
-TEST_F(WatchSessionsTest, WhoOnlyOperatesTakesNoWatchersPlace) {
+TEST_F(WatchSessionsTest, AnOperatorTakesNoPlaceOfAnObserver) {
   for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_TRUE(portion(from).first);
   for (const ConnectionId from : {4u, 5u, 6u}) {
     ask(from, {1, OperatorQuestion{"{}"}}, "chief");
@@ -198,7 +198,7 @@ TEST_F(WatchSessionsTest, WhoOnlyOperatesTakesNoWatchersPlace) {
   EXPECT_EQ(answer_sent->to, 4u) << "it was asked before it watched";
 }
 
-TEST_F(WatchSessionsTest, WhoMayNotOperateTakesNoPlaceByAsking) {
+TEST_F(WatchSessionsTest, ARefusedOperatorTakesNoPlace) {
   for (ConnectionId from = 1; from <= 3; ++from) {
     ask(from, {1, OperatorQuestion{"{}"}}, "desk-1");
     EXPECT_EQ(trouble(next()).code(), StatusCode::permission_denied);
@@ -216,7 +216,7 @@ TEST_F(WatchSessionsTest, ASilentSessionGivesItsPlaceToItsOwnKindOnly) {
   for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_FALSE(portion(from).first);
 }
 
-TEST_F(WatchSessionsTest, WhoAsksWithoutWaitingIsNotHeardBeyondABound) {
+TEST_F(WatchSessionsTest, RequestsWithoutWaitingAreBounded) {
   for (std::uint64_t number = 1; number <= 100; ++number) pull(1, number);
   std::size_t answers = 0;
   while (next()) ++answers;
@@ -285,7 +285,7 @@ TEST_F(WatchSessionsTest, AnObserverThatIsNoOperatorGetsAnError) {
   EXPECT_TRUE(asked_.empty());
 }
 
-TEST_F(WatchSessionsTest, AnErrorOfTheFileIsReportedWithWhatWasRead) {
+TEST_F(WatchSessionsTest, AnErrorOfTheFileIsReportedWithTheRowsRead) {
   WatchSessions watch_sessions(
       {.open_run =
            [this] {

@@ -71,7 +71,7 @@ TEST_P(NameColours, TheLessIsKeptTheFurtherFromTheGround) {
 
 INSTANTIATE_TEST_SUITE_P(Grounds, NameColours, testing::Bool());
 
-TEST(NameColour, IsTheSameWhateverIsSet) {
+TEST(NameColour, IsIndependentOfTheOrder) {
   EXPECT_EQ(name_without_settings("topk:cr=0.0522"), "topk");
   EXPECT_EQ(name_without_settings("topk, zstd"), "topk");
   EXPECT_EQ(name_without_settings("sharded_star"), "sharded_star");
@@ -80,7 +80,7 @@ TEST(NameColour, IsTheSameWhateverIsSet) {
   EXPECT_NE(slot_of_name("star_topk"), slot_of_name("star"));
 }
 
-TEST(NameColour, PartsHaveTheirsWhateverCameBefore) {
+TEST(NameColour, PartsHaveFixedColours) {
   ColourSlots one;
   ColourSlots other;
   for (int i = 0; i < 5; ++i) other.slot_of(QString::number(i));

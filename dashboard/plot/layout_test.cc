@@ -1,3 +1,4 @@
+// Tests of the geometry of plots as plain functions: axes, legends, bands, crosshair and drags.
 #include <gtest/gtest.h>
 
 #include "dashboard/plot/data/axis_map.h"
@@ -9,7 +10,7 @@
 namespace tributary::dashboard {
 namespace {
 
-TEST(AxisMap, GoesThereAndBack) {
+TEST(AxisMap, IsInvertible) {
   const AxisMap linear({10, 20}, 100, 300, false);
   EXPECT_EQ(linear.pixel(10), 100);
   EXPECT_EQ(linear.pixel(20), 300);
@@ -27,7 +28,7 @@ TEST(AxisMap, DistinguishesMillisecondsOfToday) {
   EXPECT_NEAR(map.pixel(1795391400.25), 250, 1e-3);
 }
 
-TEST(LegendLayout, FillsRowsAndSaysHowManyAreLeft) {
+TEST(LegendLayout, FillsRowsAndCountsTheRest) {
   const std::vector<double> widths(10, 30);
   const LegendLayout all = lay_out_legend(widths, 20, {0, 5, 100, 0}, 10, 4);
   EXPECT_EQ(all.entries.size(), 10U);
@@ -108,7 +109,7 @@ TEST(Crosshair, FindsTheNearestOfEveryCurveWithinReach) {
   EXPECT_EQ(values[2].displayed, 7) << "what it is";
 }
 
-TEST(DragFrame, GoesAlongOneAxisWhenTheHandDoes) {
+TEST(DragFrame, FollowsADragAlongOneAxis) {
   const QRectF data(0, 0, 400, 200);
   const DragFrame along_x = drag_frame({10, 100}, {200, 105}, data);
   EXPECT_TRUE(along_x.x && !along_x.y);

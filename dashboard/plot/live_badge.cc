@@ -14,9 +14,9 @@ LiveBadge::LiveBadge(SharedXAxis& axis, QWidget* view) : QToolButton(view), axis
 void LiveBadge::show_state() {
   const bool live = axis_.live() && !axis_.zoom().x;
   setText(live ? "● Live" : "❚❚ Paused: back to live");
-  setToolTip(live ? "The picture follows what arrives. Pointing at it pauses, a click or a zoom "
-                    "holds it."
-                  : "Follow what arrives again (End or Space)");
+  setToolTip(live
+                 ? "The chart follows new data. Pointing at it pauses it; a click or zoom holds it."
+                 : "Follow new data again (End or Space)");
   setVisible(axis_.following());
   adjustSize();
   move(parentWidget()->width() - width(), 0);

@@ -1,3 +1,4 @@
+// Tests of zooming and panning the axes of a plot.
 #include "dashboard/plot/plot_axes.h"
 
 #include <QSignalSpy>
@@ -42,7 +43,7 @@ TEST_F(PlotAxesTest, PixelsAndValuesGoThereAndBack) {
   EXPECT_LT(axes_.pixel_of(30, 20).y(), pixel.y()) << "more is higher";
 }
 
-TEST_F(PlotAxesTest, YFitsWhatIsInSightUntilItIsZoomed) {
+TEST_F(PlotAxesTest, YFitsVisibleSamplesUntilItIsZoomed) {
   axes_.zoom_to({40, 60}, std::nullopt);
   update();
   EXPECT_NEAR(axes_.y_range().low, 19, 1);

@@ -147,14 +147,15 @@ void PlotCanvas::lay_out_axes(QSize size, double header_height) {
   const double data_width = std::max(1.0, size.width() - left - label_width / 2);
   const double data_height = std::max(1.0, size.height() - header_height - 3 * metrics.height());
   // Labels need some space between them: 1.7 label widths per tick, 2.5 text heights in y.
-  const int wanted_x = std::max(2, static_cast<int>(data_width / (label_width * 1.7)));
+  const int requested_x = std::max(2, static_cast<int>(data_width / (label_width * 1.7)));
   // Even a low linear axis has three if they do not touch, because two may be one: 0.
   const int least_y = !scene_.log_y && data_height > 4 * metrics.height() ? 3 : 2;
-  const int wanted_y = std::max(least_y, static_cast<int>(data_height / (metrics.height() * 2.5)));
+  const int requested_y =
+      std::max(least_y, static_cast<int>(data_height / (metrics.height() * 2.5)));
 
-  scene_.x_ticks = ticks_for(scene_.options.x.unit, scene_.x, scene_.log_x, wanted_x,
+  scene_.x_ticks = ticks_for(scene_.options.x.unit, scene_.x, scene_.log_x, requested_x,
                              wall_time ? utc_offset_at(scene_.x.high) : 0);
-  scene_.y_ticks = ticks_for(scene_.options.y.unit, scene_.y, scene_.log_y, wanted_y);
+  scene_.y_ticks = ticks_for(scene_.options.y.unit, scene_.y, scene_.log_y, requested_y);
   set_axis(xAxis, scene_.x, scene_.log_x, axis_label(scene_.options.x.name, scene_.x_ticks));
   // In a low plot the name of the y axis is beside the title, because a name longer than its axis
   // would overlap the legend.

@@ -11,6 +11,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// A bound on memory: a picture takes 4 bytes per pixel.
 constexpr int kPictureSideMax = 16384;  // pixels
 
 Status check_size(QSize size, double scale) {
@@ -22,7 +23,7 @@ Status check_size(QSize size, double scale) {
        .expected = "1 to " + std::to_string(kPictureSideMax) + " pixels a side",
        .got =
            QString("%1x%2, scale %3").arg(size.width()).arg(size.height()).arg(scale).toStdString(),
-       .remedy = "ask for a smaller one"}};
+       .remedy = "choose a smaller size"}};
 }
 
 QByteArray csv_number(double value) {
@@ -30,6 +31,8 @@ QByteArray csv_number(double value) {
   return std::isnan(value) ? QByteArray() : QByteArray::number(value, 'g', 15);
 }
 
+// Curves as points, bars and stretches with their two ends. Hidden ones and those outside the
+// visible range are left out.
 void write_rows(QIODevice& file, const Scene& scene) {
   const auto row = [&](const QString& name, double x_low, const QByteArray& x_high, double y) {
     file.write(csv_field(name) + ',' + csv_number(x_low) + ',' + x_high + ',' + csv_number(y) +

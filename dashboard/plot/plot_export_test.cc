@@ -1,3 +1,4 @@
+// Tests of a plot as PNG, SVG and CSV.
 #include "dashboard/plot/plot_export.h"
 
 #include <QFile>
@@ -53,7 +54,7 @@ TEST_F(PlotExport, SvgIsDrawnAndNotAPhotograph) {
 }
 
 // The CSV contains only the visible samples, in the base unit.
-TEST_F(PlotExport, CsvHasWhatIsInSight) {
+TEST_F(PlotExport, CsvHasVisibleSamples) {
   view_.axes().zoom_to({5, 8}, std::nullopt);
   ASSERT_TRUE(view_.exporter().csv(file("a.csv")).ok());
   EXPECT_EQ(content(file("a.csv")).toStdString(),

@@ -1,3 +1,4 @@
+// Tests of plots that share an x axis, a crosshair and one repainting clock.
 #include "dashboard/plot/plot_group.h"
 
 #include <QSignalSpy>
@@ -47,7 +48,7 @@ TEST_F(PlotGroupTest, TheRangeCoversAllViewsBeforeTheyPaint) {
   }
 }
 
-TEST_F(PlotGroupTest, AViewThatHasGoneIsNotAskedAgain) {
+TEST_F(PlotGroupTest, ADestroyedViewIsNotAskedAgain) {
   {
     const ViewForTests gone(group_, Extent{-100, 100});
     group_.refresh_now();

@@ -63,7 +63,7 @@ class PlotViewTest : public testing::Test {
 };
 
 // Values that differ only by rounding are shown as equal.
-TEST_F(PlotViewTest, WhatIsTheSameButForRoundingIsNotLookedAtThroughAMicroscope) {
+TEST_F(PlotViewTest, RoundingErrorsAreNotMagnified) {
   auto flat = std::make_shared<Series>(10);
   flat->append({0, 0.098});
   flat->append({1, 0.098 * (1 + 1e-15)});
@@ -194,7 +194,7 @@ TEST_F(PlotViewTest, TheLegendIsolatesTogglesAndBringsBack) {
   EXPECT_TRUE(view_.legend().shown("loss"));
 }
 
-TEST_F(PlotViewTest, DigitsDoWhatTheLegendDoes) {
+TEST_F(PlotViewTest, DigitsActLikeTheLegend) {
   key(Qt::Key_2);
   EXPECT_FALSE(view_.legend().shown("loss"));
   key(Qt::Key_0);
@@ -248,14 +248,14 @@ TEST_F(PlotViewTest, TheCrosshairStepsByKey) {
   EXPECT_FALSE(group_.crosshair().has_value());
 }
 
-TEST_F(PlotViewTest, AClickSaysWhere) {
+TEST_F(PlotViewTest, AClickReportsItsPlace) {
   QSignalSpy clicked(&view_, &PlotView::x_clicked);
   QTest::mouseClick(canvas(view_), Qt::LeftButton, {}, at(30, 1));
   ASSERT_EQ(clicked.size(), 1);
   EXPECT_NEAR(clicked[0][0].toDouble(), 30, 0.3);
 }
 
-TEST_F(PlotViewTest, LiveFollowsWhatArrives) {
+TEST_F(PlotViewTest, LiveFollowsNewSamples) {
   EXPECT_TRUE(group_.x_axis().live());
   loss_->append({150, 0.1});
   group_.refresh_now();
@@ -330,7 +330,7 @@ TEST_F(PlotViewTest, BothAxesCanBeLogarithmic) {
   EXPECT_FALSE(view_.axes().log_y());
 }
 
-TEST_F(PlotViewTest, PaintsOnlyWhatIsNew) {
+TEST_F(PlotViewTest, PaintsOnlyNewSamples) {
   const auto before = view_.paints();
   for (int i = 0; i < 10; ++i) group_.refresh_now();
   EXPECT_EQ(view_.paints(), before);
@@ -352,7 +352,7 @@ TEST_F(PlotViewTest, ManyArrivalsAreOneRepaint) {
 }
 
 // A hidden view does not repaint until it is visible.
-TEST_F(PlotViewTest, WhatIsHiddenWaitsUntilItIsSeen) {
+TEST_F(PlotViewTest, AHiddenViewPaintsWhenItIsShown) {
   view_.hide();
   const auto before = view_.paints();
   loss_->append({150, 0.1});
@@ -373,7 +373,7 @@ TEST_F(PlotViewTest, ADarkPaletteRecolours) {
   EXPECT_FALSE(has_colour(picture, slot_colour(0, false)));
 }
 
-TEST_F(PlotViewTest, WithoutSamplesItSaysWhatToDo) {
+TEST_F(PlotViewTest, WithoutSamplesItShowsItsEmptyText) {
   PlotView nothing({.title = "Accuracy", .empty_text = "Start a job: tributary job submit FILE"});
   nothing.setPalette(palette_for_tests(false));
   nothing.set_curves({{.key = "a", .name = "a", .series = std::make_shared<Series>(10)}});

@@ -25,6 +25,7 @@ OperatorChannel::~OperatorChannel() {
   if (thread_.joinable()) thread_.join();
 }
 
+// The thread starts with the first request, because most sessions never send one.
 void OperatorChannel::ask(std::uint64_t number, std::string question) {
   bool refused = false;
   {
@@ -51,6 +52,7 @@ std::vector<OperatorAnswer> OperatorChannel::take() {
   return std::exchange(answers_, {});
 }
 
+// One request at a time, in their order.
 void OperatorChannel::work() {
   std::unique_lock lock(mutex_);
   while (!ending_) {

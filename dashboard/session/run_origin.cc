@@ -9,6 +9,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// Enough to distinguish coordinators at one endpoint.
 constexpr qsizetype kKeyCharactersShown = 8;
 
 // The canonical path identifies a run even if it is opened by different paths.

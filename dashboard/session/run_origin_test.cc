@@ -1,3 +1,4 @@
+// Tests of the names and keys of runs, by which the same run is recognized when it is opened twice.
 #include "dashboard/session/run_origin.h"
 
 #include <gtest/gtest.h>
@@ -25,7 +26,7 @@ class RunOriginTest : public testing::Test {
   store_testing::Folder folder_;
 };
 
-TEST_F(RunOriginTest, AFileGoesByItsNameAndItsPlace) {
+TEST_F(RunOriginTest, AFileIsNamedByItsFolderAndName) {
   const RunOrigin origin = origin_of_file("monday/run.db");
   EXPECT_EQ(origin.name, "run.db");
   EXPECT_EQ(origin.longer_name, "monday/run.db");
@@ -35,7 +36,7 @@ TEST_F(RunOriginTest, AFileGoesByItsNameAndItsPlace) {
   EXPECT_NE(origin.key, origin_of_file("run.db").key);
 }
 
-TEST_F(RunOriginTest, AConnectionGoesByItsEndpointAndTheCoordinatorsKey) {
+TEST_F(RunOriginTest, AConnectionIsIdentifiedByEndpointAndKey) {
   const KeyPair coordinator = make_key_pair().value();
   const std::string first = write_join("first.join", coordinator);
   const Result<RunOrigin> origin = origin_of_join_file(first, "");
@@ -51,7 +52,7 @@ TEST_F(RunOriginTest, AConnectionGoesByItsEndpointAndTheCoordinatorsKey) {
   EXPECT_NE(origin_of_join_file(other, "")->longer_name, origin->longer_name);
 }
 
-TEST_F(RunOriginTest, WhatIsWrongIsSaidWithAWayOut) {
+TEST_F(RunOriginTest, ErrorsNameARemedy) {
   const std::string path = write_join("anna.join", make_key_pair().value());
   const Status no_endpoint = origin_of_join_file(path, "coordinator.lan").status();
   EXPECT_EQ(no_endpoint.code(), StatusCode::invalid_argument);

@@ -50,6 +50,7 @@ std::uint64_t RunSession::job() const {
   return info ? info->job : 0;
 }
 
+// The chosen job, or the newest one if none was chosen or the chosen one is unknown.
 const JobInfo* RunSession::job_info() const {
   const std::vector<JobInfo>& jobs = view_->jobs();
   if (jobs.empty()) return nullptr;
@@ -76,6 +77,7 @@ void RunSession::take_answers() {
   for (const OperatorAnswer& answer : operator_channel_->take()) emit operator_answered(answer);
 }
 
+// Runs on the GUI thread, for each portion that the reader's thread has handed over.
 void RunSession::take_portion() {
   std::optional<RunPortion> portion = reader_->take();
   if (!portion) return;
@@ -102,6 +104,7 @@ void RunSession::note_trouble(const Status& trouble) {
   emit trouble_changed();
 }
 
+// The timer is not restarted, so a run that changes all the time is still reported.
 void RunSession::report_change() {
   if (!change_timer_.isActive()) change_timer_.start();
 }

@@ -10,6 +10,7 @@ RunSessionReader::RunSessionReader(const RunSessionOptions& options, std::functi
       source_(options.origin.make(clock_)),
       thread_([this] { work(); }) {}
 
+// wake() ends a read that waits for the network.
 RunSessionReader::~RunSessionReader() {
   {
     const std::lock_guard lock(mutex_);
@@ -20,6 +21,7 @@ RunSessionReader::~RunSessionReader() {
   thread_.join();
 }
 
+// Taking a portion lets the thread read the next one.
 std::optional<RunPortion> RunSessionReader::take() {
   std::optional<RunPortion> taken;
   {
@@ -30,6 +32,7 @@ std::optional<RunPortion> RunSessionReader::take() {
   return taken;
 }
 
+// A newer question replaces an older one that has not been read yet.
 void RunSessionReader::ask_round(std::uint64_t job, std::uint64_t round) {
   {
     const std::lock_guard lock(mutex_);
@@ -57,6 +60,7 @@ void RunSessionReader::work() {
   }
 }
 
+// Called without the lock, because it may wait for a disk or a network.
 RunPortion RunSessionReader::read() {
   RunPortion portion;
   const Result<bool> more = source_->step(portion.changes);

@@ -40,7 +40,7 @@ class RunSessionTest : public testing::Test {
   int changes_ = 0;
 };
 
-TEST_F(RunSessionTest, ReadsWhatIsThereAndThenWhatIsAdded) {
+TEST_F(RunSessionTest, ReadsExistingAndThenAddedRows) {
   RunWriter writer(run_db());
   writer.job();
   for (std::uint64_t round = 1; round <= 3; ++round) writer.round(round);
@@ -125,7 +125,7 @@ TEST_F(RunSessionTest, ShowsTheJobSubmittedLastOrTheOneChosen) {
   EXPECT_EQ(session_->job(), 2u) << "there is no such job";
 }
 
-TEST_F(RunSessionTest, AnswersWhatARoundWasLike) {
+TEST_F(RunSessionTest, AnswersWithTheDetailsOfARound) {
   RunWriter writer(run_db());
   writer.job();
   writer.round(1, {.sentence = "the line of c is slow", .decided = true});

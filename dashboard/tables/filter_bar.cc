@@ -56,6 +56,7 @@ FilterBar::FilterBar(TableView& table, QWidget& owner)
   show_count();
 }
 
+// The data of an item is the lowest level to show; -1 shows all.
 void FilterBar::add_levels(int column) {
   levels_ = new QComboBox(this);
   levels_->setAccessibleName("Level");
@@ -83,6 +84,7 @@ void FilterBar::clear() {
   if (levels_) levels_->setCurrentIndex(0);
 }
 
+// With a filter "visible of all", otherwise the number of rows.
 void FilterBar::show_count() {
   const int all = table_.proxy().sourceModel()->rowCount();
   const int shown = table_.proxy().rowCount();
@@ -90,6 +92,7 @@ void FilterBar::show_count() {
                                             : QString::number(all));
 }
 
+// Keys lead from the line to the table, so that no mouse is needed.
 bool FilterBar::eventFilter(QObject* watched, QEvent* event) {
   if (watched != line_ || event->type() != QEvent::KeyPress) return false;
   switch (static_cast<const QKeyEvent*>(event)->key()) {

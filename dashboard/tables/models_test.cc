@@ -68,7 +68,7 @@ void report(RunView& view, std::uint64_t round, const std::vector<std::int64_t>&
 
 // --- agents ------------------------------------------------------------------------------------
 
-TEST(AgentsModel, ShowsWhatIsKnownInUnits) {
+TEST(AgentsModel, ShowsKnownValuesWithUnits) {
   RunView view = view_with_agents(2);
   report(view, 1, {1}, 2);
   report(view, 2, {1}, 1.5);
@@ -116,7 +116,7 @@ TEST(AgentsModel, AnAccuracyIsAShareAndItsBestTheHighest) {
   EXPECT_EQ(shown(model, 0, "best"), "90.0 %");
 }
 
-TEST(AgentsModel, ComesByRowsAndChangesInPlace) {
+TEST(AgentsModel, AddsRowsAndChangesThemInPlace) {
   RunView view;
   AgentsModel model;
   ModelWatch watch(model);

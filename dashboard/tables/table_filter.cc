@@ -29,6 +29,7 @@ std::vector<QString> words_of(const QString& line) {
   return words;
 }
 
+// A column is named by its key or its title.
 bool called(const TableColumn& column, const QString& name) {
   return column.key.compare(name, Qt::CaseInsensitive) == 0 ||
          column.title.compare(name, Qt::CaseInsensitive) == 0;
@@ -76,6 +77,7 @@ bool any_cell_has(const TableModel& model, int row, bool of_numbers, const QStri
 
 }  // namespace
 
+// A colon after a word that names no column is an ordinary character.
 TableFilter::TableFilter(const QString& line, const std::vector<TableColumn>& columns) {
   for (const QString& word : words_of(line.left(kCharactersMax))) {
     if (terms_.size() == kTermsMax) return;

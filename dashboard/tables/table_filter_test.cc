@@ -1,3 +1,4 @@
+// Tests of the filter language of tables.
 #include "dashboard/tables/table_filter.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +61,7 @@ TEST_F(TableFilterTest, AColonAfterNoColumnIsPartOfTheWord) {
   EXPECT_EQ(left_by("r:x"), Rows{}) << "several columns begin so, none is called so";
 }
 
-TEST_F(TableFilterTest, WhatIsTypedWithoutEndIsBounded) {
+TEST_F(TableFilterTest, LongInputIsBounded) {
   EXPECT_EQ(left_by(QString(100'000, 'x')), Rows{});
   QString line;
   for (int i = 0; i < 100; ++i) line += "a ";

@@ -17,6 +17,7 @@ QString head_of(const TableColumn& column) {
   return unit.isEmpty() ? column.title : column.title + " (" + unit + ")";
 }
 
+// 15 significant digits. Unknown numbers are empty fields.
 QString number_of(const TableColumn& column, double value) {
   if (!std::isfinite(value)) return {};
   if (column.unit != Unit::wall_time) return QString::number(value, 'g', 15);
@@ -54,6 +55,7 @@ QByteArray table_text(const TableProxy& table, const std::vector<int>& rows,
       if (i > 0) out += separator;
       out += csv_field(field_of(written[i]), separator);
     }
+    // RFC 4180 ends lines with both.
     out += "\r\n";
   };
   write_line(
@@ -65,6 +67,7 @@ QByteArray table_text(const TableProxy& table, const std::vector<int>& rows,
   return out;
 }
 
+// The visible rows, in the order of the view.
 Status write_table(const TableProxy& table, const std::vector<int>& columns, const QString& file) {
   std::vector<int> rows(static_cast<std::size_t>(table.rowCount()));
   std::iota(rows.begin(), rows.end(), 0);

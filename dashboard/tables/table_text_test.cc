@@ -1,3 +1,4 @@
+// Tests of tables as CSV and as text for the clipboard.
 #include "dashboard/tables/table_text.h"
 
 #include <QFile>
@@ -35,7 +36,7 @@ class TableTextTest : public testing::Test {
   TableProxy proxy_{events_};
 };
 
-TEST_F(TableTextTest, IsExactlyWhatTheStandardSays) {
+TEST_F(TableTextTest, FollowsTheStandard) {
   feed({"plain", "a, b", "say \"hi\"", "two\r\nlines", "tab\there", "", " blanks ", "ü"});
   const std::vector<int> all = {0, 1, 2, 3, 4, 5, 6, 7};
   EXPECT_EQ(table_text(proxy_, all, columns({"round", "text"})),
@@ -64,7 +65,7 @@ TEST_F(TableTextTest, DatesAreInUtc) {
             QByteArray("Time (UTC)\r\n2023-11-14T22:13:21.000Z\r\n"));
 }
 
-TEST_F(TableTextTest, NumbersAreInBaseUnitsAndWhatIsUnknownIsEmpty) {
+TEST_F(TableTextTest, NumbersAreInBaseUnitsAndUnknownOnesEmpty) {
   RunChanges changes = tables_testing::some_job();
   changes.agents = tables_testing::some_agents(2);
   changes.reports = {tables_testing::some_report(1, 1, 0.1)};
@@ -96,7 +97,7 @@ TEST_F(TableTextTest, AFileHasTheRowsThatTheFilterLeavesInTheirOrder) {
   EXPECT_EQ(in.readAll(), QByteArray("Text\r\na2\r\na\r\n"));
 }
 
-TEST_F(TableTextTest, AFileThatCannotBeWrittenIsSaid) {
+TEST_F(TableTextTest, AnUnwritableFileIsReported) {
   const Status written = write_table(proxy_, columns({"text"}), "/nowhere/at/all.csv");
   EXPECT_EQ(written.code(), StatusCode::io_error);
   EXPECT_NE(written.text().find("/nowhere/at/all.csv"), std::string::npos) << written.text();

@@ -102,7 +102,7 @@ class AgentsTableTest : public testing::Test {
   RunView view_;
 };
 
-TEST_F(AgentsTableTest, SortsByNumbersAndWhatIsUnknownComesLast) {
+TEST_F(AgentsTableTest, SortsByNumbersWithUnknownOnesLast) {
   feed(3);
   report(3, 1);
   click_head("loss");
@@ -122,7 +122,7 @@ TEST_F(AgentsTableTest, SortsNamesAsPeopleCount) {
   EXPECT_EQ(order()[0], "agent-11");
 }
 
-TEST_F(AgentsTableTest, WhatChangesIsSortedAnewAndTheChoiceStays) {
+TEST_F(AgentsTableTest, ChangedRowsAreSortedAgainAndTheSelectionStays) {
   feed(3);
   report(3, 1);
   click_head("loss");
@@ -242,7 +242,7 @@ TEST_F(AgentsTableTest, WidthsAreChosenOnceAndThenAPersonsOwn) {
   EXPECT_EQ(table().columnWidth(column), 77);
 }
 
-TEST_F(AgentsTableTest, ALastColumnThatTakesWhatIsLeftMakesTheTableNoWider) {
+TEST_F(AgentsTableTest, AStretchedLastColumnDoesNotWidenTheTable) {
   table().horizontalHeader()->setStretchLastSection(true);
   const std::set<QString> kept = {"agent", "state", "seen"};
   for (const TableColumn& one : under_test_.model.columns()) {
@@ -293,7 +293,7 @@ TEST_F(AgentsTableTest, ItsCurvesAreDrawnInTheColourOfThePalette) {
   EXPECT_TRUE(has_colour(cell(0), slot_colour(0, true), 40));
 }
 
-TEST_F(AgentsTableTest, AnEmptyTableSaysWhatToDo) {
+TEST_F(AgentsTableTest, AnEmptyTableShowsItsEmptyText) {
   const auto ink = [&] {
     return inked_share(table().viewport()->grab().toImage(),
                        table().palette().color(QPalette::Base));
@@ -332,7 +332,7 @@ class EventsTableTest : public testing::Test {
   RunView view_;
 };
 
-TEST_F(EventsTableTest, ALevelLeavesWhatIsAsGrave) {
+TEST_F(EventsTableTest, ALevelKeepsEventsOfItsSeverity) {
   feed(1, 30);
   EXPECT_EQ(under_test_.bar.count_text(), "30");
   levels().setFocus();

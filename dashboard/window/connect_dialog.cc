@@ -24,7 +24,7 @@ constexpr const char* kConnectHint =
     "keys, and the coordinator's endpoint and key. Copy it to this machine, readable only by "
     "you.";
 
-QString words_of_choice(const ConnectChoice& choice) {
+QString connect_choice_text(const ConnectChoice& choice) {
   return choice.endpoint.isEmpty() ? choice.key_file : choice.endpoint + " with " + choice.key_file;
 }
 
@@ -63,7 +63,7 @@ ConnectDialog::ConnectDialog(std::vector<ConnectChoice> recent, QWidget* parent)
     : QDialog(parent), recent_(std::move(recent)) {
   setWindowTitle("Connect to a coordinator");
   recent_box_ = new QComboBox(this);
-  for (const ConnectChoice& choice : recent_) recent_box_->addItem(words_of_choice(choice));
+  for (const ConnectChoice& choice : recent_) recent_box_->addItem(connect_choice_text(choice));
   recent_box_->setCurrentIndex(-1);
   key_file_ = new QLineEdit(this);
   key_file_->setPlaceholderText("anna.join");

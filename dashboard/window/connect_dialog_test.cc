@@ -60,7 +60,7 @@ class ConnectDialogTest : public testing::Test {
   std::unique_ptr<MainWindow> window_;
 };
 
-TEST_F(ConnectDialogTest, WhatIsTypedIsChecked) {
+TEST_F(ConnectDialogTest, TypedTextIsChecked) {
   ConnectDialog& typed = dialog();
   EXPECT_FALSE(typed.isModal());
   EXPECT_FALSE(typed.connect_button().isEnabled());

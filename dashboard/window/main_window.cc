@@ -19,6 +19,7 @@ namespace {
 constexpr const char* kGeometryKey = "window/geometry";
 constexpr const char* kOverTimeKey = "window/over_time";
 constexpr QSize kFirstSize{1280, 800};
+// At most 30 refreshes per second.
 constexpr int kRefreshEveryMs = 33;
 
 // A run without a job may get one, so it counts as growing.
@@ -79,7 +80,7 @@ void MainWindow::connect_runs() {
     banner_->show_trouble(runs_.runs());
     refresh();
   });
-  connect(status_, &RunStatus::close_wanted, &runs_, &OpenRuns::close);
+  connect(status_, &RunStatus::close_requested, &runs_, &OpenRuns::close);
 }
 
 void MainWindow::connect_actions() {
@@ -102,20 +103,21 @@ void MainWindow::connect_actions() {
   on(actions_->help, [this] { show_cheat_sheet(); });
   connect(&x_axis, &SharedXAxis::live_changed, this,
           [this, &x_axis] { actions_->live->setChecked(!x_axis.locked()); });
-  connect(actions_, &WindowActions::page_wanted, this, &MainWindow::show_page);
+  connect(actions_, &WindowActions::page_requested, this, &MainWindow::show_page);
 }
 
+// A page asks for another page by signals, so that pages do not know each other.
 void MainWindow::connect_pages() {
   for (Page* page : docks_->pages()) {
-    connect(page, &Page::round_wanted, this, [this](std::uint64_t round) {
+    connect(page, &Page::round_requested, this, [this](std::uint64_t round) {
       if (Page* target = docks_->page("round")) target->show_round(round);
       show_page("round");
     });
-    connect(page, &Page::agent_wanted, this, [this](const QString& agent_id) {
+    connect(page, &Page::agent_requested, this, [this](const QString& agent_id) {
       if (Page* target = docks_->page("agents")) target->show_agent(agent_id);
       show_page("agents");
     });
-    connect(page, &Page::moment_wanted, this, &MainWindow::point_at);
+    connect(page, &Page::moment_requested, this, &MainWindow::point_at);
   }
 }
 
@@ -133,6 +135,7 @@ void MainWindow::connect_to(const ConnectChoice& choice) {
   remember_connection(settings_, choice);
 }
 
+// Called whenever a run is opened or closed. Colours are given first, because pages draw with them.
 void MainWindow::take_runs() {
   const std::vector<RunSession*> runs = runs_.runs();
   context_.give_colours(runs);
@@ -202,6 +205,7 @@ void MainWindow::save_picture() {
   if (!file.isEmpty()) banner_->show_refusal(write_png(page->grab().toImage(), file));
 }
 
+// The keys work without the menu bar too.
 void MainWindow::set_full_screen(bool on) {
   setWindowState(on ? windowState() | Qt::WindowFullScreen : windowState() & ~Qt::WindowFullScreen);
   menuBar()->setVisible(!on);
@@ -233,6 +237,7 @@ void MainWindow::changeEvent(QEvent* event) {
     actions_->full_screen->setChecked(isFullScreen());
     menuBar()->setVisible(!isFullScreen());
   }
+  // Curves have other colours on a dark ground.
   if (event->type() == QEvent::PaletteChange && actions_) refresh();
 }
 

@@ -68,7 +68,7 @@ class MainWindowTest : public testing::Test {
   std::unique_ptr<MainWindow> window_;
 };
 
-TEST_F(MainWindowTest, OpensRunsAndSaysHowTheyAre) {
+TEST_F(MainWindowTest, OpensRunsAndShowsTheirState) {
   write_run("run.db");
   window_->open_run(path("run.db"));
   EXPECT_TRUE(happens([&] {
@@ -78,7 +78,7 @@ TEST_F(MainWindowTest, OpensRunsAndSaysHowTheyAre) {
   EXPECT_TRUE(window_->windowTitle().contains("run.db"));
 }
 
-TEST_F(MainWindowTest, APageIsPaintedWhileItIsInSightAndWhenItComesBack) {
+TEST_F(MainWindowTest, APageIsPaintedWhileVisibleAndWhenShownAgain) {
   RunWriter writer(path("run.db"));
   writer.job();
   writer.round(1);
@@ -150,7 +150,7 @@ TEST_F(MainWindowTest, ManyRunsAreRefused) {
   EXPECT_TRUE(banner().contains("at most 8")) << banner().toStdString();
 }
 
-TEST_F(MainWindowTest, AFileThatIsNoRunIsSaidUntilItIsOne) {
+TEST_F(MainWindowTest, AFileThatIsNoRunIsReportedUntilItIsOne) {
   std::ofstream(path("run.db")) << "no database, but longer than the head of one";
   window_->open_run(path("run.db"));
   ASSERT_TRUE(happens([&] { return banner().contains("mismatch"); }));
@@ -160,7 +160,7 @@ TEST_F(MainWindowTest, AFileThatIsNoRunIsSaidUntilItIsOne) {
   EXPECT_TRUE(happens([&] { return banner().isEmpty() && window_->runs().caught_up(); }));
 }
 
-TEST_F(MainWindowTest, ANewerSchemaIsSaid) {
+TEST_F(MainWindowTest, ANewerSchemaIsReported) {
   {
     RunWriter writer(path("run.db"));
     ASSERT_EQ(writer.journal().database().execute("PRAGMA user_version = 99").text(), "ok");
@@ -170,7 +170,7 @@ TEST_F(MainWindowTest, ANewerSchemaIsSaid) {
   EXPECT_EQ(window_->run_status().text(0), "run.db: cannot be read");
 }
 
-TEST_F(MainWindowTest, AFileThatVanishesAndComesBackIsSaidAndForgiven) {
+TEST_F(MainWindowTest, ARemovedFileIsReportedUntilItReturns) {
   write_run("run.db");
   window_->open_run(path("run.db"));
   ASSERT_TRUE(read_all());
@@ -192,7 +192,7 @@ TEST_F(MainWindowTest, PagesHaveKeys) {
   }
 }
 
-TEST_F(MainWindowTest, AClosedPageComesBackByItsKey) {
+TEST_F(MainWindowTest, AClosedPageReopensByItsKey) {
   Page* const page = window_->docks().pages()[1];
   window_->docks().toggle_action(1)->trigger();
   EXPECT_FALSE(page->isVisible());
@@ -254,7 +254,7 @@ TEST_F(MainWindowTest, AMomentThatIsWantedIsPointedAt) {
   PlotGroup& group = context_->group();
   ASSERT_TRUE(happens([&] { return sees_up_to(20); }));
   group.x_axis().zoom_to({.x = Extent{15, 20}});
-  emit window_->docks().pages()[0]->moment_wanted(7, 6.5);
+  emit window_->docks().pages()[0]->moment_requested(7, 6.5);
   EXPECT_EQ(group.crosshair(), 7.0);
   EXPECT_LT(group.x_axis().range().low, 7) << "it is in sight";
 }

@@ -20,7 +20,10 @@ Status OpenRuns::open(const RunOrigin& origin) {
       std::ranges::any_of(runs_, [&](const auto& each) { return each->key() == origin.key; });
   if (known) {
     return {StatusCode::already_exists,
-            {.what = place, .expected = "a run that is not open", .got = "an open run"}};
+            {.what = place,
+             .expected = "a run that is not open",
+             .got = "an open run",
+             .remedy = "select it in the status bar"}};
   }
   auto run = std::make_unique<RunSession>(RunSessionOptions{.origin = origin});
   connect(run.get(), &RunSession::changed, this, &OpenRuns::changed);
@@ -34,6 +37,7 @@ Status OpenRuns::open(const RunOrigin& origin) {
 void OpenRuns::close(const RunSession* run) {
   const auto found = std::ranges::find(runs_, run, &std::unique_ptr<RunSession>::get);
   if (found == runs_.end()) return;
+  // The session lives until the receivers of runs_changed() have dropped it.
   const std::unique_ptr<RunSession> closed = std::move(*found);
   runs_.erase(found);
   find_names();

@@ -71,6 +71,7 @@ void PageDocks::save(QSettings& settings) const {
   settings.setValue(kLayoutKey, saveState(kLayoutVersion));
 }
 
+// Without a saved layout the one of reset() stays.
 void PageDocks::restore(const QSettings& settings) {
   const QByteArray state = settings.value(kLayoutKey).toByteArray();
   if (state.isEmpty()) return;
@@ -78,6 +79,7 @@ void PageDocks::restore(const QSettings& settings) {
   if (!restoreState(state, kLayoutVersion)) reset();
 }
 
+// All pages as tabs of one area, in their order.
 void PageDocks::reset() {
   for (QDockWidget* dock : docks_) {
     dock->setFloating(false);

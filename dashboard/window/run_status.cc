@@ -10,6 +10,7 @@
 
 namespace tributary::dashboard {
 
+// An error takes precedence over the state, because the state is then old.
 QString status_text(const RunSession& run) {
   const JobInfo* const info = run.job_info();
   if (!run.trouble().ok()) return run.origin().across_network ? "not connected" : "cannot be read";
@@ -17,7 +18,7 @@ QString status_text(const RunSession& run) {
   const JobFacts facts = facts_of(run.view(), *info);
   QString text = QString::fromStdString(facts.name + ", " + state_text(facts.state)) +
                  QString(", round %1").arg(facts.rounds_done);
-  if (facts.rounds_wanted > 0) text += QString(" of %1").arg(facts.rounds_wanted);
+  if (facts.rounds_configured > 0) text += QString(" of %1").arg(facts.rounds_configured);
   return run.caught_up() ? text : text + ", reading";
 }
 
@@ -28,6 +29,7 @@ RunStatus::RunStatus(QWidget* parent) : QWidget(parent), row_(new QHBoxLayout(th
 
 void RunStatus::show_runs(const std::vector<RunSession*>& runs, ColourSlots& colours) {
   runs_ = runs;
+  // Entries are reused and hidden, never deleted, so that an index stays valid.
   while (entries_.size() < runs.size()) {
     const std::size_t index = entries_.size();
     Entry entry = {.colour = new QLabel, .button = new QToolButton};
@@ -73,7 +75,7 @@ void RunStatus::fill_menu(QToolButton* button, RunSession* run) {
   }
   menu.addSeparator();
   connect(menu.addAction("Close " + QString(run->name()).replace('&', "&&")), &QAction::triggered,
-          this, [this, run] { emit close_wanted(run); });
+          this, [this, run] { emit close_requested(run); });
 }
 
 }  // namespace tributary::dashboard

@@ -31,7 +31,7 @@ class RunStatus : public QWidget {
   QString text(std::size_t run) const;
 
  signals:
-  void close_wanted(const RunSession* run);
+  void close_requested(const RunSession* run);
 
  private:
   struct Entry {

@@ -7,6 +7,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// Colours as 0xAARRGGBB.
 struct ThemeColours {
   QRgb window, base, other_base, text, button, highlight, highlighted_text, link, placeholder;
 };

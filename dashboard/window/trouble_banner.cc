@@ -15,7 +15,7 @@ TroubleBanner::TroubleBanner(QWidget* parent) : QFrame(parent) {
   label_->setWordWrap(true);
   label_->setForegroundRole(QPalette::ToolTipText);
   label_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
-  label_->setAccessibleName("Trouble");
+  label_->setAccessibleName("Errors");
   dismiss_ = new QToolButton;
   dismiss_->setText("Dismiss");
   dismiss_->setAutoRaise(true);

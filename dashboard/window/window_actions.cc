@@ -6,6 +6,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// Alt+1 to Alt+9; there is no key for a tenth page.
 constexpr std::size_t kPagesWithKeys = 9;
 
 }  // namespace
@@ -46,6 +47,7 @@ QAction* WindowActions::add(QMenu& menu, const QString& text, const QList<QKeySe
   return action;
 }
 
+// "Shown" lists the same pages with a check mark, to close them and to open them again.
 void WindowActions::add_pages(QMenu& menu, PageDocks& docks) {
   for (std::size_t i = 0; i < docks.pages().size(); ++i) {
     const Page& page = *docks.pages()[i];
@@ -53,7 +55,7 @@ void WindowActions::add_pages(QMenu& menu, PageDocks& docks) {
     if (i < kPagesWithKeys) keys.push_back(QKeySequence(QString("Alt+%1").arg(i + 1)));
     QAction* const action = add(menu, page.title(), keys);
     connect(action, &QAction::triggered, this,
-            [this, name = page.name()] { emit page_wanted(name); });
+            [this, name = page.name()] { emit page_requested(name); });
   }
   QMenu& closed = *menu.addMenu("&Shown");
   for (std::size_t i = 0; i < docks.pages().size(); ++i) closed.addAction(docks.toggle_action(i));

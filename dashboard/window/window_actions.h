@@ -1,7 +1,7 @@
 // All actions of the window, with their menus and keys. The cheat sheet lists the same actions. GUI
 // thread only; the window owns the actions.
 //
-// The object only emits and enables: what an action does is connected in main_window.cc.
+// The object only emits signals and enables actions; main_window.cc connects their effects.
 #pragma once
 
 #include <QAction>
@@ -37,7 +37,7 @@ class WindowActions : public QObject {
   std::vector<const QAction*> all() const;
 
  signals:
-  void page_wanted(const QString& name);
+  void page_requested(const QString& name);
 
  private:
   QAction* add(QMenu& menu, const QString& text, const QList<QKeySequence>& keys);

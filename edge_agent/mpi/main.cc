@@ -12,21 +12,32 @@
 namespace tributary {
 namespace {
 
-constexpr const char* kProgram = "tributary-agent-mpi";
+AgentProgram program() {
+  return {.name = "tributary-agent-mpi",
+          .details =
+              "mpirun starts it once per rank. \"%r\" in an argument is the rank: each rank needs "
+              "its own join\nfile and journal. With peers.transport=mpi the ranks exchange updates "
+              "over MPI, unencrypted.",
+          .examples =
+              "  mpirun -n 4 tributary-agent-mpi --join agent-%r.join -s journal.file=agent-%r.db "
+              "\\\n      -s peers.transport=mpi --exit-when-done\n"
+              "  mpirun -n 4 tributary-agent-mpi --config agent-%r.toml"};
+}
 
 int run(int argc, char** argv) {
   const Result<std::uint32_t> rank =
       rank_from_mpirun([](const char* name) { return std::getenv(name); });
-  if (!rank.ok()) {
-    std::cerr << kProgram << ": " << rank.status().text() << std::endl;
+  std::vector<std::string> words = {argv, argv + argc};
+  if (!rank.ok() && !asks_for_answer(words)) {
+    std::cerr << program().name << ": " << rank.status().text() << std::endl;
     return kExitUsage;
   }
-  std::vector<std::string> words = with_rank({argv, argv + argc}, *rank);
+  if (rank.ok()) words = with_rank(words, *rank);
   std::vector<char*> own;
   for (std::string& word : words) own.push_back(word.data());
   own.push_back(nullptr);
   std::unique_ptr<MpiSession> session;  // must outlive the agent
-  return agent_main(kProgram, argc, own.data(),
+  return agent_main(program(), argc, own.data(),
                     [&session](const Clock& clock) -> Result<std::unique_ptr<PeerPort>> {
                       // A random number distinguishes this run from earlier ones on the same hosts.
                       TRIBUTARY_ASSIGN(const std::uint64_t run, draw_incarnation());

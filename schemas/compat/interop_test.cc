@@ -110,7 +110,7 @@ TEST_F(Interop, AMessageThatOnlyTheWriterKnowsIsNamedByItsNumber) {
   EXPECT_EQ(status.fault().got, "kind " + number);
 }
 
-TEST_F(Interop, OpenFrameTakesWhatOldAndNewPeersWrite) {
+TEST_F(Interop, OpenFrameAcceptsOldAndNewPeers) {
   for (const auto& [writer, written] : own_) {
     for (const auto& entry : std::filesystem::directory_iterator(folder_of(writer))) {
       if (entry.path().stem() == "NextMessage") continue;

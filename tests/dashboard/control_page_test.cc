@@ -70,7 +70,7 @@ TEST_F(ControlPageOverAFile, SubmitsAJobThatMakesSense) {
   EXPECT_TRUE(answers_contain("submit second: already_exists")) << page_->answers().toStdString();
 }
 
-TEST_F(ControlPageOverAFile, WhatIsNotSubmittedIsNotSent) {
+TEST_F(ControlPageOverAFile, NothingIsSentBeforeItIsSubmitted) {
   federation_.start_coordinator();
   open_file();
   ASSERT_TRUE(ready());
@@ -83,7 +83,7 @@ TEST_F(ControlPageOverAFile, WhatIsNotSubmittedIsNotSent) {
   EXPECT_FALSE(page_->submit_form().submit().isEnabled());
 }
 
-TEST_F(ControlPageOverAFile, SaysWhenNoCoordinatorIsThereAndComesBackByItself) {
+TEST_F(ControlPageOverAFile, ReportsAMissingCoordinatorAndReconnects) {
   federation_.start_all();
   open_file();
   ASSERT_TRUE(ready());
@@ -101,7 +101,7 @@ TEST_F(ControlPageOverAFile, SaysWhenNoCoordinatorIsThereAndComesBackByItself) {
   EXPECT_TRUE(reaches(before + 3)) << "the plots' numbers go on too";
 }
 
-TEST_F(ControlPageOverAFile, ChecksWhoIsToBeAllowed) {
+TEST_F(ControlPageOverAFile, ChecksAnAgentToAllow) {
   federation_.start_coordinator();
   open_file();
   ASSERT_TRUE(ready());

@@ -81,7 +81,7 @@ class Watching : protected WatchPlace, public ControlFederation {
   }
 };
 
-TEST_F(Watching, ShowsWhatTheFileHasToo) {
+TEST_F(Watching, ShowsTheSameAsTheFile) {
   federation_.start_all();
   connect_as("ben");
   EXPECT_EQ(run_->name().toStdString(), endpoint_.substr(6));
@@ -131,7 +131,7 @@ TEST_F(Watching, AnOperatorSendsAnAgentAwayAndLetsItIn) {
   EXPECT_TRUE(agent_is("agent-1", true));
 }
 
-TEST_F(Watching, WhoIsNoOperatorLooksAndChangesNothing) {
+TEST_F(Watching, AnObserverCanWatchButChangeNothing) {
   federation_.start_all();
   connect_as("ben");
   ASSERT_TRUE(not_ready());

@@ -151,11 +151,11 @@ TEST_F(AtThePort, PartsAboveTheirCapAreRefusedOrEndTheConnection) {
   EXPECT_EQ(federation.coordinator().lines_with({"reason=payload_too_large"}).size(), 1u);
   // Larger than the limit at which libzmq closes the connection.
   ASSERT_TRUE(guest->send(Bytes(wire::kFrameBytesMax + 4096)));
-  EXPECT_TRUE(guest->hears_the_end());
+  EXPECT_TRUE(guest->receives_the_end());
   EXPECT_TRUE(federation.coordinator().logs({"disconnected", "source=guest"}));
 }
 
-TEST_F(AtThePort, WhatIsSaidAgainIsNotDoneAgain) {
+TEST_F(AtThePort, ARepeatedMessageIsNotExecutedAgain) {
   const std::uint64_t session = guest->join("guest");
   ASSERT_NE(session, 0u);
   wire::TransferRequestT request;
@@ -212,7 +212,7 @@ TEST_F(AtThePort, AnUpdateOfAnotherEpochCountsForNothing) {
   EXPECT_TRUE(eventually([&] { return federation.metric(series) == kTimes; }));
 }
 
-TEST_F(AtThePort, WhatOnlyACoordinatorSaysIsRefused) {
+TEST_F(AtThePort, MessagesOfACoordinatorAreRefused) {
   const std::uint64_t session = guest->join("guest");
   ASSERT_NE(session, 0u);
   for (std::uint32_t i = 1; i <= kTimes; ++i) {

@@ -55,8 +55,8 @@ TEST_F(CutLink, ABlackHoleInBothDirections) {
   expect_it_comes_back();
 }
 
-TEST_F(CutLink, OnlyWhatTheAgentSaysIsLost) {
-  relay->swallow_what_goes_up();
+TEST_F(CutLink, OnlyTheUplinkIsLost) {
+  relay->drop_uplink();
   EXPECT_TRUE(two_alone(4));
   EXPECT_TRUE(lost("reason=silent"));
   relay->heal();

@@ -31,7 +31,7 @@ Json shown(const Federation& federation) {
   return json.is_object() ? json.value("data", Json::object()) : Json::object();
 }
 
-TEST(Deadlines, AJobWhoseDeadlineIsTooShortIsPausedAndSaysWhatWouldFit) {
+TEST(Deadlines, AShortDeadlinePausesTheJobAndNamesASufficientOne) {
   Federation federation(slow_uplink());
   federation.set_for_agent(1, "link.shape_bytes_per_s=200000");
   // Without a burst the rate limit applies from the first byte on.

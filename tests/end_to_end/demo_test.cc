@@ -87,7 +87,7 @@ class Demo : public testing::Test {
 };
 
 // The coordinator also has a port for observers and one for metrics; agents find the right one.
-TEST_F(Demo, TrainsAndSaysWhatItCost) {
+TEST_F(Demo, TrainsAndPrintsItsCost) {
   std::ofstream(folder_ / "watchers.allow").close();
   std::vector<std::string> words = command("6");
   words.insert(words.end(), {"--collective", "star"});
@@ -170,7 +170,7 @@ Followed followed_in(const std::string& run_file) {
 
 // Runs until the planner has used two codecs or ratios and two collectives, however long rounds
 // take on this machine. The uplink to the coordinator changes its rate by a factor of 60.
-TEST_F(Demo, FollowsTheLinksAndSaysWhy) {
+TEST_F(Demo, FollowsTheLinksAndPrintsReasons) {
   const fs::path changing = folder_ / "changing";
   std::ofstream(changing) << "20, 20, 1, 0\n20, 0.3, 20, 0\n";
   Process demo({TRIBUTARY_CLI, "demo", "--headless", "--out", out(), "--agents", "3", "--rounds",
@@ -203,7 +203,7 @@ TEST_F(Demo, FollowsTheLinksAndSaysWhy) {
   EXPECT_TRUE(eventually([&] { return living().empty(); }));
 }
 
-TEST_F(Demo, TheTraceThatComesAlongIsTheOneInTheDocuments) {
+TEST_F(Demo, TheInstalledTraceIsTheDocumentedOne) {
   Process demo({TRIBUTARY_CLI, "demo", "--headless", "--out", out(), "--agents", "1", "--rounds",
                 "1", "--pictures", "100"},
                (folder_ / "log").string());
@@ -257,7 +257,7 @@ TEST_F(Demo, CtrlCClosesTheDashboardAsWell) {
   EXPECT_FALSE(fs::exists(out()));
 }
 
-TEST_F(Demo, SaysWhyThereIsNoDashboardToWhomAskedForIt) {
+TEST_F(Demo, ExplainsAMissingDashboard) {
   std::vector<std::string> words = {"/usr/bin/env", "-u", "DISPLAY", "-u", "WAYLAND_DISPLAY"};
   for (const std::string& word : command("2")) {
     words.push_back(word == "--headless" ? "--dashboard" : word);

@@ -39,7 +39,7 @@ FederationOptions options_for(const std::string& codec) {
           .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0"}};
 }
 
-// The job is over; what its journal and its exported model say.
+// The result of a finished job, read from its journal and its exported model.
 class Outcome {
  public:
   explicit Outcome(Federation& federation)
@@ -140,7 +140,7 @@ void play(const TrainerFault& fault) {
   }
 }
 
-TEST_P(TrainerFaults, TheJobGoesOn) { play(GetParam()); }
+TEST_P(TrainerFaults, TheJobContinues) { play(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Some, TrainerFaults,
                          testing::Values(TrainerFault{"nan", "nan", true, "fp32", "star", true},
@@ -173,7 +173,7 @@ std::vector<TrainerFault> all_trainer_faults() {
 INSTANTIATE_TEST_SUITE_P(ManyFaults, TrainerFaults, testing::ValuesIn(all_trainer_faults()),
                          [](const auto& fault) { return text_of(fault.param); });
 
-TEST(FaultyNumbers, AJobWhoseAgentsAllDivergeEndsWithTheReason) {
+TEST(FaultyNumbers, AJobWithoutConvergingAgentsEndsWithTheReason) {
   FederationOptions options = options_for("fp32");
   Federation federation(options);
   for (std::uint32_t agent = 0; agent < kFaultyAgents; ++agent) {
@@ -246,7 +246,7 @@ std::string text_of(const ClientFault& fault) {
 
 class ClientFaults : public testing::TestWithParam<ClientFault> {};
 
-TEST_P(ClientFaults, TheJobGoesOn) {
+TEST_P(ClientFaults, TheJobContinues) {
   const ClientFault& fault = GetParam();
   Federation federation(options_for(fault.codec));
   federation.start_coordinator();

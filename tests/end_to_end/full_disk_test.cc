@@ -9,7 +9,7 @@
 namespace tributary::end_to_end {
 namespace {
 
-TEST(FullDisk, OfTheCoordinatorHoldsTheJobUntilThereIsSpace) {
+TEST(FullDisk, OnTheCoordinatorHoldsTheJobUntilThereIsSpace) {
   const SmallDisk disk;
   if (!disk.mounted()) return run_again_in_a_namespace(disk.why_not());
   Federation federation({.rounds = 30,
@@ -28,7 +28,7 @@ TEST(FullDisk, OfTheCoordinatorHoldsTheJobUntilThereIsSpace) {
   federation.expect_sound();
 }
 
-TEST(FullDisk, OfAnAgentLeavesItOutUntilThereIsSpace) {
+TEST(FullDisk, OnAnAgentExcludesItUntilThereIsSpace) {
   const SmallDisk disk;
   if (!disk.mounted()) return run_again_in_a_namespace(disk.why_not());
   Federation federation({.rounds = 60,

@@ -63,7 +63,7 @@ class Jobs : public testing::Test {
   }
 };
 
-TEST_F(Jobs, APausedJobRestsOverARestartAndGoesOnWhereItWas) {
+TEST_F(Jobs, APausedJobStaysPausedOverARestartAndThenContinues) {
   Federation federation(options());
   federation.start_all();
   ASSERT_TRUE(reaches(federation, "test", 3));
@@ -124,7 +124,7 @@ TEST_F(Jobs, JobsOfDifferentAgentsRunAtOnce) {
   EXPECT_TRUE(reaches(federation, "second", second + 6));
 }
 
-TEST_F(Jobs, WhatIsWrongIsSaidAndTheOthersGoOn) {
+TEST_F(Jobs, AnInvalidJobIsReportedAndTheOthersContinue) {
   Federation federation(options());
   federation.start_all();
   ASSERT_TRUE(reaches(federation, "test", 1));

@@ -47,7 +47,7 @@ TEST(Join, TheFileIsAllThatAnAgentNeeds) {
   EXPECT_EQ(federation.coordinator().lines_with({"round committed", "contributors=2"}).size(), 4u);
 }
 
-TEST(Join, WhatIsSetBesideTheFileCountsMore) {
+TEST(Join, SettingsTakePrecedenceOverTheJoinFile) {
   Federation federation({.agents = 1, .rounds = 1});
   federation.start_coordinator();
   const std::string file = let_in(federation, "garage-01");
@@ -58,7 +58,7 @@ TEST(Join, WhatIsSetBesideTheFileCountsMore) {
   EXPECT_EQ(agent.lines_with({"started", elsewhere}).size(), 1u);
 }
 
-TEST(Join, AFileThatCannotBeWhatItIsCalledEndsTheAgentWithTheReason) {
+TEST(Join, AnInvalidJoinFileEndsTheAgentWithTheReason) {
   Federation federation({.agents = 1, .rounds = 1});
   federation.start_coordinator();
   const std::string file = let_in(federation, "garage-01");

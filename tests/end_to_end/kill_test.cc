@@ -62,7 +62,7 @@ TEST(Kill, TheCoordinatorWithAnUnpublishedCommit) {
     for (std::uint32_t i = 0; i < 3; ++i) {
       ASSERT_TRUE(federation.agent(i).logs({"training", this_round}));
     }
-    relay.swallow_what_comes_down();
+    relay.drop_downlink();
     if (!federation.coordinator().logs({"round committed", this_round + " "})) break;
     federation.coordinator().kill();
     const auto has_it = [&](std::uint32_t i) {
@@ -97,7 +97,7 @@ TEST(Kill, TheCoordinatorAtRandomMoments) {
 }
 
 // The coordinator has the model, so the agent only loses its residual.
-TEST(Kill, AnAgentWhoseJournalIsDamagedBeginsAnew) {
+TEST(Kill, AnAgentWithADamagedJournalStartsAgain) {
   Federation federation({.rounds = 12, .agent_settings = {"trainer.train_ms=50"}});
   federation.start_all();
   ASSERT_TRUE(federation.agent(1).logs({"model stored", " model_version=3 "}));
@@ -115,7 +115,7 @@ TEST(Kill, AnAgentWhoseJournalIsDamagedBeginsAnew) {
   EXPECT_EQ(*anew->replica->model, *whole->replica->model);
 }
 
-TEST(Kill, EverybodyAtOnce) {
+TEST(Kill, AllAtOnce) {
   Federation federation({.rounds = 10});
   federation.start_all();
   ASSERT_TRUE(federation.committed(4));
@@ -127,7 +127,7 @@ TEST(Kill, EverybodyAtOnce) {
 }
 
 // The agent behaves like a device that sleeps. Cut links are tested in cut_link_test.cc.
-TEST(Kill, AnAgentThatIsSilentForLongerThanTheDeadlineIsLeftOutAndComesBack) {
+TEST(Kill, AnAgentSilentBeyondTheDeadlineIsExcludedAndReturns) {
   Federation federation({.rounds = 60,
                          .coordinator_settings = {"job.agents_min=2", "job.deadline_ms=1000",
                                                   "heartbeat.timeout_ms=1000"},

@@ -94,7 +94,7 @@ void expect_made_again(const wire::PlanT& plan) {
   EXPECT_EQ(decision->reason.substr(0, wire::kTextBytesMax), plan.reason->sentence);
 }
 
-TEST(Planner, AdvisesRoundsAndWhatItDecidedIsDecidedAgain) {
+TEST(Planner, PlansRoundsAndAReplayRepeatsItsDecisions) {
   Federation federation(planned("adaptive"));
   ASSERT_NO_FATAL_FAILURE(run_until_plan_used(federation));
   EXPECT_TRUE(federation.coordinator().lines_with({"diverged"}).empty());
@@ -111,7 +111,7 @@ TEST(Planner, AdvisesRoundsAndWhatItDecidedIsDecidedAgain) {
   EXPECT_GE(codecs.size(), 2u);  // float32 and the planner's choice
 }
 
-TEST(Planner, ACoordinatorThatWasKilledGoesOnAsItHadDecided) {
+TEST(Planner, AKilledCoordinatorKeepsItsDecision) {
   Federation federation(planned("adaptive"));
   ASSERT_NO_FATAL_FAILURE(start_and_use_plan(federation));
   federation.coordinator().signal(SIGKILL);

@@ -42,7 +42,7 @@ class Report : public testing::Test {
   }
 };
 
-TEST_F(Report, OfAFederationSaysWhatItsJournalSays) {
+TEST_F(Report, MatchesTheJournalOfTheFederation) {
   Federation federation({.agents = 2, .rounds = 12, .codec = "int8"});
   federation.start_all();
   federation.expect_everybody_ends();

@@ -86,7 +86,7 @@ TEST(Stragglers, AnAgentThatTrainsTenTimesAsLongDelaysNoRoundAndContributes) {
   EXPECT_FALSE(federation.coordinator().lines_with({"agents_late", "agent-7"}).empty());
 }
 
-TEST(Stragglers, AStoppedAgentDelaysOneRoundAndComesBack) {
+TEST(Stragglers, AStoppedAgentDelaysOneRoundAndReturns) {
   FederationOptions options = with_grace(3, 200);
   // No round waits for the stopped agent to catch up.
   options.coordinator_settings = {"job.agents_min=1", "job.grace_ms=200", "job.deadline_ms=60000"};

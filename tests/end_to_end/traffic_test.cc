@@ -123,7 +123,7 @@ TEST_P(OnTheWire, IsThePayloadsAndTheFramingThatIsDocumented) {
   EXPECT_NEAR(carried_.down, down, kTolerance * down);
 }
 
-TEST_P(OnTheWire, IsWhatTheJournalSays) {
+TEST_P(OnTheWire, MatchesTheJournal) {
   EXPECT_NEAR(journal_.up, carried_.up, kTolerance * carried_.up);
   EXPECT_NEAR(journal_.down, carried_.down, kTolerance * carried_.down);
 }

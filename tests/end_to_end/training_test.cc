@@ -223,7 +223,7 @@ learning_rate = 0.0001
   }
 };
 
-TEST_F(TrainingWithGcomp, LeavesOutWhatTheStepWouldRoundAway) {
+TEST_F(TrainingWithGcomp, LeavesOutBitsThatTheStepRoundsAway) {
   Sent star;
   play("gcomp:truncation=metric", "star", star);
   EXPECT_GT(star.buckets_with_view, 0);
@@ -246,7 +246,7 @@ TEST_F(TrainingWithGcomp, SendsAQuarterOfTheBytesByDefault) {
 }
 
 // An agent with different data is left out and logs the mismatch; the others continue.
-TEST_F(Training, AnAgentWithOtherDataIsLeftOutAndSaysWhy) {
+TEST_F(Training, AnAgentWithOtherDataIsExcludedWithAReason) {
   Federation federation({.agents = 2,
                          .rounds = 4,
                          .job = std::string(kLenet) + "mode = \"gradient\"\nquorum = 0.5\n",
@@ -278,7 +278,7 @@ struct BadData {
 
 class TrainingOnBadData : public Training, public testing::WithParamInterface<BadData> {};
 
-TEST_P(TrainingOnBadData, IsSaidAndTheOthersGoOn) {
+TEST_P(TrainingOnBadData, IsReportedAndTheOthersContinue) {
   std::filesystem::create_directory(data_ / "good");
   std::string good = "a,b,y\n";
   for (int i = 0; i < 64; ++i) good += std::to_string(i % 7) + "," + std::to_string(i % 5) + ",1\n";
@@ -375,7 +375,7 @@ TEST_F(Training, DaemonsWithAnEngineStopWhenTheyAreAsked) {
 }
 
 // The training continues from the same model, bit for bit.
-TEST_F(Training, APausedTrainingGoesOnOverARestart) {
+TEST_F(Training, APausedTrainingContinuesOverARestart) {
   Federation federation(
       {.agents = 2,
        .rounds = 80,

@@ -92,7 +92,7 @@ TEST_F(Watching, AKilledCoordinatorIsWatchedOnWhenItIsBack) {
   EXPECT_EQ(detail->agents.size(), 2u);
 }
 
-TEST_F(Watching, WhoMayAsksWhatOperatorsAsk) {
+TEST_F(Watching, AnAllowedObserverSendsOperatorsCommands) {
   RemoteRun run(options(watcher_), clock_);
   ASSERT_TRUE(reads(run, [&](const Status&) { return changes_.rounds.size() >= 2; }));
   const Status refused = run.ask_operator("{\"verb\":\"stop\",\"job\":\"test\"}").status();

@@ -60,7 +60,7 @@ void expect_each_round_once(RunWatcher& watcher, std::uint64_t rounds) {
   EXPECT_EQ(watcher.trouble().text(), "ok");
 }
 
-TEST(Watched, ACoordinatorThatIsKilledComesBackInThePictures) {
+TEST(Watched, AKilledCoordinatorReturnsInTheCharts) {
   Federation federation({.rounds = 12});
   RunWatcher watcher(federation.coordinator_journal());
   federation.start_all();
@@ -74,7 +74,7 @@ TEST(Watched, ACoordinatorThatIsKilledComesBackInThePictures) {
   federation.expect_sound();
 }
 
-TEST(Watched, AFullDiskIsNoTroubleForWhoLooksOn) {
+TEST(Watched, AFullDiskDoesNotDisturbObservers) {
   const SmallDisk disk;
   if (!disk.mounted()) return run_again_in_a_namespace(disk.why_not());
   Federation federation({.rounds = 30,

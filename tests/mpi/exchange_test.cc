@@ -1,5 +1,5 @@
-// Exchanges over MPI, each rank a member: what comes out must be what the specification, computed
-// at every rank by itself, says.
+// Exchanges over MPI, with a member at each rank. The result must equal the specification, which
+// each rank computes by itself.
 #include <gtest/gtest.h>
 
 #include "core/collective/exchange_testing.h"

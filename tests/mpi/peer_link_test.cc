@@ -80,8 +80,8 @@ class PeerLinkOverMpi : public testing::Test {
       if (heard.session == 0 || (heard.from == member && !heard.lost.ok())) return heard.lost;
     }
   }
-  // Nobody leaves the session before all have come so far. The first member tells them to go; that
-  // it has left says as much.
+  // No member leaves the session before all have reached this point. The first member tells them to
+  // leave, by a message or by leaving itself.
   void meet(std::uint64_t session, const Ranks& members) {
     if (rank() == members[0]) {
       while (done_ + 1 < members.size()) {
@@ -105,7 +105,7 @@ class PeerLinkOverMpi : public testing::Test {
   std::unique_ptr<PeerLink> link_;
 };
 
-TEST_F(PeerLinkOverMpi, EverybodyGetsWhatOthersSendInItsOrder) {
+TEST_F(PeerLinkOverMpi, AllReceiveMessagesInOrder) {
   make();
   Ranks members = everybody();
   std::rotate(members.begin(), members.begin() + 1, members.end());
@@ -134,7 +134,7 @@ TEST_F(PeerLinkOverMpi, EverybodyGetsWhatOthersSendInItsOrder) {
   EXPECT_GT(link_->counters().bytes_in, 1000u);
 }
 
-// Each in its own time: whoever is done with one goes on to the next.
+// Each member in its own time: after one session it opens the next.
 TEST_F(PeerLinkOverMpi, EpochsOfAllAndOfSomeFollowOneAnother) {
   make({.endpoint = {}, .connect_max = service_testing::kLong});
   for (std::uint64_t session = 100; session < 130; ++session) {

@@ -19,12 +19,15 @@ namespace tributary {
 
 static_assert(std::is_trivially_copyable_v<NodeCounts>, "it lives in a file");
 
+// Bin i of the histogram counts delays of i significant bits, in ns; the last bin takes all longer
+// ones.
 void DirectionCounts::note_late(std::uint64_t late_ns) {
   late_ns_sum += late_ns;
   late_ns_max = std::max(late_ns_max, late_ns);
   ++late[std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(late_ns)), late.size() - 1)];
 }
 
+// 0 without packets.
 double DirectionCounts::late_ms_mean() const {
   if (link.packets == 0) return 0;
   return static_cast<double>(late_ns_sum) / static_cast<double>(link.packets) / 1e6;
@@ -67,6 +70,7 @@ CountsFile::~CountsFile() {
   if (counts_ != nullptr) ::munmap(counts_, nodes_ * sizeof(NodeCounts));
 }
 
+// The relay writes meanwhile, so the counts of different nodes may be of different moments.
 std::vector<NodeCounts> read_counts(const std::string& path) {
   const Result<Bytes> bytes = read_file(path, kLabNodesMax * sizeof(NodeCounts));
   if (!bytes.ok()) return {};

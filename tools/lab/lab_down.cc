@@ -16,6 +16,7 @@
 namespace tributary {
 namespace {
 
+// The options; `all` ignores the name.
 struct LabDown {
   std::string name = "lab";
   bool all = false;
@@ -39,6 +40,7 @@ Result<Answer> down(const LabDown& command) {
   for (const std::string& name : names) {
     const auto found = labs.find(name);
     Status removed = found == labs.end() ? Status() : remove_namespaces(name, found->second);
+    // A description without namespaces would hide that something remains.
     if (removed.ok()) remove_lab_state(name);
     if (first.ok()) first = std::move(removed);
   }

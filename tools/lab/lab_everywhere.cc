@@ -23,8 +23,10 @@ namespace tributary {
 namespace {
 
 constexpr std::chrono::seconds kStopMax{5};  // from the first signal to SIGKILL
+// The exit code of shells for a program that cannot be started.
 constexpr int kCannotRun = 127;
 
+// `process` is also the id of the process group.
 struct Program {
   pid_t process = -1;
   bool running = false;
@@ -109,6 +111,7 @@ class Programs {
 
 }  // namespace
 
+// `env` sets the variables after `ip netns exec` has entered the namespace.
 std::vector<std::string> lab_command(const std::string& lab, std::uint32_t node,
                                      std::uint32_t nodes, const std::vector<std::string>& command) {
   std::vector<std::string> words = {"ip",

@@ -21,6 +21,7 @@ namespace {
 // Not a valid node: --node was not given.
 constexpr std::uint32_t kNoNode = kLabNodesMax;
 
+// The options. Exactly one of `node` and `all` must be given.
 struct LabExec {
   std::string name = "lab";
   std::uint32_t node = kNoNode;
@@ -28,6 +29,7 @@ struct LabExec {
   std::vector<std::string> command;
 };
 
+// Distinguishes a missing lab from one that a crash has left incomplete.
 Result<FoundLab> find_lab(const std::string& name) {
   const auto labs = find_labs();
   const auto found = labs.find(name);

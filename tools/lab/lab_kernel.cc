@@ -25,6 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The folder in which `ip netns` keeps its namespaces.
 constexpr const char* kNamespaces = "/run/netns";
 // ip netns exec binds the files there over those in /etc
 constexpr const char* kHosts = "/etc/netns";
@@ -85,6 +86,7 @@ Status make_hub(const LabPlan& plan) {
   return {};
 }
 
+// A namespace with its own hosts file and TCP settings. Interfaces are added later.
 Status make_node(const LabPlan& plan, std::uint32_t node, const std::string& congestion_control) {
   const std::string name = node_namespace(plan.name, node);
   TRIBUTARY_TRY(run_tool({"ip", "netns", "add", name}).status());
@@ -123,6 +125,7 @@ Status check_lab_is_possible() {
                                           .remedy = "run it as root, or with sudo"});
 }
 
+// Only the calling thread changes its namespace.
 Status enter_namespace(const std::string& name) {
   const int file = ::open(path_of(name).c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return system_error(path_of(name), errno);
@@ -155,6 +158,8 @@ std::vector<std::string> FoundLab::namespaces(const std::string& lab) const {
   return names;
 }
 
+// Labs are recognized by the names of their namespaces, so that a lab without a description is
+// found too.
 std::map<std::string, FoundLab> find_labs() {
   std::map<std::string, FoundLab> labs;
   std::error_code error;
@@ -204,6 +209,7 @@ Status make_namespaces(const LabPlan& plan, const std::string& congestion_contro
   return {};
 }
 
+// The hub first, because a link's other end is created with it.
 Status make_links(const LabPlan& plan) {
   const std::string hub = hub_namespace(plan.name);
   TRIBUTARY_TRY(run_batch("ip", hub, hub_ip_lines(plan)));

@@ -23,6 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// The folder is emptied when the machine starts, like the namespaces that it describes.
 constexpr const char* kFolder = "/run/tributary/lab";
 constexpr std::uint64_t kStateBytesMax = 1u << 20;
 
@@ -64,6 +65,7 @@ std::string lab_counts_path(const std::string& lab) {
   return fmt::format("{}/{}.counts", kFolder, lab);
 }
 
+// Written last, so a description means a complete lab.
 Status write_lab_state(const LabState& state) {
   const nlohmann::ordered_json json = {{"name", state.name},
                                        {"mtu_bytes", state.mtu_bytes},
@@ -73,6 +75,7 @@ Status write_lab_state(const LabState& state) {
   return write_file_atomically(state_path(state.name), bytes_of(json_text(json)));
 }
 
+// Empty for a missing or unreadable description; the lab then counts as the remains of a crash.
 std::optional<LabState> read_lab_state(const std::string& lab) {
   const Result<Bytes> bytes = read_file(state_path(lab), kStateBytesMax);
   if (!bytes.ok()) return std::nullopt;

@@ -18,6 +18,7 @@
 namespace tributary {
 namespace {
 
+// Part of a tool's message that an error repeats.
 constexpr std::size_t kShownBytes = 400;
 
 // A file in memory instead of a pipe, so neither side blocks, whatever the length.
@@ -106,6 +107,7 @@ Result<std::string> run_tool(std::vector<std::string> command, const std::string
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
+  // Some tools write their errors to standard output.
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return out.text();
   return failed(command, err.text().empty() ? out.text() : err.text());
 }

@@ -22,6 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// The options. Settings of single nodes override those of all links.
 struct LabUp {
   std::string name = "lab";
   std::uint32_t nodes = 4;
@@ -104,6 +105,7 @@ std::string round_trip_text(const LabPlan& plan) {
                      plan.nodes() - 1, 1e3 * round_trip_s(first, last));
 }
 
+// Ends with the command that a user needs next.
 Answer answer(const LabPlan& plan, const LabState& state) {
   Table table({"node", "address", "namespace", "link", "by"});
   Json nodes = Json::array();
@@ -139,6 +141,7 @@ Result<Answer> up(const LabUp& command) {
   return answer(plan, *state);
 }
 
+// An option for one setting of all links. `key` is its name in --node and in descriptions.
 Option setting(LinkSettings& link, std::string_view key, std::string_view option,
                std::string_view value_name, std::string help) {
   return {.name = option,
@@ -161,7 +164,7 @@ std::vector<Option> options(LabUp& command) {
            .help = "number of nodes (4)",
            .accept = accept_count(command.nodes, 1u, kLabNodesMax)},
           setting(link, "rate", "--rate", "RATE",
-                  "rate of each link in both directions, for example 100mbit (unlimited)"),
+                  "rate of each link in each direction, for example 100mbit (unlimited)"),
           setting(link, "up-rate", "--up-rate", "RATE", "rate from the node only"),
           setting(link, "down-rate", "--down-rate", "RATE", "rate to the node only"),
           setting(link, "delay", "--delay", "TIME",
@@ -177,7 +180,7 @@ std::vector<Option> options(LabUp& command) {
           setting(link, "trace", "--trace", "FILE", "trace of rate, delay and loss over time"),
           {.name = "--node",
            .value_name = "NODE:KEY=VALUE,...",
-           .help = "settings of one node; the keys are the names above without leading dashes",
+           .help = "settings of one node; keys are the options above without dashes",
            .accept = [&command](const std::string& value) -> Status {
              TRIBUTARY_ASSIGN(command.own.emplace_back(), parse_node_settings(value));
              return {};

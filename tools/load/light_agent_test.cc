@@ -1,3 +1,4 @@
+// Tests of the agent that `tributary load` runs many times in one process.
 #include "tools/load/light_agent.h"
 
 #include <gtest/gtest.h>
@@ -185,7 +186,7 @@ TEST(LightAgent, PlaysEveryRoundOfAnyCodec) {
 }
 
 // The session breaks at any message: greeting, model, plan, payload, aggregate or commit.
-TEST(LightAgent, GoesOnInAnotherSession) {
+TEST(LightAgent, ContinuesInAnotherSession) {
   int lost = 0;
   bool reached = true;
   for (int at = 1; reached; at += 7) {

@@ -25,6 +25,7 @@ constexpr std::uint32_t kLoadAgentsMax = 10'000;
 constexpr std::array<std::string_view, 2> kSwitch = {"off", "on"};
 constexpr std::array<std::string_view, 2> kReplicas = {"shared", "own"};
 
+// The options. 0 threads stands for one per processor.
 struct LoadCommand {
   std::uint32_t agents = 10;
   std::uint64_t parameters = 1u << 20;
@@ -68,6 +69,7 @@ ChildCoordinatorOptions coordinator_options(const LoadCommand& command) {
           fmt::format("link.connections_max={}", std::clamp(command.agents * 2, 64u, 65'000u))}};
 }
 
+// Keys are public: benchmarks read them.
 Json load_json(const LoadCommand& command, const LoadReport& report, std::uint64_t peak) {
   return {{"agents", command.agents},
           {"parameters", command.parameters},
@@ -87,6 +89,7 @@ Json load_json(const LoadCommand& command, const LoadReport& report, std::uint64
           {"bytes_down", report.bytes_down}};
 }
 
+// The same figures as the JSON output.
 std::string load_text(const LoadCommand& command, const LoadReport& report, std::uint64_t peak) {
   return fmt::format(
       "{} agents, {} parameters, {}, encryption {}: {} rounds\n\n"

@@ -1,3 +1,4 @@
+// Tests of the replica that many agents of one process share as long as they are equal.
 #include "tools/load/shared_replica.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of data URIs with the test vectors of RFC 4648.
 #include "cli/report/svg/data_uri.h"
 
 #include <gtest/gtest.h>

@@ -14,6 +14,7 @@ namespace {
 // spacing.
 constexpr double kCharacterWidth = 6.4;
 
+// The names of SVG's attribute text-anchor.
 std::string_view name_of(Anchor anchor) {
   return anchor == Anchor::start ? "start" : anchor == Anchor::middle ? "middle" : "end";
 }
@@ -30,6 +31,7 @@ void Drawing::open_group(std::string_view css_class) {
   text_ += fmt::format("<g class=\"{}\">\n", css_class);
 }
 
+// Closes the element that was written last. Browsers show the hint as a tooltip.
 void Drawing::finish(std::string_view hint) {
   if (hint.empty()) {
     text_ += "/>\n";
@@ -89,6 +91,8 @@ void Drawing::path(std::span<const Point> points, std::string_view css_class) {
   if (!pen.empty()) text_ += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", css_class, pen);
 }
 
+// Each stretch without a gap becomes one closed polygon: forwards along the upper edge, back along
+// the lower one. Both edges have the same number of points.
 void Drawing::area(std::span<const Point> above, std::span<const Point> below,
                    std::string_view css_class) {
   const auto whole = [&](std::size_t i) {

@@ -14,6 +14,7 @@
 namespace tributary::report {
 namespace {
 
+// Heights in px. The width of all figures is kFigureWidth, and the height follows from the panels.
 constexpr double kTitleHeight = 26;
 constexpr double kAxisHeight = 44;
 constexpr double kBetweenPanels = 14;
@@ -22,6 +23,7 @@ constexpr double kMarkHeight = 14;
 // More marks would cover the curves; they are then omitted.
 constexpr std::size_t kMarksMax = 40;
 
+// The range of the finite x values that were taken; `first` is above `last` without any.
 struct Range {
   double first = std::numeric_limits<double>::infinity();
   double last = -std::numeric_limits<double>::infinity();
@@ -58,6 +60,7 @@ Axis x_axis_of(const Figure& figure) {
   return {.ticks = {}, .unit = figure.x_unit, .low = range.first, .high = range.last};
 }
 
+// Draws from the top to the bottom. Each panel returns the y at which the next one may begin.
 class Painter {
  public:
   explicit Painter(const Figure& figure) : figure_(figure), x_(x_axis_of(figure)) {
@@ -85,6 +88,7 @@ class Painter {
 
   void draw_marks(double top, double bottom) {
     if (!marks_shown()) return;
+    // The x from which a number fits without covering the previous one.
     double free_from = -1;
     for (const Mark& mark : figure_.marks) {
       if (mark.x < x_.low || mark.x > x_.high) continue;
@@ -107,6 +111,7 @@ class Painter {
                    "label");
   }
 
+  // A picture inside a page uses the page's styles; a separate file needs its own and a background.
   std::string wrap(double height, bool with_styles) const {
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" "

@@ -1,3 +1,4 @@
+// Tests of figures as SVG: places of points, gaps, logarithmic axes and hostile texts.
 #include "cli/report/svg/figure.h"
 
 #include <gmock/gmock.h>
@@ -146,7 +147,7 @@ TEST(Figure, BandsAreAsLongAsTheyHeldAndManyAreThinnedOut) {
   EXPECT_LT(svg_of(figure, false).size(), 200'000u);
 }
 
-TEST(Figure, NothingToShowIsSaid) {
+TEST(Figure, AnEmptyFigureShowsAText) {
   const Figure empty = figure_with({.series = {{.label = "a", .points = {{1, kGap}}}}});
   EXPECT_FALSE(has_values(empty));
   EXPECT_THAT(svg_of(empty, false), HasSubstr("no values"));

@@ -27,6 +27,7 @@ std::vector<Series> stacked(const std::vector<Series>& series) {
   return out;
 }
 
+// A value holds until the next point, so each step is horizontal first and then vertical.
 Points stairs(const Points& points) {
   Points out;
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -48,6 +49,7 @@ std::vector<Series> inside(std::vector<Series> series, const Axis& x) {
   return series;
 }
 
+// One panel with its own y axis. Refers to its arguments, which must outlive it.
 class LinePainter {
  public:
   LinePainter(Drawing& drawing, const LinePanel& panel, const Axis& x)
@@ -78,6 +80,7 @@ class LinePainter {
   }
 
  private:
+  // A logarithmic axis has no place for zero and negative values.
   bool usable(double value) const { return std::isfinite(value) && (!panel_.log || value > 0); }
 
   // Returns false if no value can be drawn. SVG's y grows downwards, so the axis begins at the
@@ -119,6 +122,7 @@ class LinePainter {
     drawing_.line(x_.begin, y_.begin, x_.end, y_.begin, "axis");
   }
 
+  // From values to px. Unusable values become gaps.
   Points placed(const Points& points) const {
     Points out;
     for (const Point& point : points) {
@@ -127,6 +131,7 @@ class LinePainter {
     return out;
   }
 
+  // From the lowest layer to the highest. Reference lines are no layers.
   void draw_areas(double bottom) {
     Points below;
     for (const Series& series : shown_) {
@@ -141,6 +146,7 @@ class LinePainter {
     }
   }
 
+  // The classes are defined in picture_styles.cc.
   std::string class_of(const Series& series) const {
     std::string css_class = series.reference ? "ref line" : colour_class(series.colour) + " line";
     if (series.faint) css_class += " faint";
@@ -207,6 +213,7 @@ double Axis::place(double value) const {
   return begin + share * (end - begin);
 }
 
+// Further colours repeat the first ones with the class "again", which dashes the line.
 std::string colour_class(std::size_t colour) {
   constexpr std::size_t kColours = 6;
   return fmt::format("s{}{}", colour % kColours, colour >= kColours ? " again" : "");
@@ -214,6 +221,7 @@ std::string colour_class(std::size_t colour) {
 
 double draw_legend(Drawing& drawing, const std::vector<LegendEntry>& entries, double left,
                    double y) {
+  // Height of a line of the legend in px, and the number of entries before "and N more".
   constexpr double kLine = 17;
   constexpr std::size_t kEntriesMax = 24;
   double x = left;

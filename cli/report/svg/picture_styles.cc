@@ -11,6 +11,7 @@
 namespace tributary::report {
 namespace {
 
+// The name is the CSS class of a curve; colour_class() gives the class of a number.
 struct Colour {
   std::string_view name;
   std::string_view light;  // on a light background
@@ -57,6 +58,7 @@ constexpr std::string_view kDark = R"css(.picture text { fill: #e6e9ec; }
 .empty { fill: #1d232a; }
 )css";
 
+// One rule each for lines (stroke) and for areas, bands and dots (fill).
 std::string of_colour(std::string_view name, std::string_view colour) {
   return fmt::format(
       ".{0}.line {{ stroke: {1}; }} .{0}.area, .{0}.band, .{0}.dot {{ fill: {1}; }}\n", name,

@@ -46,6 +46,7 @@ Points decimated(const Points& points, std::size_t most) {
   return out;
 }
 
+// Without the gap a pause would be drawn as a straight line, as if values existed.
 Points with_gaps(const Points& points, double further_than) {
   Points out;
   for (const Point& point : points) {
@@ -84,6 +85,8 @@ Envelope envelope(const std::vector<Points>& lines, std::size_t bins_max) {
   }
   Envelope out;
   if (longest == 0) return out;
+  // Never more bins than the longest line has points, so that few samples are not torn apart by
+  // empty bins.
   const std::size_t bins = std::clamp<std::size_t>(longest, 1, std::max<std::size_t>(1, bins_max));
   const double width = std::max(last - first, 1e-12) / static_cast<double>(bins);
   std::vector<Points> in_bin(bins);
@@ -110,6 +113,8 @@ Envelope envelope(const std::vector<Points>& lines, std::size_t bins_max) {
   return out;
 }
 
+// Parts of equal numbers of points, not of equal width; a part is never empty because most <
+// points.size().
 Points averaged(const Points& points, std::size_t most) {
   if (points.size() <= most || most == 0) return points;
   Points out;

@@ -1,3 +1,4 @@
+// Tests of thinning out curves without losing spikes and gaps.
 #include "cli/report/svg/points.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ TEST(Decimated, KeepsSpikesGapsAndEnds) {
   EXPECT_EQ(decimated(wave(50), 2000).size(), 50u);
 }
 
-TEST(Decimated, WhatIsAllGapsStaysOne) {
+TEST(Decimated, GapsAloneBecomeOneGap) {
   const Points thin = decimated(Points(5000, Point{1, kGap}), 100);
   EXPECT_LE(thin.size(), 100u);
   EXPECT_TRUE(std::ranges::all_of(thin, [](const Point& p) { return std::isnan(p.y); }));

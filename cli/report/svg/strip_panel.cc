@@ -10,8 +10,10 @@
 namespace tributary::report {
 namespace {
 
+// In units of the drawing, which are pixels at scale 1.
 constexpr double kStripHeight = 24;
 constexpr double kBetweenStrips = 6;
+// More bands than this would be narrower than a pixel.
 constexpr std::size_t kBandsMax = 1200;
 // Further labels share a neutral colour.
 constexpr std::size_t kKindsMax = 12;
@@ -37,6 +39,7 @@ std::vector<Band> thinned(const std::vector<Band>& bands) {
         bands.begin() + static_cast<std::ptrdiff_t>((i + 1) * bands.size() / kBandsMax);
     Band longest = *std::max_element(
         begin, end, [](const Band& a, const Band& b) { return a.to - a.from < b.to - b.from; });
+    // The band covers its whole interval, so that no gaps appear.
     longest.from = begin->from;
     longest.to = (end - 1)->to;
     out.push_back(std::move(longest));
@@ -68,6 +71,7 @@ std::vector<bool> draw_strip(Drawing& drawing, const Strip& strip, const Axis& x
 
 }  // namespace
 
+// Each strip has its own legend, because the strips show different kinds of names.
 double draw_panel(Drawing& drawing, const StripPanel& panel, const Axis& x, double y) {
   for (const Strip& strip : panel.strips) {
     const std::vector<std::string> kinds = kinds_of(strip.bands);

@@ -9,8 +9,10 @@
 namespace tributary::report {
 namespace {
 
+// U+FFFD in UTF-8.
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
+// In UTF-8 these bytes follow the first byte of a character.
 bool is_continuation(char c) { return (static_cast<unsigned char>(c) & 0xc0u) == 0x80u; }
 
 // Returns the length of the first character in bytes; 0 if XML cannot contain it.
@@ -73,6 +75,8 @@ std::size_t characters(std::string_view text) {
   return text.size() - static_cast<std::size_t>(std::ranges::count_if(text, is_continuation));
 }
 
+// The ellipsis counts as one of the characters. The text is cut between characters, never inside
+// one.
 std::string shortened(std::string_view text, std::size_t characters_max) {
   if (characters_max == 0) return {};
   if (characters(text) <= characters_max) return std::string(text);
@@ -83,6 +87,7 @@ std::string shortened(std::string_view text, std::size_t characters_max) {
   return std::string(text.substr(0, size)) + "\xe2\x80\xa6";
 }
 
+// Two decimals are a hundredth of a pixel. Shorter numbers keep the pictures small.
 std::string coordinate(double value) {
   std::string text = fmt::format("{:.2f}", value);
   while (text.back() == '0') text.pop_back();

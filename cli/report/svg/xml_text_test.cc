@@ -1,3 +1,4 @@
+// Tests of texts and numbers in XML.
 #include "cli/report/svg/xml_text.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@ TEST(Escaped, NothingBecomesMarkup) {
   EXPECT_EQ(escaped("β → 1/β µs 𝄞"), "β → 1/β µs 𝄞");
 }
 
-TEST(Escaped, WhatXmlCannotHoldIsReplaced) {
+TEST(Escaped, CharactersThatXmlForbidsAreReplaced) {
   EXPECT_EQ(escaped(std::string_view("a\0b\x1b"
                                      "c\x7f",
                                      6)),

@@ -1,3 +1,4 @@
+// Tests of counting bits.
 #include "core/base/bytes/bits.h"
 
 #include <gtest/gtest.h>
@@ -5,7 +6,7 @@
 namespace tributary {
 namespace {
 
-TEST(Bits, CountWhatIsNeeded) {
+TEST(Bits, CountTheBitsOfAValue) {
   EXPECT_EQ(bits_for(0), 0u);
   EXPECT_EQ(bits_for(1), 1u);
   EXPECT_EQ(bits_for(255), 8u);

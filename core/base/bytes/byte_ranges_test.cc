@@ -1,3 +1,4 @@
+// Tests of sets of byte ranges, compared with a bitmap for random ranges.
 #include "core/base/bytes/byte_ranges.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of reading and writing integers in byte buffers, and of their bounds: errors name the field
+// and its place.
 #include "core/base/bytes/bytes.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +19,7 @@ TEST(ByteWriter, IsLittleEndian) {
   EXPECT_EQ(writer.size(), 6u);
 }
 
-TEST(ByteReader, ReadsBackWhatWasWritten) {
+TEST(ByteReader, ReadsWrittenValues) {
   Bytes bytes;
   ByteWriter writer(bytes);
   ASSERT_TRUE(writer.write(std::int64_t{-5}).ok());

@@ -1,3 +1,5 @@
+// Tests of the checksum against published values. It is part of file and wire formats, so it may
+// never change.
 #include "core/base/bytes/checksum.h"
 
 #include <gtest/gtest.h>

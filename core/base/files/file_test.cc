@@ -1,3 +1,5 @@
+// Tests of reading files and of replacing them atomically. Child processes are killed while they
+// write; the file must be the old one or the new one, never a part.
 #include "core/base/files/file.h"
 
 #include <fcntl.h>
@@ -65,7 +67,7 @@ Status write(const std::string& path, std::string_view text,
   return write_file_atomically(path, bytes_of(text), options);
 }
 
-TEST_F(FileTest, ReadsBackWhatWasWritten) {
+TEST_F(FileTest, ReadsWrittenBytes) {
   // Sizes next to the step by which the read buffer grows.
   for (std::size_t size : {0u, 1u, 65'535u, 65'536u, 65'537u, 1'000'000u}) {
     Bytes bytes(size);
@@ -115,7 +117,7 @@ TEST_F(FileTest, ReadsFloats) {
   EXPECT_EQ(read_f32_file(path("x.f32"), 100)->size(), 0u);
 }
 
-TEST_F(FileTest, SaysWhatCannotBeReadAndWhatToDo) {
+TEST_F(FileTest, ErrorsNameTheFileAndARemedy) {
   const Status missing = read_file(path("missing"), 10).status();
   EXPECT_EQ(missing.code(), StatusCode::not_found);
   EXPECT_EQ(missing.text(), "not_found: opening '" + path("missing") +
@@ -215,7 +217,7 @@ TEST_P(AtomicFileTest, FollowsALinkAndKeepsIt) {
   EXPECT_EQ(write(path("dangling"), "new", options()).code(), StatusCode::not_found);
 }
 
-TEST_P(AtomicFileTest, RefusesWhatIsNoRegularFile) {
+TEST_P(AtomicFileTest, RefusesSpecialFiles) {
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   fs::create_symlink("/dev/null", path("null"));
   EXPECT_EQ(write(path("fifo"), "x", options()).code(), StatusCode::invalid_argument);

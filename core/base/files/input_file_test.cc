@@ -1,3 +1,4 @@
+// Tests of reading a file at any place, also if it becomes shorter meanwhile.
 #include "core/base/files/input_file.h"
 
 #include <gmock/gmock.h>
@@ -42,13 +43,13 @@ TEST_F(InputFileTest, ReadsAtAnyPlace) {
   EXPECT_EQ(std::string(bytes.begin(), bytes.end()), "1234");
 }
 
-TEST_F(InputFileTest, NamesWhatIsMissing) {
+TEST_F(InputFileTest, NamesAMissingFile) {
   const Status status = InputFile::open(path("nothing")).status();
   EXPECT_EQ(status.code(), StatusCode::not_found);
   EXPECT_THAT(status.text(), HasSubstr(path("nothing")));
 }
 
-TEST_F(InputFileTest, RefusesWhatHasNoSize) {
+TEST_F(InputFileTest, RefusesFilesWithoutASize) {
   const Status folder = InputFile::open(path("")).status();
   EXPECT_EQ(folder.fault().got, "a folder");
   // No process writes to this pipe, so a blocking open would hang.

@@ -1,8 +1,8 @@
 // Structured log events for people and programs: the component, the message and named values.
 // Libraries never print; they receive a Log.
 //
-// A log never fails: what cannot be written is lost. No call keeps a reference to its arguments. An
-// event that is not enabled costs a comparison.
+// A log never fails; a line that cannot be written is lost. No call keeps a reference to its
+// arguments. An event that is not enabled costs a comparison.
 #pragma once
 
 #include <concepts>

@@ -1,3 +1,5 @@
+// Tests of log lines as text and JSON: no value may break a line or control a terminal, and lines
+// of several threads are not mixed.
 #include "core/base/log/log.h"
 
 #include <gmock/gmock.h>
@@ -29,7 +31,7 @@ std::string as_text(std::string_view message, Log::Fields fields = {}) {
   return text_line({LogLevel::info, "link", message, {fields.begin(), fields.size()}}, kTime);
 }
 
-TEST(JsonLine, IsWhatTheHeaderShows) {
+TEST(JsonLine, MatchesTheExampleInTheHeader) {
   EXPECT_EQ(as_json("peer is slow", {{"peer", "agent 3"}, {"rtt_ms", 41.5}}),
             R"({"time":"2026-01-31T12:00:00.042Z","level":"info","component":"link",)"
             R"("message":"peer is slow","fields":{"peer":"agent 3","rtt_ms":41.5}})");
@@ -53,7 +55,7 @@ TEST(JsonLine, KeepsTheTypesAndLimitsOfNumbers) {
   EXPECT_EQ(fields["float"], 0.25);
 }
 
-TEST(JsonLine, HasStringsForWhatJsonCannotSay) {
+TEST(JsonLine, WritesNonFiniteNumbersAsStrings) {
   const double inf = std::numeric_limits<double>::infinity();
   const auto fields =
       json::parse(as_json("x", {{"a", std::nan("")}, {"b", inf}, {"c", -inf}}))["fields"];
@@ -103,7 +105,7 @@ TEST(Lines, LetNoValueBreakTheLineOrTheTerminal) {
   }
 }
 
-TEST(TextLine, QuotesOnlyWhatNeedsIt) {
+TEST(TextLine, QuotesOnlyWhereNecessary) {
   EXPECT_EQ(as_text("joined", {{"peer", "agent-3"},
                                {"name", "a b"},
                                {"empty", ""},
@@ -114,7 +116,7 @@ TEST(TextLine, QuotesOnlyWhatNeedsIt) {
             "quote=\"a\\\"b\" count=3 ok=false");
 }
 
-TEST(MemoryLog, KeepsWhatIsLogged) {
+TEST(MemoryLog, KeepsLoggedLines) {
   MemoryLog log(LogLevel::info);
   log.debug("round", "not kept");
   log.warning("round", "late", {{"agent", 3}, {"name", std::string("a b")}});

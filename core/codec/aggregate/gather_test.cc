@@ -1,3 +1,5 @@
+// Tests of the aggregators that do not add: gathering all payloads, and passing on the single
+// payload of a broadcast.
 #include "core/codec/aggregate/gather.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +59,7 @@ using Gather = AnyCodec;
 using Broadcast = AnyCodec;
 
 // Agents arrive out of order, and two of them in a partial gather. The result must be sorted.
-TEST_F(Gather, HoldsWhatEachSaidInTheOrderOfAgents) {
+TEST_F(Gather, HoldsThePayloadsInTheOrderOfAgents) {
   const auto left = gatherer(5);
   const auto right = gatherer(5);
   ASSERT_TRUE(left->add(call_, text_payload(3, "three")).ok());
@@ -73,7 +75,7 @@ TEST_F(Gather, HoldsWhatEachSaidInTheOrderOfAgents) {
   EXPECT_EQ(texts(combined), (std::vector<std::string>{"0", "1one", "3three", "4four"}));
 }
 
-TEST_F(Gather, RefusesWhatDoesNotBelong) {
+TEST_F(Gather, RefusesForeignPayloads) {
   const auto aggregator = gatherer(2);
   ASSERT_TRUE(aggregator->add(call_, text_payload(1, "first")).ok());
   EXPECT_EQ(aggregator->add(call_, text_payload(1, "again")).code(), StatusCode::already_exists);

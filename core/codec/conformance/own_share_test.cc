@@ -109,7 +109,7 @@ TEST_P(OwnShare, EveryBackendAndNumberOfThreadsKeepsTheSame) {
   }
 }
 
-TEST_P(OwnShare, TheSumIsThatOfWhatEachHasKept) {
+TEST_P(OwnShare, TheSumIsThatOfTheKeptShares) {
   const auto all = updates(Pattern::integers, kSharedValues, 4);
   const auto aggregator = codec_->make_aggregator(0, kSharedValues);
   const StageCall call = {.round = {.agents = 4}};
@@ -150,7 +150,7 @@ INSTANTIATE_TEST_SUITE_P(Families, OwnShare, testing::ValuesIn(specs_with_own_sh
 
 // If agents have agreed on positions, or if everything is sent, an agent cannot keep less on its
 // own.
-TEST(NoOwnShare, WhatIsKeptCannotBeChanged) {
+TEST(NoOwnShare, TheKeptShareCannotBeChanged) {
   std::size_t tried = 0;
   for (const std::string& spec : codec_testing::default_specs()) {
     const auto codec = codec_of(spec);

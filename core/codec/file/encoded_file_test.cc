@@ -1,3 +1,5 @@
+// Tests of files of encoded buckets, for every codec: they decode like an exchange with one agent,
+// and any cut or flipped bit is an error.
 #include "core/codec/file/encoded_file.h"
 
 #include <gmock/gmock.h>
@@ -44,7 +46,7 @@ FloatVector played_alone(const Codec& codec, std::span<const float> values,
 class EveryCodec : public testing::TestWithParam<std::string> {};
 
 // The sixth bucket of the file has the index that codec_testing uses, so its draws are the same.
-TEST_P(EveryCodec, ComesBackAsOneAgentWouldDecodeIt) {
+TEST_P(EveryCodec, DecodesLikeASingleAgent) {
   const auto codec = codec_of(GetParam());
   for (const std::size_t count : {1u, 99u, 100u}) {
     const FloatVector values = update(Pattern::integers, 500 + count, 0);

@@ -96,7 +96,7 @@ TEST_F(Captured, NoGradientLosesMoreThanItsLevelAllows) {
 // Footnote 2: truncated bits move the new parameter by less than 2^-22 of its value. For SGD this
 // is checked on the parameter itself, in double. The numerator of δ is the part of θ that the step
 // leaves.
-TEST_F(Captured, SgdHardlyNoticesWhatWasCutOff) {
+TEST_F(Captured, TruncationHardlyChangesSgd) {
   for (const Capture& capture : all) {
     if (capture.fields.at("kind") != "sgd") continue;
     const OptimizerView view = capture.view();
@@ -115,7 +115,7 @@ TEST_F(Captured, SgdHardlyNoticesWhatWasCutOff) {
 }
 
 // The same for AdamW's step, with the second moment that each gradient produces.
-TEST_F(Captured, AdamwHardlyNoticesWhatWasCutOff) {
+TEST_F(Captured, TruncationHardlyChangesAdamw) {
   for (const Capture& capture : all) {
     if (capture.fields.at("kind") != "adamw") continue;
     const OptimizerView view = capture.view();

@@ -1,3 +1,5 @@
+// Tests of one chunk of GComp: the scalar and the SIMD version give the same bytes, and damaged
+// chunks are refused without reading beyond them.
 #include "core/codec/gcomp/chunk.h"
 
 #include <gtest/gtest.h>
@@ -103,7 +105,7 @@ std::uint32_t kept_bits(const LevelRule& rule, bool exact, std::size_t i, float 
   return bits >> cut << cut;
 }
 
-TEST(Chunk, DecodesToWhatItsLevelsKeep) {
+TEST(Chunk, DecodesToTheBitsOfItsLevels) {
   for (const Pattern pattern : kPatterns) {
     const Data data(pattern, 3000);
     const Codebook book = codebook_of(data.values);

@@ -1,3 +1,5 @@
+// Tests of the Huffman codes of exponents. Lengths are compared with an exhaustive search, and
+// damaged codebooks are refused.
 #include "core/codec/gcomp/codebook.h"
 
 #include <gtest/gtest.h>
@@ -109,7 +111,7 @@ TEST(PackageMerge, GivesTheKnownLengthsOfFibonacciWeights) {
   EXPECT_EQ(limited_lengths(weights, 3), (std::vector<std::uint8_t>{3, 3, 3, 3, 2, 2}));
 }
 
-TEST(Codebook, EscapesWhatIsCheapestToEscape) {
+TEST(Codebook, EscapesTheCheapestSymbols) {
   for (std::uint32_t seed = 0; seed < 200; ++seed) {
     const std::size_t symbols = 1 + random_bits(kKey, seed) % 6;
     std::vector<std::uint64_t> counts;
@@ -143,7 +145,7 @@ TEST(Codebook, OneExponentTakesOneBit) {
   EXPECT_EQ(book.version, 3u);
 }
 
-TEST(Codebook, OfNothingIsStillACode) { EXPECT_EQ(kraft(make_codebook(Histogram{}, 8, 0)), 256u); }
+TEST(Codebook, IsValidForNoSymbols) { EXPECT_EQ(kraft(make_codebook(Histogram{}, 8, 0)), 256u); }
 
 // 256 codes of 8 bits would leave none for the escape.
 TEST(Codebook, All256ExponentsLeaveOneEscapedAtLeast) {
@@ -237,7 +239,7 @@ TEST_F(CodebookBytes, WithUnusedCodesAreRefused) {
   EXPECT_EQ(read(), StatusCode::corrupt_data);
 }
 
-TEST_F(CodebookBytes, WithLongerCodesThanTheSpecSaysAreRefused) {
+TEST_F(CodebookBytes, WithCodesBeyondTheSpecAreRefused) {
   EXPECT_EQ(read(3), StatusCode::corrupt_data);
   bytes[4] = 9;
   EXPECT_EQ(read(), StatusCode::corrupt_data);

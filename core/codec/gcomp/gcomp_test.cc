@@ -1,3 +1,5 @@
+// Tests of GComp over rounds: codebooks that follow the histogram, truncation by the optimizer's
+// view, and golden payloads.
 #include <gtest/gtest.h>
 
 #include <bit>
@@ -227,7 +229,7 @@ FloatVector golden_values(std::uint32_t n) {
 }
 
 // These bytes are the format. A change of them breaks the exchange with older releases.
-TEST(GCompGolden, PayloadsStayWhatTheyAre) {
+TEST(GCompGolden, PayloadsDoNotChange) {
   const struct {
     const char* spec;
     std::uint32_t values;

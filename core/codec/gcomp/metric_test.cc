@@ -1,3 +1,5 @@
+// Tests of the metric by which GComp truncates. The paper's table 2 is computed in double precision
+// as the reference, for every optimizer.
 #include "core/codec/gcomp/metric.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the lossless codecs: byte planes, levels of compression and hostile bodies.
 #include <gtest/gtest.h>
 
 #include "core/codec/codec_testing.h"
@@ -8,7 +9,7 @@ namespace {
 
 using codec_testing::Pattern;
 
-TEST(Planes, JoinWhatTheySplit) {
+TEST(Planes, JoinRestoresTheInputOfSplit) {
   for (const std::size_t size : {0u, 1u, 2u, 63u, 1000u}) {
     const FloatVector values = codec_testing::update(Pattern::extremes, size, 0);
     Bytes planes(size * 4);

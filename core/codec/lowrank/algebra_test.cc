@@ -1,3 +1,5 @@
+// Tests of the matrix products and the orthonormalization of PowerSGD, also for dependent and empty
+// columns.
 #include "core/codec/lowrank/algebra.h"
 
 #include <gtest/gtest.h>

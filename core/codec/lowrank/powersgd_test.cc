@@ -1,3 +1,5 @@
+// Tests of PowerSGD on matrices with a known spectrum: exact for their rank, converging with a warm
+// start, finite for hostile factors.
 #include <gtest/gtest.h>
 
 #include "core/base/bytes/checksum.h"
@@ -73,7 +75,7 @@ TEST(Powersgd, ReproducesAMatrixOfItsRankInOneRound) {
 }
 
 // The agents' matrices are multiples of one matrix of rank 2, so the sum has rank 2 as well.
-TEST(Powersgd, SumsAgentsWhoShareASubspace) {
+TEST(Powersgd, SumsAgentsThatShareASubspace) {
   const FloatVector base = spectrum_matrix(kRows, kCols, {2, 1});
   std::vector<FloatVector> all(3, base);
   for (float& x : all[1]) x *= -0.25f;
@@ -200,7 +202,7 @@ struct LoneRound {
 
 // An agent whose contribution was excluded still knows the combined factors. An agent of an aborted
 // round, like a new one, starts from random factors.
-TEST(Powersgd, WhoeverLearnsTheRoundStartsTheNextAlike) {
+TEST(Powersgd, AllReceiversOfARoundStartTheNextEqually) {
   const auto codec = codec_of("powersgd");
   const FloatVector values = update(Pattern::normal, kValues, 0);
   const auto encoder = [&] { return codec->make_encoder(kValues); };

@@ -1,3 +1,5 @@
+// Tests of rounding single values. The compiler's own conversion is the reference for halves;
+// inputs are near every case of the rounding.
 #include "core/codec/quantize/elements.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +54,7 @@ TEST(Half, RoundsAsTheCompilerDoesAndSaturates) {
   }
 }
 
-TEST(Half, EveryPatternDecodesAsTheCompilerSays) {
+TEST(Half, EveryPatternDecodesAsInTheCompiler) {
   for (std::uint32_t half = 0; half < 0x10000; ++half) {
     if ((half & 0x7fffu) >= 0x7c00u) continue;
     const auto pattern = static_cast<std::uint16_t>(half);

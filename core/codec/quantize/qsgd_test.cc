@@ -1,3 +1,5 @@
+// Tests of QSGD. An independent implementation packs the levels bit by bit; the error is compared
+// with the paper's bound.
 #include <gtest/gtest.h>
 
 #include "core/base/bytes/checksum.h"

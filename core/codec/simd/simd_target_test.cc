@@ -1,3 +1,4 @@
+// Tests of the choice of the SIMD target at run time.
 #include "core/codec/simd/simd_target.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@
 namespace tributary {
 namespace {
 
-TEST(SimdTarget, FollowsWhatIsSupported) {
+TEST(SimdTarget, IsTheBestSupportedTarget) {
   for (std::int64_t rest = hwy::SupportedTargets(); rest != 0; rest &= rest - 1) {
     const std::int64_t target = rest & -rest;
     hwy::SetSupportedTargetsForTest(target);

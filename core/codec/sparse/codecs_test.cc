@@ -116,7 +116,7 @@ TEST(Payload, IsNeverLargerThanTheBucket) {
 }
 
 // Compares decode_add() with the general rule: decode, then add.
-TEST(Payload, IsAddedAsWhatItDecodesToOrNotAtAll) {
+TEST(Payload, IsAddedAsItsDecodedValuesOrNotAtAll) {
   for (const char* spec : {"topk:cr=0.01", "mstopk:cr=0.3", "dgc:cr=0.05", "threshold:keep=0.6"}) {
     SCOPED_TRACE(spec);
     const auto codec = codec_of(spec);
@@ -137,7 +137,7 @@ TEST(Payload, IsAddedAsWhatItDecodesToOrNotAtAll) {
 
 // Five agents select partly the same indices. Each index in the union costs 4 bytes and less than 2
 // for itself.
-TEST(SparseSum, GoesDownAsTheUnionOfPlaces) {
+TEST(SparseSum, IsSentDownAsTheUnionOfPlaces) {
   const auto codec = codec_of("topk:cr=0.01");
   constexpr std::uint32_t kAgents = 5;
   const auto all = updates(Pattern::normal, 20'000, kAgents);

@@ -5,6 +5,7 @@
 namespace tributary::sparse {
 namespace {
 
+// Whether the largest values are chosen within a bucket or within each layer.
 constexpr std::array<std::string_view, 2> kScopes = {"bucket", "layer"};
 
 // The share of the values that is kept; papers call it the compression ratio.
@@ -58,6 +59,7 @@ constexpr std::array<ParamSpec, 2> kThresholdParams = {
               .help = "fraction of the sample that reaches the threshold"},
     kSample};
 
+// The order is that of `tributary codec list`.
 constexpr std::array<CodecFamily, 7> kFamilies = {{
     {.name = "topk",
      .summary = "the largest magnitudes, exactly as many as asked for",

@@ -1,3 +1,4 @@
+// Tests of the gain curve, which must bound the gain that sorting gives exactly.
 #include "core/codec/sparse/gain.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of selecting the largest values. Sorting is the reference, with ties to the lower index;
+// all targets and thread counts select the same.
 #include "core/codec/sparse/select.h"
 
 #include <gtest/gtest.h>
@@ -200,7 +202,7 @@ TEST(Selector, AThresholdTakesAllThatReachItButNoZeros) {
   EXPECT_EQ(taken(selector.at_least_up_to({}, x, 0, 10)), (Places{1, 2, 4, 5}));
 }
 
-TEST(SampledThreshold, OfTheWholeBucketIsExact) {
+TEST(SampledThreshold, IsExactForTheWholeBucket) {
   const FloatVector x = update(Pattern::normal, 1000, 0);
   const Places sorted = sorted_places(x);
   EXPECT_EQ(sampled_threshold({}, x, 0.05, 1000, {1, 2}), magnitude_bits(x[sorted[49]]));
@@ -210,7 +212,7 @@ TEST(SampledThreshold, OfTheWholeBucketIsExact) {
 
 // The share that reaches a threshold from s samples has a standard deviation of sqrt(p (1 - p) /
 // s).
-TEST(SampledThreshold, OfASampleIsNear) {
+TEST(SampledThreshold, IsNearForASample) {
   constexpr std::size_t kSize = 1u << 20;
   constexpr std::size_t kSamples = 10'000;
   const FloatVector x = update(Pattern::lognormal, kSize, 0);

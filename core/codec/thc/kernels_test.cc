@@ -1,3 +1,5 @@
+// Tests of the loops of THC: the scalar version is the specification, and all targets must give its
+// bits.
 #include "core/codec/thc/kernels.h"
 
 #include <gtest/gtest.h>
@@ -297,7 +299,7 @@ TEST(CorrelatedRounding, PutsOneDrawIntoEveryShare) {
 }
 
 // The constant sum makes the rounding errors of a common value cancel.
-TEST(CorrelatedRounding, OfAnEvenNumberHasAConstantSum) {
+TEST(CorrelatedRounding, HasAConstantSumForAnEvenNumber) {
   for (const std::uint32_t agents : {2u, 4u, 8u, 16u}) {
     for (std::uint32_t element = 0; element < 100; ++element) {
       std::uint32_t sum = 0;

@@ -67,7 +67,7 @@ TEST(ThcRate, SendsNoMoreBytesAndLosesLessThanOneWidth) {
 }
 
 // Blocks of equal norms and a whole rate: as one width, except for the order of ties.
-TEST(ThcRate, OfEqualBlocksIsNearOneWidth) {
+TEST(ThcRate, IsNearOneWidthForEqualBlocks) {
   const auto all = codec_testing::updates(Pattern::normal, 64 * 1024, 4);
   const double rated = squared_error(*codec_of("thc:rate=4,down_weight=0"), all);
   EXPECT_NEAR(rated / squared_error(*codec_of("thc"), all), 1, 0.1);

@@ -68,7 +68,7 @@ double nmse(const std::string& spec, const std::vector<FloatVector>& all,
 }
 
 // The planner's prediction must match the measured error within 5 %.
-TEST(ThcError, OfIdenticalGradientsIsTheAnalyticOne) {
+TEST(ThcError, IsTheAnalyticErrorForIdenticalGradients) {
   const auto all = related_gradients(1u << 18, 4, 0);
   for (const auto& [bits, granularity, p] :
        {std::tuple{4u, 30u, 1.0 / 32}, std::tuple{4u, 63u, 1.0 / 256}, std::tuple{2u, 7u, 1.0 / 32},
@@ -171,7 +171,7 @@ TEST(ThcRounding, IndependentAgentsDrawIndependently) {
   EXPECT_NE(round.payload(1, 0), round.payload(1, 1));
 }
 
-TEST(ThcSums, AreAsWideAsThePlanSays) {
+TEST(ThcSums, HaveThePlannedWidth) {
   const auto all = codec_testing::updates(Pattern::normal, 6400, 4);
   for (const auto& [spec, bits] :
        {std::pair{"thc:granularity=30,p=0.03125", 7u}, std::pair{"thc:granularity=63", 8u},
@@ -193,7 +193,7 @@ TEST(ThcSums, AreAsWideAsThePlanSays) {
   }
 }
 
-TEST(ThcSums, OfManyAgentsDoNotWrap) {
+TEST(ThcSums, DoNotWrapForManyAgents) {
   // Half of all coordinates of all agents are at one end of the grid, which gives the largest
   // possible sum.
   constexpr std::uint32_t kAgents = 300;
@@ -304,7 +304,7 @@ TEST(ThcNorms, TheLargestAgentSetsTheRange) {
 }
 
 // A range from an earlier round would clamp values. Error feedback sends the clamped part later.
-TEST(ThcNorms, WhatIsClampedComesWithLaterRounds) {
+TEST(ThcNorms, ClampedValuesFollowInLaterRounds) {
   const auto codec = codec_of("thc:p=0.5");
   const auto all = codec_testing::updates(Pattern::normal, 4096, 2);
   const SystemClock clock;

@@ -1,3 +1,4 @@
+// Tests of single values of 3LC against exact arithmetic, also among denormals.
 #include "core/codec/threelc/elements.h"
 
 #include <gtest/gtest.h>

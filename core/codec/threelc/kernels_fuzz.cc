@@ -66,8 +66,8 @@ Bytes copy_of(const FloatVector& values) {
   return {bytes.begin(), bytes.end()};
 }
 
-void there_and_back(const PackingKernels& loops, const Input& input, const PackedRange& range,
-                    Outcome& outcome) {
+void check_round_trip(const PackingKernels& loops, const Input& input, const PackedRange& range,
+                      Outcome& outcome) {
   Bytes packed(range.end - range.begin);
   loops.pack_random(input.x.data(), range, input.unit, {.a = 1, .b = 2}, 3, packed.data());
   FloatVector values(input.x.size(), 1.0f);
@@ -89,8 +89,8 @@ Outcome run(const Kernels& loops, const Input& input) {
     Bytes packed(input.quartic.end - input.quartic.begin);
     loops.pack_nearest(input.x.data(), input.quartic, nearest_level(input.unit), packed.data());
     outcome.made.push_back(std::move(packed));
-    there_and_back(loops.quartic, input, input.quartic, outcome);
-    there_and_back(loops.two_bit, input, input.two_bit, outcome);
+    check_round_trip(loops.quartic, input, input.quartic, outcome);
+    check_round_trip(loops.two_bit, input, input.two_bit, outcome);
   }
 
   Bytes coded(bytes.size());
@@ -105,7 +105,7 @@ Outcome run(const Kernels& loops, const Input& input) {
 }
 
 // Quartic bytes are below 243. Encoding and decoding must restore them.
-void require_that_zero_runs_come_back(const Input& input) {
+void check_zero_runs(const Input& input) {
   const Kernels& loops = scalar_kernels();
   Bytes plain = input.bytes;
   for (std::uint8_t& byte : plain) byte = static_cast<std::uint8_t>(byte % 243);
@@ -119,7 +119,7 @@ void require_that_zero_runs_come_back(const Input& input) {
 }
 
 void check(const Input& input) {
-  require_that_zero_runs_come_back(input);
+  check_zero_runs(input);
   const Outcome expected = run(scalar_kernels(), input);
   for (std::int64_t rest = hwy::SupportedTargets(); rest != 0; rest &= rest - 1) {
     hwy::SetSupportedTargetsForTest(rest & -rest);

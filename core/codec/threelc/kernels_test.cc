@@ -77,7 +77,7 @@ TEST(ZeroRun, LengthsAtTheEdges) {
 }
 
 // Densities of zero bytes from none to all.
-TEST(ZeroRun, WhateverIsEncodedComesBack) {
+TEST(ZeroRun, DecodingRestoresAnyInput) {
   const StreamKey key = stream_key({.purpose = DrawPurpose::synthetic_data});
   for (const std::uint32_t zeros_of_256 : {0u, 10u, 128u, 240u, 255u, 256u}) {
     for (const std::size_t size : {1u, 63u, 64u, 65u, 500u, 4096u, 5001u}) {
@@ -158,8 +158,8 @@ TEST_P(Ranges, NearestDigits) {
 
 TEST_P(Ranges, RandomDigitsThereAndBack) {
   const StreamKey key = stream_key({.purpose = DrawPurpose::rounding});
-  const auto there_and_back = [&](const float* x, const PackedRange& range,
-                                  PackingKernels Kernels::*packing) {
+  const auto round_trip = [&](const float* x, const PackedRange& range,
+                              PackingKernels Kernels::*packing) {
     const PackingKernels& spec = scalar_kernels().*packing;
     const float unit =
         std::bit_cast<float>(scalar_kernels().largest_magnitude(x, range.count)) * 0.5f;
@@ -182,8 +182,8 @@ TEST_P(Ranges, RandomDigitsThereAndBack) {
     });
   };
   for_every_range([&](const float* x, const PackedRange& range) {
-    there_and_back(x, range, &Kernels::quartic);
-    if (range.end <= TwoBit::bytes(range.count)) there_and_back(x, range, &Kernels::two_bit);
+    round_trip(x, range, &Kernels::quartic);
+    if (range.end <= TwoBit::bytes(range.count)) round_trip(x, range, &Kernels::two_bit);
   });
 }
 

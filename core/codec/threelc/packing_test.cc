@@ -1,3 +1,4 @@
+// Tests of the quartic encoding of 3LC against a step-by-step version of the paper's section 3.2.
 #include "core/codec/threelc/packing.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +67,7 @@ TEST(Packing, QuarticIsThePapers) {
   }
 }
 
-TEST(Packing, EveryByteComesBack) {
+TEST(Packing, DecodingRestoresEveryByte) {
   for (int byte = 0; byte < 243; ++byte) {
     const std::vector<int> digits =
         unpacked<Quartic>({static_cast<std::uint8_t>(byte)}, Quartic::kDigits);

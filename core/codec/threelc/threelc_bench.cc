@@ -1,6 +1,6 @@
 // Measures 3LC on one core and on two, compared with memcpy and zstd. Almost no normal value
 // is sent at s = 1.75. The other inputs are those that error feedback produces from normal and from
-// log-normal values after some rounds; of the latter, one value in a hundred is sent.
+// log-normal values after some rounds. One in a hundred of the latter is sent.
 #include <algorithm>
 #include <cstring>
 #include <memory>

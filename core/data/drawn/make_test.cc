@@ -1,3 +1,5 @@
+// Tests of synthetic data sets. They are the same on every machine and in every version, because
+// results in the documentation refer to them.
 #include "core/data/drawn/make.h"
 
 #include <gmock/gmock.h>
@@ -69,7 +71,7 @@ TEST(Drawn, TextHasTheEntropyOfItsGrammar) {
   EXPECT_NEAR(story.bits / 1e6, 0.3134, 0.001);
 }
 
-TEST(Make, WritesWhatTheLoadersRead) {
+TEST(Make, WritesFilesThatTheLoadersRead) {
   const Folder folder;
   const std::string digits = folder.path("new/digits");
   auto made = make_data(
@@ -142,7 +144,7 @@ TEST(Make, LeavesNothingWhenItIsStopped) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(Make, RefusesWhatItCannotDo) {
+TEST(Make, RefusesUnsupportedRequests) {
   const Folder folder;
   EXPECT_FALSE(make_data({.folder = folder.path(), .count = 0}).ok());
   EXPECT_FALSE(make_data({.folder = folder.path(), .count = kDrawnMax + 1}).ok());

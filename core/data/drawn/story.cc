@@ -95,11 +95,11 @@ class Narrator {
     const std::string_view thing = choose(kThings);
     const std::uint32_t asked = choose(std::size(kStoryNames));
     const std::uint32_t step = choose(std::size(kStoryNames) - 1);
-    const std::string_view who = kStoryNames[asked];
+    const std::string_view person = kStoryNames[asked];
     const std::string_view by = kStoryNames[(asked + 1 + step) % std::size(kStoryNames)];
     const std::string_view place = choose(kPlaces);
-    say({"Where is the ", thing, ", ", who, "? asks ", by, ". The ", thing, " is at the ", place,
-         ", ", by, ", says ", who, ".\n"});
+    say({"Where is the ", thing, ", ", person, "? asks ", by, ". The ", thing, " is at the ", place,
+         ", ", by, ", says ", person, ".\n"});
   }
 
   // Example: "Three and four is seven."

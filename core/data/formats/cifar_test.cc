@@ -1,3 +1,4 @@
+// Tests of reading CIFAR files. The tests build the files in memory, byte by byte.
 #include "core/data/formats/cifar.h"
 
 #include <gmock/gmock.h>

@@ -1,3 +1,4 @@
+// Tests of reading CSV files: labels, scales, errors with line and column, and limits of memory.
 #include "core/data/formats/csv.h"
 
 #include <gmock/gmock.h>
@@ -81,7 +82,7 @@ TEST(Csv, HeaderCanBeStated) {
 
 // A byte order mark, semicolons, quotes with line ends, \r\n, empty lines, and no line end at the
 // end.
-TEST(Csv, TakesWhatSpreadsheetsWrite) {
+TEST(Csv, ReadsTheOutputOfSpreadsheets) {
   const auto csv =
       parse("\xef\xbb\xbf\"a, \"\"b\"\"\nand c\";y\r\n\"1\";+2\r\n\r\n3;4", {.separator = ';'});
   ASSERT_TRUE(csv.ok()) << csv.status().text();

@@ -1,3 +1,5 @@
+// Tests of reading IDX files, the format of MNIST. Headers that claim more than the file has must
+// not be believed.
 #include "core/data/formats/idx.h"
 
 #include <gmock/gmock.h>
@@ -83,7 +85,7 @@ TEST(Idx, EveryOtherLengthIsAnError) {
   }
 }
 
-TEST(Idx, SaysWhatIsWrongWithTheHeader) {
+TEST(Idx, ErrorsNameTheFaultOfTheHeader) {
   Bytes bad = images();
   bad[0] = 'P';
   EXPECT_THAT(make(bad, labels()).status().text(), HasSubstr("expected two zero bytes"));

@@ -1,3 +1,4 @@
+// Tests of finding and opening a data set in a folder, by the names of its files.
 #include "core/data/formats/open.h"
 
 #include <gmock/gmock.h>
@@ -105,7 +106,7 @@ TEST(OpenData, TablesAndTexts) {
   EXPECT_EQ(text->data->count(), 3u);
 }
 
-TEST(OpenData, SaysWhatIsMissing) {
+TEST(OpenData, NamesMissingFiles) {
   const Folder folder;
   EXPECT_THAT(open_data({.path = folder.path("nowhere")}).status().text(),
               AllOf(HasSubstr("not_found"), HasSubstr("nowhere"), HasSubstr("check the path")));

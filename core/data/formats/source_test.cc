@@ -1,3 +1,5 @@
+// Tests of byte sources: plain files, gzip files and memory. Any cut or changed byte of a gzip file
+// is an error.
 #include "core/data/source.h"
 
 #include <gmock/gmock.h>
@@ -42,7 +44,7 @@ TEST(Gzip, JoinsMembers) {
   EXPECT_EQ(*out, joined(first, second));
 }
 
-TEST(Gzip, OfNothingIsNothing) {
+TEST(Gzip, EmptyInputGivesNoBytes) {
   const auto out = inflate_gzip(gzip({}), 100);
   ASSERT_TRUE(out.ok()) << out.status().text();
   EXPECT_TRUE(out->empty());

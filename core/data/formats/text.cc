@@ -10,6 +10,8 @@
 namespace tributary {
 namespace {
 
+// The vocabulary of printable characters: ASCII in order, then the line break, then one token for
+// all other bytes.
 constexpr std::uint8_t kFirstPrintable = ' ';
 constexpr std::uint8_t kLastPrintable = '~';
 constexpr std::uint32_t kNewline = kLastPrintable - kFirstPrintable + 1;
@@ -63,6 +65,7 @@ std::uint32_t token_of(std::uint8_t byte, TextVocabulary vocabulary) {
   return byte == '\n' ? kNewline : kOther;
 }
 
+// The inverse of token_of(), except that other bytes become a question mark.
 std::string text_of(std::span<const std::int64_t> tokens, TextVocabulary vocabulary) {
   std::string text;
   for (const std::int64_t token : tokens) {
@@ -93,6 +96,7 @@ Result<std::unique_ptr<DataSet>> make_text(std::shared_ptr<const ByteSource> sou
                    .got = fmt::format("{}", source->size()),
                    .remedy = "take a longer text or shorter windows"});
   }
+  // One byte is needed after the last window, as its last label.
   const std::uint64_t count = (source->size() - 1) / options.tokens;
   if (count > std::numeric_limits<std::uint32_t>::max()) {
     return Status(

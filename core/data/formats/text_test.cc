@@ -1,3 +1,4 @@
+// Tests of reading texts as windows of tokens, whose labels are the next tokens.
 #include "core/data/formats/text.h"
 
 #include <gmock/gmock.h>

@@ -12,6 +12,7 @@
 namespace tributary {
 namespace {
 
+// A key has 40 characters; the rest may be blanks and line ends.
 constexpr std::uint64_t kPublicKeyFileBytesMax = 4096;
 constexpr std::string_view kPublicField = "public = ";
 constexpr std::string_view kSecretField = "secret = ";
@@ -83,9 +84,10 @@ Result<KeyPair> make_key_pair() {
   return keys;
 }
 
+// Secret text is only held in buffers that erase themselves.
 Status write_key_pair(const std::string& path, const KeyPair& keys) {
   SecretText file;
-  file.append("# A key pair of Tributary. Whoever can read this file can pose as its owner.\n");
+  file.append("# A key pair of Tributary. Anyone who can read this file can pose as its owner.\n");
   file.append(kPublicField);
   file.append(key_text(keys.public_key));
   file.append("\n");

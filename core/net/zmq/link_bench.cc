@@ -45,13 +45,13 @@ class Pair {
     return received_.size() == kPayloads ? status_ : too_slow();
   }
 
-  void go_there_and_back() {
+  void round_trips() {
     trips_ = 0;
     for (std::size_t i = 0; i < kTrips && status_.ok(); ++i) {
       note(spoke_->send(to_hub_, frame_, {}));
-      std::optional<Received> there = next(*hub_);
-      if (!there) return;
-      note(hub_->send(to_spoke_, std::move(there->frame), {}));
+      std::optional<Received> received = next(*hub_);
+      if (!received) return;
+      note(hub_->send(to_spoke_, std::move(received->frame), {}));
       const std::optional<Received> back = next(*spoke_);
       if (back && std::ranges::equal(back->frame, frame_.view())) ++trips_;
     }
@@ -125,7 +125,7 @@ std::vector<Case> link_cases(const bench::Settings&) {
                      .check = [pair] { return pair->check_payloads(); }});
     cases.push_back({.name = "round trips of 64 bytes" + suffix,
                      .bytes = double{kTrips},
-                     .run = [pair] { pair->go_there_and_back(); },
+                     .run = [pair] { pair->round_trips(); },
                      .check = [pair] { return pair->check_trips(); },
                      .unit = {.name = "thousand trips/s", .size = 1e3}});
   }

@@ -1,3 +1,4 @@
+// Tests of the rules of other systems for grouping tensors, with which plans are compared.
 #include "core/plan/fusion/fusion_baselines.h"
 
 #include <gmock/gmock.h>
@@ -52,7 +53,7 @@ TEST(FusionBaselines, AreTheBestOfTheirKind) {
   }
 }
 
-TEST(FusionBaselines, OfTensorsWithoutBytes) {
+TEST(FusionBaselines, AcceptTensorsWithoutBytes) {
   FusionProfile profile = five_tensors();
   profile.bytes.assign(5, 0);
   for (const FusionBaseline& rule : fusion_baselines(FusionTimes(profile))) {

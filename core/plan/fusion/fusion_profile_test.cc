@@ -1,3 +1,4 @@
+// Tests of checking a profile before it is planned.
 #include "core/plan/fusion/fusion_profile.h"
 
 #include <gmock/gmock.h>

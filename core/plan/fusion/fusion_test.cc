@@ -1,3 +1,5 @@
+// Tests of planning groups of tensors. References are brute force for short profiles, Pareto sets
+// and the paper's search for longer ones.
 #include "core/plan/fusion/fusion.h"
 
 #include <gmock/gmock.h>
@@ -71,7 +73,7 @@ TEST_P(AgainstBruteForce, LargestThatIsTried) {
 INSTANTIATE_TEST_SUITE_P(Fusion, AgainstBruteForce, testing::Values(Decode::none, Decode::some));
 
 // Without decoding, the plan equals the recurrence computed cell by cell.
-TEST(Fusion, AsThePlainRecurrence) {
+TEST(Fusion, MatchesThePlainRecurrence) {
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     ProfileDraws draws(seed);
     const FusionProfile profile = draws.exact(60 + draws.below(60), Decode::none);
@@ -80,7 +82,7 @@ TEST(Fusion, AsThePlainRecurrence) {
 }
 
 // With decoding, the plan equals the exact search with Pareto sets.
-TEST(Fusion, AsParetoSets) {
+TEST(Fusion, MatchesParetoSets) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     ProfileDraws draws(seed);
     const FusionProfile profile = draws.exact(15 + draws.below(25), Decode::some);
@@ -88,7 +90,7 @@ TEST(Fusion, AsParetoSets) {
   }
 }
 
-TEST(Fusion, AsParetoSetsOfALongerModel) {
+TEST(Fusion, MatchesParetoSetsOfALongerModel) {
   const FusionProfile profile = fusion_testing::like_a_gather(60);
   const FusionPlan found = plan(profile);
   expect_consistent(profile, found);
@@ -98,7 +100,7 @@ TEST(Fusion, AsParetoSetsOfALongerModel) {
 
 // The paper's search can be slow. Only cases that it finishes within a bound of calls are compared,
 // which are nearly all.
-TEST(Fusion, AsThePapersSearch) {
+TEST(Fusion, MatchesThePapersSearch) {
   int compared = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     ProfileDraws draws(seed);
@@ -190,7 +192,7 @@ TEST(Fusion, MoreGroupsCanMakeFewerTensorsTakeLonger) {
 }
 
 // A search at its bound returns a valid plan without the claim that it is optimal.
-TEST(Fusion, ASearchThatIsCutShortSaysSo) {
+TEST(Fusion, ATruncatedSearchIsReported) {
   const FusionProfile profile = fusion_testing::like_a_gather(200);
   const FusionPlan cut_short = plan(profile, {.steps_max = 1000});
   const FusionPlan proven = plan(profile);

@@ -1,3 +1,4 @@
+// Tests of the time of an iteration for given groups, computed by hand.
 #include "core/plan/fusion/fusion_times.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +70,7 @@ TEST(FusionTimes, NothingIsDecodedWhereItCostsNothing) {
 }
 
 // A plan read backwards takes the same time in the mirrored problem.
-TEST(FusionTimes, FromBehindTheSame) {
+TEST(FusionTimes, AreTheSameFromTheEnd) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     fusion_testing::ProfileDraws draws(seed);
     const FusionProfile profile = draws.exact(1 + draws.below(20), fusion_testing::Decode::some);

@@ -1,3 +1,4 @@
+// Tests of scaling measured codec times to the slowest device of a federation.
 #include "core/plan/inputs/device_speeds.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ TEST(DeviceSpeedsTest, QuickDevicesAreQuicker) {
 }
 
 // A device without a valid speed counts as equal to the measuring machine.
-TEST(DeviceSpeedsTest, WhoSaysNothingIsLikeTheMachineThatMeasured) {
+TEST(DeviceSpeedsTest, SilentAgentsHaveTheSpeedOfTheMeasuringMachine) {
   for (const DeviceSpeeds& silent :
        {DeviceSpeeds(), DeviceSpeeds{{"int8", {1, 1}}}, DeviceSpeeds{{"thc", {kNoSpeed, -1}}}}) {
     const PlanCodec same = on({{{"thc", {4e9, 4e9}}}, silent});

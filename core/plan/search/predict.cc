@@ -92,9 +92,9 @@ PlanPredictor::Buckets PlanPredictor::buckets_of(const PlanCodec& codec, double 
 RatioBytes PlanPredictor::bytes_of(const Buckets& buckets, double ratio) const {
   RatioBytes bytes = {.ratio = ratio};
   for (const StagePayload& stage : buckets.stages) {
-    const bool comes_down_as_it_is = stage.flow == StageFlow::from_root;
+    const bool is_broadcast = stage.flow == StageFlow::from_root;
     bytes.up += stage.up_bytes * buckets.count;
-    bytes.down += (comes_down_as_it_is ? stage.up_bytes : stage.down_bytes) * buckets.count;
+    bytes.down += (is_broadcast ? stage.up_bytes : stage.down_bytes) * buckets.count;
   }
   return bytes;
 }

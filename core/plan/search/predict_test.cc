@@ -1,3 +1,5 @@
+// Tests of predicting the cost of one choice: the cost model's exchange plus training, corrections
+// and assumptions.
 #include "core/plan/search/predict.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +49,7 @@ TEST(PlanPredictor, IsTheExchangesCostWithTheTrainingBefore) {
 }
 
 // A quarter of 1 Mi float32 values with envelopes is settled at 100 Mbit/s, plus both latencies.
-TEST(PlanPredictor, WhatPeersComeToIsSettledWithTheCoordinator) {
+TEST(PlanPredictor, PeersSettleTheirResultWithTheCoordinator) {
   const PlanInputs alone = federation(100, 1);
   PlanInputs settled = alone;
   settled.settled = true;
@@ -61,7 +63,7 @@ TEST(PlanPredictor, WhatPeersComeToIsSettledWithTheCoordinator) {
 }
 
 // The overhead shifts all predictions equally.
-TEST(PlanPredictor, WhatEveryRoundTakesChangesNoOrder) {
+TEST(PlanPredictor, TimeCommonToAllRoundsChangesNoOrder) {
   PlanInputs inputs = federation(100, 1);
   inputs.overhead_s = 0.25;
   const PlanInputs without = federation(100, 1);
@@ -147,7 +149,7 @@ TEST(PlanPredictor, NoAgentSendsLessForAMeasurementErrorOrAnUnmeasuredLink) {
 }
 
 // The download takes as long as the upload would, so a smaller ratio saves no time.
-TEST(PlanPredictor, WhatComesDownAnywaySetsTheLeastThatIsWorthSending) {
+TEST(PlanPredictor, TheDownloadSetsTheLeastUsefulRatio) {
   PlanInputs inputs = federation(100, 1);
   // The downlink carries all agents' positions and is as slow.
   inputs.agents[2].beta_s_per_byte = beta_of_mbit(10);
@@ -157,7 +159,7 @@ TEST(PlanPredictor, WhatComesDownAnywaySetsTheLeastThatIsWorthSending) {
 }
 
 // One unmeasured link makes the whole prediction an assumption.
-TEST(PlanPredictor, KnowsWhatIsAssumed) {
+TEST(PlanPredictor, ListsAssumptions) {
   PlanInputs inputs = federation(100, 1);
   EXPECT_FALSE(PlanPredictor(inputs).assumed());
   inputs.agents[1].beta_s_per_byte = kNan;
@@ -177,7 +179,7 @@ TEST(PlanPredictor, ALineThatCarriesNothingStillHasACost) {
 }
 
 // A correction also affects choices of other codecs and collectives, to a smaller degree.
-TEST(PlanPredictor, WhatWasLearntOfAChoiceIsDoubtOfThoseThatWereNeverTaken) {
+TEST(PlanPredictor, ACorrectionIsUncertaintyForUntriedChoices) {
   PlanInputs inputs = federation(100, 1);
   const auto seconds = [&](const char* spec, wire::Collective kind) {
     return PlanPredictor(inputs).cost(codec(inputs, spec), kind, 1, kBucket).exchange_s;

@@ -1,3 +1,5 @@
+// Tests of the search for the Pareto set: no element dominates another one, and no choice of a grid
+// dominates the set.
 #include "core/plan/search/search.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +98,7 @@ TEST(ParetoSet, IsBounded) {
 }
 
 // A bucket is never larger than the model.
-TEST(ParetoSet, OfAModelOfOneValueHasBucketsOfOne) {
+TEST(ParetoSet, HasBucketsOfOneForAModelOfOneValue) {
   for (const PlanOption& option : found(federation(100, 1, 4, 1), 4)) {
     EXPECT_EQ(option.choice.bucket_values, 1u);
   }

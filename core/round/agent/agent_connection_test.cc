@@ -1,3 +1,5 @@
+// Tests of the connection of an agent: hello, heartbeats, refusals, and giving up a connection
+// without an answer. The clock is a number that the test advances; nothing is sent.
 #include "core/round/agent/agent_connection.h"
 
 #include <algorithm>
@@ -60,7 +62,7 @@ TEST_F(AgentConnectionTest, AConnectionWithoutAnAnswerIsGivenUp) {
   EXPECT_EQ(given_up_, 2);
 }
 
-TEST_F(AgentConnectionTest, WhereAnythingIsHeardItIsKept) {
+TEST_F(AgentConnectionTest, AnyMessageKeepsTheConnection) {
   handle(PeerConnected{});
   const Result<Bytes> frame =
       build_frame(frame_with(refusal_of(wire::RefusalCode::busy, Fault{.what = "hello"})));
@@ -72,7 +74,7 @@ TEST_F(AgentConnectionTest, WhereAnythingIsHeardItIsKept) {
   EXPECT_EQ(given_up_, 0);
 }
 
-TEST_F(AgentConnectionTest, WithoutAConnectionThereIsNothingToGiveUp) {
+TEST_F(AgentConnectionTest, WithoutAConnectionNothingIsClosed) {
   pass(4 * give_up_after_ns_);
   EXPECT_GT(hellos_, 3);
   EXPECT_EQ(given_up_, 0);
@@ -148,7 +150,7 @@ TEST_F(SomeConnection, SendsHeartbeatsWhileTheSessionIsOpen) {
   EXPECT_EQ(beats[0].activity, wire::Activity::training);
 }
 
-TEST_F(SomeConnection, WaitsAsLongAsARefusalSaysOrEnds) {
+TEST_F(SomeConnection, WaitsForTheTimeOfARefusalOrEnds) {
   hello();
   EXPECT_EQ(refuse(wire::RefusalCode::busy, 500), Change::none);
   EXPECT_EQ(connection_.next_due_ns(), agent_.context.now + 500 * kNsPerMs);

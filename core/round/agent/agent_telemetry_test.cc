@@ -1,3 +1,5 @@
+// Tests of the measurements that an agent reports beside its rounds: echoes of probes, speeds of
+// codecs, and links to peers.
 #include "core/round/agent/agent_telemetry.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

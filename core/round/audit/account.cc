@@ -105,7 +105,7 @@ const Account::Given* Account::given(const RoundKey& key, std::uint32_t bucket) 
   return found == contribution->second.given.end() ? nullptr : &found->second;
 }
 
-// The amount that a commit takes from the residual: what is held now minus what would be left.
+// The amount that a commit takes from the residual: the values held now minus the rest.
 Account::Given given_away(const ContributionRecord& record, const ContributionPart& part) {
   Account::Given given{.values = FloatVector(part.values, 0.0f)};
   const auto at = [&](const SharedFloats& values, std::uint64_t place) {

@@ -1,3 +1,5 @@
+// Tests of the account of an agent's updates. Each test plays the messages and records of an agent,
+// some of them wrong, and expects the account to balance or to name the error.
 #include "core/round/audit/account.h"
 
 #include <gtest/gtest.h>
@@ -154,7 +156,7 @@ TEST(Account, APartBeyondItsPayloadIsAnError) {
   EXPECT_TRUE(send_part(account, kFirst, payload, 0, 4).ok());
 }
 
-TEST(Account, ACrashMayUndoWhatWasNotStored) {
+TEST(Account, ACrashMayUndoUnstoredUpdates) {
   Account account(1);
   account.offer(floats({1.0f}));
   ASSERT_TRUE(account.take(1, false).ok());
@@ -167,7 +169,7 @@ TEST(Account, ACrashMayUndoWhatWasNotStored) {
   EXPECT_FALSE(account.take(0, true).ok()) << "it was stored";
 }
 
-TEST(Account, WhatIsGivenAmongPeersIsTheResidualLessWhatIsLeft) {
+TEST(Account, TheShareGivenToPeersIsTheResidualLessTheRest) {
   ContributionRecord record{.id = kFirst,
                             .agent_index = 0,
                             .residual = floats({9.0f, 0.5f, -0.25f}),

@@ -120,7 +120,7 @@ TEST_F(CoordinatorAlone, ReadsTheRoundTripFromAnEchoThatMakesSense) {
 
 // An agent that has acknowledged the goodbye closes its connection and answers nothing else, so the
 // coordinator must not wait for it.
-TEST_F(CoordinatorAlone, IsIdleWhenEverybodyHasHeardItsGoodbye) {
+TEST_F(CoordinatorAlone, IsIdleAfterAllAgentsReceivedItsGoodbye) {
   hear(1, first(hello_of("a", 7)));
   ASSERT_NE(welcome(), nullptr);
   const std::uint64_t session = welcome()->session;
@@ -206,7 +206,7 @@ TEST_F(CoordinatorAlone, RefusesForeignSessionsAndReplays) {
   EXPECT_EQ(coordinator_->agents().size(), 1u);
 }
 
-TEST_F(CoordinatorAlone, RefusesNoiseAndWhatOnlyACoordinatorSays) {
+TEST_F(CoordinatorAlone, RefusesNoiseAndMessagesOfACoordinator) {
   hear(1, Bytes(100, std::uint8_t{0x5a}));
   EXPECT_TRUE(has_reason("corrupt_data"));
   EXPECT_TRUE(answers_.empty());
@@ -223,7 +223,7 @@ TEST_F(CoordinatorAlone, RefusesNoiseAndWhatOnlyACoordinatorSays) {
   EXPECT_TRUE(has_reason("not_allowed"));
 }
 
-TEST_F(CoordinatorAlone, LosesWhoIsSilent) {
+TEST_F(CoordinatorAlone, LosesSilentAgents) {
   hear(1, first(hello_of("a", 7)));
   now_ += 5'000 * kNsPerMs;
   for (const Action& action : coordinator_->handle(now_, Tick{})) {

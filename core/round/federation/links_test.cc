@@ -179,7 +179,7 @@ TEST_F(RoundLinks, AnEchoIsAsLongAsWasAskedForAndProbesAreNoPayload) {
   for (const auto& agent : coordinator_->agents()) EXPECT_EQ(agent.payload_bytes, 0u);
 }
 
-TEST_F(RoundLinks, WhatLayInAQueueHasNoTime) {
+TEST_F(RoundLinks, QueuedPayloadsHaveNoTime) {
   feed_coordinator(ProbeLink{.agent_id = "agent-1", .probe = 1});
   deliver(false);
   ASSERT_EQ(echoes_.size(), 1u);
@@ -219,7 +219,7 @@ TEST_F(RoundLinks, AnAgentEchoesNoMoreThanItsAllowance) {
   EXPECT_GT(echoes_.size(), 8u);
 }
 
-TEST_F(RoundLinks, AnAgentRefusesWhatNoCoordinatorAsks) {
+TEST_F(RoundLinks, AnAgentRefusesInvalidProbes) {
   feed_coordinator(ProbeLink{.agent_id = "agent-1", .probe = 1});
   Letter letter = down_.front().second;
   down_.clear();
@@ -247,7 +247,7 @@ TEST_F(RoundLinks, AnAgentRefusesWhatNoCoordinatorAsks) {
   EXPECT_TRUE(noted("unsupported")) << "nobody sends an agent elsewhere";
 }
 
-TEST_F(RoundLinks, TheCoordinatorRefusesWhatNoAgentEchoes) {
+TEST_F(RoundLinks, TheCoordinatorRefusesInvalidEchoes) {
   wire::LinkProbeT echo;
   echo.kind = wire::ProbeKind::probe;
   echo.probe = 1;

@@ -1,3 +1,5 @@
+// Tests of curves with levels of detail. A scan over all samples is the reference for queries of
+// random ranges.
 #include "core/run/series/series.h"
 
 #include <gtest/gtest.h>
@@ -138,7 +140,7 @@ void expect_same_extents(const Series& series, const Plain& plain, SeriesDraws& 
 // Capacities around the sizes of blocks and chunks.
 class SeriesOfSize : public testing::TestWithParam<std::size_t> {};
 
-TEST_P(SeriesOfSize, ShowsWhatAScanShows) {
+TEST_P(SeriesOfSize, MatchesAScan) {
   SeriesDraws draws(GetParam());
   Series series(GetParam());
   Plain plain{.samples_max = GetParam()};
@@ -187,7 +189,7 @@ TEST(SeriesTest, FindsTheNearestSampleOrGap) {
 }
 
 // A refused sample leaves the series and its revision unchanged.
-TEST(SeriesTest, RefusesWhatIsOutOfOrderOrNoPlace) {
+TEST(SeriesTest, RefusesUnorderedAndNonFinitePlaces) {
   Series series(10);
   EXPECT_TRUE(series.append({5, 1}));
   const std::uint64_t revision = series.revision();

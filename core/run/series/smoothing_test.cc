@@ -1,3 +1,4 @@
+// Tests of the debiased exponential mean.
 #include "core/run/series/smoothing.h"
 
 #include <gtest/gtest.h>
@@ -5,7 +6,7 @@
 namespace tributary::dashboard {
 namespace {
 
-TEST(SmoothedMeanTest, OfEqualValuesIsThatValueFromTheStart) {
+TEST(SmoothedMeanTest, EqualsEqualValuesFromTheStart) {
   SmoothedMean mean(0.99);
   for (int i = 0; i < 300; ++i) EXPECT_NEAR(mean.take(7), 7, 1e-9);
 }

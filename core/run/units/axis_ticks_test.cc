@@ -1,3 +1,4 @@
+// Tests of the ticks of axes: round numbers, distinct labels, logarithms and wall time.
 #include "core/run/units/axis_ticks.h"
 
 #include <gmock/gmock.h>
@@ -41,7 +42,7 @@ TEST(AxisTicks, ALogAxisHasPowersWithTheirOwnUnits) {
   EXPECT_FALSE(ticks.minor.empty());
 }
 
-TEST(AxisTicks, ALogAxisOfBytesGoesByPowersOfTen) {
+TEST(AxisTicks, ALogAxisOfBytesHasPowersOfTen) {
   const AxisTicks ticks = axis_ticks(Unit::bytes, {1e3, 1e6}, true, 3);
   EXPECT_THAT(ticks.labels, ElementsAre("1 kB", "10 kB", "100 kB", "1 MB"));
 }
@@ -59,7 +60,7 @@ TEST(AxisTicks, InALowPictureALogAxisHasTwoLabelsThatDoNotStandInOneAnother) {
   EXPECT_THAT(high.labels, ElementsAre("10 ms", "2 ms", "5 ms", "20 ms"));
 }
 
-TEST(AxisTicks, WallTimeHasRoundMomentsAndSaysTheDayOnce) {
+TEST(AxisTicks, WallTimeHasRoundMomentsAndShowsTheDayOnce) {
   // From 2026-11-22 23:50 to 2026-11-23 00:10, UTC.
   const double begin = 1795391400;
   const AxisTicks ticks = axis_ticks(Unit::wall_time, {begin, begin + 1200}, false, 4);
@@ -115,7 +116,7 @@ TEST(RoundRange, EndsAtRoundNumbersAroundTheValues) {
               ElementsAre("0.0", "0.2", "0.4", "0.6", "0.8", "1.0"));
 }
 
-TEST(RoundRange, HoldsAllValuesWhateverTheirSizeAndBothEndsAreTicks) {
+TEST(RoundRange, HoldsValuesOfAnySizeAndBothEndsAreTicks) {
   for (double size = 1e-12; size < 1e15; size *= 7.3) {
     for (const double low : {-3.7 * size, 0.0, 0.01 * size, 0.98 * size}) {
       for (const Unit unit : {Unit::one, Unit::bytes, Unit::seconds}) {
@@ -146,7 +147,7 @@ TEST(RoundRange, ASingleValueGetsAMarginAndNoValueIsStillARange) {
       12u);
 }
 
-TEST(RoundRange, OfALogAxisIsPowersOfTen) {
+TEST(RoundRange, HasPowersOfTenOnALogAxis) {
   const Extent range = round_range(Unit::one, {1234, 3e6}, true, 5);
   EXPECT_DOUBLE_EQ(range.low, 1e3);
   EXPECT_DOUBLE_EQ(range.high, 1e7);

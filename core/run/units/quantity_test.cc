@@ -1,3 +1,4 @@
+// Tests of numbers with units as text.
 #include "core/run/units/quantity.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,7 @@ TEST(Quantity, SecondsTakeThePrefixThatReadsBest) {
   EXPECT_EQ(quantity_text(Unit::seconds, 864000), "10.0 days");
 }
 
-TEST(Quantity, WhatRoundsUpToThePrefixIsWrittenWithIt) {
+TEST(Quantity, ValuesThatRoundUpToAPrefixUseIt) {
   EXPECT_EQ(quantity_text(Unit::seconds, 0.99996), "1.00 s");
   EXPECT_EQ(quantity_text(Unit::bits_per_second, 999999), "1.00 Mbit/s");
 }
@@ -36,7 +37,7 @@ TEST(Quantity, SharesArePercent) {
   EXPECT_EQ(quantity_text(Unit::share, 1), "100 %");
 }
 
-TEST(Quantity, WhatIsNotFiniteHasNoValue) {
+TEST(Quantity, NonFiniteNumbersHaveNoValue) {
   EXPECT_EQ(quantity_text(Unit::bytes, std::nan("")), "no value");
   EXPECT_EQ(quantity_text(Unit::one, std::numeric_limits<double>::infinity()), "no value");
 }
@@ -47,7 +48,7 @@ TEST(Quantity, NothingHasNoSign) {
   EXPECT_EQ(number_text(-0.5, 1), "-0.5");
 }
 
-TEST(Quantity, SaysItsUnit) {
+TEST(Quantity, HasAUnit) {
   EXPECT_EQ(quantity_text(Unit::bytes, 0), "0 B");
   EXPECT_EQ(quantity_text(Unit::bytes, 999), "999 B");
   EXPECT_EQ(quantity_text(Unit::bytes, 1'234'567), "1.23 MB");

@@ -1,3 +1,5 @@
+// Tests of following a journal while it grows: portions, damage, replaced files and retries. A
+// writer plays the coordinator; the clock is manual.
 #include "core/run/run_follower.h"
 
 #include <gmock/gmock.h>
@@ -66,7 +68,7 @@ TEST_F(RunFollowerTest, ReadsJobsAndRounds) {
   EXPECT_EQ(job.job, kJob);
   EXPECT_EQ(job.name + " " + job.model, "digits lenet");
   EXPECT_EQ(job.state, wire::JobState::running);
-  EXPECT_EQ(job.rounds_wanted, 20u);
+  EXPECT_EQ(job.rounds_configured, 20u);
   EXPECT_EQ(job.parameters, 1000u);
 
   const RoundTable& table = rounds();
@@ -159,7 +161,7 @@ TEST_F(RunFollowerTest, ReadsAgentsLinksAndEvents) {
   EXPECT_EQ(view_.events()[0].level, LogLevel::warning);
 }
 
-TEST_F(RunFollowerTest, SeesWhatIsWrittenMeanwhile) {
+TEST_F(RunFollowerTest, ReadsRowsWrittenMeanwhile) {
   RunWriter writer(run_db());
   ASSERT_EQ(read().text(), "ok");
   EXPECT_TRUE(view_.jobs().empty());
@@ -248,7 +250,7 @@ TEST_F(RunFollowerTest, WaitsForAFileThatIsNotThere) {
   EXPECT_EQ(view_.jobs().size(), 1u);
 }
 
-TEST_F(RunFollowerTest, SaysWhatIsNoRun) {
+TEST_F(RunFollowerTest, ReportsAFileThatIsNoRun) {
   const auto status_of = [&] {
     retry_is_due();
     return read().code();
@@ -272,7 +274,7 @@ TEST_F(RunFollowerTest, SaysWhatIsNoRun) {
   EXPECT_EQ(status_of(), StatusCode::ok);
 }
 
-TEST_F(RunFollowerTest, SaysWhenANewerBuildWroteIt) {
+TEST_F(RunFollowerTest, ReportsAFileOfANewerBuild) {
   {
     RunWriter writer(run_db());
     ASSERT_EQ(writer.journal().database().execute("PRAGMA user_version = 99").text(), "ok");
@@ -281,7 +283,7 @@ TEST_F(RunFollowerTest, SaysWhenANewerBuildWroteIt) {
 }
 
 // The same file returns, so nothing has to be read again.
-TEST_F(RunFollowerTest, SaysThatAFileWentAwayAndGoesOnWhenItIsBack) {
+TEST_F(RunFollowerTest, ReportsARemovedFileAndContinuesWhenItReturns) {
   RunWriter writer(run_db());
   writer.job();
   writer.round(1);
@@ -337,7 +339,7 @@ TEST_F(RunFollowerTest, BeginsAnewWhereAFileWasOverwritten) {
   EXPECT_EQ(rounds().size(), 1u);
 }
 
-TEST_F(RunFollowerTest, SaysWhatIsDamagedAndShowsWhatCameBefore) {
+TEST_F(RunFollowerTest, ReportsDamageAndShowsEarlierRows) {
   RunWriter writer(run_db());
   writer.job();
   writer.round(1);

@@ -1,3 +1,5 @@
+// Tests of the data of a run in memory: bounds on rounds, agents and curves, and values that are
+// not finite.
 #include "core/run/view/run_view.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the names of metrics, including old names that are kept for one release.
 #include "core/service/metrics/metric_names.h"
 
 #include <gtest/gtest.h>

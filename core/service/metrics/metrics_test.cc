@@ -1,3 +1,4 @@
+// Tests of serving metrics over HTTP in the format of Prometheus.
 #include "core/service/metrics/metrics.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,7 @@ std::uint16_t port_of(const Metrics& metrics) {
   return static_cast<std::uint16_t>(std::stoul(endpoint.substr(endpoint.rfind(':') + 1)));
 }
 
-TEST(Metrics, AreWhatPrometheusReads) {
+TEST(Metrics, AreReadableByPrometheus) {
   const auto metrics = open_metrics("127.0.0.1:0");
   ASSERT_TRUE(metrics.ok()) << metrics.status().text();
   (*metrics)->count("tributary_rounds_total");

@@ -1,3 +1,5 @@
+// Tests of logging notes: one line per source and minute, all of them counted, and a bound on
+// sources.
 #include "core/service/metrics/note_log.h"
 
 #include <gtest/gtest.h>
@@ -45,12 +47,12 @@ TEST_F(NoteLogTest, AnotherSourceOrReasonIsAnotherLine) {
   EXPECT_EQ(log.entries().size(), 3u);
 }
 
-TEST_F(NoteLogTest, WhatIsNoWarningIsAlwaysLogged) {
+TEST_F(NoteLogTest, NotesBelowAWarningAreAlwaysLogged) {
   for (int i = 0; i < 3; ++i) notes.note({.level = LogLevel::info, .name = "job_changed"});
   EXPECT_EQ(log.entries().size(), 3u);
 }
 
-TEST_F(NoteLogTest, WhoeverInventsSourcesDoesNotFillTheLog) {
+TEST_F(NoteLogTest, InventedSourcesDoNotFillTheLog) {
   for (int i = 0; i < 100'000; ++i) warn("source " + std::to_string(i));
   EXPECT_LE(log.entries().size(), 4097u);
   EXPECT_LE(notes.remembered(), 4097u);
@@ -62,7 +64,7 @@ TEST_F(NoteLogTest, WhoeverInventsSourcesDoesNotFillTheLog) {
   EXPECT_EQ(notes.remembered(), 1u) << "what is over is forgotten";
 }
 
-TEST_F(NoteLogTest, WhatIsLoggedIsKeptToo) {
+TEST_F(NoteLogTest, LoggedNotesAreStoredToo) {
   std::vector<std::string> kept;
   NoteLog keeping(log, clock, metrics, [&](const Note& note) { kept.emplace_back(note.name); });
   for (int i = 0; i < 3; ++i) {

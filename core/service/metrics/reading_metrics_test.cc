@@ -1,3 +1,4 @@
+// Tests of publishing readings as metrics: direction, cause and job become labels.
 #include "core/service/metrics/reading_metrics.h"
 
 #include <gtest/gtest.h>

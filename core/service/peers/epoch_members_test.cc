@@ -1,3 +1,5 @@
+// Tests of the members of an epoch: losses are reported once, and round trips are read now and
+// then.
 #include "core/service/peers/epoch_members.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the queue of commands to the thread of a peer link: epochs, bounds and waking.
 #include "core/service/peers/peer_commands.h"
 
 #include <gtest/gtest.h>
@@ -80,7 +81,7 @@ TEST_F(PeerCommandsTest, TooManyBytesNameTheirMember) {
   EXPECT_EQ(work->overrun_by, 2u);
 }
 
-TEST_F(PeerCommandsTest, WhoeverWaitsIsWokenOnceForEachBatch) {
+TEST_F(PeerCommandsTest, AWaiterIsWokenOnceForEachBatch) {
   int woken = 0;
   commands.attach([&] { ++woken; });
   const std::uint64_t number = begun(7);

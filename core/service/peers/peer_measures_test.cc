@@ -1,3 +1,4 @@
+// Tests of collecting measurements of links to peers.
 #include "core/service/peers/peer_measures.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,7 @@ LinkTransfer measured_trip(double trip_s, double at_s) {
   return {.kind = TransferKind::round_trip, .bytes = 1, .seconds = trip_s, .at_s = at_s};
 }
 
-TEST(PeerMeasures, WhatIsNewIsTakenOnce) {
+TEST(PeerMeasures, NewReadingsAreTakenOnce) {
   PeerMeasures measures;
   measures.add("a", measured_trip(0.02, 1));
   measures.add("a", measured_trip(0.02, 2));

@@ -38,9 +38,9 @@ class PeerTelemetry {
     return counters_;
   }
 
-  void refused(Refused stranger) {
+  void refused(Refused connection) {
     const std::lock_guard lock(mutex_);
-    if (refused_.size() < kRefusedMax) refused_.push_back(std::move(stranger));
+    if (refused_.size() < kRefusedMax) refused_.push_back(std::move(connection));
   }
   // The first kRefusedMax refused connections since the last call.
   std::vector<Refused> take_refused() {

@@ -1,3 +1,4 @@
+// Tests of the counters that a peer link's thread shares with the daemon.
 #include "core/service/peers/peer_telemetry.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +15,7 @@ TEST(PeerTelemetry, CountsAddUp) {
   EXPECT_EQ(telemetry.counters().refused, 1u);
 }
 
-TEST(PeerTelemetry, OfManyStrangersTheFirstAreRemembered) {
+TEST(PeerTelemetry, TheFirstRefusedConnectionsAreRemembered) {
   PeerTelemetry telemetry;
   for (std::size_t i = 0; i < 2 * PeerTelemetry::kRefusedMax; ++i) {
     telemetry.refused({.reason = RefusalReason::failed_handshake,

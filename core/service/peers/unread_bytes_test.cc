@@ -1,3 +1,4 @@
+// Tests of the bound on received bytes that the daemon has not handled yet.
 #include "core/service/peers/unread_bytes.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of the bounded queue of messages to peers.
 #include "core/service/peers/unsent_messages.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ TEST(UnsentMessages, TheBoundCountsFrameAndPayload) {
   EXPECT_EQ(unsent.take().size(), 1u);
 }
 
-TEST(UnsentMessages, WhatIsTakenNoLongerCounts) {
+TEST(UnsentMessages, TakenMessagesNoLongerCount) {
   UnsentMessages unsent(100);
   for (int i = 0; i < 5; ++i) {
     EXPECT_TRUE(unsent.push(unsent_message(1, 100)));

@@ -30,19 +30,21 @@ Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char*
   CLI::App app(about.summary, about.program);
   app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag("--version", about.program + " " + TRIBUTARY_VERSION, "print the version");
-  app.footer(
-      "docs/run.md describes every setting. A setting in --set overrides the "
-      "file's.\n\nexamples:\n" +
-      about.examples);
+  app.footer(about.details + (about.details.empty() ? "" : "\n\n") +
+             "A setting in --set overrides the one in --config. docs/run.md describes every "
+             "setting with its\n"
+             "unit and default.\n\n"
+             "examples:\n" +
+             about.examples);
   app.add_option("-c,--config", flags.config, "settings, a TOML file")->type_name("FILE");
   app.add_option("-s,--set", flags.assignments,
-                 "a further setting, for example log.level=debug; may be repeated")
+                 "a further setting, for example log.level=debug; may repeat")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   if (about.takes_job) {
     app.add_option("--job", flags.job,
-                   "job to start with, a TOML file; ignored if it has been submitted before")
+                   "job to start with, a TOML file; ignored if submitted before")
         ->type_name("FILE");
   }
   if (about.takes_join) {
@@ -109,6 +111,8 @@ int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& o
     return kExitInternal;
   }
 }
+
+const char* build_version() { return TRIBUTARY_VERSION; }
 
 Result<std::uint64_t> draw_incarnation() {
   std::uint64_t number = 0;

@@ -47,9 +47,10 @@ struct DaemonFlags {
 struct DaemonAbout {
   std::string program;
   std::string summary;
-  std::string examples;     // lines of the help text, each indented by two blanks
-  bool takes_job = false;   // has the flag --job
-  bool takes_join = false;  // has the flag --join
+  std::string details = {};  // paragraphs of the help text before the examples; may be empty
+  std::string examples;      // lines of the help text, each indented by two blanks
+  bool takes_job = false;    // has the flag --job
+  bool takes_join = false;   // has the flag --join
 };
 
 // Returns invalid_argument for an unknown or incomplete flag.
@@ -62,6 +63,9 @@ Status fill(Settings& settings, const DaemonFlags& flags);
 // Errors are written to `err`. It also sets malloc's options for the process.
 int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& out,
                 std::ostream& err, const std::function<Status(const DaemonFlags& flags)>& run);
+
+// Returns the version of this build, for example "0.1.0". Daemons report it to each other.
+const char* build_version();
 
 // Returns a random number that is never 0. Returns io_error if the system has no random numbers.
 Result<std::uint64_t> draw_incarnation();

@@ -1,3 +1,4 @@
+// Tests of the command line and the common settings of both daemons.
 #include "core/service/settings/common_settings.h"
 
 #include <gtest/gtest.h>
@@ -57,6 +58,8 @@ TEST(DaemonMain, AnswersHelpAndVersionItself) {
   const std::string help = run_with({"--help"}, never).out;
   EXPECT_NE(help.find("--exit-when-done"), std::string::npos);
   EXPECT_NE(help.find("examples:\n  daemon --check"), std::string::npos) << help;
+  std::istringstream lines(help);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
   EXPECT_TRUE(run_with({"--version"}, never).out.starts_with("daemon "));
 }
 
@@ -68,7 +71,7 @@ TEST(DaemonMain, AnUnknownWordIsAnErrorOfTheCommandLine) {
   }
 }
 
-TEST(DaemonMain, HowItEndsIsTheExitCodeAndSaid) {
+TEST(DaemonMain, ReportsItsEndByExitCodeAndText) {
   const Outcome failed = run_with({}, [](const DaemonFlags&) {
     return Status(StatusCode::already_exists,
                   {.what = "the journal", .expected = {}, .got = {}, .remedy = {}});

@@ -1,3 +1,5 @@
+// Tests of reading settings from TOML and from assignments, with errors that name the setting and
+// its origin.
 #include "core/service/settings/settings.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +25,7 @@ struct Example {
   Status read(std::string_view toml) { return settings.read_text(toml, "file.toml"); }
 };
 
-TEST(Settings, FillWhatTheyAreBoundTo) {
+TEST(Settings, FillBoundVariables) {
   Example example;
   const Status status = example.read(R"(
 name = "garage"
@@ -61,7 +63,7 @@ TEST(Settings, ValuesOfAnotherTypeOrOutOfRangeAreRefused) {
   }
 }
 
-TEST(Settings, WhatIsNoTomlIsRefusedWithItsLine) {
+TEST(Settings, InvalidTomlIsRefusedWithItsLine) {
   Example example;
   const Status status = example.read("name = \"x\"\nname =\n");
   EXPECT_EQ(status.code(), StatusCode::invalid_argument);

@@ -99,7 +99,7 @@ class Budget : public testing::Test {
   ByteBudget budget{1, watch};
 };
 
-TEST_F(Budget, WhatIsSentOnceIsNoViolation) {
+TEST_F(Budget, BytesSentOnceAreNoViolation) {
   for (std::uint64_t i = 0; i < 20; ++i) {
     update(1, i * kPart, 2 * kS);
     aggregate(1, i * kPart, 2 * kS);
@@ -114,7 +114,7 @@ TEST_F(Budget, WhatIsSentOnceIsNoViolation) {
   EXPECT_EQ(budget.tally().repeated, 0u);
 }
 
-TEST_F(Budget, WhatIsSentTwiceIsOne) {
+TEST_F(Budget, BytesSentTwiceAreAViolation) {
   update(1, 0, 2 * kS);
   update(1, kPart / 2, 3 * kS);  // half of it for the second time
   budget.committed(1, 4 * kS);
@@ -149,7 +149,7 @@ TEST_F(Budget, DirectionsAreCountedSeparately) {
   EXPECT_THAT(watch.violations()[0].text, HasSubstr("down"));
 }
 
-TEST_F(Budget, ADisturbanceExcusesWhatIsOpenAndWhatFollowsSoon) {
+TEST_F(Budget, ADisturbanceExcusesOpenAndSoonFollowingTransfers) {
   update(1, 0, 2 * kS);
   budget.disturbed(0, 3 * kS);
   update(1, 0, 20 * kS);
@@ -198,7 +198,7 @@ TEST_F(Budget, CountsSessionsThatNothingEnded) {
   EXPECT_EQ(budget.tally().sessions_lost, 1u) << "its connection has ended";
 }
 
-TEST_F(Budget, ADownloadIsComparedByWhatIsOffered) {
+TEST_F(Budget, ADownloadIsComparedWithTheOffer) {
   offer(1, 77, 2 * kS);
   for (std::uint64_t i = 0; i < 10; ++i) download(1, i << 20, 2 * kS);
   offer(2, 78, 3 * kS);  // a later model

@@ -157,7 +157,7 @@ void Ledger::check_replica(const std::string& machine_name, std::uint64_t versio
                   machine_name, version, real, hash, hashes_[version]));
 }
 
-void Ledger::coordinator_seen(const Coordinator& machine, TimeNs now) {
+void Ledger::check_coordinator(const Coordinator& machine, TimeNs now) {
   const SharedFloats model = machine.model();
   if (model)
     check_replica("coordinator", machine.model_version(), machine.model_hash(), model, now);
@@ -201,7 +201,7 @@ std::optional<std::uint32_t> Ledger::place(std::uint32_t agent, ByteSpan frame) 
 }
 
 // Hashing a model is expensive, so it is only done after a change or a restart.
-void Ledger::agent_seen(std::uint32_t agent, const Agent& machine, bool restarted, TimeNs now) {
+void Ledger::check_agent(std::uint32_t agent, const Agent& machine, bool restarted, TimeNs now) {
   if (machine.job() == 0 || machine.job() != job()) return;
   Seen& seen = seen_[agent];
   const SharedFloats model = machine.model();

@@ -40,7 +40,7 @@ class Ledger {
   // The coordinator sends a Commit message.
   void published(const wire::Commit& commit, TimeNs now);
   // Compares the coordinator's model with the committed one.
-  void coordinator_seen(const Coordinator& machine, TimeNs now);
+  void check_coordinator(const Coordinator& machine, TimeNs now);
 
   // --- agents ---
   // The account of an agent's updates.
@@ -54,7 +54,7 @@ class Ledger {
   // epoch; otherwise empty.
   std::optional<std::uint32_t> place(std::uint32_t agent, ByteSpan frame) const;
   // Compares the agent's replica and residual. Cheap if nothing has changed since the last call.
-  void agent_seen(std::uint32_t agent, const Agent& machine, bool restarted, TimeNs now);
+  void check_agent(std::uint32_t agent, const Agent& machine, bool restarted, TimeNs now);
 
   // The job's number; 0 before a job was stored.
   std::uint64_t job() const { return job_ ? job_->job() : 0; }

@@ -59,7 +59,7 @@ class DiskVfsTest : public testing::Test {
   DiskVfs vfs_;
 };
 
-TEST_F(DiskVfsTest, KeepsWhatWasCommittedOverAReopening) {
+TEST_F(DiskVfsTest, KeepsCommittedDataOverAReopening) {
   SqliteHandle database = open_journal();
   ASSERT_EQ(run(database, "CREATE TABLE t(x); INSERT INTO t VALUES(41),(1)"), SQLITE_OK);
   database.reset();

@@ -1,3 +1,4 @@
+// Tests of the content of a simulated file, compared with one flat vector.
 #include "core/sim/disk/file_bytes.h"
 
 #include <gtest/gtest.h>

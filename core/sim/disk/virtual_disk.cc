@@ -10,8 +10,8 @@ namespace tributary {
 // Records the state before an operation that may change up to `count` bytes from `offset` on.
 void VirtualFile::remember(std::uint64_t offset, std::uint64_t length, std::uint64_t count,
                            bool is_write) {
-  const std::uint64_t there = offset < bytes_.size() ? bytes_.size() - offset : 0;
-  const std::uint64_t kept = std::min(count, there);
+  const std::uint64_t available = offset < bytes_.size() ? bytes_.size() - offset : 0;
+  const std::uint64_t kept = std::min(count, available);
   unsynced_.push_back({offset, length, bytes_.size(), replaced_.size(), kept, is_write});
   if (kept == 0) return;
   replaced_.resize(replaced_.size() + kept);

@@ -59,7 +59,7 @@ TEST(Budget, ManyAgentsAskForTheirAggregates) {
   EXPECT_EQ(federation.noted("frame_refused"), 0);
 }
 
-TEST(Budget, ManyAgentsAskAgainForWhatIsLost) {
+TEST(Budget, ManyAgentsAskAgainForLostParts) {
   Options options = crowd(130);
   options.rounds = 2;
   options.loss = 0.02;

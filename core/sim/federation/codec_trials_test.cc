@@ -211,7 +211,7 @@ TEST(CodecTrials, AreNotBegunWithoutTimeForThem) {
   for (const AgentReported& report : federation.log.reported) EXPECT_TRUE(report.trials.empty());
 }
 
-TEST(CodecTrials, WhatIsNotKnownOrHasAnotherRootIsPassedOver) {
+TEST(CodecTrials, UnknownCodecsAndOtherRootsAreSkipped) {
   Options options = exploring();
   options.advise = [](const RoundPlayed& round) {
     std::vector<std::string> trials = {"of_tomorrow:levels=3", "star_topk:cr=0.1", "fp16"};
@@ -235,7 +235,7 @@ TEST(CodecTrials, WhatIsNotKnownOrHasAnotherRootIsPassedOver) {
   EXPECT_LE(roots, 1u);
 }
 
-TEST(CodecTrials, OfALargeModelAFewSamplesAreTaken) {
+TEST(CodecTrials, ALargeModelIsSampled) {
   Options options = exploring(10);
   options.vector_values = 300'000;
   options.advise = [](const RoundPlayed& round) {

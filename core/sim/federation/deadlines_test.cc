@@ -41,7 +41,7 @@ std::string reason_of(const Federation& federation) {
   return federation.journal().state().jobs.at(0).job.state_reason;
 }
 
-TEST(Deadlines, ASlowUplinkIsSaidAtOnceAndPausesTheJob) {
+TEST(Deadlines, ASlowUplinkIsReportedAtOnceAndPausesTheJob) {
   Federation federation(slow_uplink(2, 1));
   ASSERT_TRUE(federation.run([&] { return federation.noted("deadline_too_short:uplink") > 0; }));
   EXPECT_LT(federation.now(), 5'000 * kNsPerMs) << "long before the deadline";
@@ -62,7 +62,7 @@ TEST(Deadlines, ASlowUplinkIsSaidAtOnceAndPausesTheJob) {
       federation.run([&] { return federation.noted("round_aborted") > 2; }, 60'000 * kNsPerMs));
 }
 
-TEST(Deadlines, APausedJobIsResumedAndGoesOnOverAFasterLink) {
+TEST(Deadlines, AResumedJobContinuesOverAFasterLink) {
   Federation federation(slow_uplink(2, 1));
   ASSERT_TRUE(federation.run([&] { return state_of(federation) == wire::JobState::paused; }));
   const auto resume = [&](Token command) {
@@ -123,7 +123,7 @@ TEST(Deadlines, AFailureForAnotherReasonPausesNothing) {
 
 // A download continues in the next attempt, so the job is slow, reports the reason and is not
 // paused.
-TEST(Deadlines, ASlowDownlinkIsSaidAndPausesNothing) {
+TEST(Deadlines, ASlowDownlinkIsReportedAndPausesNothing) {
   Federation federation(slow_uplink(2, 0));
   ASSERT_TRUE(federation.run([&] { return federation.coordinator().current_round().round == 1; }));
   federation.set_rate(1, false, kSlow);

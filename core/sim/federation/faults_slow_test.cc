@@ -1,3 +1,4 @@
+// Runs federations with all faults at once over many seeds. A failing seed is part of the message.
 #include <gtest/gtest.h>
 
 #include "core/sim/federation/mixed_faults_testing.h"

@@ -203,7 +203,7 @@ TEST(FaultyNumbers, AJobWithoutFiniteNumbersEnds) {
   EXPECT_LE(federation.noted("round_aborted"), 3);
 }
 
-TEST(FaultyNumbers, AJobWhoseEveryStepIsNotFiniteEnds) {
+TEST(FaultyNumbers, AJobWithoutFiniteStepsEnds) {
   for (const std::uint32_t agents : {1u, 4u}) {
     Federation federation(options_with_adam(agents));
     federation.twist = [](std::uint32_t, FloatVector& update) { update[3] = kSquareOverflows; };

@@ -158,7 +158,7 @@ TEST_F(OwnRatios, ASlowAgentSendsLessAndTheOthersAsMuchAsBefore) {
   EXPECT_EQ(checked, 6u * 4);
 }
 
-TEST_F(OwnRatios, WeightsAreWhatTheyWere) {
+TEST_F(OwnRatios, WeightsDoNotChange) {
   Options options = this->options();
   options.change_job = [](wire::JobT& job) { job.weighting = wire::Weighting::examples; };
   options.examples_of = [](std::uint32_t agent) { return 10 * (agent + 1); };
@@ -208,7 +208,7 @@ TEST_F(OwnRatios, AnAgentThatStartsAgainKeepsItsShareAndLosesNothing) {
   EXPECT_GE(contributed, 8u);
 }
 
-TEST_F(OwnRatios, ThePlanThatIsSentAgainSaysTheSame) {
+TEST_F(OwnRatios, ARepeatedPlanHasTheSameRatios) {
   Options options = this->options(12);
   options.loss = 0.1;
   options.repeat = 0.1;
@@ -262,7 +262,7 @@ TEST_F(OwnRatios, AdviceThatAsksForMoreThanTheCodecKeepsIsRefused) {
   }
 }
 
-TEST_F(OwnRatios, WhoTheAdviceDoesNotKnowKeepsAll) {
+TEST_F(OwnRatios, AgentsUnknownToTheDecisionKeepAll) {
   Options options = this->options();
   options.advise = [](const RoundPlayed&) {
     return advice({{"agent-0", 0.1}, {"somebody-else", 0.05}});

@@ -33,7 +33,7 @@ TEST(Participants, UpdatesCountByExamplesOnceTheyAreKnown) {
   EXPECT_EQ(commits.back().round.id.epoch, commits.front().round.id.epoch + 1);
 }
 
-TEST(Participants, WhereAllHaveAsManyExamplesNothingChanges) {
+TEST(Participants, EqualExampleCountsChangeNothing) {
   Options options;
   options.policy.agents_min = 3;
   options.change_job = [](wire::JobT& job) { job.weighting = wire::Weighting::examples; };

@@ -51,7 +51,7 @@ std::multiset<wire::Collective> collectives_of(Federation& federation) {
 
 class PeersWithCodec : public testing::TestWithParam<PeerCase> {};
 
-TEST_P(PeersWithCodec, WithoutFaultsEveryRoundGoesByThem) {
+TEST_P(PeersWithCodec, WithoutFaultsEveryRoundUsesPeers) {
   Federation federation(options_for(GetParam(), 5));
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
@@ -111,7 +111,7 @@ TimeNs longest_round(Federation& federation) {
 
 class KilledMember : public testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(KilledMember, AtAnyMomentLosesNothing) {
+TEST_P(KilledMember, KilledAtAnyMomentLosesNothing) {
   Options options = options_for(kRing, 4);
   options.rounds = 10;
   Federation federation(options);
@@ -190,13 +190,13 @@ std::string reason_for_the_star(const Options& options) {
   return (*frame)->message_as_Plan()->reason()->sentence()->str();
 }
 
-TEST(Peers, WhereOneCannotBeReachedRoundsGoByTheStarAndSayWhy) {
+TEST(Peers, AnUnreachableMemberMovesRoundsToTheStarWithAReason) {
   Options options = options_for(kRing, 3);
   options.peers = false;
   EXPECT_EQ(reason_for_the_star(options), "Use the star: agent-0 has no address for peers");
 }
 
-TEST(Peers, WhereNotAllCanReachOneAnotherRoundsGoByTheStarAndSayWhy) {
+TEST(Peers, UnreachablePairsMoveRoundsToTheStarWithAReason) {
   constexpr const char* kEndpoints[][3] = {{kOneGroup[0], kDialled, kOneGroup[1]},
                                            {kOneGroup[0], kAnotherGroup, kOneGroup[2]},
                                            {kOneGroup[0], kMalformed, kOneGroup[2]}};
@@ -224,7 +224,7 @@ TEST(Peers, AreTriedAgainInTheNextRound) {
   federation.expect_conserved();
 }
 
-TEST(Peers, ThatNeverReachOneAnotherAreTriedLessAndLess) {
+TEST(Peers, UnreachablePeersAreTriedLessOften) {
   Options options = options_for(kRing, 3);
   options.rounds = 40;
   Federation federation(options);
@@ -236,7 +236,7 @@ TEST(Peers, ThatNeverReachOneAnotherAreTriedLessAndLess) {
   federation.expect_conserved();
 }
 
-TEST(Peers, WhoComesLaterIsGivenWhatTheyCameTo) {
+TEST(Peers, ALateAgentReceivesTheirResult) {
   for (const char* codec : {"fp32", "topk:cr=0.1", "star_topk:cr=0.1"}) {
     Options options = options_for({.codec = codec}, 4);
     options.rounds = 8;
@@ -267,7 +267,7 @@ TEST_P(SeveralExchanges, AreCommittedTogether) {
   for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(federation.host(i).updates().size(), 20u);
 }
 
-TEST_P(SeveralExchanges, ThatBreakInTheMiddleLoseNothing) {
+TEST_P(SeveralExchanges, LoseNothingIfTheyBreakInTheMiddle) {
   for (std::uint32_t moment = 0; moment < 20; ++moment) {
     Options options = options_for(GetParam(), 4);
     options.policy.exchanges_per_round = 4;
@@ -319,7 +319,7 @@ TEST(Peers, CodecsWithoutAResidualHaveOneExchangeARound) {
             "Use one exchange per round: dgc:cr=0.1 keeps no residual");
 }
 
-TEST(Peers, EverythingAtOnceAndAllIsWellInTheEnd) {
+TEST(Peers, SurviveMixedFaults) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     sim_testing::play_mixed(sim_testing::mixed_peer_options(seed));

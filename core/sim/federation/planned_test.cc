@@ -187,7 +187,7 @@ TEST(Planned, AdviceThatCannotBeCarriedOutIsNotedAndLeft) {
   }
 }
 
-TEST(Planned, WhereAgentsNameNoAddressTheStarStandsIn) {
+TEST(Planned, WithoutAddressesTheStarIsUsed) {
   Options options = planned();
   options.peers = false;
   options.advise = [](const RoundPlayed&) { return advice("fp16", wire::Collective::ring); };
@@ -213,7 +213,7 @@ TEST(Planned, RoundsWaitForOneAnotherWhereThatIsAdvised) {
 }
 
 // Codec, collective and buckets change after every round while all kinds of faults happen.
-TEST(Planned, NothingIsLostWhateverIsAdvisedAndWhateverHappens) {
+TEST(Planned, NothingIsLostUnderAnyDecisionsAndFaults) {
   const std::vector<std::string> codecs = {"fp32", "thc",          "threelc:bypass=0", "gcomp",
                                            "fp16", "topk:cr=0.05", "star_topk:cr=0.05"};
   std::size_t with_shares = 0;

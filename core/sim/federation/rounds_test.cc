@@ -63,7 +63,7 @@ TEST_P(RoundsWithCodec, LossyChannel) {
 }
 
 // On a perfect channel no byte is sent twice, so both sides count the same bytes.
-TEST(RoundsWithReports, ReportWhereTimeAndBytesWent) {
+TEST(RoundsWithReports, ReportTheUseOfTimeAndBytes) {
   Federation federation(round_options("fp32"));
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   const std::vector<CommitRecord>& commits = federation.journal().commits();
@@ -185,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(Codecs, RoundsWithCodec,
 
 // All gradients arrive in one round. A smaller rate in later rounds must not reduce the part that
 // waits in a residual, on the agents or in the aggregator, whose residual also survives a crash.
-TEST(RoundsWithSchedule, WhatWaitsMovesTheModelAsFarAsItWasMeantTo) {
+TEST(RoundsWithSchedule, AResidualMovesTheModelByItsFullUpdate) {
   Options options = round_options("threelc:s=1.75,bypass=0");
   options.agents = 4;
   options.policy.agents_min = 4;
@@ -323,7 +323,7 @@ TEST(Rounds, NothingIsSentTwiceOverAPerfectChannel) {
 }
 
 // Both sides count the bytes that they send or receive again.
-TEST(Rounds, BothSidesReportWhatWasSentTwice) {
+TEST(Rounds, BothSidesReportRepeatedBytes) {
   Options options = round_options("fp32");
   options.rounds = 8;
   options.loss = 0.1;

@@ -1,3 +1,4 @@
+// Tests of the rate of a simulated link: constant, by a trace, and by random steps.
 #include "core/sim/link/link_rate.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ TEST(LinkRate, AConstantRateTakesTimeByBytes) {
   EXPECT_EQ(rate.delay_ns(0), 0);
 }
 
-TEST(LinkRate, WhatIsUnderWayGoesOnAtTheNewRate) {
+TEST(LinkRate, AMessageInTransitContinuesAtTheNewRate) {
   // 1 MB/s for 2 s, then 0.1 MB/s for 10 s, repeated.
   LinkRate rate(trace_of({{seconds(2), 1'000'000, seconds(1), 0}, {seconds(10), 100'000, {}, 0}}),
                 0);

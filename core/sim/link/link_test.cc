@@ -96,7 +96,7 @@ TEST(Link, NothingPassesWhileItIsCut) {
   EXPECT_EQ(tally.cut_off, 1u);
 }
 
-TEST(Link, AStreamHoldsUpWhatIsUnderWayAndWhatIsSent) {
+TEST(Link, AStreamHoldsUpEarlierAndLaterMessages) {
   const NetworkSettings settings = {.delay = {2, 2}, .rate_mbit_s = 8, .stream = true};
   Link link = link_with(settings);
   LinkTally tally;

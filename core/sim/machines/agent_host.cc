@@ -78,9 +78,9 @@ void AgentHost::started() {
 // Compares the replica with the ledger after every event. The check of the memory limit is less
 // frequent because it is slower.
 void AgentHost::look() {
-  sim_.ledger.agent_seen(index_, *machine_, restarted_, sim_.now());
+  sim_.ledger.check_agent(index_, *machine_, restarted_, sim_.now());
   restarted_ = false;
-  if (++looks_ % 64 != 0) return;
+  if (++events_ % 64 != 0) return;
   const std::uint64_t bound = buffered_bytes_max();
   if (const std::uint64_t held = machine_->buffered_bytes(); held > bound) {
     sim_.watch.report(sim_.now(), "bounds",

@@ -77,7 +77,7 @@ class AgentHost : public Host, public Receiver {
   std::uint32_t slow_ = 0;  // trainings that will take longer
   TimeNs slow_ns_ = 0;
   std::uint32_t failures_ = 0;  // trainings that will fail
-  std::uint64_t looks_ = 0;     // number of events, for checks that are not done every time
+  std::uint64_t events_ = 0;    // number of events, for checks that are not done every time
 };
 
 // An update whose values are multiples of 2^-10 between -1/8 and 1/8, so that sums of them are

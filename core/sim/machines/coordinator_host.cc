@@ -110,9 +110,9 @@ void CoordinatorHost::submit() {
 void CoordinatorHost::look() {
   if (const std::uint64_t version = machine_->model_version(); version != version_seen_) {
     version_seen_ = version;
-    sim_.ledger.coordinator_seen(*machine_, sim_.now());
+    sim_.ledger.check_coordinator(*machine_, sim_.now());
   }
-  if (++looks_ % 256 != 0) return;
+  if (++events_ % 256 != 0) return;
   const std::uint64_t bound = buffered_bytes_max(sim_.scenario);
   if (const std::uint64_t held = machine_->buffered_bytes(); held > bound) {
     sim_.watch.report(sim_.now(), "bounds",

@@ -66,7 +66,7 @@ class CoordinatorHost : public Host, public Receiver {
   std::unique_ptr<Coordinator> machine_;
   std::optional<TimeNs> kill_at_commit_ns_;
   bool has_job_ = false;
-  std::uint64_t looks_ = 0;
+  std::uint64_t events_ = 0;
   std::uint64_t version_seen_ = UINT64_MAX;  // version of the last model that was compared
 };
 

@@ -105,7 +105,7 @@ TEST_F(ThinNetwork, APartitionHoldsUpAStreamAndNothingShows) {
   EXPECT_EQ(coordinator->alive_at.size(), 4u);
 }
 
-TEST_F(ThinNetwork, AConnectionTakesWhatIsUnderWayWithIt) {
+TEST_F(ThinNetwork, AClosedConnectionLosesMessagesInTransit) {
   network->send_up(0, message_of(1'000'000));
   run_until(2 * kS);
   const std::size_t shown = coordinator->alive_at.size();

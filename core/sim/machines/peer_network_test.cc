@@ -96,7 +96,7 @@ class PeerConnections : public testing::Test {
   std::vector<std::size_t> payloads_;
 };
 
-TEST_F(PeerConnections, MessagesArriveInOrderFromWhoSentThem) {
+TEST_F(PeerConnections, MessagesArriveInOrderWithTheirSender) {
   for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent);
   for (int i = 0; i < 50; ++i) send(0, 1, i, static_cast<std::size_t>(1000 * (50 - i)));
   play(kSecond);
@@ -126,7 +126,7 @@ TEST_F(PeerConnections, OneThatIsBrokenLeavesTheOthers) {
   EXPECT_THAT(lost(2), IsEmpty());
 }
 
-TEST_F(PeerConnections, WhatGoesToOneThatHasNotOpenedTheSessionWaitsInOrder) {
+TEST_F(PeerConnections, MessagesWaitInOrderUntilTheSessionOpens) {
   open(0);
   for (int i = 0; i < 5; ++i) send(0, 1, i);
   play(kSecond);
@@ -137,7 +137,7 @@ TEST_F(PeerConnections, WhatGoesToOneThatHasNotOpenedTheSessionWaitsInOrder) {
   EXPECT_THAT(numbers(1), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
-TEST_F(PeerConnections, WhoDoesNotComeIsGivenUp) {
+TEST_F(PeerConnections, AMissingMemberIsGivenUp) {
   open(0);
   open(1);
   play(10 * kSecond);
@@ -150,7 +150,7 @@ TEST_F(PeerConnections, WhoDoesNotComeIsGivenUp) {
   EXPECT_THAT(lost(2), testing::UnorderedElementsAre(1u, 2u));
 }
 
-TEST_F(PeerConnections, OfABrokenConnectionNothingMoreComesInItsSession) {
+TEST_F(PeerConnections, ABrokenConnectionDeliversNothingMoreInItsSession) {
   for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent);
   play(kSecond);
   network_.break_some(100);
@@ -183,7 +183,7 @@ TEST_F(PeerConnections, AMemberThatEndsIsLostToTheOthersAndItsMailDoesNotReachTh
   EXPECT_THAT(lost(0), SizeIs(2));
 }
 
-TEST_F(PeerConnections, WhatAPartitionHoldsUpComesWhenItIsOver) {
+TEST_F(PeerConnections, APartitionDelaysMessagesUntilItsEnd) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     const auto session = static_cast<std::uint64_t>(100 + attempt);
     for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent, session);
@@ -204,7 +204,7 @@ TEST_F(PeerConnections, WhatAPartitionHoldsUpComesWhenItIsOver) {
   EXPECT_LT(cut, 40u);
 }
 
-TEST_F(PeerConnections, NothingComesFromOneThatIsKnownToBeLost) {
+TEST_F(PeerConnections, ALostMemberDeliversNothing) {
   for (std::uint64_t session = 1; session < 60; ++session) {
     for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent, session);
     for (int i = 0; i < 20; ++i) send(0, 1, i, 20'000);

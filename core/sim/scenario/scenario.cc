@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::uint64_t kScenarioBytesMax = 1u << 20;
 
+// In the order of Incident. Scenario files use these names.
 constexpr std::array<std::string_view, kIncidents> kIncidentNames = {
     "agent_kill",
     "agent_power_cut",
@@ -223,6 +224,7 @@ Status plan_own_ratios(ScenarioJob& job) {
                fmt::format("{}", job.ratio_min), "name a codec like topk:cr=0.1, or leave it out");
 }
 
+// The keys are those of a real job where both exist.
 Status read_job(TableReader in, ScenarioJob& job) {
   constexpr std::uint32_t kMsMax = 86'400'000;
   RoundPolicy& policy = job.policy;
@@ -298,6 +300,7 @@ Status read_network(TableReader in, const std::string& origin, const std::string
   return in.refuse_others();
 }
 
+// Ranges of times are drawn anew for each training and each disk operation.
 Status read_machines(TableReader in, MachineSettings& machines) {
   TRIBUTARY_TRY(in.span("training_ms", machines.training));
   TRIBUTARY_TRY(in.span("disk_ms", machines.disk));
@@ -358,6 +361,7 @@ Status read_all(const toml::table& root, const std::string& origin, Scenario& sc
 
 }  // namespace
 
+// Uniform within the span.
 TimeNs draw_ns(const SpanMs& span, SeededDraws& draws) {
   const double ms = span.low + (span.high - span.low) * draws.uniform();
   return static_cast<TimeNs>(ms * 1e6);

@@ -35,17 +35,17 @@ class BlobList {
   }
   // Returns the blob numbers in the order of add(); empty for a value that is missing.
   std::optional<BlobId> next() {
-    if (!there_[next_place_++]) return std::nullopt;
+    if (!present_[next_place_++]) return std::nullopt;
     return numbers_[next_number_++];
   }
 
  private:
   void add(const std::optional<ByteSpan>& bytes, std::uint64_t begins_at) {
-    there_.push_back(bytes.has_value());
+    present_.push_back(bytes.has_value());
     if (bytes) values_.push_back({.bytes = *bytes, .begins_at = begins_at});
   }
 
-  std::vector<bool> there_;
+  std::vector<bool> present_;
   std::vector<NewBlob> values_;
   std::vector<BlobId> numbers_;
   std::size_t next_place_ = 0;

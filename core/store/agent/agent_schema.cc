@@ -10,6 +10,7 @@
 namespace tributary {
 namespace {
 
+// An agent has one job, one replica and one residual, so these tables have at most one row.
 constexpr std::string_view kTables = R"sql(
 CREATE TABLE job (
   one INTEGER PRIMARY KEY CHECK (one = 1),

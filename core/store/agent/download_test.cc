@@ -81,7 +81,7 @@ class Download : public testing::Test {
   std::unique_ptr<AgentJournal> journal_;
 };
 
-TEST_F(Download, ComesBackAsFarAsItWasStored) {
+TEST_F(Download, IsRestoredUpToItsStoredPart) {
   EXPECT_FALSE(restored());
   store(run(0, 3'000'000));
   EXPECT_EQ(restored_bytes(), 3'000'000u);

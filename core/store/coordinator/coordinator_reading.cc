@@ -11,6 +11,7 @@
 
 namespace tributary {
 
+// Everything that a coordinator needs to continue: all jobs with model, recent rounds and epochs.
 Result<CoordinatorState> CoordinatorReading::restore(std::uint64_t history_rounds_max) {
   CoordinatorState state;
   TRIBUTARY_ASSIGN(std::vector<JobRecord> all, jobs());
@@ -104,6 +105,8 @@ Status CoordinatorReading::restore_residual(RestoredJob& job) {
   return {};
 }
 
+// The rounds after the checkpoint, with their combined payloads, from which the model is computed
+// again.
 Status CoordinatorReading::restore_redo(RestoredJob& job) {
   const std::uint64_t version = job.checkpoint.model_version;
   constexpr auto kLastRound = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
@@ -130,6 +133,7 @@ Status CoordinatorReading::restore_epochs(RestoredJob& job) {
   return {};
 }
 
+// The newest facts, in ascending order of rounds.
 Status CoordinatorReading::restore_facts(RestoredJob& job) {
   const auto add = [&](Rows& row) -> Status {
     RestoredFacts& facts = job.facts.emplace_back();
@@ -237,6 +241,7 @@ Status CoordinatorReading::read_sets(std::int64_t round_row, RoundRecord& round)
       add, round_row);
 }
 
+// In the order in which the payloads were stored.
 Result<std::vector<RedoPayload>> CoordinatorReading::redo(const RoundKey& id) {
   std::vector<RedoPayload> payloads;
   const auto add = [&](Rows& row) -> Status {

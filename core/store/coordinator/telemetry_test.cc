@@ -1,4 +1,4 @@
-// Telemetry: what is kept, for how long, and what a reader of the file sees.
+// Telemetry: the rows that are kept, their lifetime, and the view of a reader of the file.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -149,7 +149,7 @@ TEST_F(Telemetry, KeepsNoMoreBytesThanTheLimit) {
 }
 
 // Limits also apply to rows that were stored before the journal was opened.
-TEST_F(Telemetry, LimitsHoldForWhatAnEarlierRunLeft) {
+TEST_F(Telemetry, LimitsApplyToRowsOfAnEarlierRun) {
   open();
   add_events(50);
   Retention retention;

@@ -1,3 +1,4 @@
+// Tests of the database layer: transactions, locks, file modes and large values.
 #include "core/store/database/database.h"
 
 #include <gmock/gmock.h>
@@ -103,7 +104,7 @@ TEST_F(OneTable, SaysWhichValueOfWhichStatementWasWrong) {
   EXPECT_EQ(database_->run("INSERT INTO nothing VALUES (1)").code(), StatusCode::invalid_argument);
 }
 
-TEST_F(OneTable, RollsBackWhatWasNotCommitted) {
+TEST_F(OneTable, RollsBackUncommittedRows) {
   {
     auto transaction = Transaction::begin(*database_);
     ASSERT_TRUE(transaction.ok());
@@ -144,7 +145,7 @@ std::uint32_t mode_of(const std::string& path) {
 }
 
 // Also for a daemon that was started by hand, whose umask lets others read.
-TEST(FileMode, OfANewFileAndItsLogIsForTheOwnerOnly) {
+TEST(FileMode, AllowsOnlyTheOwnerForANewFileAndItsLog) {
   const Folder folder;
   const std::string path = folder / "private.db";
   const mode_t before = ::umask(0022);
@@ -154,7 +155,7 @@ TEST(FileMode, OfANewFileAndItsLogIsForTheOwnerOnly) {
   for (const char* end : {"", "-wal", "-shm"}) EXPECT_EQ(mode_of(path + end), 0600u) << end;
 }
 
-TEST(FileMode, OfAnExistingFileIsKept) {
+TEST(FileMode, KeepsThatOfAnExistingFile) {
   const Folder folder;
   const std::string path = folder / "shared.db";
   ASSERT_NE(opened(path), nullptr);
@@ -165,7 +166,7 @@ TEST(FileMode, OfAnExistingFileIsKept) {
 }
 
 // Another user who can open the lock's file could hold the lock of a stopped daemon.
-TEST(FileMode, OfALockIsForTheOwnerOnly) {
+TEST(FileMode, AllowsOnlyTheOwnerForALock) {
   const Folder folder;
   const std::string path = folder / "run.db";
   const auto open_and_close = [&] { return FileLock::take(path).status(); };
@@ -281,7 +282,7 @@ TEST_F(BlobTables, KeepTheFileAsLargeAsItsContent) {
   EXPECT_LE(database_->file_bytes(), size + kSmall);
 }
 
-TEST_F(BlobTables, SayWhatIsMissing) {
+TEST_F(BlobTables, NameMissingBlobs) {
   std::vector<BlobId> blobs;
   exchange(blobs, {{.bytes = made_up(3 * kChunkBytes)}});
   EXPECT_EQ(blobs_.read_bytes(blobs[0] + 1).status().code(), StatusCode::corrupt_data);

@@ -1,3 +1,4 @@
+// Tests of the layout of a job's data as text.
 #include "core/train/examples/data_layout.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ TEST(DataLayout, OneListMayBeLeftOut) {
   EXPECT_TRUE(parse_layout({})->scales.empty());
 }
 
-TEST(DataLayout, WhatMakesNoSenseIsRefused) {
+TEST(DataLayout, InvalidShapesAreRefused) {
   for (const DataLayoutText& text :
        {DataLayoutText{.separator = ";;"}, DataLayoutText{.separator = "\""},
         DataLayoutText{.mean = "one"}, DataLayoutText{.mean = "1,"}, DataLayoutText{.mean = "1;2"},

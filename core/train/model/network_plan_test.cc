@@ -1,3 +1,5 @@
+// Tests of the built-in networks: numbers of parameters as in their papers, and the same initial
+// values for a seed.
 #include "core/train/model/network_plan.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the safetensors format. Values are compared bit by bit, and claimed lengths are not
+// believed.
 #include "core/train/model/safetensors.h"
 
 #include <gmock/gmock.h>
@@ -52,7 +54,7 @@ void expect_damaged(const std::string& header, std::size_t data_bytes) {
 }
 
 // The expected bytes are those of the format's own description.
-TEST(Safetensors, AreWrittenAsTheFormatSays) {
+TEST(Safetensors, FollowTheFormat) {
   const FloatVector values = {1, -2, 3, 4, 5, 6, 7};
   const auto file = write_safetensors(two_layers(), values, {{"round", "12"}});
   ASSERT_TRUE(file.ok()) << file.status().text();
@@ -90,7 +92,7 @@ TEST(Safetensors, TheOrderIsThatOfTheValues) {
   EXPECT_EQ(read->layers.layers()[0].name, "b");
 }
 
-TEST(Safetensors, WhatIsDamagedIsRefused) {
+TEST(Safetensors, DamagedFilesAreRefused) {
   const std::string good = R"({"a":)" + tensor("F32", "[2]", "[0,8]") + "}";
   ASSERT_TRUE(read_safetensors(file_of(good, 8)).ok());
   EXPECT_EQ(refusal(good, 7).code(), StatusCode::corrupt_data);

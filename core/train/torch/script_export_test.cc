@@ -106,7 +106,7 @@ TEST(ExportScript, IsTheSameModelAndComputesTheSame) {
   }
 }
 
-TEST(ExportScript, AScriptComesOutWithTheNewValues) {
+TEST(ExportScript, TheWrittenScriptHasTheNewValues) {
   Held held("lenet", kPictures);
   const Bytes first = *held.model->export_script();
   auto script = std::move(*TorchModel::load_script(first, "first", kPictures));
@@ -211,7 +211,7 @@ TEST(ExportScript, AProgramOfItsOwnFindsTheSameAccuracyOnDigits) {
   EXPECT_EQ(output.right, static_cast<std::uint64_t>(std::llround(evaluation->accuracy * count)));
 }
 
-TEST(TorchTools, SayWhatDoesNotFit) {
+TEST(TorchTools, ErrorsNameTheMismatch) {
   const auto tools = make_torch_tools({.threads = 1});
   EXPECT_FALSE(tools->evaluate(FloatVector(3)).ok());
   EXPECT_FALSE(tools->export_script(FloatVector(3)).ok());

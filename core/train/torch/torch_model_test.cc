@@ -1,3 +1,4 @@
+// Tests of training models in libtorch: gradients, losses, buffers and determinism.
 #include "core/train/torch/torch_model.h"
 
 #include <gtest/gtest.h>
@@ -149,7 +150,7 @@ TEST(TorchModel, BatchNormKeepsItsStatisticsInTheBuffers) {
   EXPECT_FALSE(std::ranges::equal(before, held.buffers()));
 }
 
-TEST(TorchModel, EveryModelLearnsWhatItIsShown) {
+TEST(TorchModel, EveryModelLearnsItsExamples) {
   const std::map<std::string, ExampleShape> models = {{"mlp:depth=0", kModelPictures},
                                                       {"lenet", kModelPictures},
                                                       {"resnet8", kModelPictures},

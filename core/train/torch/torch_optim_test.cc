@@ -66,13 +66,13 @@ TEST(TorchOptim, TakesTheSameStepsToFloatRounding) {
     FloatVector ours = noise(1);
     at::Tensor parameter = tensor_of(ours).requires_grad_(true);
     const auto optimizer = pair.theirs({parameter});
-    Optimizer mine(*parse_optimizer(pair.ours), kValues);
+    Optimizer our_optimizer(*parse_optimizer(pair.ours), kValues);
     for (std::uint64_t step = 0; step < 50; ++step) {
       const FloatVector gradient = noise(100 + step);
       parameter.mutable_grad() = tensor_of(gradient);
       optimizer->step();
-      mine.begin();
-      mine.apply(0, gradient, 1, kRate, ours);
+      our_optimizer.begin();
+      our_optimizer.apply(0, gradient, 1, kRate, ours);
     }
     const float* wanted = parameter.data_ptr<float>();
     for (std::size_t i = 0; i < kValues; ++i) {

@@ -10,6 +10,7 @@
 namespace tributary {
 namespace {
 
+// One job at a time. prepare() builds its model; the other calls bind values to it.
 class TorchTools final : public ModelTools {
  public:
   explicit TorchTools(ModelToolsOptions options) : options_(std::move(options)) {}
@@ -37,6 +38,7 @@ class TorchTools final : public ModelTools {
   Result<ScriptModel> read_script(ByteSpan file, const std::string& name,
                                   const ExampleShape& input) override {
     TRIBUTARY_ASSIGN(const auto model, TorchModel::load_script(file, name, input));
+    // Parameters stand before buffers, so counting their values gives the number of their layers.
     std::size_t parameters = 0;
     for (std::uint64_t values = 0; values < model->parameter_values(); ++parameters) {
       values += model->layers().layers()[parameters].count;
@@ -51,6 +53,7 @@ class TorchTools final : public ModelTools {
   }
 
  private:
+  // The model refers to the values, which must stay alive while it is used.
   Status bind(std::span<const float> model) {
     if (model_ && model.size() == model_->layers().values()) {
       bind_to_evaluate(*model_, model, buffers_);

@@ -1,3 +1,5 @@
+// Tests of the libtorch trainer on small pictures of stripes: steps, epochs, clipping, errors and
+// cancellation.
 #include "core/train/torch/torch_trainer.h"
 
 #include <gtest/gtest.h>
@@ -215,7 +217,7 @@ TEST(TorchTrainer, ClipsTheGradientThatItGives) {
   EXPECT_NEAR(std::sqrt(square), 1e-3, 1e-6);
 }
 
-TEST(TorchTrainer, SaysWhatDoesNotFit) {
+TEST(TorchTrainer, ErrorsNameTheMismatch) {
   const auto refusal = [](auto change) {
     TrainingJob job = job_for("lenet", true);
     change(job);

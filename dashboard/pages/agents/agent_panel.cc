@@ -23,10 +23,16 @@ QString reading_name(const std::string& metric) {
   return shown_text(metric) + (metric.ends_with("watts") ? " (W)" : " (°C)");
 }
 
+// Older agents reported the name of their program instead of its version, and the agents of
+// 'tributary load' still do. A name says nothing here.
+bool is_version(const std::string& build) {
+  return !build.empty() && build.front() >= '0' && build.front() <= '9';
+}
+
 QString heading_of(const AgentRow& agent) {
   QStringList parts = {agent.info.connected ? "connected" : "away"};
   if (!agent.info.device.empty()) parts << shown_text(agent.info.device);
-  if (!agent.info.build.empty()) parts << "build " + shown_text(agent.info.build);
+  if (is_version(agent.info.build)) parts << "version " + shown_text(agent.info.build);
   parts << QString("%1 rounds reported").arg(agent.reports);
   if (std::isfinite(agent.ratio)) parts << "keeps " + text_of(Unit::share, agent.ratio);
   if (std::isfinite(agent.gain)) parts << "gain " + text_of(Unit::share, agent.gain);

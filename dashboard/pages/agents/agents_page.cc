@@ -49,8 +49,9 @@ AgentsPage::AgentsPage(PageContext& context, QWidget* parent)
     draw();
   });
   connect(panel_, &AgentPanel::x_clicked, this, [this](double x) {
+    // A click selects a round only on an axis of rounds.
     if (!this->context().over_time() && x >= 0.5) {
-      emit round_wanted(static_cast<std::uint64_t>(std::llround(x)));
+      emit round_requested(static_cast<std::uint64_t>(std::llround(x)));
     }
   });
   connect(&context, &PageContext::axis_changed, this, [this] { draw(); });
@@ -66,6 +67,7 @@ void AgentsPage::take_run() {
   table_->set_empty_text(kNoRunOpen);
 }
 
+// The clock limits redrawing, and a hidden page waits until it is shown.
 void AgentsPage::refresh() {
   if (!run()) return;
   const RunView::Revisions& now = run()->view().revisions();
@@ -125,6 +127,7 @@ void AgentsPage::follow_choice() {
                      context().x_axis());
 }
 
+// An agent that has not appeared yet is selected as soon as it does.
 void AgentsPage::show_agent(const QString& agent_id) {
   chosen_ = agent_id.toStdString();
   draw();

@@ -71,7 +71,24 @@ using EventsPageTest = ShownPage<EventsPage>;
 
 // --- agents ------------------------------------------------------------------------------------
 
-TEST_F(AgentsPageTest, BeforeAnAgentHasComeItSaysHowOneJoins) {
+TEST_F(AgentsPageTest, ShowsTheVersionButNoProgramName) {
+  RunChanges changes = some_job();
+  changes.agents = some_agents(2);
+  changes.agents[0].build = "0.3.1";
+  changes.agents[1].build = "tributary";
+  RunView view;
+  view.apply(std::move(changes));
+  show(view);
+  click(page_.table(), 0);
+  EXPECT_TRUE(page_.panel().heading().contains(", version 0.3.1,"))
+      << page_.panel().heading().toStdString();
+  click(page_.table(), 1);
+  EXPECT_TRUE(page_.panel().heading().startsWith("agent-2"));
+  EXPECT_FALSE(page_.panel().heading().contains("tributary"));
+  EXPECT_FALSE(page_.panel().heading().contains("version"));
+}
+
+TEST_F(AgentsPageTest, AnEmptyPageExplainsHowAnAgentJoins) {
   const RunView none;
   show(none);
   EXPECT_FALSE(page_.panel().isVisible());
@@ -133,7 +150,7 @@ TEST_F(AgentsPageTest, OverTimeEverythingStandsWhereItHappened) {
   EXPECT_DOUBLE_EQ(page_.panel().time_plot().crosshair_values().at(0).sample.x, 20);
 }
 
-TEST_F(AgentsPageTest, WhatComesIsAppended) {
+TEST_F(AgentsPageTest, NewRowsAreAppended) {
   RunView view = view_of_a_run();
   show(view);
   RunChanges more;
@@ -163,7 +180,7 @@ TEST_F(AgentsPageTest, ReadingsHavePlaceWhereThereAreSome) {
 TEST_F(AgentsPageTest, AClickOnARoundsTimeAsksForTheRound) {
   const RunView view = view_of_a_run();
   show(view);
-  QSignalSpy wanted(&page_, &Page::round_wanted);
+  QSignalSpy wanted(&page_, &Page::round_requested);
   PlotView& plot = page_.panel().time_plot();
   const QPoint at = plot.axes().pixel_of(12, 0.4).toPoint();
   QTest::mouseClick(plot.childAt(plot.axes().data_rect().center()), Qt::LeftButton, {}, at);
@@ -199,7 +216,7 @@ RunView view_with_events() {
 
 TEST_F(EventsPageTest, ARowThatIsChosenPointsThere) {
   const RunView view = view_with_events();
-  QSignalSpy moment(&page_, &Page::moment_wanted);
+  QSignalSpy moment(&page_, &Page::moment_requested);
   show(view);
   EXPECT_EQ(moment.size(), 0) << "nobody has chosen one";
   click(page_.table(), 0);
@@ -217,7 +234,7 @@ TEST_F(EventsPageTest, ARowThatIsChosenPointsThere) {
 TEST_F(EventsPageTest, EnterOpensTheRoundIfThereIsOne) {
   const RunView view = view_with_events();
   show(view);
-  QSignalSpy wanted(&page_, &Page::round_wanted);
+  QSignalSpy wanted(&page_, &Page::round_requested);
   click(page_.table(), 0);
   QTest::keyClick(&page_.table(), Qt::Key_Return);
   EXPECT_EQ(wanted.size(), 0);
@@ -242,7 +259,7 @@ TEST_F(EventsPageTest, ARowThatIsForgottenPointsNowhere) {
   view.apply(std::move(changes));
   show(view);
   click(page_.table(), 0);
-  QSignalSpy moment(&page_, &Page::moment_wanted);
+  QSignalSpy moment(&page_, &Page::moment_requested);
   RunChanges more;
   for (std::int64_t i = 3; i <= 5; ++i) more.events.push_back(some_event(i, LogLevel::info, "c"));
   view.apply(std::move(more));
@@ -272,7 +289,7 @@ class PagesOfAFileTest : public testing::Test {
   RunSession run_{{.origin = origin_of_file(path_), .look_every = std::chrono::milliseconds(5)}};
 };
 
-TEST_F(PagesOfAFileTest, WhatIsWrittenIsShownWithoutAnybodyAsking) {
+TEST_F(PagesOfAFileTest, WrittenRowsAppearByThemselves) {
   writer_.job();
   agents_.set_runs({&run_});
   events_.set_runs({&run_});

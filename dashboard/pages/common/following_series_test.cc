@@ -1,3 +1,4 @@
+// Tests of series that follow another one and compute their samples from it.
 #include "dashboard/pages/common/following_series.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,7 @@ NewRound new_round(std::uint64_t round, double began_s, double ended_s) {
           .dense_bytes_down = 1200};
 }
 
-TEST(FollowingSeries, CarriesOverWhatIsNewAlone) {
+TEST(FollowingSeries, CarriesOverOnlyNewSamples) {
   const auto source = std::make_shared<Series>(100);
   FollowingSeries following;
   int asked = 0;
@@ -36,7 +37,7 @@ TEST(FollowingSeries, CarriesOverWhatIsNewAlone) {
   EXPECT_EQ(following.series()->at(9).y, 2);
 }
 
-TEST(FollowingSeries, WaitsForWhatIsNotKnownAndLeavesOutWhatNeverWillBe) {
+TEST(FollowingSeries, WaitsForUnknownSamplesAndLeavesOutImpossibleOnes) {
   const auto source = std::make_shared<Series>(100);
   for (int x = 0; x < 4; ++x) source->append({double(x), double(x)});
   FollowingSeries following;
@@ -67,7 +68,7 @@ TEST(FollowingSeries, BeginsAnewWithAnotherSource) {
   EXPECT_EQ(following.series()->samples_max(), 20u);
 }
 
-TEST(SmoothedSeries, IsTheMeanOfWhatCameLast) {
+TEST(SmoothedSeries, IsTheMeanOfTheLastSamples) {
   const auto source = std::make_shared<Series>(100);
   SmoothedSeries smoothed;
   source->append({1, 4});
@@ -92,7 +93,7 @@ TEST(SavedBytes, AddUpOverRoundsAndTime) {
   EXPECT_EQ(saved.over_time()->at(2).x, 4);
 }
 
-TEST(SavedBytes, CountRoundsThatWentFromTheTable) {
+TEST(SavedBytes, CountRoundsRemovedFromTheTable) {
   RoundTable rounds(16);
   for (std::uint64_t round = 1; round <= 40; ++round) {
     rounds.add(new_round(round, double(round), double(round) + 1));
@@ -117,7 +118,7 @@ TEST(RoundsAndTimes, AreFoundFromOneAnother) {
   EXPECT_TRUE(std::isnan(*time_of_round(rounds, 0)));
 }
 
-TEST(RoundsAndTimes, AfterTheLastRoundComesItsTail) {
+TEST(RoundsAndTimes, TheTailFollowsTheLastRound) {
   RoundTable rounds(100);
   EXPECT_FALSE(round_at(rounds, 1, 100.0));
   rounds.add(new_round(1, 10, 12));

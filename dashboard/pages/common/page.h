@@ -77,9 +77,9 @@ class Page : public QWidget {
   virtual void show_agent(const QString& /*agent_id*/) {}
 
  signals:
-  void round_wanted(std::uint64_t round);  // show its details, in the first run
-  void agent_wanted(const QString& agent_id);
-  void moment_wanted(double round, double time_s);  // mark it in the charts
+  void round_requested(std::uint64_t round);  // show its details, in the first run
+  void agent_requested(const QString& agent_id);
+  void moment_requested(double round, double time_s);  // mark it in the charts
 
  protected:
   PageContext& context() const { return context_; }

@@ -17,6 +17,7 @@ void count_agents(const RunView& view, JobFacts& facts) {
   }
 }
 
+// Readings of the coordinator; agents have their own.
 void add_metrics(const RunView& view, JobFacts& facts) {
   if (const MetricCurve* accuracy = view.metric(facts.job, kAccuracyMetric, "")) {
     facts.accuracy_last = accuracy->last;
@@ -40,7 +41,7 @@ JobFacts facts_of(const RunView& view, const JobInfo& job) {
                     .name = job.name.empty() ? "job with an unreadable definition" : job.name,
                     .state = job.state,
                     .reason = job.reason,
-                    .rounds_wanted = job.rounds_wanted};
+                    .rounds_configured = job.rounds_configured};
   if (const RoundTable* rounds = view.rounds(job.job); rounds && rounds->size() > 0) {
     facts.rounds_done = rounds->columns.round.back();
     facts.bytes_up = rounds->sums.bytes_up;
@@ -53,6 +54,7 @@ JobFacts facts_of(const RunView& view, const JobInfo& job) {
   return facts;
 }
 
+// The newest job first.
 std::vector<JobFacts> facts_of_jobs(const RunView& view) {
   std::vector<JobFacts> all;
   for (auto job = view.jobs().rbegin(); job != view.jobs().rend(); ++job) {
@@ -81,6 +83,7 @@ double newest_moment(const RunView& view) {
   return newest;
 }
 
+// The current error of the run first, then stopped jobs, then recent events from the newest on.
 std::vector<Alert> alerts_of(const RunView& view, const Status& trouble,
                              const AlertLimits& limits) {
   std::vector<Alert> alerts;

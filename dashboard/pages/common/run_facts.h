@@ -21,9 +21,9 @@ struct JobFacts {
   wire::JobState state = wire::JobState::unspecified;
   std::string reason = {};  // of the state; may be empty
   std::uint64_t rounds_done = 0;
-  std::uint64_t rounds_wanted = 0;  // 0: no limit, or unknown
-  std::size_t agents_up = 0;        // connected agents that serve the job
-  std::size_t agents = 0;           // all agents that served it or reported to it
+  std::uint64_t rounds_configured = 0;  // 0: no limit, or unknown
+  std::size_t agents_up = 0;            // connected agents that serve the job
+  std::size_t agents = 0;               // all agents that served it or reported to it
   double accuracy_last = kUnknown;
   double accuracy_best = kUnknown;
   double loss_last = kUnknown;

@@ -75,8 +75,8 @@ AccessForm::AccessForm(QWidget* parent) : QWidget(parent) {
     connect(field, &QLineEdit::textChanged, this, &AccessForm::check);
   }
   connect(agent_, &QComboBox::editTextChanged, this, &AccessForm::check);
-  connect(allow_, &QPushButton::clicked, this, &AccessForm::want_allow);
-  connect(revoke_, &QPushButton::clicked, this, &AccessForm::want_revoke);
+  connect(allow_, &QPushButton::clicked, this, &AccessForm::request_allow);
+  connect(revoke_, &QPushButton::clicked, this, &AccessForm::request_revoke);
   agent_->setEditText({});
   check();
 }
@@ -108,13 +108,13 @@ void AccessForm::check() {
   revoke_->setEnabled(ready_ && check_agent_id(agent_->currentText().trimmed().toStdString()).ok());
 }
 
-void AccessForm::want_allow() {
+void AccessForm::request_allow() {
   const Result<AllowedAgent> agent = agent_typed(*id_, *key_);
   if (!agent.ok()) return;
   emit requested({.what = "allow " + shown_text(agent->id), .question = allow_question(*agent)});
 }
 
-void AccessForm::want_revoke() {
+void AccessForm::request_revoke() {
   const QString id = agent_->currentText().trimmed();
   emit requested({.what = "revoke " + id,
                   .question = revoke_question(id.toStdString()),

@@ -39,8 +39,8 @@ class AccessForm : public QWidget {
   void requested(const tributary::dashboard::ControlRequest& request);
 
  private:
-  void want_allow();
-  void want_revoke();
+  void request_allow();
+  void request_revoke();
   // Checks the input and updates the result and the buttons.
   void check();
 

@@ -33,6 +33,7 @@ void ConfirmBar::ask(const ControlRequest& request) {
   text_->setText("⚠ " + request.warning);
   yes_->setText(request.verb);
   show();
+  // The harmless answer has the focus, so that Enter does not confirm by accident.
   no_->setFocus();
 }
 

@@ -49,12 +49,15 @@ ControlJobs::ControlJobs(QWidget* parent) : QWidget(parent) {
   setFocusProxy(table_);
 
   connect(table_, &TableView::row_chosen, this, &ControlJobs::update_buttons);
+  // A button depends on the job's state, which changes without a new selection.
   connect(&model_, &QAbstractItemModel::dataChanged, this, &ControlJobs::update_buttons);
   connect(&model_, &QAbstractItemModel::modelReset, this, &ControlJobs::update_buttons);
-  connect(pause_, &QPushButton::clicked, this, [this] { want(JobChange::pause, "Pause"); });
-  connect(resume_, &QPushButton::clicked, this, [this] { want(JobChange::resume, "Resume"); });
+  connect(pause_, &QPushButton::clicked, this,
+          [this] { request_change(JobChange::pause, "Pause"); });
+  connect(resume_, &QPushButton::clicked, this,
+          [this] { request_change(JobChange::resume, "Resume"); });
   connect(stop_, &QPushButton::clicked, this,
-          [this] { want(JobChange::stop, "Stop", kStopWarning); });
+          [this] { request_change(JobChange::stop, "Stop", kStopWarning); });
   update_buttons();
 }
 
@@ -82,6 +85,8 @@ const ControlJobRow* ControlJobs::chosen() const {
   return row < 0 || row >= model_.rowCount() ? nullptr : &model_.row_at(row);
 }
 
+// A button is enabled only if the coordinator accepts commands and the job's state allows the
+// change.
 void ControlJobs::update_buttons() {
   const ControlJobRow* const job = chosen();
   pause_->setEnabled(ready_ && job && may_pause(job->state));
@@ -90,7 +95,7 @@ void ControlJobs::update_buttons() {
 }
 
 // Requests name the job by number, because several jobs may have had the same name.
-void ControlJobs::want(JobChange change, const QString& verb, const QString& warning) {
+void ControlJobs::request_change(JobChange change, const QString& verb, const QString& warning) {
   const ControlJobRow* const job = chosen();
   if (!job) return;
   const QString name = shown_text(job->name);

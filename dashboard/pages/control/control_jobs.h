@@ -42,7 +42,7 @@ class ControlJobs : public QWidget {
   void requested(const tributary::dashboard::ControlRequest& request);
 
  private:
-  void want(JobChange change, const QString& verb, const QString& warning = {});
+  void request_change(JobChange change, const QString& verb, const QString& warning = {});
   const ControlJobRow* chosen() const;  // null: none
   void update_buttons();
 

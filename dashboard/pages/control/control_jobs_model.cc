@@ -22,8 +22,7 @@ std::vector<TableColumn> control_job_columns() {
       {"state", "State", CellKind::rank, Unit::one, "", true},
       {"rounds", "Rounds", CellKind::number, Unit::count,
        "Committed rounds, of the configured number", true},
-      {"agents", "Agents", CellKind::number, Unit::count, "Connected agents that serve the job",
-       true},
+      {"agents", "Agents", CellKind::number, Unit::count, "Connected agents of the job", true},
       {"reason", "Reason", CellKind::text, Unit::one, "Reason given for the job's state", true},
   };
 }
@@ -33,15 +32,16 @@ ControlJobRow row_of_facts(std::uint64_t place, JobFacts&& facts) {
           .job = facts.job,
           .name = std::move(facts.name),
           .state = facts.state,
-          .state_words = state_text(facts.state),
+          .state_name = state_text(facts.state),
           .reason = std::move(facts.reason),
           .rounds_done = facts.rounds_done,
-          .rounds_wanted = facts.rounds_wanted,
+          .rounds_configured = facts.rounds_configured,
           .agents_up = facts.agents_up};
 }
 
 }  // namespace
 
+// The coordinator checks again; these only enable the buttons.
 bool may_pause(wire::JobState state) { return state == wire::JobState::running; }
 bool may_resume(wire::JobState state) { return state == wire::JobState::paused; }
 bool may_stop(wire::JobState state) { return may_pause(state) || may_resume(state); }
@@ -61,13 +61,13 @@ int ControlJobsModel::row_of(std::uint64_t job) const {
   return found == rows().end() ? -1 : static_cast<int>(found - rows().begin());
 }
 
-bool ControlJobsModel::same_thing(const ControlJobRow& a, const ControlJobRow& b) const {
+bool ControlJobsModel::same_item(const ControlJobRow& a, const ControlJobRow& b) const {
   return a.job == b.job;
 }
 
-bool ControlJobsModel::looks_same(const ControlJobRow& a, const ControlJobRow& b) const {
+bool ControlJobsModel::same_values(const ControlJobRow& a, const ControlJobRow& b) const {
   return a.name == b.name && a.state == b.state && a.reason == b.reason &&
-         a.rounds_done == b.rounds_done && a.rounds_wanted == b.rounds_wanted &&
+         a.rounds_done == b.rounds_done && a.rounds_configured == b.rounds_configured &&
          a.agents_up == b.agents_up;
 }
 
@@ -93,7 +93,7 @@ std::string_view ControlJobsModel::words(int row, int column) const {
     case kControlJobName:
       return job.name;
     case kControlJobState:
-      return job.state_words;
+      return job.state_name;
     case kControlJobReason:
       return job.reason;
     default:
@@ -101,12 +101,13 @@ std::string_view ControlJobsModel::words(int row, int column) const {
   }
 }
 
+// Sorting uses the committed rounds; only the text has both numbers.
 QString ControlJobsModel::number_text(int row, int column) const {
   const ControlJobRow& job = row_at(row);
-  if (column != kControlJobRounds || job.rounds_wanted == 0) {
+  if (column != kControlJobRounds || job.rounds_configured == 0) {
     return TableModel::number_text(row, column);
   }
-  return QString("%1 of %2").arg(job.rounds_done).arg(job.rounds_wanted);
+  return QString("%1 of %2").arg(job.rounds_done).arg(job.rounds_configured);
 }
 
 CellMark ControlJobsModel::mark(int row, int /*column*/) const {

@@ -22,10 +22,10 @@ struct ControlJobRow {
   std::uint64_t job = 0;
   std::string name = {};
   wire::JobState state = wire::JobState::unspecified;
-  std::string state_words = {};
+  std::string state_name = {};
   std::string reason = {};  // of the state; may be empty
   std::uint64_t rounds_done = 0;
-  std::uint64_t rounds_wanted = 0;
+  std::uint64_t rounds_configured = 0;
   std::size_t agents_up = 0;
 };
 
@@ -43,8 +43,8 @@ class ControlJobsModel : public RowsModel<ControlJobRow> {
   CellMark mark(int row, int column) const override;
 
  protected:
-  bool same_thing(const ControlJobRow& a, const ControlJobRow& b) const override;
-  bool looks_same(const ControlJobRow& a, const ControlJobRow& b) const override;
+  bool same_item(const ControlJobRow& a, const ControlJobRow& b) const override;
+  bool same_values(const ControlJobRow& a, const ControlJobRow& b) const override;
 };
 
 }  // namespace tributary::dashboard

@@ -33,7 +33,7 @@ class ControlPageTest : public PageTest<ControlPage> {
   }
 };
 
-TEST_F(ControlPageTest, WithoutARunItSaysWhatToDo) {
+TEST_F(ControlPageTest, WithoutARunItExplainsHowToOpenOne) {
   show();
   EXPECT_THAT(page_.presence().toStdString(), HasSubstr("Ctrl+Shift+O"));
   EXPECT_TRUE(page_.settled());
@@ -41,7 +41,7 @@ TEST_F(ControlPageTest, WithoutARunItSaysWhatToDo) {
   EXPECT_FALSE(page_.run_box().isVisible());
 }
 
-TEST_F(ControlPageTest, WithoutACoordinatorItSaysSoAndDoesNothing) {
+TEST_F(ControlPageTest, WithoutACoordinatorItReportsThatAndDoesNothing) {
   open_run("run.db");
   show();
   ASSERT_TRUE(settled());
@@ -126,7 +126,7 @@ TEST(ReadJobFile, AModelsFileMustBeWhereTheCoordinatorLooks) {
   EXPECT_EQ(file->name, "a");
 }
 
-TEST(AccessFormTest, WhatIsTypedStaysWhenAgentsCome) {
+TEST(AccessFormTest, TypedTextStaysWhenAgentsConnect) {
   AccessForm form;
   form.agent().setEditText("gar");
   form.set_agents({"cellar", "garage-01"});

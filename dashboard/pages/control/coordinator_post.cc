@@ -38,7 +38,7 @@ QStringList agents_in(const OperatorJson& data) {
 }
 
 // Formats the job number of an answer as " (job 7)".
-QString words_of_data(const OperatorJson& data) {
+QString data_text(const OperatorJson& data) {
   const auto job = data.is_object() ? data.find("job") : data.end();
   const bool numbered = job != data.end() && job->is_number_unsigned();
   return numbered ? QString(" (job %1)").arg(job->get<std::uint64_t>()) : QString();
@@ -96,7 +96,7 @@ void CoordinatorPost::take(const OperatorAnswer& answer) {
   asked_.erase(found);
   const Result<OperatorJson> content = content_of(answer);
   if (content.ok()) {
-    emit answered(what + ": done" + words_of_data(*content), false);
+    emit answered(what + ": done" + data_text(*content), false);
   } else {
     emit answered(what + ": " + plain_text(content.status().text()), true);
   }

@@ -11,7 +11,7 @@
 namespace tributary::dashboard {
 namespace {
 
-QString words_of_model(const JobSettings& job) {
+QString model_text(const JobSettings& job) {
   if (!job.model.empty()) return "model " + shown_text(job.model);
   if (!job.model_file.empty()) return "model of " + shown_text(job.model_file);
   if (!job.layers.empty()) return QString("%1 layers").arg(job.layers.size());
@@ -27,7 +27,7 @@ QString summary_of(const JobSettings& job) {
   return QString("job %1: %2 rounds, %3, %4, codec %5, planning %6, %7")
       .arg(shown_text(job.name))
       .arg(job.rounds)
-      .arg(shown_text(job.mode), words_of_model(job), shown_text(job.policy.codec),
+      .arg(shown_text(job.mode), model_text(job), shown_text(job.policy.codec),
            shown_text(job.planning), agents);
 }
 

@@ -48,7 +48,7 @@ SubmitForm::SubmitForm(QWidget* parent) : QWidget(parent) {
   connect(file_, &QLineEdit::textChanged, &check_timer_, qOverload<>(&QTimer::start));
   connect(file_, &QLineEdit::returnPressed, this, &SubmitForm::check);
   connect(choose_, &QPushButton::clicked, this, &SubmitForm::ask_for_file);
-  connect(submit_, &QPushButton::clicked, this, &SubmitForm::want_submit);
+  connect(submit_, &QPushButton::clicked, this, &SubmitForm::request_submit);
   update_button();
 }
 
@@ -57,6 +57,7 @@ void SubmitForm::set_ready(bool ready) {
   update_button();
 }
 
+// A path in a job is read by the coordinator, so across a network it must be absolute.
 void SubmitForm::set_across_network(bool across_network) {
   if (across_network == across_network_) return;
   across_network_ = across_network;
@@ -71,6 +72,7 @@ void SubmitForm::ask_for_file() {
   if (!file.isEmpty()) file_->setText(file);
 }
 
+// Reads and checks the file as the coordinator does, but sends nothing.
 void SubmitForm::check() {
   check_timer_.stop();
   checked_.reset();
@@ -87,7 +89,7 @@ void SubmitForm::check() {
 }
 
 // The file is read again, because it may have changed since the last check.
-void SubmitForm::want_submit() {
+void SubmitForm::request_submit() {
   check();
   if (!checked_) return;
   emit requested({.what = "submit " + shown_text(checked_->name),

@@ -42,7 +42,7 @@ class SubmitForm : public QWidget {
  private:
   void ask_for_file();
   void check();
-  void want_submit();
+  void request_submit();
   void update_button();
 
   QLineEdit* file_;

@@ -10,12 +10,12 @@ namespace {
 constexpr int kPictureHeightMin = 90;
 constexpr std::size_t kShareRowsMax = 10;  // more rows leave no room for their names
 const char* const kWidestLabel = "00.0 Mbit/s Rate";
-const char* const kNoWayMeasured =
+const char* const kNoLinkMeasured =
     "No link between the coordinator and an agent has been measured yet. Rounds measure the "
     "links.";
 
 // Links differ by powers of ten, so the axis is logarithmic if there is anything to show.
-void show_ways(PlotView& view, std::vector<PlotCurve> curves) {
+void show_links(PlotView& view, std::vector<PlotCurve> curves) {
   view.axes().set_log_y(!curves.empty());
   view.set_curves(std::move(curves));
 }
@@ -65,7 +65,7 @@ DecisionPictures::~DecisionPictures() {
 }
 
 void DecisionPictures::clear(const QString& why) {
-  ways_.clear();
+  links_.clear();
   bands_.clear();
   mark_.reset();
   table_ = nullptr;
@@ -83,20 +83,20 @@ void DecisionPictures::show(const RunView& view, std::uint64_t job,
   const RoundTable& table = *view.rounds(job);
   const bool over_time = x_axis.unit != Unit::count;
   const bool other_curves = &table != table_ || over_time != over_time_;
-  if (&table != table_) ways_.clear();
-  const bool other_ways = ways_.update(view, job);
+  if (&table != table_) links_.clear();
+  const bool other_links = links_.update(view, job);
   table_ = &table;
   over_time_ = over_time;
   // Curves are set only if they changed; new samples of the same series appear without it.
-  if (other_curves || other_ways) show_curves(table, x_axis);
+  if (other_curves || other_links) show_curves(table, x_axis);
   bands_ = choice_bands(table, choices, over_time);
   show_bands();
   show_shares(table, choices);
 }
 
 void DecisionPictures::show_curves(const RoundTable& table, const AxisText& x_axis) {
-  show_ways(*rate_, ways_.rate(over_time_));
-  show_ways(*alpha_, ways_.alpha(over_time_));
+  show_links(*rate_, links_.rate(over_time_));
+  show_links(*alpha_, links_.alpha(over_time_));
   const auto of = [&](const TwoCurves& both) {
     return over_time_ ? both.over_time : both.over_rounds;
   };
@@ -105,7 +105,7 @@ void DecisionPictures::show_curves(const RoundTable& table, const AxisText& x_ax
        {.key = "predicted", .name = "predicted", .series = of(table.curves.predicted)}});
   for (PlotView* view : {rate_, alpha_, seconds_}) {
     view->set_x_axis(x_axis);
-    view->set_empty_text(view == seconds_ ? "No round has been committed yet." : kNoWayMeasured);
+    view->set_empty_text(view == seconds_ ? "No round has been committed yet." : kNoLinkMeasured);
   }
 }
 

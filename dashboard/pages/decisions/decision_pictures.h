@@ -65,7 +65,7 @@ class DecisionPictures : public QObject {
   PlotView* seconds_ = nullptr;
   PlotView* ratios_ = nullptr;
   PlotView* names_ = nullptr;
-  SlowLinkCurves ways_;
+  SlowLinkCurves links_;
   std::vector<Band> bands_;
   std::optional<Band> mark_;
   const RoundTable* table_ = nullptr;

@@ -28,6 +28,7 @@ std::vector<TableColumn> decision_columns() {
 
 DecisionsModel::DecisionsModel(QObject* parent) : RowsModel(decision_columns(), parent) {}
 
+// Sentences are read separately, one plan at a time, and are kept while their decision is listed.
 void DecisionsModel::update(std::vector<Decision> decisions) {
   for (Decision& decision : decisions) {
     const auto known_sentence = sentences_.find(decision.round);
@@ -52,12 +53,14 @@ void DecisionsModel::clear() {
   show_rows({});
 }
 
+// Rows ascend by round.
 int DecisionsModel::row_of(std::uint64_t round) const {
   const auto found = std::ranges::lower_bound(rows(), round, {}, &Decision::round);
   if (found == rows().end() || found->round != round) return -1;
   return static_cast<int>(found - rows().begin());
 }
 
+// The newest ones first, because they are looked at first.
 std::optional<std::uint64_t> DecisionsModel::without_sentence() const {
   for (auto newest = rows().rbegin(); newest != rows().rend(); ++newest) {
     if (!sentences_.contains(newest->round)) return newest->round;
@@ -65,11 +68,11 @@ std::optional<std::uint64_t> DecisionsModel::without_sentence() const {
   return std::nullopt;
 }
 
-bool DecisionsModel::same_thing(const Decision& a, const Decision& b) const {
+bool DecisionsModel::same_item(const Decision& a, const Decision& b) const {
   return a.round == b.round;
 }
 
-bool DecisionsModel::looks_same(const Decision& a, const Decision& b) const {
+bool DecisionsModel::same_values(const Decision& a, const Decision& b) const {
   return a.from == b.from && a.to == b.to && a.trigger == b.trigger && a.sentence == b.sentence &&
          a.switched == b.switched;
 }

@@ -33,8 +33,8 @@ class DecisionsModel : public RowsModel<Decision> {
   CellMark mark(int row, int column) const override;
 
  protected:
-  bool same_thing(const Decision& a, const Decision& b) const override;
-  bool looks_same(const Decision& a, const Decision& b) const override;
+  bool same_item(const Decision& a, const Decision& b) const override;
+  bool same_values(const Decision& a, const Decision& b) const override;
 
  private:
   // The known reasons, by round. They survive update().

@@ -31,8 +31,8 @@ DecisionsPage::DecisionsPage(PageContext& context, QWidget* parent)
   connect(table_view_, &TableView::row_chosen, this,
           [this](int row) { choose(decisions_.row_at(row).round); });
   connect(table_view_, &TableView::row_entered, this,
-          [this](int row) { emit round_wanted(decisions_.row_at(row).round); });
-  connect(decision_, &DecisionView::round_wanted, this, &Page::round_wanted);
+          [this](int row) { emit round_requested(decisions_.row_at(row).round); });
+  connect(decision_, &DecisionView::round_requested, this, &Page::round_requested);
   connect(&context, &PageContext::axis_changed, this, &DecisionsPage::refresh);
   // A return to live display also returns to the newest decision.
   SharedXAxis& x_axis = context.group().x_axis();
@@ -132,8 +132,8 @@ void DecisionsPage::refresh() {
   const bool rounds_changed = anew || table->revision() != rounds_seen_;
   // The end of a job determines the position of its last measurements, so jobs are checked too.
   const RunView::Revisions& now = view.revisions();
-  const bool ways_changed = now.links != links_seen_ || now.jobs != jobs_seen_;
-  if (!rounds_changed && !other_axis && !ways_changed) return;
+  const bool links_changed = now.links != links_seen_ || now.jobs != jobs_seen_;
+  if (!rounds_changed && !other_axis && !links_changed) return;
   seen_ = table;
   rounds_seen_ = table->revision();
   links_seen_ = now.links;

@@ -69,7 +69,7 @@ TEST_F(DecisionsPageTest, ShowsTheNewestDecisionAndAllOfThem) {
   EXPECT_EQ(cell(2, "from"), "");
 }
 
-TEST_F(DecisionsPageTest, PicturesShowWhatThereIs) {
+TEST_F(DecisionsPageTest, ChartsShowTheAvailableData) {
   RunWriter writer(run_db());
   open_page(writer);
   DecisionPictures& pictures = page_->pictures();
@@ -107,7 +107,7 @@ TEST_F(DecisionsPageTest, AStoppedRunShowsItsLastMeasurements) {
   EXPECT_EQ(page_->pictures().rate().axes().x_range().high, 7);
 }
 
-TEST_F(DecisionsPageTest, AColourIsThatOfTheCodecWhateverCameBefore) {
+TEST_F(DecisionsPageTest, AColourBelongsToItsCodec) {
   RunWriter writer(run_db());
   for (int i = 0; i < 5; ++i) context_.group().colours().slot_of(QString("before %1").arg(i));
   open_page(writer);
@@ -135,7 +135,7 @@ TEST_F(DecisionsPageTest, AClickOnARoundOpensItsPlan) {
   EXPECT_EQ(page_->decision().sentence(), "the line is quick again");
 }
 
-TEST_F(DecisionsPageTest, OverTimeAClickFindsTheRoundThatWentOnThen) {
+TEST_F(DecisionsPageTest, OverTimeAClickFindsTheRoundOfThatMoment) {
   RunWriter writer(run_db());
   open_page(writer);
   context_.set_over_time(true);
@@ -166,7 +166,7 @@ TEST_F(DecisionsPageTest, TheChosenAlternativeIsTheKneeThatIsMarked) {
 TEST_F(DecisionsPageTest, TheTableIsUsedByKeys) {
   RunWriter writer(run_db());
   open_page(writer);
-  QSignalSpy wanted(page_.get(), &Page::round_wanted);
+  QSignalSpy wanted(page_.get(), &Page::round_requested);
   page_->table().setFocus();
   page_->table().select_row(2);
   QTest::keyClick(&page_->table(), Qt::Key_Down);
@@ -192,7 +192,7 @@ TEST_F(DecisionsPageTest, FollowsTheNewestDecisionUntilOneIsChosenAndAfterGoingL
   ASSERT_TRUE(happens([&] { return page_->decision().sentence() == "nine"; }));
 }
 
-TEST_F(DecisionsPageTest, ItAndThePageOfARoundBothGetWhatTheyAskFor) {
+TEST_F(DecisionsPageTest, ItAndTheRoundPageBothReceiveTheirRounds) {
   RunWriter writer(run_db());
   open_page(writer);
   RoundPage other(context_);
@@ -208,7 +208,7 @@ TEST_F(DecisionsPageTest, ItAndThePageOfARoundBothGetWhatTheyAskFor) {
   EXPECT_EQ(page_->decision().detail()->round, 1u);
 }
 
-TEST_F(DecisionsPageTest, AFixedPolicyIsSaidToBeOne) {
+TEST_F(DecisionsPageTest, AFixedPolicyIsNamed) {
   RunWriter writer(run_db());
   writer.job();
   for (std::uint64_t round = 1; round <= 3; ++round) {
@@ -223,7 +223,7 @@ TEST_F(DecisionsPageTest, AFixedPolicyIsSaidToBeOne) {
   EXPECT_EQ(page_->table().proxy().rowCount(), 1);
 }
 
-TEST_F(DecisionsPageTest, APlanOfANewerBuildIsSaidToBeUnreadable) {
+TEST_F(DecisionsPageTest, APlanOfANewerBuildIsReportedAsUnreadable) {
   RunWriter writer(run_db());
   a_run(writer);
   ASSERT_EQ(writer.journal().database().execute("UPDATE plans SET frame = x'0102'").text(), "ok");
@@ -235,7 +235,7 @@ TEST_F(DecisionsPageTest, APlanOfANewerBuildIsSaidToBeUnreadable) {
   EXPECT_FALSE(page_->pictures().seconds().empty());
 }
 
-TEST_F(DecisionsPageTest, EmptyStatesSayWhatToDo) {
+TEST_F(DecisionsPageTest, EmptyStatesNameTheNextStep) {
   page_ = std::make_unique<DecisionsPage>(context_);
   page_->show();
   page_->refresh();

@@ -12,7 +12,7 @@ namespace tributary::dashboard {
 namespace {
 
 // Returns "agent-1 ↑" for an uplink and "agent-1 ↓" for a downlink.
-QString way_name(const std::string& from, const std::string& to) {
+QString link_name(const std::string& from, const std::string& to) {
   return from.empty() ? plain_text(to) + " ↓" : plain_text(from) + " ↑";
 }
 
@@ -27,7 +27,7 @@ bool SlowLinkCurves::update(const RunView& view, std::uint64_t job) {
     for (const auto& [from, to] : view.links()) {
       if (from.empty() == to.empty()) continue;
       const LinkCurves* const link = view.link(from, to);
-      const QString name = way_name(from, to);
+      const QString name = link_name(from, to);
       const QString agent = plain_text(from.empty() ? to : from);
       if (std::isfinite(link->alpha_last_s)) {
         alpha.push_back(
@@ -68,7 +68,7 @@ void SlowLinkCurves::clear() {
 
 bool SlowLinkCurves::choose(Quantity& quantity, std::vector<DirectedLink> found) {
   std::ranges::stable_sort(found, std::greater<>(), &DirectedLink::last);
-  if (found.size() > kWaysMax) found.resize(kWaysMax);
+  if (found.size() > kLinksMax) found.resize(kLinksMax);
   std::ranges::sort(found, {}, &DirectedLink::name);
   const bool same =
       std::ranges::equal(found, quantity.links, {}, &DirectedLink::source, &DirectedLink::source);

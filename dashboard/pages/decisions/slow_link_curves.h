@@ -20,7 +20,7 @@ namespace tributary::dashboard {
 
 class SlowLinkCurves {
  public:
-  static constexpr std::size_t kWaysMax = 4;  // the slowest links of each quantity
+  static constexpr std::size_t kLinksMax = 4;  // the slowest links of each quantity
 
   // Transfers the new samples and places them among the rounds of `job`. Returns true if the set of
   // curves has changed, so that the charts must be given the new set.

@@ -1,3 +1,5 @@
+// Tests of the curves of the slowest links. Rounds take two seconds each, so that times and rounds
+// can be computed by hand.
 #include "dashboard/pages/decisions/slow_link_curves.h"
 
 #include <gmock/gmock.h>
@@ -20,7 +22,7 @@ class SlowLinkCurvesTest : public testing::Test {
     changes.links.push_back({from, to, time_s, alpha_s, beta});
     view_.apply(std::move(changes));
   }
-  bool update() { return ways_.update(view_, 1); }
+  bool update() { return links_.update(view_, 1); }
 
   void job_is(wire::JobState state) {
     RunChanges changes;
@@ -29,7 +31,7 @@ class SlowLinkCurvesTest : public testing::Test {
   }
 
   RunView view_;
-  SlowLinkCurves ways_;
+  SlowLinkCurves links_;
 };
 
 TEST_F(SlowLinkCurvesTest, ShowsLatencyAndRate) {
@@ -39,12 +41,12 @@ TEST_F(SlowLinkCurvesTest, ShowsLatencyAndRate) {
   sample("", "a", 1.5, 0.02, kUnknown);
   sample("a", "b", 1, 0.5, 1);  // a link between two agents
   EXPECT_TRUE(update());
-  const std::vector<PlotCurve> rate = ways_.rate(false);
+  const std::vector<PlotCurve> rate = links_.rate(false);
   ASSERT_EQ(rate.size(), 1u);
   EXPECT_EQ(rate[0].name, "a ↑");
   EXPECT_NEAR(rate[0].series->last()->y, 1e6, 1e-3);
   EXPECT_NEAR(rate[0].series->last()->x, 0.5, 1e-12) << "in the middle of the first round";
-  const std::vector<PlotCurve> alpha = ways_.alpha(true);
+  const std::vector<PlotCurve> alpha = links_.alpha(true);
   ASSERT_EQ(alpha.size(), 1u);
   EXPECT_EQ(alpha[0].series->size(), 2u);
   EXPECT_EQ(alpha[0].series->last()->x, 1.5);
@@ -56,7 +58,7 @@ TEST_F(SlowLinkCurvesTest, AnAgentHasOneColourAndItsSecondLinkIsPaler) {
   sample("", "a", 1, 0.02, kUnknown);
   sample("", "b", 1, 0.03, kUnknown);
   update();
-  const std::vector<PlotCurve> alpha = ways_.alpha(false);
+  const std::vector<PlotCurve> alpha = links_.alpha(false);
   ASSERT_EQ(alpha.size(), 3u);
   EXPECT_EQ(alpha[0].colour_key, "a");
   EXPECT_FALSE(alpha[0].pale);
@@ -66,46 +68,46 @@ TEST_F(SlowLinkCurvesTest, AnAgentHasOneColourAndItsSecondLinkIsPaler) {
   EXPECT_FALSE(alpha[2].pale);
 }
 
-TEST_F(SlowLinkCurvesTest, WhatBelongsToARoundThatGoesOnWaitsForItsEnd) {
+TEST_F(SlowLinkCurvesTest, ReadingsOfARunningRoundWaitForItsEnd) {
   round(1);
   sample("a", "", 3, kUnknown, 1e-6);
   update();
-  EXPECT_EQ(ways_.rate(true)[0].series->size(), 1u);
-  EXPECT_EQ(ways_.rate(false)[0].series->size(), 0u);
+  EXPECT_EQ(links_.rate(true)[0].series->size(), 1u);
+  EXPECT_EQ(links_.rate(false)[0].series->size(), 0u);
   round(2);
   EXPECT_FALSE(update());
-  ASSERT_EQ(ways_.rate(false)[0].series->size(), 1u);
-  EXPECT_NEAR(ways_.rate(false)[0].series->last()->x, 1.5, 1e-12);
+  ASSERT_EQ(links_.rate(false)[0].series->size(), 1u);
+  EXPECT_NEAR(links_.rate(false)[0].series->last()->x, 1.5, 1e-12);
 }
 
-TEST_F(SlowLinkCurvesTest, WhatWasMeasuredAfterTheLastRoundStandsAtItsEnd) {
+TEST_F(SlowLinkCurvesTest, LaterReadingsStandAtTheEndOfTheLastRound) {
   job_is(wire::JobState::running);
   for (const std::uint64_t number : {1u, 2u}) round(number);
   sample("a", "", 3, kUnknown, 1e-6);
   sample("a", "", 7, kUnknown, 4e-6);
   update();
-  EXPECT_EQ(ways_.rate(false)[0].series->size(), 1u) << "a third round may come";
+  EXPECT_EQ(links_.rate(false)[0].series->size(), 1u) << "a third round may come";
   job_is(wire::JobState::stopped);
   EXPECT_FALSE(update());
-  const auto stopped = ways_.rate(false)[0].series;
+  const auto stopped = links_.rate(false)[0].series;
   ASSERT_EQ(stopped->size(), 2u);
   EXPECT_EQ(stopped->last()->x, 2);
   EXPECT_NEAR(stopped->last()->y, 2e6, 1e-3);
 }
 
-TEST_F(SlowLinkCurvesTest, OfManyWaysTheSlowestAreShown) {
+TEST_F(SlowLinkCurvesTest, TheSlowestLinksAreShown) {
   round(1);
   for (int i = 0; i < 100; ++i)
     sample("agent-" + std::to_string(i), "", 1, kUnknown, 1e-6 * (i + 1));
   update();
-  const std::vector<PlotCurve> rate = ways_.rate(false);
-  ASSERT_EQ(rate.size(), SlowLinkCurves::kWaysMax);
+  const std::vector<PlotCurve> rate = links_.rate(false);
+  ASSERT_EQ(rate.size(), SlowLinkCurves::kLinksMax);
   EXPECT_EQ(rate[0].name, "agent-96 ↑");
   EXPECT_EQ(rate[3].name, "agent-99 ↑");
   sample("agent-0", "", 1.5, kUnknown, 1e-4);
   for (int i = 0; i < 100; ++i) sample("agent-96", "", 1.6, kUnknown, 1e-3);
   EXPECT_TRUE(update());
-  const std::vector<PlotCurve> later = ways_.rate(false);
+  const std::vector<PlotCurve> later = links_.rate(false);
   EXPECT_EQ(later[0].name, "agent-0 ↑");
   EXPECT_EQ(later[1].name, "agent-96 ↑");
   EXPECT_EQ(later[1].series, rate[0].series) << "a way that stays keeps its curve";

@@ -13,6 +13,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// The height is fixed, so that the table does not move when another event is selected.
 constexpr int kDetailLines = 4;
 constexpr const char* kNoEvents =
     "No events yet.\nEvents are agents that connect or disconnect, refused frames, retries and "
@@ -48,7 +49,7 @@ EventsPage::EventsPage(PageContext& context, QWidget* parent)
   });
   connect(table_, &TableView::row_entered, this, [this](int row) {
     const std::uint64_t round = row < 0 ? 0 : model_.event_at(row).round;
-    if (round > 0) emit round_wanted(round);
+    if (round > 0) emit round_requested(round);
   });
   connect(&model_, &QAbstractItemModel::modelReset, detail_, &QPlainTextEdit::clear);
 }
@@ -90,7 +91,7 @@ void EventsPage::point_at(int row) {
   show_event(event);
   const RoundTable* const rounds =
       view_ ? view_->rounds(event.job != 0 ? event.job : job_) : nullptr;
-  emit moment_wanted(round_of_event(event, rounds), event.time_s);
+  emit moment_requested(round_of_event(event, rounds), event.time_s);
 }
 
 QString EventsPage::detail() const { return detail_->toPlainText(); }
@@ -105,6 +106,8 @@ void EventsPage::show_event(const EventRow& event) {
   detail_->setPlainText(head + "\n" + shown_text(event.text));
 }
 
+// Events between rounds belong to the place on the axis at which they happened; later ones to the
+// last round, earlier ones to the first.
 double round_of_event(const EventRow& event, const RoundTable* rounds) {
   if (event.round > 0) return static_cast<double>(event.round);
   if (!rounds || rounds->size() == 0) return 0;

@@ -15,6 +15,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// In the order of JobsPanel::Column; the first one has the colour of the run.
 constexpr std::array<const char*, JobsPanel::columns> kJobHeadings = {
     "", "Run", "Job", "State", "Rounds", "Agents", "Accuracy", "Loss", "Sent", "Saved"};
 // Steps of the progress bar, independent of the number of rounds.
@@ -29,9 +30,11 @@ QString number_or_dash(Unit unit, double value) {
 
 QString rounds_text(const JobFacts& facts) {
   const QString done = QString::number(facts.rounds_done);
-  return facts.rounds_wanted == 0 ? done : done + " of " + QString::number(facts.rounds_wanted);
+  return facts.rounds_configured == 0 ? done
+                                      : done + " of " + QString::number(facts.rounds_configured);
 }
 
+// The last value may be lower than the best one, so both are shown.
 QString accuracy_text(const JobFacts& facts) {
   if (!std::isfinite(facts.accuracy_last)) return "–";
   return text_of(Unit::share, facts.accuracy_last) + ", best " +
@@ -118,9 +121,10 @@ void JobsPanel::fill(Row& row, const JobLine& line, ColourSlots& colours) {
   text(state, QString::fromStdString(state_text(facts.state)));
   row.labels[state]->setToolTip(QString::fromStdString(facts.reason).toHtmlEscaped());
   text(progress, rounds_text(facts));
-  const double share = facts.rounds_wanted == 0 ? 0
-                                                : static_cast<double>(facts.rounds_done) /
-                                                      static_cast<double>(facts.rounds_wanted);
+  const double share =
+      facts.rounds_configured == 0
+          ? 0
+          : static_cast<double>(facts.rounds_done) / static_cast<double>(facts.rounds_configured);
   row.bar->setValue(static_cast<int>(std::clamp(share, 0.0, 1.0) * kBarScale));
   row.bar->setFormat(rounds_text(facts));
   text(agents, QString("%1 of %2 connected").arg(facts.agents_up).arg(facts.agents));

@@ -15,6 +15,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// The weight of the debiased exponential mean; 0 shows the raw values.
 struct SmoothingChoice {
   const char* name;
   double weight;
@@ -27,6 +28,7 @@ constexpr const char* kNoEvaluation =
     "No evaluation yet.\nThe coordinator evaluates its model if evaluation.path is set.";
 constexpr const char* kNoRound = "No round has been committed yet.";
 
+// An alert about the present state has no time.
 QString alert_text(const Alert& alert, std::int64_t base_wall_ns) {
   QString when = "now";
   if (std::isfinite(alert.time_s)) {
@@ -211,15 +213,15 @@ void OverviewPage::show_curves() {
   std::vector<PlotCurve> loss;
   std::vector<PlotCurve> saved;
   for (const RunSession* run : runs_) {
-    OfRun& mine = *of_runs_[run];
-    mine.add(*run, kAccuracyMetric, mine.accuracy, over_time, smoothing_, accuracy);
-    mine.add(*run, kLossMetric, mine.loss, over_time, smoothing_, loss);
+    OfRun& of_run = *of_runs_[run];
+    of_run.add(*run, kAccuracyMetric, of_run.accuracy, over_time, smoothing_, accuracy);
+    of_run.add(*run, kLossMetric, of_run.loss, over_time, smoothing_, loss);
     const RoundTable* const rounds = run->view().rounds(run->job());
     if (!rounds) continue;
-    mine.saved.follow(*rounds);
+    of_run.saved.follow(*rounds);
     saved.push_back({.key = run->key(),
                      .name = run->name(),
-                     .series = over_time ? mine.saved.over_time() : mine.saved.over_rounds()});
+                     .series = over_time ? of_run.saved.over_time() : of_run.saved.over_rounds()});
   }
   accuracy_curves_.show(*accuracy_, std::move(accuracy));
   loss_curves_.show(*loss_, std::move(loss));

@@ -30,14 +30,14 @@ class OverviewPageTest : public PageTest<OverviewPage> {
   }
 };
 
-TEST_F(OverviewPageTest, SaysWhatToDoWithoutARun) {
+TEST_F(OverviewPageTest, ExplainsHowToOpenARun) {
   show();
   EXPECT_TRUE(page_.accuracy_plot().empty());
   EXPECT_TRUE(page_.settled());
   EXPECT_EQ(alerts(), "");
 }
 
-TEST_F(OverviewPageTest, ShowsJobsAndWhatTheyLearn) {
+TEST_F(OverviewPageTest, ShowsJobsAndTheirMetrics) {
   write_learning("run.db", 10);
   open("run.db");
   show();
@@ -191,7 +191,7 @@ TEST_F(OverviewPageTest, AnotherJobIsChosenByItsButton) {
   EXPECT_EQ(page_.jobs().text_at(0, JobsPanel::job), "first");
 }
 
-TEST_F(OverviewPageTest, WarnsOfWhatHappenedLately) {
+TEST_F(OverviewPageTest, WarnsOfRecentEvents) {
   RunWriter& run = writer("run.db");
   run.job();
   run.event("long_ago", "nobody cares");

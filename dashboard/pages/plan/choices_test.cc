@@ -1,3 +1,4 @@
+// Tests of the planner's choices as bands, decisions and shares of rounds.
 #include "dashboard/pages/plan/choices.h"
 
 #include <gmock/gmock.h>
@@ -73,7 +74,7 @@ TEST_F(ChoicesTest, WithoutPlansThereIsNothing) {
   EXPECT_TRUE(shares_of_names(choices, &Choice::codec, table_.names.codecs).empty());
 }
 
-TEST_F(ChoicesTest, ListsWhatWasDecided) {
+TEST_F(ChoicesTest, ListsDecisions) {
   a_run();
   std::vector<std::string> lines;
   for (const Decision& one : decisions_of(table_, choices_of(table_), 10)) {

@@ -28,12 +28,14 @@ QLabel* wrapped_label(QWidget* parent, const QString& name) {
 
 }  // namespace
 
+// The colours belong to the page; the empty owner makes the pointer release nothing.
 std::shared_ptr<ColourSlots> borrowed(ColourSlots& colours) {
   return {std::shared_ptr<void>(), &colours};
 }
 
 DecisionView::DecisionView(ColourSlots& colours, QWidget* parent) : QWidget(parent) {
   group_.share_colours(borrowed(colours));
+  // The x axis is 1/gain and has no newest value to follow.
   group_.x_axis().set_following(false);
   group_.x_axis().set_log(true);
   heading_ = wrapped_label(this, "heading");
@@ -44,7 +46,7 @@ DecisionView::DecisionView(ColourSlots& colours, QWidget* parent) : QWidget(pare
   sentence_ = wrapped_label(this, "sentence");
   open_ = new QPushButton("Show the &round", this);
   open_->setToolTip("Open this round on its page");
-  connect(open_, &QPushButton::clicked, this, [this] { emit round_wanted(round_); });
+  connect(open_, &QPushButton::clicked, this, [this] { emit round_requested(round_); });
 
   picture_ = new PlotView({.title = "Alternatives: predicted round time",
                            .x = {"1 / gain", Unit::one},
@@ -122,6 +124,7 @@ void DecisionView::clear_detail(const QString& sentence) {
   picture_->set_curves({});
 }
 
+// Selecting the planner's choice here must not count as a choice of the user.
 void DecisionView::list_alternatives() {
   const QSignalBlocker quiet(alternatives_view_);
   alternatives_.update(*detail_);

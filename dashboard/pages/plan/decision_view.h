@@ -47,7 +47,7 @@ class DecisionView : public QWidget {
   TableView& inputs() { return *inputs_view_; }
 
  signals:
-  void round_wanted(std::uint64_t round);
+  void round_requested(std::uint64_t round);
 
  private:
   void clear_detail(const QString& sentence);

@@ -7,9 +7,10 @@ namespace tributary::dashboard {
 InputsModel::InputsModel(QObject* parent)
     : RowsModel({{"input", "Input", CellKind::text, Unit::one, "", true},
                  {"value", "Value", CellKind::text, Unit::one, "", true},
-                 {"of", "Of", CellKind::text, Unit::one, "Observer and age", true}},
+                 {"of", "Observed", CellKind::text, Unit::one, "Observer and age", true}},
                 parent) {}
 
+// All cells are text, because the values have different units.
 double InputsModel::number(int /*row*/, int /*column*/) const {
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -20,11 +21,12 @@ std::string_view InputsModel::words(int row, int column) const {
   return column == 1 ? input.value : input.about;
 }
 
-bool InputsModel::same_thing(const PlanInput& a, const PlanInput& b) const {
+// Several agents can observe the same quantity, so the name alone does not identify a row.
+bool InputsModel::same_item(const PlanInput& a, const PlanInput& b) const {
   return a.name == b.name && a.about == b.about;
 }
 
-bool InputsModel::looks_same(const PlanInput& a, const PlanInput& b) const {
+bool InputsModel::same_values(const PlanInput& a, const PlanInput& b) const {
   return a.value == b.value;
 }
 

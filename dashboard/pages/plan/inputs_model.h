@@ -19,8 +19,8 @@ class InputsModel : public RowsModel<PlanInput> {
   std::string_view words(int row, int column) const override;
 
  protected:
-  bool same_thing(const PlanInput& a, const PlanInput& b) const override;
-  bool looks_same(const PlanInput& a, const PlanInput& b) const override;
+  bool same_item(const PlanInput& a, const PlanInput& b) const override;
+  bool same_values(const PlanInput& a, const PlanInput& b) const override;
 };
 
 }  // namespace tributary::dashboard

@@ -112,7 +112,7 @@ std::vector<PlotCurve> pareto_curves(const std::vector<PlanAlternative>& alterna
                       .raw = line_of(pareto_line(alternatives))});
   }
   if (!others.empty()) {
-    curves.push_back({.key = "beaten", .name = "dominated", .series = dots_of(others)});
+    curves.push_back({.key = "dominated", .name = "dominated", .series = dots_of(others)});
   }
   const auto mark = [&](const QString& key, std::optional<std::size_t> which) {
     if (!which || *which >= alternatives.size()) return;

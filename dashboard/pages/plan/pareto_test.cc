@@ -1,3 +1,4 @@
+// Tests of the chart of the Pareto front.
 #include "dashboard/pages/plan/pareto.h"
 
 #include <gtest/gtest.h>
@@ -51,10 +52,10 @@ TEST(ParetoTest, ItsLineIsOfThoseThatNothingBeatsInTheTwo) {
   EXPECT_EQ(line[1].y, 1);
   EXPECT_EQ(line[2].y, 0.5);
   const std::vector<PlotCurve> curves = pareto_curves(all, std::nullopt);
-  EXPECT_EQ(curve_named(curves, "beaten")->series->size(), 2u) << "a gap and a dot";
+  EXPECT_EQ(curve_named(curves, "dominated")->series->size(), 2u) << "a gap and a dot";
 }
 
-TEST(ParetoTest, WhatHasNoPlaceIsLeftOut) {
+TEST(ParetoTest, AlternativesWithoutAPlaceAreLeftOut) {
   EXPECT_FALSE(pareto_place(choice_of(0, 1)));
   EXPECT_FALSE(pareto_place(choice_of(std::nan(""), 1)));
   EXPECT_FALSE(pareto_place(choice_of(1, std::nan(""))));
@@ -65,7 +66,7 @@ TEST(ParetoTest, WhatHasNoPlaceIsLeftOut) {
   EXPECT_FALSE(chosen_of({}));
 }
 
-TEST(ParetoTest, OnlyALogarithmShowsWhatDiffersByMuch) {
+TEST(ParetoTest, WideSpreadsNeedALogarithmicAxis) {
   EXPECT_FALSE(spread_widely({choice_of(1, 1), choice_of(1, 10)}));
   EXPECT_TRUE(spread_widely({choice_of(1, 1), choice_of(1, 100)}));
   EXPECT_FALSE(spread_widely({}));

@@ -128,12 +128,13 @@ std::vector<PlanInput> plan_inputs_of(const RoundDetail& detail) {
       ++left_out;
       continue;
     }
-    const QString who =
+    const QString observer =
         observation.agent_id.empty() ? "coordinator" : plain_text(observation.agent_id);
     inputs.push_back(
         {.name = "observed " + words_of(observation.name).toStdString(),
          .value = observed_value(observation).toStdString(),
-         .about = (who + ", " + text_of(Unit::seconds, observation.age_s) + " old").toStdString()});
+         .about =
+             (observer + ", " + text_of(Unit::seconds, observation.age_s) + " old").toStdString()});
   }
   if (!detail.inputs.empty()) {
     const InputsJson json = InputsJson::parse(detail.inputs, nullptr, false);

@@ -1,3 +1,4 @@
+// Tests of listing a plan's inputs. Their texts come from a file and must not be interpreted.
 #include "dashboard/pages/plan/plan_inputs.h"
 
 #include <gmock/gmock.h>
@@ -33,7 +34,7 @@ TEST(PlanInputsTest, AreListedInTheirOrderAndUnits) {
                   "agents a gain: ratios = 0.1, 0.01", "goal = adaptive"));
 }
 
-TEST(PlanInputsTest, ObservationsSayOfWhomAndHowOld) {
+TEST(PlanInputsTest, ObservationsShowTheObserverAndTheAge) {
   RoundDetail detail;
   detail.observations = {
       {.name = "alpha", .unit = "seconds", .value = 0.005, .agent_id = "b", .age_s = 1.5},
@@ -42,7 +43,7 @@ TEST(PlanInputsTest, ObservationsSayOfWhomAndHowOld) {
                                             "observed load = 3 count (coordinator, 0 s old)"));
 }
 
-TEST(PlanInputsTest, WhatIsNoJsonIsShownAsItIs) {
+TEST(PlanInputsTest, InvalidJsonIsShownUnchanged) {
   EXPECT_THAT(lines_of(with_inputs("{\"a\":")), ElementsAre("inputs (not valid JSON) = {\"a\":"));
   EXPECT_TRUE(lines_of({}).empty());
 }

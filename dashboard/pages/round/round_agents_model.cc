@@ -49,7 +49,7 @@ std::vector<TableColumn> round_agent_columns() {
   };
 }
 
-std::string part_words(const AgentInRound& agent, const RoundDetail& detail, bool late) {
+std::string part_with_notes(const AgentInRound& agent, const RoundDetail& detail, bool late) {
   QString part = part_text(agent, detail);
   if (late && agent.part == AgentPart::contributed) part += ", slow";
   if (!agent.reported && agent.part != AgentPart::not_asked) part += ", no report";
@@ -68,17 +68,17 @@ void RoundAgentsModel::update(const RoundDetail& detail) {
   std::vector<RoundAgent> now;
   now.reserve(detail.agents.size());
   for (std::size_t i = 0; i < detail.agents.size(); ++i) {
-    now.push_back({detail.agents[i], part_words(detail.agents[i], detail, late[i]), late[i]});
+    now.push_back({detail.agents[i], part_with_notes(detail.agents[i], detail, late[i]), late[i]});
   }
   show_rows(std::move(now));
 }
 
-bool RoundAgentsModel::same_thing(const RoundAgent& a, const RoundAgent& b) const {
+bool RoundAgentsModel::same_item(const RoundAgent& a, const RoundAgent& b) const {
   return a.agent.agent_id == b.agent.agent_id;
 }
 
 // Almost every number differs between two rounds, so a comparison would save nothing.
-bool RoundAgentsModel::looks_same(const RoundAgent& /*a*/, const RoundAgent& /*b*/) const {
+bool RoundAgentsModel::same_values(const RoundAgent& /*a*/, const RoundAgent& /*b*/) const {
   return false;
 }
 

@@ -31,8 +31,8 @@ class RoundAgentsModel : public RowsModel<RoundAgent> {
   CellMark mark(int row, int column) const override;
 
  protected:
-  bool same_thing(const RoundAgent& a, const RoundAgent& b) const override;
-  bool looks_same(const RoundAgent& a, const RoundAgent& b) const override;
+  bool same_item(const RoundAgent& a, const RoundAgent& b) const override;
+  bool same_values(const RoundAgent& a, const RoundAgent& b) const override;
 };
 
 }  // namespace tributary::dashboard

@@ -13,6 +13,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// The range of the spin box; a later round is shown as this number.
 constexpr int kRoundNumberMax = std::numeric_limits<int>::max();
 
 }  // namespace
@@ -23,6 +24,7 @@ RoundBar::RoundBar(QWidget* parent) : QWidget(parent) {
   auto* label = new QLabel("&Round", this);
   number_ = new QSpinBox(this);
   number_->setRange(0, kRoundNumberMax);
+  // A number counts when it is complete, not after each digit.
   number_->setKeyboardTracking(false);
   number_->setAccessibleName("Round");
   label->setBuddy(number_);
@@ -42,9 +44,9 @@ RoundBar::RoundBar(QWidget* parent) : QWidget(parent) {
   layout->addWidget(newest_);
   connect(number_, &QSpinBox::valueChanged, this,
           [this](int round) { emit round_chosen(static_cast<std::uint64_t>(round)); });
-  connect(previous_, &QPushButton::clicked, this, [this] { emit step_wanted(-1); });
-  connect(next_, &QPushButton::clicked, this, [this] { emit step_wanted(1); });
-  connect(newest_, &QPushButton::clicked, this, [this] { emit newest_wanted(); });
+  connect(previous_, &QPushButton::clicked, this, [this] { emit step_requested(-1); });
+  connect(next_, &QPushButton::clicked, this, [this] { emit step_requested(1); });
+  connect(newest_, &QPushButton::clicked, this, [this] { emit newest_requested(); });
 }
 
 void RoundBar::show_place(const std::optional<Place>& place, bool follows_newest) {
@@ -58,7 +60,9 @@ void RoundBar::show_place(const std::optional<Place>& place, bool follows_newest
     return;
   }
   range_->setText(QString("of %1 to %2").arg(grouped(place->first), grouped(place->last)));
+  // Showing a place is not a choice of the user.
   const QSignalBlocker quiet(number_);
+  // A new round must not overwrite a number that the user is typing.
   if (!number_->hasFocus() || !follows_newest) {
     number_->setValue(static_cast<int>(std::min<std::uint64_t>(place->round, kRoundNumberMax)));
   }

@@ -33,8 +33,8 @@ class RoundBar : public QWidget {
  signals:
   void round_chosen(std::uint64_t round);
   // The user wants to move by this number of rounds.
-  void step_wanted(int rounds);
-  void newest_wanted();
+  void step_requested(int rounds);
+  void newest_requested();
 
  private:
   QSpinBox* number_ = nullptr;

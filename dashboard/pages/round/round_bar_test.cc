@@ -1,3 +1,4 @@
+// Tests of the bar that selects a round: showing a place must not select one.
 #include "dashboard/pages/round/round_bar.h"
 
 #include <gtest/gtest.h>
@@ -34,7 +35,7 @@ TEST_F(RoundBarTest, WithoutARoundNothingCanBeChosen) {
   EXPECT_FALSE(button("newest")->isEnabled());
 }
 
-TEST_F(RoundBarTest, AtAnEndThereIsOneWay) {
+TEST_F(RoundBarTest, AtAnEndOneDirectionIsDisabled) {
   bar_.show_place(RoundBar::Place{.first = 3, .last = 9, .round = 3}, false);
   EXPECT_FALSE(button("Previous")->isEnabled());
   EXPECT_TRUE(button("Next")->isEnabled());
@@ -58,8 +59,8 @@ TEST_F(RoundBarTest, ShowingAPlaceChoosesNone) {
 TEST_F(RoundBarTest, ButtonsAskForOtherRounds) {
   int steps = 0;
   bool newest = false;
-  QObject::connect(&bar_, &RoundBar::step_wanted, [&](int rounds) { steps += rounds; });
-  QObject::connect(&bar_, &RoundBar::newest_wanted, [&] { newest = true; });
+  QObject::connect(&bar_, &RoundBar::step_requested, [&](int rounds) { steps += rounds; });
+  QObject::connect(&bar_, &RoundBar::newest_requested, [&] { newest = true; });
   bar_.show_place(RoundBar::Place{.first = 1, .last = 9, .round = 5}, false);
   QTest::mouseClick(button("Next"), Qt::LeftButton);
   QTest::mouseClick(button("Next"), Qt::LeftButton);

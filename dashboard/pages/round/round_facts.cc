@@ -10,8 +10,10 @@
 namespace tributary::dashboard {
 namespace {
 
+// A plan may have more exchanges; a line states how many.
 constexpr std::size_t kExchangesShownMax = 4;
 
+// 16 hexadecimal digits, as in the JSON output of the command line.
 QString hash_text(std::uint64_t hash) { return QString("%1").arg(hash, 16, 16, QChar('0')); }
 
 QString exchange_text(const PlanExchange& exchange) {
@@ -32,6 +34,7 @@ std::size_t count_of(const RoundDetail& detail, AgentPart part) {
   return static_cast<std::size_t>(std::ranges::count(detail.agents, part, &AgentInRound::part));
 }
 
+// Contributors of all members, and the number of the others by reason.
 QString parts_text(const RoundDetail& detail) {
   QString text =
       QString("%1 of %2")
@@ -46,6 +49,7 @@ QString parts_text(const RoundDetail& detail) {
   return text;
 }
 
+// The plan may be unreadable for this build; everything else comes from the round's record.
 void add_plan(const RoundDetail& detail, std::vector<Fact>& facts) {
   if (!detail.planned) {
     facts.push_back({"Plan", "not readable by this build"});

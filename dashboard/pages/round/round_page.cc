@@ -69,12 +69,12 @@ RoundPage::RoundPage(PageContext& context, QWidget* parent) : RunPage(context, p
   connect(table_, &TableView::row_entered, this, [this](int row) {
     const auto index = static_cast<std::size_t>(row);
     if (detail_ && index < detail_->agents.size()) {
-      emit agent_wanted(QString::fromStdString(detail_->agents[index].agent_id));
+      emit agent_requested(QString::fromStdString(detail_->agents[index].agent_id));
     }
   });
   connect(bar_, &RoundBar::round_chosen, this, [this](std::uint64_t round) { choose(round); });
-  connect(bar_, &RoundBar::step_wanted, this, &RoundPage::step);
-  connect(bar_, &RoundBar::newest_wanted, this, [this] { choose(std::nullopt); });
+  connect(bar_, &RoundBar::step_requested, this, &RoundPage::step);
+  connect(bar_, &RoundBar::newest_requested, this, [this] { choose(std::nullopt); });
   bind_keys();
   forget();
 }

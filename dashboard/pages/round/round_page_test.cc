@@ -96,7 +96,7 @@ TEST_F(RoundPageTest, ARoundIsChosenByItsNumber) {
   EXPECT_EQ(page_->table().proxy().rowCount(), 0);
 }
 
-TEST_F(RoundPageTest, WhoWasLeftOutIsMarked) {
+TEST_F(RoundPageTest, ExcludedAgentsAreMarked) {
   RunWriter writer(run_db());
   open_page(writer, 3);
   EXPECT_EQ(rows(), (std::vector<std::string>{"c", "a", "b"})) << "it contributed without a report";
@@ -115,7 +115,7 @@ TEST_F(RoundPageTest, AClickOnARowSelectsItsAgentInTheTable) {
   const int row = page_->table().current_row();
   ASSERT_GE(row, 0);
   EXPECT_EQ(page_->detail()->agents[static_cast<std::size_t>(row)].agent_id, "a");
-  QSignalSpy wanted(page_.get(), &Page::agent_wanted);
+  QSignalSpy wanted(page_.get(), &Page::agent_requested);
   QTest::keyClick(&page_->table(), Qt::Key_Return);
   ASSERT_EQ(wanted.count(), 1);
   EXPECT_EQ(wanted[0][0].toString(), "a");
@@ -149,7 +149,7 @@ TEST_F(RoundPageTest, TheTableIsSavedAsItStands) {
   EXPECT_TRUE(text.contains("\"in the result, no report\""));
 }
 
-TEST_F(RoundPageTest, APlanOfANewerBuildIsSaidAndTheReportsAreShown) {
+TEST_F(RoundPageTest, APlanOfANewerBuildIsReportedAndTheReportsAreShown) {
   RunWriter writer(run_db());
   writer.job();
   writer.round(1);
@@ -161,7 +161,7 @@ TEST_F(RoundPageTest, APlanOfANewerBuildIsSaidAndTheReportsAreShown) {
   EXPECT_EQ(rows().size(), 3u);
 }
 
-TEST_F(RoundPageTest, EmptyStatesSayWhatToDo) {
+TEST_F(RoundPageTest, EmptyStatesNameTheNextStep) {
   page_ = std::make_unique<RoundPage>(context_);
   page_->show();
   EXPECT_TRUE(page_->picture().empty());
@@ -200,7 +200,7 @@ TEST(RoundAgentsModelTest, KeepsItsRowsFromRoundToRound) {
   EXPECT_EQ(model.text(0, 0), "another");
 }
 
-TEST(InputsModelTest, ShowsWhatItIsGiven) {
+TEST(InputsModelTest, ShowsItsInputs) {
   InputsModel model;
   QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
   model.update({{"alpha", "5 ms", "b"}, {"beta", "1", ""}});
@@ -210,7 +210,7 @@ TEST(InputsModelTest, ShowsWhatItIsGiven) {
   EXPECT_EQ(model.rowCount(), 0);
 }
 
-TEST_F(RoundPageTest, SaysWhatWentWrongAsSoonAsItsEventsCome) {
+TEST_F(RoundPageTest, ShowsFailuresAsSoonAsTheirEventsArrive) {
   RunWriter writer(run_db());
   open_page(writer, 2);
   EXPECT_TRUE(page_->rows().rows[0].moments.empty());

@@ -73,9 +73,9 @@ QString note_of(const std::vector<RoundMoment>& moments) {
     const QString when = moment.at_s < 0
                              ? text_of(Unit::seconds, -moment.at_s) + " before this attempt"
                              : "after " + text_of(Unit::seconds, moment.at_s);
-    QString who;
-    if (!moment.agent_id.empty()) who = plain_text(moment.agent_id) + " ";
-    notes.push_back(when + ": " + who + moment.text);
+    QString subject;
+    if (!moment.agent_id.empty()) subject = plain_text(moment.agent_id) + " ";
+    notes.push_back(when + ": " + subject + moment.text);
   }
   if (notes.isEmpty()) return {};
   const std::size_t left = moments.size() - static_cast<std::size_t>(notes.size());

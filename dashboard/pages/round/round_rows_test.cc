@@ -1,3 +1,4 @@
+// Tests of the agents of a round as a Gantt chart, with its facts and events.
 #include "dashboard/pages/round/round_rows.h"
 
 #include <gmock/gmock.h>
@@ -38,7 +39,7 @@ std::vector<std::string> names(const RoundRows& rows) {
   return out;
 }
 
-TEST(RoundRowsTest, TheSlowestComesFirstAndWhoDidNotReportBeforeAll) {
+TEST(RoundRowsTest, AgentsWithoutAReportComeFirstThenTheSlowest) {
   AgentInRound silent = agent_of("silent", 0, AgentPart::left_out);
   silent.reported = false;
   AgentInRound idle = agent_of("idle", 0, AgentPart::not_asked);
@@ -63,7 +64,7 @@ TEST(RoundRowsTest, SpansFollowOneAnother) {
   EXPECT_EQ(spans[2].label, "500 ms");
 }
 
-TEST(RoundRowsTest, WhoDidNotReportIsMissedForTheWholeRound) {
+TEST(RoundRowsTest, AnAgentWithoutAReportSpansTheWholeRound) {
   AgentInRound silent = agent_of("silent", 0, AgentPart::left_out);
   silent.reported = false;
   const RoundRows rows = round_rows(round_of({silent}), 10);
@@ -72,7 +73,7 @@ TEST(RoundRowsTest, WhoDidNotReportIsMissedForTheWholeRound) {
   EXPECT_EQ(rows.rows[0].spans[0].label, "no report");
 }
 
-TEST(RoundRowsTest, OfAThousandAgentsTheSlowestAreShownAndTheRestSaid) {
+TEST(RoundRowsTest, AThousandAgentsAreReducedToTheSlowestWithANote) {
   std::vector<AgentInRound> agents;
   for (int i = 0; i < 1000; ++i) agents.push_back(agent_of(std::to_string(i), 1 + i / 1000.0));
   const RoundRows rows = round_rows(round_of(std::move(agents)), 40);
@@ -107,7 +108,7 @@ std::string fact_of(const RoundDetail& detail, const QString& name) {
   return "none";
 }
 
-TEST(RoundFactsTest, SayWhatTheRoundWas) {
+TEST(RoundFactsTest, DescribeTheRound) {
   RoundDetail detail = round_of({agent_of("a", 1), agent_of("b", 1, AgentPart::left_out)});
   detail.attempt = 2;
   detail.model_hash = 0xab;

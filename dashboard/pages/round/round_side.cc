@@ -21,6 +21,8 @@ RoundSide::RoundSide(QWidget* parent) : QWidget(parent) {
   layout->addWidget(facts_area_, 1);
 }
 
+// The labels are made anew: rounds have different numbers of facts, and a page shows few of them
+// per second.
 void RoundSide::show_facts(const QString& reason, const std::vector<Fact>& facts) {
   auto* shown = new QWidget;
   auto* grid = new QGridLayout(shown);

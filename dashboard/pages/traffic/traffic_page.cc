@@ -28,6 +28,7 @@ QString sent_of_dense(const char* direction, double sent, double dense) {
                     .arg(text_of(Unit::bytes, dense), text_of(Unit::share, sent / dense));
 }
 
+// One line per run; the name is given only if several runs are open.
 QString totals_of(const RunSession& run, bool with_name) {
   const JobInfo* const job = run.job_info();
   if (!job) return with_name ? run.name().toHtmlEscaped() + ": no job yet" : "No job yet.";
@@ -105,6 +106,7 @@ QWidget* TrafficPage::make_tools() {
   return tools;
 }
 
+// Each chart has its own empty text, which names what is missing.
 void TrafficPage::set_runs(const std::vector<RunSession*>& runs) {
   runs_ = runs;
   const bool none = runs_.empty();
@@ -156,6 +158,7 @@ void TrafficPage::show_totals() {
   totals_->setVisible(!text.isEmpty());
 }
 
+// All open runs, each in its own colour, with the dense size beside the sent bytes.
 void TrafficPage::show_rounds() {
   std::vector<PlotCurve> up;
   std::vector<PlotCurve> down;
@@ -182,6 +185,7 @@ void TrafficPage::show_rounds() {
   down_.curves.show(*down_.plot, std::move(down));
 }
 
+// Only of the first run: stacks of several runs could not be told from one another.
 void TrafficPage::show_uses(Uses& uses) {
   if (!first()) return uses.curves.show(*uses.plot, {});
   MessageStack::Wanted wanted = {.job = first()->job(),
@@ -214,6 +218,7 @@ std::vector<std::string> TrafficPage::agents_shown() const {
   return ids;
 }
 
+// Names the run if several are open, because agents are those of the first one.
 void TrafficPage::show_agent_count(std::size_t shown) {
   QString note;
   if (first() && runs_.size() > 1) note = "Agents and links of " + first()->name() + ". ";
@@ -268,6 +273,7 @@ SharedSeries TrafficPage::rate_of(const LinkCurves& link, DirectionSeries& direc
   return direction.rate_over_rounds.series();
 }
 
+// Colours are those of the agents on the other pages.
 void TrafficPage::show_links() {
   std::vector<PlotCurve> curves;
   for (const std::string& id : agents_shown()) {

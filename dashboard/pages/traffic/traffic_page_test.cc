@@ -31,7 +31,7 @@ class TrafficPageTest : public PageTest<TrafficPage> {
   }
 };
 
-TEST_F(TrafficPageTest, SaysWhatToDoWithoutARun) {
+TEST_F(TrafficPageTest, ExplainsHowToOpenARun) {
   show();
   EXPECT_TRUE(page_.up_plot().empty());
   EXPECT_EQ(page_.totals(), "");
@@ -132,7 +132,7 @@ TEST_F(TrafficPageTest, StacksMessagesByTheirUse) {
   EXPECT_FALSE(page_.uses_plot(false).empty());
 }
 
-TEST_F(TrafficPageTest, ARunWithoutMessageUsesSaysSo) {
+TEST_F(TrafficPageTest, ARunWithoutMessageUsesIsReported) {
   write_traffic("run.db", 3);
   open("run.db");
   wait_for_all();
@@ -140,7 +140,7 @@ TEST_F(TrafficPageTest, ARunWithoutMessageUsesSaysSo) {
   EXPECT_FALSE(page_.up_plot().empty());
 }
 
-TEST_F(TrafficPageTest, UsesFollowARunThatGoesOn) {
+TEST_F(TrafficPageTest, UsesFollowARunningRun) {
   RunWriter& run = writer("run.db");
   run.job();
   run.round(1);

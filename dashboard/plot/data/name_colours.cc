@@ -72,7 +72,7 @@ constexpr std::array kPartColours = {
     PartColour{"chosen round", kGreen},
     PartColour{"rounds", kBlue},
     PartColour{"Pareto set", kBlue},
-    PartColour{"beaten", kGrey},
+    PartColour{"dominated", kGrey},
     PartColour{"chosen: the knee", kRed},
     PartColour{"selected", kGreen},
     PartColour{"compute", kRed},

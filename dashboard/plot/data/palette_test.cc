@@ -1,3 +1,4 @@
+// Tests of the colours of curves: contrast, and distances for people without red or green cones.
 #include "dashboard/plot/data/palette.h"
 
 #include <gtest/gtest.h>

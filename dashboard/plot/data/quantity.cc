@@ -7,6 +7,7 @@ namespace tributary::dashboard {
 namespace {
 
 double utc_offset_s(double moment) {
+  // Beyond this QDateTime has no offset, and NaN compares false.
   if (!(std::fabs(moment) < 1e12)) return 0;
   return QDateTime::fromSecsSinceEpoch(static_cast<qint64>(moment)).offsetFromUtc();
 }

@@ -1,3 +1,4 @@
+// Tests of writing files completely or not at all.
 #include "dashboard/plot/files/file_export.h"
 
 #include <gtest/gtest.h>

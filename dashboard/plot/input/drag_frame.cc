@@ -14,6 +14,7 @@ DragFrame drag_frame(QPointF from, QPointF to, const QRectF& data) {
   const bool high = std::fabs(to.y() - from.y()) >= kAlongPixels;
   DragFrame frame;
   frame.rect = QRectF(from, to).normalized();
+  // A drag that is short in both directions selects x, the axis that is zoomed most often.
   frame.x = wide || !high;
   frame.y = high;
   if (!frame.y)

@@ -1,3 +1,5 @@
+// Tests of mouse and keyboard in a plot, without a view: events go to the canvas and keys to the
+// input.
 #include "dashboard/plot/input/plot_input.h"
 
 #include <QKeyEvent>
@@ -75,7 +77,7 @@ TEST_F(PlotInputTest, EscapeEndsADragWithoutAZoom) {
 }
 
 // A small movement between press and release is still a click.
-TEST_F(PlotInputTest, AClickLocksAndSaysWhere) {
+TEST_F(PlotInputTest, AClickLocksAndReportsItsPlace) {
   QSignalSpy clicked(&input_, &PlotInput::x_clicked);
   QSignalSpy rows(&input_, &PlotInput::row_clicked);
   group_.x_axis().go_live();

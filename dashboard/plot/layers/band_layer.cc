@@ -6,6 +6,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// All in px, except the opacity of a band behind the curves.
 constexpr double kStripGap = 2;
 constexpr double kStretchGap = 1;   // separates neighbours of equal colour
 constexpr double kGapWidthMin = 4;  // a narrower stretch has no gap
@@ -15,11 +16,13 @@ constexpr double kLabelWidthMin = 24;  // a narrower label is unreadable
 
 }  // namespace
 
+// Black or white, whichever has more contrast.
 QColor text_on(const QColor& ground) {
   const QColor dark(16, 16, 16);
   return contrast(ground, Qt::white) > contrast(ground, dark) ? QColor(Qt::white) : dark;
 }
 
+// Tries the label, then the short label, then a shortened one; nothing if even that is too narrow.
 void draw_stretch_label(QCPPainter* painter, const Stretch& stretch, const QRectF& rect,
                         const QColor& ground) {
   const double available = rect.width() - 2.0 * kLabelInset;
@@ -36,6 +39,7 @@ void draw_stretch_label(QCPPainter* painter, const Stretch& stretch, const QRect
                     metrics.elidedText(label, Qt::ElideRight, available));
 }
 
+// Strips lie above the data, from the bottom to the top.
 QRectF SceneLayer::strip_rect(std::size_t index) const {
   const QRectF rect = data_rect();
   const double top = rect.top() - static_cast<double>(index + 1) * scene_.strip_height;
@@ -72,6 +76,7 @@ void BandLayer::draw_strip(QCPPainter* painter, const Band& band, const QRectF& 
   }
 }
 
+// The label stands in the first strip height, so that it does not cover the curves below.
 void BandLayer::draw_behind(QCPPainter* painter, const Band& band) {
   const QRectF rect = data_rect();
   for (const BandRect& each : band_rects(band.stretches, scene_.x_map(rect), rect)) {

@@ -20,7 +20,7 @@ struct BandRect {
 
 // Returns the rectangles of the stretches that lie in the strip. The stretches must be in ascending
 // order of x. A rectangle is at least one pixel wide, so that a short stretch is
-// visible. Each pixel has at most one: of stretches that start in it, the longest one.
+// visible. If several stretches start in one pixel, only the longest is shown.
 std::vector<BandRect> band_rects(std::span<const Stretch> stretches, const AxisMap& x,
                                  const QRectF& strip);
 

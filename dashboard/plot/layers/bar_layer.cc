@@ -9,11 +9,13 @@ void BarLayer::draw(QCPPainter* painter) {
   const QRectF rect = data_rect();
   const AxisMap x = scene_.x_map(rect);
   const AxisMap y = scene_.y_map(rect);
+  // A logarithmic axis has no 0, so its bars begin at the edge.
   const double floor = scene_.log_y ? rect.bottom() : y.pixel(0);
   for (const Bars& bars : scene_.content.bars) {
     if (!scene_.shown(bars.key)) continue;
     const QColor line = scene_.colour(bars.key);
     QColor fill = line;
+    // Several groups of bars overlap and must stay visible through one another.
     fill.setAlphaF(scene_.content.bars.size() > 1 ? 0.35F : 0.6F);
     painter->setBrush(fill);
     painter->setPen(QPen(line, 1));

@@ -22,6 +22,7 @@ void CrossLayer::draw(QCPPainter* painter) {
     painter->setBrush(fill);
     painter->drawRect(*scene_.frame & rect);
   }
+  // The focus is a state of the window and does not belong into a picture file.
   if (scene_.focused && !scene_.exporting) {
     painter->setPen(QPen(scene_.colours.cross, 1, Qt::DotLine));
     painter->setBrush(Qt::NoBrush);
@@ -49,6 +50,7 @@ void CrossLayer::draw_crosshair(QCPPainter* painter, double x) {
   painter->setAntialiasing(false);
 
   painter->setFont(mParentPlot->font());
+  // The x of the crosshair stands below it, kept inside the plot.
   const QString text = text_of(scene_.options.x.unit, x);
   const QFontMetricsF metrics(painter->font());
   const double width = metrics.horizontalAdvance(text) + 2 * kCrossTextInset;

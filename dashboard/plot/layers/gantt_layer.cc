@@ -10,7 +10,7 @@ namespace {
 constexpr double kRowShare = 0.8;  // of a row's height; the rest separates rows
 constexpr double kNameInset = 6;
 constexpr double kLineShare =
-    0.85;  // of a font's height: what its letters take, without its leading
+    0.85;  // height of letters as a share of the font's height, which includes the leading
 constexpr double kMarkWidth = 2;
 constexpr double kMomentSide = 9;  // of the triangle at a row's upper edge
 

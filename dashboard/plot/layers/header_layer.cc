@@ -5,6 +5,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// Distances in px; the last one is a share of the plot's width.
 constexpr double kHeaderInset = 8;
 constexpr double kSwatch = 10;
 constexpr double kEmptyWidthShare = 0.7;
@@ -40,6 +41,7 @@ void HeaderLayer::draw(QCPPainter* painter) {
   if (scene_.nothing) draw_empty_text(painter);
 }
 
+// A hidden curve keeps its entry, with an empty swatch, so that it can be shown again.
 void HeaderLayer::draw_entry(QCPPainter* painter, const LegendEntry& entry) {
   const bool shown = scene_.shown(entry.key);
   const QRectF& rect = entry.rect;

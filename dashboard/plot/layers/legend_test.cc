@@ -1,3 +1,4 @@
+// Tests of hiding and isolating curves in a legend.
 #include "dashboard/plot/layers/legend.h"
 
 #include <gtest/gtest.h>
@@ -49,7 +50,7 @@ TEST_F(LegendTest, ToggledEntriesAreHiddenOneByOne) {
 }
 
 // A hidden key stays hidden even while no entry has it.
-TEST_F(LegendTest, WhatIsHiddenStaysHiddenWhenEntriesAreListedAnew) {
+TEST_F(LegendTest, HiddenEntriesStayHiddenInANewList) {
   legend_.toggle("a");
   legend_.list({{.key = "b"}});
   EXPECT_EQ(shown(), "b");

@@ -1,3 +1,4 @@
+// Tests of the range of a plot's content, and of its legend.
 #include "dashboard/plot/layers/plot_content.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +51,7 @@ TEST(PlotContent, RevisionGrowsWithEverySeries) {
 }
 
 // Only visible curves within the visible x range determine the y range.
-TEST(FittedY, HasAMarginAroundWhatIsVisible) {
+TEST(FittedY, HasAMarginAroundVisibleValues) {
   const PlotContent content = {
       .curves = {{.key = "a", .series = series_with({{0, 0}, {1, 10}, {2, 90}})},
                  {.key = "b", .series = series_with({{0, 50}, {1, 50}})}}};

@@ -1,3 +1,4 @@
+// Tests of the x axis that several plots share: following new data, pausing, zooming.
 #include "dashboard/plot/range/shared_x_axis.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ class SharedXAxisTest : public testing::Test {
   SharedXAxis axis_{[this] { return data_; }};
 };
 
-TEST_F(SharedXAxisTest, WithoutDataTheRangeStaysWhatItWas) {
+TEST_F(SharedXAxisTest, WithoutDataTheRangeDoesNotChange) {
   SharedXAxis empty([] { return std::nullopt; });
   empty.follow();
   EXPECT_EQ(empty.range().low, 0);

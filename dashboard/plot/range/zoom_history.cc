@@ -10,6 +10,7 @@ bool same_extent(const Extent& a, const Extent& b) { return a.low == b.low && a.
 
 }  // namespace
 
+// Exact comparison: a zoom that changes nothing is no step.
 bool same(const ZoomState& a, const ZoomState& b) {
   if (a.x.has_value() != b.x.has_value()) return false;
   if (a.x && !same_extent(*a.x, *b.x)) return false;
@@ -22,6 +23,7 @@ bool same(const ZoomState& a, const ZoomState& b) {
 void ZoomHistory::push(ZoomState state, std::uint64_t gesture) {
   if (same(state, current())) return;
   steps_.resize(at_ + 1);
+  // Steps of one gesture, such as turns of the wheel, become one step.
   const bool goes_on = gesture != 0 && gesture == gesture_ && at_ > 0;
   gesture_ = gesture;
   if (goes_on) {
@@ -33,6 +35,7 @@ void ZoomHistory::push(ZoomState state, std::uint64_t gesture) {
   at_ = steps_.size() - 1;
 }
 
+// The gesture ends, so that the next zoom becomes a step of its own.
 bool ZoomHistory::undo() {
   if (!can_undo()) return false;
   --at_;

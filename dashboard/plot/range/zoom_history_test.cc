@@ -1,3 +1,4 @@
+// Tests of undoing and redoing zooms.
 #include "dashboard/plot/range/zoom_history.h"
 
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@ namespace {
 
 ZoomState zoom_at(double low) { return {.x = Extent{low, low + 1}}; }
 
-TEST(ZoomHistory, GoesBackAndForth) {
+TEST(ZoomHistory, UndoesAndRedoes) {
   ZoomHistory history;
   EXPECT_FALSE(history.undo());
   history.push(zoom_at(1));
@@ -22,7 +23,7 @@ TEST(ZoomHistory, GoesBackAndForth) {
   EXPECT_FALSE(history.current().x.has_value());
 }
 
-TEST(ZoomHistory, ANewZoomForgetsWhatWasUndone) {
+TEST(ZoomHistory, ANewZoomForgetsUndoneZooms) {
   ZoomHistory history;
   history.push(zoom_at(1));
   history.undo();

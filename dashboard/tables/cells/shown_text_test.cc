@@ -1,3 +1,5 @@
+// Tests of texts from files and networks before they are shown: nothing in them may move, hide or
+// format anything.
 #include "dashboard/tables/cells/shown_text.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +14,7 @@
 namespace tributary::dashboard {
 namespace {
 
-TEST(ShownText, WhatIsHarmlessStaysAsItIs) {
+TEST(ShownText, HarmlessTextDoesNotChange) {
   EXPECT_EQ(shown_text("agent-1: 3 µs, “déjà”"), QString::fromUtf8("agent-1: 3 µs, “déjà”"));
 }
 

@@ -26,6 +26,7 @@ SharedSeries TableModel::curve(int /*row*/, int /*column*/) const { return {}; }
 
 CellMark TableModel::mark(int /*row*/, int /*column*/) const { return CellMark::none; }
 
+// A dash stands for an unknown number.
 QString TableModel::number_text(int row, int column) const {
   const double value = number(row, column);
   return std::isfinite(value) ? text_of(column_at(column).unit, value) : QString(QChar(0x2013));
@@ -63,6 +64,7 @@ QVariant TableModel::headerData(int section, Qt::Orientation orientation, int ro
   }
 }
 
+// Qt asks for each visible cell at each repaint, so texts are made on demand.
 QVariant TableModel::data(const QModelIndex& index, int role) const {
   if (!checkIndex(index, CheckIndexOption::IndexIsValid | CheckIndexOption::ParentIsInvalid)) {
     return {};

@@ -81,7 +81,7 @@ inline RunChanges some_job(wire::JobState state = wire::JobState::running) {
                                        .name = "digits",
                                        .state = state,
                                        .model = "lenet",
-                                       .rounds_wanted = 200,
+                                       .rounds_configured = 200,
                                        .parameters = 1000,
                                        .submitted_wall_ns = kTestBaseNs}};
   return changes;

@@ -49,7 +49,7 @@ std::vector<TableColumn> agent_columns() {
       {"agent", "Agent", kText, Unit::one, "", true},
       {"state", "State", CellKind::rank, Unit::one, "Whether the agent is connected", true},
       {"device", "Device", kText, Unit::one, "", true},
-      {"job", "Job", kText, Unit::one, "Job that the agent serves", false},
+      {"job", "Job", kText, Unit::one, "Job to which the agent is assigned", false},
       {"build", "Build", kText, Unit::one, "Version of the agent's program", false},
       {"loss", "Loss", kNumber, Unit::one, "Training loss (last round)", false},
       {"trend", "Loss, last 200", CellKind::curve, Unit::one, "Training loss of recent rounds",
@@ -83,8 +83,9 @@ std::vector<TableColumn> agent_columns() {
        true},
       {"bytes_up", "Sent", kNumber, Unit::bytes, "Bytes sent (last round)", false},
       {"bytes_down", "Received", kNumber, Unit::bytes, "Bytes received (last round)", false},
-      {"temperature", "Temperature", kNumber, Unit::celsius, "If the device has a sensor", false},
-      {"power", "Power", kNumber, Unit::watts, "If the device has a sensor", false},
+      {"temperature", "Temperature", kNumber, Unit::celsius,
+       "Last reading, if the device has a sensor", false},
+      {"power", "Power", kNumber, Unit::watts, "Last reading, if the device has a sensor", false},
       {"reports", "Rounds", kNumber, Unit::count, "Number of reported rounds", true},
       {"seen", "Seen", kNumber, Unit::wall_time, "Time of the last message from the agent", true},
   };
@@ -139,7 +140,7 @@ std::array<double, 18> numbers_of(const AgentTableRow& row) {
 }
 
 // All texts that the table shows, for the same purpose.
-bool same_words(const AgentTableRow& a, const AgentTableRow& b) {
+bool same_text(const AgentTableRow& a, const AgentTableRow& b) {
   const AgentInfo& info = a.agent.info;
   const AgentInfo& other = b.agent.info;
   return info.connected == other.connected && info.agent_id == other.agent_id &&
@@ -178,13 +179,13 @@ bool AgentsModel::has_readings() const {
 
 // Agent numbers are unique only within one file. After another run was opened, the same number may
 // stand for another agent, so the identifiers are compared too.
-bool AgentsModel::same_thing(const AgentTableRow& a, const AgentTableRow& b) const {
+bool AgentsModel::same_item(const AgentTableRow& a, const AgentTableRow& b) const {
   return a.agent.info.number == b.agent.info.number &&
          (a.agent.info.agent_id == b.agent.info.agent_id || a.agent.info.agent_id.empty());
 }
 
-bool AgentsModel::looks_same(const AgentTableRow& a, const AgentTableRow& b) const {
-  return a.agent.reports == b.agent.reports && a.loss == b.loss && same_words(a, b) &&
+bool AgentsModel::same_values(const AgentTableRow& a, const AgentTableRow& b) const {
+  return a.agent.reports == b.agent.reports && a.loss == b.loss && same_text(a, b) &&
          a.agent.last.bytes_up == b.agent.last.bytes_up &&
          a.agent.last.bytes_down == b.agent.last.bytes_down &&
          std::ranges::equal(numbers_of(a), numbers_of(b), same_number);

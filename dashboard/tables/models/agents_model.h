@@ -41,8 +41,8 @@ class AgentsModel : public RowsModel<AgentTableRow> {
   CellMark mark(int row, int column) const override;
 
  protected:
-  bool same_thing(const AgentTableRow& a, const AgentTableRow& b) const override;
-  bool looks_same(const AgentTableRow& a, const AgentTableRow& b) const override;
+  bool same_item(const AgentTableRow& a, const AgentTableRow& b) const override;
+  bool same_values(const AgentTableRow& a, const AgentTableRow& b) const override;
 };
 
 // Seconds from the arrival of a plan to the agent's result. NaN without a report.

@@ -25,7 +25,8 @@ std::vector<TableColumn> alternative_columns() {
   return {
       {"choice", "Choice", CellKind::rank, Unit::one,
        "Pareto front (time against gain); the knee is chosen", true},
-      {"round_time", "Round", kNumber, Unit::seconds, "Predicted time of the whole round", true},
+      {"round_time", "Round time", kNumber, Unit::seconds, "Predicted time of the whole round",
+       true},
       {"gain", "Gain", kNumber, Unit::share, "Predicted share of the update's energy that is sent",
        true},
       {"codec", "Codec", CellKind::text, Unit::one, "", true},
@@ -50,11 +51,11 @@ int AlternativesModel::chosen_row() const {
   return found == rows().end() ? -1 : static_cast<int>(found - rows().begin());
 }
 
-bool AlternativesModel::same_thing(const PlanAlternative& a, const PlanAlternative& b) const {
+bool AlternativesModel::same_item(const PlanAlternative& a, const PlanAlternative& b) const {
   return a.codec == b.codec && a.collective == b.collective && same_number(a.ratio, b.ratio);
 }
 
-bool AlternativesModel::looks_same(const PlanAlternative& a, const PlanAlternative& b) const {
+bool AlternativesModel::same_values(const PlanAlternative& a, const PlanAlternative& b) const {
   return same_number(a.encode_s, b.encode_s) && same_number(a.wire_s, b.wire_s) &&
          same_number(a.decode_s, b.decode_s) && same_number(a.round_s, b.round_s) &&
          same_number(a.gain, b.gain) && a.pareto == b.pareto && a.chosen == b.chosen;

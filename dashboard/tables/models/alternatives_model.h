@@ -24,8 +24,8 @@ class AlternativesModel : public RowsModel<PlanAlternative> {
   CellMark mark(int row, int column) const override;
 
  protected:
-  bool same_thing(const PlanAlternative& a, const PlanAlternative& b) const override;
-  bool looks_same(const PlanAlternative& a, const PlanAlternative& b) const override;
+  bool same_item(const PlanAlternative& a, const PlanAlternative& b) const override;
+  bool same_values(const PlanAlternative& a, const PlanAlternative& b) const override;
 };
 
 }  // namespace tributary::dashboard

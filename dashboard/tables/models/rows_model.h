@@ -48,8 +48,8 @@ class RowsModel : public TableModel {
 
  protected:
   // Whether both rows have the same subject; their values may differ.
-  virtual bool same_thing(const Row& a, const Row& b) const = 0;
-  virtual bool looks_same(const Row& a, const Row& b) const = 0;  // same displayed values
+  virtual bool same_item(const Row& a, const Row& b) const = 0;
+  virtual bool same_values(const Row& a, const Row& b) const = 0;  // same displayed values
 
   const std::vector<Row>& rows() const { return rows_; }
 
@@ -73,14 +73,14 @@ class RowsModel : public TableModel {
   std::size_t gone_before(const std::vector<Row>& now) const {
     if (now.empty()) return rows_.size();
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (same_thing(rows_[i], now.front())) return i;
+      if (same_item(rows_[i], now.front())) return i;
     }
     return rows_.size();
   }
   bool continues(const std::vector<Row>& now, std::size_t gone) const {
     if (gone == rows_.size()) return rows_.empty() || now.empty();
     for (std::size_t i = 0; i < now.size() && gone + i < rows_.size(); ++i) {
-      if (!same_thing(rows_[gone + i], now[i])) return false;
+      if (!same_item(rows_[gone + i], now[i])) return false;
     }
     return true;
   }
@@ -94,7 +94,7 @@ class RowsModel : public TableModel {
   void change(std::vector<Row>& now) {
     ChangedRows changed;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
-      if (looks_same(rows_[i], now[i])) continue;
+      if (same_values(rows_[i], now[i])) continue;
       std::swap(rows_[i], now[i]);
       changed.add(static_cast<int>(i));
     }

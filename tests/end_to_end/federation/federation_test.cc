@@ -27,7 +27,7 @@ TEST(Federation, ThreeAgentsTrainToTheEndWithIdenticalReplicas) {
   federation.expect_sound();
 }
 
-TEST(Federation, AnAgentThatComesLateCatchesUp) {
+TEST(Federation, ALateAgentCatchesUp) {
   Federation federation({.rounds = 20, .coordinator_settings = {"job.agents_min=2"}});
   federation.start_coordinator();
   federation.start_agent(0);
@@ -38,7 +38,7 @@ TEST(Federation, AnAgentThatComesLateCatchesUp) {
   federation.expect_sound();
 }
 
-TEST(Federation, SigtermEndsEverybodyAndARestartGoesOn) {
+TEST(Federation, SigtermEndsAllAndARestartContinues) {
   Federation federation({.rounds = 60, .agent_settings = {"trainer.train_ms=20"}});
   federation.start_all();
   ASSERT_TRUE(federation.committed(3));
@@ -191,7 +191,7 @@ TEST(Federation, TheServiceManagerHearsOfBothDaemons) {
 
 // A folder in place of the journal, a missing key file, a port in use, a setting without meaning,
 // and an unknown word.
-TEST(Federation, HowADaemonEndsSaysWhy) {
+TEST(Federation, TheExitCodeOfADaemonNamesTheReason) {
   Federation federation({});
   federation.start_coordinator();
   const auto code_with = [&](std::vector<std::string> more) {

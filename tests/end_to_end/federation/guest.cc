@@ -67,7 +67,7 @@ bool Guest::connect() {
   });
 }
 
-bool Guest::hears_the_end() {
+bool Guest::receives_the_end() {
   return eventually([&] {
     if (connected()) next(std::chrono::milliseconds(10));
     return !connected();

@@ -34,7 +34,7 @@ class Guest {
   std::uint64_t join(const std::string& agent_id);
   // Waits for the next message of this kind. Other messages are dropped.
   std::optional<wire::FrameT> hear(wire::Message kind);
-  bool hears_the_end();  // waits for the disconnection
+  bool receives_the_end();  // waits for the disconnection
   // Returns the next message as bytes; empty if none has arrived.
   std::optional<Bytes> overhear();
 

@@ -74,13 +74,13 @@ void Relay::swallow() {
   changed_.signal();
 }
 
-void Relay::swallow_what_goes_up() {
+void Relay::drop_uplink() {
   const std::lock_guard lock(mutex_);
   up_ = false;
   changed_.signal();
 }
 
-void Relay::swallow_what_comes_down() {
+void Relay::drop_downlink() {
   const std::lock_guard lock(mutex_);
   down_ = false;
   changed_.signal();

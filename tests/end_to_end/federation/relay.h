@@ -30,8 +30,8 @@ class Relay {
   // connections are established but stay silent.
   void swallow();
   // Drops one direction only.
-  void swallow_what_goes_up();
-  void swallow_what_comes_down();
+  void drop_uplink();
+  void drop_downlink();
   // Resets every connection and refuses new ones.
   void refuse();
   // Restores normal operation. With `forget`, existing connections are lost as behind a router

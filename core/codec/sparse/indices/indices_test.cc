@@ -1,3 +1,5 @@
+// Tests of the layouts of index sets: each restores the set, the smallest is taken, and invalid
+// bytes are refused.
 #include "core/codec/sparse/indices/indices.h"
 
 #include <gtest/gtest.h>

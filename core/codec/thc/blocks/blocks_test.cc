@@ -1,3 +1,4 @@
+// Tests of the division of a bucket into blocks of powers of two.
 #include "core/codec/thc/blocks/blocks.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the division of bits among blocks. An exhaustive search is the reference for small
+// cases.
 #include "core/codec/thc/rate/allocate.h"
 
 #include <gtest/gtest.h>
@@ -94,7 +96,7 @@ TEST(RateAllocation, UsesItsRate) {
   EXPECT_EQ(outcome_of(norms, sizes, widths, 1, all).bits, 8u * 1024 * 1000);
 }
 
-TEST(RateAllocation, OfHostileNormsIsBounded) {
+TEST(RateAllocation, IsBoundedForHostileNorms) {
   const std::vector<Width> widths = widths_of(4, 1);
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInf = std::numeric_limits<float>::infinity();
@@ -162,7 +164,7 @@ TEST(RateWidths, ADearDownlinkTakesNarrowerSums) {
 }
 
 // Pins the bits of a choice, which must be the same on all machines.
-TEST(RateWidths, OfFourAgentsStayAsTheyAre) {
+TEST(RateWidths, DoNotChangeForFourAgents) {
   std::string text;
   for (const Width& width : widths_of(4, 1)) {
     text += std::to_string(width.bits) + "/" + std::to_string(width.sum_bits) + "/" +

@@ -1,3 +1,5 @@
+// Tests of the functions of the normal distribution that define tables of THC. They must give the
+// same bits on every machine.
 #include "core/codec/thc/table/normal.h"
 
 #include <gtest/gtest.h>

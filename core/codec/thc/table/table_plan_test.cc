@@ -1,3 +1,5 @@
+// Tests of the choice of granularity and clamping for THC: nothing that fits has a smaller expected
+// error.
 #include "core/codec/thc/table/table_plan.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +18,7 @@ TablePlan planned(const TableRequest& request) {
   return plan.ok() ? std::move(*plan) : TablePlan();
 }
 
-TEST(PlanTable, TakesWhatIsGiven) {
+TEST(PlanTable, UsesGivenParameters) {
   const TablePlan plan = planned({.bits = 4, .granularity = 30, .p = 1.0 / 32, .agents = 4});
   EXPECT_EQ(plan.granularity, 30u);
   EXPECT_EQ(plan.p, 1.0 / 32);
@@ -68,7 +70,7 @@ TEST(PlanTable, SumsAreAsWideAsTheyMustBe) {
 }
 
 // Without this limit, 64 agents with 1 bit would each lose 2.6 times their input.
-TEST(PlanTable, ErrorFeedbackConvergesOnWhatIsChosen) {
+TEST(PlanTable, ErrorFeedbackConvergesWithTheChosenTable) {
   for (const unsigned bits : {1u, 2u, 3u, 4u}) {
     for (const std::uint32_t agents : {1u, 4u, 64u, 1000u, 1u << 20}) {
       EXPECT_LT(own_error(planned({.bits = bits, .agents = agents})), 0.9) << bits << " " << agents;
@@ -100,7 +102,7 @@ TEST(PlanTable, ChoicesAreTheseEverywhere) {
   EXPECT_EQ(ten.levels, (std::vector<std::uint16_t>{0, 8, 13, 17, 21, 25, 30, 38}));
 }
 
-TEST(PlanTable, RefusesWhatCannotBe) {
+TEST(PlanTable, RefusesImpossibleParameters) {
   const auto code = [](const TableRequest& request) { return plan_table(request).status().code(); };
   EXPECT_EQ(code({.bits = 0}), StatusCode::invalid_argument);
   EXPECT_EQ(code({.bits = 9}), StatusCode::invalid_argument);

@@ -1,3 +1,5 @@
+// Tests of the optimal table of THC. The paper's enumeration of all tables is the reference where
+// it can run.
 #include "core/codec/thc/table/table.h"
 
 #include <gtest/gtest.h>

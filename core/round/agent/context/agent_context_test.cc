@@ -1,3 +1,5 @@
+// Tests of the list of actions in which an agent collects its output: notes must name the job and
+// the round at the moment of the note.
 #include "core/round/agent/context/agent_context.h"
 
 #include <gtest/gtest.h>

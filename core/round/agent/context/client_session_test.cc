@@ -1,3 +1,5 @@
+// Tests of the session of an agent as its other parts see it: messages without an open session are
+// dropped, and answers belong to the session of their message.
 #include "core/round/agent/context/client_session.h"
 
 #include "core/round/agent/context/context_parts_testing.h"
@@ -15,7 +17,7 @@ wire::FrameT some_request() {
   return frame_with(std::move(leave));
 }
 
-TEST(ClientSession, DropsWhatIsSentWhileNoneIsOpen) {
+TEST(ClientSession, DropsMessagesWhileNoneIsOpen) {
   ContextParts agent;
   agent.session.ask(some_request);
   agent.session.answer(1);

@@ -1,3 +1,5 @@
+// Tests of the timer for repeated requests. Pauses double from the least to the most; times are
+// plain numbers.
 #include "core/round/agent/context/repeat_timer.h"
 
 #include <gtest/gtest.h>

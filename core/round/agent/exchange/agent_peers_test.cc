@@ -1,3 +1,5 @@
+// Tests of the group of peers that an agent joins: newer epochs replace older ones, plans must fit
+// the group, and early messages are kept up to a limit.
 #include "core/round/agent/exchange/agent_peers.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

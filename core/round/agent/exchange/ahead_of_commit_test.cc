@@ -1,3 +1,5 @@
+// Tests of the model on which an agent trains while the commit of its last exchange is still on the
+// way. The replica itself must not change before the commit.
 #include "core/round/agent/exchange/ahead_of_commit.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"
@@ -10,7 +12,7 @@ using round_testing::all;
 using round_testing::by_bucket;
 using round_testing::kBucketValues;
 
-TEST(AheadOfCommit, BeginsTheNextInputWithWhatIsLeftOver) {
+TEST(AheadOfCommit, StartsTheNextInputWithTheResidual) {
   AgentParts agent;
   agent.have_model();
   EncoderCache encoders;

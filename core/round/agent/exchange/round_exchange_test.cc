@@ -1,3 +1,5 @@
+// Tests of one exchange among peers from the view of one agent: the order of storing, training,
+// encoding and sending, and the withdrawal if a member is lost.
 #include "core/round/agent/exchange/round_exchange.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"
@@ -127,7 +129,7 @@ TEST_F(SomeExchange, WithdrawsWhenAMemberIsLost) {
   EXPECT_EQ(agent_.sent<wire::AbortT>().size(), 1u);
 }
 
-TEST_F(SomeExchange, KeepsWhatComesBeforeItRuns) {
+TEST_F(SomeExchange, KeepsEarlyMessages) {
   begin(2);
   const Bytes frame(10);
   EXPECT_EQ(exchange_.receive({.session = 7, .from = 1, .frame = frame, .payload = {}}),

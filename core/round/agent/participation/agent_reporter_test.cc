@@ -1,3 +1,5 @@
+// Tests of the report that an agent sends after a round: its figures are finite, it is sent once,
+// and codecs are tried only while the agent waits.
 #include "core/round/agent/participation/agent_reporter.h"
 
 #include <limits>
@@ -35,7 +37,7 @@ class SomeReporter : public testing::Test {
   AgentReporter reporter_{agent_.context, agent_.session};
 };
 
-TEST_F(SomeReporter, ReportsWhatWasMeasuredAsFiniteNumbers) {
+TEST_F(SomeReporter, ReportsMeasurementsAsFiniteNumbers) {
   reporter_.measured({.update = nullptr,
                       .loss = std::numeric_limits<double>::quiet_NaN(),
                       .examples = 5,

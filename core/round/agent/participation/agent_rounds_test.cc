@@ -1,3 +1,5 @@
+// Tests of the sequence of rounds at an agent: plans, commits in any order, aborted attempts, and
+// replicas that differ from the commit.
 #include "core/round/agent/participation/agent_rounds.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"
@@ -88,7 +90,7 @@ TEST_F(SomeRounds, HaveADivergedReplicaReplaced) {
 }
 
 // A commit without buckets does not change the model.
-TEST_F(SomeRounds, ApplyACommitWhosePlanComesLater) {
+TEST_F(SomeRounds, ApplyACommitBeforeItsPlanArrives) {
   receive(commit(1));
   EXPECT_EQ(agent_.replica.version(), 0u);
   plan(1);

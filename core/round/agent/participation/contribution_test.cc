@@ -1,3 +1,5 @@
+// Tests of an agent's contribution to a round by the star: encoding, the residual that remains, and
+// uploads that continue in a later round.
 #include "core/round/agent/participation/contribution.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"
@@ -83,7 +85,7 @@ TEST_F(SomeContribution, APayloadThatLacksALaterUpdateIsEncodedAnew) {
   EXPECT_EQ(round_->mechanisms().uploads_continued, 0u);
 }
 
-TEST_F(SomeContribution, UploadsWhatIsStored) {
+TEST_F(SomeContribution, UploadsTheStoredPayload) {
   begin({});
   contribution_.encode_all();
   EXPECT_EQ(upload_.bytes(), 0u);
@@ -134,7 +136,7 @@ TEST_F(SomeContribution, SendsNoStageThatHasClosedMeanwhile) {
 }
 
 // The last bits of an update of 1 do not change a parameter of 1024. They stay in the residual.
-TEST_F(SomeContribution, LeavesOutWhatTheOptimizerWouldRoundAway) {
+TEST_F(SomeContribution, LeavesOutBitsThatTheOptimizerRoundsAway) {
   begin({.codec = "gcomp:truncation=metric"}, 1024, 1 + 0x1p-20f);
   contribution_.encode_all();
   const auto stored = agent_.store_all();

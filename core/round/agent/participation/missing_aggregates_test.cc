@@ -1,3 +1,5 @@
+// Tests of the requests for aggregates that an agent lacks: their pauses, and the cases in which
+// the agent must wait instead.
 #include "core/round/agent/participation/missing_aggregates.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

@@ -1,3 +1,5 @@
+// Tests of an agent's part in a round from training to the report, over attempts, late updates and
+// exclusions. The test plays the trainer and the journal.
 #include "core/round/agent/participation/participation.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"
@@ -133,7 +135,7 @@ TEST_F(SomeParticipation, BoundsTheUpdateAndNotTheResidual) {
   EXPECT_NEAR((*updates_.residual().shared())[0], 1.5, 1e-6);
 }
 
-TEST_F(SomeParticipation, RefusesAnUpdateWhoseSumCouldOverflow) {
+TEST_F(SomeParticipation, RefusesAnUpdateThatCouldOverflowTheSum) {
   begin(1);
   take(training(), 3e38f);
   EXPECT_TRUE(round_->withdrawn());

@@ -1,3 +1,5 @@
+// Tests of the updates that an agent keeps until a round counts them. Invariant: an update is in
+// the residual or in an undecided contribution, never in both and never lost.
 #include "core/round/agent/replica/local_updates.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"
@@ -27,7 +29,7 @@ class SomeUpdates : public testing::Test {
   LocalUpdates updates_;
 };
 
-TEST_F(SomeUpdates, TakesTheRestOfAnUpdateWhoseEndCameFirst) {
+TEST_F(SomeUpdates, AcceptsTheRestOfAnUpdateAfterItsEnd) {
   const auto plan = agent_.round_plan(1);
   updates_.residual().add(0, *all(1), 1);
   EXPECT_FALSE(

@@ -1,3 +1,4 @@
+// Tests of storing a download in runs, so that it continues after a restart.
 #include "core/round/agent/replica/model_download.h"
 
 #include <gtest/gtest.h>

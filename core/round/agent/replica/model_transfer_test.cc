@@ -1,3 +1,5 @@
+// Tests of the transfer of a whole model to an agent: offers, parts over several sessions, and a
+// download that is restored from the journal.
 #include "core/round/agent/replica/model_transfer.h"
 
 #include "core/base/bytes/checksum.h"
@@ -94,7 +96,7 @@ TEST_F(SomeCatchUp, RefusesAnOfferThatDoesNotFit) {
   EXPECT_EQ(agent_.sent<wire::TransferRequestT>().size(), 1u);
 }
 
-TEST_F(SomeCatchUp, AsksForTheRestWhenNothingComes) {
+TEST_F(SomeCatchUp, AsksForTheRestAfterSilence) {
   EXPECT_FALSE(receive(offer(), 1));
   transfer_.ask_for_rest();
   EXPECT_TRUE(agent_.sent<wire::TransferFetchT>().empty());

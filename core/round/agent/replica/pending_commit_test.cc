@@ -1,3 +1,5 @@
+// Tests of a commit that waits for its aggregates: it belongs to one attempt and is overdue after a
+// silence.
 #include "core/round/agent/replica/pending_commit.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"
@@ -28,7 +30,7 @@ TEST(PendingCommit, IsOfOneAttempt) {
   EXPECT_EQ(pending.get(), nullptr);
 }
 
-TEST(PendingCommit, IsOverdueWhenNothingComesForIt) {
+TEST(PendingCommit, IsOverdueAfterSilence) {
   PendingCommit pending;
   EXPECT_EQ(pending.overdue_at_ns(kAckNs), kNever);
   hold(pending, 10);

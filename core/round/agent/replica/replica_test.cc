@@ -1,3 +1,5 @@
+// Tests of an agent's copy of the model: it changes only by commits of its job, and a model that
+// differs from the commit's hash is dropped.
 #include "core/round/agent/replica/replica.h"
 
 #include "core/base/bytes/checksum.h"

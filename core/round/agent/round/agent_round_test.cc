@@ -1,3 +1,5 @@
+// Tests of the data of one round at an agent: aggregates in parts, their hashes, and the counters
+// that the report contains.
 #include "core/round/agent/round/agent_round.h"
 
 #include "core/base/bytes/checksum.h"
@@ -72,7 +74,7 @@ TEST_F(SomeRound, DropsAnAggregateThatIsNotTheCommits) {
   EXPECT_TRUE(round_->missing(0));
 }
 
-TEST_F(SomeRound, CountsWhatWasEncodedAndHow) {
+TEST_F(SomeRound, CountsEncodedBytesByCodec) {
   const std::vector<PlannedBucket>& buckets = round_->plan().buckets();
   ASSERT_EQ(buckets.size(), 2u);
   ThreadPool pool(4);

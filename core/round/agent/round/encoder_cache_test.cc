@@ -1,3 +1,5 @@
+// Tests of the cache of encoders. An encoder has a state over rounds, so it may be reused only for
+// the same codec and the same values.
 #include "core/round/agent/round/encoder_cache.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

@@ -1,3 +1,4 @@
+// Tests of the requests for training and their answers. Answers to earlier requests must not count.
 #include "core/round/agent/round/local_training.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

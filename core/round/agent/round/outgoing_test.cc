@@ -1,3 +1,5 @@
+// Tests of the queue of payloads that an agent sends: calls, receipts, new sessions, and the memory
+// of the coordinator.
 #include "core/round/agent/round/outgoing.h"
 
 #include <gtest/gtest.h>
@@ -72,7 +74,7 @@ TEST_F(SomeOutgoing, SendsEachPayloadOnceAndKeepsItUntilItsReceipt) {
   EXPECT_TRUE(sending_.empty());
 }
 
-TEST_F(SomeOutgoing, AsksWhereAllHasArrivedAndNoReceiptCame) {
+TEST_F(SomeOutgoing, AsksForAMissingReceipt) {
   outgoing_.begin(false);
   add(0, 5000);
   pump(0);
@@ -85,7 +87,7 @@ TEST_F(SomeOutgoing, AsksWhereAllHasArrivedAndNoReceiptCame) {
   EXPECT_EQ(receipt(301, 0, 2000, 1), Calls{}) << "it is under way";
 }
 
-TEST_F(SomeOutgoing, WaitsToBeCalledAndSaysSo) {
+TEST_F(SomeOutgoing, WaitsForItsCallAndReportsIt) {
   outgoing_.begin(true);
   add(0, 9000);
   EXPECT_EQ(pump(0), Calls{"announce 0"});
@@ -103,7 +105,7 @@ TEST_F(SomeOutgoing, PayloadsAsSmallAsTheQuestionAreNotAnnounced) {
   EXPECT_EQ(pump(0), (Calls{"announce 0", "send 1 from 0"}));
 }
 
-TEST_F(SomeOutgoing, GoesOnInANewSessionWhereItWas) {
+TEST_F(SomeOutgoing, ContinuesInANewSession) {
   outgoing_.begin(false);
   add(0, 9000);
   add(1, 500);

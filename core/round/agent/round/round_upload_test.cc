@@ -1,3 +1,4 @@
+// Tests of the upload of one round: announcements and receipts over sessions and attempts.
 #include "core/round/agent/round/round_upload.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"
@@ -55,7 +56,7 @@ TEST_F(SomeUpload, IgnoresReceiptsOfOtherAttempts) {
   EXPECT_EQ(upload_.bytes(), 16u);
 }
 
-TEST_F(SomeUpload, AnnouncesInTheNextSessionWhatItHasSent) {
+TEST_F(SomeUpload, AnnouncesSentBytesInTheNextSession) {
   agent_.open_session();
   add();
   upload_.pump();
@@ -69,7 +70,7 @@ TEST_F(SomeUpload, AnnouncesInTheNextSessionWhatItHasSent) {
   EXPECT_EQ(announced[0].waiting_bytes, 16u);
 }
 
-TEST_F(SomeUpload, DropsWhatIsOfNoMoreUse) {
+TEST_F(SomeUpload, DropsObsoleteParts) {
   agent_.open_session();
   add();
   upload_.close_stage(0, 0);

@@ -1,3 +1,4 @@
+// Tests of the withdrawal of an agent from a round, which must also work without a session.
 #include "core/round/agent/round/round_withdrawal.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

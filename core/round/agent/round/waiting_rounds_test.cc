@@ -1,3 +1,5 @@
+// Tests of rounds whose plan has arrived before they can begin: a bounded number, in order, without
+// committed ones.
 #include "core/round/agent/round/waiting_rounds.h"
 
 #include "core/round/agent/replica/agent_parts_testing.h"

@@ -1,5 +1,5 @@
-// The outputs of the two state machines: what the host (the code with the sockets, the clock and
-// the files) does for them. The host handles the actions of one call in their order.
+// The outputs of the two state machines. The host (the code with the sockets, the clock and the
+// files) executes them. The host handles the actions of one call in their order.
 //
 // An action is a plain value. It owns its bytes or shares them with their owner, so it may outlive
 // the call that returned it.

@@ -1,3 +1,4 @@
+// Tests of bitmaps at sizes around whole bytes and whole words, where counting masks the last word.
 #include "core/round/common/machine/bitmap.h"
 
 #include <gtest/gtest.h>

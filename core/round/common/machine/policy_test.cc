@@ -1,3 +1,5 @@
+// Tests of the policy of rounds as bytes: it is restored exactly, earlier versions are read, and
+// invalid bytes are refused before memory is allocated.
 #include "core/round/common/machine/policy.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +13,7 @@
 namespace tributary {
 namespace {
 
-TEST(Policy, ComesBackAsItWas) {
+TEST(Policy, IsRestoredFromItsBytes) {
   RoundPolicy policy;
   policy.codec = "thc:bits=4";
   policy.codecs = {"thc", "threelc:s=1.5"};
@@ -166,7 +168,7 @@ TEST(Policy, AnotherVersionIsRefused) {
   }
 }
 
-TEST(Policy, PlanningComesBackAndNonsenseOfItIsRefused) {
+TEST(Policy, PlanningIsRestoredAndInvalidValuesAreRefused) {
   RoundPolicy policy;
   policy.planning = {.goal = wire::PlanGoal::byte_budget, .bytes_per_day = 1e9, .gain_weight = 2};
   policy.planning.exploring_share = 0.03;

@@ -1,3 +1,4 @@
+// Tests of the table of readings: every kind has a row, a unique name, a unit and a description.
 #include "core/round/common/machine/readings.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ TEST(Readings, EachNameIsOfOneKindAndFoundAgain) {
   EXPECT_FALSE(reading_named(""));
 }
 
-TEST(Readings, EachSaysItsUnitAndWhatItIs) {
+TEST(Readings, EachHasAUnitAndADescription) {
   for (const ReadingFacts& facts : kReadings) {
     EXPECT_TRUE(facts.help.ends_with('.')) << facts.name;
     const bool bytes = facts.name.find("_bytes") != facts.name.npos;

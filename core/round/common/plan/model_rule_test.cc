@@ -1,3 +1,5 @@
+// Tests of the rule by which a combined update changes the model: the job's optimizer for
+// gradients, the strategy's for deltas, the mean for buffers.
 #include "core/round/common/plan/model_rule.h"
 
 #include <gtest/gtest.h>
@@ -64,7 +66,7 @@ FloatVector after_round(ModelRule& rule, FloatVector model) {
   return model;
 }
 
-TEST(ModelRule, AGradientGoesThroughTheJobsOptimizer) {
+TEST(ModelRule, AGradientPassesTheJobsOptimizer) {
   const auto rule = rule_of(momentum);
   FloatVector model = after_round(*rule, FloatVector(kValues, 1.0f));
   EXPECT_EQ(model[0], 0.75f);
@@ -88,7 +90,7 @@ TEST(ModelRule, BuffersAreAveragedAndNeverOptimized) {
   EXPECT_EQ(model[7], 2.0f) << "the mean delta, whole";
 }
 
-TEST(ModelRule, ADeltaGoesThroughTheStrategysOptimizer) {
+TEST(ModelRule, ADeltaPassesTheStrategysOptimizer) {
   const auto delta = [](const char* strategy) {
     return rule_of([&](wire::JobT& job) {
       job.mode = wire::ExchangeMode::delta;
@@ -112,7 +114,7 @@ TEST(ModelRule, ADeltaGoesThroughTheStrategysOptimizer) {
   }
 }
 
-TEST(ModelRule, ItsStateIsWhatARestoredOneNeeds) {
+TEST(ModelRule, ItsStateRestoresAnEqualRule) {
   const auto rule = rule_of(momentum);
   const FloatVector model = after_round(*rule, FloatVector(kValues, 1.0f));
   const auto saved = rule->save();
@@ -125,7 +127,7 @@ TEST(ModelRule, ItsStateIsWhatARestoredOneNeeds) {
   EXPECT_TRUE(rule_of([](wire::JobT&) {})->save()->empty());
 }
 
-TEST(ModelRule, WhatMakesNoSenseIsRefusedWithTheJob) {
+TEST(ModelRule, InvalidSettingsAreRefusedWithTheJob) {
   const auto refusal = [](const Change& change) { return job_of(change).status(); };
   EXPECT_TRUE(refusal([](wire::JobT&) {}).ok());
   EXPECT_FALSE(refusal([](wire::JobT& job) { job.optimizer->momentum = 1.5; }).ok());

@@ -1,3 +1,5 @@
+// Tests of building a plan from a job and a policy, and of reading it again: buckets, ratios,
+// schedules and whole layers.
 #include "core/round/common/plan/plan_builder.h"
 
 #include <gtest/gtest.h>
@@ -60,7 +62,7 @@ Status carried_out(const wire::PlanT& plan) {
   return RoundPlan::make(plan, *job_with_buffer(), cache).status();
 }
 
-TEST(BuildPlan, SharesOfTheirOwnAreForWhatAgentsChooseAlone) {
+TEST(BuildPlan, SeparateRatiosRequireThatAgentsChooseAlone) {
   const wire::PlanT plan = plan_of(1, {.codec = "topk:cr=0.1"}, {0.1, 0.02});
   ASSERT_EQ(plan.exchanges.size(), 2u);
   EXPECT_EQ(plan.exchanges[0]->ratios, (std::vector<double>{0.1, 0.02}));

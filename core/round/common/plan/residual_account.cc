@@ -23,14 +23,14 @@ ResidualAccount::ResidualAccount(std::uint64_t values, const ReplicaRecord& reco
       undecided_(std::move(undecided)) {}
 
 // A writable residual. It is copied first if a record that is being stored still shares it.
-FloatVector& ResidualAccount::ours() {
+FloatVector& ResidualAccount::writable_values() {
   if (!values_) values_ = std::make_shared<FloatVector>(count_, 0.0f);
   return own(values_);
 }
 
 void ResidualAccount::add(std::uint64_t first, std::span<const float> update, float weight) {
   if (update.empty()) return;
-  add_weighted(std::span(ours()).subspan(first, update.size()), update, weight);
+  add_weighted(std::span(writable_values()).subspan(first, update.size()), update, weight);
   add_to_undecided(first, update, weight);
 }
 
@@ -64,7 +64,7 @@ void ResidualAccount::add_to_undecided(std::uint64_t first, std::span<const floa
 
 void ResidualAccount::drop(std::uint64_t first, std::uint64_t count, std::span<float> change) {
   if (!values_) return;
-  const std::span<float> run = std::span(ours()).subspan(first, count);
+  const std::span<float> run = std::span(writable_values()).subspan(first, count);
   FloatVector opposite(count);
   for (std::uint64_t i = 0; i < count; ++i) opposite[i] = -std::exchange(run[i], 0.0f);
   add_to_undecided(first, opposite, 1);
@@ -135,7 +135,8 @@ void ResidualAccount::settle_parts(const UndecidedRound& round, const Bitmap& co
   if (given_away == count_) return values_.reset();
   for (const ContributionPart& part : round.parts) {
     if (!contributed.test(part.bucket)) continue;
-    const std::span<float> bucket = std::span(ours()).subspan(part.first_value, part.values);
+    const std::span<float> bucket =
+        std::span(writable_values()).subspan(part.first_value, part.values);
     if (part.if_committed) {
       std::ranges::copy(*part.if_committed, bucket.begin());
     } else {

@@ -80,7 +80,7 @@ class ResidualAccount {
   const UndecidedRound* find(const RoundKey& id) const;
 
  private:
-  FloatVector& ours();
+  FloatVector& writable_values();
   void settle_parts(const UndecidedRound& round, const Bitmap& contributed);
   void add_to_undecided(std::uint64_t first, std::span<const float> update, float weight);
 

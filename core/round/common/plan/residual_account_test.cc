@@ -1,3 +1,5 @@
+// Tests of the residual over undecided rounds. Each contribution has two outcomes, committed or
+// excluded, and later updates must appear in both.
 #include "core/round/common/plan/residual_account.h"
 
 #include <gtest/gtest.h>
@@ -83,7 +85,7 @@ TEST(ResidualAccount, LateUpdateIsInBothOutcomes) {
   }
 }
 
-TEST(ResidualAccount, WhatWasSharedStaysAsItWas) {
+TEST(ResidualAccount, SharedValuesDoNotChange) {
   ResidualAccount account = with_update();
   const SharedFloats before = account.shared();
   const FloatVector more = {1, 1, 1, 1};
@@ -92,7 +94,7 @@ TEST(ResidualAccount, WhatWasSharedStaysAsItWas) {
   EXPECT_EQ(*account.shared(), (FloatVector{2, 3, 4, 5}));
 }
 
-TEST(ResidualAccount, WhereNothingIsLeftNothingIsHeld) {
+TEST(ResidualAccount, AnEmptyResidualHoldsNoMemory) {
   ResidualAccount account(4);
   EXPECT_EQ(account.shared(), nullptr);
   EXPECT_EQ(account.norm(), 0);

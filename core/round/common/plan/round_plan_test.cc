@@ -1,3 +1,5 @@
+// Tests of a plan as a codec reads it: the optimizer's view of a bucket, and the weight by which
+// values were multiplied.
 #include "core/round/common/plan/round_plan.h"
 
 #include "core/round/common/plan/plan_builder.h"

@@ -1,3 +1,5 @@
+// Tests of the sender of large payloads. A simulated link with a rate, a delay and an unlimited
+// queue measures how well the link is used and how much waits in the queue.
 #include "core/round/common/session/bulk_sender.h"
 
 #include <gtest/gtest.h>
@@ -228,7 +230,7 @@ class SomeSender : public testing::Test {
   static constexpr std::uint32_t kPart = SendWindow::kPartBytesMin;
 };
 
-TEST_F(SomeSender, BeginsWithTwoShortPartsAndGoesOnAsTheyArrive) {
+TEST_F(SomeSender, StartsWithTwoShortPartsAndContinuesAsTheyArrive) {
   sender_.add(stream_of(1, 5 * kPart));
   sender_.pump(0, 0, emit());
   EXPECT_EQ(take(), (std::vector<SentFrame>{{1, 0, kPart, true}, {2, kPart, kPart, true}}));
@@ -240,7 +242,7 @@ TEST_F(SomeSender, BeginsWithTwoShortPartsAndGoesOnAsTheyArrive) {
   EXPECT_EQ(sent_.front().offset, 2u * kPart);
 }
 
-TEST_F(SomeSender, WhatIsAskedForTwiceIsSentOnce) {
+TEST_F(SomeSender, ARepeatedRequestIsSentOnce) {
   sender_.add(stream_of(1, 2 * kPart));
   sender_.add(stream_of(1, 2 * kPart));
   sender_.pump(0, 0, emit());
@@ -254,7 +256,7 @@ TEST_F(SomeSender, WhatIsAskedForTwiceIsSentOnce) {
   EXPECT_TRUE(sender_.idle());
 }
 
-TEST_F(SomeSender, GoesOnFromAnOffset) {
+TEST_F(SomeSender, ContinuesFromAnOffset) {
   sender_.add(stream_of(1, 3 * kPart), 2 * kPart + 5);
   sender_.add(stream_of(2, kPart), kPart);
   sender_.pump(0, 0, emit());
@@ -268,7 +270,7 @@ TEST_F(SomeSender, AnEmptyPayloadIsOneFrame) {
   EXPECT_EQ(take(), (std::vector<SentFrame>{{1, 0, 0, true}}));
 }
 
-TEST_F(SomeSender, RepeatsWhatAnAnsweredHeartbeatProvesLostAndNothingElse) {
+TEST_F(SomeSender, RepeatsOnlyPartsThatAHeartbeatProvesLost) {
   sender_.add(stream_of(1, 2 * kPart));
   sender_.pump(0, 3, emit());
   take();

@@ -1,3 +1,5 @@
+// Tests of the messages of a session: repeats, acknowledgements, heartbeats and their bounds. Two
+// conversations exchange frames in memory, and the test loses some.
 #include "core/round/common/session/conversation.h"
 
 #include <gtest/gtest.h>
@@ -116,7 +118,7 @@ BulkStream stream_of(std::uint64_t bytes) {
           }};
 }
 
-TEST(Conversation, BulkGoesAsItIsAcknowledged) {
+TEST(Conversation, BulkFollowsAcknowledgements) {
   Pair pair;
   const std::uint64_t bytes = 10 * SendWindow::kPartBytesMin;
   pair.a.stream(0, stream_of(bytes), 0, pair.from_a);
@@ -268,7 +270,7 @@ TEST(Conversation, HeartbeatsCarryTheOthersBack) {
   EXPECT_EQ(a.trouble(399 * kNsPerMs), "");
 }
 
-TEST(Conversation, CountsWhatItSends) {
+TEST(Conversation, CountsSentBytes) {
   Conversation conversation(1, 9, kTimes, 0);
   Actions out;
   conversation.ask(0, leave, out);
@@ -284,7 +286,7 @@ TEST(Conversation, CountsWhatItSends) {
   EXPECT_EQ(conversation.take_traffic().sent.of(MessageUse::control), 0u) << "told once";
 }
 
-TEST(Conversation, RefusesAcknowledgementsOfWhatWasNeverSent) {
+TEST(Conversation, RefusesAcknowledgementsOfUnsentBytes) {
   Conversation conversation(1, 9, kTimes, 0);
   Actions out;
   const auto frame_that_says = [&](std::uint64_t bulk, std::uint64_t messages) {

@@ -1,3 +1,5 @@
+// Tests of the admission of payloads to a limited memory: small payloads are taken at once, large
+// ones when their sender is called, and memory is released in every case.
 #include "core/round/coordinator/attempt/admission.h"
 
 #include <gtest/gtest.h>
@@ -144,7 +146,7 @@ TEST_F(AdmissionTest, SendersAreCalledInTheOrderInWhichTheyBeganToWait) {
   EXPECT_TRUE(receipts(1).empty());
 }
 
-TEST_F(AdmissionTest, WhereAgentsAreCalledALostOneReleasesItsMemory) {
+TEST_F(AdmissionTest, WithCallsALostAgentReleasesItsMemory) {
   begin(2, kMemoryForOne);
   ASSERT_TRUE(budget_->called());
   take_first_half(0);
@@ -155,7 +157,7 @@ TEST_F(AdmissionTest, WhereAgentsAreCalledALostOneReleasesItsMemory) {
   EXPECT_FALSE(take_second_half(0)) << "what it had begun is gone";
 }
 
-TEST_F(AdmissionTest, WhereAgentsAreNotCalledALostOneContinues) {
+TEST_F(AdmissionTest, WithoutCallsALostAgentContinues) {
   begin(2, kMemoryForAll);
   ASSERT_FALSE(budget_->called());
   take_first_half(0);
@@ -178,7 +180,7 @@ TEST_F(AdmissionTest, AStageThatClosesReleasesItsMemory) {
   EXPECT_EQ(admission_->bytes(), 0u);
 }
 
-TEST_F(AdmissionTest, AMemberThatIsGoneIsNotCalled) {
+TEST_F(AdmissionTest, ALostMemberIsNotCalled) {
   begin(3, kMemoryForOne);
   take_first_half(0);
   take_first_half(1);
@@ -203,7 +205,7 @@ TEST_F(AdmissionTest, AnAnnouncedPayloadIsCalledAtOnceIfThereIsMemory) {
   EXPECT_TRUE(receipts(1).empty()) << "the room is promised";
 }
 
-TEST_F(AdmissionTest, AnAgentThatAnnouncesAgainContinuesWithWhatIsLacking) {
+TEST_F(AdmissionTest, ARepeatedAnnouncementContinuesTheUpload) {
   begin(2, kMemoryForOne);
   take_first_half(0);
   announce(0, payload(0).size());
@@ -242,7 +244,7 @@ TEST_F(AdmissionTest, APartOfAPayloadThatIsThereCountsAsLateAndHasAReceipt) {
   ASSERT_EQ(receipts(0).size(), 1u) << "it need not be sent again";
 }
 
-TEST_F(AdmissionTest, BytesThatCameBeforeCountAsKnown) {
+TEST_F(AdmissionTest, EarlierBytesCountAsKnown) {
   begin(2, kMemoryForAll);
   take(0, 0, 300);
   take(0, 200, 200);

@@ -1,3 +1,5 @@
+// Tests of one attempt at a round at the coordinator, by the star and among peers: deadlines, grace
+// time, withdrawals, refusals and its end.
 #include "core/round/coordinator/attempt/attempt.h"
 
 #include <gtest/gtest.h>
@@ -307,7 +309,7 @@ TEST_F(AttemptTest, AMemberThatLacksAnAggregateIsSentTheRest) {
 
 // --- giving up ---
 
-TEST_F(AttemptTest, AnAbortSaysWhyAndWhichModelToGoOnFrom) {
+TEST_F(AttemptTest, AnAbortHasAReasonAndTheModelVersion) {
   begin(2);
   attempt_->give_up(wire::AbortReason::no_quorum, true, 0, 0xabc);
   const auto aborts = sent<wire::AbortT>(member(1));

@@ -1,3 +1,5 @@
+// Tests of the prediction whether uplinks can meet a deadline, and of the deadline that is
+// suggested instead. Pure functions of rates, bytes and times.
 #include "core/round/coordinator/attempt/deadline_check.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +32,7 @@ DeadlineInput input_of(std::vector<DeadlineInput::Agent> agents, std::uint32_t q
           .values = kDeadlineValues};
 }
 
-TEST(DeadlineCheck, SaysWhichUplinkIsTooSlowAndWhatWouldFit) {
+TEST(DeadlineCheck, NamesTheSlowUplinkAndASufficientDeadline) {
   const auto verdict =
       check_deadline(input_of({sending("agent-0", 100), sending("agent-1", 0.25)}, 2));
   ASSERT_TRUE(verdict);
@@ -82,7 +84,7 @@ TEST(DeadlineCheck, TimeBeforeTheUploadCountsForTheDeadlineAndForTheBits) {
 }
 
 // Three of five agents are enough: the third fastest determines what would fit.
-TEST(DeadlineCheck, TheLastAgentOfTheQuorumSaysWhatFits) {
+TEST(DeadlineCheck, TheLastAgentOfTheQuorumSetsTheDeadline) {
   const auto verdict =
       check_deadline(input_of({sending("a", 0.2), sending("b", 100), sending("c", 0.4),
                                sending("d", 100), sending("e", 0.1)},

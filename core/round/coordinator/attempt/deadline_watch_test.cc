@@ -1,3 +1,5 @@
+// Tests of the moments at which a running attempt is checked against its deadline, and of the
+// reports about slow uplinks.
 #include "core/round/coordinator/attempt/deadline_watch.h"
 
 #include <gtest/gtest.h>

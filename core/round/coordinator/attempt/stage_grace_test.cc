@@ -1,3 +1,4 @@
+// Tests of the grace time that a stage gives to late payloads once enough have arrived.
 #include "core/round/coordinator/attempt/stage_grace.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of bringing an agent to the current version: by commits if it is near, by the whole model
+// if it is far behind, within bounds of concurrent transfers.
 #include "core/round/coordinator/commit/catch_up.h"
 
 #include <gtest/gtest.h>
@@ -120,7 +122,7 @@ TEST_F(CatchUpTest, AnAgentThatIsAFewRoundsBehindLacksCommits) {
   EXPECT_EQ(standing_with(holding(3, 30)), wire::CatchUp::commits);
 }
 
-TEST_F(CatchUpTest, AnAgentWhoseRoundsCannotBeGivenOutLacksTheModel) {
+TEST_F(CatchUpTest, AnAgentWithUnavailableRoundsNeedsTheModel) {
   EXPECT_EQ(standing_with(holding(2, 20)), wire::CatchUp::model) << "known, but too old";
   EXPECT_EQ(standing_with(holding(1, 10)), wire::CatchUp::model) << "not known";
   EXPECT_EQ(standing_with(holding(5, 51)), wire::CatchUp::model) << "another model";
@@ -253,7 +255,7 @@ TEST_F(CatchUpTest, AnAgentThatLacksAnAggregateIsSentTheRest) {
   EXPECT_EQ(sent<wire::AggregateT>(member(0))[0].part->offset, 100u);
 }
 
-TEST_F(CatchUpTest, AnAgentIsOfferedTheModelWhereTheAggregateIsGone) {
+TEST_F(CatchUpTest, AnAgentIsOfferedTheModelWithoutTheAggregate) {
   AgentSession& session = add_agent("b", 2);
   wire::ReceiptT lacks;
   lacks.id = wire_id_of(record_of(3).id);

@@ -1,3 +1,5 @@
+// Tests of writing a commit and of restoring from it. A commit becomes visible only when it is
+// stored, and repeating stored rounds must give the same model and optimizer state.
 #include "core/round/coordinator/commit/commit_writer.h"
 
 #include <gtest/gtest.h>
@@ -134,7 +136,7 @@ TEST_F(CommitWriterTest, NothingIsVisibleBeforeTheCommitIsStored) {
   EXPECT_EQ(done_, std::vector<std::uint64_t>{1});
 }
 
-TEST_F(CommitWriterTest, ARecordSaysWhoIsInEachResult) {
+TEST_F(CommitWriterTest, ARecordListsTheContributorsOfEachResult) {
   const RoundRecord record = commit(1, 1).round;
   EXPECT_EQ(record.id.round, 1u);
   EXPECT_EQ(record.members, 2u);

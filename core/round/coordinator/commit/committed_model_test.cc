@@ -1,3 +1,5 @@
+// Tests of the hashes of earlier model versions, by which the coordinator recognizes an agent's
+// replica.
 #include "core/round/coordinator/commit/committed_model.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of the answers to agents about undecided rounds: from memory if the round is recent,
+// otherwise from the journal.
 #include "core/round/coordinator/commit/settlements.h"
 
 #include <gtest/gtest.h>
@@ -148,7 +150,7 @@ TEST_F(SettlementsTest, ARoundThatTheJournalDoesNotHaveIsNotUndecided) {
   EXPECT_TRUE(settlements_.up_to(first(), 20));
 }
 
-TEST_F(SettlementsTest, AnAnswerForASessionThatIsGoneIsDropped) {
+TEST_F(SettlementsTest, AnAnswerForAClosedSessionIsDropped) {
   first().undecided = {key(2)};
   settlements_.up_to(first(), 20);
   coordinator_.roster.remove(first().conversation.session());
@@ -164,7 +166,7 @@ TEST_F(SettlementsTest, AnAnswerIsTakenOnce) {
   EXPECT_EQ(settlements_.take({.token = event.token + 1, .round = {}, .epoch = {}}), nullptr);
 }
 
-TEST_F(SettlementsTest, WhatTheJournalSaidIsKeptAsLongAsTheSessionNeedsMoreOfIt) {
+TEST_F(SettlementsTest, JournalAnswersAreKeptWhileTheSessionNeedsThem) {
   first().undecided = {key(2)};
   settlements_.up_to(first(), 20);
   settlements_.take(answer(settled_round(2)));

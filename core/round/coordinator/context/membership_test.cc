@@ -1,3 +1,5 @@
+// Tests of the members of an epoch: which agents are members, which changes require a new epoch,
+// and how weights are computed.
 #include "core/round/coordinator/context/membership.h"
 
 #include <gtest/gtest.h>
@@ -56,7 +58,7 @@ TEST_F(MembershipTest, TheNumberOfAnEpochIsNeverGivenTwice) {
   EXPECT_EQ(restored.epoch_number(), 9u);
 }
 
-TEST_F(MembershipTest, AgentsThatLeaveOrWhoseModelIsUnknownAreNoMembers) {
+TEST_F(MembershipTest, LeavingAgentsAndUnknownModelsAreNoMembers) {
   add_agent("a");
   add_agent("leaving").leaving = true;
   add_agent("unknown").synced = false;
@@ -83,7 +85,7 @@ TEST_F(MembershipTest, ANewAgentIsAChangeOnceItIsReady) {
   EXPECT_TRUE(membership_.changed(0));
 }
 
-TEST_F(MembershipTest, AMemberThatIsGoneIsAChange) {
+TEST_F(MembershipTest, ALostMemberIsAChange) {
   open_epoch(2);
   coordinator_.roster.remove(member(1).conversation.session());
   EXPECT_TRUE(membership_.changed(0));
@@ -139,7 +141,7 @@ TEST_F(WeightsTest, CountUpToAMultipleOfTheMedian) {
   EXPECT_EQ(membership_.weights(), (std::vector<double>{0.25, 1, 0.5}));
 }
 
-TEST_F(WeightsTest, OfTwoAgentsTheLowerNumberIsTheMedian) {
+TEST_F(WeightsTest, TheMedianOfTwoAgentsIsTheLowerNumber) {
   open_epoch(2);
   membership_.count_examples("agent-000", 10);
   membership_.count_examples("agent-001", 1'000'000);

@@ -1,3 +1,5 @@
+// Tests of the memory of slow agents: when they are awaited again, and the patient rounds that an
+// always late agent gets.
 #include "core/round/coordinator/context/stragglers.h"
 
 #include <gtest/gtest.h>

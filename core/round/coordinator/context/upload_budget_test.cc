@@ -1,3 +1,5 @@
+// Tests of the division of the coordinator's memory for uploads: sizes of parts, windows, and
+// whether agents are called.
 #include "core/round/coordinator/context/upload_budget.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,5 @@
+// Tests of applying the planner's decisions to a job's policy: a decision changes only its own
+// fields, and one that cannot be applied is refused.
 #include "core/round/coordinator/job/advice_policy.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +78,7 @@ TEST_F(AdvicePolicyTest, TheJobsPolicyHoldsBeforeThereIsADecision) {
   EXPECT_EQ(request(1).reason, PlanRequest().reason);
 }
 
-TEST_F(AdvicePolicyTest, ADecisionChangesOnlyWhatItIsAbout) {
+TEST_F(AdvicePolicyTest, ADecisionChangesOnlyItsOwnFields) {
   policy().codecs = {"fp32", "int8"};
   policy().local_steps = 7;
   advise();
@@ -179,7 +181,7 @@ TEST_F(AdvicePolicyTest, ANewDecisionHasItsOwnWholeReason) {
   EXPECT_EQ(request(7).reason, "as decided in round 6");
 }
 
-TEST_F(AdvicePolicyTest, WhereTheStarStandsInTheRequestSaysWhy) {
+TEST_F(AdvicePolicyTest, AReplacementByTheStarHasAReason) {
   advise([](PlanAdvice& advice) { advice.choice.collective = wire::Collective::ring; });
   PlanRequest stands_in;
   stands_in.key.round = 5;
@@ -206,7 +208,7 @@ TEST_F(AdvicePolicyTest, AMemberThatTheDecisionDoesNotNameKeepsTheCodecsShare) {
   EXPECT_EQ(request(5).ratios, (std::vector<double>{0.1, 0.02, 0.1}));
 }
 
-TEST_F(AdvicePolicyTest, ADecisionWithoutSharesSaysNothingOfThem) {
+TEST_F(AdvicePolicyTest, ADecisionWithoutRatiosSetsNone) {
   advise();
   EXPECT_TRUE(request(5).ratios.empty());
 }

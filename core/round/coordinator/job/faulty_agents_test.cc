@@ -1,3 +1,5 @@
+// Tests of the search for agents whose contributions make a result not finite: halving the
+// suspects, exclusions with back-off, and the end of the job.
 #include "core/round/coordinator/job/faulty_agents.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,5 @@
+// Tests of the choice between an exchange among peers and the star: addresses, failures with
+// growing pauses, and late agents.
 #include "core/round/coordinator/job/peer_policy.h"
 
 #include <gmock/gmock.h>
@@ -144,7 +146,7 @@ TEST_F(PeerPolicyTest, AfterASuccessThePauseIsOneRoundAgain) {
   EXPECT_TRUE(peers_.reachable(11));
 }
 
-TEST_F(PeerPolicyTest, ThePauseSaysWhatFailedAndWhenItIsTriedAgain) {
+TEST_F(PeerPolicyTest, APauseNamesTheFailureAndTheNextTry) {
   open_two();
   fail(1);
   fail(2);

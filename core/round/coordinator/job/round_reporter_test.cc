@@ -1,3 +1,5 @@
+// Tests of the readings that the coordinator derives from agents' reports and from its own
+// counters.
 #include "core/round/coordinator/job/round_reporter.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests of incomplete payloads that are carried into the next round, within a limit.
 #include "core/round/coordinator/uploads/carried_uploads.h"
 
 #include <gtest/gtest.h>

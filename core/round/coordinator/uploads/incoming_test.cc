@@ -1,3 +1,5 @@
+// Tests of payloads that arrive in parts, and of the order in which senders are called for a
+// limited memory.
 #include "core/round/coordinator/uploads/incoming.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +29,7 @@ TEST(Reassembly, TakesPartsOfAnySizeInAnyOrderAndMoreThanOnce) {
   EXPECT_EQ(place.release(), whole);
 }
 
-TEST(Incoming, AdmitsWhatFitsAndCallsTheOthersInTurn) {
+TEST(Incoming, AdmitsUploadsThatFitAndCallsTheOthersInTurn) {
   Incoming incoming(250);
   EXPECT_NE(incoming.find_or_admit(of(0), kIncomingBytes), nullptr);
   EXPECT_NE(incoming.find_or_admit(of(1), kIncomingBytes), nullptr);

@@ -1,3 +1,5 @@
+// Tests of the measured rate of an upload and of the expected size of the remaining ones. Pauses of
+// the agent must not count as a slow link.
 #include "core/round/coordinator/uploads/upload_progress.h"
 
 #include <gtest/gtest.h>
@@ -158,7 +160,7 @@ TEST_F(UploadSizesTest, BucketsOfOneCodecAreTakenToBeAlike) {
   EXPECT_NEAR(expected(first_), 1'100 + 2'050 + 3'050, 1e-6);
 }
 
-TEST_F(UploadSizesTest, APartThatIsNotTheFirstSaysNothingNew) {
+TEST_F(UploadSizesTest, LaterPartsChangeNoSize) {
   begins(first_, 0, 1'100);
   sizes_.take(first_, {.bucket = 0, .offset = 100, .bytes = 100, .stage_bytes = 1'100}, 0, 0);
   EXPECT_NEAR(expected(first_), 4'400, 1e-6);
