@@ -7,87 +7,13 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cmath>
-#include <system_error>
 #include <utility>
 
 #include "core/store/database/free_space.h"
+#include "core/store/database/sqlite_status.h"
 
 namespace tributary {
 namespace {
-
-struct Meaning {
-  StatusCode code;
-  const char* remedy;
-  const char* expected = "";
-};
-
-// Quotas and file size limits count as a full disk, because the operator's remedy is the same.
-bool disk_is_full(int code, int system_error) {
-  return code == SQLITE_FULL || system_error == ENOSPC || system_error == EDQUOT ||
-         system_error == EFBIG;
-}
-
-// Maps SQLite's codes to ours and to a remedy.
-Meaning meaning_of(int extended_code, int system_error) {
-  const int code = extended_code & 0xff;
-  const bool of_system = code == SQLITE_IOERR || code == SQLITE_FULL || code == SQLITE_CANTOPEN;
-  if (of_system && disk_is_full(code, system_error)) {
-    return {StatusCode::resource_exhausted, "free some space, or raise the quota or the limit"};
-  }
-  switch (code) {
-    case SQLITE_NOMEM:
-      return {StatusCode::resource_exhausted, "free some memory"};
-    case SQLITE_TOOBIG:
-      return {StatusCode::resource_exhausted, "store smaller values"};
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return {StatusCode::unavailable, "try again when the other process has released the file"};
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-      return {StatusCode::corrupt_data,
-              "move the file away, and restore a copy or start with a new file",
-              "an intact SQLite database"};
-    case SQLITE_IOERR:
-      return {StatusCode::io_error, "check the disk"};
-    case SQLITE_READONLY:
-    case SQLITE_PERM:
-    case SQLITE_AUTH:
-    case SQLITE_CANTOPEN:
-      return {StatusCode::io_error, "check that the folder exists and the permissions in it"};
-    case SQLITE_CONSTRAINT:
-      return {StatusCode::mismatch, ""};
-    default:
-      return {StatusCode::invalid_argument, ""};
-  }
-}
-
-Status status_of(sqlite3* database, int code, std::string_view file, std::string_view doing) {
-  // SQLite keeps the system error of some calls, but not of a COMMIT; errno is the fallback.
-  int system_error = database ? sqlite3_system_errno(database) : 0;
-  if (system_error == 0) system_error = errno;
-  const Meaning meaning = meaning_of(code, system_error);
-  std::string got = database && sqlite3_extended_errcode(database) == code
-                        ? sqlite3_errmsg(database)
-                        : sqlite3_errstr(code);
-  const int kind = code & 0xff;
-  if (system_error != 0 && (kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN)) {
-    got += fmt::format(" ({})", std::generic_category().message(system_error));
-  }
-  // A file that is no database says so at the first statement, which is not of interest then.
-  const bool readable = meaning.code != StatusCode::corrupt_data;
-  return Status(meaning.code, {.what = readable ? fmt::format("database '{}', {}", file, doing)
-                                                : fmt::format("database '{}'", file),
-                               .expected = meaning.expected,
-                               .got = std::move(got),
-                               .remedy = meaning.remedy});
-}
-
-// The beginning of a statement, for errors.
-std::string_view verb(const char* sql) {
-  const std::string_view text = sql ? sql : "";
-  return text.substr(0, text.find_first_of("(=", 0)).substr(0, 60);
-}
 
 // Debian's SQLite interprets names that begin with "file:" and some others, so a relative path gets
 // a prefix.
@@ -120,137 +46,6 @@ std::string address_of_unchanging(const std::string& path) {
 
 }  // namespace
 
-bool worth_retrying(const Status& status) {
-  return status.code() == StatusCode::unavailable ||
-         status.code() == StatusCode::resource_exhausted || status.code() == StatusCode::io_error;
-}
-
-// --- Statement ---------------------------------------------------------------------------------
-
-Statement::Statement(sqlite3_stmt* statement, std::string_view file)
-    : statement_(statement), file_(file) {}
-
-Statement::~Statement() { sqlite3_finalize(statement_); }
-
-bool Statement::busy() const { return sqlite3_stmt_busy(statement_) != 0; }
-
-void Statement::reset() { sqlite3_reset(statement_); }
-
-// errno is cleared first, so that a stale value is not reported with an error of SQLite's own.
-Result<bool> Statement::step() {
-  errno = 0;
-  const int code = sqlite3_step(statement_);
-  if (code == SQLITE_ROW) return true;
-  if (code == SQLITE_DONE) return false;
-  return status_of(sqlite3_db_handle(statement_), code, file_, verb(sqlite3_sql(statement_)));
-}
-
-Status Statement::bound(int place, int code) {
-  if (code == SQLITE_OK) return {};
-  return status_of(sqlite3_db_handle(statement_), code, file_,
-                   fmt::format("value {} of {}", place, verb(sqlite3_sql(statement_))));
-}
-
-Status Statement::bind_integer(int place, std::int64_t value) {
-  return bound(place, sqlite3_bind_int64(statement_, place, value));
-}
-
-Status Statement::bind_null(int place) {
-  return bound(place, sqlite3_bind_null(statement_, place));
-}
-
-Status Statement::bind_at(int place, double value) {
-  // SQLite has no NaN and stores NULL, which most columns reject.
-  return bound(place, sqlite3_bind_double(statement_, place, value));
-}
-
-// A null pointer would bind NULL and not an empty text.
-Status Statement::bind_at(int place, std::string_view value) {
-  const char* text = value.data() ? value.data() : "";
-  return bound(place, sqlite3_bind_text64(statement_, place, text, value.size(), SQLITE_STATIC,
-                                          SQLITE_UTF8));
-}
-
-// An empty blob has no address, so it is bound as a blob of zero zeros.
-Status Statement::bind_at(int place, ByteSpan value) {
-  if (value.empty()) return bound(place, sqlite3_bind_zeroblob(statement_, place, 0));
-  return bound(place,
-               sqlite3_bind_blob64(statement_, place, value.data(), value.size(), SQLITE_STATIC));
-}
-
-bool Statement::is_null(int column) const {
-  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
-}
-
-// SQLite would convert the value silently; a file with another type is damaged.
-Status Statement::expect_type(int column, int type, std::string_view type_name) {
-  if (sqlite3_column_type(statement_, column) == type) return {};
-  const char* name = sqlite3_column_name(statement_, column);
-  return Status(StatusCode::corrupt_data,
-                {.what = fmt::format("database '{}', column {} of {}", file_, name ? name : "?",
-                                     verb(sqlite3_sql(statement_))),
-                 .expected = std::string(type_name),
-                 .got = is_null(column) ? "nothing" : "another type",
-                 .remedy = "move the file away, and restore a copy or start with a new file"});
-}
-
-Status Statement::out_of_range(int column, std::int64_t value) const {
-  const char* name = sqlite3_column_name(statement_, column);
-  return Status(StatusCode::corrupt_data,
-                {.what = fmt::format("database '{}', column {} of {}", file_, name ? name : "?",
-                                     verb(sqlite3_sql(statement_))),
-                 .expected = "a number in its range",
-                 .got = fmt::format("{}", value),
-                 .remedy = "move the file away, and restore a copy or start with a new file"});
-}
-
-Status Statement::read_integer(int column, std::int64_t& value) {
-  TRIBUTARY_TRY(expect_type(column, SQLITE_INTEGER, "a whole number"));
-  value = sqlite3_column_int64(statement_, column);
-  return {};
-}
-
-Status Statement::read_at(int column, double& value) {
-  TRIBUTARY_TRY(expect_type(column, SQLITE_FLOAT, "a number"));
-  value = sqlite3_column_double(statement_, column);
-  return {};
-}
-
-Status Statement::read_at(int column, ByteSpan& value) {
-  TRIBUTARY_TRY(expect_type(column, SQLITE_BLOB, "bytes"));
-  const void* data = sqlite3_column_blob(statement_, column);
-  const int size = sqlite3_column_bytes(statement_, column);
-  if (!data && size > 0) {
-    return status_of(sqlite3_db_handle(statement_), SQLITE_NOMEM, file_, "reading bytes");
-  }
-  value = {static_cast<const std::uint8_t*>(data), data ? static_cast<std::size_t>(size) : 0};
-  return {};
-}
-
-Status Statement::read_at(int column, Bytes& value) {
-  ByteSpan bytes;
-  TRIBUTARY_TRY(read_at(column, bytes));
-  value.assign(bytes.begin(), bytes.end());
-  return {};
-}
-
-Status Statement::read_at(int column, std::string& value) {
-  TRIBUTARY_TRY(expect_type(column, SQLITE_TEXT, "a text"));
-  const unsigned char* text = sqlite3_column_text(statement_, column);
-  const int size = sqlite3_column_bytes(statement_, column);
-  value.assign(reinterpret_cast<const char*>(text), text ? static_cast<std::size_t>(size) : 0);
-  return {};
-}
-
-Status Statement::read_at(int column, std::shared_ptr<const Bytes>& value) {
-  value = nullptr;
-  if (is_null(column)) return {};
-  auto bytes = std::make_shared<Bytes>();
-  TRIBUTARY_TRY(read_at(column, *bytes));
-  value = std::move(bytes);
-  return {};
-}
-
 // --- Database ----------------------------------------------------------------------------------
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& path,
@@ -270,7 +65,8 @@ Result<std::unique_ptr<Database>> Database::open_in_memory() {
   const int code =
       sqlite3_open_v2(":memory:", &database->database_,
                       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_READWRITE, nullptr);
-  if (code != SQLITE_OK) return status_of(database->database_, code, database->path_, "opening it");
+  if (code != SQLITE_OK)
+    return sqlite_status(database->database_, code, database->path_, "opening it");
   return database;
 }
 
@@ -293,7 +89,7 @@ Status Database::open_file(const DatabaseOptions& options) {
   if (!options.read_only && options.vfs.empty()) create_private(path_);
   errno = 0;
   int code = sqlite3_open_v2(name.c_str(), &database_, flags, vfs);
-  if (code != SQLITE_OK) return status_of(database_, code, path_, "opening it");
+  if (code != SQLITE_OK) return sqlite_status(database_, code, path_, "opening it");
   if (!options.read_only || !options.vfs.empty()) return {};
 
   // Readers need a lock file beside the database. If it cannot be created and no log contains newer
@@ -307,7 +103,7 @@ Status Database::open_file(const DatabaseOptions& options) {
   sqlite3_close(std::exchange(database_, nullptr));
   code = sqlite3_open_v2(address_of_unchanging(name).c_str(), &database_, flags | SQLITE_OPEN_URI,
                          nullptr);
-  return code == SQLITE_OK ? Status() : status_of(database_, code, path_, "opening it");
+  return code == SQLITE_OK ? Status() : sqlite_status(database_, code, path_, "opening it");
 }
 
 Status Database::set_up(const DatabaseOptions& options) {
@@ -368,7 +164,7 @@ Status Database::set_up_writing(const DatabaseOptions& options) {
 }
 
 Status Database::error(std::string_view doing) const {
-  return status_of(database_, sqlite3_extended_errcode(database_), path_, doing);
+  return sqlite_status(database_, sqlite3_extended_errcode(database_), path_, doing);
 }
 
 // Statements are cached by their text. A statement in use cannot be started again.
@@ -471,7 +267,7 @@ Status Database::check_space() {
   errno = 0;
   const int code = sqlite3_db_cacheflush(database_);  // the pages are in the log then
   if (code != SQLITE_OK && code != SQLITE_BUSY) {
-    return status_of(database_, code, path_, "writing its log");
+    return sqlite_status(database_, code, path_, "writing its log");
   }
   const std::uint64_t left = free_space();
   if (left >= needed) return {};
