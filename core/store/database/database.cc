@@ -3,13 +3,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
-#include "core/store/database/free_space.h"
 #include "core/store/database/sqlite_status.h"
 
 namespace tributary {
@@ -132,35 +130,17 @@ Status Database::set_up(const DatabaseOptions& options) {
   return {};
 }
 
-// Opens the write-ahead log. Copying it is under our control (copy_long_log()).
 Status Database::set_up_writing(const DatabaseOptions& options) {
-  log_bytes_max_ = options.log_bytes;
-  measures_space_ = options.vfs.empty();
   // Debian enables secure_delete, which overwrites all deleted data with zeros.
-  TRIBUTARY_TRY(execute(
-      fmt::format("PRAGMA page_size = {};"
-                  "PRAGMA secure_delete = OFF;"
-                  "PRAGMA synchronous = {};"
-                  "PRAGMA journal_size_limit = {};",
-                  options.page_bytes, options.sync ? "FULL" : "OFF", 2 * options.log_bytes)));
-  std::string mode;
-  TRIBUTARY_ASSIGN(const bool found, first("PRAGMA journal_mode = WAL", std::tie(mode)));
-  if (!found || mode != "wal") {
-    return Status(StatusCode::unsupported, {.what = fmt::format("database '{}'", path_),
-                                            .expected = "a write-ahead log",
-                                            .got = mode,
-                                            .remedy = "store it on a local disk"});
-  }
-  // Replaces SQLite's automatic checkpoint, which counts pages and hides its errors.
-  sqlite3_wal_hook(
-      database_,
-      [](void* self, sqlite3*, const char*, int frames) {
-        auto* database = static_cast<Database*>(self);
-        database->log_bytes_ = static_cast<std::uint64_t>(frames) * (database->page_bytes_ + 24);
-        return SQLITE_OK;
-      },
-      this);
-  return first("PRAGMA data_version", std::tie(data_version_)).status();
+  TRIBUTARY_TRY(
+      execute(fmt::format("PRAGMA page_size = {};"
+                          "PRAGMA secure_delete = OFF;"
+                          "PRAGMA synchronous = {};",
+                          options.page_bytes, options.sync ? "FULL" : "OFF")));
+  TRIBUTARY_ASSIGN(log_, WriteAheadLog::open(database_, path_,
+                                             {.bytes_max = options.log_bytes,
+                                              .measures_space = options.vfs.empty()}));
+  return {};
 }
 
 Status Database::error(std::string_view doing) const {
@@ -207,94 +187,11 @@ std::uint64_t Database::file_bytes() {
   return pages.ok() ? *pages * page_bytes_ : 0;
 }
 
-std::uint64_t Database::free_bytes() {
-  const Result<std::uint64_t> pages = number("PRAGMA freelist_count");
-  return pages.ok() ? *pages * page_bytes_ : 0;
-}
-
 std::uint64_t Database::bytes_written() {
   int pages = 0;
   int highest = 0;
   sqlite3_db_status(database_, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 0);
   return static_cast<std::uint64_t>(pages) * page_bytes_;
-}
-
-Status Database::copy_log() { return copy_log(SQLITE_CHECKPOINT_PASSIVE); }
-
-// Without waiting for readers: a commit may wait for this.
-Status Database::empty_log() {
-  int wait_ms = 0;
-  TRIBUTARY_TRY(first("PRAGMA busy_timeout", std::tie(wait_ms)).status());
-  sqlite3_busy_timeout(database_, 0);
-  Status status = copy_log(SQLITE_CHECKPOINT_TRUNCATE);
-  sqlite3_busy_timeout(database_, wait_ms);
-  return status;
-}
-
-Status Database::copy_log(int manner) {
-  errno = 0;
-  const int code = sqlite3_wal_checkpoint_v2(database_, nullptr, manner, nullptr, nullptr);
-  last_log_copy_ = code == SQLITE_OK ? Status() : error("copying the log into it");
-  return last_log_copy_;
-}
-
-// A failed copy is no error of the commit before it, because committed data is safe in the log. The
-// copy is repeated after the next commit. On a small disk the log gives its space back, too.
-void Database::copy_long_log() {
-  const std::uint64_t allowed = log_bytes_allowed(log_bytes_max_, free_space());
-  if (log_bytes_ == 0 || log_bytes_ < allowed) return;
-  ignore_error(allowed < log_bytes_max_ ? empty_log() : copy_log());
-}
-
-std::uint64_t Database::free_space() const {
-  return measures_space_ ? free_space_of(path_) : kSpaceUnknown;
-}
-
-// The file needs room for the pages beyond its end, which are in the log only. With each commit
-// there is room for them, so the log can always be copied, unless others fill the disk.
-Status Database::check_space() {
-  if (!measures_space_) return {};
-  constexpr std::uint64_t kSmallFiles = 128u << 10;  // the log's index, and the commit's last page
-  struct stat about = {};
-  if (::stat(path_.c_str(), &about) != 0) return {};
-  const auto stored = static_cast<std::uint64_t>(about.st_size);
-  const std::uint64_t whole = file_bytes();
-  const std::uint64_t needed = (whole > stored ? whole - stored : 0) + kSmallFiles;
-  int cached = 0;  // bytes of pages in memory; the commit writes no more than these
-  int highest = 0;
-  sqlite3_db_status(database_, SQLITE_DBSTATUS_CACHE_USED, &cached, &highest, 0);
-  if (free_space() >= needed + static_cast<std::uint64_t>(cached)) return {};
-  errno = 0;
-  const int code = sqlite3_db_cacheflush(database_);  // the pages are in the log then
-  if (code != SQLITE_OK && code != SQLITE_BUSY) {
-    return sqlite_status(database_, code, path_, "writing its log");
-  }
-  const std::uint64_t left = free_space();
-  if (left >= needed) return {};
-  return Status(StatusCode::resource_exhausted,
-                {.what = fmt::format("database '{}'", path_),
-                 .expected = fmt::format("{} bytes free on its disk, to copy its log", needed),
-                 .got = fmt::format("{} bytes", left),
-                 .remedy = "free some space, or raise the quota or the limit"});
-}
-
-// Frees the end of the log, which belongs to no commit: a transaction that was rolled back may have
-// filled the disk with it, and then the log could not be copied. The lock keeps other writers out;
-// if another connection has written, the end of the log is not known.
-void Database::cut_log() {
-  sqlite3_file* log = nullptr;
-  sqlite3_file_control(database_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
-  if (!log || !log->pMethods || !run("BEGIN IMMEDIATE").ok()) return;
-  std::int64_t version = 0;
-  const Result<bool> read = first("PRAGMA data_version", std::tie(version));
-  constexpr std::uint64_t kHeaderBytes = 32;
-  const auto end = static_cast<sqlite3_int64>(log_bytes_ + kHeaderBytes);
-  sqlite3_int64 size = 0;
-  if (read.ok() && version == data_version_ && log->pMethods->xFileSize(log, &size) == SQLITE_OK &&
-      size > end) {
-    static_cast<void>(log->pMethods->xTruncate(log, end));
-  }
-  ignore_error(run("ROLLBACK"));
 }
 
 Status Database::limit_pages(std::uint64_t pages_max) {
@@ -304,13 +201,13 @@ Status Database::limit_pages(std::uint64_t pages_max) {
 // --- Transaction -------------------------------------------------------------------------------
 
 Result<Transaction> Transaction::begin(Database& database) {
-  if (std::exchange(database.rolled_back_, false)) {
-    // A full disk may be the reason.
-    if (database.measures_space_) database.cut_log();
-    ignore_error(database.empty_log());
-  } else {
-    database.copy_long_log();
+  if (!database.log_) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = fmt::format("transaction in database '{}'", database.path_),
+                   .expected = "a database that is opened for writing",
+                   .got = "one that is only read"});
   }
+  database.log_->prepare();
   TRIBUTARY_TRY(database.run("BEGIN IMMEDIATE"));
   return Transaction(database);
 }
@@ -318,14 +215,14 @@ Result<Transaction> Transaction::begin(Database& database) {
 // SQLite ends a transaction by itself after some errors, so ROLLBACK is sent only if one is open.
 Transaction::~Transaction() {
   if (!database_) return;
-  database_->rolled_back_ = true;
+  database_->log_->rolled_back();
   if (sqlite3_get_autocommit(database_->database_) == 0) {
     ignore_error(database_->run("ROLLBACK"));
   }
 }
 
 Status Transaction::commit() {
-  TRIBUTARY_TRY(database_->check_space());
+  TRIBUTARY_TRY(database_->log_->check_space());
   TRIBUTARY_TRY(database_->run("COMMIT"));
   database_ = nullptr;
   return {};

@@ -16,6 +16,7 @@
 #include "core/base/status.h"
 #include "core/store/database/sqlite_status.h"
 #include "core/store/database/statement.h"
+#include "core/store/database/write_ahead_log.h"
 
 struct sqlite3;
 
@@ -29,11 +30,8 @@ struct DatabaseOptions {
   bool exclusive = false;
   // False: a commit survives a crash of this process, but not a power failure.
   bool sync = true;
-  std::uint32_t page_bytes = 8192;  // for a new file
-  // Length at which the write-ahead log is copied into the file, or less where the disk has less
-  // room (log_bytes_allowed()). The log can exceed it by one transaction, or for as long as a
-  // reader's transaction lasts.
-  std::uint64_t log_bytes = 16u << 20;
+  std::uint32_t page_bytes = 8192;      // for a new file
+  std::uint64_t log_bytes = 16u << 20;  // WriteAheadLog::Limits::bytes_max
   std::uint32_t cache_bytes = 4u << 20;
   std::uint32_t busy_timeout_ms = 2'000;  // wait for locks of other connections
   // Bound on the length of texts and blobs, whatever the file claims.
@@ -101,22 +99,12 @@ class Database {
 
   // --- statistics ---
   const std::string& path() const { return path_; }
-  std::uint64_t file_bytes();  // size of the database, including pages that are only in the log
-  std::uint64_t free_bytes();  // part of file_bytes() in unused pages
-  // Bytes written since the log was last reset.
-  std::uint64_t log_bytes() const { return log_bytes_; }
+  std::uint64_t file_bytes();     // size of the database, including pages that are only in the log
   std::uint64_t bytes_written();  // bytes of pages that this connection has written to the log
-  const Status& last_log_copy() const { return last_log_copy_; }
 
-  // Copies the log into the file as far as readers allow.
-  Status copy_log();
-  // Copies the log if it is long. The next transaction does so otherwise, so a host calls this
-  // while no commit is waiting.
-  void copy_long_log();
-  // Copies the log and frees its space: the log alone may have filled the disk. Fails with
-  // unavailable if a transaction of another connection prevents it; the log is then copied as far
-  // as possible.
-  Status empty_log();
+  // Requires a file that is opened for writing.
+  WriteAheadLog& log() { return *log_; }
+
   // Limits the file to this number of pages, like a full disk. For tests.
   Status limit_pages(std::uint64_t pages_max);
 
@@ -129,22 +117,13 @@ class Database {
   Status set_up_writing(const DatabaseOptions& options);
   Result<Statement*> prepared(std::string_view sql);
   Status error(std::string_view doing) const;
-  Status copy_log(int manner);
-  std::uint64_t free_space() const;
-  Status check_space();
-  void cut_log();
   Result<std::uint64_t> number(std::string_view sql);
 
   std::string path_;
   sqlite3* database_ = nullptr;
   std::map<std::string, std::unique_ptr<Statement>, std::less<>> statements_;
   std::uint64_t page_bytes_ = 0;
-  std::uint64_t log_bytes_max_ = 0;
-  std::uint64_t log_bytes_ = 0;
-  std::int64_t data_version_ = 0;  // changes when another connection writes the file
-  bool measures_space_ = false;    // a writer of the operating system's files
-  bool rolled_back_ = false;       // the last transaction was rolled back
-  Status last_log_copy_;
+  std::unique_ptr<WriteAheadLog> log_;  // null: not opened for writing
 };
 
 // A transaction: all or nothing. The destructor rolls back unless commit() succeeded.

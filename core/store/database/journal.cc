@@ -17,7 +17,7 @@ Status make_safe(Database& database, std::int64_t now_wall_ns) {
     TRIBUTARY_TRY(transaction.commit());
   }
   // Copies as far as readers allow; a remaining log does no harm.
-  ignore_error(database.copy_log());
+  ignore_error(database.log().copy());
   return {};
 }
 
