@@ -12,8 +12,6 @@ Status check_endpoints(const flatbuffers::Vector<flatbuffers::Offset<Endpoint>>*
 
 Status check_holding(const Holding& holding) {
   TRIBUTARY_TRY(given("job", holding.job()));
-  // A residual cannot be newer than the model.
-  TRIBUTARY_TRY(at_most("residual_version", holding.residual_version(), holding.model_version()));
   return each("undecided", holding.undecided(), kRoundsPerCommitMax,
               [](const RoundId& id) { return round_id(&id); });
 }

@@ -131,9 +131,6 @@ const Wrong kSession[] = {
         "NegativeSpeed", [](auto& m) { m.capabilities->codecs[1]->decode_bytes_per_s = -1; },
         "capabilities.codecs[1]: decode_bytes_per_s"),
     wrong<wire::HelloT>(
-        "ResidualOfTheFuture", [](auto& m) { m.holdings[0]->residual_version = 6; },
-        "holdings[0]: residual_version", kOverCap),
-    wrong<wire::HelloT>(
         "UndecidedRoundZero",
         [](auto& m) { m.holdings[1]->undecided[0] = wire::RoundId(1, 0, 1, 0); },
         "holdings[1]: undecided[0]: id.round"),
@@ -424,8 +421,6 @@ const Wrong kExchange[] = {
         "OtherVersion", [](auto& m) { m.model_version = 4; }, "model_version"),
     wrong<wire::AbortT>(
         "NoReason", [](auto& m) { m.reason = {}; }, "reason"),
-    wrong<wire::AbortT>(
-        "RollBackForward", [](auto& m) { m.roll_back_version = 3; }, "roll_back_version"),
     wrong<wire::AbortT>(
         "FirstAfterLast", [](auto& m) { m.first_round = 6; }, "first_round"),
 };

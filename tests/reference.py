@@ -5,7 +5,8 @@ usage: reference.py [--build BUILD] [--seeds N] [--scenarios NAME...] [--record]
        reference.py --demonstration [--build BUILD] [--seeds N] [--record]
 
 simulator.json has, for each scenario in tests/scenarios and each seed, a hash of the last state of
-all machines, the number of committed rounds, and bytes by kind of message. demonstration.json has,
+all machines, the number of committed rounds, a hash of the models after each of them, and bytes by
+kind of message. Another contributor to a round makes another model. demonstration.json has,
 for each seed, the hash of the model after each round of a demonstration with real processes and real
 training. A change of the code's structure must keep all of it. After a change of behaviour or of the
 wire format, record the file again (--record) in a commit of its own that says why.

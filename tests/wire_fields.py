@@ -25,9 +25,6 @@ CHECKED = "its value is checked on arrival; the builds that are to send it come 
 NOT_SENT = "no build sends events yet; their checks are there"
 SENT = "it is sent: without it messages have other sizes, and simulated rounds other times"
 KEPT = {
-    "Abort.retry": SENT,
-    "Abort.roll_back_hash": SENT,
-    "Abort.roll_back_version": SENT,
     "Ack.duplicate": SENT,
     "Aggregate.contributor_bits": CHECKED,
     "Event.measures": NOT_SENT,
@@ -36,10 +33,7 @@ KEPT = {
     "Exchange.order": CHECKED,
     "Exchange.range_margin": IN_NETWORK,
     "Exchange.root": CHECKED,
-    "Holding.residual_version": SENT,
     "Job.rounds_per_commit": "commits of several rounds will use it",
-    "TransferRequest.have_hash": SENT,
-    "TransferRequest.have_version": SENT,
     "Update.contributor_bits": CHECKED,
 }
 

@@ -55,6 +55,7 @@ Json runs_json(const std::vector<RunResult>& runs) {
     json.push_back({{"seed", run.seed},
                     {"state_hash", fmt::format("{:016x}", run.state_hash)},
                     {"rounds_committed", run.rounds_committed},
+                    {"models_hash", fmt::format("{:016x}", run.models_hash)},
                     {"bytes_by_message", run.bytes_by_message}});
   }
   return json;

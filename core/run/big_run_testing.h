@@ -72,7 +72,7 @@ class BigRunWriter {
       }
       TRIBUTARY_TRY(transaction.commit());
     }
-    return database().copy_log();
+    return database().log().copy();
   }
 
   Database& database() { return journal_->database(); }

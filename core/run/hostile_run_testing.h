@@ -84,7 +84,7 @@ class HostileRun {
           file_edits.emplace_back(place, static_cast<std::uint8_t>(input.number(1)));
         }
       }
-      ignore_error((*database)->copy_log());
+      ignore_error((*database)->log().copy());
     }
     if (file_edits.empty()) return;
     Result<Bytes> bytes = read_file(path(), kFileBytesMax);
@@ -221,7 +221,7 @@ class HostileRun {
       TRIBUTARY_TRY(journal->store(commit(round)));
       TRIBUTARY_TRY(journal->add(telemetry(round)));
     }
-    return journal->database().copy_log();
+    return journal->database().log().copy();
   }
 
   static CommitRecord commit(std::uint64_t number) {

@@ -115,6 +115,7 @@ class Runs {
       sum.runs.push_back({.seed = report.seed,
                           .state_hash = report.state_hash,
                           .rounds_committed = report.rounds_committed,
+                          .models_hash = report.models_hash,
                           .bytes_by_message = report.bytes_by_message});
     }
     // A fault that happened in every run is not missed.

@@ -36,6 +36,7 @@ struct RunResult {
   std::uint64_t seed = 0;
   std::uint64_t state_hash = 0;
   std::uint64_t rounds_committed = 0;
+  std::uint64_t models_hash = 0;
   std::map<std::string, std::uint64_t> bytes_by_message;
 };
 

@@ -189,6 +189,7 @@ class Simulation {
     report.budget = sim_.budget.tally();
     report.queue_s_max = static_cast<double>(sim_.sent.links.queue_ns_max) * 1e-9;
     report.state_hash = state_hash();
+    report.models_hash = hash64(bytes_of(std::span(sim_.ledger.model_hashes())));
     return report;
   }
 

@@ -32,6 +32,8 @@ struct SimReport {
   // Hash of the final state of every machine and of all events before it.
   std::uint64_t state_hash = 0;
   std::uint64_t rounds_committed = 0;
+  // Hash of the model hashes after each committed round. It also depends on all contributors.
+  std::uint64_t models_hash = 0;
   std::map<std::string, std::uint64_t> collectives;          // rounds of each
   std::map<std::string, std::uint64_t, std::less<>> faults;  // how often each kind has happened
   std::map<std::string, std::uint64_t> notes;  // number of the machines' notes, by "name.reason"

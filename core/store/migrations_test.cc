@@ -36,7 +36,7 @@ class Migration : public testing::Test {
 
   Status migrated(const Schema& schema) {
     TRIBUTARY_ASSIGN(const auto database, Database::open(path_, {.sync = false}));
-    return migrate(*database, schema);
+    return Migrations(schema).migrate(*database);
   }
 
   std::int64_t number(const std::string& sql) {

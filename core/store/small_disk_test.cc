@@ -5,7 +5,6 @@
 #include "core/store/agent/agent_journal.h"
 #include "core/store/coordinator/coordinator_journal.h"
 #include "core/store/coordinator/run_file.h"
-#include "core/store/database/free_space.h"
 #include "core/store/testing/folder_testing.h"
 #include "core/store/testing/life_testing.h"
 #include "core/store/testing/small_disk_testing.h"
@@ -14,20 +13,6 @@ namespace tributary::store_testing {
 namespace {
 
 constexpr std::uint64_t kSmallDisk = 40u << 20;
-
-TEST(LogBytesAllowed, FollowTheFreeSpace) {
-  EXPECT_EQ(log_bytes_allowed(64u << 20, kSpaceUnknown), 64u << 20);
-  EXPECT_EQ(log_bytes_allowed(64u << 20, std::uint64_t{1} << 40), 64u << 20);
-  EXPECT_EQ(log_bytes_allowed(64u << 20, 20u << 20), 10u << 20);
-  EXPECT_EQ(log_bytes_allowed(64u << 20, 0), 0u);
-}
-
-TEST(FreeSpace, IsThatOfTheFolder) {
-  const Folder folder;
-  EXPECT_GT(free_space_of(folder / "new.db"), 0u);
-  EXPECT_NE(free_space_of(folder / "new.db"), kSpaceUnknown);
-  EXPECT_EQ(free_space_of(folder / "no/new.db"), kSpaceUnknown);
-}
 
 // A vector of 6 MB that shares no page with that of another number.
 SharedFloats vector_of(std::uint64_t number) {

@@ -75,24 +75,24 @@ TEST(Watched, AKilledCoordinatorReturnsInTheCharts) {
 }
 
 TEST(Watched, AFullDiskDoesNotDisturbObservers) {
-  const SmallDisk disk;
-  if (!disk.mounted()) return run_again_in_a_namespace(disk.why_not());
-  Federation federation({.rounds = 30,
-                         .agent_settings = {"trainer.train_ms=20"},
-                         .coordinator_journal_folder = disk.folder()});
-  RunWatcher watcher(federation.coordinator_journal());
-  federation.start_all();
-  ASSERT_TRUE(watcher.saw(2));
-  disk.fill();
-  EXPECT_TRUE(federation.coordinator().logs({"store_failed"}));
-  // A dashboard is opened at this moment.
-  RunWatcher newcomer(federation.coordinator_journal());
-  EXPECT_TRUE(newcomer.saw(2));
-  disk.free_space();
-  federation.expect_everybody_ends();
-  expect_each_round_once(watcher, 30);
-  expect_each_round_once(newcomer, 30);
-  federation.expect_sound();
+  on_small_disk([](const SmallDisk& disk) {
+    Federation federation({.rounds = 30,
+                           .agent_settings = {"trainer.train_ms=20"},
+                           .coordinator_journal_folder = disk.folder()});
+    RunWatcher watcher(federation.coordinator_journal());
+    federation.start_all();
+    ASSERT_TRUE(watcher.saw(2));
+    disk.fill();
+    EXPECT_TRUE(federation.coordinator().logs({"store_failed"}));
+    // A dashboard is opened at this moment.
+    RunWatcher newcomer(federation.coordinator_journal());
+    EXPECT_TRUE(newcomer.saw(2));
+    disk.free_space();
+    federation.expect_everybody_ends();
+    expect_each_round_once(watcher, 30);
+    expect_each_round_once(newcomer, 30);
+    federation.expect_sound();
+  });
 }
 
 }  // namespace

@@ -111,15 +111,10 @@ void LightAgent::follow(AgentConnection::Change change) {
   next_plan_.reset();
 }
 
-// The residual version equals the model version, because a light agent has no residual and so
-// nothing to settle.
 void LightAgent::maintain_connection() {
   if (connection_.hello_due()) {
     std::unique_ptr<wire::HoldingT> holding = replica_.holding();
-    if (holding) {
-      holding->epoch = peers_.epoch();
-      holding->residual_version = holding->model_version;
-    }
+    if (holding) holding->epoch = peers_.epoch();
     return connection_.send_hello(telemetry_.capabilities_to_send(), std::move(holding));
   }
   const auto activity = round_ ? wire::Activity::waiting : wire::Activity::idle;

@@ -169,9 +169,7 @@ std::unique_ptr<wire::HoldingT> Agent::Impl::holding() const {
   if (!holding) return holding;
   holding->epoch = peers_.epoch();
   transfer_.describe(*holding);
-  const ResidualAccount& residual = updates_.residual();
-  holding->residual_version = std::min(residual.stamp().version, holding->model_version);
-  for (const UndecidedRound& round : residual.undecided()) {
+  for (const UndecidedRound& round : updates_.residual().undecided()) {
     if (holding->undecided.size() < wire::kRoundsPerCommitMax) {
       holding->undecided.push_back(wire_id(round.id));
     }

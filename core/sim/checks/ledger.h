@@ -61,6 +61,8 @@ class Ledger {
   // Number of committed rounds for each collective, by their plans.
   const std::map<std::string, std::uint64_t>& collectives() const { return replay_.collectives(); }
   std::uint64_t rounds_committed() const { return hashes_.empty() ? 0 : hashes_.size() - 1; }
+  // Hash of the model after each committed round, by version.
+  const std::vector<std::uint64_t>& model_hashes() const { return hashes_; }
   // The largest error of any account, as a share of its bound.
   double conservation_error_max() const;
 
@@ -88,7 +90,7 @@ class Ledger {
   bool by_peers_ = false;
   bool accounted_ = true;  // the codecs keep what they have not sent
   RoundReplay replay_;
-  std::vector<std::uint64_t> hashes_;            // hash of the model after each round, by version
+  std::vector<std::uint64_t> hashes_;            // model_hashes()
   std::vector<RoundKey> rounds_;                 // committed rounds, from round 1
   std::optional<CommitRecord> doubtful_;         // a commit that may be stored
   std::map<std::uint32_t, EpochRecord> epochs_;  // by number

@@ -55,7 +55,7 @@ class BlobList {
 }  // namespace
 
 Result<std::unique_ptr<AgentJournal>> AgentJournal::open(const JournalOptions& options) {
-  TRIBUTARY_ASSIGN(OwnedDatabase owned, open_journal(options, kAgentSchema, kAgentDatabase));
+  TRIBUTARY_ASSIGN(OwnedDatabase owned, open_journal(options, agent_migrations(), kAgentDatabase));
   return std::unique_ptr<AgentJournal>(new AgentJournal(std::move(owned)));
 }
 

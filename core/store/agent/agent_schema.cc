@@ -72,7 +72,10 @@ const std::array<std::string_view, 3> kAgentSteps = {kAgentVersion1, kAgentVersi
 
 }  // namespace
 
-const Schema kAgentSchema{
-    .what = "agent's journal", .application_id = 0x54724167, .steps = kAgentSteps};  // "TrAg"
+const Migrations& agent_migrations() {
+  static const Migrations migrations(
+      {.what = "agent's journal", .application_id = 0x54724167, .steps = kAgentSteps});  // "TrAg"
+  return migrations;
+}
 
 }  // namespace tributary

@@ -8,6 +8,6 @@
 
 namespace tributary {
 
-extern const Schema kAgentSchema;
+const Migrations& agent_migrations();
 
 }  // namespace tributary

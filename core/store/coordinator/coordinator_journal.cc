@@ -29,7 +29,7 @@ constexpr std::size_t kAgentNumbersMax = wire::kMembersMax;
 Result<std::unique_ptr<CoordinatorJournal>> CoordinatorJournal::open(
     const CoordinatorJournalOptions& options) {
   TRIBUTARY_ASSIGN(OwnedDatabase owned,
-                   open_journal(options.journal, kCoordinatorSchema, kCoordinatorDatabase));
+                   open_journal(options.journal, coordinator_migrations(), kCoordinatorDatabase));
   std::unique_ptr<CoordinatorJournal> journal(new CoordinatorJournal(std::move(owned), options));
   // No agent is connected yet.
   TRIBUTARY_TRY(journal->in_transaction([&] {

@@ -45,7 +45,7 @@ class CoordinatorJournal {
   Status store(const CoordinatorRecord& record);
   // Copies a long log into the file. Call it while nothing waits for the journal; otherwise the
   // next record does it.
-  void rest() { database().copy_long_log(); }
+  void rest() { database().log().copy_if_long(); }
   // Returns the state for a restart. Fails with corrupt_data if a stored value does not match its
   // hash.
   Result<CoordinatorState> restore();

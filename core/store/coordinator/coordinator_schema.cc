@@ -185,8 +185,11 @@ const std::array<std::string_view, 3> kCoordinatorSteps = {
 
 }  // namespace
 
-const Schema kCoordinatorSchema{.what = "coordinator's journal",
-                                .application_id = 0x54724364,
-                                .steps = kCoordinatorSteps};  // "TrCd"
+const Migrations& coordinator_migrations() {
+  static const Migrations migrations({.what = "coordinator's journal",
+                                      .application_id = 0x54724364,
+                                      .steps = kCoordinatorSteps});  // "TrCd"
+  return migrations;
+}
 
 }  // namespace tributary

@@ -8,6 +8,6 @@
 
 namespace tributary {
 
-extern const Schema kCoordinatorSchema;
+const Migrations& coordinator_migrations();
 
 }  // namespace tributary

@@ -79,7 +79,7 @@ Result<std::unique_ptr<RunFile>> RunFile::open(const std::string& path) {
                    .remedy = "name the file of the coordinator's setting journal.file"});
   }
   TRIBUTARY_ASSIGN(std::unique_ptr<Database> database, Database::open(path, {.read_only = true}));
-  TRIBUTARY_ASSIGN(const std::uint32_t version, check_version(*database, kCoordinatorSchema));
+  TRIBUTARY_ASSIGN(const std::uint32_t version, coordinator_migrations().check_version(*database));
   return std::unique_ptr<RunFile>(new RunFile(std::move(database), version));
 }
 

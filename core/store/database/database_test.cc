@@ -129,6 +129,12 @@ TEST_F(OneTable, AQueryWithinItselfIsRefused) {
   EXPECT_EQ(inner.code(), StatusCode::invalid_argument);
 }
 
+TEST_F(OneTable, AReaderBeginsNoTransaction) {
+  const auto reader = opened(folder_ / "test.db", {.read_only = true});
+  const auto refused = Transaction::begin(*reader);
+  EXPECT_EQ(refused.status().code(), StatusCode::invalid_argument);
+}
+
 // A second writer gets `unavailable` after its busy timeout.
 TEST_F(OneTable, AnotherWriterHasToWait) {
   auto transaction = Transaction::begin(*database_);
@@ -175,20 +181,6 @@ TEST(FileMode, AllowsOnlyTheOwnerForALock) {
   ASSERT_EQ(::chmod((path + ".lock").c_str(), 0644), 0);  // as earlier builds created it
   ASSERT_TRUE(open_and_close().ok());
   EXPECT_EQ(mode_of(path + ".lock"), 0600u);
-}
-
-TEST_F(OneTable, TheLogIsCopiedBeforeItGrowsLong) {
-  database_.reset();
-  database_ = opened(folder_ / "test.db", {.log_bytes = 256u << 10});
-  for (int i = 0; i < 200; ++i) {
-    auto transaction = Transaction::begin(*database_);
-    ASSERT_TRUE(transaction.ok());
-    ASSERT_TRUE(database_->run("INSERT INTO t (a) VALUES (?)", Bytes(20'000)).ok());
-    ASSERT_TRUE(transaction.value().commit().ok());
-    ASSERT_LE(std::filesystem::file_size(folder_ / "test.db-wal"), 400u << 10);
-  }
-  EXPECT_TRUE(database_->last_log_copy().ok());
-  EXPECT_EQ(rows(), 200);
 }
 
 // --- blobs -------------------------------------------------------------------------------------

@@ -17,13 +17,13 @@ Status make_safe(Database& database, std::int64_t now_wall_ns) {
     TRIBUTARY_TRY(transaction.commit());
   }
   // Copies as far as readers allow; a remaining log does no harm.
-  ignore_error(database.copy_log());
+  ignore_error(database.log().copy());
   return {};
 }
 
 }  // namespace
 
-Result<OwnedDatabase> open_journal(const JournalOptions& options, const Schema& schema,
+Result<OwnedDatabase> open_journal(const JournalOptions& options, const Migrations& migrations,
                                    DatabaseOptions settings) {
   OwnedDatabase owned;
   if (options.vfs.empty()) {
@@ -37,7 +37,7 @@ Result<OwnedDatabase> open_journal(const JournalOptions& options, const Schema& 
   if (settings.exclusive) settings.busy_timeout_ms = 0;
   if (options.log_bytes != 0) settings.log_bytes = options.log_bytes;
   TRIBUTARY_ASSIGN(owned.database, Database::open(options.path, settings));
-  TRIBUTARY_TRY(migrate(*owned.database, schema));
+  TRIBUTARY_TRY(migrations.migrate(*owned.database));
   TRIBUTARY_TRY(make_safe(*owned.database, wall_time_ns(clock_of(options))));
   return owned;
 }

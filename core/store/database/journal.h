@@ -42,8 +42,8 @@ struct OwnedDatabase {
 // Locks, opens and migrates the file, and syncs what an earlier process may have left unsynced.
 // `settings` are those of the kind of journal; `options` override them. With a VFS, access is
 // exclusive, so the VFS needs no shared memory. Fails as FileLock::take(), Database::open() and
-// migrate() do.
-Result<OwnedDatabase> open_journal(const JournalOptions& options, const Schema& schema,
+// Migrations::migrate() do.
+Result<OwnedDatabase> open_journal(const JournalOptions& options, const Migrations& migrations,
                                    DatabaseOptions settings);
 
 // The clock of the options, or the system's.

@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <map>
-#include <mutex>
-#include <string>
+#include <memory>
 #include <utility>
-#include <vector>
 
 #include "core/store/database/restored.h"
 
@@ -62,49 +59,38 @@ Status take_step(Database& database, const Schema& schema, std::size_t version) 
   return transaction.commit();
 }
 
-// For each table of this version, a query that names all its columns.
-using TableQueries = std::map<std::string, std::string>;
+}  // namespace
 
-// The columns come from an empty database in memory that takes the same steps.
-Result<TableQueries> make_table_queries(const Schema& schema, std::size_t version) {
+Migrations::Migrations(const Schema& schema) : schema_(schema), learned_(learn_tables()) {}
+
+Status Migrations::learn_tables() {
+  tables_.emplace_back();  // a new file has none
   TRIBUTARY_ASSIGN(const std::unique_ptr<Database> model, Database::open_in_memory());
-  for (std::size_t step = 0; step < version; ++step) {
-    TRIBUTARY_TRY(model->execute(std::string(schema.steps[step])));
+  for (const std::string_view step : schema_.steps) {
+    TRIBUTARY_TRY(model->execute(std::string(step)));
+    TableQueries queries;
+    const auto add = [&](Rows& row) -> Status {
+      std::string table;
+      std::string column;
+      TRIBUTARY_TRY(row.read(table, column));
+      std::string& query = queries[table];
+      query += fmt::format("{} \"{}\"", query.empty() ? "SELECT" : ",", column);
+      return {};
+    };
+    TRIBUTARY_TRY(
+        model->each("SELECT s.name, c.name FROM sqlite_schema s, pragma_table_info(s.name) c "
+                    "WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite_%'",
+                    add));
+    for (auto& [table, query] : queries) query += fmt::format(" FROM \"{}\" LIMIT 0", table);
+    tables_.push_back(std::move(queries));
   }
-  TableQueries queries;
-  const auto add = [&](Rows& row) -> Status {
-    std::string table;
-    std::string column;
-    TRIBUTARY_TRY(row.read(table, column));
-    std::string& query = queries[table];
-    query += fmt::format("{} \"{}\"", query.empty() ? "SELECT" : ",", column);
-    return {};
-  };
-  TRIBUTARY_TRY(
-      model->each("SELECT s.name, c.name FROM sqlite_schema s, pragma_table_info(s.name) c "
-                  "WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite_%'",
-                  add));
-  for (auto& [table, query] : queries) query += fmt::format(" FROM \"{}\" LIMIT 0", table);
-  return queries;
-}
-
-// The queries are made once for each sequence of steps. Thread-safe.
-Result<TableQueries> table_queries(const Schema& schema, std::size_t version) {
-  static std::mutex mutex;
-  static std::map<std::string, TableQueries> known;
-  std::string steps;
-  for (std::size_t step = 0; step < version; ++step) steps += schema.steps[step];
-  const std::lock_guard lock(mutex);
-  const auto found = known.find(steps);
-  if (found != known.end()) return found->second;
-  TRIBUTARY_ASSIGN(TableQueries queries, make_table_queries(schema, version));
-  return known[std::move(steps)] = std::move(queries);
+  return {};
 }
 
 // A table or a column that is missing would otherwise look like a wrong query of ours.
-Status check_tables(Database& database, const Schema& schema, std::size_t version) {
-  TRIBUTARY_ASSIGN(const TableQueries queries, table_queries(schema, version));
-  for (const auto& [table, query] : queries) {
+Status Migrations::check_tables(Database& database, std::size_t version) const {
+  if (version >= tables_.size()) return learned_;
+  for (const auto& [table, query] : tables_[version]) {
     const Status status = database.execute(query);
     if (status.code() != StatusCode::invalid_argument) {
       TRIBUTARY_TRY(status);
@@ -116,28 +102,26 @@ Status check_tables(Database& database, const Schema& schema, std::size_t versio
   return {};
 }
 
-}  // namespace
-
-Status migrate(Database& database, const Schema& schema) {
+Status Migrations::migrate(Database& database) const {
   TRIBUTARY_ASSIGN(const Marks marks, marks_of(database));
-  TRIBUTARY_TRY(check_marks(marks, database, schema));
-  TRIBUTARY_TRY(check_tables(database, schema, marks.version));
-  for (std::size_t version = marks.version; version < schema.steps.size(); ++version) {
-    TRIBUTARY_TRY(take_step(database, schema, version));
+  TRIBUTARY_TRY(check_marks(marks, database, schema_));
+  TRIBUTARY_TRY(check_tables(database, marks.version));
+  for (std::size_t version = marks.version; version < schema_.steps.size(); ++version) {
+    TRIBUTARY_TRY(take_step(database, schema_, version));
   }
   return {};
 }
 
-Result<std::uint32_t> check_version(Database& database, const Schema& schema) {
+Result<std::uint32_t> Migrations::check_version(Database& database) const {
   TRIBUTARY_ASSIGN(const Marks marks, marks_of(database));
-  TRIBUTARY_TRY(check_marks(marks, database, schema));
+  TRIBUTARY_TRY(check_marks(marks, database, schema_));
   if (marks.version > 0) {
-    TRIBUTARY_TRY(check_tables(database, schema, marks.version));
+    TRIBUTARY_TRY(check_tables(database, marks.version));
     return marks.version;
   }
   return Status(StatusCode::unsupported,
-                {.what = fmt::format("{} '{}'", schema.what, database.path()),
-                 .expected = fmt::format("version 1 to {}", schema.steps.size()),
+                {.what = fmt::format("{} '{}'", schema_.what, database.path()),
+                 .expected = fmt::format("version 1 to {}", schema_.steps.size()),
                  .got = "an empty file",
                  .remedy = "wait until its coordinator or agent has created it"});
 }

@@ -1,6 +1,7 @@
 // Runs a function on a file system of its own that has few bytes, in a child process.
 #pragma once
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
@@ -9,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <optional>
 #include <string>
@@ -22,9 +24,22 @@ struct OnSmallDisk {
   std::string outcome;
 };
 
+// A mount namespace for this process and its children. A user without the privilege becomes root of
+// a user namespace: only a mapped user can create files there.
+inline bool enter_mount_namespace() {
+  if (::unshare(CLONE_NEWNS) == 0) return true;
+  const std::string user = std::to_string(::geteuid());
+  const std::string group = std::to_string(::getegid());
+  if (::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return false;
+  std::ofstream("/proc/self/setgroups") << "deny";
+  std::ofstream("/proc/self/uid_map") << "0 " + user + " 1";
+  std::ofstream("/proc/self/gid_map") << "0 " + group + " 1";
+  return true;
+}
+
 // Mounts the file system at `folder`, for this process and its children only.
 inline std::string mount_small_disk(const std::string& folder, std::uint64_t bytes) {
-  if (::unshare(CLONE_NEWNS) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
+  if (!enter_mount_namespace()) {
     return std::string("no mount namespace: ") + std::strerror(errno);
   }
   const std::string size = "size=" + std::to_string(bytes);
@@ -39,7 +54,8 @@ inline std::string mount_small_disk(const std::string& folder, std::uint64_t byt
 inline OnSmallDisk on_small_disk(const std::string& folder, std::uint64_t bytes,
                                  const std::function<std::string()>& function) {
   std::array<int, 2> pipe{};
-  if (::pipe(pipe.data()) != 0) return {.skipped = "no pipe", .outcome = {}};
+  // Programs that `function` starts must not keep the pipe open.
+  if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return {.skipped = "no pipe", .outcome = {}};
   const pid_t child = ::fork();
   if (child == 0) {
     const std::string skipped = mount_small_disk(folder, bytes);

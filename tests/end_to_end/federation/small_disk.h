@@ -1,33 +1,27 @@
-// A file system of 8 MiB that a test can fill.
+// A disk of 8 MiB that a test can fill.
 #pragma once
 
-#include <filesystem>
+#include <functional>
 #include <string>
+#include <utility>
 
 namespace tributary::end_to_end {
 
-// Mounting needs a privilege; mounted() reports whether it succeeded.
 class SmallDisk {
  public:
-  SmallDisk();
-  ~SmallDisk();
-  SmallDisk(const SmallDisk&) = delete;
-  SmallDisk& operator=(const SmallDisk&) = delete;
+  explicit SmallDisk(std::string folder) : folder_(std::move(folder)) {}
 
-  bool mounted() const { return why_not_.empty(); }
-  const std::string& why_not() const { return why_not_; }
-  std::string folder() const { return folder_.string(); }
+  const std::string& folder() const { return folder_; }
   // fill() uses all remaining space; free_space() frees it again.
   void fill() const;
   void free_space() const;
 
  private:
-  std::filesystem::path folder_;
-  std::string why_not_;
+  std::string folder_;
 };
 
-// Runs the current test again as root of a new user namespace, which may mount, and adopts its
-// result. The caller must return afterwards.
-void run_again_in_a_namespace(const std::string& why);
+// Runs the body of a test in a child process that has such a disk, and adopts its failures. Skips
+// the test if the system lets this user mount none. The caller must return afterwards.
+void on_small_disk(const std::function<void(const SmallDisk&)>& body);
 
 }  // namespace tributary::end_to_end

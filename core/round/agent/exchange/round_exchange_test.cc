@@ -52,7 +52,7 @@ class SomeExchange : public testing::Test {
   EncoderCache encoders_;
   FloatVector scratch_;
   RoundUpload upload_{agent_.context, agent_.session};
-  RoundWithdrawal withdrawal_{agent_.session, agent_.replica};
+  RoundWithdrawal withdrawal_{agent_.session};
   AgentPeers peers_{agent_.context, agent_.replica};
   AheadOfCommit ahead_{agent_.context, agent_.replica, encoders_, scratch_};
   int prepared_ = 0;

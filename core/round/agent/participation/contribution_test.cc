@@ -49,7 +49,7 @@ class SomeContribution : public testing::Test {
   LocalUpdates updates_;
   EncoderCache encoders_;
   RoundUpload upload_{agent_.context, agent_.session};
-  RoundWithdrawal withdrawal_{agent_.session, agent_.replica};
+  RoundWithdrawal withdrawal_{agent_.session};
   FloatVector scratch_;
   int stored_ = 0;
   Contribution contribution_{agent_.context,

@@ -11,7 +11,7 @@ Participation::Participation(AgentContext& context, const Parts& parts)
       peers_(parts.peers),
       updates_(parts.updates),
       missing_(parts.missing),
-      withdrawal_(parts.session, parts.replica),
+      withdrawal_(parts.session),
       training_(context),
       reporter_(context, parts.session),
       upload_(context, parts.session),

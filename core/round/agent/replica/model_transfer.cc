@@ -26,13 +26,11 @@ void ModelTransfer::restore(const std::optional<StoredDownload>& stored) {
 void ModelTransfer::request(wire::TransferReason reason) {
   if (requested_ || transferring() || !session_.is_open()) return;
   requested_ = true;
-  session_.ask([job = replica_.job_id(), reason, have = replica_.id()] {
+  session_.ask([job = replica_.job_id(), reason] {
     wire::TransferRequestT request;
     request.job = job;
     request.content = wire::Content::model;
     request.reason = reason;
-    request.have_version = have.version;
-    request.have_hash = have.hash;
     return frame_with(std::move(request));
   });
 }

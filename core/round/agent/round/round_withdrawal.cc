@@ -12,14 +12,12 @@ wire::AbortReason abort_reason_of(const Status& status) {
 void RoundWithdrawal::withdraw(AgentRound& round, wire::AbortReason reason,
                                const Status& status) const {
   round.withdraw();
-  session_.ask([key = round.key(), reason, text = status.text(), model = replica_.id()] {
+  session_.ask([key = round.key(), reason, text = status.text()] {
     wire::AbortT abort;
     abort.id = std::make_unique<wire::RoundId>(wire_id(key));
     abort.first_round = key.round;
     abort.reason = reason;
     abort.text = text.substr(0, wire::kTextBytesMax);
-    abort.roll_back_version = model.version;
-    abort.roll_back_hash = model.hash;
     return frame_with(std::move(abort));
   });
 }

@@ -1,12 +1,11 @@
 // Withdraws an agent from an attempt in which it has failed: marks the round, and informs the
 // coordinator that the agent sends nothing more.
 //
-// Without a session only the round is marked; the coordinator then notices the lost session. The
-// replica is borrowed and only read. Not thread-safe.
+// Without a session only the round is marked; the coordinator then notices the lost session. Not
+// thread-safe.
 #pragma once
 
 #include "core/round/agent/context/client_session.h"
-#include "core/round/agent/replica/replica.h"
 #include "core/round/agent/round/agent_round.h"
 
 namespace tributary {
@@ -16,14 +15,12 @@ wire::AbortReason abort_reason_of(const Status& status);
 
 class RoundWithdrawal {
  public:
-  RoundWithdrawal(ClientSession& session, const Replica& replica)
-      : session_(session), replica_(replica) {}
+  explicit RoundWithdrawal(ClientSession& session) : session_(session) {}
 
   void withdraw(AgentRound& round, wire::AbortReason reason, const Status& status) const;
 
  private:
   ClientSession& session_;
-  const Replica& replica_;
 };
 
 }  // namespace tributary

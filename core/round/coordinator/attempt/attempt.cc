@@ -361,8 +361,7 @@ std::optional<Attempt::End> Attempt::close_if_agreed() {
 
 // Returns the members that sent nothing at all, for the next attempt to leave out. If no member was
 // heard, none is singled out.
-Bitmap Attempt::give_up(wire::AbortReason reason, bool retry, std::uint64_t version,
-                        std::uint64_t hash) {
+Bitmap Attempt::give_up(wire::AbortReason reason) {
   CoordinatorContext& context = job_.coordinator;
   context.note(LogLevel::warning, "round_aborted", wire::EnumNameAbortReason(reason), {},
                "an attempt at " + text(key()) + " was given up", key());
@@ -376,15 +375,11 @@ Bitmap Attempt::give_up(wire::AbortReason reason, bool retry, std::uint64_t vers
     if (!session) continue;
     session->conversation.ask(
         context.now,
-        [key = key(), reason, retry, version, hash] {
+        [key = key(), reason] {
           wire::AbortT abort;
           abort.id = std::make_unique<wire::RoundId>(wire_id(key));
           abort.first_round = key.round;
           abort.reason = reason;
-          abort.retry = retry;
-          abort.fallback = wire::Collective::star;
-          abort.roll_back_version = version;
-          abort.roll_back_hash = hash;
           return frame_with(std::move(abort));
         },
         context.out, key().round);

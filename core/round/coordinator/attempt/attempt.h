@@ -109,7 +109,7 @@ class Attempt {
   void record_late(Stragglers& stragglers) const;
   // Aborts the attempt at the participants. Returns the participants that have sent nothing, or no
   // member if none has sent anything.
-  Bitmap give_up(wire::AbortReason reason, bool retry, std::uint64_t version, std::uint64_t hash);
+  Bitmap give_up(wire::AbortReason reason);
 
  private:
   Attempt(const JobContext& job, const Membership& membership, RepeatedBytes& repeats,

@@ -309,28 +309,25 @@ TEST_F(AttemptTest, AMemberThatLacksAnAggregateIsSentTheRest) {
 
 // --- giving up ---
 
-TEST_F(AttemptTest, AnAbortHasAReasonAndTheModelVersion) {
+TEST_F(AttemptTest, AnAbortNamesTheAttemptAndTheReason) {
   begin(2);
-  attempt_->give_up(wire::AbortReason::no_quorum, true, 0, 0xabc);
+  attempt_->give_up(wire::AbortReason::no_quorum);
   const auto aborts = sent<wire::AbortT>(member(1));
   ASSERT_EQ(aborts.size(), 1u);
   EXPECT_EQ(key_of(*aborts[0].id), attempt_->key());
   EXPECT_EQ(aborts[0].reason, wire::AbortReason::no_quorum);
-  EXPECT_TRUE(aborts[0].retry);
-  EXPECT_EQ(aborts[0].roll_back_version, 0u);
-  EXPECT_EQ(aborts[0].roll_back_hash, 0xabcu);
 }
 
 TEST_F(AttemptTest, GivingUpReturnsTheMembersThatHaveSentNothing) {
   begin(3);
   send(1);
-  const Bitmap silent = attempt_->give_up(wire::AbortReason::no_quorum, true, 0, 1);
+  const Bitmap silent = attempt_->give_up(wire::AbortReason::no_quorum);
   EXPECT_EQ(silent.bytes(), std::vector<std::uint8_t>{0b101});
 }
 
 TEST_F(AttemptTest, GivingUpReturnsNoAgentWhereNoneHasSent) {
   begin(3);
-  EXPECT_EQ(attempt_->give_up(wire::AbortReason::no_quorum, true, 0, 1).count(), 0u);
+  EXPECT_EQ(attempt_->give_up(wire::AbortReason::no_quorum).count(), 0u);
 }
 
 // --- by peers ---

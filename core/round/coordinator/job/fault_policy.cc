@@ -75,14 +75,12 @@ void FaultPolicy::exclude(std::uint32_t member, const RoundKey& key, const std::
   if (!notify || !session) return;
   session->conversation.ask(
       job_.coordinator.now,
-      [key, why, version = committed_.version(), hash = committed_.hash()] {
+      [key, why] {
         wire::AbortT abort;
         abort.id = std::make_unique<wire::RoundId>(wire_id(key));
         abort.first_round = key.round;
         abort.reason = wire::AbortReason::not_finite;
         abort.text = why.substr(0, wire::kTextBytesMax);
-        abort.roll_back_version = version;
-        abort.roll_back_hash = hash;
         abort.excludes = true;
         return frame_with(std::move(abort));
       },

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/round/coordinator/attempt/active_round.h"
-#include "core/round/coordinator/commit/committed_model.h"
 #include "core/round/coordinator/context/job_context.h"
 #include "core/round/coordinator/context/membership.h"
 #include "core/round/coordinator/job/faulty_agents.h"
@@ -18,8 +17,8 @@ namespace tributary {
 
 class FaultPolicy {
  public:
-  FaultPolicy(const JobContext& job, const Membership& membership, const CommittedModel& committed)
-      : job_(job), membership_(membership), committed_(committed) {}
+  FaultPolicy(const JobContext& job, const Membership& membership)
+      : job_(job), membership_(membership) {}
 
   // Replays the facts of the last committed rounds. Returns corrupt_data if they are damaged.
   Status restore(const std::vector<RestoredFacts>& rounds);
@@ -46,7 +45,6 @@ class FaultPolicy {
 
   const JobContext& job_;
   const Membership& membership_;
-  const CommittedModel& committed_;
   FaultyAgents faulty_;
 };
 

@@ -32,7 +32,7 @@ JobRun::JobRun(CoordinatorContext& context, std::shared_ptr<const JobModel> job,
       membership_(job_, state.last_epoch),
       peers_(job_),
       advice_(job_),
-      faults_(job_, membership_, committed_),
+      faults_(job_, membership_),
       catch_up_(job_, committed_),
       reporter_(job_),
       carried_(context.config.incoming_bytes_max / kCarriedShare) {}
@@ -243,7 +243,7 @@ void JobRun::committed(const RoundRecord& record) {
 void JobRun::give_up(wire::AbortReason reason, bool retry) {
   const std::unique_ptr<Attempt> ended = std::move(attempt_);
   const TimeNs now = job_.coordinator.now;
-  membership_.exclude(ended->give_up(reason, retry, committed_.version(), committed_.hash()));
+  membership_.exclude(ended->give_up(reason));
   // Doubles with each attempt, up to 32 times.
   const TimeNs pause = (TimeNs{job_.policy().retry_after_ms} << std::min(retry_.attempt, 5u));
   retry_.resume_at_ns = now + pause * kNsPerMs;
