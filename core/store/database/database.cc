@@ -444,10 +444,11 @@ Status Database::copy_log(int manner) {
 
 // A failed copy is no error of the commit before it, because committed data is safe in the log. The
 // copy is repeated after the next commit. On a small disk the log gives its space back, too.
-void Database::copy_long_log() {
+bool Database::copy_long_log() {
   const std::uint64_t allowed = log_bytes_allowed(log_bytes_max_, free_space());
-  if (log_bytes_ == 0 || log_bytes_ < allowed) return;
+  if (log_bytes_ == 0 || log_bytes_ < allowed) return false;
   ignore_error(allowed < log_bytes_max_ ? empty_log() : copy_log());
+  return true;
 }
 
 std::uint64_t Database::free_space() const {

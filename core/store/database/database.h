@@ -8,6 +8,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -165,6 +166,9 @@ class Rows {
   Statement* statement_;
 };
 
+// Receives the pages that are copied so far, and all pages; returns false to stop.
+using CopyProgress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
+
 // A connection to one SQLite file.
 class Database {
  public:
@@ -236,8 +240,9 @@ class Database {
   // Copies the log into the file as far as readers allow.
   Status copy_log();
   // Copies the log if it is long. The next transaction does so otherwise, so a host calls this
-  // while no commit is waiting.
-  void copy_long_log();
+  // while no commit is waiting. Returns whether the log was long: once copied, it is short again
+  // after the next commit, unless a reader's transaction prevents it.
+  bool copy_long_log();
   // Copies the log and frees its space: the log alone may have filled the disk. Fails with
   // unavailable if a transaction of another connection prevents it; the log is then copied as far
   // as possible.
@@ -247,6 +252,7 @@ class Database {
 
  private:
   friend class Transaction;
+  friend Status copy_database(Database& from, Database& to, const CopyProgress& progress);
 
   explicit Database(std::string path) : path_(std::move(path)) {}
   Status open_file(const DatabaseOptions& options);
