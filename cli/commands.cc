@@ -39,6 +39,9 @@ std::span<const Noun> all_nouns() {
        "examples:\n"
        "  tributary plan pareto --alpha-ms 10 --gbps 0.1 --params 25M --agents 4\n"
        "  tributary plan replay run.db"},
+      {"run", "copy the journal of a run",
+       "examples:\n"
+       "  tributary run copy run.db monday.db"},
       {"sim", "simulate the round protocol on a virtual clock, network and disk",
        "examples:\n"
        "  tributary sim run tests/scenarios/mixed.toml --seed 7"},
@@ -76,6 +79,7 @@ std::vector<Command> all_commands() {
   commands.push_back(plan_fusion_command());
   commands.push_back(plan_pareto_command());
   commands.push_back(plan_replay_command());
+  commands.push_back(run_copy_command());
   commands.push_back(sim_run_command());
   commands.push_back(demo_command());
   commands.push_back(report_command());

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "core/store/coordinator/readable.h"
@@ -11,6 +13,9 @@ namespace tributary {
 namespace {
 
 constexpr std::string_view kStorageComponent = "coordinator";
+// Readers of this project hold no transaction for more than about a second.
+constexpr std::chrono::seconds kClosePatience{5};
+constexpr std::chrono::milliseconds kCloseRetryEvery{20};
 
 }  // namespace
 
@@ -19,6 +24,19 @@ Result<std::unique_ptr<CoordinatorStorage>> CoordinatorStorage::open(
   TRIBUTARY_ASSIGN(std::unique_ptr<CoordinatorJournal> journal, CoordinatorJournal::open(options));
   return std::unique_ptr<CoordinatorStorage>(
       new CoordinatorStorage(std::move(journal), std::move(parts)));
+}
+
+CoordinatorStorage::~CoordinatorStorage() {
+  thread_.reset();
+  const auto give_up_at = parts_.clock.now() + kClosePatience;
+  Status status = journal_->close();
+  while (status.code() == StatusCode::unavailable && parts_.clock.now() < give_up_at) {
+    std::this_thread::sleep_for(kCloseRetryEvery);
+    status = journal_->close();
+  }
+  if (status.ok()) return;
+  parts_.log.warning(kStorageComponent, "the journal's log remains: copy it with the journal",
+                     {{"error", status.text()}});
 }
 
 Result<CoordinatorState> CoordinatorStorage::restore() {
@@ -38,7 +56,7 @@ void CoordinatorStorage::store(StoreCoordinator& wanted) {
     // The state machine logs a failure and stores again.
     if (status.ok()) log_stored(wanted.record);
     parts_.post(Stored{.token = wanted.token, .status = std::move(status)});
-    journal_->rest();
+    rest();
   });
 }
 
@@ -78,13 +96,25 @@ void CoordinatorStorage::log_stored(const CoordinatorRecord& record) {
                    {"checkpoint", commit->checkpoint.has_value()}});
 }
 
+// Copies a long log while no record waits.
+void CoordinatorStorage::rest() {
+  if (!blockage_.look(parts_.clock.now(), journal_->rest())) return;
+  blocked_bytes_ = journal_->database().log_bytes();
+}
+
 void CoordinatorStorage::store_telemetry() {
+  if (const std::uint64_t bytes = blocked_bytes_.exchange(0); bytes > 0 && parts_.note) {
+    parts_.note({.level = LogLevel::warning,
+                 .name = "journal_log_blocked",
+                 .text = blockage_text(journal_->database().path(), bytes)});
+  }
   if (keeping_) return;
   under_way_ = telemetry_.take();
   if (under_way_.size() == 0) return;
   keeping_ = true;
   thread_->post([this] {
     keep(under_way_);
+    rest();
     keeping_ = false;
   });
 }

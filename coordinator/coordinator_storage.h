@@ -6,9 +6,11 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
+#include "coordinator/log_blockage.h"
 #include "coordinator/telemetry/telemetry_buffer.h"
 #include "core/base/clock.h"
 #include "core/base/log/log.h"
@@ -26,12 +28,17 @@ class CoordinatorStorage {
     std::function<void(Event)> post;
     const Clock& clock;
     Log& log;
+    // Takes a note about the journal; called on the thread of the state machine.
+    std::function<void(const Note&)> note = nullptr;
   };
 
   // Opens or creates the journal file. Returns the journal's error if it cannot be used. `parts`
   // holds references that must outlive the object.
   static Result<std::unique_ptr<CoordinatorStorage>> open(const CoordinatorJournalOptions& options,
                                                           Parts parts);
+  // Ends as end() does, and closes the journal, whose file alone then has everything. If another
+  // process reads it meanwhile, this waits some seconds; then the log remains, with a warning.
+  ~CoordinatorStorage();
   CoordinatorStorage(const CoordinatorStorage&) = delete;
   CoordinatorStorage& operator=(const CoordinatorStorage&) = delete;
 
@@ -44,6 +51,7 @@ class CoordinatorStorage {
 
   TelemetryBuffer& telemetry() { return telemetry_; }
   // Passes the buffered telemetry to the journal, unless the previous batch is still being written.
+  // Call it about once per second. It also notes that a reader keeps the log from being copied.
   void store_telemetry();
 
   // Waits for the task in progress and drops all waiting ones. Nothing is stored afterwards.
@@ -60,6 +68,7 @@ class CoordinatorStorage {
 
   void log_stored(const CoordinatorRecord& record);
   void keep(const TelemetryRows& rows);
+  void rest();
 
   const Parts parts_;
   TelemetryBuffer telemetry_;
@@ -67,7 +76,10 @@ class CoordinatorStorage {
   std::atomic<bool> keeping_ = false;  // whether under_way_ belongs to the journal's thread
   TelemetryRows under_way_;            // batch that is being written
   bool keeping_failed_ = false;        // last write failed; used by the journal's thread
-  std::unique_ptr<Worker> thread_;     // destroyed before the members above
+  LogBlockage blockage_;               // used by the journal's thread
+  // Length of a log that a reader keeps from being copied; 0: nothing to note.
+  std::atomic<std::uint64_t> blocked_bytes_ = 0;
+  std::unique_ptr<Worker> thread_;  // destroyed before the members above
 };
 
 }  // namespace tributary

@@ -1,7 +1,13 @@
 // Tests of the storage thread of the coordinator with a real journal.
 #include "coordinator/coordinator_storage.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
 
 #include "core/base/log/log.h"
 #include "core/base/log/memory_log_testing.h"
@@ -33,6 +39,55 @@ TEST_F(CoordinatorStorageTest, ARoundThatIsNotThereIsAnsweredAllTheSame) {
   ASSERT_TRUE(storage_->restore().ok());
   storage_->load({.token = 7, .job = 1, .round = 5});
   EXPECT_EQ(events_.next<RoundLoaded>().token, 7u);
+}
+
+// The journal's thread works in order, so an answer shows that everything before it is done.
+TEST_F(CoordinatorStorageTest, AReaderThatBlocksTheLogIsNotedOnce) {
+  ManualClock clock;
+  std::vector<std::string> notes;
+  auto opened = CoordinatorStorage::open(
+      {.journal = {.path = folder_ / "blocked.db", .sync = false, .log_bytes = 64u << 10}},
+      {.post = events_.poster(), .clock = clock, .log = log_, .note = [&](const Note& note) {
+         notes.push_back(std::string(note.name) + ": " + note.text);
+       }});
+  ASSERT_TRUE(opened.ok()) << opened.status().text();
+  CoordinatorStorage& storage = **opened;
+  const auto run = RunFile::open(folder_ / "blocked.db");
+  ASSERT_TRUE(run.ok()) << run.status().text();
+  ASSERT_EQ((*run)->database().execute("BEGIN").text(), "ok");
+  ASSERT_TRUE((*run)->jobs().ok());
+  const auto write = [&] {
+    for (int i = 0; i < 200; ++i) storage.telemetry().event({.text = std::string(1000, 'x')});
+    storage.store_telemetry();
+    storage.load({.token = 1, .job = 1, .round = 1});
+    events_.next<RoundLoaded>();
+  };
+  for (int seconds = 0; seconds < 30; seconds += 10, clock.advance(std::chrono::seconds(10))) {
+    write();
+  }
+  write();
+  EXPECT_TRUE(notes.empty()) << "the next call passes it on";
+  for (int i = 0; i < 3; ++i) write();
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_THAT(notes[0], testing::AllOf(testing::StartsWith("journal_log_blocked: "),
+                                       testing::HasSubstr("blocked.db"), testing::HasSubstr("MB")));
+  ASSERT_EQ((*run)->database().execute("COMMIT").text(), "ok");
+}
+
+// The file alone has what was stored, although a reader has it open.
+TEST_F(CoordinatorStorageTest, TheJournalIsOneFileAtTheEnd) {
+  const auto run = RunFile::open(folder_ / "run.db");
+  ASSERT_TRUE(run.ok()) << run.status().text();
+  storage_->telemetry().event({.name = "last_event"});
+  storage_->end();
+  storage_->keep_rest();
+  storage_.reset();
+  EXPECT_TRUE(log_.entries().empty());
+  std::filesystem::copy_file(folder_ / "run.db", folder_ / "alone.db");
+  const auto alone = RunFile::open(folder_ / "alone.db");
+  ASSERT_TRUE(alone.ok()) << alone.status().text();
+  EXPECT_EQ((*alone)->events(0, 10)->size(), 1u);
+  EXPECT_FALSE(*(*alone)->log_missing());
 }
 
 // A batch in progress and the buffered rows are both written at the end.

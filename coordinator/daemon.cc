@@ -127,7 +127,8 @@ Status CoordinatorDaemon::open() {
                         .retention = settings_.retention},
                        {.post = [this](Event event) { loop_->post(std::move(event)); },
                         .clock = outlets_->clock(),
-                        .log = log()}));
+                        .log = log(),
+                        .note = [this](const Note& note) { outlets_->notes().note(note); }}));
   TRIBUTARY_ASSIGN(CoordinatorState state, storage_->restore());
   TRIBUTARY_TRY(open_link());
 

@@ -19,6 +19,7 @@
 #include "cli/text.h"
 #include "core/base/files/file.h"
 #include "core/base/nearest.h"
+#include "core/store/coordinator/closed_mark.h"
 #include "core/train/model/safetensors.h"
 #include "core/train/model_tools.h"
 
@@ -71,6 +72,7 @@ class Export {
                                            .got = error.message(),
                                            .remedy = "choose another folder with --out"});
     }
+    TRIBUTARY_ASSIGN(log_missing_, run_.log_missing());
     // TorchScript last: it may fail for lack of a library, and the other files are then there
     // already.
     if (wanted("safetensors")) TRIBUTARY_TRY(write_tensors());
@@ -90,6 +92,7 @@ class Export {
                               printable(job_.name()), model_.version, count_text(model.values()),
                               model_.hash);
     for (const std::string& file : files_) answer.text += fmt::format("  {}\n", printable(file));
+    if (log_missing_) answer.text += printable(log_missing_text(options_.run_file)) + "\n";
     if (!left_out_.empty()) answer.text += fmt::format("not as TorchScript: {}\n", left_out_);
     const Json json = {{"job", job_.record.job},
                        {"name", job_.name()},
@@ -97,6 +100,7 @@ class Export {
                        {"model_hash", fmt::format("{:016x}", model_.hash)},
                        {"parameters", model.values()},
                        {"files", files_},
+                       {"log_missing", log_missing_},
                        {"torchscript_left_out", left_out_.empty() ? Json() : Json(left_out_)}};
     answer.data = json_text(json);
     return answer;
@@ -170,6 +174,7 @@ class Export {
   std::vector<std::string> files_;
   // The reason why TorchScript is missing; empty if it is not.
   std::string left_out_;
+  bool log_missing_ = false;
 };
 
 Result<Answer> run(const ExportOptions& options) {

@@ -121,7 +121,9 @@ struct RunData {
   std::vector<TroubleRow> troubles;
   std::uint64_t aborts = 0;
   std::uint64_t divergences = 0;
-  // Sentences that state what was omitted because of a limit.
+  // RunFile::log_missing() of the journal.
+  bool log_missing = false;
+  // Sentences that state what is missing, or was omitted because of a limit.
   std::vector<std::string> left_out;
 
   // Returns the readings of this metric, by agent. The empty identifier is the coordinator.

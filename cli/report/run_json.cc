@@ -53,6 +53,7 @@ Json json_of(const RunFigures& figures) {
           {"collectives", figures.collectives},
           {"choices", figures.choices},
           {"switches", std::move(switches)},
+          {"log_missing", figures.log_missing},
           {"replicas_identical", figures.replicas_identical},
           {"aborts", figures.aborts},
           {"contributions_asked", figures.contributions_asked},

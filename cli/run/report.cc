@@ -12,6 +12,7 @@
 #include "cli/run/dashboard_pictures.h"
 #include "cli/text.h"
 #include "core/run/units/quantity.h"
+#include "core/store/coordinator/closed_mark.h"
 
 namespace tributary {
 namespace {
@@ -27,7 +28,7 @@ std::string bytes_text(std::uint64_t bytes, std::optional<std::uint64_t> dense) 
 }
 
 // A summary; the page has the details.
-std::string text_of(const report::RunReport& made) {
+std::string text_of(const report::RunReport& made, const std::string& run_file) {
   const report::RunFigures& figures = made.figures;
   std::string text =
       fmt::format("job '{}', {}: {} rounds in {}\n", printable(figures.job_name), figures.state,
@@ -43,6 +44,7 @@ std::string text_of(const report::RunReport& made) {
       bytes_text(figures.bytes_up, figures.bytes_dense_up),
       bytes_text(figures.bytes_down, figures.bytes_dense_down), figures.switches.size(),
       figures.replicas_identical ? "identical" : "DIVERGED, see the report", printable(made.page));
+  if (figures.log_missing) text += printable(log_missing_text(run_file)) + "\n";
   return text;
 }
 
@@ -78,7 +80,7 @@ Result<Answer> run(const ReportCommand& command, World& world) {
   json["run_db"] = options.run_file;
   json["report"] = made.page;
   json["files"] = made.files;
-  return Answer{.text = text_of(made), .data = json_text(json)};
+  return Answer{.text = text_of(made, options.run_file), .data = json_text(json)};
 }
 
 }  // namespace

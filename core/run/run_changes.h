@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -39,6 +40,9 @@ struct RunChanges {
   // earlier data.
   bool begins_anew = false;
   std::optional<std::int64_t> base_wall_ns = {};
+  // A warning about the file itself; an empty text: none. It is not sent across the network,
+  // because the coordinator has the file open then.
+  std::optional<std::string> file_warning = {};
   std::optional<std::vector<JobInfo>> jobs = {};  // all jobs, in the order of submission
   std::vector<NewRound> rounds = {};
   std::vector<NewPlan> plans = {};
@@ -53,9 +57,9 @@ struct RunChanges {
   bool overview_read = false;
 
   bool empty() const {
-    return !begins_anew && !base_wall_ns && !jobs && rounds.empty() && plans.empty() &&
-           ratios.empty() && metrics.empty() && !agents && reports.empty() && links.empty() &&
-           events.empty() && !overview_read;
+    return !begins_anew && !base_wall_ns && !file_warning && !jobs && rounds.empty() &&
+           plans.empty() && ratios.empty() && metrics.empty() && !agents && reports.empty() &&
+           links.empty() && events.empty() && !overview_read;
   }
 };
 

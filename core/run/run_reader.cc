@@ -6,7 +6,9 @@
 #include <optional>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
+#include "core/store/coordinator/closed_mark.h"
 #include "core/store/coordinator/packed.h"
 #include "schemas/limits.h"
 
@@ -189,6 +191,10 @@ Result<bool> RunReader::read_jobs(RunChanges& changes) {
   }
   std::ranges::reverse(jobs);
   changes.jobs = std::move(jobs);
+  TRIBUTARY_ASSIGN(const bool log_missing, file_->log_missing());
+  if (std::exchange(log_missing_, log_missing) != log_missing) {
+    changes.file_warning = log_missing ? log_missing_text(file_->database().path()) : "";
+  }
   return true;
 }
 

@@ -110,6 +110,7 @@ class RunReader {
   Stage stage_ = Stage::idle;
   bool begun_ = false;
   bool overview_read_ = false;
+  bool log_missing_ = false;
   std::int64_t base_wall_ns_ = 0;
   std::int64_t data_version_ = -1;
   Mark mark_;

@@ -26,6 +26,13 @@ class RunWriter {
     if (opened.ok()) journal_ = std::move(*opened);
   }
 
+  // A reader of the test may be in a transaction; the log then remains.
+  ~RunWriter() {
+    if (journal_) ignore_error(journal_->close());
+  }
+  RunWriter(const RunWriter&) = delete;
+  RunWriter& operator=(const RunWriter&) = delete;
+
   void job(std::uint64_t number = kJob, const std::string& name = "digits") {
     NewJobRecord record;
     record.job.job = record.checkpoint.job = number;

@@ -7,13 +7,18 @@
 
 namespace tributary {
 
-// Eight independent sums, so that additions need not wait for one another.
+// Eight independent sums, so that additions need not wait for one another. Value i belongs to sum
+// i % 8; the inner loop has a fixed length, so that compilers put the sums into vector registers.
+// The order of the additions does not depend on that.
 double norm_of(std::span<const float> values) {
   constexpr std::size_t kSums = 8;
   double squares[kSums] = {};
   const std::size_t whole = values.size() - values.size() % kSums;
-  for (std::size_t i = 0; i < whole; ++i) {
-    squares[i % kSums] += static_cast<double>(values[i]) * values[i];
+  for (std::size_t i = 0; i < whole; i += kSums) {
+    for (std::size_t k = 0; k < kSums; ++k) {
+      const double value = values[i + k];
+      squares[k] += value * value;
+    }
   }
   // The few remaining values need no sums of their own.
   for (const float value : values.subspan(whole)) squares[0] += static_cast<double>(value) * value;

@@ -20,6 +20,21 @@ TEST(Norm, IsTheRootOfTheSumOfSquares) {
   }
 }
 
+// The result is the same on every machine, whatever the compiler makes of the loop.
+TEST(Norm, IsAddedInAFixedOrder) {
+  std::vector<float> values(1003);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>(i * i % 997) * 0.1f + 1e-3f;
+  }
+  std::vector<double> squares(8);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    squares[i < 1000 ? i % 8 : 0] += static_cast<double>(values[i]) * values[i];
+  }
+  double sum = 0;
+  for (const double square : squares) sum += square;
+  EXPECT_EQ(norm_of(values), std::sqrt(sum));
+}
+
 TEST(Norm, DoesNotOverflowWhereSquaresOfFloatsWould) {
   EXPECT_NEAR(norm_of(std::vector<float>(2, 1e30f)) / (std::sqrt(2.0) * 1e30), 1, 1e-6);
 }

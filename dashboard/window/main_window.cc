@@ -76,10 +76,7 @@ void MainWindow::connect_runs() {
     if (!refresh_timer_.isActive()) refresh_timer_.start();
   });
   connect(&runs_, &OpenRuns::runs_changed, this, &MainWindow::take_runs);
-  connect(&runs_, &OpenRuns::trouble_changed, this, [this] {
-    banner_->show_trouble(runs_.runs());
-    refresh();
-  });
+  connect(&runs_, &OpenRuns::trouble_changed, this, &MainWindow::refresh);
   connect(status_, &RunStatus::close_requested, &runs_, &OpenRuns::close);
 }
 
@@ -140,7 +137,6 @@ void MainWindow::take_runs() {
   const std::vector<RunSession*> runs = runs_.runs();
   context_.give_colours(runs);
   for (Page* page : docks_->pages()) page->set_runs(runs);
-  banner_->show_trouble(runs);
   actions_->close_run->setEnabled(!runs.empty());
   setWindowTitle(runs.empty() ? "Tributary" : runs.front()->name() + " – Tributary");
   refresh();
@@ -154,6 +150,7 @@ void MainWindow::refresh() {
   SharedXAxis& x_axis = context_.group().x_axis();
   if (following != x_axis.following()) x_axis.set_following(following);
   context_.give_colours(runs);
+  banner_->show_trouble(runs);
   for (Page* page : docks_->pages()) {
     if (docks_->page_in_sight(page->name())) page->refresh();
   }

@@ -181,6 +181,17 @@ TEST_F(MainWindowTest, ARemovedFileIsReportedUntilItReturns) {
   EXPECT_TRUE(happens([&] { return banner().isEmpty(); })) << banner().toStdString();
 }
 
+TEST_F(MainWindowTest, AFileThatWasCopiedWithoutItsLogIsSaid) {
+  RunWriter writer(path("live.db"));
+  writer.job();
+  writer.round(1);
+  std::filesystem::copy_file(path("live.db"), path("run.db"));
+  window_->open_run(path("run.db"));
+  EXPECT_TRUE(happens([&] {
+    return banner().contains("newest rounds may be missing") && banner().contains("run copy");
+  })) << banner().toStdString();
+}
+
 TEST_F(MainWindowTest, PagesHaveKeys) {
   const std::vector<Page*>& pages = window_->docks().pages();
   ASSERT_GE(pages.size(), 2u);

@@ -32,6 +32,8 @@ TroubleBanner::TroubleBanner(QWidget* parent) : QFrame(parent) {
 void TroubleBanner::show_trouble(const std::vector<RunSession*>& runs) {
   QStringList lines;
   for (const RunSession* run : runs) {
+    const std::string& warning = run->view().file_warning();
+    if (!warning.empty()) lines.push_back("⚠ " + QString::fromStdString(warning));
     if (run->trouble().ok()) continue;
     lines.push_back("⚠ " + QString::fromStdString(run->trouble().text()) +
                     ". Retrying automatically; data read so far stays visible.");

@@ -1,4 +1,5 @@
-// Shows the problems of the open runs above the pages while they last. GUI thread only.
+// Shows the problems of the open runs, and warnings about their files, above the pages while they
+// last. GUI thread only.
 //
 // It keeps texts and no pointer to a run. Problems come from files and networks, so their texts are
 // shown as plain text.

@@ -51,6 +51,7 @@ void RunView::take_all(Part& revision, Items& items) {
 void RunView::apply(RunChanges&& changes) {
   if (changes.begins_anew) forget();
   if (changes.base_wall_ns) base_wall_ns_ = *changes.base_wall_ns;
+  if (changes.file_warning) file_warning_ = std::move(*changes.file_warning);
   if (changes.jobs) take(std::move(*changes.jobs));
   take_all(revisions_.rounds, changes.rounds);
   take_all(revisions_.rounds, changes.plans);

@@ -129,6 +129,8 @@ class RunView {
 
   std::int64_t base_wall_ns() const { return base_wall_ns_; }
   bool overview_read() const { return overview_read_; }
+  // A warning about the file itself; empty: none.
+  const std::string& file_warning() const { return file_warning_; }
   const std::vector<JobInfo>& jobs() const { return jobs_; }
   const RoundTable* rounds(std::uint64_t job) const;  // null before the first
   const MetricCurve* metric(std::uint64_t job, std::string_view name,
@@ -187,6 +189,7 @@ class RunView {
 
   RunLimits limits_;
   std::int64_t base_wall_ns_ = 0;
+  std::string file_warning_;
   bool overview_read_ = false;
   std::vector<JobInfo> jobs_;
   std::map<std::uint64_t, std::unique_ptr<RoundTable>> rounds_;

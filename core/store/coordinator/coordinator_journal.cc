@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/store/coordinator/closed_mark.h"
 #include "core/store/coordinator/coordinator_reading.h"
 #include "core/store/coordinator/coordinator_schema.h"
 #include "core/store/coordinator/packed.h"
@@ -72,6 +73,15 @@ Status CoordinatorJournal::in_transaction(Function&& function) {
     epochs_looked_at_.clear();
   }
   return status;
+}
+
+// The mark is the last page of the log, so the file has it only with everything before it.
+Status CoordinatorJournal::close() {
+  if (!closed_) {
+    TRIBUTARY_TRY(in_transaction([&] { return mark_closed(database(), now_wall_ns()); }));
+    closed_ = true;
+  }
+  return database().log().empty();
 }
 
 Status CoordinatorJournal::store(const CoordinatorRecord& record) {

@@ -44,8 +44,12 @@ class CoordinatorJournal {
   // that is stored again replaces the earlier one.
   Status store(const CoordinatorRecord& record);
   // Copies a long log into the file. Call it while nothing waits for the journal; otherwise the
-  // next record does it.
-  void rest() { database().log().copy_if_long(); }
+  // next record does it. Returns whether the log was long (WriteAheadLog::copy_if_long()).
+  bool rest() { return database().log().copy_if_long(); }
+  // Copies the whole log into the file, frees it, and marks the file as closed: the file alone has
+  // everything then. Nothing may be stored afterwards. Fails with unavailable during a reader's
+  // transaction: call it again, or the log still belongs to the file.
+  Status close();
   // Returns the state for a restart. Fails with corrupt_data if a stored value does not match its
   // hash.
   Result<CoordinatorState> restore();
@@ -93,6 +97,7 @@ class CoordinatorJournal {
   Blobs blobs_;
   const Clock& clock_;
   std::uint64_t history_rounds_max_;
+  bool closed_ = false;  // has the mark
   std::array<BoundedTable, 4> tables_;
   // Cached knowledge about the tables; cleared after a failed transaction.
   std::map<std::string, std::int64_t> agent_numbers_;

@@ -194,14 +194,16 @@ Result<std::vector<EpochRecord>> CoordinatorReading::epochs(std::uint64_t job) {
 // LEFT JOIN: a round without a plan is still a round, and its frame is then null.
 Result<std::vector<RoundRecord>> CoordinatorReading::rounds(std::uint64_t job,
                                                             std::uint64_t first_round,
-                                                            std::uint64_t last_round) {
+                                                            std::uint64_t last_round,
+                                                            std::uint32_t rounds_max) {
   std::vector<RoundRecord> rounds;
   TRIBUTARY_TRY(database_.each(
       "SELECT round_row, job, round, epoch, attempt, journal_entry, members, buckets, "
       "previous_hash, model_hash, began_at_ns, committed_at_ns, bytes_up, bytes_down, outcomes, "
       "frame FROM rounds LEFT JOIN plans USING (round_row) "
-      "WHERE job = ? AND round BETWEEN ? AND ? ORDER BY round",
-      [&](Rows& row) { return read_round(row, rounds); }, job, first_round, last_round));
+      "WHERE job = ? AND round BETWEEN ? AND ? ORDER BY round LIMIT ?",
+      [&](Rows& row) { return read_round(row, rounds); }, job, first_round, last_round,
+      rounds_max));
   return rounds;
 }
 

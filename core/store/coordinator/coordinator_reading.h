@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,9 +27,10 @@ class CoordinatorReading {
   Result<RoundLoaded> load_round(const LoadRound& wanted);
 
   Result<std::vector<JobRecord>> jobs();
-  // Rounds first_round to last_round of a job, in ascending order.
-  Result<std::vector<RoundRecord>> rounds(std::uint64_t job, std::uint64_t first_round,
-                                          std::uint64_t last_round);
+  // Rounds first_round to last_round of a job, in ascending order; the first `rounds_max` of them.
+  Result<std::vector<RoundRecord>> rounds(
+      std::uint64_t job, std::uint64_t first_round, std::uint64_t last_round,
+      std::uint32_t rounds_max = std::numeric_limits<std::uint32_t>::max());
   // All stored epochs of a job, in ascending order.
   Result<std::vector<EpochRecord>> epochs(std::uint64_t job);
 

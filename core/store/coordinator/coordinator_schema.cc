@@ -179,9 +179,14 @@ constexpr std::string_view kCoordinatorVersion3 = R"sql(
 ALTER TABLE agent_rounds ADD COLUMN mechanisms BLOB;
 ALTER TABLE rounds ADD COLUMN mechanisms BLOB;
 )sql";
+// The time at which a coordinator closed the file with everything in it. NULL: it has the file
+// open, or it died, or an earlier build wrote the row.
+constexpr std::string_view kCoordinatorVersion4 = R"sql(
+ALTER TABLE runs ADD COLUMN closed_wall_ns INTEGER;
+)sql";
 // Released steps never change: a file of any earlier version passes through the steps after it.
-const std::array<std::string_view, 3> kCoordinatorSteps = {
-    kCoordinatorVersion1, kCoordinatorVersion2, kCoordinatorVersion3};
+const std::array<std::string_view, 4> kCoordinatorSteps = {
+    kCoordinatorVersion1, kCoordinatorVersion2, kCoordinatorVersion3, kCoordinatorVersion4};
 
 }  // namespace
 

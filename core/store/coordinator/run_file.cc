@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "core/store/coordinator/closed_mark.h"
 #include "core/store/coordinator/coordinator_reading.h"
 #include "core/store/coordinator/coordinator_schema.h"
 #include "core/store/database/restored.h"
@@ -83,6 +86,11 @@ Result<std::unique_ptr<RunFile>> RunFile::open(const std::string& path) {
   return std::unique_ptr<RunFile>(new RunFile(std::move(database), version));
 }
 
+Result<bool> RunFile::log_missing() {
+  if (version_ < kClosedMarkSince) return false;
+  return is_log_missing(*database_);
+}
+
 std::string_view RunFile::later_report_columns() const {
   // Schema version that introduced the columns.
   constexpr std::uint32_t kSince = 2;
@@ -109,7 +117,17 @@ Result<std::vector<JobRecord>> RunFile::jobs() { return CoordinatorReading(*data
 
 Result<std::vector<RoundRecord>> RunFile::rounds(std::uint64_t job, std::uint64_t first_round,
                                                  std::uint64_t last_round) {
-  return CoordinatorReading(*database_).rounds(job, first_round, last_round);
+  constexpr std::uint32_t kRoundsAtATime = 1'000;
+  std::vector<RoundRecord> all;
+  for (std::uint64_t from = first_round; from <= last_round;) {
+    TRIBUTARY_ASSIGN(std::vector<RoundRecord> page,
+                     CoordinatorReading(*database_).rounds(job, from, last_round, kRoundsAtATime));
+    const bool more = page.size() == kRoundsAtATime;
+    if (more) from = page.back().id.round + 1;
+    std::ranges::move(page, std::back_inserter(all));
+    if (!more) break;
+  }
+  return all;
 }
 
 Result<RoundLoaded> RunFile::load_round(std::uint64_t job, std::uint64_t round) {
@@ -187,6 +205,35 @@ Result<std::vector<AgentRoundRecord>> RunFile::agent_rounds(std::uint64_t job,
   const std::uint64_t read_to =
       last_round < kLast - kNextReportMax ? last_round + kNextReportMax : last_round;
   std::vector<AgentRoundRecord> reports;
+  for (std::uint64_t from = first_round; from <= read_to;) {
+    TRIBUTARY_ASSIGN(const std::optional<std::uint64_t> end,
+                     end_of_report_page(job, from, read_to));
+    if (!end) break;
+    TRIBUTARY_TRY(read_reports(job, from, *end, reports));
+    from = *end + 1;
+  }
+  move_to_own_round(reports);
+  std::erase_if(reports,
+                [&](const AgentRoundRecord& report) { return report.id.round > last_round; });
+  return reports;
+}
+
+// The last round of the next page of reports; empty after the last report.
+Result<std::optional<std::uint64_t>> RunFile::end_of_report_page(std::uint64_t job,
+                                                                 std::uint64_t first_round,
+                                                                 std::uint64_t last_round) {
+  constexpr std::uint32_t kReportsAtATime = 20'000;
+  std::optional<std::uint64_t> end;
+  TRIBUTARY_TRY(database_
+                    ->first("SELECT max(round) FROM (SELECT round FROM agent_rounds "
+                            "WHERE job = ? AND round BETWEEN ? AND ? ORDER BY round LIMIT ?)",
+                            std::tie(end), job, first_round, last_round, kReportsAtATime)
+                    .status());
+  return end;
+}
+
+Status RunFile::read_reports(std::uint64_t job, std::uint64_t first_round, std::uint64_t last_round,
+                             std::vector<AgentRoundRecord>& reports) {
   const auto add = [&](Rows& row) -> Status {
     AgentRoundRecord& report = reports.emplace_back();
     Gap loss(report.loss);
@@ -202,17 +249,13 @@ Result<std::vector<AgentRoundRecord>> RunFile::agent_rounds(std::uint64_t job,
                     wait.read(), update.read(), residual.read(), report.bytes_up, report.bytes_down,
                     decode.read(), gain.read(), report.mechanisms);
   };
-  TRIBUTARY_TRY(database_->each(
+  return database_->each(
       fmt::format("SELECT r.job, round, epoch, attempt, agent_id, loss, examples, compute_s, "
                   "encode_s, wait_s, update_norm, residual_norm, bytes_up, bytes_down, {}, {} "
                   "FROM agent_rounds r JOIN agents USING (agent) "
                   "WHERE r.job = ? AND round BETWEEN ? AND ? ORDER BY round, agent_id, attempt",
                   later_report_columns(), mechanisms_column()),
-      add, job, first_round, read_to));
-  move_to_own_round(reports);
-  std::erase_if(reports,
-                [&](const AgentRoundRecord& report) { return report.id.round > last_round; });
-  return reports;
+      add, job, first_round, last_round);
 }
 
 Result<std::vector<StoredEvent>> RunFile::events(std::int64_t after, std::uint32_t rows_max) {

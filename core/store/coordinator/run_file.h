@@ -1,6 +1,7 @@
 // Reads a coordinator's journal from another process: for dashboards and tools, also while the
-// coordinator runs. It never writes. Every call is a transaction of its own, so it never blocks the
-// coordinator for long.
+// coordinator runs. It never writes. No transaction lasts longer than a call, and a call that reads
+// many rows takes several, so that the coordinator can copy its log between them. Only restore()
+// reads a whole model in one.
 //
 // Used by one thread at a time. Calls fail with unavailable (locked), corrupt_data or io_error.
 #pragma once
@@ -66,6 +67,10 @@ class RunFile {
   // a newer version.
   static Result<std::unique_ptr<RunFile>> open(const std::string& path);
 
+  // Whether the file was probably copied without its write-ahead log (closed_mark.h), so that the
+  // newest rounds may be missing. Never true for a file of version 3 or less.
+  Result<bool> log_missing();
+
   Result<std::vector<JobRecord>> jobs();
   Result<std::vector<AgentRecord>> agents();
   // In ascending order; both bounds are included.
@@ -111,6 +116,12 @@ class RunFile {
   Database& database() { return *database_; }
 
  private:
+  Result<std::optional<std::uint64_t>> end_of_report_page(std::uint64_t job,
+                                                          std::uint64_t first_round,
+                                                          std::uint64_t last_round);
+  // Appends the reports as they stand in the file.
+  Status read_reports(std::uint64_t job, std::uint64_t first_round, std::uint64_t last_round,
+                      std::vector<AgentRoundRecord>& reports);
   // The same for the column with the facts of a round.
   std::string_view mechanisms_column() const;
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -37,6 +38,9 @@ struct DatabaseOptions {
   // Bound on the length of texts and blobs, whatever the file claims.
   std::uint32_t value_bytes_max = 16u << 20;
 };
+
+// Receives the pages that are copied so far, and all pages; returns false to stop.
+using CopyProgress = std::function<bool(std::uint64_t done, std::uint64_t total)>;
 
 // A connection to one SQLite file.
 class Database {
@@ -110,6 +114,7 @@ class Database {
 
  private:
   friend class Transaction;
+  friend Status copy_database(Database& from, Database& to, const CopyProgress& progress);
 
   explicit Database(std::string path) : path_(std::move(path)) {}
   Status open_file(const DatabaseOptions& options);

@@ -71,7 +71,10 @@ Status WriteAheadLog::error(std::string_view doing) const {
 }
 
 void WriteAheadLog::prepare() {
-  if (!std::exchange(rolled_back_, false)) return copy_if_long();
+  if (!std::exchange(rolled_back_, false)) {
+    copy_if_long();
+    return;
+  }
   if (limits_.measures_space) cut();
   ignore_error(empty());
 }
@@ -84,9 +87,6 @@ Status WriteAheadLog::copy(int manner) {
   return code == SQLITE_OK ? Status() : error("copying the log into it");
 }
 
-// Copies the log and frees its space: the log alone may have filled the disk. Fails with
-// unavailable if a transaction of another connection prevents it; the log is then copied as far as
-// possible. Without waiting for readers, because a commit may wait for this.
 Status WriteAheadLog::empty() {
   TRIBUTARY_ASSIGN(const int wait_ms, value_of<int>(connection_, path_, "PRAGMA busy_timeout"));
   sqlite3_busy_timeout(connection_, 0);
@@ -97,10 +97,11 @@ Status WriteAheadLog::empty() {
 
 // A failed copy is no error of the commit before it, because committed data is safe in the log. The
 // copy is repeated after the next commit. On a small disk the log gives its space back, too.
-void WriteAheadLog::copy_if_long() {
+bool WriteAheadLog::copy_if_long() {
   const std::uint64_t allowed = log_bytes_allowed(limits_.bytes_max, free_space());
-  if (bytes_ == 0 || bytes_ < allowed) return;
+  if (bytes_ == 0 || bytes_ < allowed) return false;
   ignore_error(allowed < limits_.bytes_max ? empty() : copy());
+  return true;
 }
 
 std::uint64_t WriteAheadLog::free_space() const {

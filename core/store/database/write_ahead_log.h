@@ -44,8 +44,13 @@ class WriteAheadLog {
   // Copies the log into the file as far as readers allow.
   Status copy();
   // Copies the log if it is long. The next transaction does so otherwise, so a host calls this
-  // while no commit is waiting.
-  void copy_if_long();
+  // while no commit is waiting. Returns whether the log was long: once copied, it is short again
+  // after the next commit, unless a reader's transaction prevents it.
+  bool copy_if_long();
+  // Copies the log and frees its space: the log alone may have filled the disk. Does not wait for
+  // readers, because a commit may wait for this. Fails with unavailable if a transaction of another
+  // connection prevents it; the log is then copied as far as possible.
+  Status empty();
 
   // --- within a transaction ---
   // Before its commit. Fails with resource_exhausted if the disk would have too little room to copy
@@ -58,7 +63,6 @@ class WriteAheadLog {
       : connection_(connection), path_(std::move(path)), limits_(limits) {}
   Status begin();
   Status copy(int manner);
-  Status empty();
   void cut();
   std::uint64_t free_space() const;
   Status error(std::string_view doing) const;

@@ -88,6 +88,7 @@ std::vector<Alert> alerts_of(const RunView& view, const Status& trouble,
                              const AlertLimits& limits) {
   std::vector<Alert> alerts;
   if (!trouble.ok()) alerts.push_back({.error = true, .text = trouble.text()});
+  if (!view.file_warning().empty()) alerts.push_back({.text = view.file_warning()});
   for (const JobInfo& job : view.jobs()) {
     if (job.state != wire::JobState::stopped || job.reason.empty()) continue;
     alerts.push_back({.text = "job " + job.name + " was stopped: " + job.reason});

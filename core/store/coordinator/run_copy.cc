@@ -1,0 +1,148 @@
+#include "core/store/coordinator/run_copy.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "core/base/clock.h"
+#include "core/store/coordinator/closed_mark.h"
+#include "core/store/coordinator/run_file.h"
+#include "core/store/database/database_copy.h"
+#include "core/store/database/file_lock.h"
+#include "core/store/database/journal.h"
+
+namespace tributary {
+namespace {
+
+namespace fs = std::filesystem;
+
+Status refused_copy(StatusCode code, const std::string& copy, std::string expected, std::string got,
+                    std::string remedy) {
+  return Status(code, {.what = fmt::format("copy '{}'", copy),
+                       .expected = std::move(expected),
+                       .got = std::move(got),
+                       .remedy = std::move(remedy)});
+}
+
+// Files that SQLite keeps beside a database.
+void remove_beside(const std::string& database) {
+  std::error_code ignored;
+  for (const char* const end : {"-wal", "-shm", "-journal"}) fs::remove(database + end, ignored);
+}
+
+// A new file beside the target, which takes its place in the end.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const std::string& target)
+      : target_(target), name_(fmt::format("{}.{}.tmp", target, ::getpid())) {
+    remove();
+  }
+  ~TemporaryFile() { remove(); }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+  const std::string& name() const { return name_; }
+
+  // A log of the earlier file would be taken for the new one's.
+  Status take_place() {
+    remove_beside(target_);
+    if (::rename(name_.c_str(), target_.c_str()) == 0 && sync_folder()) return {};
+    return refused_copy(StatusCode::io_error, target_, "a file that can be created",
+                        std::generic_category().message(errno),
+                        "check that the folder exists and the permissions in it");
+  }
+
+ private:
+  void remove() {
+    std::error_code ignored;
+    fs::remove(name_, ignored);
+    remove_beside(name_);
+  }
+
+  bool sync_folder() const {
+    const fs::path parent = fs::path(target_).parent_path();
+    const int folder =
+        ::open(parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool synced = folder >= 0 && ::fsync(folder) == 0;
+    if (folder >= 0) ::close(folder);
+    return synced;
+  }
+
+  std::string target_;
+  std::string name_;
+};
+
+Status check_target(const RunCopyOptions& options) {
+  std::error_code error;
+  if (fs::equivalent(options.run_file, options.copy, error)) {
+    return refused_copy(StatusCode::invalid_argument, options.copy, "another file than the run's",
+                        "the same file", "name another file");
+  }
+  for (const std::string& file : {options.copy, options.copy + "-wal"}) {
+    if (options.replace || !fs::exists(file, error)) continue;
+    return refused_copy(StatusCode::already_exists, options.copy, "a new file",
+                        fmt::format("'{}', which exists", file),
+                        "name another file, or replace it with --force");
+  }
+  if (!fs::is_directory(options.copy, error)) return {};
+  return refused_copy(StatusCode::invalid_argument, options.copy, "a file's name", "a folder",
+                      "name a file in it");
+}
+
+// A daemon locks the file beside its journal. Without that file there is no daemon.
+Result<std::optional<FileLock>> lock_replaced(const std::string& copy) {
+  std::optional<FileLock> lock;
+  std::error_code error;
+  if (!fs::exists(copy + ".lock", error)) return lock;
+  TRIBUTARY_ASSIGN(FileLock taken, FileLock::take(copy));
+  lock.emplace(std::move(taken));
+  return lock;
+}
+
+// The copy is closed when its content is complete.
+Result<RunCopied> fill(RunFile& run, const std::string& copy, const CopyProgress& progress) {
+  RunCopied copied;
+  TRIBUTARY_ASSIGN(copied.log_missing, run.log_missing());
+  std::uint32_t page_bytes = 0;
+  TRIBUTARY_TRY(run.database().first("PRAGMA page_size", std::tie(page_bytes)).status());
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Database> database,
+                   Database::open(copy, {.page_bytes = page_bytes}));
+  TRIBUTARY_TRY(copy_database(run.database(), *database, progress));
+  std::uint32_t version = 0;
+  for (const Result<bool>& read :
+       {database->first("PRAGMA user_version", std::tie(version)),
+        database->first("SELECT count(*) FROM jobs", std::tie(copied.jobs)),
+        database->first("SELECT count(*) FROM rounds", std::tie(copied.rounds))}) {
+    TRIBUTARY_TRY(read.status());
+  }
+  if (version >= kClosedMarkSince && !copied.log_missing) {
+    TRIBUTARY_TRY(mark_closed(*database, wall_time_ns(SystemClock())));
+  }
+  TRIBUTARY_TRY(database->log().empty());
+  copied.bytes = database->file_bytes();
+  return copied;
+}
+
+}  // namespace
+
+Result<RunCopied> copy_run(const RunCopyOptions& options) {
+  TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(options.run_file));
+  TRIBUTARY_TRY(check_target(options));
+  TRIBUTARY_ASSIGN(const std::optional<FileLock> lock, lock_replaced(options.copy));
+  TemporaryFile file(options.copy);
+  const CopyProgress go_on = [](std::uint64_t, std::uint64_t) { return true; };
+  TRIBUTARY_ASSIGN(RunCopied copied,
+                   fill(*run, file.name(), options.progress ? options.progress : go_on));
+  TRIBUTARY_TRY(file.take_place());
+  return copied;
+}
+
+}  // namespace tributary

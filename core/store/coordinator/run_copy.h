@@ -1,0 +1,36 @@
+// Copies a coordinator's journal to one file, also while the coordinator writes it.
+//
+// The copy is complete without a log. It is the journal of one moment: one read transaction lasts
+// as long as the copying, and the log of a live journal grows meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/base/status.h"
+#include "core/store/database/database.h"
+
+namespace tributary {
+
+struct RunCopyOptions {
+  std::string run_file;
+  std::string copy;
+  bool replace = false;  // an existing file; a journal in use is never replaced
+  // Returns false to stop; null: none.
+  CopyProgress progress = nullptr;
+};
+
+struct RunCopied {
+  std::uint64_t jobs = 0;
+  std::uint64_t rounds = 0;  // committed rounds of all jobs
+  std::uint64_t bytes = 0;
+  // RunFile::log_missing() of the run's file. The copy says so, too.
+  bool log_missing = false;
+};
+
+// The copy appears when it is complete; after an error an existing file is unchanged. SIGKILL can
+// leave a file COPY.PROCESS.tmp. Only the owner can read the copy. Fails with already_exists,
+// invalid_argument (the same file), cancelled, and as RunFile and Database do.
+Result<RunCopied> copy_run(const RunCopyOptions& options);
+
+}  // namespace tributary
