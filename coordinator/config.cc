@@ -6,6 +6,7 @@
 
 #include "core/net/access/allow_list.h"
 #include "core/net/access/join_file.h"
+#include "core/train/agent_data.h"
 
 namespace tributary {
 namespace {
@@ -122,6 +123,7 @@ Status check_together(const Settings& settings, const CoordinatorSettings& confi
   // Makes the trainer once to check its settings, so that an error appears at the start and not at
   // the first evaluation.
   if (!config.evaluation.training.data.path.empty()) {
+    TRIBUTARY_TRY(check_data_source(config.evaluation.training.data, "evaluation"));
     TRIBUTARY_TRY(make_trainer(config.evaluation.trainer, config.evaluation.training).status());
   }
   return config.common.log_options().status();

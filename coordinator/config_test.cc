@@ -50,6 +50,13 @@ TEST(CoordinatorConfig, EndpointsHaveASchemeAndAPort) {
   }
 }
 
+TEST(CoordinatorConfig, AnEvaluationNeedsExamplesThatExist) {
+  const Status status = read_with({"evaluation.path=/nowhere/digits"}).status();
+  EXPECT_EQ(status.code(), StatusCode::not_found);
+  EXPECT_THAT(status.text(), HasSubstr("setting evaluation.path"));
+  EXPECT_THAT(status.text(), HasSubstr("'/nowhere/digits', which does not exist"));
+}
+
 TEST(CoordinatorConfig, AnOperatorIsAnId) {
   const Status status = read_with({"watch.endpoint=tcp://*:4641", "watch.allow_file=w.allow",
                                    "watch.operators=[\"not an id\"]"})

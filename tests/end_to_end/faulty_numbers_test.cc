@@ -120,7 +120,7 @@ void set_fault(Federation& federation, std::uint32_t agent, const std::string& v
                std::uint64_t rounds = kFaultyRounds) {
   federation.set_for_agent(agent, "trainer.name=torch");
   federation.set_for_agent(agent, "trainer.library=" TRIBUTARY_FAULTY_TRAINER);
-  federation.set_for_agent(agent, "data.path=unused");
+  federation.set_for_agent(agent, "data.path=.");
   federation.set_for_agent(agent, fmt::format("trainer.model_file={}:{}:{}", value, kFirstFault,
                                               always ? rounds : kFirstFault));
 }
