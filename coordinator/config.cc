@@ -149,7 +149,8 @@ Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags) 
     bind_job(job, job_file, "");
     TRIBUTARY_TRY(job_file.read_file(flags.job));
     config.job = job;
-  } else if (settings.given("job.name")) {
+  } else if (settings.any_given("job.")) {
+    // A key of a job without the required ones is an error below, not ignored.
     config.job = job;
   }
   // Checks the job before the coordinator starts.
