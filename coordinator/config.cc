@@ -6,6 +6,7 @@
 
 #include "core/net/access/allow_list.h"
 #include "core/net/access/join_file.h"
+#include "core/train/agent_data.h"
 
 namespace tributary {
 namespace {
@@ -122,6 +123,7 @@ Status check_together(const Settings& settings, const CoordinatorSettings& confi
   // Makes the trainer once to check its settings, so that an error appears at the start and not at
   // the first evaluation.
   if (!config.evaluation.training.data.path.empty()) {
+    TRIBUTARY_TRY(check_data_source(config.evaluation.training.data, "evaluation"));
     TRIBUTARY_TRY(make_trainer(config.evaluation.trainer, config.evaluation.training).status());
   }
   return config.common.log_options().status();
@@ -147,7 +149,8 @@ Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags) 
     bind_job(job, job_file, "");
     TRIBUTARY_TRY(job_file.read_file(flags.job));
     config.job = job;
-  } else if (settings.given("job.name")) {
+  } else if (settings.any_given("job.")) {
+    // A key of a job without the required ones is an error below, not ignored.
     config.job = job;
   }
   // Checks the job before the coordinator starts.

@@ -51,6 +51,25 @@ TEST(CoordinatorConfig, EndpointsHaveASchemeAndAPort) {
   }
 }
 
+TEST(CoordinatorConfig, AJobIsReadFromAnyOfItsKeys) {
+  EXPECT_FALSE(read_with({})->job);
+  const auto settings = read_with({"job.name=first", "job.rounds=3", "job.parameters=10"});
+  ASSERT_TRUE(settings.ok()) << settings.status().text();
+  EXPECT_EQ(settings->job->rounds, 3u);
+  // Without its required keys a job is an error, and no key of it is ignored.
+  EXPECT_THAT(read_with({"job.codec=thc"}).status().text(), HasSubstr("got no name"));
+  EXPECT_THAT(read_with({"job.rounds=3", "job.parameters=10"}).status().text(),
+              HasSubstr("got no name"));
+  EXPECT_THAT(read_with({"job.name=first"}).status().text(), HasSubstr("got no rounds"));
+}
+
+TEST(CoordinatorConfig, AnEvaluationNeedsExamplesThatExist) {
+  const Status status = read_with({"evaluation.path=/nowhere/digits"}).status();
+  EXPECT_EQ(status.code(), StatusCode::not_found);
+  EXPECT_THAT(status.text(), HasSubstr("setting evaluation.path"));
+  EXPECT_THAT(status.text(), HasSubstr("'/nowhere/digits', which does not exist"));
+}
+
 TEST(CoordinatorConfig, AnOperatorIsAnId) {
   const Status status = read_with({"watch.endpoint=tcp://*:4641", "watch.allow_file=w.allow",
                                    "watch.operators=[\"not an id\"]"})

@@ -10,6 +10,7 @@
 #include "core/net/access/allow_list.h"
 #include "core/net/access/join_file.h"
 #include "core/service/peer_link.h"
+#include "core/train/agent_data.h"
 
 namespace tributary {
 namespace {
@@ -128,9 +129,7 @@ Status check_together(const Settings& settings, const AgentSettings& config) {
         parse_public_key(config.coordinator_key).status().at("setting link.coordinator_key"));
   }
   TRIBUTARY_TRY(check_peers(settings, config));
-  if (config.trainer == "torch" && config.training.data.path.empty()) {
-    return settings.missing("data.path", "set it to the folder or file of this agent's data");
-  }
+  if (config.trainer == "torch") TRIBUTARY_TRY(check_data_source(config.training.data, "data"));
   if (config.training.data.shard >= config.training.data.shards) {
     return Status(
         StatusCode::invalid_argument,

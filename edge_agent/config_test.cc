@@ -53,6 +53,21 @@ TEST(AgentSettings, TheCoordinatorsEndpointTheIdAndTheShardAreChecked) {
   }
 }
 
+// Without examples an agent could only fail in its first round.
+TEST(AgentSettings, ATrainerNeedsExamplesThatExist) {
+  const auto error_with = [](const std::string& path) {
+    return settings_with({"trainer.name=torch", "data.path=" + path}).status();
+  };
+  EXPECT_EQ(error_with("").code(), StatusCode::invalid_argument);
+  const Status status = error_with("/nowhere/digits");
+  EXPECT_EQ(status.code(), StatusCode::not_found);
+  EXPECT_NE(status.text().find("setting data.path"), std::string::npos) << status.text();
+  EXPECT_NE(status.text().find("'/nowhere/digits', which does not exist"), std::string::npos)
+      << status.text();
+  // The synthetic trainer reads no data.
+  EXPECT_TRUE(settings_with({"data.path=/nowhere/digits"}).ok());
+}
+
 // A wildcard address or a host name is not an address that peers can connect to.
 TEST(AgentSettings, APortForPeersIsOneThatTheyCanReach) {
   for (const std::string bad :

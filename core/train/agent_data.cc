@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -13,26 +15,21 @@
 namespace tributary {
 namespace {
 
-// The number of classes is the job's: a shard may lack the highest ones.
-Result<DataRequest> request_of(const DataSource& source, const TrainingJob& job) {
-  if (source.path.empty()) {
-    return Status(StatusCode::invalid_argument,
-                  {.what = "setting data.path",
-                   .expected = "a folder or a file of examples",
-                   .got = "nothing",
-                   .remedy = "set it to the folder or file of this agent's data"});
-  }
+Result<DataFormat> format_of(const DataSource& source, std::string_view table) {
   const std::span<const std::string_view> names = data_format_names();
   const auto format = std::ranges::find(names, source.format);
-  if (format == names.end()) {
-    return Status(StatusCode::invalid_argument, {.what = "setting data.format",
-                                                 .expected = "a format that this version reads",
-                                                 .got = fmt::format("'{}'", source.format),
-                                                 .remedy = did_you_mean(source.format, names)});
-  }
+  if (format != names.end()) return static_cast<DataFormat>(format - names.begin());
+  return Status(StatusCode::invalid_argument, {.what = fmt::format("setting {}.format", table),
+                                               .expected = "a format that this version reads",
+                                               .got = fmt::format("'{}'", source.format),
+                                               .remedy = did_you_mean(source.format, names)});
+}
+
+// The number of classes is the job's: a shard may lack the highest ones.
+Result<DataRequest> request_of(const DataSource& source, const TrainingJob& job) {
   DataRequest request;
+  TRIBUTARY_ASSIGN(request.format, format_of(source, "data"));
   request.path = source.path;
-  request.format = static_cast<DataFormat>(format - names.begin());
   request.classes = job.input.classes;
   request.scales = job.layout.scales;
   const bool labels = job.input.task == DataTask::classification;
@@ -82,6 +79,26 @@ Result<TrainingData> own_data(std::shared_ptr<const DataSet> whole, const DataSo
 }
 
 }  // namespace
+
+Status check_data_source(const DataSource& source, std::string_view table) {
+  const auto wrong_path = [&](StatusCode code, std::string got) {
+    return Status(code, {.what = fmt::format("setting {}.path", table),
+                         .expected = "a folder or a file of examples",
+                         .got = std::move(got),
+                         .remedy = "set it to the data; 'tributary data make' makes some to try"});
+  };
+  if (source.path.empty()) return wrong_path(StatusCode::invalid_argument, "nothing");
+  std::error_code error;
+  const bool exists = std::filesystem::exists(source.path, error);
+  if (error) {
+    return wrong_path(StatusCode::io_error, fmt::format("'{}': {}", source.path, error.message()));
+  }
+  if (!exists) {
+    return wrong_path(StatusCode::not_found,
+                      fmt::format("'{}', which does not exist", source.path));
+  }
+  return format_of(source, table).status();
+}
 
 Result<TrainingData> open_training_data(const DataSource& source, const TrainingJob& job) {
   TRIBUTARY_ASSIGN(DataRequest request, request_of(source, job));

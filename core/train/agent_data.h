@@ -4,6 +4,9 @@
 // shared and immutable.
 #pragma once
 
+#include <memory>
+#include <string_view>
+
 #include "core/base/status.h"
 #include "core/train/trainer.h"
 #include "core/train/training_job.h"
@@ -17,6 +20,11 @@ struct TrainingData {
   std::shared_ptr<const DataSet> train;
   std::shared_ptr<const DataSet> hold_out;
 };
+
+// Checks the settings `path` and `format` of this table without opening a file, so that an error
+// appears at the start of a daemon. Fails with invalid_argument, not_found (nothing at the path) or
+// io_error (no access to it).
+Status check_data_source(const DataSource& source, std::string_view table);
 
 // Opens the files and selects the agent's shard. Shards are drawn from the job's seed, so all
 // agents must state the same number of shards and the same skew. Fails with invalid_argument

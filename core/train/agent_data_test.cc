@@ -71,5 +71,17 @@ TEST(AgentData, AWindowOfTextHasTheLengthOfTheInput) {
   EXPECT_EQ(bytes->train->shape(), job.input);
 }
 
+TEST(AgentData, TheSettingsAreCheckedWithoutOpeningAFile) {
+  const Folder folder;
+  EXPECT_TRUE(check_data_source({.path = folder.path()}, "data").ok()) << "still empty";
+  EXPECT_EQ(check_data_source({}, "data").code(), StatusCode::invalid_argument);
+  EXPECT_EQ(check_data_source({.path = folder.path("other")}, "data").code(),
+            StatusCode::not_found);
+  const Status format = check_data_source({.path = folder.path(), .format = "cvs"}, "evaluation");
+  EXPECT_EQ(format.code(), StatusCode::invalid_argument);
+  EXPECT_THAT(format.text(), HasSubstr("setting evaluation.format"));
+  EXPECT_THAT(format.text(), HasSubstr("csv"));
+}
+
 }  // namespace
 }  // namespace tributary

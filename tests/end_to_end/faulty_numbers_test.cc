@@ -120,7 +120,7 @@ void set_fault(Federation& federation, std::uint32_t agent, const std::string& v
                std::uint64_t rounds = kFaultyRounds) {
   federation.set_for_agent(agent, "trainer.name=torch");
   federation.set_for_agent(agent, "trainer.library=" TRIBUTARY_FAULTY_TRAINER);
-  federation.set_for_agent(agent, "data.path=unused");
+  federation.set_for_agent(agent, "data.path=.");
   federation.set_for_agent(agent, fmt::format("trainer.model_file={}:{}:{}", value, kFirstFault,
                                               always ? rounds : kFirstFault));
 }
@@ -238,17 +238,24 @@ struct ClientFault {
   bool always;
   const char* codec;
   bool named;
+  const char* layers = "";  // the layers of the job; empty: a vector
 };
 
 std::string text_of(const ClientFault& fault) {
-  return text_of(TrainerFault{fault.name, "", fault.always, fault.codec, "star", fault.named});
+  const TrainerFault star = {fault.name, "", fault.always, fault.codec, "star", fault.named};
+  return text_of(star) + (*fault.layers == 0 ? "" : "_layers");
 }
+
+// powersgd factors the matrix; a vector travels raw.
+constexpr const char* kFactoredLayers = R"("weights:60x50", "bias:60")";
 
 class ClientFaults : public testing::TestWithParam<ClientFault> {};
 
 TEST_P(ClientFaults, TheJobContinues) {
   const ClientFault& fault = GetParam();
-  Federation federation(options_for(fault.codec));
+  FederationOptions options = options_for(fault.codec);
+  if (*fault.layers != 0) options.job = fmt::format("layers = [{}]", fault.layers);
+  Federation federation(options);
   federation.start_coordinator();
   HostileAgent hostile(federation, kCulprit,
                        {.codec = fault.codec,
@@ -267,22 +274,30 @@ TEST_P(ClientFaults, TheJobContinues) {
 INSTANTIATE_TEST_SUITE_P(Some, ClientFaults,
                          testing::Values(ClientFault{"nan", kFaultyNan, true, "fp32", true},
                                          ClientFault{"max", 3.4e38f, false, "threelc", true},
-                                         ClientFault{"inf", kFaultyInf, true, "thc", true}),
+                                         ClientFault{"inf", kFaultyInf, true, "thc", true},
+                                         ClientFault{"max", 3.4e38f, true, "powersgd", true},
+                                         ClientFault{"max", 3.4e38f, false, "powersgd", true,
+                                                     kFactoredLayers}),
                          [](const auto& fault) { return text_of(fault.param); });
+
+void add_client_faults(const char* codec, const char* layers, std::vector<ClientFault>& all) {
+  for (const bool always : {false, true}) {
+    all.push_back({"nan", kFaultyNan, always, codec, true, layers});
+    all.push_back({"inf", kFaultyInf, always, codec, true, layers});
+    all.push_back({"minus_inf", -kFaultyInf, always, codec, true, layers});
+    all.push_back({"max", 3.4e38f, always, codec, true, layers});
+    all.push_back({"denormal", 1e-42f, always, codec, false, layers});
+  }
+}
 
 std::vector<ClientFault> all_client_faults() {
   std::vector<ClientFault> all;
   for (const char* codec :
        {"fp32", "bf16", "int8", "int8_shared", "qsgd", "thc", "threelc", "topk:cr=0.1",
         "randk:cr=0.1", "onebit", "powersgd", "zstd", "gcomp", "dgc:cr=0.1"}) {
-    for (const bool always : {false, true}) {
-      all.push_back({"nan", kFaultyNan, always, codec, true});
-      all.push_back({"inf", kFaultyInf, always, codec, true});
-      all.push_back({"minus_inf", -kFaultyInf, always, codec, true});
-      all.push_back({"max", 3.4e38f, always, codec, true});
-      all.push_back({"denormal", 1e-42f, always, codec, false});
-    }
+    add_client_faults(codec, "", all);
   }
+  add_client_faults("powersgd", kFactoredLayers, all);
   return all;
 }
 

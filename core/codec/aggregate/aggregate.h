@@ -47,11 +47,10 @@ class CombiningAggregator : public Aggregator {
     std::size_t body_bytes;
   };
   virtual Result<Shape> shape_for(std::uint32_t agents) const = 0;
-  // For calls with finite_only: refuses numbers that cannot be added, if check_body() does not. It
-  // hashes the blocks that it reads, so that no block is loaded twice. The body is unchecked.
-  virtual Status check_addable(const StageCall& /*call*/, UncheckedPayload& /*payload*/) const {
-    return {};
-  }
+  // For calls with finite_only: refuses numbers whose sum over all agents could overflow. It hashes
+  // the blocks that it reads, so that no block is loaded twice. The body is unchecked. Bodies of
+  // integers have nothing to refuse here: check_body() compares them with their contributors.
+  virtual Status check_addable(const StageCall& call, UncheckedPayload& payload) const = 0;
   // Checks everything in a body that can be wrong. combine() cannot fail after this has succeeded.
   virtual Status check_body(const OpenPayload& payload) const = 0;
   // Combines a body into the accumulator. The first body of a round initializes it instead, because

@@ -1,10 +1,14 @@
 // Untrusted payloads: every payload of every codec, cut at every byte, with every single bit
 // flipped, and one byte too long. Each is tested unchanged and with a corrected checksum. Decoding
-// must give an error or a valid bucket; the address sanitizer detects everything else.
+// must give an error or a valid bucket; the address sanitizer detects everything else. In a round,
+// no number in a payload may make the sum of all agents overflow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
+#include <cstring>
+#include <memory>
 
 #include "core/base/bytes/damaged_testing.h"
 #include "core/codec/codec_testing.h"
@@ -142,6 +146,74 @@ TEST_P(HostilePayloads, CutWithAChecksumThatFits) {
 
 TEST_P(HostilePayloads, EveryBitFlippedUnderAChecksumThatFits) {
   for_every_payload([](const Bytes& good, Victim& victim) { flip(good, true, victim); });
+}
+
+// Adds the payloads of one stage as a round does, and decodes the result.
+class SumOfRound {
+ public:
+  SumOfRound(const Codec& codec, Round& round, std::size_t stage)
+      : codec_(codec),
+        call_(round.call(stage)),
+        aggregator_(codec.make_aggregator(stage, kHostileValues)) {
+    call_.finite_only = true;
+    EXPECT_TRUE(aggregator_->begin(call_, {}).ok());
+  }
+
+  Status add(const Bytes& payload) { return aggregator_->add(call_, payload); }
+  // Returns the largest magnitude of the decoded sum.
+  Result<float> largest(bool last) {
+    Bytes combined;
+    TRIBUTARY_TRY(aggregator_->finish(call_, combined));
+    if (!last) return 0.0f;
+    FloatVector sum(kHostileValues);
+    TRIBUTARY_TRY(codec_.decode(call_, combined, sum));
+    float largest = 0;
+    for (const float x : sum) largest = std::isfinite(x) ? std::max(largest, std::abs(x)) : x;
+    return largest;
+  }
+
+ private:
+  const Codec& codec_;
+  StageCall call_;
+  const std::unique_ptr<Aggregator> aggregator_;
+};
+
+// Calls `visit` with the payload, in which each word of the body in turn is the value.
+template <typename Visit>
+void with_each_word(const Bytes& good, float value, const Visit& visit) {
+  if (good.empty()) return;
+  const Result<OpenPayload> open = open_payload({}, good);
+  ASSERT_TRUE(open.ok()) << open.status().text();
+  const std::size_t prefix = good.size() - open->body.size();
+  for (std::size_t at = prefix; at + sizeof(value) <= good.size(); at += sizeof(value)) {
+    Bytes bytes = good;
+    std::memcpy(bytes.data() + at, &value, sizeof(value));
+    seal_payload({}, bytes);
+    visit(bytes);
+  }
+}
+
+// If every agent sends the same number in the same place, the sum stays within half the range of
+// float32, or the payload is refused.
+TEST_P(HostilePayloads, NoNumberMakesTheSumOfARoundOverflow) {
+  Round round(*codec_, codec_testing::updates(Pattern::normal, kHostileValues, kHostileAgents),
+              kHostileAgents);
+  for (std::size_t stage = 0; stage <= round.last(); ++stage) {
+    for (const float value : {NAN, INFINITY, -INFINITY, FLT_MAX, -FLT_MAX, 3e38f}) {
+      with_each_word(round.payload(stage, 0), value, [&](const Bytes& payload) {
+        SumOfRound sum(*codec_, round, stage);
+        bool added = true;
+        for (std::uint32_t agent = 0; agent < kHostileAgents; ++agent) {
+          added &= sum.add(payload).ok();
+        }
+        if (!added) return;
+        const Result<float> largest = sum.largest(stage == round.last());
+        ASSERT_TRUE(largest.ok()) << value << " in stage " << stage << ": "
+                                  << largest.status().text();
+        EXPECT_LE(*largest, FLT_MAX / 2) << value << " in stage " << stage;
+      });
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Defaults, HostilePayloads,

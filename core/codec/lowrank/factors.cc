@@ -52,6 +52,10 @@ class FactorAggregator final : public CombiningAggregator {
     return Shape{.layout = 0, .body_bytes = floats * sizeof(float)};
   }
 
+  Status check_addable(const StageCall& call, UncheckedPayload& payload) const override {
+    return check_addable_floats("powersgd factors", call, payload, payload.header().contributors);
+  }
+
   Status check_body(const OpenPayload& payload) const override {
     const auto read = stage_ == kLeftStage ? read_left : read_right;
     return read(matrices_, payload).status();
@@ -80,8 +84,7 @@ class FactorAggregator final : public CombiningAggregator {
 }  // namespace
 
 float bound_of(double sum_of_squares, std::uint32_t agents) {
-  const double most = double{FLT_MAX} / 2 / std::max<std::uint32_t>(1, agents);
-  return static_cast<float>(std::min(std::sqrt(sum_of_squares), most));
+  return static_cast<float>(std::min(std::sqrt(sum_of_squares), double{addend_max(agents)}));
 }
 
 int exponent_of(float sum_of_bounds) {

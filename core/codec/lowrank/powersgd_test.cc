@@ -282,6 +282,61 @@ TEST(Powersgd, HostileFactorsAreRefusedOrFinite) {
   EXPECT_EQ(decode(0, 5, -FLT_MAX), StatusCode::ok);
 }
 
+// A round refuses a bound, a factor or a raw value whose sum over all agents could overflow.
+TEST(Powersgd, ARoundRefusesNumbersBeyondTheShareOfAnAgent) {
+  constexpr std::uint32_t kAgents = 4;
+  constexpr std::uint32_t kAll = 64 * 48 + 7;
+  const LayerRun layers[] = {{.offset = 0, .count = 64 * 48, .rows = 64},
+                             {.offset = 64 * 48, .count = 7, .rows = 1}};
+  const RoundContext context = {.round = 1, .agents = kAgents, .layers = layers};
+  const auto codec = codec_of("powersgd");
+  const auto encoder = codec->make_encoder(kAll);
+  const FloatVector values = update(Pattern::normal, kAll, 0);
+  Bytes left;
+  Bytes right;
+  ASSERT_TRUE(encoder->encode({.round = context}, values, left).ok());
+  const ByteSpan combined = left;
+  ASSERT_TRUE(encoder->encode({.round = context, .combined = {&combined, 1}}, values, right).ok());
+  // Replaces one number of a stage, and adds the payload.
+  const auto add = [&](std::size_t stage, std::size_t place, float number) {
+    Bytes bytes = stage == kLeftStage ? left : right;
+    const std::size_t body = open_payload({}, bytes)->body.size();
+    std::memcpy(bytes.data() + bytes.size() - body + place * sizeof(number), &number,
+                sizeof(number));
+    seal_payload({}, bytes);
+    StageCall call = {.round = context, .combined = {&combined, stage}, .finite_only = true};
+    const auto aggregator = codec->make_aggregator(stage, kAll);
+    EXPECT_TRUE(aggregator->begin(call, {}).ok());
+    return aggregator->add(call, bytes).code();
+  };
+  constexpr std::size_t kRaw = 4 * 48;  // the first raw value, behind the right factors
+  const float most = FLT_MAX / 2 / kAgents;
+  for (const float number : {FLT_MAX, std::nextafter(most, FLT_MAX), INFINITY}) {
+    EXPECT_EQ(add(kLeftStage, 0, number), StatusCode::not_finite) << number;
+    EXPECT_EQ(add(kLeftStage, 5, -number), StatusCode::not_finite) << number;
+    EXPECT_EQ(add(kRightStage, kRaw, -number), StatusCode::not_finite) << number;
+  }
+  EXPECT_EQ(add(kLeftStage, 0, most), StatusCode::ok);
+  EXPECT_EQ(add(kLeftStage, 5, -most), StatusCode::ok);
+  EXPECT_EQ(add(kRightStage, kRaw, -most), StatusCode::ok);
+}
+
+// The largest updates that an agent may have are no fault.
+TEST(Powersgd, NoEncoderWritesNumbersBeyondItsShare) {
+  const auto codec = codec_of("powersgd");
+  for (const std::uint32_t agents : {1u, 3u, 4u, 1023u}) {
+    const FloatVector values(kValues, FLT_MAX / 2 / static_cast<float>(agents));
+    const RoundContext context = {.round = 1, .agents = agents};
+    const auto encoder = codec->make_encoder(kValues);
+    Bytes payload;
+    ASSERT_TRUE(encoder->encode({.round = context}, values, payload).ok());
+    const StageCall call = {.round = context, .finite_only = true};
+    const auto aggregator = codec->make_aggregator(kLeftStage, kValues);
+    ASSERT_TRUE(aggregator->begin(call, {}).ok());
+    EXPECT_TRUE(aggregator->add(call, payload).ok()) << agents;
+  }
+}
+
 // These values fix the format and the first draw. A change of them changes the meaning of stored
 // payloads.
 TEST(Powersgd, Golden) {

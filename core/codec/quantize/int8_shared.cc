@@ -100,6 +100,7 @@ class LevelSumAggregator final : public CombiningAggregator {
     return Shape{.layout = layout, .body_bytes = values_ * width_of(layout)};
   }
 
+  Status check_addable(const StageCall&, UncheckedPayload&) const override { return {}; }
   Status check_body(const OpenPayload& payload) const override { return check_levels(payload); }
 
   void combine(const Execution& execution, const OpenPayload& payload, bool first,

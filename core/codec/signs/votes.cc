@@ -83,6 +83,7 @@ class VoteAggregator final : public CombiningAggregator {
     return Shape{.layout = layout_for(agents),
                  .body_bytes = body_bytes(layout_for(agents), values_)};
   }
+  Status check_addable(const StageCall&, UncheckedPayload&) const override { return {}; }
   Status check_body(const OpenPayload& payload) const override { return check_votes(payload); }
 
   void combine(const Execution& execution, const OpenPayload& payload, bool first,

@@ -54,6 +54,7 @@ class SumAggregator final : public CombiningAggregator {
                  .body_bytes = kStampBytes + lane_starts_.back()};
   }
 
+  Status check_addable(const StageCall&, UncheckedPayload&) const override { return {}; }
   // Every pattern of a level is valid. A sum must be one that its contributors can produce. At most
   // the planned number of contributors is added, so the total cannot overflow.
   Status check_body(const OpenPayload& payload) const override {

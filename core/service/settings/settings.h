@@ -54,6 +54,11 @@ class Settings {
 
   // Whether a file or an assignment has set the key.
   bool given(std::string_view key) const { return given_.contains(key); }
+  // The same for any key that begins with `prefix`.
+  bool any_given(std::string_view prefix) const {
+    const auto first = given_.lower_bound(prefix);
+    return first != given_.end() && first->starts_with(prefix);
+  }
   // An error that names the setting, for a setting that is missing or contradicts others.
   Status missing(std::string_view key, std::string remedy) const;
 

@@ -53,6 +53,39 @@ duration_ms = [10, 20]
   EXPECT_EQ(incidents[static_cast<std::size_t>(Incident::garbage)].count, 0u);
 }
 
+// docs/simulation.md states these defaults.
+TEST(Scenario, AFileWithOneKeyHasTheDocumentedDefaults) {
+  const Result<Scenario> scenario = parse_scenario("rounds = 5", "test.toml");
+  ASSERT_TRUE(scenario.ok()) << scenario.status().text();
+  EXPECT_EQ(scenario->name, "test.toml");
+  EXPECT_EQ(scenario->agents, 4u);
+  EXPECT_EQ(scenario->rounds, 5u);
+  EXPECT_EQ(scenario->progress_s, 60);
+  EXPECT_EQ(scenario->job.buckets, 4u);
+  EXPECT_EQ(scenario->job.bucket_values, 1024u);
+  EXPECT_EQ(scenario->job.mode, "gradient");
+  EXPECT_EQ(scenario->job.ratio_min, 1);
+  const RoundPolicy& policy = scenario->job.policy;
+  EXPECT_EQ(policy.codec, "fp32");
+  EXPECT_TRUE(policy.codecs.empty());
+  EXPECT_EQ(policy.collective, wire::Collective::star);
+  EXPECT_EQ(policy.learning_rate, 1);
+  EXPECT_EQ(policy.agents_min, 1u);
+  EXPECT_EQ(policy.quorum_fraction, 0.5);
+  EXPECT_EQ(policy.deadline_ms, 60'000u);
+  const NetworkSettings& network = scenario->network;
+  EXPECT_EQ(network.delay.low, 1);
+  EXPECT_EQ(network.delay.high, 4);
+  EXPECT_EQ(network.rate_mbit_s, 1000);
+  EXPECT_EQ(network.loss + network.duplication + network.reordering + network.bit_flips, 0);
+  EXPECT_EQ(scenario->machines.training.low, 5);
+  EXPECT_EQ(scenario->machines.training.high, 30);
+  EXPECT_EQ(scenario->machines.disk.low, 0.2);
+  EXPECT_EQ(scenario->machines.disk.high, 2);
+  EXPECT_EQ(scenario->machines.slow_agents + scenario->machines.skewed_clocks, 0u);
+  for (const IncidentPlan& plan : scenario->incidents) EXPECT_EQ(plan.count, 0u);
+}
+
 TEST(Scenario, ReadsRatesOfAgents) {
   const Result<Scenario> plain = parse_scenario("[network]\nrate_mbit_s = 8", "test.toml");
   ASSERT_TRUE(plain.ok());

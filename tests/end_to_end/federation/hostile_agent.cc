@@ -36,11 +36,12 @@ std::uint16_t half_of(float value) {
 }
 
 // The payload with the value in its first number: a value, a scale or a norm, as the codec has it.
+// Empty if its body has no place for a number.
 Bytes with_number(ByteSpan payload, const Codec& codec, float value) {
   Bytes bytes(payload.begin(), payload.end());
   const Result<OpenPayload> open = open_payload({}, payload);
   EXPECT_TRUE(open.ok()) << open.status().text();
-  if (!open.ok()) return bytes;
+  if (!open.ok() || open->body.size() < 2 * sizeof(value)) return {};
   const PayloadHeader header = open->header;
   if (codec.carries_not_finite()) {
     // The body is compressed, so it is made anew.
@@ -130,13 +131,16 @@ void HostileAgent::replace(Send& send) {
   if (part == nullptr || part->bucket != 0) return;
   if (part->id->round() < options_.first_round || part->id->round() > options_.last_round) return;
   const std::unique_ptr<Codec> codec = *make_codec(options_.codec);
-  // With several stages the numbers are in the first one; later ones have levels.
-  const bool first_stage = part->stage == 0;
-  if (!first_stage && codec->stages()[0].combine != Combine::broadcast) return;
+  // The first stage with numbers has the value: places are no numbers, and later stages have
+  // levels.
+  const AttemptStage stage = {key_of(*part->id), part->stage};
+  if (codec->stages()[part->stage].combine == Combine::broadcast) return;
+  if (stage.attempt == replaced_in_.attempt && stage.number != replaced_in_.number) return;
   if (send.payload.bytes.empty() || part->stage_bytes != send.payload.bytes.size()) return;
-  if (first_stage && codec->stages()[0].combine == Combine::broadcast) return;
   auto bytes =
       std::make_shared<const Bytes>(with_number(send.payload.bytes, *codec, options_.value));
+  if (bytes->empty()) return;
+  replaced_in_ = stage;
   part->stage_bytes = bytes->size();
   part->payload_bytes = static_cast<std::uint32_t>(bytes->size());
   part->payload_checksum = claim_for(*bytes).checksum;

@@ -14,6 +14,7 @@
 
 #include "core/net/transport.h"
 #include "core/round/agent/agent.h"
+#include "core/round/common/machine/round_key.h"
 #include "core/service/machine_loop.h"
 #include "tests/end_to_end/federation/federation.h"
 
@@ -39,6 +40,11 @@ class HostileAgent {
   std::uint64_t excluded() const { return excluded_; }
 
  private:
+  struct AttemptStage {
+    RoundKey attempt = {};
+    std::uint32_t number = 0;
+  };
+
   void run(std::string agent_id);
   Actions handle(TimeNs now, Event event);
   void replace(Send& send);
@@ -48,6 +54,7 @@ class HostileAgent {
   std::unique_ptr<Transport> link_;
   std::unique_ptr<Agent> machine_;
   MachineLoop* loop_ = nullptr;
+  AttemptStage replaced_in_;  // the last attempt with a replaced payload, and its stage
   std::atomic<std::uint64_t> replaced_ = 0;
   std::atomic<std::uint64_t> excluded_ = 0;
   std::atomic<bool> stop_ = false;
