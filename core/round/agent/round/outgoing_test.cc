@@ -10,6 +10,7 @@ namespace tributary {
 namespace {
 
 constexpr TimeNs kAgainNs = 100;
+constexpr RoundKey kAttempt = {.job = 1, .round = 1, .epoch = 1, .attempt = 0};
 
 // Records the requests to the session. A payload counts as being sent until `arrive` is called.
 class SomeOutgoing : public testing::Test {
@@ -61,7 +62,7 @@ class SomeOutgoing : public testing::Test {
 };
 
 TEST_F(SomeOutgoing, SendsEachPayloadOnceAndKeepsItUntilItsReceipt) {
-  outgoing_.begin(false);
+  outgoing_.begin(kAttempt, false);
   add(0, 5000);
   EXPECT_EQ(pump(0), Calls{"send 0 from 0"});
   EXPECT_EQ(pump(1'000'000), Calls{}) << "however long it takes";
@@ -73,7 +74,7 @@ TEST_F(SomeOutgoing, SendsEachPayloadOnceAndKeepsItUntilItsReceipt) {
 }
 
 TEST_F(SomeOutgoing, AsksWhereAllHasArrivedAndNoReceiptCame) {
-  outgoing_.begin(false);
+  outgoing_.begin(kAttempt, false);
   add(0, 5000);
   pump(0);
   arrive(0);
@@ -86,7 +87,7 @@ TEST_F(SomeOutgoing, AsksWhereAllHasArrivedAndNoReceiptCame) {
 }
 
 TEST_F(SomeOutgoing, WaitsToBeCalledAndSaysSo) {
-  outgoing_.begin(true);
+  outgoing_.begin(kAttempt, true);
   add(0, 9000);
   EXPECT_EQ(pump(0), Calls{"announce 0"});
   EXPECT_EQ(pump(1), Calls{}) << "once is enough";
@@ -97,14 +98,14 @@ TEST_F(SomeOutgoing, WaitsToBeCalledAndSaysSo) {
 }
 
 TEST_F(SomeOutgoing, PayloadsAsSmallAsTheQuestionAreNotAnnounced) {
-  outgoing_.begin(true);
+  outgoing_.begin(kAttempt, true);
   add(0, Outgoing::kUncalledBytesMax + 1);
   add(1, 500);
   EXPECT_EQ(pump(0), (Calls{"announce 0", "send 1 from 0"}));
 }
 
 TEST_F(SomeOutgoing, GoesOnInANewSessionWhereItWas) {
-  outgoing_.begin(false);
+  outgoing_.begin(kAttempt, false);
   add(0, 9000);
   add(1, 500);
   EXPECT_EQ(pump(0).size(), 2u);
@@ -117,7 +118,7 @@ TEST_F(SomeOutgoing, GoesOnInANewSessionWhereItWas) {
 }
 
 TEST_F(SomeOutgoing, WithoutSpaceItStopsAndWaits) {
-  outgoing_.begin(false);
+  outgoing_.begin(kAttempt, false);
   add(0, 9000);
   pump(0);
   EXPECT_EQ(receipt(1, 0, 0, 0), Calls{});
@@ -127,7 +128,7 @@ TEST_F(SomeOutgoing, WithoutSpaceItStopsAndWaits) {
 }
 
 TEST_F(SomeOutgoing, APayloadOfAnEarlierRoundContinuesWhereItStopped) {
-  outgoing_.begin(false);
+  outgoing_.begin(kAttempt, false);
   outgoing_.add({.bucket = 0, .bytes = std::make_shared<const Bytes>(9000), .encoded_round = 3});
   EXPECT_EQ(pump(0), Calls{"announce 0"});
   EXPECT_EQ(receipt(1, 0, 4000, 1), Calls{"send 0 from 4000"});
@@ -137,15 +138,41 @@ TEST_F(SomeOutgoing, APayloadOfAnEarlierRoundContinuesWhereItStopped) {
 }
 
 TEST_F(SomeOutgoing, APayloadThatWasNotSentIsNotCutOff) {
-  outgoing_.begin(true);
+  outgoing_.begin(kAttempt, true);
   add(0, 9000);
   pump(0);
   EXPECT_FALSE(outgoing_.cancel(0, 0, session()));
   EXPECT_TRUE(outgoing_.empty());
 }
 
+TEST_F(SomeOutgoing, ThePayloadsOfAnEarlierRoundAreAnnouncedWhenAllHaveBeenSent) {
+  outgoing_.begin(kAttempt, false);
+  sending_ = {0, 1};  // for the earlier round
+  for (const std::uint32_t bucket : {0u, 1u}) {
+    outgoing_.add(
+        {.bucket = bucket, .bytes = std::make_shared<const Bytes>(9000), .encoded_round = 3});
+  }
+  EXPECT_EQ(pump(0), Calls{});
+  arrive(0);
+  EXPECT_EQ(pump(0), Calls{});
+  EXPECT_EQ(outgoing_.next_due_ns(), kNever);
+  arrive(1);
+  EXPECT_EQ(pump(0), (Calls{"announce 0", "announce 1"}));
+}
+
+TEST_F(SomeOutgoing, APayloadThatOutlivesTheRoundIsSentOn) {
+  outgoing_.begin(kAttempt, false);
+  outgoing_.add(
+      {.bucket = 0, .bytes = std::make_shared<const Bytes>(9000), .outlives_round = true});
+  pump(0);
+  const auto sent_on = outgoing_.cancel(0, 0, session());
+  ASSERT_TRUE(sent_on);
+  EXPECT_EQ(sent_on->sent_in, kAttempt);
+  EXPECT_EQ(sending_, std::vector<std::uint32_t>{0});
+}
+
 TEST_F(SomeOutgoing, AClosedStageStopsItsPayload) {
-  outgoing_.begin(false);
+  outgoing_.begin(kAttempt, false);
   add(0, 9000);
   add(1, 9000);
   pump(0);
