@@ -49,10 +49,14 @@ void Account::continue_payload(const RoundKey& key, std::uint32_t bucket,
 
 Status Account::sent(const RoundKey& key, const wire::Part& part, const PayloadSlice& payload,
                      std::uint64_t encoded_round) {
-  if (encoded_round > 0 && !contributions_[key].payloads.contains(part.bucket())) {
+  // An upload may outlive its round, and a later round then continues it.
+  const auto settled = settled_lately_.find(key);
+  Contribution& contribution =
+      settled == settled_lately_.end() ? contributions_[key] : settled->second;
+  if (encoded_round > 0 && !contribution.payloads.contains(part.bucket())) {
     continue_payload(key, part.bucket(), encoded_round);
   }
-  Payload& known = contributions_[key].payloads[part.bucket()];
+  Payload& known = contribution.payloads[part.bucket()];
   const std::string what = fmt::format("{}, bucket {}", text(key), part.bucket());
   const std::uint64_t bytes = part.stage_bytes();
   const ByteRange range = {part.offset(), payload.bytes.size()};

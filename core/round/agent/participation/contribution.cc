@@ -17,7 +17,7 @@ void Contribution::begin(AgentRound& round) {
 
 void Contribution::cut_off(Outgoing::Payload payload) {
   const PlannedBucket& bucket = round_->plan().buckets()[payload.bucket];
-  if (payload.stage < bucket.last_stage() || !bucket.outlives_round()) return;
+  if (!payload.outlives_round) return;
   if (payload.encoded_round == 0) payload.encoded_round = round_->key().round;
   carried_.insert_or_assign(bucket.index, Carried{.bucket = bucket,
                                                   .payload = std::move(payload),
@@ -32,6 +32,7 @@ void Contribution::committed(const Bitmap& counted) {
 }
 
 void Contribution::forget() {
+  for (const auto& [bucket, carried] : carried_) parts_.upload.drop(carried.payload);
   carried_.clear();
   updates_encoded_.clear();
   counted_last_.clear();
@@ -137,7 +138,7 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
   return {};
 }
 
-// Encodes the stage of the call, or takes the payload whose upload an earlier round has cut off.
+// Encodes the stage of the call, or takes the payload whose upload has outlived an earlier round.
 Result<Outgoing::Payload> Contribution::make_payload(const PlannedBucket& bucket,
                                                      const StageCall& call) {
   const auto carried = carried_.find(bucket.index);
@@ -146,6 +147,10 @@ Result<Outgoing::Payload> Contribution::make_payload(const PlannedBucket& bucket
       carried->second.payload.encoded_round < round_->key().round) {
     ++round_->mechanisms().uploads_continued;
     return carried->second.payload;
+  }
+  if (carried != carried_.end()) {
+    parts_.upload.drop(carried->second.payload);
+    carried_.erase(carried);
   }
   Bytes payload;
   Encoder& encoder = parts_.encoders.get(bucket, round_->key().epoch);
@@ -156,7 +161,8 @@ Result<Outgoing::Payload> Contribution::make_payload(const PlannedBucket& bucket
   }
   return Outgoing::Payload{.bucket = bucket.index,
                            .stage = static_cast<std::uint32_t>(call.stage()),
-                           .bytes = std::make_shared<const Bytes>(std::move(payload))};
+                           .bytes = std::make_shared<const Bytes>(std::move(payload)),
+                           .outlives_round = bucket.outlives_round()};
 }
 
 Result<ContributionPart> Contribution::part_of(const PlannedBucket& bucket, const StageCall& call,

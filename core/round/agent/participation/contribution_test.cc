@@ -45,6 +45,9 @@ class SomeContribution : public testing::Test {
     contribution_.begin(*round_);
   }
 
+  BulkSender& bulk() { return agent_.session.conversation()->bulk(); }
+  void acknowledge_all() { bulk().acknowledged(0, bulk().last_number()); }
+
   AgentParts agent_;
   LocalUpdates updates_;
   EncoderCache encoders_;
@@ -71,6 +74,9 @@ TEST_F(SomeContribution, APayloadThatWasCutOffIsSentInTheNextRound) {
   EXPECT_EQ(std::get<ContributionRecord>(stored.at(0)).parts.at(0).if_committed, nullptr);
   EXPECT_EQ(round_->mechanisms().uploads_continued, 1u);
   upload_.pump();
+  EXPECT_TRUE(agent_.sent<wire::ReceiptT>().empty()) << "the session still sends it for round 1";
+  acknowledge_all();
+  upload_.pump();
   const auto announced = agent_.sent<wire::ReceiptT>();
   ASSERT_EQ(announced.size(), 1u);
   EXPECT_EQ(announced[0].encoded_round, 1u);
@@ -81,8 +87,10 @@ TEST_F(SomeContribution, APayloadThatLacksALaterUpdateIsEncodedAnew) {
   updates_.take(round_->plan(), 0, all(1));
   round_->begin_work(2);
   contribution_.encode_all();
+  EXPECT_FALSE(bulk().idle());
   agent_.store_all();
   EXPECT_EQ(round_->mechanisms().uploads_continued, 0u);
+  EXPECT_FALSE(bulk().has({.round = agent_.round_plan(1)->key()})) << "it lacks the later update";
 }
 
 TEST_F(SomeContribution, UploadsTheStoredPayload) {

@@ -11,13 +11,17 @@ constexpr TimeNs kPausesMax = 32;
 
 }  // namespace
 
-// A payload whose upload began in an earlier round always waits: the coordinator may already have a
-// part of it, and only its receipt says how much.
+// A payload whose upload began in an earlier round always waits: the coordinator has a part of it,
+// and only its receipt says how much.
 void Outgoing::add(Payload payload) {
   Item& item = items_.emplace_back();
   item.payload = std::move(payload);
   item.begun = item.payload.encoded_round > 0;
-  if (!item.begun && (!called_ || item.payload.bytes->size() <= kUncalledBytesMax)) return;
+  if (item.begun) {
+    item.state = State::outlived;
+    return;
+  }
+  if (!called_ || item.payload.bytes->size() <= kUncalledBytesMax) return;
   item.state = State::waiting;
   item.again.start(0, 0, 0);
 }
@@ -28,11 +32,20 @@ std::optional<Outgoing::Payload> Outgoing::cancel(std::uint32_t bucket, std::uin
   std::erase_if(items_, [&](const Item& item) {
     // Payloads of earlier stages are of no use either.
     const bool over = item.payload.bucket == bucket && item.payload.stage <= stage;
-    if (over && item.state == State::sent) session.stop(item.payload);
+    if (over && item.state == State::sent && !item.payload.outlives_round) {
+      session.stop(item.payload);
+    }
     if (over && item.payload.stage == stage && item.begun) cut_off = item.payload;
     return over;
   });
   return cut_off;
+}
+
+void Outgoing::send(Item& item, std::uint64_t from, const Session& session) {
+  session.send(item.payload, from);
+  item.payload.sent_in = attempt_;
+  item.state = State::sent;
+  item.begun = true;
 }
 
 void Outgoing::stop_all(const Session& session) {
@@ -58,9 +71,7 @@ void Outgoing::receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt
     found->state = State::waiting;
     found->again.start(now, 8 * again_ns, 16 * again_ns);
   } else if (!session.sending(found->payload)) {
-    session.send(found->payload, receipt.received_bytes());
-    found->state = State::sent;
-    found->begun = true;
+    send(*found, receipt.received_bytes(), session);
     found->again.stop();
   }
 }
@@ -75,11 +86,10 @@ void Outgoing::reconnected() {
 }
 
 void Outgoing::pump(TimeNs now, TimeNs again_ns, const Session& session) {
+  announce_outlived(session);
   for (Item& item : items_) {
     if (item.state == State::fresh) {
-      session.send(item.payload, 0);
-      item.state = State::sent;
-      item.begun = true;
+      send(item, 0, session);
     } else if (item.state == State::sent) {
       // If the session has sent everything, a receipt is overdue.
       if (session.sending(item.payload)) {
@@ -91,6 +101,19 @@ void Outgoing::pump(TimeNs now, TimeNs again_ns, const Session& session) {
     if (!item.again.due(now)) continue;
     session.announce(item.payload);
     item.again.repeat(now, again_ns, kPausesMax * again_ns);
+  }
+}
+
+// Together, so that all of them count in the same round.
+void Outgoing::announce_outlived(const Session& session) {
+  const bool some_sending = std::ranges::any_of(items_, [&](const Item& item) {
+    return item.state == State::outlived && session.sending(item.payload);
+  });
+  if (some_sending) return;
+  for (Item& item : items_) {
+    if (item.state != State::outlived) continue;
+    item.state = State::waiting;
+    item.again.start(0, 0, 0);
   }
 }
 

@@ -22,16 +22,20 @@ class Outgoing {
     std::uint32_t bucket = 0;
     std::uint32_t stage = 0;
     SharedBytes bytes;
+    // It means the same in every round, so its upload goes on when its stage has closed.
+    bool outlives_round = false;
     // An earlier round in which it was encoded and its upload began; 0: this round.
     std::uint64_t encoded_round = 0;
+    // The attempt for which the session was last asked to send it.
+    RoundKey sent_in = {};
   };
   // The operations of the session.
   struct Session {
     // Starts to send the payload from byte `from` on.
     std::function<void(const Payload&, std::uint64_t from)> send;
-    // True while the payload is being sent.
+    // True while the payload is being sent, for this attempt or the earlier one that it names.
     std::function<bool(const Payload&)> sending;
-    // Stops sending the payload.
+    // Stops sending the payload for this attempt.
     std::function<void(const Payload&)> stop;
     // Announces that the payload waits to be called. The receipt that answers names the byte to
     // start from.
@@ -42,12 +46,15 @@ class Outgoing {
   static constexpr std::uint64_t kUncalledBytesMax = 4u << 10;
 
   // `called`: payloads that are added later wait until the coordinator calls them.
-  void begin(bool called) { called_ = called; }
-  // A payload whose upload began in an earlier round is announced, so that the receipt names the
-  // first byte that the coordinator lacks.
+  void begin(const RoundKey& attempt, bool called) {
+    attempt_ = attempt;
+    called_ = called;
+  }
+  // Payloads whose uploads began in an earlier round are announced when the session has sent all of
+  // them. The receipts name the first byte that the coordinator lacks of each.
   void add(Payload payload);
   // Drops a payload whose stage has closed. Returns it if a part of it was sent and no receipt has
-  // confirmed it.
+  // confirmed it. The session goes on sending it if it outlives the round.
   std::optional<Payload> cancel(std::uint32_t bucket, std::uint32_t stage, const Session& session);
   void stop_all(const Session& session);
   // Handles a receipt: the payload is complete, must wait, or is called.
@@ -65,9 +72,10 @@ class Outgoing {
 
  private:
   enum class State : std::uint8_t {
-    fresh,    // to be sent from the start
-    waiting,  // waits to be called
-    sent,     // passed to the session
+    fresh,     // to be sent from the start
+    outlived,  // the session may still send it for an earlier attempt
+    waiting,   // waits to be called
+    sent,      // passed to the session
   };
   struct Item {
     Payload payload;
@@ -76,7 +84,11 @@ class Outgoing {
     RepeatTimer again;   // runs while the payload is to be announced
   };
 
+  void send(Item& item, std::uint64_t from, const Session& session);
+  void announce_outlived(const Session& session);
+
   std::vector<Item> items_;
+  RoundKey attempt_;
   bool called_ = false;
 };
 

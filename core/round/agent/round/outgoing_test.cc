@@ -12,6 +12,7 @@ namespace tributary {
 namespace {
 
 constexpr TimeNs kAgainNs = 100;
+constexpr RoundKey kAttempt = {.job = 1, .round = 1, .epoch = 1, .attempt = 0};
 
 // Records the requests to the session. A payload counts as being sent until `arrive` is called.
 class SomeOutgoing : public testing::Test {
@@ -63,7 +64,7 @@ class SomeOutgoing : public testing::Test {
 };
 
 TEST_F(SomeOutgoing, SendsEachPayloadOnceAndKeepsItUntilItsReceipt) {
-  outgoing_.begin(false);
+  outgoing_.begin(kAttempt, false);
   add(0, 5000);
   EXPECT_EQ(pump(0), Calls{"send 0 from 0"});
   EXPECT_EQ(pump(1'000'000), Calls{}) << "however long it takes";
@@ -75,7 +76,7 @@ TEST_F(SomeOutgoing, SendsEachPayloadOnceAndKeepsItUntilItsReceipt) {
 }
 
 TEST_F(SomeOutgoing, AsksForAMissingReceipt) {
-  outgoing_.begin(false);
+  outgoing_.begin(kAttempt, false);
   add(0, 5000);
   pump(0);
   arrive(0);
@@ -88,7 +89,7 @@ TEST_F(SomeOutgoing, AsksForAMissingReceipt) {
 }
 
 TEST_F(SomeOutgoing, WaitsForItsCallAndReportsIt) {
-  outgoing_.begin(true);
+  outgoing_.begin(kAttempt, true);
   add(0, 9000);
   EXPECT_EQ(pump(0), Calls{"announce 0"});
   EXPECT_EQ(pump(1), Calls{}) << "once is enough";
@@ -99,14 +100,14 @@ TEST_F(SomeOutgoing, WaitsForItsCallAndReportsIt) {
 }
 
 TEST_F(SomeOutgoing, PayloadsAsSmallAsTheQuestionAreNotAnnounced) {
-  outgoing_.begin(true);
+  outgoing_.begin(kAttempt, true);
   add(0, Outgoing::kUncalledBytesMax + 1);
   add(1, 500);
   EXPECT_EQ(pump(0), (Calls{"announce 0", "send 1 from 0"}));
 }
 
 TEST_F(SomeOutgoing, ContinuesInANewSession) {
-  outgoing_.begin(false);
+  outgoing_.begin(kAttempt, false);
   add(0, 9000);
   add(1, 500);
   EXPECT_EQ(pump(0).size(), 2u);
@@ -119,7 +120,7 @@ TEST_F(SomeOutgoing, ContinuesInANewSession) {
 }
 
 TEST_F(SomeOutgoing, WithoutSpaceItStopsAndWaits) {
-  outgoing_.begin(false);
+  outgoing_.begin(kAttempt, false);
   add(0, 9000);
   pump(0);
   EXPECT_EQ(receipt(1, 0, 0, 0), Calls{});
@@ -129,7 +130,7 @@ TEST_F(SomeOutgoing, WithoutSpaceItStopsAndWaits) {
 }
 
 TEST_F(SomeOutgoing, APayloadOfAnEarlierRoundContinuesWhereItStopped) {
-  outgoing_.begin(false);
+  outgoing_.begin(kAttempt, false);
   outgoing_.add({.bucket = 0, .bytes = std::make_shared<const Bytes>(9000), .encoded_round = 3});
   EXPECT_EQ(pump(0), Calls{"announce 0"});
   EXPECT_EQ(receipt(1, 0, 4000, 1), Calls{"send 0 from 4000"});
@@ -139,15 +140,41 @@ TEST_F(SomeOutgoing, APayloadOfAnEarlierRoundContinuesWhereItStopped) {
 }
 
 TEST_F(SomeOutgoing, APayloadThatWasNotSentIsNotCutOff) {
-  outgoing_.begin(true);
+  outgoing_.begin(kAttempt, true);
   add(0, 9000);
   pump(0);
   EXPECT_FALSE(outgoing_.cancel(0, 0, session()));
   EXPECT_TRUE(outgoing_.empty());
 }
 
+TEST_F(SomeOutgoing, ThePayloadsOfAnEarlierRoundAreAnnouncedWhenAllHaveBeenSent) {
+  outgoing_.begin(kAttempt, false);
+  sending_ = {0, 1};  // for the earlier round
+  for (const std::uint32_t bucket : {0u, 1u}) {
+    outgoing_.add(
+        {.bucket = bucket, .bytes = std::make_shared<const Bytes>(9000), .encoded_round = 3});
+  }
+  EXPECT_EQ(pump(0), Calls{});
+  arrive(0);
+  EXPECT_EQ(pump(0), Calls{});
+  EXPECT_EQ(outgoing_.next_due_ns(), kNever);
+  arrive(1);
+  EXPECT_EQ(pump(0), (Calls{"announce 0", "announce 1"}));
+}
+
+TEST_F(SomeOutgoing, APayloadThatOutlivesTheRoundIsSentOn) {
+  outgoing_.begin(kAttempt, false);
+  outgoing_.add(
+      {.bucket = 0, .bytes = std::make_shared<const Bytes>(9000), .outlives_round = true});
+  pump(0);
+  const auto sent_on = outgoing_.cancel(0, 0, session());
+  ASSERT_TRUE(sent_on);
+  EXPECT_EQ(sent_on->sent_in, kAttempt);
+  EXPECT_EQ(sending_, std::vector<std::uint32_t>{0});
+}
+
 TEST_F(SomeOutgoing, AClosedStageStopsItsPayload) {
-  outgoing_.begin(false);
+  outgoing_.begin(kAttempt, false);
   add(0, 9000);
   add(1, 9000);
   pump(0);

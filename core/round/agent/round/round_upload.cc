@@ -10,7 +10,7 @@ namespace tributary {
 void RoundUpload::begin(AgentRound& round) {
   round_ = &round;
   const std::uint32_t parts = round.plan().wire().payloads_in_flight_max;
-  outgoing_.begin(parts == 0);
+  outgoing_.begin(round.key(), parts == 0);
   if (session_.is_open()) {
     limit_upload(round.plan(), std::max(parts, 1u), *session_.conversation());
   }
@@ -31,6 +31,10 @@ void RoundUpload::receive(const wire::Receipt& receipt) {
   if (!round_ || round_->key() != key_of(*receipt.id())) return;
   limit_upload(round_->plan(), receipt.payloads_in_flight_max(), *session_.conversation());
   outgoing_.receipt(context_.now, again_ns(), receipt, streams());
+}
+
+void RoundUpload::drop(const Outgoing::Payload& payload) {
+  if (session_.is_open()) drop_upload(payload, *session_.conversation());
 }
 
 void RoundUpload::pump() {

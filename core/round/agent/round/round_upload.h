@@ -30,13 +30,16 @@ class RoundUpload {
   // --- while a round has begun ---
   void add(Outgoing::Payload payload) { outgoing_.add(std::move(payload)); }
   // Drops the payload of a closed stage. Requires an open session. Returns the payload if its
-  // upload had begun and was cut off.
+  // upload had begun. The session goes on sending it if it outlives the round.
   std::optional<Outgoing::Payload> close_stage(std::uint32_t bucket, std::uint32_t stage) {
     return outgoing_.cancel(bucket, stage, streams());
   }
   // A new session has opened. `parts` is the number of parts that may be in flight; 0: unchanged.
   // Payloads wait until the coordinator calls them.
   void session_opened(std::uint32_t parts);
+
+  // Stops an upload that has outlived its attempt. Needs no round.
+  void drop(const Outgoing::Payload& payload);
 
   // Handles a receipt; ignores one of another attempt.
   void receive(const wire::Receipt& receipt);

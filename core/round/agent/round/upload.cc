@@ -8,8 +8,8 @@
 namespace tributary {
 namespace {
 
-BulkId id_of(const RoundPlan& plan, const Outgoing::Payload& payload) {
-  return {.round = plan.key(), .bucket = payload.bucket, .stage = payload.stage};
+BulkId id_of(const RoundKey& attempt, const Outgoing::Payload& payload) {
+  return {.round = attempt, .bucket = payload.bucket, .stage = payload.stage};
 }
 
 // `message` contains everything except its part.
@@ -17,7 +17,7 @@ template <typename MessageT>
 BulkStream stream_of(const RoundPlan& plan, const Outgoing::Payload& payload,
                      const MessageT& message) {
   const auto shared = std::make_shared<const MessageT>(message);
-  return {.id = id_of(plan, payload),
+  return {.id = id_of(plan.key(), payload),
           .bytes = payload.bytes->size(),
           .slice = slices_of(payload.bytes),
           .frame = [key = plan.key(), payload, shared](std::uint64_t offset,
@@ -75,17 +75,23 @@ Outgoing::Session upload_session(const UploadContext& context) {
               },
           .sending =
               [context](const Outgoing::Payload& payload) {
-                return context.session.bulk().has(id_of(context.plan, payload));
+                const BulkSender& bulk = context.session.bulk();
+                return bulk.has(id_of(context.plan.key(), payload)) ||
+                       bulk.has(id_of(payload.sent_in, payload));
               },
           .stop =
               [context](const Outgoing::Payload& payload) {
-                context.session.bulk().drop(id_of(context.plan, payload));
+                context.session.bulk().drop(id_of(context.plan.key(), payload));
               },
           .announce =
               [context](const Outgoing::Payload& payload) {
                 context.session.send(
                     context.now, frame_with(announcement_of(context.plan, payload)), context.out);
               }};
+}
+
+void drop_upload(const Outgoing::Payload& payload, Conversation& session) {
+  session.bulk().drop(id_of(payload.sent_in, payload));
 }
 
 void limit_upload(const RoundPlan& plan, std::uint32_t parts, Conversation& session) {

@@ -27,6 +27,9 @@ struct UploadContext {
 // The operations for Outgoing. They are valid only while the context is.
 Outgoing::Session upload_session(const UploadContext& context);
 
+// Stops sending the payload for the attempt that it names.
+void drop_upload(const Outgoing::Payload& payload, Conversation& session);
+
 // Limits the session's window to `parts` parts of the plan's size; 0: unchanged.
 void limit_upload(const RoundPlan& plan, std::uint32_t parts, Conversation& session);
 

@@ -27,8 +27,8 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
   const std::uint64_t bytes = part.stage_bytes();
   const IncomingKey key{.bucket = part.bucket(), .member = member};
   if (!bucket.open() || part.stage() < bucket.stage() || bucket.has(member)) {
-    // The next round needs it. The agent stops sending when it gets the result.
-    if (!bucket.has(member) && carried_.take(key, part, payload)) return false;
+    // A later round counts it.
+    if (!bucket.has(member) && carried_.take(session.agent_id, part, payload)) return false;
     repeats_.late_up += payload.size();
     // The receipt claims all bytes, so that the agent does not send it again.
     send_receipt(session, part.bucket(), part.stage(), bytes, budget_.window());
@@ -138,7 +138,9 @@ void Admission::take_announcement(AgentSession& session, std::uint32_t member,
   }
   if (receipt.stage() > bucket.stage()) return;
   const IncomingKey key{.bucket = receipt.bucket(), .member = member};
-  if (bucket.bucket().outlives_round()) resume(key, receipt.encoded_round(), bytes);
+  if (bucket.bucket().outlives_round()) {
+    resume(session.agent_id, key, receipt.encoded_round(), bytes);
+  }
   const Reassembly* const place = incoming_.find_or_admit(key, bytes);
   if (!place) return;
   if (place->size() != bytes) {
@@ -151,27 +153,44 @@ void Admission::take_announcement(AgentSession& session, std::uint32_t member,
   send_receipt(session, receipt.bucket(), receipt.stage(), received, budget_.window());
 }
 
-void Admission::resume(const IncomingKey& key, std::uint64_t encoded_round, std::uint64_t bytes) {
+void Admission::resume(const std::string& agent_id, const IncomingKey& key,
+                       std::uint64_t encoded_round, std::uint64_t bytes) {
   if (encoded_round == 0 || encoded_round >= round_.key().round || incoming_.find(key)) return;
   encoded_rounds_[key] = encoded_round;
-  if (std::optional<Reassembly> payload = carried_.resume(key, encoded_round, bytes)) {
-    incoming_.put(key, std::move(*payload));
-  }
+  std::optional<Reassembly> payload =
+      carried_.resume({.agent_id = agent_id, .bucket = key.bucket}, encoded_round, bytes);
+  if (payload) incoming_.put(key, std::move(*payload));
 }
 
-// Incomplete payloads that keep their meaning beyond the round are carried into the next one, so
-// the bytes that have arrived are not sent twice.
+std::uint64_t Admission::encoded_round(const IncomingKey& key) const {
+  const auto found = encoded_rounds_.find(key);
+  return found == encoded_rounds_.end() ? round_.key().round : found->second;
+}
+
+// The agents go on sending payloads that keep their meaning beyond the round. The first part of one
+// may still be on its way.
 void Admission::stage_closed(std::uint32_t bucket) {
   const BucketAggregation& closing = *round_.buckets()[bucket];
   if (closing.bucket().outlives_round() && !round_.plan().by_peers()) {
-    for (std::uint32_t member = 0; member < round_.members().size(); ++member) {
-      const IncomingKey key{.bucket = bucket, .member = member};
-      std::optional<Reassembly> payload = incoming_.release(key);
-      if (!payload) continue;
-      const auto encoded = encoded_rounds_.find(key);
-      carried_.keep(key, round_.key(),
-                    encoded == encoded_rounds_.end() ? round_.key().round : encoded->second,
-                    std::move(*payload));
+    for (std::uint32_t i = 0; i < round_.members().size(); ++i) {
+      const RoundMember& member = round_.members()[i];
+      const std::string& agent_id = membership_.members()[i].agent_id;
+      if (!member.participates) continue;
+      if (closing.has(i)) {
+        carried_.counted(agent_id, bucket);
+        continue;
+      }
+      const IncomingKey key{.bucket = bucket, .member = i};
+      std::optional<Reassembly> begun = incoming_.release(key);
+      if (begun) {
+        carried_.keep({.agent_id = agent_id, .bucket = bucket},
+                      {.sent_in = round_.key(),
+                       .encoded_round = encoded_round(key),
+                       .payload = std::move(*begun)});
+      } else if (member.present()) {
+        carried_.await({.agent_id = agent_id, .bucket = bucket}, round_.key().round,
+                       closing.bucket().stage_bytes_max(round_.plan().agents()));
+      }
     }
   }
   incoming_.erase_bucket(bucket);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "core/round/common/machine/repeated_bytes.h"
@@ -21,10 +22,11 @@ namespace tributary {
 class Admission {
  public:
   // `repeats` counts payload bytes that crossed a link without use, and `carried` holds the uploads
-  // that earlier attempts have cut off. All references must outlive the object.
-  Admission(CoordinatorContext& context, ActiveRound& round, const UploadBudget& budget,
-            RepeatedBytes& repeats, CarriedUploads& carried)
+  // that go on after their stage has closed. All references must outlive the object.
+  Admission(CoordinatorContext& context, const Membership& membership, ActiveRound& round,
+            const UploadBudget& budget, RepeatedBytes& repeats, CarriedUploads& carried)
       : context_(context),
+        membership_(membership),
         round_(round),
         budget_(budget),
         repeats_(repeats),
@@ -34,13 +36,12 @@ class Admission {
   // Handles a part. Returns true if a payload is complete now, so that its stage may be complete.
   bool take(AgentSession& session, std::uint32_t member, const wire::Part& part, ByteSpan payload);
   // Handles the announcement of a payload whose agent waits to be called. Reserves memory and calls
-  // the agent if memory is free. An upload that an earlier attempt has cut off continues.
+  // the agent if memory is free. An upload that has outlived an earlier attempt continues.
   void take_announcement(AgentSession& session, std::uint32_t member, const wire::Receipt& receipt);
   // Reserves memory for the payloads that have waited longest, and calls their senders.
   void call_waiting();
 
-  // The bucket's open stage closes. Incomplete payloads that outlive the round are kept for the
-  // next one.
+  // The bucket's open stage closes. Uploads of payloads that outlive the round go on.
   void stage_closed(std::uint32_t bucket);
   // Drops the incomplete payloads of a member that has withdrawn.
   void withdrew(std::uint32_t member);
@@ -51,20 +52,23 @@ class Admission {
   std::uint64_t bytes() const { return incoming_.bytes(); }
 
  private:
-  void resume(const IncomingKey& key, std::uint64_t encoded_round, std::uint64_t bytes);
   void take_payload(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
                     ByteSpan payload);
+  void resume(const std::string& agent_id, const IncomingKey& key, std::uint64_t encoded_round,
+              std::uint64_t bytes);
+  std::uint64_t encoded_round(const IncomingKey& key) const;
   bool uploads(std::uint32_t member, std::uint32_t bucket) const;
   void send_receipt(AgentSession& session, std::uint32_t bucket, std::uint32_t stage,
                     std::uint64_t received_bytes, std::uint32_t window);
 
   CoordinatorContext& context_;
+  const Membership& membership_;
   ActiveRound& round_;
   const UploadBudget budget_;
   RepeatedBytes& repeats_;
   CarriedUploads& carried_;
   Incoming incoming_;
-  // The rounds in which payloads were encoded that an earlier attempt has cut off.
+  // The rounds in which payloads were encoded whose upload began in an earlier attempt.
   std::map<IncomingKey, std::uint64_t> encoded_rounds_;
 };
 

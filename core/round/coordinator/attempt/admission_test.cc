@@ -34,7 +34,8 @@ class AdmissionTest : public JobTest {
     round_ = begin_round(membership_, coordinator_.now, make_plan(1));
     // Agents are called if the memory is too small for all of them.
     budget_.emplace(coordinator_.config, agents, job_.model->values());
-    admission_ = std::make_unique<Admission>(coordinator_, *round_, *budget_, repeats_, carried_);
+    admission_ = std::make_unique<Admission>(coordinator_, membership_, *round_, *budget_, repeats_,
+                                             carried_);
   }
 
   Bytes payload(std::uint32_t index) const { return payload_of(round_->plan(), 0, index, 1); }
@@ -231,6 +232,33 @@ TEST_F(AdmissionTest, AnAnnouncedPayloadThatIsTooLargeOrHasChangedIsRefused) {
   announce(0, payload(0).size() + 1);
   EXPECT_EQ(noted("frame_refused"), (std::vector<std::string>{"mismatch", "mismatch"}));
   EXPECT_TRUE(receipts(0).empty());
+}
+
+// --- uploads that outlive the round ---
+
+TEST_F(AdmissionTest, AnUploadGoesOnWhenItsStageHasClosed) {
+  begin(2, kMemoryForAll);
+  take(1);
+  take_first_half(0);
+  admission_->stage_closed(0);
+  EXPECT_TRUE(round_->buckets()[0]->close(1).ok());
+  EXPECT_FALSE(take_second_half(0));
+  EXPECT_EQ(repeats_.late_up, 0u);
+  const auto kept =
+      carried_.resume({.agent_id = member(0).agent_id, .bucket = 0}, 1, payload(0).size());
+  ASSERT_TRUE(kept);
+  EXPECT_TRUE(kept->complete());
+}
+
+TEST_F(AdmissionTest, AnUploadMayBeginWhenItsStageHasClosed) {
+  begin(2, kMemoryForAll);
+  take(1);
+  admission_->stage_closed(0);
+  EXPECT_TRUE(round_->buckets()[0]->close(1).ok());
+  EXPECT_FALSE(take_first_half(0));
+  EXPECT_FALSE(take_first_half(1)) << "it has counted";
+  EXPECT_TRUE(carried_.has_some(member(0).agent_id));
+  EXPECT_FALSE(carried_.has_some(member(1).agent_id));
 }
 
 // --- repeats ---

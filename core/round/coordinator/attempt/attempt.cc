@@ -17,7 +17,8 @@ constexpr std::size_t kNamesBytesMax = 200;
 }  // namespace
 
 // A patient attempt waits kPatience grace times for its stragglers: an agent whose contributions
-// always come too late for the usual grace time gets one in from time to time (stragglers.h).
+// always come too late for the usual grace time gets one in from time to time (stragglers.h). An
+// agent whose upload goes on from round to round seldom needs such an attempt.
 Result<std::unique_ptr<Attempt>> Attempt::make(const JobContext& job, const Membership& membership,
                                                RepeatedBytes& repeats, CarriedUploads& carried,
                                                const Setup& setup) {
@@ -26,7 +27,8 @@ Result<std::unique_ptr<Attempt>> Attempt::make(const JobContext& job, const Memb
   bool patient = false;
   for (std::uint32_t i = 0; i < membership.size(); ++i) {
     const std::string& agent_id = membership.members()[i].agent_id;
-    const bool waits = setup.participants.test(i) && stragglers.needs_patience(agent_id);
+    const bool waits = setup.participants.test(i) &&
+                       stragglers.needs_patience(agent_id, carried.has_some(agent_id));
     patient |= waits;
     members.push_back({.session = membership.members()[i].session,
                        .participates = setup.participants.test(i),
@@ -308,7 +310,7 @@ void Attempt::record_late(Stragglers& stragglers) const {
     if (contributed) {
       stragglers.contributed(agent_id, member.trained_round, member.last_part_at_ns);
     } else if (member.missed_stage) {
-      stragglers.missed(agent_id, *member.missed_stage);
+      stragglers.missed(agent_id, *member.missed_stage, patient_);
     }
   }
 }

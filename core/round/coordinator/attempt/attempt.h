@@ -118,7 +118,7 @@ class Attempt {
       : job_(job),
         membership_(membership),
         round_(setup.plan, std::move(members)),
-        admission_(job.coordinator, round_, setup.budget, repeats, carried),
+        admission_(job.coordinator, membership, round_, setup.budget, repeats, carried),
         deadline_(job, membership, round_),
         grace_(rule, setup.plan->buckets().size(), job.coordinator.now) {}
 

@@ -121,7 +121,7 @@ TEST_F(AttemptTest, AStageClosesWhenItsGraceTimeHasPassed) {
 
 TEST_F(AttemptTest, ALateMemberIsNotAwaitedAndItsPayloadCounts) {
   open_epoch(3);
-  membership_.stragglers().missed("agent-002", 0);
+  membership_.stragglers().missed("agent-002", 0, false);
   for (const bool arrives : {false, true}) {
     begin_in_epoch(3);
     send(0);
@@ -139,7 +139,7 @@ TEST_F(AttemptTest, ALateMemberIsNotAwaitedAndItsPayloadCounts) {
 TEST_F(AttemptTest, AQuorumThatNeedsALateMemberWaitsForIt) {
   policy().quorum_fraction = 1;
   open_epoch(2);
-  membership_.stragglers().missed("agent-001", 0);
+  membership_.stragglers().missed("agent-001", 0, false);
   begin_in_epoch(2);
   send(0);
   EXPECT_FALSE(attempt_->close_complete());

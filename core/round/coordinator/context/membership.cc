@@ -90,8 +90,9 @@ void Membership::open(std::uint64_t first_round) {
     record->members.push_back({.agent_id = agent_id, .weight = members_.back().weight});
   }
   epoch_ = std::move(record);
+  // An agent that receives the model is no member until it has it.
   stragglers_.keep_only(
-      [this](const std::string& agent_id) { return by_agent_.contains(agent_id); });
+      [this](const std::string& agent_id) { return roster_.by_agent(agent_id) != nullptr; });
 }
 
 void Membership::announce(std::uint64_t peer_session) {
@@ -166,9 +167,12 @@ std::ptrdiff_t Membership::ready_agents(std::uint64_t model_version) const {
   });
 }
 
-bool Membership::some_catch_up(std::uint64_t model_version) const {
+bool Membership::some_catch_up(std::uint64_t model_version, const Uploads& uploads) const {
   return std::ranges::any_of(roster_.all(), [&](const auto& item) {
-    return item.second->job == job_.id() && !item.second->ready(job_.id(), model_version);
+    const AgentSession& session = *item.second;
+    const bool awaited = !stragglers_.missed_stage(session.agent_id) ||
+                         stragglers_.needs_patience(session.agent_id, uploads(session.agent_id));
+    return awaited && session.job == job_.id() && !session.ready(job_.id(), model_version);
   });
 }
 

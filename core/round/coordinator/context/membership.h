@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -65,8 +66,10 @@ class Membership {
   // --- participation ---
   // Number of agents that have the job and the model of this version.
   std::ptrdiff_t ready_agents(std::uint64_t model_version) const;
-  // True if at least one agent of the job is not ready.
-  bool some_catch_up(std::uint64_t model_version) const;
+  // True if at least one agent of the job is not ready. A late agent counts only if a round has to
+  // be patient for its sake. `uploads`: whether an agent is sending a payload for a later round.
+  using Uploads = std::function<bool(const std::string& agent_id)>;
+  bool some_catch_up(std::uint64_t model_version, const Uploads& uploads) const;
   // Draws the participants of a round. Every attempt draws the same members as far as they are
   // ready, not excluded and not in `left_out`, because a draw depends only on the job's seed and
   // the round.

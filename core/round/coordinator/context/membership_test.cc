@@ -234,9 +234,26 @@ TEST_F(MembershipTest, ReadyAgentsHaveTheModelOrItsCommit) {
   add_agent("commit sent", 3).commit_sent = 4;
   add_agent("behind", 3);
   EXPECT_EQ(membership_.ready_agents(4), 2);
-  EXPECT_TRUE(membership_.some_catch_up(4));
+  EXPECT_TRUE(membership_.some_catch_up(4, [](const std::string&) { return false; }));
   coordinator_.roster.by_agent("behind")->commit_sent = 4;
-  EXPECT_FALSE(membership_.some_catch_up(4));
+  EXPECT_FALSE(membership_.some_catch_up(4, [](const std::string&) { return false; }));
+}
+
+TEST_F(MembershipTest, ARoundWaitsForALateAgentOnlyIfItIsPatientForIt) {
+  add_agent("late", 3);
+  bool uploads = false;
+  const auto some_catch_up = [&] {
+    return membership_.some_catch_up(4, [&](const std::string&) { return uploads; });
+  };
+  EXPECT_TRUE(some_catch_up());
+  membership_.stragglers().missed("late", 0, false);
+  EXPECT_FALSE(some_catch_up());
+  for (std::uint64_t round = 1; round <= Stragglers::kRoundsWithoutMax; ++round) {
+    membership_.stragglers().ended(round, 1'000);
+  }
+  EXPECT_TRUE(some_catch_up());
+  uploads = true;
+  EXPECT_FALSE(some_catch_up());
 }
 
 TEST_F(MembershipTest, OnlyReadyMembersThatAreNotExcludedTakePart) {

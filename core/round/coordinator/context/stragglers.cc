@@ -14,9 +14,11 @@ std::optional<std::uint32_t> Stragglers::missed_stage(const std::string& agent_i
   return found == late_.end() ? std::nullopt : std::optional<std::uint32_t>(found->second.stage);
 }
 
-bool Stragglers::needs_patience(const std::string& agent_id) const {
+bool Stragglers::needs_patience(const std::string& agent_id, bool uploads) const {
   const auto found = late_.find(agent_id);
-  return found != late_.end() && found->second.rounds_without >= found->second.patience_after;
+  if (found == late_.end()) return false;
+  const std::uint32_t factor = uploads ? kRoundsFactorOfUploads : 1;
+  return found->second.rounds_without >= factor * found->second.patience_after;
 }
 
 void Stragglers::ended(std::uint64_t round, TimeNs limit_ns) {
@@ -25,11 +27,11 @@ void Stragglers::ended(std::uint64_t round, TimeNs limit_ns) {
   for (auto& [agent_id, late] : late_) ++late.rounds_without;
 }
 
-void Stragglers::missed(const std::string& agent_id, std::uint32_t stage) {
+void Stragglers::missed(const std::string& agent_id, std::uint32_t stage, bool patient) {
   Late& late = late_[agent_id];
   late.stage = stage;
   // ended() has counted the round that it missed now.
-  if (late.rounds_without <= late.patience_after) return;
+  if (!patient || late.rounds_without <= late.patience_after) return;
   late.rounds_without = 0;
   late.patience_after = std::min(2 * late.patience_after, kPatienceAfterMax);
 }

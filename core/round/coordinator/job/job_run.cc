@@ -82,7 +82,9 @@ UploadBudget JobRun::budget() const {
 bool JobRun::waits_for_catching_up() const {
   const TimeNs wait = job_.policy().catch_up_wait_ms * kNsPerMs;
   return wait > 0 && job_.coordinator.now < waiting_since_ns_ + wait &&
-         membership_.some_catch_up(committed_.version());
+         membership_.some_catch_up(committed_.version(), [this](const std::string& agent_id) {
+           return carried_.has_some(agent_id);
+         });
 }
 
 // Called after every event that may end the waiting. It does nothing unless all conditions for a
@@ -108,7 +110,9 @@ void JobRun::maybe_begin() {
 // round that an agent may ask about.
 void JobRun::open_epoch() {
   membership_.open(next_round());
-  carried_.clear();
+  carried_.keep_only([this](const std::string& agent_id) {
+    return job_.coordinator.roster.by_agent(agent_id) != nullptr;
+  });
   retry_.attempt = 0;
   peers_.open(membership_);
   phase_ = Phase::opening;

@@ -22,6 +22,8 @@ void JobRun::joined(AgentSession& session, std::uint64_t before) {
       membership_.announce_to(session, *member, peers_.session());
       if (attempt_) attempt_->send_plan_to(session, *member);
     }
+  } else {
+    carried_.forget(session.agent_id);
   }
   catch_up_.begin(session);
   maybe_begin();
@@ -114,9 +116,7 @@ void JobRun::receive_part(AgentSession& session, const wire::Part& part, const P
   const RoundKey key = key_of(*part.id());
   if (phase_ != Phase::running || attempt_->key() != key) {
     // The attempt may have ended while the part was in flight.
-    const std::optional<std::uint32_t> member = membership_.member_of(session);
-    if (member && carried_.take({.bucket = part.bucket(), .member = *member}, part, payload))
-      return;
+    if (carried_.take(session.agent_id, part, payload)) return;
     reporter_.repeats().late_up += payload.size();
     job_.coordinator.note(LogLevel::debug, "payload_late", "wrong_epoch", session.agent_id,
                           text(key), key);

@@ -4,48 +4,86 @@
 
 namespace tributary {
 
-void CarriedUploads::keep(const IncomingKey& key, const RoundKey& sent_in,
-                          std::uint64_t encoded_round, Reassembly payload) {
-  erase(key);
-  if (bytes_ + payload.size() > bytes_max_) return;
-  bytes_ += payload.size();
-  uploads_.emplace(
-      key,
-      Upload{.sent_in = sent_in, .encoded_round = encoded_round, .payload = std::move(payload)});
+void CarriedUploads::keep(const Key& key, Begun begun) { begin(uploads_[key], std::move(begun)); }
+
+void CarriedUploads::await(const Key& key, std::uint64_t round, std::uint64_t bytes_max) {
+  Upload& upload = uploads_[key];
+  if (upload.first_round == 0) upload.first_round = round;
+  upload.last_round = round;
+  upload.bytes_max = bytes_max;
 }
 
-bool CarriedUploads::take(const IncomingKey& key, const wire::Part& part, ByteSpan payload) {
-  const auto found = uploads_.find(key);
-  if (found == uploads_.end() || found->second.sent_in != key_of(*part.id())) return false;
-  Reassembly& kept = found->second.payload;
+// Parts arrive in the order of sending, so nothing of an earlier round follows.
+bool CarriedUploads::begin(Upload& upload, Begun begun) {
+  upload.first_round = begun.sent_in.round + 1;
+  drop_begun(upload);
+  const std::uint64_t bytes = begun.payload.size();
+  if (bytes_ + bytes > bytes_max_) return false;
+  bytes_ += bytes;
+  upload.begun = std::move(begun);
+  return true;
+}
+
+bool CarriedUploads::take(const std::string& agent_id, const wire::Part& part, ByteSpan payload) {
+  const auto found = uploads_.find({.agent_id = agent_id, .bucket = part.bucket()});
+  if (found == uploads_.end()) return false;
+  Upload& upload = found->second;
+  const RoundKey sent_in = key_of(*part.id());
+  if (!upload.begun || upload.begun->sent_in != sent_in) {
+    const std::uint64_t bytes = part.stage_bytes();
+    const bool awaited = sent_in.round >= upload.first_round && sent_in.round <= upload.last_round;
+    if (!awaited || bytes > upload.bytes_max) return false;
+    if (!begin(
+            upload,
+            {.sent_in = sent_in, .encoded_round = sent_in.round, .payload = Reassembly(bytes)})) {
+      return false;
+    }
+  }
+  Reassembly& kept = upload.begun->payload;
   if (!check_size(part, kept.size()).ok()) return false;
   kept.take(part.offset(), payload);
   return true;
 }
 
-std::optional<Reassembly> CarriedUploads::resume(const IncomingKey& key,
-                                                 std::uint64_t encoded_round, std::uint64_t bytes) {
+std::optional<Reassembly> CarriedUploads::resume(const Key& key, std::uint64_t encoded_round,
+                                                 std::uint64_t bytes) {
   const auto found = uploads_.find(key);
-  if (found == uploads_.end() || found->second.encoded_round != encoded_round ||
-      found->second.payload.size() != bytes) {
+  if (found == uploads_.end()) return std::nullopt;
+  std::optional<Begun>& begun = found->second.begun;
+  if (!begun || begun->encoded_round != encoded_round || begun->payload.size() != bytes) {
     return std::nullopt;
   }
-  Reassembly payload = std::move(found->second.payload);
+  std::optional<Reassembly> payload = std::move(begun->payload);
+  begun.reset();
   bytes_ -= bytes;
-  uploads_.erase(found);
   return payload;
 }
 
-void CarriedUploads::clear() {
-  uploads_.clear();
-  bytes_ = 0;
+bool CarriedUploads::has_some(const std::string& agent_id) const {
+  const auto end = uploads_.end();
+  auto at = uploads_.lower_bound({.agent_id = agent_id, .bucket = 0});
+  while (at != end && at->first.agent_id == agent_id && !at->second.begun) ++at;
+  return at != end && at->first.agent_id == agent_id;
 }
 
-void CarriedUploads::erase(const IncomingKey& key) {
-  const auto found = uploads_.find(key);
-  if (found == uploads_.end()) return;
-  bytes_ -= found->second.payload.size();
-  uploads_.erase(found);
+void CarriedUploads::counted(const std::string& agent_id, std::uint32_t bucket) {
+  if (uploads_.empty()) return;
+  const auto found = uploads_.find({.agent_id = agent_id, .bucket = bucket});
+  if (found != uploads_.end()) erase(found);
+}
+
+void CarriedUploads::forget(const std::string& agent_id) {
+  keep_only([&](const std::string& other) { return other != agent_id; });
+}
+
+CarriedUploads::Uploads::iterator CarriedUploads::erase(Uploads::iterator at) {
+  drop_begun(at->second);
+  return uploads_.erase(at);
+}
+
+void CarriedUploads::drop_begun(Upload& upload) {
+  if (upload.begun) bytes_ -= upload.begun->payload.size();
+  upload.begun.reset();
 }
 
 }  // namespace tributary

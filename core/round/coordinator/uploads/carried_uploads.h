@@ -1,48 +1,84 @@
-// Uploads whose stage closed before they were complete, for the rounds that follow in the same
-// epoch. Their agents continue each one at the byte where it stopped, so that a payload that takes
-// longer than a round reaches the coordinator within several.
+// Uploads that go on after their stage has closed. An agent that is late does not stop sending, and
+// counts in a later round, so that a payload that takes longer than a round reaches the coordinator
+// within several.
 //
 // Only payloads that mean the same in every round are kept (PlannedBucket::outlives_round()). An
-// agent names the round in which it encoded the payload; any other payload begins anew. The memory
-// has a limit, beyond which an upload is dropped and begins anew. Not thread-safe.
+// agent names the round in which it encoded the payload; any other payload begins anew. An upload
+// belongs to the process of an agent and not to an epoch, so it continues when the members change.
+// The memory has a limit, beyond which an upload is dropped and begins anew. Not thread-safe.
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <string>
+#include <utility>
 
+#include "core/round/common/machine/reassembly.h"
 #include "core/round/common/machine/records.h"
-#include "core/round/coordinator/uploads/incoming.h"
 
 namespace tributary {
 
 class CarriedUploads {
  public:
+  // The owner of an upload; its bucket is one of the model's, not of a plan.
+  struct Key {
+    std::string agent_id;
+    std::uint32_t bucket = 0;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  // The part of a payload that has arrived.
+  struct Begun {
+    RoundKey sent_in;                 // the attempt that its parts name
+    std::uint64_t encoded_round = 0;  // the round in which the payload was encoded
+    Reassembly payload;
+  };
+
   explicit CarriedUploads(std::uint64_t bytes_max) : bytes_max_(bytes_max) {}
 
-  // Keeps an incomplete payload of the attempt `sent_in`, which was encoded in `encoded_round`.
-  void keep(const IncomingKey& key, const RoundKey& sent_in, std::uint64_t encoded_round,
-            Reassembly payload);
+  // Keeps an upload whose stage has closed. It replaces the one before.
+  void keep(const Key& key, Begun begun);
+  // The stage has closed, and nothing of the agent's payload has arrived. An upload of this round
+  // of up to so many bytes begins with its first part, and replaces the one before then.
+  void await(const Key& key, std::uint64_t round, std::uint64_t bytes_max);
   // Takes a part that arrives after its stage has closed. Returns false if its payload is not kept.
-  bool take(const IncomingKey& key, const wire::Part& part, ByteSpan payload);
+  bool take(const std::string& agent_id, const wire::Part& part, ByteSpan payload);
   // Hands back the payload; empty if another one was encoded in that round, or none is kept.
-  std::optional<Reassembly> resume(const IncomingKey& key, std::uint64_t encoded_round,
+  std::optional<Reassembly> resume(const Key& key, std::uint64_t encoded_round,
                                    std::uint64_t bytes);
-  // Another epoch begins, in which members have other indices.
-  void clear();
+  // True if a part of an upload of the agent has arrived.
+  bool has_some(const std::string& agent_id) const;
+
+  // The agent's payload of the bucket has counted, so an earlier one is of no use.
+  void counted(const std::string& agent_id, std::uint32_t bucket);
+  // The agent's process has ended.
+  void forget(const std::string& agent_id);
+  template <typename IsKept>
+  void keep_only(IsKept&& is_kept) {
+    for (auto at = uploads_.begin(); at != uploads_.end();) {
+      at = is_kept(at->first.agent_id) ? std::next(at) : erase(at);
+    }
+  }
   std::uint64_t bytes() const { return bytes_; }
 
  private:
   struct Upload {
-    RoundKey sent_in;
-    std::uint64_t encoded_round = 0;
-    Reassembly payload;
+    std::optional<Begun> begun;
+    // The rounds of which nothing has arrived; an agent may be sending for any of them.
+    std::uint64_t first_round = 0;
+    std::uint64_t last_round = 0;
+    std::uint64_t bytes_max = 0;
   };
-  void erase(const IncomingKey& key);
+  using Uploads = std::map<Key, Upload>;
+
+  Uploads::iterator erase(Uploads::iterator at);
+  void drop_begun(Upload& upload);
+  bool begin(Upload& upload, Begun begun);
 
   const std::uint64_t bytes_max_;
   std::uint64_t bytes_ = 0;
-  std::map<IncomingKey, Upload> uploads_;
+  Uploads uploads_;
 };
 
 }  // namespace tributary
