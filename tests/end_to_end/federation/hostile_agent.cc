@@ -41,7 +41,11 @@ Bytes with_number(ByteSpan payload, const Codec& codec, float value) {
   Bytes bytes(payload.begin(), payload.end());
   const Result<OpenPayload> open = open_payload({}, payload);
   EXPECT_TRUE(open.ok()) << open.status().text();
-  if (!open.ok() || open->body.size() < 2 * sizeof(value)) return {};
+  const std::string family = codec.spec().substr(0, codec.spec().find(':'));
+  // A body of selected values begins with their number.
+  const bool counted = family == "topk" || family == "dgc" || family == "threshold";
+  const std::size_t at = counted ? sizeof(std::uint32_t) : 0;
+  if (!open.ok() || open->body.size() < at + sizeof(value)) return {};
   const PayloadHeader header = open->header;
   if (codec.carries_not_finite()) {
     // The body is compressed, so it is made anew.
@@ -52,16 +56,13 @@ Bytes with_number(ByteSpan payload, const Codec& codec, float value) {
     return bytes;
   }
   std::uint8_t* const body = bytes.data() + (payload.size() - open->body.size());
-  const std::string family = codec.spec().substr(0, codec.spec().find(':'));
   if (family == "fp16" || family == "bf16") {
     const auto word = family == "fp16"
                           ? half_of(value)
                           : static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
     std::memcpy(body, &word, sizeof(word));
   } else {
-    // A body of selected values begins with their number.
-    const bool counted = family == "topk" || family == "dgc" || family == "threshold";
-    std::memcpy(body + (counted ? sizeof(std::uint32_t) : 0), &value, sizeof(value));
+    std::memcpy(body + at, &value, sizeof(value));
   }
   seal_payload({}, bytes);
   return bytes;
