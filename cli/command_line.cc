@@ -26,10 +26,21 @@ Status usage(std::string what, std::string expected, std::string got, std::strin
                                                .remedy = std::move(remedy)});
 }
 
+// Continues a usage line longer than 100 characters on a second line, before an option.
+std::string in_lines(std::string usage) {
+  constexpr std::size_t kWidth = 100;
+  if (usage.size() <= kWidth) return usage;
+  const std::size_t option = usage.rfind(" --", kWidth);
+  const std::size_t rest = usage.rfind(" [", kWidth);
+  const std::size_t at = rest == usage.npos ? option : rest;
+  if (at != usage.npos) usage.replace(at, 1, "\n           ");
+  return usage;
+}
+
 // Prints the usage line that it is given. CLI11's own line shows required arguments as optional.
 class HelpFormatter : public CLI::Formatter {
  public:
-  explicit HelpFormatter(const std::string& usage) : usage_("Usage: " + usage + "\n") {
+  explicit HelpFormatter(const std::string& usage) : usage_(in_lines("Usage: " + usage) + "\n") {
     column_width(32);
     label("Positionals", "Arguments");
   }

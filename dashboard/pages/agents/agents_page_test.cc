@@ -74,8 +74,8 @@ using EventsPageTest = ShownPage<EventsPage>;
 TEST_F(AgentsPageTest, ShowsTheVersionButNoProgramName) {
   RunChanges changes = some_job();
   changes.agents = some_agents(2);
-  changes.agents[0].build = "0.3.1";
-  changes.agents[1].build = "tributary";
+  (*changes.agents)[0].build = "0.3.1";
+  (*changes.agents)[1].build = "tributary";
   RunView view;
   view.apply(std::move(changes));
   show(view);
