@@ -41,7 +41,9 @@ AgentRounds rounds_of_agent(const std::string& coordinator_journal, std::uint32_
     ++all.rounds;
     if (round.id.round == 1 && round.members <= agent) last = 1;  // begun without the agent
     all.longest_gap = std::max(all.longest_gap, round.id.round - last);
-    all.seconds += static_cast<double>(round.committed_at_ns - round.began_at_ns) / 1e9;
+    // Including the time between two rounds.
+    all.seconds =
+        static_cast<double>(round.committed_at_ns - job.history.front().began_at_ns) / 1e9;
     if (in_every_bucket(round, agent)) {
       last = round.id.round;
       ++all.contributions;

@@ -9,7 +9,7 @@ namespace tributary::end_to_end {
 
 struct AgentRounds {
   std::uint64_t rounds = 0;
-  double seconds = 0;  // sum over all rounds, from the plan to the commit
+  double seconds = 0;  // from the first plan to the last commit
   // Rounds with a contribution of the agent to every bucket of the result.
   std::uint64_t contributions = 0;
   // Largest number of rounds from one of them to the next one, or to the end.
