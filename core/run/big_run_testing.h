@@ -33,7 +33,8 @@ class BigRunWriter {
     TRIBUTARY_ASSIGN(journal_,
                      CoordinatorJournal::open({.journal = {.path = path, .sync = false}}));
     TRIBUTARY_TRY(write_job());
-    return write_rounds();
+    TRIBUTARY_TRY(write_rounds());
+    return journal_->close();
   }
 
  private:
