@@ -155,7 +155,6 @@ Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags) 
   }
   // Checks the job before the coordinator starts.
   if (config.job) TRIBUTARY_TRY(submission(*config.job).status());
-  config.machine.build = build_version();
   config.exit_when_done = flags.exit_when_done;
   return config;
 }

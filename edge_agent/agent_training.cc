@@ -84,7 +84,6 @@ void AgentTraining::train_now(const Train& wanted) {
                           .update = std::move(trained->update),
                           .loss = trained->loss,
                           .examples = trained->examples,
-                          .local_steps = trained->local_steps,
                           .compute_s = static_cast<double>(parts_.now() - began_at) / 1e9,
                           .metrics = std::move(metrics)});
 }

@@ -51,7 +51,6 @@ Status check_model(const Model& model) {
 
 Status check_member(const Member& member) {
   TRIBUTARY_TRY(agent_id("agent_id", member.agent_id()));
-  TRIBUTARY_TRY(not_negative("weight", member.weight()));
   if (member.public_key()) {
     TRIBUTARY_TRY(equal("public_key", member.public_key()->size(), kPublicKeyBytes));
   }
@@ -174,14 +173,12 @@ Status check(const JobChange& change) {
   return given("state", change.state());
 }
 
-// Weights are shares of weight_sum, which therefore must be positive.
 Status check(const Membership& membership) {
   TRIBUTARY_TRY(given("job", membership.job()));
   TRIBUTARY_TRY(given("epoch", membership.epoch()));
   TRIBUTARY_TRY(given("first_round", membership.first_round()));
   TRIBUTARY_TRY(in_range("agents", membership.agents(), 1, kMembersMax));
   TRIBUTARY_TRY(below("agent_index", membership.agent_index(), membership.agents()));
-  TRIBUTARY_TRY(not_negative("weight", membership.weight()));
   TRIBUTARY_TRY(positive("weight_sum", membership.weight_sum()));
   // Members are listed only if agents exchange among themselves; the list must then be complete.
   if (size_of(membership.members()) == 0) return {};

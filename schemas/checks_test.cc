@@ -253,8 +253,6 @@ const Wrong kJob[] = {
         "KeyOfOtherSize", [](auto& m) { m.members[1]->public_key.pop_back(); },
         "members[1]: public_key"),
     wrong<wire::MembershipT>(
-        "NegativeWeight", [](auto& m) { m.members[0]->weight = -1; }, "members[0]: weight"),
-    wrong<wire::MembershipT>(
         "PeersWithoutSession", [](auto& m) { m.peer_session = 0; }, "peer_session"),
 };
 

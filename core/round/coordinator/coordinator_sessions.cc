@@ -184,7 +184,6 @@ void CoordinatorSessions::send_welcome(AgentSession& session, std::uint64_t hell
   const CoordinatorConfig& config = context_.config;
   wire::WelcomeT welcome;
   welcome.version = wire::kProtocolVersionMax;
-  welcome.build = config.build;
   welcome.federation = config.federation;
   welcome.heartbeat_interval_ms = config.heartbeat_interval_ms;
   welcome.heartbeat_timeout_ms = config.heartbeat_timeout_ms;

@@ -148,7 +148,6 @@ class FederationAgent final : public AgentHost {
                        .update = update,
                        .loss = 1,
                        .examples = options.examples_of ? options.examples_of(index_) : 10,
-                       .local_steps = 1,
                        .compute_s = 0.005});
   }
 

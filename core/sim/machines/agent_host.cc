@@ -201,7 +201,6 @@ void AgentHost::train(const Train& wanted) {
                        .update = std::move(update),
                        .loss = 1.0 / static_cast<double>(round + 1),
                        .examples = 32,
-                       .local_steps = 1,
                        .compute_s = 0.01});
   });
 }

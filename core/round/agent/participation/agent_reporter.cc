@@ -18,7 +18,6 @@ void AgentReporter::drop_round() {
 void AgentReporter::measured(const UpdateReady& update, double update_norm) {
   measured_ = {.loss = update.loss,
                .examples = update.examples,
-               .local_steps = update.local_steps,
                .compute_s = update.compute_s,
                .update_norm = update_norm,
                .metrics = update.metrics};
@@ -98,7 +97,6 @@ wire::ReportT AgentReporter::make_report(const RoundKey& key, std::uint32_t memb
   report.model_version = facts.model.version;
   report.model_hash = facts.model.hash;
   report.examples = measured.examples;
-  report.local_steps = measured.local_steps;
   report.loss = finite_or_0(measured.loss);
   report.compute_s = std::max(measured.compute_s, 0.0);
   report.update_norm = finite_or_0(measured.update_norm);

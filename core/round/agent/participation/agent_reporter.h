@@ -63,7 +63,6 @@ class AgentReporter {
   struct Measured {
     double loss = 0;
     std::uint64_t examples = 0;
-    std::uint32_t local_steps = 0;
     double compute_s = 0;
     double update_norm = 0;
     std::vector<AgentMetric> metrics = {};

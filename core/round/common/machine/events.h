@@ -99,7 +99,6 @@ struct UpdateReady {
   std::shared_ptr<FloatVector> update;
   double loss = 0;
   std::uint64_t examples = 0;
-  std::uint32_t local_steps = 0;
   double compute_s = 0;
   std::vector<AgentMetric> metrics = {};
 };

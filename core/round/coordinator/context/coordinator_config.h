@@ -13,7 +13,6 @@ namespace tributary {
 
 struct CoordinatorConfig {
   std::string federation = "federation";
-  std::string build = "tributary";
   // A random number drawn when the process starts. Numbers of sessions and jobs are derived from
   // it.
   std::uint64_t incarnation = 1;

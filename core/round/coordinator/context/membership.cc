@@ -111,21 +111,18 @@ void Membership::announce_to(AgentSession& session, std::uint32_t member,
   if (peer_session != 0) peers = members_;
   session.conversation.ask(
       job_.coordinator.now,
-      [epoch = epoch_, member, weight = members_[member].weight, weight_sum,
-       peers = std::move(peers), peer_session] {
+      [epoch = epoch_, member, weight_sum, peers = std::move(peers), peer_session] {
         wire::MembershipT membership;
         membership.job = epoch->job;
         membership.epoch = epoch->epoch;
         membership.first_round = epoch->first_round;
         membership.agents = static_cast<std::uint32_t>(epoch->members.size());
         membership.agent_index = member;
-        membership.weight = weight;
         membership.weight_sum = weight_sum;
         membership.peer_session = peer_session;
         for (const Member& peer : peers) {
           auto made = std::make_unique<wire::MemberT>();
           made->agent_id = peer.agent_id;
-          made->weight = peer.weight;
           made->public_key.assign(peer.public_key.begin(), peer.public_key.end());
           made->endpoints.push_back(std::make_unique<wire::EndpointT>());
           made->endpoints[0]->address = peer.endpoint;
