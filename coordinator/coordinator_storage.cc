@@ -99,7 +99,7 @@ void CoordinatorStorage::log_stored(const CoordinatorRecord& record) {
 // Copies a long log while no record waits.
 void CoordinatorStorage::rest() {
   if (!blockage_.look(parts_.clock.now(), journal_->rest())) return;
-  blocked_bytes_ = journal_->database().log_bytes();
+  blocked_bytes_ = journal_->database().log().bytes();
 }
 
 void CoordinatorStorage::store_telemetry() {

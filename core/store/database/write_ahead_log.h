@@ -51,6 +51,7 @@ class WriteAheadLog {
   // readers, because a commit may wait for this. Fails with unavailable if a transaction of another
   // connection prevents it; the log is then copied as far as possible.
   Status empty();
+  std::uint64_t bytes() const { return bytes_; }  // written since the log was last reset
 
   // --- within a transaction ---
   // Before its commit. Fails with resource_exhausted if the disk would have too little room to copy
