@@ -15,7 +15,13 @@
 //
 // block_range.h has the other ranges. Without rotation, H D and √B are left out.
 //
-// The functions are pure.
+// The functions are pure, check nothing and cannot fail. The caller guarantees what they require:
+//
+//   granularity     1 to kGranularityMax (table/table.h)
+//   block           power of two, kBlockMin to kBlockMax (blocks/blocks.h); for the factors k and f
+//                   1 without rotation
+//   rms             for k and f at least kRmsMin; BlockRange::is_zero() finds the others
+//   agent, agents   agent < agents
 #pragma once
 
 #include <bit>
@@ -38,8 +44,9 @@ TRIBUTARY_HD inline std::uint32_t magnitude_bits(float x) {
 }
 
 // The factor of a block before its squares are summed. It is 1 for usual magnitudes. Otherwise it
-// is a power of two that brings the largest magnitude, which is at least kRmsMin, into [2, 4), so
-// that the sum neither overflows nor underflows.
+// is a power of two that brings the largest magnitude into [2, 4), so that the sum neither
+// overflows nor underflows. Requires a largest magnitude of at least kRmsMin. For Inf and NaN the
+// result has no meaning; the caller refuses such a block.
 TRIBUTARY_HD inline float norm_scale(std::uint32_t largest_bits) {
   const float largest = std::bit_cast<float>(largest_bits);
   if (largest >= 0x1p-40f && largest < 0x1p40f) return 1.0f;

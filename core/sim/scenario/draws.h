@@ -1,5 +1,6 @@
 // Pseudo-random numbers of a simulation. Every node, link and disk has a sequence of its own, so
-// that one more fault at one place does not change the draws at another.
+// that one more fault at one place does not change the draws at another. A statement should draw at
+// most once, because compilers evaluate the arguments of a call in different orders.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +30,12 @@ class SeededDraws {
 
   std::uint64_t bits();
   double uniform();  // in [0, 1)
+  // True with this probability. Draws nothing if the probability is 0 or less.
   bool chance(double probability) { return probability > 0 && uniform() < probability; }
   // In [0, count); 0 if count is 0.
   std::uint64_t below(std::uint64_t count);
-  // In [low, high]; `low` if high is not greater.
+  // In [low, high]. Returns `low` and draws nothing if high is not greater. Requires that
+  // high - low fits std::int64_t.
   std::int64_t between(std::int64_t low, std::int64_t high);
 
  private:

@@ -1,8 +1,12 @@
 // The upper part of the control page: the table of a run's jobs, and the buttons that pause, resume
-// or stop the chosen job. It emits requests and sends nothing itself. GUI thread only.
+// or stop the chosen job.
 //
-// It owns its table and buttons and keeps no pointer to the view. The buttons are enabled only for
-// actions that the job's state allows; the coordinator decides in the end and may still refuse.
+// A click emits requested(). The control page asks for confirmation of a stop, sends the request
+// and lists the coordinator's answer or the error. This part learns nothing of them: the table
+// changes when the journal reports the job's new state. The buttons are enabled only for actions
+// that the job's state allows; the coordinator decides in the end and may still refuse.
+//
+// It owns its table, buttons and text field, and keeps no pointer to the view. GUI thread only.
 #pragma once
 
 #include <QWidget>
@@ -24,14 +28,16 @@ class ControlJobs : public QWidget {
  public:
   explicit ControlJobs(QWidget* parent = nullptr);
 
-  // Updates the table. The view may change between calls.
+  // Updates the table. The view may change between calls. If no job is chosen, chooses the newest.
   void show_run(const RunView& view);
+  // Empties the table, because no run is open.
   void show_none();
   // Enables the buttons while a coordinator accepts requests.
   void set_ready(bool ready);
 
   TableView& table() { return *table_; }
   ControlJobsModel& model() { return model_; }
+  // The operator's reason for the next request, sent with it and shown with the job; may be empty.
   QLineEdit& reason() { return *reason_; }
   QPushButton& pause() { return *pause_; }
   QPushButton& resume() { return *resume_; }

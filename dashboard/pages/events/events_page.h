@@ -1,7 +1,11 @@
 // The page of the events: a table with a filter. All charts mark the time of the chosen row.
 //
-// The table changes at most four times a second and only while the page is visible. It keeps the
-// selected row while new events arrive. GUI thread only.
+// The table has the events that the run's view keeps (RunLimits::events_max, the newest ones). It
+// changes at most four times a second and only while the page is visible. It keeps the selected row
+// while new events arrive.
+//
+// The page owns its model, table and filter. It borrows the run's view, which belongs to the run's
+// session. GUI thread only.
 #pragma once
 
 #include <optional>
@@ -28,7 +32,9 @@ class EventsPage : public RunPage {
   void refresh() override;
   bool settled() const override { return !clock_.waits(); }
 
-  // Does the work of refresh() for the first run. The view must stay valid until the next call.
+  // Shows the events of `view` at once. refresh() does this later, for the run of set_runs(). An
+  // event that names no job belongs to `job`. The view must stay valid until the next call of this
+  // function or of set_runs().
   void show_run(const RunView& view, std::uint64_t job);
 
   TableView& table() { return *table_; }

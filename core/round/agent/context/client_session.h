@@ -2,7 +2,11 @@
 // no session is open, messages are dropped.
 //
 // A message that requires an answer is repeated within a session if it is lost (conversation.h). It
-// is not repeated in the next session; its sender must send it again there. Not thread-safe.
+// is not repeated in the next session; its sender must send it again there.
+//
+// The agent owns it, and AgentConnection opens and closes it. Sending does no I/O: it adds actions
+// to AgentContext::out. The context is borrowed and must outlive the session. Not thread-safe: used
+// only while the agent handles an event.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +47,9 @@ class ClientSession {
   // Acknowledges the message.
   void answer(std::uint64_t message_id);
   // Defers the answer until the work is done. Requires an open session. The answer is valid only in
-  // the session `id()`; answer_in() checks this.
+  // the session `id()`, which the caller remembers; answer_in() does nothing in another one.
   void answer_later(std::uint64_t message_id) { conversation_->answer_later(message_id); }
+  // Requires an open session.
   std::uint64_t id() const { return conversation_->session(); }
   void answer_in(std::uint64_t session, std::uint64_t message_id);
   // Refuses the message. The refusal is noted even while no session is open.
