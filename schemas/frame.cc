@@ -76,7 +76,7 @@ Status check_kind(wire::Message kind, std::size_t bytes) {
                    .expected = fmt::format("a message of kind 1 to {}",
                                            static_cast<unsigned>(wire::Message::MAX)),
                    .got = fmt::format("kind {}", static_cast<unsigned>(kind)),
-                   .remedy = "it comes from a newer version: answer with a Refusal and go on"});
+                   .remedy = "it comes from a newer version: update this one to use it"});
   }
   const std::size_t bytes_max = wire::rules_of(kind).frame_bytes_max;
   return bytes > bytes_max ? too_large(wire::name(kind), bytes_max, bytes) : Status();

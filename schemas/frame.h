@@ -22,7 +22,7 @@ namespace tributary {
 //   FlatBuffers' verifier, with bounds on depth and tables
 //   the rules of schemas/checks.h
 //
-// Returns unsupported for an unknown kind: the receiver refuses the message and keeps the
+// Returns unsupported for an unknown kind: the receiver logs and drops the message and keeps the
 // connection. Returns invalid_argument for a wrong alignment, resource_exhausted above a cap,
 // not_finite for NaN or Inf, and corrupt_data otherwise.
 //
