@@ -176,7 +176,8 @@ Status write_join_file(const std::string& path, const JoinFile& join) {
     }
   };
   text.append(
-      "# Lets one agent into a federation. Anyone who can read this file can pose as that agent.\n");
+      "# Lets one agent into a federation. Anyone who can read this file can pose as that "
+      "agent.\n");
   add(kAgentId, join.agent_id);
   add(kCoordinator, join.coordinator);
   add(kCoordinatorKey, key_text(join.coordinator_key));

@@ -42,7 +42,7 @@ Status copy_database(Database& from, Database& to, const CopyProgress& progress)
   std::int64_t tables = 0;
   TRIBUTARY_TRY(to.execute("PRAGMA journal_mode = MEMORY"));
   TRIBUTARY_TRY(from.execute("BEGIN"));
-  const Status copied = [&]() -> Status {
+  Status copied = [&]() -> Status {
     TRIBUTARY_TRY(from.first("SELECT count(*) FROM sqlite_schema", std::tie(tables)).status());
     Backup backup(from.database_, to.database_);
     if (!backup.begun()) return to.error("copying into it");
