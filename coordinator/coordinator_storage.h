@@ -36,8 +36,9 @@ class CoordinatorStorage {
   // holds references that must outlive the object.
   static Result<std::unique_ptr<CoordinatorStorage>> open(const CoordinatorJournalOptions& options,
                                                           Parts parts);
-  // Ends as end() does, and closes the journal, whose file alone then has everything. If another
-  // process reads it meanwhile, this waits some seconds; then the log remains, with a warning.
+  // Call end() before, or a batch of telemetry that waits is lost. Closes the journal, whose file
+  // alone then has everything that was stored. If another process reads it meanwhile, this waits
+  // some seconds; then the log remains, with a warning.
   ~CoordinatorStorage();
   CoordinatorStorage(const CoordinatorStorage&) = delete;
   CoordinatorStorage& operator=(const CoordinatorStorage&) = delete;

@@ -28,9 +28,10 @@ struct RunCopied {
   bool log_missing = false;
 };
 
-// The copy appears when it is complete; after an error an existing file is unchanged. SIGKILL can
-// leave a file COPY.PROCESS.tmp. Only the owner can read the copy. Fails with already_exists,
-// invalid_argument (the same file), cancelled, and as RunFile and Database do.
+// The copy appears when it is complete. After an error an existing file is unchanged, except that
+// its log is gone if only the last step, the renaming, has failed: a log must never stand beside
+// another file. SIGKILL can leave a file COPY.PROCESS.tmp. Only the owner can read the copy. Fails
+// with already_exists, invalid_argument (the same file), cancelled, and as RunFile and Database do.
 Result<RunCopied> copy_run(const RunCopyOptions& options);
 
 }  // namespace tributary
