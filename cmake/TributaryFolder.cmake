@@ -21,6 +21,7 @@ set(TRIBUTARY_BENCH_SOURCES "" CACHE INTERNAL "")
 
 # What the sanitizers' presets and ./dev fuzz build: a whole build takes twice as long.
 add_custom_target(test_programs)
+add_custom_target(logic_tests)
 add_custom_target(thread_tests)
 add_custom_target(fuzzers)
 
@@ -52,15 +53,16 @@ function(tributary_named result ending)
 endfunction()
 
 # tributary_folder(LIBRARY [FOLDERS folders...] [LINK libs...] [LABELS labels...]
-# [MARK label=regex...] [HOT] [BESIDE sources...]): this folder and FOLDERS below it belong to LIBRARY,
+# [MARK label=regex...] [HOT] [LOGIC] [BESIDE sources...]): this folder and FOLDERS below it belong to LIBRARY,
 # but for BESIDE, which another target of the folder has. All its tests are one program, named after
 # this folder. LABELS are of all its tests, MARK of the cases whose PROGRAM.Suite.Case matches:
 #   threads  what the thread sanitizer runs
 #   replay   many seeds or sizes of what other cases run as well; not for a sanitizer
 #   long     run with ./dev test --all only
-# HOT tests compute more than their library does.
+# HOT tests compute more than their library does. LOGIC decides by numbers that other folders have read and
+# checked, and owns no raw memory: a sanitizer's run leaves its tests out unless all are asked for.
 function(tributary_folder library)
-  cmake_parse_arguments(arg "HOT" "" "FOLDERS;LINK;LABELS;MARK;BESIDE" ${ARGN})
+  cmake_parse_arguments(arg "HOT;LOGIC" "" "FOLDERS;LINK;LABELS;MARK;BESIDE" ${ARGN})
   list(TRANSFORM arg_FOLDERS APPEND "/*.cc" OUTPUT_VARIABLE sources_below)
   list(TRANSFORM arg_FOLDERS APPEND "/*.h" OUTPUT_VARIABLE headers_below)
   file(GLOB sources CONFIGURE_DEPENDS "*.cc" ${sources_below})
@@ -87,6 +89,9 @@ function(tributary_folder library)
 
   file(RELATIVE_PATH folder "${PROJECT_SOURCE_DIR}" "${CMAKE_CURRENT_SOURCE_DIR}")
   string(REPLACE "/" "_" prefix "${folder}")
+  if(arg_LOGIC)
+    list(APPEND arg_LABELS logic)
+  endif()
   if(BUILD_TESTING)
     tributary_test(${prefix}_test SOURCES ${tests} LINK ${library} ${arg_LINK}
                    LABELS ${arg_LABELS} MARK ${arg_MARK})
@@ -118,7 +123,11 @@ function(tributary_test name)
   add_executable(${name} ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK} tributary_flags GTest::gmock_main)
   tributary_precompiled(${name} test)
-  add_dependencies(test_programs ${name})
+  if("logic" IN_LIST arg_LABELS)
+    add_dependencies(logic_tests ${name})
+  else()
+    add_dependencies(test_programs ${name})
+  endif()
   set(suites "${CMAKE_CURRENT_BINARY_DIR}/${name}_suites.cmake")
   set(wanted "")
   if(TRIBUTARY_TEST_CASES)
@@ -144,6 +153,7 @@ if(EXISTS "@suites@")
   include("@suites@")
 else()
   add_test(@name@_NOT_BUILT @name@_NOT_BUILT)
+  set_tests_properties(@name@_NOT_BUILT PROPERTIES LABELS "@arg_LABELS@")
 endif()
 ]=])
   set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")

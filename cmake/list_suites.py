@@ -18,6 +18,7 @@ import sys
 from pathlib import Path
 
 TIMEOUT_S = 600
+SLOW_COST = 100  # slow entries begin first, so that none of them is left alone at the end
 SLOW = ("slow", r"^[^.]*[.]Slow\w*/")
 
 
@@ -78,6 +79,8 @@ def script_of(entries: list, command: list, results: Path) -> str:
         properties = f"TIMEOUT {TIMEOUT_S}"
         if labels:
             properties += f' LABELS "{";".join(labels)}"'
+        if "slow" in labels:
+            properties += f" COST {SLOW_COST}"
         lines.append(f"set_tests_properties({quoted(name)} PROPERTIES {properties})")
     return "\n".join(lines) + "\n"
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/sanitized_testing.h"
 #include "core/net/access/allow_list.h"
 #include "tests/end_to_end/federation/federation.h"
 #include "tests/end_to_end/federation/guest.h"
@@ -175,12 +176,8 @@ std::uint64_t resident_bytes(pid_t pid) {
   return 0;
 }
 
-#ifdef __SANITIZE_ADDRESS__
-// The sanitizer keeps up to 256 MiB of freed memory.
-constexpr std::uint64_t kMoreBytesMax = 512u << 20;
-#else
-constexpr std::uint64_t kMoreBytesMax = 64u << 20;
-#endif
+// The address sanitizer keeps up to 256 MiB of freed memory.
+constexpr std::uint64_t kMoreBytesMax = kMemoryIsChecked ? 512u << 20 : 64u << 20;
 
 class PortFuzz : public ::testing::TestWithParam<bool> {};
 

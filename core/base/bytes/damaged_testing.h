@@ -10,20 +10,11 @@
 #include <cstdint>
 
 #include "core/base/bytes/bytes.h"
+#include "core/base/sanitized_testing.h"
 
 namespace tributary {
 
-#ifdef __SANITIZE_ADDRESS__
-inline constexpr std::size_t kDamageStride = 7;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-inline constexpr std::size_t kDamageStride = 7;
-#else
-inline constexpr std::size_t kDamageStride = 1;
-#endif
-#else
-inline constexpr std::size_t kDamageStride = 1;
-#endif
+inline constexpr std::size_t kDamageStride = kMemoryIsChecked ? 7 : 1;
 
 inline constexpr std::size_t kFullyDamagedBytes = 64;
 

@@ -2,6 +2,7 @@
 // replicas are identical, and no update is lost.
 #include <gtest/gtest.h>
 
+#include "core/base/sanitized_testing.h"
 #include "core/sim/federation/mixed_faults_testing.h"
 
 namespace tributary {
@@ -52,7 +53,7 @@ TEST(Faults, ExcludedStragglerKeepsItsUpdate) {
 }
 
 TEST(Faults, AgentsCrashAnywhere) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds_of(20); ++seed) {
     Options options = options_for(seed % 2 == 0 ? "fp32" : "topk:cr=0.1");
     options.seed = seed;
     options.in_parts = seed % 4 < 2;
@@ -75,7 +76,7 @@ TEST(Faults, AgentsCrashAnywhere) {
 }
 
 TEST(Faults, CoordinatorCrashesAnywhere) {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds_of(20); ++seed) {
     Options options = options_for(seed % 2 == 0 ? "fp32" : "topk:cr=0.1");
     options.seed = seed;
     options.rounds = 12;
@@ -92,7 +93,7 @@ TEST(Faults, CoordinatorCrashesAnywhere) {
 }
 
 TEST(Faults, EverythingAtOnce) {
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds_of(12); ++seed) {
     sim_testing::play_mixed(sim_testing::mixed_options(seed));
     if (testing::Test::HasFailure()) FAIL() << "seed " << seed;
   }

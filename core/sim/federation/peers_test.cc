@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/sanitized_testing.h"
 #include "core/net/mesh/reach_group.h"
 #include "core/net/mesh/reach_testing.h"
 #include "core/sim/federation/mixed_faults_testing.h"
@@ -320,7 +321,7 @@ TEST(Peers, CodecsWithoutAResidualHaveOneExchangeARound) {
 }
 
 TEST(Peers, SurviveMixedFaults) {
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= seeds_of(12); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     sim_testing::play_mixed(sim_testing::mixed_peer_options(seed));
     if (HasFatalFailure()) return;
