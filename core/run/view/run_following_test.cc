@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/run/mechanisms.h"
 #include "core/run/run_testing.h"
 #include "core/run/view/run_view.h"
 #include "core/store/testing/folder_testing.h"
