@@ -73,6 +73,7 @@ class PeerLinkTest : public testing::TestWithParam<bool> {
   std::vector<std::unique_ptr<PeerLink>> links_;
 };
 
+// Payloads have the lengths 0 to 49, so a swapped pair would be noticed.
 TEST_P(PeerLinkTest, MessagesGoBothWaysInTheirOrder) {
   make(3);
   open_all(7);
@@ -93,6 +94,7 @@ TEST_P(PeerLinkTest, MessagesGoBothWaysInTheirOrder) {
   EXPECT_EQ(next(0).from, 2u);
 }
 
+// Eight of the largest payloads in one direction while a short message goes in the other.
 TEST_P(PeerLinkTest, LargePayloadsArriveAndAreCounted) {
   make(2);
   open_all(7);
@@ -134,6 +136,7 @@ TEST_P(PeerLinkTest, TheLinkFromAPeerIsMeasuredByItsMessages) {
   EXPECT_TRUE(links_[0]->take_measured(10).empty()) << "it was sent nothing";
 }
 
+// All members open epoch 8 while messages of epoch 7 may still be in transit.
 TEST_P(PeerLinkTest, AnEpochReplacesTheOneBefore) {
   make(3);
   open_all(7);
@@ -154,6 +157,7 @@ TEST_P(PeerLinkTest, AnEpochReplacesTheOneBefore) {
   EXPECT_EQ(next_of_8(2).frame, "third");
 }
 
+// A member number means nothing outside an epoch.
 TEST_P(PeerLinkTest, WithoutAnEpochNothingIsSent) {
   make(2);
   send(0, 1, "to nobody");
@@ -165,6 +169,7 @@ TEST_P(PeerLinkTest, WithoutAnEpochNothingIsSent) {
   EXPECT_EQ(next(1).frame, "there");
 }
 
+// Each of the others is told once, and their own exchange continues.
 TEST_P(PeerLinkTest, AMemberThatEndsIsLostAtTheOthers) {
   make(3);
   open_all(7);
@@ -184,6 +189,7 @@ TEST_P(PeerLinkTest, AMemberThatEndsIsLostAtTheOthers) {
   EXPECT_EQ(inboxes_[0]->size(), 0u) << "once is enough";
 }
 
+// Its port is closed, so attempts are refused for 100 ms and then given up.
 TEST_P(PeerLinkTest, AnAbsentMemberIsLost) {
   make(2, {.endpoint = {}, .refused_max = milliseconds(100)});
   for (const auto& link : links_) endpoints_.push_back(link->endpoint());
@@ -195,6 +201,7 @@ TEST_P(PeerLinkTest, AnAbsentMemberIsLost) {
   EXPECT_EQ(lost.lost.code(), StatusCode::deadline_exceeded) << lost.lost.text();
 }
 
+// The machine must not wait for an epoch that does not exist. The next epoch works.
 TEST_P(PeerLinkTest, AFailedOpenLosesAllPeers) {
   make(3);
   OpenPeers bad = epoch(7, 1);
@@ -210,6 +217,8 @@ TEST_P(PeerLinkTest, AFailedOpenLosesAllPeers) {
   EXPECT_EQ(next(0).frame, "now");
 }
 
+// Three messages of 1,000 bytes reach the bound of 3,000, so the sender has to wait for the
+// receiver.
 TEST_P(PeerLinkTest, NothingIsReadWhileMuchIsUnread) {
   make(2, {.endpoint = {}, .unread_bytes_max = 3000});
   inboxes_[1]->keep_owners();
@@ -225,6 +234,7 @@ TEST_P(PeerLinkTest, NothingIsReadWhileMuchIsUnread) {
   }
 }
 
+// The state machine may still hold a payload when the agent leaves the epoch.
 TEST_P(PeerLinkTest, AMessageMayOutliveTheLink) {
   make(2);
   inboxes_[1]->keep_owners();
@@ -235,6 +245,8 @@ TEST_P(PeerLinkTest, AMessageMayOutliveTheLink) {
   EXPECT_EQ(inboxes_[1]->let_go(), 1u);
 }
 
+// 64 MiB for a member that does not read exceed 8 MiB. The session ends for all members, since the
+// exchange cannot succeed.
 TEST_P(PeerLinkTest, TooMuchThatWaitsEndsTheSession) {
   make(3, {.endpoint = {}, .unread_bytes_max = 1, .unsent_bytes_max = 8u << 20});
   inboxes_[1]->keep_owners();  // member 1 reads one message and no more
@@ -251,6 +263,8 @@ TEST_P(PeerLinkTest, TooMuchThatWaitsEndsTheSession) {
   EXPECT_EQ(next(2).frame, "again");
 }
 
+// One member is connecting for an hour, the other has a full inbox. The test would time out if the
+// end waited for either.
 TEST_P(PeerLinkTest, EndsAtOnceInEveryState) {
   make(2, {.endpoint = {},
            .unread_bytes_max = 1,
@@ -266,6 +280,7 @@ TEST_P(PeerLinkTest, EndsAtOnceInEveryState) {
   links_.clear();
 }
 
+// Peers get this address from the coordinator, so a wildcard or a name would mislead them.
 TEST_P(PeerLinkTest, APortThatOthersCannotUseIsRefused) {
   const auto made = [&](const char* endpoint, const char* advertise) {
     return PeerLink::make({.endpoint = endpoint, .advertise = advertise}, clock_, nullptr);
@@ -288,6 +303,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, PeerLinkTest, testing::Bool(),
 
 class PeerLinkKeys : public PeerLinkTest {};
 
+// The coordinator has told member 0 a key that member 1 does not have.
 TEST_P(PeerLinkKeys, AnotherKeyIsRefused) {
   make(2, {.endpoint = {}, .connect_max = milliseconds(300)});
   links_[1]->open(epoch(7, 1));
@@ -307,6 +323,7 @@ TEST_P(PeerLinkKeys, AnotherKeyIsRefused) {
   EXPECT_EQ(inboxes_[0]->size(), 0u);
 }
 
+// An encrypted mesh must not fall back to an unencrypted connection.
 TEST_P(PeerLinkKeys, AMemberWithoutAKeyIsNoMember) {
   make(2);
   OpenPeers peers = epoch(7, 0);

@@ -42,6 +42,8 @@ struct Wires {
   }
 };
 
+// A mesh whose messages wait in Wires until the test releases them, so that epochs can overlap in
+// every order.
 class WireMesh final : public PeerTransport {
  public:
   WireMesh(Wires& wires, std::uint32_t rank)
@@ -87,6 +89,8 @@ class WireMesh final : public PeerTransport {
   const std::uint32_t rank_;
 };
 
+// Every rank has one EpochMeshes for its life and at most one open epoch. A member that does not
+// answer is lost after 500 ms.
 class EpochMesh : public testing::Test {
  protected:
   EpochMesh() {
@@ -150,6 +154,8 @@ class EpochMesh : public testing::Test {
   std::vector<std::unique_ptr<Transport>> meshes_ = std::vector<std::unique_ptr<Transport>>(kRanks);
 };
 
+// Members are numbered by their position in the list: member 1 is rank 0 here. Rank 1 does not take
+// part.
 TEST_F(EpochMesh, MembersAreSomeOfTheRanksInTheirOwnOrder) {
   const std::vector<std::uint32_t> members = {3, 0, 2};
   for (const std::uint32_t rank : members) open(rank, kFirst, members);
@@ -171,6 +177,8 @@ TEST_F(EpochMesh, MembersAreSomeOfTheRanksInTheirOwnOrder) {
   EXPECT_EQ(meshes_[0]->counters().bytes_in, 9u + 3);
 }
 
+// Members begin an epoch at different times. Messages wait with their sender until the receiver
+// greets in the same session.
 TEST_F(EpochMesh, AMemberThatOpensLaterReceivesAllMessagesInOrder) {
   open(0, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "a").ok());
@@ -186,6 +194,7 @@ TEST_F(EpochMesh, AMemberThatOpensLaterReceivesAllMessagesInOrder) {
   EXPECT_EQ(heard(1), "0:b");
 }
 
+// Reported exactly once, at the deadline and not before.
 TEST_F(EpochMesh, AMemberThatDoesNotOpenIsLostAtTheDeadline) {
   open(0, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "are you there?").ok());
@@ -198,6 +207,7 @@ TEST_F(EpochMesh, AMemberThatDoesNotOpenIsLostAtTheDeadline) {
   EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
 }
 
+// The receiver has moved on, and numbers of members mean others in the new epoch.
 TEST_F(EpochMesh, MessagesOfAnotherEpochAreDropped) {
   for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "hello").ok());
@@ -208,6 +218,7 @@ TEST_F(EpochMesh, MessagesOfAnotherEpochAreDropped) {
   EXPECT_EQ(heard(1), "nothing");
 }
 
+// Rank 2 never heard from rank 1, so for it rank 1 has simply not opened yet.
 TEST_F(EpochMesh, AMemberThatLeavesIsLostToMembersThatHeardFromIt) {
   for (const std::uint32_t rank : {0u, 1u, 2u}) open(rank, kFirst, {0, 1, 2});
   ASSERT_TRUE(send(0, 1, "to you").ok());
@@ -221,6 +232,8 @@ TEST_F(EpochMesh, AMemberThatLeavesIsLostToMembersThatHeardFromIt) {
   EXPECT_EQ(send(0, 1, "come back").code(), StatusCode::unavailable);
 }
 
+// Without this rule, a lost goodbye would leave the receiver waiting for a member that will not
+// answer.
 TEST_F(EpochMesh, AMessageOfANewEpochMeansThatItsSenderHasLeft) {
   for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "to you").ok());
@@ -239,6 +252,7 @@ TEST_F(EpochMesh, AMessageOfANewEpochMeansThatItsSenderHasLeft) {
   EXPECT_EQ(heard(0), "1:second");
 }
 
+// The mesh beneath could still hold a large message of the old epoch and delay the new one.
 TEST_F(EpochMesh, MessagesThatWaitAreDroppedWithTheirEpoch) {
   for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "to you").ok());
@@ -252,6 +266,7 @@ TEST_F(EpochMesh, MessagesThatWaitAreDroppedWithTheirEpoch) {
   EXPECT_EQ(heard(1), "0 lost unavailable");
 }
 
+// Two messages of 951 bytes fit into 2000 bytes and a third does not.
 TEST_F(EpochMesh, TheQueueOfAMemberIsBoundedBeforeAndAfterItOpens) {
   open(0, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "a", 950).ok());
@@ -266,6 +281,7 @@ TEST_F(EpochMesh, TheQueueOfAMemberIsBoundedBeforeAndAfterItOpens) {
   EXPECT_EQ(send(0, 1, "e", 950).code(), StatusCode::resource_exhausted);
 }
 
+// Limits of the options are 100 bytes per frame and 1000 per payload.
 TEST_F(EpochMesh, CapsAndNumbersAreChecked) {
   open(0, kFirst, {0, 1});
   EXPECT_EQ(send(0, 0, "to myself").code(), StatusCode::invalid_argument);
@@ -274,6 +290,8 @@ TEST_F(EpochMesh, CapsAndNumbersAreChecked) {
   EXPECT_EQ(send(0, 1, "x", 1001).code(), StatusCode::invalid_argument);
 }
 
+// The trailer has a kind and a session. Too short, an unknown kind, a piece without a frame, and a
+// hello with content.
 TEST_F(EpochMesh, AFrameWithABadTrailerLosesItsSender) {
   for (const Bytes& bad : {Bytes{}, Bytes(kEpochTrailerBytes - 1, 3), Bytes(20, 0), Bytes(20, 5),
                            Bytes(kEpochTrailerBytes, 3), Bytes(20, 1)}) {
@@ -284,6 +302,8 @@ TEST_F(EpochMesh, AFrameWithABadTrailerLosesItsSender) {
   }
 }
 
+// A connection that is gone does not return with another epoch. Rank 1 is member 0 of the second
+// one.
 TEST_F(EpochMesh, ARankThatTheMeshBeneathHasLostStaysLost) {
   open(0, kFirst, {0, 1});
   wires_.inboxes[0].emplace_back(Disconnected{
@@ -293,6 +313,7 @@ TEST_F(EpochMesh, ARankThatTheMeshBeneathHasLostStaysLost) {
   EXPECT_EQ(heard(0), "0 lost io_error");
 }
 
+// The list comes from the coordinator, over the network.
 TEST_F(EpochMesh, InvalidMemberListsAreRefused) {
   const auto code = [&](std::uint64_t session, std::vector<std::uint32_t> members,
                         std::uint32_t own) {
