@@ -15,8 +15,8 @@ namespace tributary {
 namespace {
 
 using service_testing::filled;
-using service_testing::Heard;
 using service_testing::Inbox;
+using service_testing::PeerEvent;
 using std::chrono::milliseconds;
 
 // The members of one process, each with its thread, with keys or without.
@@ -64,7 +64,7 @@ class PeerLinkTest : public testing::TestWithParam<bool> {
                         .frame = {bytes.begin(), bytes.end()},
                         .payload = SharedSlice(std::move(payload))});
   }
-  Heard next(std::uint32_t member) { return inboxes_[member]->next(); }
+  PeerEvent next(std::uint32_t member) { return inboxes_[member]->next(); }
 
   SystemClock clock_;
   std::vector<std::shared_ptr<const KeyPair>> keys_;
@@ -83,7 +83,7 @@ TEST_P(PeerLinkTest, MessagesGoBothWaysInTheirOrder) {
     send(1, 0, "back " + std::to_string(i));
   }
   for (int i = 0; i < kMessages; ++i) {
-    const Heard to = next(1);
+    const PeerEvent to = next(1);
     EXPECT_EQ(to.session, 7u);
     EXPECT_EQ(to.from, 0u);
     EXPECT_EQ(to.frame, "to " + std::to_string(i));
@@ -104,9 +104,9 @@ TEST_P(PeerLinkTest, LargePayloadsArriveAndAreCounted) {
   send(1, 0, "meanwhile");
   EXPECT_EQ(next(0).frame, "meanwhile");
   for (std::uint8_t i = 0; i < 8; ++i) {
-    const Heard heard = next(1);
-    EXPECT_EQ(heard.frame, std::to_string(i));
-    EXPECT_TRUE(std::ranges::equal(heard.payload.view(), filled(wire::kPayloadBytesMax, i)));
+    const PeerEvent event = next(1);
+    EXPECT_EQ(event.frame, std::to_string(i));
+    EXPECT_TRUE(std::ranges::equal(event.payload.view(), filled(wire::kPayloadBytesMax, i)));
   }
   EXPECT_GT(links_[1]->counters().bytes_in, 8 * wire::kPayloadBytesMax);
 }
@@ -145,13 +145,13 @@ TEST_P(PeerLinkTest, AnEpochReplacesTheOneBefore) {
   open_all(8);
   // A connected member may notice the end of an epoch before its own next epoch begins.
   const auto next_of_8 = [&](std::uint32_t member) {
-    Heard heard = next(member);
-    while (heard.session == 7) heard = next(member);
-    return heard;
+    PeerEvent event = next(member);
+    while (event.session == 7) event = next(member);
+    return event;
   };
   send(0, 1, "second");
   send(1, 2, "third");
-  const Heard second = next_of_8(1);
+  const PeerEvent second = next_of_8(1);
   EXPECT_EQ(second.session, 8u);
   EXPECT_EQ(second.frame, "second");
   EXPECT_EQ(next_of_8(2).frame, "third");
@@ -179,7 +179,7 @@ TEST_P(PeerLinkTest, AMemberThatEndsIsLostAtTheOthers) {
   EXPECT_EQ(next(2).frame, "and on");
   links_[1]->close();
   for (const std::uint32_t other : {0u, 2u}) {
-    const Heard lost = next(other);
+    const PeerEvent lost = next(other);
     EXPECT_FALSE(lost.lost.ok());
     EXPECT_EQ(lost.from, 1u);
     EXPECT_EQ(lost.session, 7u);
@@ -196,7 +196,7 @@ TEST_P(PeerLinkTest, AnAbsentMemberIsLost) {
   links_[1].reset();
   links_[0]->open(epoch(7, 0));
   send(0, 1, "are you there?");
-  const Heard lost = next(0);
+  const PeerEvent lost = next(0);
   EXPECT_EQ(lost.from, 1u);
   EXPECT_EQ(lost.lost.code(), StatusCode::deadline_exceeded) << lost.lost.text();
 }
@@ -209,7 +209,7 @@ TEST_P(PeerLinkTest, AFailedOpenLosesAllPeers) {
   links_[1]->open(bad);
   send(1, 0, "goes nowhere");
   EXPECT_EQ(next(1).from, 0u);
-  const Heard lost = next(1);
+  const PeerEvent lost = next(1);
   EXPECT_EQ(lost.from, 2u);
   EXPECT_EQ(lost.lost.code(), StatusCode::invalid_argument) << lost.lost.text();
   open_all(8);
@@ -226,11 +226,11 @@ TEST_P(PeerLinkTest, NothingIsReadWhileMuchIsUnread) {
   for (int i = 0; i < 10; ++i) send(0, 1, std::to_string(i), filled(1000, 0));
   // Three messages reach the bound. The others arrive after these were released.
   for (int i = 0; i < 3; ++i) EXPECT_EQ(next(1).frame, std::to_string(i));
-  int heard = 3;
-  while (heard < 10) {
+  int count = 3;
+  while (count < 10) {
     EXPECT_EQ(inboxes_[1]->size(), 0u);
     ASSERT_EQ(inboxes_[1]->let_go(), 3u);
-    for (int i = 0; i < 3 && heard < 10; ++i) EXPECT_EQ(next(1).frame, std::to_string(heard++));
+    for (int i = 0; i < 3 && count < 10; ++i) EXPECT_EQ(next(1).frame, std::to_string(count++));
   }
 }
 
@@ -253,7 +253,7 @@ TEST_P(PeerLinkTest, TooMuchThatWaitsEndsTheSession) {
   open_all(7);
   for (int i = 0; i < 64; ++i) send(0, 1, "more", filled(1u << 20, 0));
   for (const std::uint32_t member : {1u, 2u}) {
-    const Heard lost = next(0);
+    const PeerEvent lost = next(0);
     EXPECT_EQ(lost.from, member);
     EXPECT_EQ(lost.lost.code(), StatusCode::resource_exhausted) << lost.lost.text();
   }
@@ -314,7 +314,7 @@ TEST_P(PeerLinkKeys, AnotherKeyIsRefused) {
     return peers;
   }());
   send(1, 0, "I am member 1");
-  const Heard lost = next(1);
+  const PeerEvent lost = next(1);
   EXPECT_EQ(lost.from, 0u);
   EXPECT_FALSE(lost.lost.ok());
   EXPECT_GE(links_[0]->counters().refused, 1u);

@@ -349,14 +349,14 @@ TEST_F(RemoteRunTest, AnObserverThatNeverReadsDelaysNoOther) {
   LinkLimits limits;
   limits.frame_bytes_max = kWatchAnswerBytesMax;
   limits.receive_queue_messages = 1;
-  link_testing::Side deaf = link_testing::Federation::spoke(
+  link_testing::Side silent = link_testing::Federation::spoke(
       {.endpoint = endpoint_, .keys = keys, .hub = coordinator_.public_key, .limits = limits});
-  ASSERT_TRUE(link_testing::pump({&deaf}, [&] { return deaf.connected(); }));
+  ASSERT_TRUE(link_testing::pump({&silent}, [&] { return silent.connected(); }));
   std::atomic<bool> enough = false;
   std::thread body([&] {
     for (std::uint64_t number = 1; !enough; ++number) {
       ignore_error(
-          deaf.link->send(deaf.connection(), *pack_question({number, PullQuestion{true}})));
+          silent.link->send(silent.connection(), *pack_question({number, PullQuestion{true}})));
       std::this_thread::yield();
     }
   });
@@ -411,13 +411,13 @@ TEST_F(RemoteRunTest, AClientThatOnlyAsksRecoversALostConnection) {
 TEST_F(RemoteRunTest, AQuestionWithoutAnAnswerGivesTheConnectionUp) {
   link_testing::Federation coordinator;
   coordinator.allowed->allow(keys_.public_key, "desk-1");
-  link_testing::Side deaf = coordinator.hub();
-  RemoteRunOptions mute = options(keys_);
-  mute.endpoint = coordinator.endpoint;
-  mute.coordinator = coordinator.hub_keys.public_key;
-  mute.patience = std::chrono::milliseconds(400);
-  mute.more_for_operators = std::chrono::milliseconds(400);
-  RemoteRun run(mute, clock_);
+  link_testing::Side silent = coordinator.hub();
+  RemoteRunOptions impatient = options(keys_);
+  impatient.endpoint = coordinator.endpoint;
+  impatient.coordinator = coordinator.hub_keys.public_key;
+  impatient.patience = std::chrono::milliseconds(400);
+  impatient.more_for_operators = std::chrono::milliseconds(400);
+  RemoteRun run(impatient, clock_);
   std::atomic<bool> over = false;
   std::thread body([&] {
     while (!over) {
@@ -426,7 +426,7 @@ TEST_F(RemoteRunTest, AQuestionWithoutAnAnswerGivesTheConnectionUp) {
     }
   });
   EXPECT_TRUE(link_testing::pump(
-      {&deaf}, [&] { return deaf.count<Connected>() >= 2 && deaf.count<Received>() >= 2; }));
+      {&silent}, [&] { return silent.count<Connected>() >= 2 && silent.count<Received>() >= 2; }));
   over = true;
   body.join();
 }
@@ -435,12 +435,12 @@ TEST_F(RemoteRunTest, AQuestionWithoutAnAnswerGivesTheConnectionUp) {
 TEST_F(RemoteRunTest, ASilentCoordinatorIsDialledAgain) {
   link_testing::Federation coordinator;
   coordinator.allowed->allow(keys_.public_key, "desk-1");
-  link_testing::Side deaf = coordinator.hub();
-  RemoteRunOptions mute = options(keys_);
-  mute.endpoint = coordinator.endpoint;
-  mute.coordinator = coordinator.hub_keys.public_key;
-  mute.patience = std::chrono::milliseconds(200);
-  RemoteRun run(mute, clock_);
+  link_testing::Side silent = coordinator.hub();
+  RemoteRunOptions impatient = options(keys_);
+  impatient.endpoint = coordinator.endpoint;
+  impatient.coordinator = coordinator.hub_keys.public_key;
+  impatient.patience = std::chrono::milliseconds(200);
+  RemoteRun run(impatient, clock_);
   std::atomic<bool> over = false;
   bool late_answer_reported = false;
   std::thread reads([&] {
@@ -449,7 +449,7 @@ TEST_F(RemoteRunTest, ASilentCoordinatorIsDialledAgain) {
       late_answer_reported |= run.step(changes).status().code() == StatusCode::deadline_exceeded;
   });
   EXPECT_TRUE(link_testing::pump(
-      {&deaf}, [&] { return deaf.count<Connected>() >= 2 && deaf.count<Received>() >= 2; }));
+      {&silent}, [&] { return silent.count<Connected>() >= 2 && silent.count<Received>() >= 2; }));
   over = true;
   reads.join();
   EXPECT_TRUE(late_answer_reported);

@@ -21,7 +21,7 @@ using run_testing::kJob;
 using run_testing::RunWriter;
 using testing::HasSubstr;
 
-bool everybody_may(ConnectionId /*to*/) { return true; }
+bool all_may_receive(ConnectionId /*to*/) { return true; }
 
 // WatchSessions with a run of twenty rounds, of which a portion has four.
 class WatchSessionsTest : public testing::Test {
@@ -52,7 +52,7 @@ class WatchSessionsTest : public testing::Test {
     WatchAnswer answer = {};
   };
   // Processes one question and returns its answer, if any.
-  std::optional<AnswerSent> next(const WatchSessions::MaySend& may_send = everybody_may) {
+  std::optional<AnswerSent> next(const WatchSessions::MaySend& may_send = all_may_receive) {
     const std::optional<WatchSessions::Answer> answer = watch_sessions_.next(may_send);
     if (!answer) return std::nullopt;
     Result<WatchAnswer> opened = unpack_answer(answer->bytes);
@@ -142,7 +142,7 @@ TEST_F(WatchSessionsTest, SessionsTakeTurns) {
               testing::ElementsAre(testing::Pair(7, 1), testing::Pair(8, 1), testing::Pair(9, 1),
                                    testing::Pair(7, 2), testing::Pair(8, 2), testing::Pair(9, 2),
                                    testing::Pair(7, 3), testing::Pair(8, 3), testing::Pair(9, 3)));
-  EXPECT_FALSE(watch_sessions_.has_work(everybody_may));
+  EXPECT_FALSE(watch_sessions_.has_work(all_may_receive));
 }
 
 // Reading costs time of the coordinator's disk, so it begins when the answer can be sent.
@@ -311,7 +311,7 @@ TEST_F(WatchSessionsTest, AnErrorOfTheFileIsReportedWithTheRowsRead) {
            },
        .ask_operator = [](ConnectionId, std::uint64_t, const std::string&) { return false; }});
   watch_sessions.take(1, "desk-1", *pack_question({1, PullQuestion{}}), clock_.now());
-  const std::optional<WatchSessions::Answer> answer = watch_sessions.next(everybody_may);
+  const std::optional<WatchSessions::Answer> answer = watch_sessions.next(all_may_receive);
   ASSERT_TRUE(answer);
   const Result<WatchAnswer> opened = unpack_answer(answer->bytes);
   ASSERT_TRUE(opened.ok());

@@ -36,8 +36,8 @@ bool same(const Sample& a, const Sample& b) {
   return a.x == b.x && (a.y == b.y || (std::isnan(a.y) && std::isnan(b.y)));
 }
 
-bool holds(const std::vector<Sample>& all, const Sample& wanted) {
-  return std::ranges::any_of(all, [&](const Sample& each) { return same(each, wanted); });
+bool holds(const std::vector<Sample>& all, const Sample& sample) {
+  return std::ranges::any_of(all, [&](const Sample& each) { return same(each, sample); });
 }
 
 // A specification of Series that inspects every sample each time.
@@ -137,12 +137,12 @@ void expect_same_picture(const Series& series, const Plain& plain, SeriesDraws& 
 void expect_same_extents(const Series& series, const Plain& plain, SeriesDraws& draws) {
   const double low = plain.samples.front().x - 1 + draws.real() * 30;
   const double high = low + draws.real() * 300 - 5;
-  const std::optional<Extent> wanted = plain.y_extent(low, high);
+  const std::optional<Extent> expected = plain.y_extent(low, high);
   const std::optional<Extent> got = series.y_extent(low, high);
-  ASSERT_EQ(wanted.has_value(), got.has_value());
-  if (!wanted) return;
-  EXPECT_EQ(wanted->low, got->low);
-  EXPECT_EQ(wanted->high, got->high);
+  ASSERT_EQ(expected.has_value(), got.has_value());
+  if (!expected) return;
+  EXPECT_EQ(expected->low, got->low);
+  EXPECT_EQ(expected->high, got->high);
 }
 
 // Capacities around the sizes of blocks and chunks.

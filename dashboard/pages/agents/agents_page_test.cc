@@ -191,12 +191,12 @@ TEST_F(AgentsPageTest, ReadingsHavePlaceWhereThereAreSome) {
 TEST_F(AgentsPageTest, AClickOnARoundsTimeAsksForTheRound) {
   const RunView view = view_of_a_run();
   show(view);
-  QSignalSpy wanted(&page_, &Page::round_requested);
+  QSignalSpy requested(&page_, &Page::round_requested);
   PlotView& plot = page_.panel().time_plot();
   const QPoint at = plot.axes().pixel_of(12, 0.4).toPoint();
   QTest::mouseClick(plot.childAt(plot.axes().data_rect().center()), Qt::LeftButton, {}, at);
-  ASSERT_EQ(wanted.size(), 1);
-  EXPECT_EQ(wanted[0][0].toULongLong(), 12u);
+  ASSERT_EQ(requested.size(), 1);
+  EXPECT_EQ(requested[0][0].toULongLong(), 12u);
 }
 
 // Nothing of the previous run may stay, also no heading.
@@ -250,14 +250,14 @@ TEST_F(EventsPageTest, ARowThatIsChosenPointsThere) {
 TEST_F(EventsPageTest, EnterOpensTheRoundIfThereIsOne) {
   const RunView view = view_with_events();
   show(view);
-  QSignalSpy wanted(&page_, &Page::round_requested);
+  QSignalSpy requested(&page_, &Page::round_requested);
   click(page_.table(), 0);
   QTest::keyClick(&page_.table(), Qt::Key_Return);
-  EXPECT_EQ(wanted.size(), 0);
+  EXPECT_EQ(requested.size(), 0);
   click(page_.table(), 1);
   QTest::keyClick(&page_.table(), Qt::Key_Return);
-  ASSERT_EQ(wanted.size(), 1);
-  EXPECT_EQ(wanted[0][0].toULongLong(), 9u);
+  ASSERT_EQ(requested.size(), 1);
+  EXPECT_EQ(requested[0][0].toULongLong(), 9u);
 }
 
 // Ctrl+F moves the focus to the filter.

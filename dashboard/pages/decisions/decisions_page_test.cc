@@ -177,17 +177,17 @@ TEST_F(DecisionsPageTest, TheChosenAlternativeIsTheKneeThatIsMarked) {
 TEST_F(DecisionsPageTest, TheTableIsUsedByKeys) {
   RunWriter writer(run_db());
   open_page(writer);
-  QSignalSpy wanted(page_.get(), &Page::round_requested);
+  QSignalSpy requested(page_.get(), &Page::round_requested);
   page_->table().setFocus();
   page_->table().select_row(2);
   QTest::keyClick(&page_->table(), Qt::Key_Down);
   EXPECT_TRUE(shows("Round 4"));
   QTest::keyClick(&page_->table(), Qt::Key_Return);
-  ASSERT_EQ(wanted.count(), 1);
-  EXPECT_EQ(wanted[0][0].value<std::uint64_t>(), 4u);
+  ASSERT_EQ(requested.count(), 1);
+  EXPECT_EQ(requested[0][0].value<std::uint64_t>(), 4u);
   auto* const button = page_->decision().findChild<QPushButton*>();
   QTest::mouseClick(button, Qt::LeftButton);
-  EXPECT_EQ(wanted.count(), 2);
+  EXPECT_EQ(requested.count(), 2);
 }
 
 // A user who reads an older decision is not interrupted by a new one.

@@ -122,10 +122,10 @@ TEST_F(RoundPageTest, AClickOnARowSelectsItsAgentInTheTable) {
   const int row = page_->table().current_row();
   ASSERT_GE(row, 0);
   EXPECT_EQ(page_->detail()->agents[static_cast<std::size_t>(row)].agent_id, "a");
-  QSignalSpy wanted(page_.get(), &Page::agent_requested);
+  QSignalSpy requested(page_.get(), &Page::agent_requested);
   QTest::keyClick(&page_->table(), Qt::Key_Return);
-  ASSERT_EQ(wanted.count(), 1);
-  EXPECT_EQ(wanted[0][0].toString(), "a");
+  ASSERT_EQ(requested.count(), 1);
+  EXPECT_EQ(requested[0][0].toString(), "a");
 }
 
 // A new round would replace the picture that somebody examines.
