@@ -13,6 +13,8 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// Three commands of one noun and one command without a verb: options that are required, repeatable,
+// numbers or flags, and positional arguments.
 class CommandLineTest : public testing::Test {
  protected:
   CommandLineTest() {
@@ -83,6 +85,8 @@ class CommandLineTest : public testing::Test {
   std::vector<Command> commands_;
 };
 
+// Both forms of a value, "--name=Swan" and "--seats 4", and a repeatable option whose value begins
+// with a bracket.
 TEST_F(CommandLineTest, SetsOptions) {
   const auto line = parse({"boat", "build", "--name=Swan", "--oar", "long", "--seats", "4",
                            "--no-paint", "--oar", "[short,broad]"});
@@ -95,6 +99,7 @@ TEST_F(CommandLineTest, SetsOptions) {
   EXPECT_FALSE(paint_);
 }
 
+// Also for an unknown command, so that a script gets its error as JSON.
 TEST_F(CommandLineTest, EveryCommandTakesJson) {
   EXPECT_TRUE(parse({"boat", "sink", "--json"}).value().json);
   EXPECT_TRUE(parse({"swim", "--json"}).value().json);
@@ -103,6 +108,7 @@ TEST_F(CommandLineTest, EveryCommandTakesJson) {
   EXPECT_FALSE(asks_for_json({"boat", "sink"}));
 }
 
+// A suggestion only if a word is near; otherwise all known words.
 TEST_F(CommandLineTest, NamesTheNearestWord) {
   EXPECT_THAT(error({"baot", "build"}), AllOf(HasSubstr("'baot'"), HasSubstr("'boat'?")));
   EXPECT_THAT(error({"boat", "bild"}), HasSubstr("did you mean 'build'?"));
@@ -113,10 +119,12 @@ TEST_F(CommandLineTest, NamesTheNearestWord) {
   EXPECT_THAT(error({"--verison"}), HasSubstr("did you mean '--version'?"));
 }
 
+// The misspelt option is the cause, the missing one its consequence.
 TEST_F(CommandLineTest, AnUnknownOptionCountsBeforeAMissingOne) {
   EXPECT_THAT(error({"boat", "build", "--nmae", "Swan"}), HasSubstr("'--name'?"));
 }
 
+// The error names the kind of value that is missing.
 TEST_F(CommandLineTest, ReportsMissingOptions) {
   EXPECT_THAT(error({}), AllOf(HasSubstr("a command"), HasSubstr("boat, swim")));
   EXPECT_THAT(error({"boat"}), AllOf(HasSubstr("a subcommand"), HasSubstr("build, paint, sink")));
@@ -124,6 +132,7 @@ TEST_F(CommandLineTest, ReportsMissingOptions) {
   EXPECT_THAT(error({"boat", "build", "--name"}), HasSubstr("--name: 1 required TEXT missing"));
 }
 
+// A word without a meaning is more likely a mistake than decoration.
 TEST_F(CommandLineTest, RefusesSurplusWords) {
   EXPECT_THAT(error({"boat", "build", "--name", "a", "--name", "b"}),
               HasSubstr("expected the option once, got 2"));
@@ -132,12 +141,14 @@ TEST_F(CommandLineTest, RefusesSurplusWords) {
   EXPECT_THAT(error({"boat", "sink", "build"}), HasSubstr("'build' after 'tributary boat sink'"));
 }
 
+// A value may begin with a dash if it is a number.
 TEST_F(CommandLineTest, NamesTheOptionOfABadValue) {
   EXPECT_THAT(error({"boat", "build", "--name", "a", "--seats", "10"}),
               HasSubstr("option '--seats': value: expected a whole number from 1 to 9"));
   EXPECT_THAT(error({"boat", "build", "--name", "a", "--seats", "-1"}), HasSubstr("'-1'"));
 }
 
+// The program, a noun, and a command with its options and examples.
 TEST_F(CommandLineTest, HelpsOnEveryLevel) {
   const auto help = [&](const std::vector<std::string>& args) { return parse(args).value().text; };
   EXPECT_THAT(help({"--help"}), AllOf(HasSubstr("boats"), HasSubstr("swim")));
@@ -147,6 +158,7 @@ TEST_F(CommandLineTest, HelpsOnEveryLevel) {
                     HasSubstr("examples:\n  tributary boat build"), HasSubstr("--json")));
 }
 
+// Required arguments first, optional ones in brackets, repeatable ones after "--".
 TEST_F(CommandLineTest, UsageShowsRequiredArguments) {
   const auto help = [&](const std::vector<std::string>& args) { return parse(args).value().text; };
   EXPECT_THAT(help({"--help"}), HasSubstr("Usage: tributary COMMAND [OPTIONS]\n"));
@@ -160,6 +172,7 @@ TEST_F(CommandLineTest, UsageShowsRequiredArguments) {
                     HasSubstr("Arguments:\n  COLOUR   ")));
 }
 
+// No command runs.
 TEST_F(CommandLineTest, PrintsItsVersion) {
   const Result<CommandLine> line = parse({"--version"});
   EXPECT_EQ(line.value().command, nullptr);

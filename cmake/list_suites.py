@@ -9,6 +9,10 @@ The entry NAME.Suite leaves RESULTS/NAME.Suite.xml behind, with each case that r
 counts those. --only leaves out the cases whose NAME.Suite.Case does not match. --labels are of every
 case, and --mark gives LABEL to the cases whose NAME.Suite.Case matches. A suite whose instantiation
 begins with Slow carries the label slow, whatever program it is in.
+
+The file begins with a comment for each alternative of a --mark and the number of cases that it
+matches. Several programs of a folder have the same marks, so only a reader of all their files can
+tell that an alternative matches nothing (tests/marks_test.py).
 """
 
 import argparse
@@ -62,6 +66,24 @@ def mark(text: str) -> tuple:
     return label, regex
 
 
+def alternatives(regex: str) -> list:
+    """The parts between the | outside all brackets. Sets in square brackets contain none here."""
+    parts, depth = [""], 0
+    for character in re.findall(r"\\.|.", regex):
+        depth += (character == "(") - (character == ")")
+        if character == "|" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return parts
+
+
+def mark_comments(program: str, suites: dict, marks: list) -> list:
+    names = [f"{program}.{suite}.{case}" for suite, cases in suites.items() for case in cases]
+    return ["#mark\t" + "\t".join([label, part, str(sum(bool(re.search(part, name)) for name in names))])
+            for label, regex in marks for part in alternatives(regex)]
+
+
 def result_file(folder: Path, entry: str) -> Path:
     return folder / (re.sub(r"[^A-Za-z0-9_.-]", "-", entry) + ".xml")
 
@@ -101,8 +123,10 @@ def main() -> int:
         return 1
     entries = entries_of(arguments.name, suites, arguments.only,
                          arguments.labels, arguments.marks)
-    arguments.out.write_text(script_of(entries, arguments.command, arguments.results),
-                             encoding="utf-8")
+    comments = "".join(line + "\n" for line in
+                       mark_comments(arguments.name, suites, arguments.marks))
+    script = script_of(entries, arguments.command, arguments.results)
+    arguments.out.write_text(comments + script, encoding="utf-8")
     return 0
 
 

@@ -50,24 +50,24 @@ Result<CoordinatorState> CoordinatorStorage::restore() {
   return state;
 }
 
-void CoordinatorStorage::store(StoreCoordinator& wanted) {
-  thread_->post([this, wanted = std::move(wanted)] {
-    Status status = journal_->store(wanted.record);
+void CoordinatorStorage::store(StoreCoordinator& request) {
+  thread_->post([this, request = std::move(request)] {
+    Status status = journal_->store(request.record);
     // The state machine logs a failure and stores again.
-    if (status.ok()) log_stored(wanted.record);
-    parts_.post(Stored{.token = wanted.token, .status = std::move(status)});
+    if (status.ok()) log_stored(request.record);
+    parts_.post(Stored{.token = request.token, .status = std::move(status)});
     rest();
   });
 }
 
-void CoordinatorStorage::load(const LoadRound& wanted) {
-  thread_->post([this, wanted] {
-    Result<RoundLoaded> loaded = journal_->load_round(wanted);
+void CoordinatorStorage::load(const LoadRound& request) {
+  thread_->post([this, request] {
+    Result<RoundLoaded> loaded = journal_->load_round(request);
     if (loaded.ok()) return parts_.post(std::move(*loaded));
     parts_.log.error(kStorageComponent, "the journal cannot be read",
                      {{"error", loaded.status().text()}});
     parts_.post(
-        RoundLoaded{.token = wanted.token, .status = loaded.status(), .round = {}, .epoch = {}});
+        RoundLoaded{.token = request.token, .status = loaded.status(), .round = {}, .epoch = {}});
   });
 }
 

@@ -45,10 +45,10 @@ class CoordinatorStorage {
 
   // Reads the stored jobs and models. Call it once, before the first store().
   Result<CoordinatorState> restore();
-  // Writes a record and then posts Stored with the outcome. Takes the record out of `wanted`.
-  void store(StoreCoordinator& wanted);
+  // Writes a record and then posts Stored with the outcome. Takes the record out of `request`.
+  void store(StoreCoordinator& request);
   // Reads a round and then posts RoundLoaded. On an error (which is logged) the round is empty.
-  void load(const LoadRound& wanted);
+  void load(const LoadRound& request);
 
   TelemetryBuffer& telemetry() { return telemetry_; }
   // Passes the buffered telemetry to the journal, unless the previous batch is still being written.

@@ -263,13 +263,13 @@ Status CoordinatorDaemon::submit_job(const CoordinatorState& state) {
 void CoordinatorDaemon::execute(Action& action) {
   std::visit(
       Overloaded{
-          [this](StoreCoordinator& wanted) {
-            if (const auto* job = std::get_if<JobRecord>(&wanted.record)) {
+          [this](StoreCoordinator& request) {
+            if (const auto* job = std::get_if<JobRecord>(&request.record)) {
               prepare_planner(*job);
             }
-            storage_->store(wanted);
+            storage_->store(request);
           },
-          [this](const LoadRound& wanted) { storage_->load(wanted); },
+          [this](const LoadRound& request) { storage_->load(request); },
           [this](const Reading& reading) { take_reading(reading); },
           [this](const ProbeEchoed& echo) { links_->take_echo(seconds_of(loop_->now()), echo); },
           [this](const LinksReported& links) { links_->figures().reported(links); },

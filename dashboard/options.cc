@@ -75,18 +75,18 @@ void declare(CLI::App& app, const std::string& pages, Options& options, Typed& t
                        "print the version");
   app.footer(kDetails);
   app.add_option("--open", options.runs,
-                 "journal of a coordinator, followed while it grows; may repeat")
+                 "journal of a coordinator, followed while it grows; may be repeated")
       ->type_name("RUN.db")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--connect", typed.connect,
                  "coordinator on the network: a join file, or tcp://HOST:PORT\n"
-                 "with --key; may repeat")
+                 "with --key; may be repeated")
       ->type_name("FILE.join|ENDPOINT")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--key", typed.keys,
-                 "join file for a --connect ENDPOINT; one each, in their order")
+                 "join file for --connect ENDPOINT; one for each endpoint, in the same order")
       ->type_name("FILE.join")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

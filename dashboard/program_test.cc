@@ -29,6 +29,7 @@ struct Outcome {
   std::string err = {};
 };
 
+// Without the variables that name a display, as in a script or a container.
 Outcome run_program(const QStringList& arguments) {
   QProcess process;
   QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
@@ -52,6 +53,7 @@ std::size_t colours_in(const QImage& picture) {
   return found.size();
 }
 
+// A journal with 20 rounds, a decision in each, and the program that draws it.
 class DashboardProgram : public testing::Test {
  protected:
   std::string path(const std::string& name) { return folder_ / name; }
@@ -79,6 +81,7 @@ class DashboardProgram : public testing::Test {
 
 class DashboardPages : public DashboardProgram, public testing::WithParamInterface<const char*> {};
 
+// More than 20 colours: text, curves and their antialiased edges.
 TEST_P(DashboardPages, ArePicturesWithoutADisplay) {
   write_run("run.db");
   const Outcome outcome = picture(GetParam(), {"--palette", "dark"});
@@ -95,6 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Each, DashboardPages,
                                          "events", "control"),
                          [](const auto& tested) { return std::string(tested.param); });
 
+// A scale of 2 is for high-resolution screens: the same layout with twice the pixels.
 TEST_F(DashboardProgram, APictureHasTheSizeAndTheScaleThatWereAskedFor) {
   write_run("run.db");
   const Outcome outcome =
@@ -105,6 +109,7 @@ TEST_F(DashboardProgram, APictureHasTheSizeAndTheScaleThatWereAskedFor) {
   EXPECT_GT(qGray(image.pixel(1, 1)), 200);
 }
 
+// --open may be given for each run.
 TEST_F(DashboardProgram, ComparesRuns) {
   write_run("run.db");
   write_run("other.db");
@@ -112,6 +117,7 @@ TEST_F(DashboardProgram, ComparesRuns) {
   EXPECT_EQ(outcome.code, kExitOk) << outcome.err;
 }
 
+// A picture of an error would be taken for a result.
 TEST_F(DashboardProgram, ReportsAFileThatIsNoRunAndWritesNothing) {
   std::ofstream(path("run.db")) << "no database, but longer than the head of one";
   const Outcome outcome = picture("overview");
@@ -120,16 +126,19 @@ TEST_F(DashboardProgram, ReportsAFileThatIsNoRunAndWritesNothing) {
   EXPECT_FALSE(std::filesystem::exists(path("out.png")));
 }
 
+// The exit code is that of the error, as for all programs (core/base/exit_codes.h).
 TEST_F(DashboardProgram, ReportsAMissingFile) {
   EXPECT_EQ(picture("overview").code, exit_code(StatusCode::not_found));
 }
 
+// A script must end even if the coordinator never writes its journal.
 TEST_F(DashboardProgram, DoesNotWaitForEver) {
   std::ofstream(path("run.db")).close();  // an empty file, as a coordinator creates it at its start
   const Outcome outcome = picture("overview", {"--wait-s", "0.3"});
   EXPECT_EQ(outcome.code, exit_code(StatusCode::unavailable)) << outcome.err;
 }
 
+// Found after the picture was drawn; it is an error nevertheless.
 TEST_F(DashboardProgram, SaysWhereItCannotWrite) {
   write_run("run.db");
   const Outcome outcome = run_program(
@@ -137,6 +146,8 @@ TEST_F(DashboardProgram, SaysWhereItCannotWrite) {
   EXPECT_EQ(outcome.code, exit_code(StatusCode::io_error)) << outcome.err;
 }
 
+// Unknown pages and palettes, sizes and scales out of range, and pictures without a page or without
+// a run.
 TEST_F(DashboardProgram, RefusesInvalidOptions) {
   EXPECT_EQ(run_program({"--page", "nonsense"}).code, kExitUsage);
   EXPECT_EQ(run_program({"--palette", "pink"}).code, kExitUsage);
@@ -146,6 +157,7 @@ TEST_F(DashboardProgram, RefusesInvalidOptions) {
   EXPECT_EQ(run_program({"--page", "overview", "--export-png", "x.png"}).code, kExitUsage);
 }
 
+// Each error names the option or the command that is missing.
 TEST_F(DashboardProgram, SaysHowToConnect) {
   const auto error_of = [](const QStringList& arguments, int code) {
     const Outcome outcome = run_program(arguments);
@@ -163,6 +175,7 @@ TEST_F(DashboardProgram, SaysHowToConnect) {
               HasSubstr("tcp://HOST:PORT"));
 }
 
+// As in the daemons: a secret key that others can read is no secret.
 TEST_F(DashboardProgram, AKeyThatOthersCanReadIsRefused) {
   const KeyPair keys = make_key_pair().value();
   ASSERT_EQ(write_join_file(path("anna.join"), {.agent_id = "anna",
@@ -178,6 +191,7 @@ TEST_F(DashboardProgram, AKeyThatOthersCanReadIsRefused) {
   EXPECT_THAT(outcome.err, testing::HasSubstr("chmod")) << outcome.err;
 }
 
+// Qt alone would end the process with a message about platform plugins.
 TEST_F(DashboardProgram, WithoutADisplayItNamesTheAlternative) {
   write_run("run.db");
   const Outcome outcome = run_program({"--open", q("run.db")});
@@ -185,6 +199,7 @@ TEST_F(DashboardProgram, WithoutADisplayItNamesTheAlternative) {
   EXPECT_NE(outcome.err.find("--export-png"), std::string::npos) << outcome.err;
 }
 
+// Help works without a display too, in lines of at most 100 characters.
 TEST_F(DashboardProgram, PrintsItsVersionAndHelp) {
   const Outcome help = run_program({"--help"});
   EXPECT_EQ(help.code, kExitOk);

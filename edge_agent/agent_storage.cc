@@ -64,14 +64,14 @@ AgentState AgentStorage::restore() {
   return state;
 }
 
-void AgentStorage::store(StoreAgent& wanted) {
-  thread_.post([this, wanted = std::move(wanted)]() mutable {
-    Status status = journal_->store(wanted.record);
-    if (status.ok()) stored(wanted.record);
+void AgentStorage::store(StoreAgent& request) {
+  thread_.post([this, request = std::move(request)]() mutable {
+    Status status = journal_->store(request.record);
+    if (status.ok()) stored(request.record);
     // Released before the event, so that the machine is the only owner and can modify the data in
     // place.
-    wanted.record = {};
-    parts_.post(Stored{.token = wanted.token, .status = std::move(status)});
+    request.record = {};
+    parts_.post(Stored{.token = request.token, .status = std::move(status)});
   });
 }
 

@@ -38,8 +38,8 @@ class AgentStorage {
 
   // Returns the stored job, replica and contributions. Call it once, before the first store().
   AgentState restore();
-  // Writes a record and then posts Stored with the outcome. Takes the record out of `wanted`.
-  void store(StoreAgent& wanted);
+  // Writes a record and then posts Stored with the outcome. Takes the record out of `request`.
+  void store(StoreAgent& request);
 
   // Whether the stored job is finished or stopped. Thread-safe.
   bool job_over() const { return job_over_; }

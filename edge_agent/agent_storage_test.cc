@@ -28,8 +28,8 @@ class AgentStorageTest : public testing::Test {
   }
   // Stores the record and returns the outcome.
   Status store(AgentRecordToStore record) {
-    StoreAgent wanted{.token = ++last_token_, .record = std::move(record)};
-    storage_->store(wanted);
+    StoreAgent request{.token = ++last_token_, .record = std::move(record)};
+    storage_->store(request);
     const Stored stored = events_.next<Stored>();
     EXPECT_EQ(stored.token, last_token_);
     return stored.status;

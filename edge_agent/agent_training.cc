@@ -44,43 +44,43 @@ Status AgentTraining::prepare() {
   return {};
 }
 
-void AgentTraining::train(const Train& wanted) {
-  parts_.log.debug(kTrainingComponent, "training", {{"round", wanted.id.round}});
-  Status posted = thread_.try_post([this, wanted] { train_now(wanted); });
+void AgentTraining::train(const Train& order) {
+  parts_.log.debug(kTrainingComponent, "training", {{"round", order.id.round}});
+  Status posted = thread_.try_post([this, order] { train_now(order); });
   if (!posted.ok()) {
-    parts_.post(UpdateFailed{.token = wanted.token, .status = std::move(posted)});
+    parts_.post(UpdateFailed{.token = order.token, .status = std::move(posted)});
   }
 }
 
-void AgentTraining::train_now(const Train& wanted) {
+void AgentTraining::train_now(const Train& order) {
   // The time includes prepare(), which is long only in the first round of a job.
   const TimeNs began_at = parts_.now();
   if (Status status = prepare(); !status.ok()) {
     parts_.log.error(kTrainingComponent, "cannot train", {{"error", status.text()}});
-    return parts_.post(UpdateFailed{.token = wanted.token, .status = std::move(status)});
+    return parts_.post(UpdateFailed{.token = order.token, .status = std::move(status)});
   }
-  const auto part_ready = [this, token = wanted.token](std::uint64_t first,
-                                                       const std::shared_ptr<FloatVector>& update) {
+  const auto part_ready = [this, token = order.token](std::uint64_t first,
+                                                      const std::shared_ptr<FloatVector>& update) {
     parts_.post(UpdatePart{.token = token, .first_value = first, .update = update});
   };
-  Result<TrainedUpdate> trained = trainer_->train({.round = wanted.training,
-                                                   .model = *wanted.model,
-                                                   .local_steps = wanted.local_steps,
-                                                   .learning_rate = wanted.learning_rate,
-                                                   .seed = wanted.seed,
-                                                   .evaluate = wanted.evaluate,
+  Result<TrainedUpdate> trained = trainer_->train({.round = order.training,
+                                                   .model = *order.model,
+                                                   .local_steps = order.local_steps,
+                                                   .learning_rate = order.learning_rate,
+                                                   .seed = order.seed,
+                                                   .evaluate = order.evaluate,
                                                    .part_ready = part_ready});
   if (!trained.ok()) {
     parts_.log.error(kTrainingComponent, "training failed", {{"error", trained.status().text()}});
-    return parts_.post(UpdateFailed{.token = wanted.token, .status = trained.status()});
+    return parts_.post(UpdateFailed{.token = order.token, .status = trained.status()});
   }
-  log_trained(wanted, *trained);
+  log_trained(order, *trained);
   std::vector<AgentMetric> metrics;
   if (trained->evaluation) metrics = metrics_of(*trained->evaluation);
   if (const double error = parts_.conservation_error(); error >= 0) {
     metrics.push_back({.kind = ReadingKind::conservation_error, .value = error});
   }
-  parts_.post(UpdateReady{.token = wanted.token,
+  parts_.post(UpdateReady{.token = order.token,
                           .update = std::move(trained->update),
                           .loss = trained->loss,
                           .examples = trained->examples,
@@ -88,13 +88,13 @@ void AgentTraining::train_now(const Train& wanted) {
                           .metrics = std::move(metrics)});
 }
 
-void AgentTraining::log_trained(const Train& wanted, const TrainedUpdate& trained) {
+void AgentTraining::log_trained(const Train& order, const TrainedUpdate& trained) {
   parts_.log.debug(kTrainingComponent, "trained",
-                   {{"round", wanted.id.round},
+                   {{"round", order.id.round},
                     {"loss", trained.loss},
                     {"examples", trained.examples},
                     {"local_steps", trained.local_steps}});
-  if (trained.evaluation) log_evaluation(wanted.model_version, *trained.evaluation);
+  if (trained.evaluation) log_evaluation(order.model_version, *trained.evaluation);
 }
 
 void AgentTraining::log_evaluation(std::uint64_t version, const Evaluation& evaluation) {

@@ -46,7 +46,7 @@ class AgentTraining {
   // it.
   void set_definition(SharedBytes definition);
   // Posts UpdatePart for parts that are ready early, and then UpdateReady or UpdateFailed.
-  void train(const Train& wanted);
+  void train(const Train& order);
   // Evaluates the last model of a job. Rounds evaluate the model that they start from, so no round
   // evaluates the last one.
   void evaluate_last(SharedFloats model, std::uint64_t version);
@@ -60,8 +60,8 @@ class AgentTraining {
   static constexpr std::size_t kWaitingMax = 16;
 
   Status prepare();
-  void train_now(const Train& wanted);
-  void log_trained(const Train& wanted, const TrainedUpdate& trained);
+  void train_now(const Train& order);
+  void log_trained(const Train& order, const TrainedUpdate& trained);
   void log_evaluation(std::uint64_t version, const Evaluation& evaluation);
 
   const AgentTrainingParts parts_;

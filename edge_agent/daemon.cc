@@ -250,7 +250,7 @@ void AgentDaemon::execute(Action& action) {
   std::visit(
       Overloaded{
           [this](StoreAgent& record) { storage_->store(record); },
-          [this](const Train& wanted) { training_->train(wanted); },
+          [this](const Train& order) { training_->train(order); },
           [this](SendToPeer& message) {
             if (peers_) peers_->send(message);
           },

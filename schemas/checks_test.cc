@@ -8,7 +8,7 @@
 #include <limits>
 #include <memory>
 
-#include "schemas/fill_testing.h"
+#include "schemas/checks_testing.h"
 #include "schemas/frame.h"
 #include "schemas/limits.h"
 
@@ -23,14 +23,8 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr auto kCorrupt = StatusCode::corrupt_data;
 constexpr auto kOverCap = StatusCode::resource_exhausted;
 
-FrameT filled(wire::Message kind) {
-  FrameT frame;
-  for (const wire::FilledFrame& filled : wire::filled_frames()) {
-    if (filled.kind == wire::name(kind)) wire::GetFrame(filled.bytes.data())->UnPackTo(&frame);
-  }
-  return frame;
-}
-
+// A valid frame of `kind` that `spoil` makes invalid. The error has this code and names the field
+// `named`.
 struct Wrong {
   std::string name;
   wire::Message kind;
@@ -59,7 +53,7 @@ Wrong wrong(std::string name, void (*spoil)(MessageT&), std::string named,
 class Checks : public ::testing::TestWithParam<Wrong> {};
 
 TEST_P(Checks, RefuseAndSayWhy) {
-  FrameT frame = filled(GetParam().kind);
+  FrameT frame = filled_message(GetParam().kind);
   ASSERT_TRUE(build_frame(frame).ok()) << build_frame(frame).status().text();
   GetParam().spoil(frame);
   const Status status = build_frame(frame).status();
@@ -453,52 +447,6 @@ INSTANTIATE_TEST_SUITE_P(Job, Checks, ::testing::ValuesIn(kJob), case_name);
 INSTANTIATE_TEST_SUITE_P(Plan, Checks, ::testing::ValuesIn(kPlan), case_name);
 INSTANTIATE_TEST_SUITE_P(Exchange, Checks, ::testing::ValuesIn(kExchange), case_name);
 INSTANTIATE_TEST_SUITE_P(Transfer, Checks, ::testing::ValuesIn(kTransfer), case_name);
-
-// Frames that the checks must accept.
-TEST(ChecksAllow, AHelloBeforeThereIsASession) {
-  FrameT hello = filled(wire::Message::Hello);
-  hello.session = 0;
-  EXPECT_TRUE(build_frame(hello).ok()) << build_frame(hello).status().text();
-}
-
-TEST(ChecksAllow, EnumValuesOfLaterVersions) {
-  FrameT plan = filled(wire::Message::Plan);
-  plan.message.AsPlan()->exchanges[0]->collective = static_cast<wire::Collective>(200);
-  EXPECT_TRUE(build_frame(plan).ok()) << build_frame(plan).status().text();
-}
-
-TEST(ChecksAllow, TextInAnyLanguageWithLineBreaks) {
-  FrameT leave = filled(wire::Message::Leave);
-  leave.message.AsLeave()->text = "zu hei\xC3\x9F\n\xE6\x9A\x91\xE3\x81\x84 \xF0\x9F\x94\xA5";
-  EXPECT_TRUE(build_frame(leave).ok()) << build_frame(leave).status().text();
-}
-
-TEST(ChecksAllow, AnAckThatOnlyCountsBulk) {
-  FrameT ack = filled(wire::Message::Ack);
-  ack.in_reply_to = 0;
-  ack.bulk_received = 3;
-  ack.bulk_number = 0;
-  EXPECT_TRUE(build_frame(ack).ok()) << build_frame(ack).status().text();
-  ack.bulk_received = 0;
-  EXPECT_FALSE(build_frame(ack).ok());
-}
-
-TEST(ChecksAllow, AnEmptyPayload) {
-  FrameT update = filled(wire::Message::Update);
-  wire::PartT& part = *update.message.AsUpdate()->part;
-  part.offset = part.stage_bytes = 0;
-  part.payload_bytes = 0;
-  EXPECT_TRUE(build_frame(update).ok()) << build_frame(update).status().text();
-}
-
-TEST(ChecksAllow, AMembershipWithoutMembers) {
-  FrameT membership = filled(wire::Message::Membership);
-  wire::MembershipT& star = *membership.message.AsMembership();
-  star.members.clear();
-  star.peer_session = 0;
-  star.agents = wire::kMembersMax;
-  EXPECT_TRUE(build_frame(membership).ok()) << build_frame(membership).status().text();
-}
 
 }  // namespace
 }  // namespace tributary

@@ -55,6 +55,12 @@ class Suites(unittest.TestCase):
         self.assertEqual(self.entries(marks=marks)[-1],
                          ("p.Typed/0", "Typed/0.*", ["replay", "threads"]))
 
+    def test_each_alternative_of_a_mark_has_its_number_of_cases(self):
+        self.assertEqual(list_suites.alternatives(r"A[.]|B(c|d)$|\|"), ["A[.]", "B(c|d)$", r"\|"])
+        comments = list_suites.mark_comments("p", self.suites(), [("long", "Each/|Gone"), ("threads", ".")])
+        self.assertEqual(comments, ["#mark\tlong\tEach/\t2", "#mark\tlong\tGone\t0",
+                                    "#mark\tthreads\t.\t6"])
+
     def test_a_mark_has_a_label_and_a_regex(self):
         self.assertEqual(list_suites.mark("long=a=b"), ("long", "a=b"))
         for text in ("long", "=x", "long="):

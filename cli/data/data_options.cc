@@ -59,8 +59,8 @@ std::vector<Option> data_options(DataRequest& request) {
            .accept = accept_name(request.part, kParts)},
           {.name = "--classes",
            .value_name = "N",
-           .help = "number of classes. CSV: 0 is a regression (0).\n"
-                   "IDX: (highest label + 1, at least 10)",
+           .help = "number of classes. CSV: 0 means a regression (0).\n"
+                   "IDX: at least 10 (the highest label + 1)",
            .accept = [&request](const std::string& value) -> Status {
              TRIBUTARY_TRY(accept_count(request.classes, 0u, kClassesMax)(value));
              // The reader of IDX files takes the first, the reader of CSV files the second.

@@ -96,7 +96,7 @@ Result<std::vector<report::PagePicture>> pictures_of(const DemoFederation& feder
                                           });
   if (pictures.ok() || pictures.status().code() == StatusCode::cancelled) return pictures;
   const bool is_missing = pictures.status().code() == StatusCode::not_found;
-  if (!is_missing || command.window == DemoWindow::wanted) {
+  if (!is_missing || command.window == DemoWindow::required) {
     world.progress.say("the report does not contain the dashboard's pages: " +
                        pictures.status().text());
   }
@@ -342,7 +342,7 @@ Command demo_command() {
                   {.name = "--dashboard",
                    .value_name = {},
                    .help = "open the dashboard's window; print the reason if it cannot be opened",
-                   .accept = accept_window(command->window, DemoWindow::wanted)}},
+                   .accept = accept_window(command->window, DemoWindow::required)}},
       .run = [command](World& world) { return demo(*command, world); }};
 }
 

@@ -39,7 +39,7 @@ std::optional<std::string> DemoDashboard::open(const std::string& run_file,
     why = program.status().text();
   }
   // A missing window is reported only if the user has requested one.
-  if (window_ == DemoWindow::wanted) return no_window(why);
+  if (window_ == DemoWindow::required) return no_window(why);
   return {};
 }
 

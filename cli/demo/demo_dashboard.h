@@ -16,7 +16,7 @@
 namespace tributary {
 
 // When a window is opened: if a display exists, always (with an error if that fails), or never.
-enum class DemoWindow : std::uint8_t { if_possible, wanted, none };
+enum class DemoWindow : std::uint8_t { if_possible, required, none };
 
 // Whether the environment names a display for this process.
 bool has_display();

@@ -28,6 +28,7 @@ class Keys : public ProgramTest {
   std::string new_key(const std::string& name) const {
     return data({"keys", "new", "--out", path(name)})["public_key"];
   }
+  // The secret half as text, for tests that look for it where it must not be.
   std::string secret_of(const std::string& name) const {
     const std::string file = read(name);
     return file.substr(file.find("secret = ") + 9, 40);
@@ -38,6 +39,7 @@ class Keys : public ProgramTest {
   }
 };
 
+// Two files: the pair for its owner, and the public half for everybody.
 TEST_F(Keys, NewMakesAPairForItsOwnerAlone) {
   const Json made = data({"keys", "new", "--out", path("agent.key")});
   EXPECT_EQ(made["public_key"].get<std::string>().size(), 40u);
@@ -51,6 +53,7 @@ TEST_F(Keys, NewMakesAPairForItsOwnerAlone) {
   EXPECT_NE(new_key("other.key"), made["public_key"]);
 }
 
+// 22 is the exit code of already_exists.
 TEST_F(Keys, NewNeverReplaces) {
   new_key("agent.key");
   const std::string before = read("agent.key");
@@ -60,6 +63,7 @@ TEST_F(Keys, NewNeverReplaces) {
   EXPECT_EQ(read("agent.key"), before);
 }
 
+// Not on success and not in an error.
 TEST_F(Keys, TheSecretIsNeverPrinted) {
   const Outcome made = run({"keys", "new", "--out", path("agent.key")});
   const Outcome shown = run({"keys", "show", "--key-file", path("agent.key")});
@@ -69,6 +73,7 @@ TEST_F(Keys, TheSecretIsNeverPrinted) {
   EXPECT_THAT(made.out + made.err + shown.err, Not(HasSubstr(secret)));
 }
 
+// The error has the command that mends it.
 TEST_F(Keys, AKeyThatOthersMayReadIsRefused) {
   new_key("agent.key");
   ASSERT_EQ(::chmod(path("agent.key").c_str(), 0644), 0);
@@ -77,6 +82,7 @@ TEST_F(Keys, AKeyThatOthersMayReadIsRefused) {
   EXPECT_THAT(outcome.err, HasSubstr("mode 0644; run chmod 600"));
 }
 
+// The whole life of two agents in a list. 21 is the exit code of not_found.
 TEST_F(Keys, AllowShowRevoke) {
   const std::string key = new_key("a.key");
   EXPECT_EQ(allow("garage-01", key).code, 0);
@@ -97,6 +103,8 @@ TEST_F(Keys, AllowShowRevoke) {
   EXPECT_EQ(allow("garage-01", key).code, 0) << "and back again";
 }
 
+// Exit codes: 2 for usage, 10 for a bad argument, 11 for a damaged file, 21 and 22 for missing and
+// existing entries.
 TEST_F(Keys, RefusesInvalidArguments) {
   const std::string key = new_key("a.key");
   EXPECT_EQ(allow("garage 01", key).code, 10);
@@ -117,6 +125,7 @@ TEST_F(Keys, RefusesInvalidArguments) {
   EXPECT_THAT(broken.err, HasSubstr("agents.allow: line 1"));
 }
 
+// A user may pick the wrong one of two files; the secret must not get into a list that is copied.
 TEST_F(Keys, ASecretIsNoPublicKey) {
   new_key("a.key");
   EXPECT_EQ(run({"keys", "allow", "--list", list(), "--id", "x", "--key-file", path("a.key")}).code,

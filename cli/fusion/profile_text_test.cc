@@ -19,10 +19,12 @@ std::string with(std::string_view lists, std::string_view costs) {
   return fmt::format("{{{},{}}}", lists, costs);
 }
 
+// A profile with these lists and valid costs.
 std::string with_lists(std::string_view lists) {
   return with(lists, fmt::format(R"("compress":{},"network":{})", kCost, kCost));
 }
 
+// A profile with these costs and two tensors of 3 and 40 bytes.
 std::string with_costs(std::string_view costs) {
   return with(R"("backward_s":[1,2.5],"bytes":[3,4e1])", costs);
 }
@@ -31,6 +33,7 @@ Result<FusionProfile> parse(const std::string& text) {
   return parse_fusion_profile(bytes_of(text));
 }
 
+// Expects an error that names the place (`what`) and the mistake or the remedy (`more`).
 void expect_refused(const std::string& text, StatusCode code, const std::string& what,
                     const std::string& more) {
   const Status status = parse(text).status();
@@ -39,6 +42,7 @@ void expect_refused(const std::string& text, StatusCode code, const std::string&
   EXPECT_THAT(status.text(), AllOf(HasSubstr(what), HasSubstr(more))) << text;
 }
 
+// The ratio of the network scales its time per byte: 0.25 s times 0.5.
 TEST(FusionProfileText, Whole) {
   const auto profile =
       parse(with_costs(R"("compress":{"alpha_s":1,"beta_s_per_byte":0.5},)"
@@ -56,6 +60,7 @@ TEST(FusionProfileText, Whole) {
   EXPECT_EQ(profile->decode_agents, 4u);
 }
 
+// Without `decode` it costs nothing; without a ratio all bytes are sent.
 TEST(FusionProfileText, OptionalFieldsMayBeLeftOut) {
   const auto profile =
       parse(with_costs(fmt::format(R"("network":{},"compress":{})", kCost, kCost)));
@@ -66,6 +71,8 @@ TEST(FusionProfileText, OptionalFieldsMayBeLeftOut) {
   EXPECT_EQ(profile->decode_agents, 1u);
 }
 
+// Syntax errors, numbers that JSON does not have, and texts that are too deep or too long to be
+// parsed.
 TEST(FusionProfileText, MustBeJson) {
   for (const char* const text :
        {"", "{", "nan", R"({"backward_s":[NaN]})", R"({"backward_s":[1e999]})", "\xff"}) {
@@ -81,6 +88,7 @@ TEST(FusionProfileText, MustBeJson) {
   EXPECT_FALSE(parse(deep).ok());
 }
 
+// A key that is ignored silently would be taken for one in force.
 TEST(FusionProfileText, KeysMustBeKnown) {
   expect_refused(R"({"backwards_s":[1]})", StatusCode::invalid_argument, "key 'backwards_s'",
                  "did you mean 'backward_s'?");
@@ -97,6 +105,7 @@ TEST(FusionProfileText, KeysMustBeKnown) {
       StatusCode::invalid_argument, "key 'decode.agent'", "did you mean 'agents'?");
 }
 
+// JSON permits duplicates; here one of the two would be lost.
 TEST(FusionProfileText, KeysMustBeThereOnce) {
   expect_refused("{}", StatusCode::invalid_argument, "key 'backward_s'", "got none");
   expect_refused(with_costs(fmt::format(R"("compress":{})", kCost)), StatusCode::invalid_argument,
@@ -109,6 +118,7 @@ TEST(FusionProfileText, KeysMustBeThereOnce) {
                  "key 'alpha_s'", "a duplicate");
 }
 
+// The error has the path of the value and what was found there.
 TEST(FusionProfileText, NumbersMustBeNumbers) {
   expect_refused(with_lists(R"("backward_s":1,"bytes":[1])"), StatusCode::invalid_argument,
                  "backward_s", "a list of numbers, got 1");
@@ -123,6 +133,7 @@ TEST(FusionProfileText, NumbersMustBeNumbers) {
                  StatusCode::invalid_argument, "compress.alpha_s", "a number, got a list");
 }
 
+// Empty or unequal lists, negative times, a ratio above 64, and agents that are no whole number.
 TEST(FusionProfileText, NumbersMustBeInRange) {
   expect_refused(with_lists(R"("backward_s":[],"bytes":[])"), StatusCode::invalid_argument,
                  "backward_s", "got none");

@@ -75,9 +75,9 @@ class Export {
     TRIBUTARY_ASSIGN(log_missing_, run_.log_missing());
     // TorchScript last: it may fail for lack of a library, and the other files are then there
     // already.
-    if (wanted("safetensors")) TRIBUTARY_TRY(write_tensors());
-    if (wanted("csv")) TRIBUTARY_TRY(write_tables());
-    if (!wanted("torchscript")) return {};
+    if (includes("safetensors")) TRIBUTARY_TRY(write_tensors());
+    if (includes("csv")) TRIBUTARY_TRY(write_tables());
+    if (!includes("torchscript")) return {};
     Status status = write_script();
     if (status.ok() || !options_.formats.empty()) return status;
     // TorchScript was not requested by name, so its absence is not an error
@@ -107,7 +107,7 @@ class Export {
   }
 
  private:
-  bool wanted(std::string_view format) const {
+  bool includes(std::string_view format) const {
     return options_.formats.empty() ||
            std::ranges::find(options_.formats, format) != options_.formats.end();
   }

@@ -111,7 +111,7 @@ Command plan_fusion_command() {
               "  tributary plan fusion --in profile.json --json",
           .options = {{.name = "--in",
                        .value_name = "PROFILE.json",
-                       .help = "measured profile, as above",
+                       .help = "measured profile, as described below",
                        .accept = accept_file(*file),
                        .required = true}},
           .run = [file](World&) { return plan(*file); }};

@@ -168,7 +168,7 @@ Json decision_json(const PlanInputs& inputs, const PlanDecision& decision, doubl
   for (const PlanOption& option : decision.options) pareto.push_back(option_json(option));
   Json data = {{"choice", option_json(decision.chosen)},
                {"reason", decision.reason},
-               {"trigger", name(decision.trigger)},
+               {"trigger", wire::EnumNameTrigger(decision.trigger)},
                {"switched", decision.switched},
                {"over_budget", decision.over_budget},
                {"pause_s", decision.pause_s},

@@ -283,8 +283,8 @@ class Reading {
   // Only links between the coordinator and the agents of this job.
   Status read_links() {
     // The journal has the links of all jobs.
-    std::set<std::string> wanted;
-    for (const AgentRow& agent : data_.agents) wanted.insert(agent.agent_id);
+    std::set<std::string> agents;
+    for (const AgentRow& agent : data_.agents) agents.insert(agent.agent_id);
     for (std::int64_t after = 0;;) {
       TRIBUTARY_ASSIGN(const std::vector<StoredLinkSample> page, file_.link_samples(after, kPage));
       if (page.empty()) return {};
@@ -295,7 +295,7 @@ class Reading {
         if (!sample.from.empty() && !sample.to.empty()) continue;  // a link between two agents
         const bool to_agent = !sample.to.empty();
         const std::string& agent = to_agent ? sample.to : sample.from;
-        if (!wanted.contains(agent)) continue;
+        if (!agents.contains(agent)) continue;
         if (data_.links.size() >= kLinksMax) {
           data_.left_out.push_back(
               fmt::format("This report contains only the first {} link samples.", kLinksMax));
@@ -354,19 +354,21 @@ class Reading {
 };
 
 // The newest job first: a name may have been used more than once.
-Result<JobRecord> find_job(RunFile& file, const std::string& wanted) {
+Result<JobRecord> find_job(RunFile& file, const std::string& name_or_number) {
   TRIBUTARY_ASSIGN(const std::vector<JobRecord> jobs, file.jobs());
   std::string names;
   for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
     const std::string name = readable_job_name(job->definition).value_or("");
-    if (wanted.empty() || wanted == name || wanted == fmt::format("{}", job->job)) return *job;
+    if (name_or_number.empty() || name_or_number == name ||
+        name_or_number == fmt::format("{}", job->job))
+      return *job;
     names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
   }
   TRIBUTARY_ASSIGN(const bool log_missing, file.log_missing());
   return Status(StatusCode::not_found,
                 {.what = "job in the journal",
                  .expected = jobs.empty() ? "at least one job" : "one of " + names,
-                 .got = wanted.empty() ? "none" : fmt::format("'{}'", wanted),
+                 .got = name_or_number.empty() ? "none" : fmt::format("'{}'", name_or_number),
                  .remedy = log_missing    ? log_missing_text(file.database().path())
                            : jobs.empty() ? "submit a job with 'tributary job submit'"
                                           : "use the name or the number of a job"});

@@ -29,6 +29,8 @@ using testing::Not;
 constexpr std::uint64_t kJob = 7;
 constexpr std::uint32_t kValues = 1000;
 
+// A frame as the journal stores it: with the session and message number of a real one, since the
+// checks refuse 0.
 SharedBytes kept(wire::FrameT frame) {
   frame.message_id = 1;
   frame.session = 1;
@@ -37,6 +39,7 @@ SharedBytes kept(wire::FrameT frame) {
   return bytes.ok() ? std::make_shared<Bytes>(*bytes) : nullptr;
 }
 
+// The job asks for 20 rounds, so a run of eight is unfinished.
 SharedBytes definition(const std::string& name) {
   wire::JobT job;
   job.job = kJob;
@@ -107,6 +110,8 @@ SharedBytes plan(std::uint64_t round, const std::string& codec, wire::Trigger tr
   return kept(frame_with(std::move(plan)));
 }
 
+// Writes a journal step by step on a manual clock and makes the report from it. The job's name and
+// an agent's id contain angle brackets, to show that every text is escaped.
 class RunReportTest : public testing::Test {
  protected:
   void open() {
@@ -163,6 +168,7 @@ class RunReportTest : public testing::Test {
     }
   }
 
+  // A reading without an agent is the coordinator's: an evaluation on the job's test set.
   void add_metric(std::string_view name, double value, std::uint64_t round,
                   const std::string& agent = "") {
     TelemetryRows rows;
@@ -201,6 +207,8 @@ class RunReportTest : public testing::Test {
   std::unique_ptr<CoordinatorJournal> journal_;
 };
 
+// Every figure follows from store_rounds() by hand. Dense bytes are 4 bytes per value for each
+// contributor: three agents in seven rounds and two in round 5.
 TEST_F(RunReportTest, TheFiguresAreThoseOfTheJournal) {
   open();
   store_job();
@@ -244,6 +252,8 @@ TEST_F(RunReportTest, TheFiguresAreThoseOfTheJournal) {
   EXPECT_TRUE(json["loss_final"].is_null());
 }
 
+// Round 5 lasts from second 10 to second 15, because the rounds before it took 1 + 2 + 3 + 4 s.
+// Metrics have 4 accuracies and, from two agents, 16 losses.
 TEST_F(RunReportTest, TheTablesHaveALineForEachRoundAndReading) {
   open();
   store_job();
@@ -263,6 +273,7 @@ TEST_F(RunReportTest, TheTablesHaveALineForEachRoundAndReading) {
                        "link of <c> lost half of its rate"));
 }
 
+// A browser must show the report offline, and texts from agents must not become markup.
 TEST_F(RunReportTest, ThePageAndThePicturesAreWellFormedAndNeedNothingElse) {
   open();
   store_job();
@@ -302,6 +313,8 @@ TEST_F(RunReportTest, ThePageAndThePicturesAreWellFormedAndNeedNothingElse) {
   EXPECT_THAT(page, HasSubstr("The agents have not measured the time for encoding."));
 }
 
+// The picture is embedded as base64 ("Zm9vYmFy" is "foobar"), so that the page can be sent as one
+// file. A picture that is missing is an error, not a gap.
 TEST_F(RunReportTest, PicturesOfAnotherProgramAreInThePage) {
   open();
   store_job();
@@ -323,6 +336,8 @@ TEST_F(RunReportTest, PicturesOfAnotherProgramAreInThePage) {
   EXPECT_FALSE(write_report(options).ok());
 }
 
+// First a job without a definition or round, then a round without a plan, report or reading. The
+// page names each kind of missing data instead of showing zeros.
 TEST_F(RunReportTest, MissingDataIsReported) {
   open();
   NewJobRecord without_definition;
@@ -368,6 +383,7 @@ TEST_F(RunReportTest, AMissingLogIsSaid) {
   EXPECT_NE(read("report.html").find("tributary run copy"), std::string::npos);
 }
 
+// One event of a diverged replica outweighs all rounds in which the hashes agreed.
 TEST_F(RunReportTest, ADivergenceIsNotHidden) {
   open();
   store_job();
@@ -378,6 +394,8 @@ TEST_F(RunReportTest, ADivergenceIsNotHidden) {
   EXPECT_THAT(read("report.html"), HasSubstr("tile bad"));
 }
 
+// The loss of the last round is the mean over the agents that measured it, (2 + 6) / 2; a reading
+// that is not a number does not count.
 TEST_F(RunReportTest, HoldOutsStandForATestSetThatIsNotThere) {
   open();
   store_job();
@@ -392,6 +410,7 @@ TEST_F(RunReportTest, HoldOutsStandForATestSetThatIsNotThere) {
   EXPECT_TRUE(figures.evaluated_by_agents);
 }
 
+// Without a name, the newest job is reported. The error lists the newest job first as well.
 TEST_F(RunReportTest, FindsAJobByNameOrNumberAndNamesThoseThatAreThere) {
   open();
   store_job(kJob, "first");
@@ -405,6 +424,7 @@ TEST_F(RunReportTest, FindsAJobByNameOrNumberAndNamesThoseThatAreThere) {
   EXPECT_THAT(none.status().text(), HasSubstr("'second', 'first'"));
 }
 
+// A file stands where the folder should be; then the journal itself is missing.
 TEST_F(RunReportTest, AFolderThatCannotBeMadeIsAnError) {
   open();
   store_job();

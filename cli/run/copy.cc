@@ -42,9 +42,9 @@ Command run_copy_command() {
       .verb = "copy",
       .summary = "copy the journal of a run to one file",
       .details =
-          "The coordinator may be running: the copy is its journal of one moment, and needs no\n"
-          "other file. A copy of the file alone (cp, scp) has all rounds only after a clean stop\n"
-          "of the coordinator.\n\n"
+          "The coordinator may be running: the copy is the journal as it is at one moment, and\n"
+          "needs no other file. A copy of the file alone (cp, scp) has all rounds only\n"
+          "after a clean stop of the coordinator.\n\n"
           "examples:\n"
           "  tributary run copy run.db monday.db\n"
           "  tributary run copy run.db monday.db --force --json",

@@ -16,13 +16,13 @@ struct EvaluatedJob {
   std::uint32_t evaluate_every = 0;
 };
 
-inline SharedBytes definition(const EvaluatedJob& wanted) {
+inline SharedBytes definition(const EvaluatedJob& evaluated) {
   JobSettings job;
   job.name = "job";
-  job.rounds = wanted.rounds;
+  job.rounds = evaluated.rounds;
   job.parameters = 1;
-  job.loss = wanted.loss;
-  job.evaluate_every = wanted.evaluate_every;
+  job.loss = evaluated.loss;
+  job.evaluate_every = evaluated.evaluate_every;
   wire::JobT made = submission(job).value().definition;
   made.job = 5;
   made.revision = 1;

@@ -20,7 +20,7 @@ std::size_t place_of(ProbeDirection direction) { return direction == ProbeDirect
 
 // A train that was too short gives a lower bound on the rate. It stands in for an unknown rate, so
 // that the next train is longer.
-LinkQuantity wanted_rate(const LinkQuantity& measured, double train_bytes_min) {
+LinkQuantity rate_or_bound(const LinkQuantity& measured, double train_bytes_min) {
   if (measured.known() || train_bytes_min == 0) return measured;
   LinkQuantity quick = measured;
   quick.value = LinkProber::kTrain_s / train_bytes_min;
@@ -88,12 +88,12 @@ std::size_t LinkProbes::pending_trains() const {
 // If both directions need a train, they take turns. The uplink comes first, because plans depend on
 // it most.
 ProbeDirection LinkProbes::train_direction(const Agent& agent, const MeasuredLinks& known) const {
-  const auto wanted = [&](const LinkQuantity& beta) {
+  const auto needs_train = [&](const LinkQuantity& beta) {
     return beta.confidence < options_.prober.confidence_min ||
            beta.age_s > options_.prober.age_max_s;
   };
-  const bool up = wanted(known.up.beta_s_per_byte);
-  const bool down = wanted(known.down.beta_s_per_byte);
+  const bool up = needs_train(known.up.beta_s_per_byte);
+  const bool down = needs_train(known.down.beta_s_per_byte);
   return down && (agent.down_is_next || !up) ? ProbeDirection::down : ProbeDirection::up;
 }
 
@@ -103,25 +103,25 @@ std::optional<ProbeLink> LinkProbes::next(double now_s, const std::string& agent
   MeasuredLink asked = direction == ProbeDirection::down ? known.down : known.up;
   asked.alpha_s = known.up.alpha_s;
   asked.beta_s_per_byte =
-      wanted_rate(asked.beta_s_per_byte, agent.train_bytes_min[place_of(direction)]);
-  const std::optional<LinkProbe> wanted = agent.prober.next(now_s, asked);
-  if (!wanted) return std::nullopt;
-  const bool train = wanted->kind == TransferKind::train;
+      rate_or_bound(asked.beta_s_per_byte, agent.train_bytes_min[place_of(direction)]);
+  const std::optional<LinkProbe> next_probe = agent.prober.next(now_s, asked);
+  if (!next_probe) return std::nullopt;
+  const bool train = next_probe->kind == TransferKind::train;
   if (train) agent.down_is_next = direction == ProbeDirection::up;
   PendingProbe& probe = pending_[agent_id];
   probe = {.probe = ++last_probe_ == 0 ? ++last_probe_ : last_probe_,
            .direction = train ? direction : ProbeDirection::round_trip,
            .sent_s = now_s,
-           .padding_bytes = wanted->padding_bytes,
+           .padding_bytes = next_probe->padding_bytes,
            .answered = 0,
-           .parts = std::vector<ProbePart>(wanted->parts),
-           .answered_at_ns = std::vector<std::uint64_t>(wanted->parts)};
+           .parts = std::vector<ProbePart>(next_probe->parts),
+           .answered_at_ns = std::vector<std::uint64_t>(next_probe->parts)};
   return ProbeLink{
       .agent_id = agent_id,
       .probe = probe.probe,
-      .parts = wanted->parts,
-      .padding_bytes = probe.direction == ProbeDirection::down ? wanted->padding_bytes : 0,
-      .echo_padding_bytes = probe.direction == ProbeDirection::up ? wanted->padding_bytes : 0};
+      .parts = next_probe->parts,
+      .padding_bytes = probe.direction == ProbeDirection::down ? next_probe->padding_bytes : 0,
+      .echo_padding_bytes = probe.direction == ProbeDirection::up ? next_probe->padding_bytes : 0};
 }
 
 // Starts after the agent that was probed last, so that agents late in the order are probed as well.

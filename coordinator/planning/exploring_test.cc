@@ -64,8 +64,7 @@ class Misled {
     advice->choice = {.codec = decision.chosen.choice.codec,
                       .collective = decision.chosen.choice.collective,
                       .bucket_values_max = decision.chosen.choice.bucket_values};
-    advice->trigger = decision.trigger == PlanTrigger::exploring ? wire::Trigger::exploration
-                                                                 : wire::Trigger::gain_changed;
+    advice->trigger = decision.trigger;
     advice->sentence = decision.reason;
     advice->trials = decision.trials;
     advice->trial_s = decision.trial_s;
@@ -99,10 +98,10 @@ TEST(Exploring, ACodecThatWasOverratedGivesWayOnceAgentsHaveTriedIt) {
 
   ASSERT_GE(misled.made.size(), 3u);
   EXPECT_EQ(misled.made[0].decision.chosen.choice.codec, kOverrated);
-  EXPECT_EQ(misled.made[1].decision.trigger, PlanTrigger::exploring);
+  EXPECT_EQ(misled.made[1].decision.trigger, wire::Trigger::exploration);
   EXPECT_THAT(misled.made[1].decision.reason, HasSubstr("agents try " + kOverrated));
   const PlanDecision& corrected = misled.made[2].decision;
-  EXPECT_EQ(corrected.trigger, PlanTrigger::gain);
+  EXPECT_EQ(corrected.trigger, wire::Trigger::gain_changed);
   EXPECT_TRUE(corrected.switched);
   EXPECT_THAT(corrected.reason, HasSubstr("trials of " + kOverrated));
   EXPECT_EQ(federation.log.played.back().choice.codec, "fp16");

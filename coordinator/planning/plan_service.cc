@@ -34,26 +34,6 @@ GainPoints gain_of(const AgentReported& report) {
   return check(gain).ok() ? gain : GainPoints();
 }
 
-wire::Trigger trigger_of(PlanTrigger trigger) {
-  switch (trigger) {
-    case PlanTrigger::first:
-      return wire::Trigger::first_round;
-    case PlanTrigger::link:
-    case PlanTrigger::cost:
-      return wire::Trigger::link_changed;
-    case PlanTrigger::gain:
-      return wire::Trigger::gain_changed;
-    case PlanTrigger::impossible:
-    case PlanTrigger::membership:
-      return wire::Trigger::membership_changed;
-    case PlanTrigger::exploring:
-      return wire::Trigger::exploration;
-    case PlanTrigger::none:
-      break;
-  }
-  return wire::Trigger::unchanged;
-}
-
 // Records a choice with its predicted times, so that an operator can read why another one was not
 // taken.
 wire::AlternativeT alternative_of(const PlanOption& option, bool pareto, bool chosen) {
@@ -82,7 +62,7 @@ std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
   for (std::size_t i = 0; i < decision.ratios.size(); ++i) {
     advice->ratios[planned.inputs.agents[i].name] = decision.ratios[i];
   }
-  advice->trigger = trigger_of(decision.trigger);
+  advice->trigger = decision.trigger;
   advice->sentence = decision.reason;
   advice->pause_s = decision.pause_s;
   advice->trials = decision.trials;
@@ -139,7 +119,7 @@ void PlanService::resume(std::uint64_t job, PlanInputs inputs) {
     Planned planned = {.decision = {}, .inputs = std::move(inputs)};
     Result<PlanDecision> decision = decide(planned.inputs);
     // Nothing to resume if this release derives no decision from the same inputs.
-    if (!decision.ok() || decision->trigger == PlanTrigger::none) return;
+    if (!decision.ok() || decision->trigger == wire::Trigger::unchanged) return;
     planned.decision = *std::move(decision);
     parts_.log.info(kPlannerComponent, "resumed the last decision: " + planned.decision.reason,
                     {{"job", job}});

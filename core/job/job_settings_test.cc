@@ -11,6 +11,7 @@
 namespace tributary {
 namespace {
 
+// The smallest valid job.
 JobSettings good_job() {
   JobSettings job;
   job.name = "job";
@@ -19,6 +20,7 @@ JobSettings good_job() {
   return job;
 }
 
+// 3 times 4 values and 5 are 17.
 TEST(JobSettings, ASubmissionHasTheLayersAndAModelOfZeros) {
   JobSettings job = good_job();
   job.parameters = 0;
@@ -32,6 +34,8 @@ TEST(JobSettings, ASubmissionHasTheLayersAndAModelOfZeros) {
   EXPECT_EQ(submit->definition.mode, wire::ExchangeMode::gradient);
 }
 
+// Batch-norm statistics are buffers and travel without compression, because an error in them would
+// add up.
 TEST(JobSettings, AModelBringsItsLayersAndIsDrawnFromTheSeed) {
   JobSettings job = good_job();
   job.parameters = 0;

@@ -6,6 +6,7 @@
 namespace tributary {
 namespace {
 
+// The burst covers one train. Afterwards a second allows kBytesPerS bytes, exactly.
 TEST(EchoAllowance, ATrainAtOnceAndThenASmallRate) {
   EchoAllowance allowance;
   EXPECT_TRUE(allowance.take(100, EchoAllowance::kBurstBytes));
@@ -23,6 +24,8 @@ TEST(EchoAllowance, RestIsNotSavedUp) {
   EXPECT_TRUE(allowance.take(1e6, EchoAllowance::kBurstBytes));
 }
 
+// A sender controls the bytes that it asks for but not the receiver's clock; a step of the clock
+// must not refill the allowance.
 TEST(EchoAllowance, ABackwardClockGivesNothing) {
   EchoAllowance allowance;
   EXPECT_TRUE(allowance.take(1000, EchoAllowance::kBurstBytes));

@@ -26,6 +26,7 @@ void run(LinkEstimator& estimator, NoisyLink& link, double& now_s, int seconds) 
   }
 }
 
+// Expects both quantities within `tolerance`, a share, of the link's true values.
 void expect_near(const LinkEstimator& estimator, const NoisyLink& link, double now_s,
                  double tolerance) {
   const MeasuredLink measured = estimator.measured(now_s);
@@ -33,8 +34,10 @@ void expect_near(const LinkEstimator& estimator, const NoisyLink& link, double n
   EXPECT_NEAR(measured.beta_s_per_byte.value / link.beta_s_per_byte, 1, tolerance);
 }
 
+// Seconds per byte at this rate.
 constexpr double per_byte(double mbit_per_s) { return 8 / (mbit_per_s * 1e6); }
 
+// Unknown is distinguishable from 0, which would be an ideal link.
 TEST(LinkEstimator, NothingIsKnownOfAnUnusedLink) {
   const MeasuredLink measured = LinkEstimator().measured(5);
   EXPECT_FALSE(measured.known());
@@ -112,6 +115,7 @@ TEST(LinkEstimator, EqualSizesAreNotTrustedUntilThereAreRoundTrips) {
   EXPECT_GT(estimator.measured(90).confidence(), 0.5);
 }
 
+// 200 bytes take 16 µs of a round trip of 40 ms: too little to know the rate.
 TEST(LinkEstimator, HeartbeatsAloneMeasureLatencyAlone) {
   NoisyLink link(0.02, per_byte(100), 1);
   LinkEstimator estimator;
@@ -173,6 +177,7 @@ TEST(LinkEstimator, ManyReadingsOfAMomentAreOne) {
   expect_near(estimator, link, now_s, 0.1);
 }
 
+// One step of a trace: rate and one-way latency.
 struct Phase {
   double mbit_per_s;
   double ms;
@@ -246,6 +251,8 @@ TEST(LinkEstimator, FollowsWholeTransfersToo) {
   }
 }
 
+// The values stay, because nothing newer is known; only the confidence falls, to almost nothing
+// after 30 years.
 TEST(LinkEstimator, OldReadingsAreTrustedLess) {
   NoisyLink link(0.01, per_byte(100), 1);
   LinkEstimator estimator;
@@ -264,6 +271,7 @@ TEST(LinkEstimator, OldReadingsAreTrustedLess) {
   EXPECT_EQ(estimator.measured(-1e9).age_s(), 0) << "a clock that is behind";
 }
 
+// Readings come from agents. None of them may change an estimate or make it NaN.
 TEST(LinkEstimator, ImpossibleReadingsAreCountedAndIgnored) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

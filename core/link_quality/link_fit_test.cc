@@ -19,6 +19,7 @@ LinkReading exact(double latencies, double bytes) {
           .seconds = latencies * kAlpha_s + bytes * kFittedBeta};
 }
 
+// Sizes from 1 kB to 2.2 MB, each 1.5 times the previous one.
 std::vector<LinkReading> twenty_sizes() {
   std::vector<LinkReading> readings;
   double bytes = 1e3;
@@ -26,6 +27,7 @@ std::vector<LinkReading> twenty_sizes() {
   return readings;
 }
 
+// The confidence stays below 1: twenty readings never prove a line.
 TEST(LinkFit, FindsTheLineThatAllReadingsLieOn) {
   const LinkFit fit = fit_link(twenty_sizes());
   EXPECT_NEAR(fit.alpha_s, kAlpha_s, 1e-6 * kAlpha_s);
@@ -34,6 +36,7 @@ TEST(LinkFit, FindsTheLineThatAllReadingsLieOn) {
   EXPECT_GT(fit.beta_confidence, 0.7);
 }
 
+// Two points always lie on a line, so the fit is exact and says little.
 TEST(LinkFit, TwoReadingsAreAnUnreliableFit) {
   const LinkFit fit = fit_link(std::vector{exact(2, 100), exact(0, 1e6)});
   EXPECT_NEAR(fit.alpha_s, kAlpha_s, 1e-6 * kAlpha_s);
@@ -52,6 +55,7 @@ TEST(LinkFit, QueuedTransfersDoNotCount) {
   EXPECT_LT(fit.beta_confidence, fit_link(twenty_sizes()).beta_confidence);
 }
 
+// A train whose beginning was missed looks ten times as fast.
 TEST(LinkFit, OneReadingThatIsTooShortDoesNotCount) {
   std::vector<LinkReading> readings;
   for (int i = 0; i < 20; ++i) readings.push_back(exact(0, 1e5));
@@ -59,6 +63,7 @@ TEST(LinkFit, OneReadingThatIsTooShortDoesNotCount) {
   EXPECT_NEAR(fit_link(readings).beta_s_per_byte, kFittedBeta, 0.02 * kFittedBeta);
 }
 
+// One equation for two unknowns. Sizes that differ by rounding are no second equation.
 TEST(LinkFit, EqualSizesSeparateNothing) {
   const std::vector<LinkReading> readings(20, exact(1, 1e5));
   const LinkFit fit = fit_link(readings);
@@ -71,6 +76,7 @@ TEST(LinkFit, EqualSizesSeparateNothing) {
   EXPECT_LT(fit_link(rounded).alpha_confidence, 1e-6) << "nor do sizes that are nearly equal";
 }
 
+// Trains have no latency in them, and round trips of no bytes have no rate.
 TEST(LinkFit, UnmeasuredQuantitiesAreUnknown) {
   EXPECT_FALSE(fit_link({}).alpha_known);
   EXPECT_FALSE(fit_link({}).beta_known);

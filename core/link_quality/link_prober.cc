@@ -39,7 +39,7 @@ double LinkProber::budget_bytes(double now_s) const {
 }
 
 // True if the quantity is unknown, too inaccurate or too old.
-bool LinkProber::wanted(const LinkQuantity& quantity) const {
+bool LinkProber::needs_probe(const LinkQuantity& quantity) const {
   return !quantity.known() || quantity.confidence < options_.confidence_min ||
          quantity.age_s > options_.age_max_s;
 }
@@ -60,8 +60,8 @@ std::optional<LinkProbe> LinkProber::next(double now_s, const MeasuredLink& know
   if (!std::isfinite(now_s)) return std::nullopt;
   now_s_ = std::max(now_s_, now_s);
   if (now_s_ - last_carried_s_ < options_.quiet_s || now_s_ < next_at_s_) return std::nullopt;
-  const bool trip = wanted(known.alpha_s);
-  const bool train = wanted(known.beta_s_per_byte);
+  const bool trip = needs_probe(known.alpha_s);
+  const bool train = needs_probe(known.beta_s_per_byte);
   // A train that does not fit the budget waits, and a round trip may go first.
   const LinkProbe long_one = train_for(known.beta_s_per_byte, budget_bytes(now_s_) - probe_bytes_);
   if (train && (train_is_next_ || !trip) && take(long_one)) return long_one;

@@ -60,7 +60,7 @@ class LinkProber {
   double budget_bytes(double now_s) const;             // allowed up to this time
 
  private:
-  bool wanted(const LinkQuantity& quantity) const;
+  bool needs_probe(const LinkQuantity& quantity) const;
   bool take(const LinkProbe& probe);
 
   LinkProberOptions options_;

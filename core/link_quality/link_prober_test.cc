@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kHour_s = 3600;
 
+// Both quantities measured ten seconds ago with a confidence of 0.9.
 MeasuredLink well_known() {
   return {.alpha_s = {.value = 0.01, .confidence = 0.9, .age_s = 10},
           .beta_s_per_byte = {.value = 1e-6, .confidence = 0.9, .age_s = 10}};
@@ -31,6 +32,7 @@ std::vector<LinkProbe> probes_of(LinkProber& prober, double& now_s, double secon
   return probes;
 }
 
+// Round trips and trains alternate, because each measures one of the two unknown quantities.
 TEST(LinkProber, AQuietUnknownLinkIsProbedForBoth) {
   LinkProber prober(0);
   double now_s = 0;
@@ -45,6 +47,7 @@ TEST(LinkProber, AQuietUnknownLinkIsProbedForBoth) {
   EXPECT_EQ(probes[3].kind, TransferKind::train);
 }
 
+// Traffic every four seconds: its own timing measures the link for nothing.
 TEST(LinkProber, ALinkThatIsUsedIsNotProbed) {
   LinkProber prober(0);
   for (double now_s = 0; now_s < kHour_s; now_s += 4) {
@@ -55,6 +58,7 @@ TEST(LinkProber, ALinkThatIsUsedIsNotProbed) {
   EXPECT_EQ(prober.probe_bytes(), 0);
 }
 
+// After 300 s a value counts as old. Only the quantity that is old or uncertain is probed.
 TEST(LinkProber, WellKnownLinksAreNotProbed) {
   LinkProber prober(0);
   double now_s = 0;
@@ -116,6 +120,7 @@ TEST(LinkProber, NeverSpendsMoreThanItsBudget) {
   }
 }
 
+// 256 KiB per hour, of which more than 200 KiB are used, since nothing else measures the link.
 TEST(LinkProber, ALinkWithoutTrafficSpendsItsAllowanceAndWaitsForTheNext) {
   LinkProber prober(0);
   double now_s = 0;
@@ -137,6 +142,8 @@ TEST(LinkProber, ATrainThatDoesNotFitLetsRoundTripsPass) {
   for (const LinkProbe& probe : probes) EXPECT_EQ(probe.kind, TransferKind::round_trip);
 }
 
+// The interval doubles without an answer up to an hour, so 100 hours have 100 probes. An answer
+// resets it.
 TEST(LinkProber, SilentAgentsAreProbedLessOften) {
   LinkProber prober(0);
   double now_s = 0;
@@ -150,6 +157,7 @@ TEST(LinkProber, SilentAgentsAreProbedLessOften) {
   EXPECT_EQ(probes_of(silent, later_s, 100 * kHour_s, {}, false).size(), 100u);
 }
 
+// A byte count of infinity would buy an infinite budget.
 TEST(LinkProber, TimesAndSizesThatCannotBeChangeNothing) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   constexpr double kInfinity = std::numeric_limits<double>::infinity();

@@ -10,6 +10,7 @@
 namespace tributary {
 namespace {
 
+// 30 s of heartbeats and trains over a link with these values.
 void run(LinkTable& table, const std::string& member, double alpha_s, double beta_s_per_byte) {
   NoisyLink link(alpha_s, beta_s_per_byte, 1);
   for (double now_s = 0; now_s < 30; ++now_s) {
@@ -18,6 +19,7 @@ void run(LinkTable& table, const std::string& member, double alpha_s, double bet
   }
 }
 
+// Forgetting an unknown member is allowed: an agent may leave before it was measured.
 TEST(LinkTable, KnowsEachMemberByItself) {
   LinkTable table;
   run(table, "near", 0.001, 1e-8);
@@ -48,6 +50,7 @@ TEST(LinkTable, TheSlowestIsTheWorstOfEachThatIsTrusted) {
   EXPECT_FALSE(table.slowest(1e6, 0.5)) << "all of it is old";
 }
 
+// Three places. Agent b has been silent longest when d arrives, because a was heard again.
 TEST(LinkTable, IsBoundedAndForgetsTheLongestSilentAgent) {
   LinkTable table(3);
   const LinkTransfer trip = {

@@ -16,6 +16,7 @@ std::optional<LinkTransfer> of(const std::vector<std::uint64_t>& at_us) {
   return transfer_of(parts);
 }
 
+// When the first part began is unknown, so its bytes do not count.
 TEST(ProbeTrain, CountsTheBytesAfterTheFirstPart) {
   const auto transfer = of({100, 200, 300, 400});
   ASSERT_TRUE(transfer);
@@ -40,6 +41,7 @@ TEST(ProbeTrain, ADelayedFirstPartIsNotTrusted) {
   EXPECT_DOUBLE_EQ(transfer->seconds / transfer->bytes, 100e-9);
 }
 
+// Parts found in the queue have no arrival time of their own.
 TEST(ProbeTrain, EndsWithThePartThatWasWaitedFor) {
   const auto transfer = of({100, 200, 300, 400, 500, 600, 0, 0});
   ASSERT_TRUE(transfer);
@@ -47,6 +49,7 @@ TEST(ProbeTrain, EndsWithThePartThatWasWaitedFor) {
   EXPECT_DOUBLE_EQ(transfer->seconds, 500e-6);
 }
 
+// A wrong rate is worse than none. Fewer than half of the parts on time are not trusted.
 TEST(ProbeTrain, TooFewPartsMeasureNothing) {
   EXPECT_FALSE(of({}));
   EXPECT_FALSE(of({100}));

@@ -218,35 +218,41 @@ std::string gain_reason(const PlanOption& standing, const PlanInputs& inputs,
                      standing.cost.gain * 100, inputs.before->gain * 100);
 }
 
+std::string membership_reason(const std::optional<PlanOption>& standing, const PlanInputs& inputs) {
+  if (standing) {
+    return fmt::format("{} agents take part instead of {}", inputs.agents.size(),
+                       inputs.before->agents);
+  }
+  return find_codec(inputs, inputs.before->choice)
+             ? "the agents cannot reach one another any more"
+             : fmt::format("codec {} is not available any more", inputs.before->choice.codec);
+}
+
+std::string exchange_time_reason(const PlanOption& standing, const PlanInputs& inputs) {
+  return fmt::format("exchanges take {} instead of the predicted {}",
+                     time_text(standing.cost.exchange_s), time_text(inputs.before->exchange_s));
+}
+
 // The cause of the decision, a main clause. `standing` is the choice in force; empty if it is
 // impossible or if there is none.
-std::string cause(PlanTrigger trigger, const std::optional<PlanOption>& standing,
+std::string cause(wire::Trigger trigger, const std::optional<PlanOption>& standing,
                   const PlanInputs& inputs, const PlanPredictor& predictor) {
   switch (trigger) {
-    case PlanTrigger::none:
+    case wire::Trigger::unchanged:
       return "no link, gain or time changed enough";
-    case PlanTrigger::first:
+    case wire::Trigger::first_round:
       return fmt::format("the slowest link has {}{}", estimate_text(predictor.slowest_link()),
                          predictor.assumed() ? ", partly assumed until it is measured" : "");
-    case PlanTrigger::impossible:
-      return find_codec(inputs, inputs.before->choice)
-                 ? "the agents cannot reach one another any more"
-                 : fmt::format("codec {} is not available any more", inputs.before->choice.codec);
-    case PlanTrigger::membership:
-      return fmt::format("{} agents take part instead of {}", inputs.agents.size(),
-                         inputs.before->agents);
-    case PlanTrigger::link:
-      return link_reason(inputs, predictor);
-    case PlanTrigger::cost:
-      return fmt::format("exchanges take {} instead of the predicted {}",
-                         time_text(standing->cost.exchange_s),
-                         time_text(inputs.before->exchange_s));
-    case PlanTrigger::gain:
+    case wire::Trigger::membership_changed:
+      return membership_reason(standing, inputs);
+    case wire::Trigger::link_changed:
+      return links_changed(inputs, predictor) ? link_reason(inputs, predictor)
+                                              : exchange_time_reason(*standing, inputs);
+    case wire::Trigger::gain_changed:
       return gain_reason(*standing, inputs, predictor);
-    case PlanTrigger::exploring:
-      break;
+    default:
+      return {};
   }
-  return {};
 }
 
 // Text about the agents that send less than the choice's ratio. Only their number if they are many.
@@ -284,12 +290,12 @@ std::string sentence(const PlanDecision& decision, const std::optional<PlanOptio
                      const PlanInputs& inputs, const PlanPredictor& predictor,
                      const PlanTrials& trials) {
   const std::string chosen = option_text(decision.chosen);
-  if (decision.trigger == PlanTrigger::exploring) {
+  if (decision.trigger == wire::Trigger::exploration) {
     return fmt::format("Keep {}: {}", chosen, trials.sentence);
   }
   const std::string why = cause(decision.trigger, standing, inputs, predictor);
   std::string text;
-  if (decision.trigger == PlanTrigger::none) {
+  if (decision.trigger == wire::Trigger::unchanged) {
     text = fmt::format("Keep {}: {}", chosen, why);
   } else if (!decision.switched) {
     text = fmt::format("Keep {}: {}, but no alternative is better by {:.3g} %", chosen, why,
@@ -308,48 +314,32 @@ std::string sentence(const PlanDecision& decision, const std::optional<PlanOptio
 
 }  // namespace
 
-std::string_view name(PlanTrigger trigger) {
-  switch (trigger) {
-    case PlanTrigger::none:
-      return "none";
-    case PlanTrigger::first:
-      return "first";
-    case PlanTrigger::impossible:
-      return "impossible";
-    case PlanTrigger::membership:
-      return "membership";
-    case PlanTrigger::link:
-      return "link";
-    case PlanTrigger::cost:
-      return "cost";
-    case PlanTrigger::gain:
-      return "gain";
-    case PlanTrigger::exploring:
-      return "exploring";
-  }
-  return "unknown";
-}
-
 // In descending order of urgency; the first that applies is the reason in the journal. A choice
 // stays for dwell_rounds rounds, except if it is impossible or agents have come or left.
-PlanTrigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor) {
-  if (!inputs.before) return PlanTrigger::first;
+wire::Trigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor) {
+  if (!inputs.before) return wire::Trigger::first_round;
   const PlanBefore& before = *inputs.before;
   const std::optional<PlanOption> now = standing(inputs, predictor);
-  if (!now) return PlanTrigger::impossible;
-  if (before.agents != inputs.agents.size()) return PlanTrigger::membership;
-  if (before.rounds < inputs.policy.dwell_rounds) return PlanTrigger::none;
+  if (!now || before.agents != inputs.agents.size()) return wire::Trigger::membership_changed;
+  if (before.rounds < inputs.policy.dwell_rounds) return wire::Trigger::unchanged;
+  if (links_changed(inputs, predictor) ||
+      changed(now->cost.exchange_s, before.exchange_s, inputs.policy.link_change)) {
+    return wire::Trigger::link_changed;
+  }
+  const bool gain = changed(now->cost.gain, before.gain, inputs.policy.gain_change) ||
+                    codec_with_other_gain(inputs, predictor);
+  return gain ? wire::Trigger::gain_changed : wire::Trigger::unchanged;
+}
+
+bool links_changed(const PlanInputs& inputs, const PlanPredictor& predictor) {
+  const PlanBefore& before = *inputs.before;
   const double share = inputs.policy.link_change;
   if (changed(predictor.slowest_link(), before.link, share) ||
       changed(predictor.peers(), before.peers, share)) {
-    return PlanTrigger::link;
+    return true;
   }
   const RatioChange ratio = greatest_ratio_change(inputs, predictor);
-  if (changed(ratio.now, ratio.before, share)) return PlanTrigger::link;
-  if (changed(now->cost.exchange_s, before.exchange_s, share)) return PlanTrigger::cost;
-  const bool gain = changed(now->cost.gain, before.gain, inputs.policy.gain_change) ||
-                    codec_with_other_gain(inputs, predictor);
-  return gain ? PlanTrigger::gain : PlanTrigger::none;
+  return changed(ratio.now, ratio.before, share);
 }
 
 Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& options) {
@@ -360,7 +350,7 @@ Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& o
   const std::optional<PlanOption> now = standing(inputs, predictor);
   PlanDecision decision = {.trigger = trigger_of(inputs, predictor)};
   const Better better(inputs.policy);
-  if (decision.trigger == PlanTrigger::none) {
+  if (decision.trigger == wire::Trigger::unchanged) {
     decision.chosen = *now;
   } else {
     decision.options = pareto_set(inputs, predictor, options);
@@ -381,8 +371,8 @@ Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& o
   PlanTrials trials = trials_of(inputs, predictor, decision.chosen, [&](const PlanOption& option) {
     return better.clearly(option, decision.chosen);
   });
-  if (decision.trigger == PlanTrigger::none && !trials.specs.empty()) {
-    decision.trigger = PlanTrigger::exploring;
+  if (decision.trigger == wire::Trigger::unchanged && !trials.specs.empty()) {
+    decision.trigger = wire::Trigger::exploration;
   }
   decision.reason = sentence(decision, now, inputs, predictor, trials);
   decision.trials = std::move(trials.specs);
@@ -396,7 +386,7 @@ PlanBefore in_force(const PlanDecision& decision, const PlanInputs& inputs,
   std::map<std::string, double> gains = believed_gains(inputs, predictor);
   // A decision that only asks for trials leaves the choice as it was, with the values that it was
   // made by. Otherwise a slow drift would never add up to a change.
-  if (decision.trigger == PlanTrigger::exploring && inputs.before) {
+  if (decision.trigger == wire::Trigger::exploration && inputs.before) {
     PlanBefore before = *inputs.before;
     if (before.gains.empty()) before.gains = std::move(gains);
     return before;

@@ -6,39 +6,33 @@
 // with it.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "core/plan/inputs/inputs.h"
 #include "core/plan/search/search.h"
+#include "schemas/frame_generated.h"
 
 namespace tributary {
 
-// The reason for a search, in the order in which the reasons are checked.
-enum class PlanTrigger : std::uint8_t {
-  none,        // no input changed enough, or the choice is too recent
-  first,       // no choice is in force yet
-  impossible,  // the choice in force can no longer be used
-  // Another number of agents.
-  membership,
-  // The slowest link, the slowest link between agents, or an agent's own ratio.
-  link,
-  cost,  // the predicted exchange time differs from the one at the choice
-  // The gain of the choice in force or of a codec that agents tried.
-  gain,
-  exploring,  // no search, but agents are asked to try codecs
-};
+// Returns the reason to choose again, the first that applies of:
+//   first_round         no choice is in force yet
+//   membership_changed  the choice in force can no longer be used, or the number of agents changed
+//   link_changed        a link or an agent's own ratio (links_changed()), or the exchange time that
+//                       is predicted for the choice in force
+//   gain_changed        the gain of the choice in force, or of a codec that agents tried
+// Returns `unchanged` if no input changed enough or the choice is too recent: no search is needed.
+wire::Trigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor);
 
-std::string_view name(PlanTrigger trigger);
-
-// Returns the reason to choose again. PlanTrigger::none means that no search is needed.
-PlanTrigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor);
+// Returns whether the slowest link, the slowest link between agents or an agent's own ratio differs
+// from the one at the choice in force. Expects that there is one (PlanInputs::before).
+bool links_changed(const PlanInputs& inputs, const PlanPredictor& predictor);
 
 // The result of decide(): the choice for the next rounds and everything that is stored or shown
 // with it.
 struct PlanDecision {
-  PlanTrigger trigger = PlanTrigger::none;
+  // As trigger_of(), or `exploration`: no search, but agents are asked to try codecs.
+  wire::Trigger trigger = wire::Trigger::unchanged;
   PlanOption chosen = {};
   bool switched = false;  // whether the choice differs from the one in force, or is the first
   // Whether no choice keeps the budget. `chosen` is then the one that exceeds it least.
@@ -56,7 +50,7 @@ struct PlanDecision {
 };
 
 // Returns the error of check(inputs) if an input is invalid. A search runs on the caller's thread;
-// with PlanTrigger::none no search runs.
+// with the trigger `unchanged` no search runs.
 Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& options = {});
 
 // Returns the baseline for later inputs if `decision` takes effect now. A decision that only

@@ -33,7 +33,7 @@ std::vector<PlanCodec> codecs_on_this_machine() {
 
 Status check(const TimedDecision& timed) {
   TRIBUTARY_TRY(timed.decision.status());
-  if (timed.decision->trigger == PlanTrigger::first && timed.decision->options.size() > 1) {
+  if (timed.decision->trigger == wire::Trigger::first_round && timed.decision->options.size() > 1) {
     return {};
   }
   return Status(StatusCode::mismatch,

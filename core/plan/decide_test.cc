@@ -45,7 +45,7 @@ void set_lines(PlanInputs& inputs, double mbit, double alpha_ms) {
 // The first choice maximizes the gain per time, which is the knee of the Pareto set.
 TEST(Decide, TheFirstTimeTakesTheKnee) {
   const PlanDecision decision = decided(federation(100, 10));
-  EXPECT_EQ(decision.trigger, PlanTrigger::first);
+  EXPECT_EQ(decision.trigger, wire::Trigger::first_round);
   EXPECT_TRUE(decision.switched);
   const auto rate = [](const PlanOption& option) { return option.cost.gain / option.cost.round_s; };
   for (const PlanOption& option : decision.options) {
@@ -69,7 +69,7 @@ TEST(Decide, WithoutAReasonNothingIsSearchedAndNothingChanges) {
   const PlanDecision first = decided(inputs);
   put_in_force(inputs, first, 100);
   const PlanDecision second = decided(inputs);
-  EXPECT_EQ(second.trigger, PlanTrigger::none);
+  EXPECT_EQ(second.trigger, wire::Trigger::unchanged);
   EXPECT_FALSE(second.switched);
   EXPECT_EQ(second.chosen.choice, first.chosen.choice);
   EXPECT_TRUE(second.options.empty());
@@ -82,10 +82,10 @@ TEST(Decide, ALineThatChangesIsAReasonOnceTheChoiceHasHadItsTime) {
   PlanInputs inputs = federation(1000, 1);
   put_in_force(inputs, decided(inputs), inputs.policy.dwell_rounds - 1);
   set_lines(inputs, 2, 25);
-  EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
+  EXPECT_EQ(decided(inputs).trigger, wire::Trigger::unchanged);
   ++inputs.before->rounds;
   const PlanDecision decision = decided(inputs);
-  EXPECT_EQ(decision.trigger, PlanTrigger::link);
+  EXPECT_EQ(decision.trigger, wire::Trigger::link_changed);
   EXPECT_TRUE(decision.switched);
   EXPECT_THAT(decision.reason, HasSubstr("instead of"));
   EXPECT_THAT(
@@ -98,9 +98,9 @@ TEST(Decide, SmallChangesAreNone) {
   PlanInputs inputs = federation(100, 10);
   put_in_force(inputs, decided(inputs), 100);
   set_lines(inputs, 100 * 1.15, 10 / 1.15);
-  EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
+  EXPECT_EQ(decided(inputs).trigger, wire::Trigger::unchanged);
   set_lines(inputs, 100 * 1.25, 10);
-  EXPECT_EQ(decided(inputs).trigger, PlanTrigger::link);
+  EXPECT_EQ(decided(inputs).trigger, wire::Trigger::link_changed);
 }
 
 // A star with slow uplinks, in which the slowest agents get smaller ratios.
@@ -150,16 +150,16 @@ TEST(Decide, AChangedDifferenceOfLinksSetsNewShares) {
   const PlanDecision first = decided(inputs);
   put_in_force(inputs, first, 100);
   EXPECT_EQ(inputs.before->ratios, first.ratios);
-  EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
+  EXPECT_EQ(decided(inputs).trigger, wire::Trigger::unchanged);
   // The slowest link does not change; another agent's does.
   inputs.agents[1].beta_s_per_byte = beta_of_mbit(4);
   const PlanDecision second = decided(inputs);
-  EXPECT_EQ(second.trigger, PlanTrigger::link);
+  EXPECT_EQ(second.trigger, wire::Trigger::link_changed);
   EXPECT_THAT(second.reason, HasSubstr("the link of agent-1 allows a ratio of 0."));
   EXPECT_THAT(second.reason, HasSubstr("agent-1 has ratio "));
   put_in_force(inputs, second, 100);
   inputs.agents[1].beta_s_per_byte = beta_of_mbit(4.1);
-  EXPECT_EQ(decided(inputs).trigger, PlanTrigger::none);
+  EXPECT_EQ(decided(inputs).trigger, wire::Trigger::unchanged);
 }
 
 // The learned factor makes the current choice too slow, so another one is chosen.
@@ -170,7 +170,7 @@ TEST(Decide, RoundsThatTakeAnotherTimeThanPredictedAreAReason) {
   const PlanCodec& codec = *find_codec(inputs, first.chosen.choice);
   inputs.corrections[correction_key(first.chosen.choice.collective, codec)] = 5;
   const PlanDecision decision = decided(inputs);
-  EXPECT_EQ(decision.trigger, PlanTrigger::cost);
+  EXPECT_EQ(decision.trigger, wire::Trigger::link_changed);
   EXPECT_NE(decision.chosen.choice.collective, first.chosen.choice.collective);
   EXPECT_THAT(decision.reason, HasSubstr("because exchanges take "));
 }
@@ -185,7 +185,7 @@ TEST(Decide, TheGainThatChangesIsAReason) {
     for (double& gain : agent.gain.gains) gain *= 0.7;
   }
   const PlanDecision decision = decided(inputs);
-  EXPECT_EQ(decision.trigger, PlanTrigger::gain);
+  EXPECT_EQ(decision.trigger, wire::Trigger::gain_changed);
   EXPECT_THAT(decision.reason, HasSubstr(" % of the update instead of "));
 }
 
@@ -197,7 +197,7 @@ TEST(Decide, ASmallImprovementCausesNoSwitch) {
   set_lines(inputs, 70, 10);
   inputs.policy.hysteresis = 2;
   const PlanDecision decision = decided(inputs);
-  EXPECT_EQ(decision.trigger, PlanTrigger::link);
+  EXPECT_EQ(decision.trigger, wire::Trigger::link_changed);
   EXPECT_FALSE(decision.switched);
   EXPECT_THAT(
       decision.reason,
@@ -212,7 +212,7 @@ TEST(Decide, AChoiceThatCannotBeCarriedOutIsLeftAtOnce) {
   put_in_force(inputs, first, 0);
   inputs.peers_reachable = false;
   const PlanDecision decision = decided(inputs);
-  EXPECT_EQ(decision.trigger, PlanTrigger::impossible);
+  EXPECT_EQ(decision.trigger, wire::Trigger::membership_changed);
   EXPECT_EQ(decision.chosen.choice.collective, wire::Collective::star);
   EXPECT_THAT(decision.reason, HasSubstr("because the agents cannot reach one another any more"));
   inputs.before->choice.codec = "gone";
@@ -225,7 +225,7 @@ TEST(Decide, AnotherNumberOfAgentsIsAReasonAtOnce) {
   put_in_force(inputs, decided(inputs), 0);
   inputs.agents.push_back(inputs.agents.front());
   const PlanDecision decision = decided(inputs);
-  EXPECT_EQ(decision.trigger, PlanTrigger::membership);
+  EXPECT_EQ(decision.trigger, wire::Trigger::membership_changed);
   EXPECT_THAT(decision.reason, HasSubstr("5 agents take part instead of 4"));
 }
 

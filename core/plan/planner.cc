@@ -276,16 +276,18 @@ Result<std::optional<Planned>> Planner::think(const PlanLinks& links, const Plan
   planned.inputs = inputs(policy);
   TRIBUTARY_TRY(check(planned.inputs));
   tried_ = planned.inputs.tried;
-  if (trigger_of(planned.inputs, PlanPredictor(planned.inputs)) == PlanTrigger::link) {
+  const PlanPredictor before(planned.inputs);
+  if (trigger_of(planned.inputs, before) == wire::Trigger::link_changed &&
+      links_changed(planned.inputs, before)) {
     planned.inputs.corrections = corrections_ = corrections_before_;
   }
   TRIBUTARY_ASSIGN(planned.decision, decide(planned.inputs));
-  if (planned.decision.trigger == PlanTrigger::none) return std::optional<Planned>();
+  if (planned.decision.trigger == wire::Trigger::unchanged) return std::optional<Planned>();
   const PlanPredictor predictor(planned.inputs);
   in_force_ = in_force(planned.decision, planned.inputs, predictor);
   asked(planned.decision);
   // With an assumed link, the learned factor cannot be separated from the link's own error.
-  if (planned.decision.trigger != PlanTrigger::exploring && !predictor.assumed()) {
+  if (planned.decision.trigger != wire::Trigger::exploration && !predictor.assumed()) {
     corrections_before_ = corrections_;
   }
   return std::optional<Planned>(std::move(planned));

@@ -62,7 +62,7 @@ TEST_F(PlannerTest, PlansOnceAndThenOnlyWhenSomethingChanges) {
   planner.round_over(round());
   const std::optional<Planned> first = think();
   ASSERT_TRUE(first.has_value());
-  EXPECT_EQ(first->decision.trigger, PlanTrigger::first);
+  EXPECT_EQ(first->decision.trigger, wire::Trigger::first_round);
   const PlanOption& chosen = first->decision.chosen;
   for (int i = 0; i < 10; ++i) {
     planner.round_over(round(chosen.choice, chosen.cost.exchange_s));
@@ -71,7 +71,7 @@ TEST_F(PlannerTest, PlansOnceAndThenOnlyWhenSomethingChanges) {
   set_lines(2, 30);
   const std::optional<Planned> second = think();
   ASSERT_TRUE(second.has_value());
-  EXPECT_EQ(second->decision.trigger, PlanTrigger::link);
+  EXPECT_EQ(second->decision.trigger, wire::Trigger::link_changed);
   EXPECT_NE(second->decision.chosen.choice, chosen.choice);
 }
 
@@ -104,7 +104,9 @@ TEST_F(PlannerTest, LearnsFromRoundTimes) {
   for (int i = 0; i < 10; ++i) planner.round_over(round(first.choice, 2 * first.cost.exchange_s));
   const std::optional<Planned> second = think();
   ASSERT_TRUE(second.has_value());
-  EXPECT_EQ(second->decision.trigger, PlanTrigger::cost);
+  EXPECT_EQ(second->decision.trigger, wire::Trigger::link_changed);
+  EXPECT_NE(second->decision.reason.find("exchanges take "), std::string::npos)
+      << second->decision.reason;
   EXPECT_FALSE(second->inputs.corrections.empty());
 }
 
@@ -120,7 +122,7 @@ TEST_F(PlannerTest, ALineThatHasChangedTeachesNothingOfACodec) {
   set_lines(3, 20);  // the link readings now show the reason
   const std::optional<Planned> second = think();
   ASSERT_TRUE(second.has_value());
-  EXPECT_EQ(second->decision.trigger, PlanTrigger::link);
+  EXPECT_EQ(second->decision.trigger, wire::Trigger::link_changed);
   EXPECT_TRUE(second->inputs.corrections.empty());
 }
 
@@ -141,7 +143,7 @@ TEST_F(PlannerTest, RoundsThatAllAtOnceTakeMuchLongerAreTheLines) {
   EXPECT_FALSE(play(1, 10).has_value()) << "one may have met with anything";
   const std::optional<Planned> slow = play(1, 10);
   ASSERT_TRUE(slow.has_value());
-  EXPECT_EQ(slow->decision.trigger, PlanTrigger::link) << slow->decision.reason;
+  EXPECT_EQ(slow->decision.trigger, wire::Trigger::link_changed) << slow->decision.reason;
   EXPECT_TRUE(slow->inputs.corrections.empty() || slow->inputs.corrections.begin()->second < 1.5)
       << "no codec is to blame";
   EXPECT_GT(slow->inputs.agents[0].beta_s_per_byte, 3 * beta_of_mbit(1000));
@@ -169,7 +171,7 @@ TEST_F(PlannerTest, SoTheyAreWithoutMeasurements) {
     if (slow) break;
   }
   ASSERT_TRUE(slow.has_value());
-  EXPECT_EQ(slow->decision.trigger, PlanTrigger::link) << slow->decision.reason;
+  EXPECT_EQ(slow->decision.trigger, wire::Trigger::link_changed) << slow->decision.reason;
   const double planned_beta = slow->inputs.agents[0].beta_s_per_byte;
   EXPECT_GT(planned_beta, 3 * beta_of_mbit(100));
   const PlanOption next = slow->decision.chosen;
@@ -291,7 +293,7 @@ TEST_F(PlannerTest, ARateThatIsKnownRoughlyCountsWhereItCannotBeTheSame) {
   set_rough(100, 0.4);
   const std::optional<Planned> second = think();
   ASSERT_TRUE(second.has_value());
-  EXPECT_EQ(second->decision.trigger, PlanTrigger::link);
+  EXPECT_EQ(second->decision.trigger, wire::Trigger::link_changed);
   EXPECT_GT(second->decision.chosen.cost.gain, first.cost.gain);
   set_rough(100, std::numeric_limits<double>::infinity());
   for (int i = 0; i < 10; ++i) {

@@ -55,7 +55,7 @@ TEST(PlanTrials, NothingIsTriedWhereNoTimeIsGivenForIt) {
   PlanInputs inputs = long_in_force();
   inputs.policy.exploring_share = 0;
   const PlanDecision decision = decided_now(inputs);
-  EXPECT_EQ(decision.trigger, PlanTrigger::none);
+  EXPECT_EQ(decision.trigger, wire::Trigger::unchanged);
   EXPECT_TRUE(decision.trials.empty());
   EXPECT_EQ(decision.trial_s, 0);
 }
@@ -64,7 +64,7 @@ TEST(PlanTrials, NothingIsTriedWhereNoTimeIsGivenForIt) {
 TEST(PlanTrials, AnUntriedCodecIsTriedOnceNothingElseIsToBeDone) {
   const PlanInputs inputs = long_in_force();
   const PlanDecision decision = decided_now(inputs);
-  EXPECT_EQ(decision.trigger, PlanTrigger::exploring);
+  EXPECT_EQ(decision.trigger, wire::Trigger::exploration);
   EXPECT_FALSE(decision.switched);
   EXPECT_EQ(decision.chosen.choice, inputs.before->choice);
   ASSERT_FALSE(decision.trials.empty());
@@ -97,36 +97,36 @@ TEST(PlanTrials, TakeNoMoreThanTheirShareOfTheTimeSinceTheLast) {
 // The pause between requests doubles with each one that stays unanswered.
 TEST(PlanTrials, SilentAgentsAreAskedLessOften) {
   PlanInputs inputs = long_in_force(5);
-  EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::exploring);
+  EXPECT_EQ(decided_now(inputs).trigger, wire::Trigger::exploration);
   inputs.asked_in_vain = 1;
-  EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::none);
+  EXPECT_EQ(decided_now(inputs).trigger, wire::Trigger::unchanged);
   inputs.rounds_unasked = 10;
-  EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::exploring);
+  EXPECT_EQ(decided_now(inputs).trigger, wire::Trigger::exploration);
   inputs.asked_in_vain = UINT64_MAX;
   inputs.rounds_unasked = 300;
-  EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::none);
+  EXPECT_EQ(decided_now(inputs).trigger, wire::Trigger::unchanged);
   inputs.rounds_unasked = 320;
-  EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::exploring);
+  EXPECT_EQ(decided_now(inputs).trigger, wire::Trigger::exploration);
 }
 
 // A codec is tried again after trial_rounds, or earlier if the updates have changed.
 TEST(PlanTrials, TrialsRepeatAfterALongTimeOrChangedUpdates) {
   PlanInputs inputs = long_in_force();
   try_all(inputs, 20);
-  EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::none);
+  EXPECT_EQ(decided_now(inputs).trigger, wire::Trigger::unchanged);
   for (PlanTried& tried : inputs.tried) tried.rounds = inputs.policy.trial_rounds;
   const PlanDecision late = decided_now(inputs);
-  EXPECT_EQ(late.trigger, PlanTrigger::exploring);
+  EXPECT_EQ(late.trigger, wire::Trigger::exploration);
   EXPECT_THAT(late.reason, HasSubstr("because the last trial was 100 rounds ago"));
   for (PlanTried& tried : inputs.tried) {
     tried.rounds = 20;
     tried.curve_gain /= 1.2;
   }
   const PlanDecision changed = decided_now(inputs);
-  EXPECT_EQ(changed.trigger, PlanTrigger::exploring);
+  EXPECT_EQ(changed.trigger, wire::Trigger::exploration);
   EXPECT_THAT(changed.reason, HasSubstr("because the updates changed"));
   for (PlanTried& tried : inputs.tried) tried.rounds = 19;
-  EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::none) << "it may change back";
+  EXPECT_EQ(decided_now(inputs).trigger, wire::Trigger::unchanged) << "it may change back";
 }
 
 // Codecs with a round time near that of the choice come first.
@@ -210,8 +210,8 @@ TEST(PlanTrials, AWrongBeliefIsFoundOutAndTheChoiceFollows) {
   }
   ASSERT_GE(made.size(), 3u);
   EXPECT_EQ(made.front().decision.chosen.choice.codec, "threelc:s=1");
-  EXPECT_EQ(made[1].decision.trigger, PlanTrigger::exploring);
-  const auto corrected = std::ranges::find(made, PlanTrigger::gain,
+  EXPECT_EQ(made[1].decision.trigger, wire::Trigger::exploration);
+  const auto corrected = std::ranges::find(made, wire::Trigger::gain_changed,
                                            [](const Planned& one) { return one.decision.trigger; });
   ASSERT_NE(corrected, made.end());
   EXPECT_TRUE(corrected->decision.switched);
@@ -240,9 +240,9 @@ TEST(PlanTrials, GainsThatAreTooSmallToBeChosenAreNoReasonToChooseAgain) {
   inputs.rounds_unasked = 0;
   inputs.before->gains["threelc:s=1"] = 0.01;
   for (PlanAgent& agent : inputs.agents) agent.tried["threelc:s=1"] = 0.04;
-  EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::none);
+  EXPECT_EQ(decided_now(inputs).trigger, wire::Trigger::unchanged);
   for (PlanAgent& agent : inputs.agents) agent.tried["threelc:s=1"] = 0.06;
-  EXPECT_EQ(decided_now(inputs).trigger, PlanTrigger::gain);
+  EXPECT_EQ(decided_now(inputs).trigger, wire::Trigger::gain_changed);
 }
 
 // A restarted planner continues with the stored results of trials.

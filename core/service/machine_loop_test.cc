@@ -67,11 +67,13 @@ class NoMetrics final : public Metrics {
   void set(std::string_view, double, const Labels&) override {}
 };
 
+// A message whose frame is this text.
 Send message(PeerId peer, std::string_view text) {
   const ByteSpan bytes = bytes_of(text);
   return {.peer = peer, .frame = Bytes(bytes.begin(), bytes.end())};
 }
 
+// The machine answers each event with the actions in `answer`, once.
 struct MachineLoopTest : ::testing::Test {
   MachineLoop make(bool one_peer = false, std::size_t posted_max = 100) {
     return MachineLoop({.handle = [this](TimeNs, const Event& event) { return handle(event); },
@@ -139,6 +141,7 @@ struct MachineLoopTest : ::testing::Test {
   std::optional<Bytes> seen_of_owner;
 };
 
+// The wait ends at the machine's next wake-up, which comes before the caller's deadline.
 TEST_F(MachineLoopTest, TicksComeWhenTheyAreDueAndNoWaitIsLonger) {
   MachineLoop loop = make();
   wakeup = 50;
@@ -150,6 +153,7 @@ TEST_F(MachineLoopTest, TicksComeWhenTheyAreDueAndNoWaitIsLonger) {
   EXPECT_EQ(handled, std::vector<std::size_t>{kind<Tick>()});
 }
 
+// Other threads post; without wake() the loop would sleep on the link until a message arrived.
 TEST_F(MachineLoopTest, PostedEventsWakeTheLinkAndAreFed) {
   MachineLoop loop = make();
   std::thread([&] { loop.post(Stored{.token = 1, .status = {}}); }).join();
@@ -158,6 +162,8 @@ TEST_F(MachineLoopTest, PostedEventsWakeTheLinkAndAreFed) {
   EXPECT_EQ(handled, std::vector<std::size_t>{kind<Stored>()});
 }
 
+// A machine that falls behind must not fill the memory. A daemon that ends is restarted, which an
+// operator notices.
 TEST_F(MachineLoopTest, OneEventTooManyEndsTheLoop) {
   MachineLoop loop = make(false, 2);
   for (int i = 0; i < 2; ++i) loop.post(Stored{.token = 1, .status = {}});
@@ -170,6 +176,7 @@ TEST_F(MachineLoopTest, OneEventTooManyEndsTheLoop) {
   EXPECT_EQ(handled.size(), 2u);
 }
 
+// The event has a view into a buffer that somebody else owns.
 TEST_F(MachineLoopTest, BorrowedDataLivesUntilItsEventIsHandled) {
   MachineLoop loop = make();
   auto owner = std::make_shared<const Bytes>(Bytes{1, 2, 3});
@@ -182,6 +189,7 @@ TEST_F(MachineLoopTest, BorrowedDataLivesUntilItsEventIsHandled) {
   EXPECT_TRUE(weak_owner.expired());
 }
 
+// Without encryption a key is only a claim, so the machine gets none.
 TEST_F(MachineLoopTest, AKeyIsProvenWhereTheLinkEncrypts) {
   MachineLoop loop = make();
   Received received{.connection = 1, .peer = {}, .frame = {7}, .payload = {}};
@@ -195,6 +203,8 @@ TEST_F(MachineLoopTest, AKeyIsProvenWhereTheLinkEncrypts) {
   EXPECT_EQ(proven, Bytes(32, 5));
 }
 
+// Probes are timed only if the receiver was waiting for them: a message from the queue has no known
+// arrival time.
 TEST_F(MachineLoopTest, DistinguishesAwaitedEventsFromQueuedOnes) {
   MachineLoop loop = make();
   const Received received{.connection = 1, .peer = {}, .frame = {7}, .payload = {}};
@@ -206,6 +216,7 @@ TEST_F(MachineLoopTest, DistinguishesAwaitedEventsFromQueuedOnes) {
   EXPECT_EQ(waited_for, (std::vector<bool>{true, false, true}));
 }
 
+// A deadline of 0 reads only what is there.
 TEST_F(MachineLoopTest, DoesNotWaitWhenItIsTimeForSomethingElse) {
   MachineLoop loop = make();
   link.later.emplace_back(Received{.connection = 1, .peer = {}, .frame = {7}, .payload = {}});
@@ -214,6 +225,7 @@ TEST_F(MachineLoopTest, DoesNotWaitWhenItIsTimeForSomethingElse) {
   EXPECT_TRUE(handled.empty());
 }
 
+// One slow agent must delay neither the other agents nor the state machine.
 TEST_F(MachineLoopTest, AMessageForAFullQueueWaitsInOrderAndDelaysNoOther) {
   MachineLoop loop = make();
   link.free_places = 1;
@@ -234,6 +246,7 @@ TEST_F(MachineLoopTest, AMessageForAFullQueueWaitsInOrderAndDelaysNoOther) {
   EXPECT_EQ(texts(), "1a 2d 1b 1c 1e ");
 }
 
+// A new connection of the same agent starts a new session, to which they would not belong.
 TEST_F(MachineLoopTest, MessagesOfAClosedConnectionAreDropped) {
   MachineLoop loop = make();
   link.free_places = 0;
@@ -247,6 +260,7 @@ TEST_F(MachineLoopTest, MessagesOfAClosedConnectionAreDropped) {
   EXPECT_EQ(texts(), "");
 }
 
+// An agent has one peer, the coordinator, whatever the number of its connection.
 TEST_F(MachineLoopTest, AnAgentSendsToTheConnectionThatThereIs) {
   MachineLoop loop = make(true);
   answer.emplace_back(message(0, "nobody"));
@@ -259,6 +273,7 @@ TEST_F(MachineLoopTest, AnAgentSendsToTheConnectionThatThereIs) {
   EXPECT_EQ(texts(), "7a ");
 }
 
+// The loop carries out sends and notes itself; an agent or a coordinator does the rest.
 TEST_F(MachineLoopTest, OtherActionsAreHandedOn) {
   MachineLoop loop = make();
   answer.emplace_back(Train{});
@@ -268,6 +283,8 @@ TEST_F(MachineLoopTest, OtherActionsAreHandedOn) {
   EXPECT_EQ(log.entries().size(), 1u);
 }
 
+// A payload of minutes over a slow link carries no heartbeat, but its bytes arrive. Counts are
+// compared with those of the previous check, half a second ago.
 TEST_F(MachineLoopTest, ArrivingBytesKeepAPeerAlive) {
   MachineLoop loop = make();
   using Peers = std::vector<PeerId>;
@@ -282,6 +299,7 @@ TEST_F(MachineLoopTest, ArrivingBytesKeepAPeerAlive) {
   EXPECT_EQ(alive_after_a_look(loop), Peers{2}) << "fewer bytes are those of another connection";
 }
 
+// A check costs a system call per connection, so it is made for silent peers only.
 TEST_F(MachineLoopTest, APeerThatWasHeardIsNotAskedFor) {
   MachineLoop loop = make();
   link.events = {connected(1)};
@@ -298,6 +316,7 @@ TEST_F(MachineLoopTest, APeerThatWasHeardIsNotAskedFor) {
   EXPECT_EQ(alive_after_a_look(loop), std::vector<PeerId>{1});
 }
 
+// Between checks the loop sleeps; without a connection it sleeps as long as the caller allows.
 TEST_F(MachineLoopTest, LooksTwiceASecondAndOnlyWhileThereIsAConnection) {
   MachineLoop loop = make();
   ASSERT_TRUE(loop.turn(10'000'000'000).ok());
@@ -321,6 +340,7 @@ TEST_F(MachineLoopTest, LooksTwiceASecondAndOnlyWhileThereIsAConnection) {
   EXPECT_EQ(link.asked_until, 10'000'000'000);
 }
 
+// The tick at the same moment would otherwise end the session of a peer that is sending.
 TEST_F(MachineLoopTest, APeerIsFoundAliveBeforeATickThatWouldMissIt) {
   MachineLoop loop = make();
   link.events = {connected(1)};
@@ -334,6 +354,7 @@ TEST_F(MachineLoopTest, APeerIsFoundAliveBeforeATickThatWouldMissIt) {
   EXPECT_EQ(handled, (std::vector<std::size_t>{kind<PeerAlive>(), kind<Tick>()}));
 }
 
+// The list of peers changes while the loop goes through it.
 TEST_F(MachineLoopTest, AnEventThatClosesPeersDoesNotDisturbTheLook) {
   MachineLoop loop = make();
   for (ConnectionId i = 1; i <= 4; ++i) link.events.push_back(connected(i));
@@ -351,6 +372,7 @@ TEST_F(MachineLoopTest, AnEventThatClosesPeersDoesNotDisturbTheLook) {
   EXPECT_EQ(alive_after_a_look(loop), std::vector<PeerId>{2});
 }
 
+// Bytes of the old connection do not show that the coordinator is alive.
 TEST_F(MachineLoopTest, AnAgentLooksAtItsNewestConnectionAlone) {
   MachineLoop loop = make(true);
   link.events = {connected(1), connected(2)};
@@ -361,6 +383,7 @@ TEST_F(MachineLoopTest, AnAgentLooksAtItsNewestConnectionAlone) {
   EXPECT_EQ(alive_after_a_look(loop), std::vector<PeerId>{2});
 }
 
+// The machine names no connection, because it knows none.
 TEST_F(MachineLoopTest, AnAgentsLoopGivesUpTheConnectionThatThereIs) {
   MachineLoop loop = make(true);
   link.events.push_back(Connected{.connection = 7, .peer = {}});

@@ -59,9 +59,9 @@ void PeerLink::run() {
   // One epoch after the other, on the link's thread. A session ends when commands_ has a newer
   // number.
   std::uint64_t seen = 0;
-  while (std::optional<PeerCommands::Wanted> wanted = commands_->next_epoch(seen)) {
-    seen = wanted->number;
-    if (wanted->epoch) PeerSession(parts, options, seen, *std::move(wanted->epoch)).run();
+  while (std::optional<PeerCommands::NextEpoch> next = commands_->next_epoch(seen)) {
+    seen = next->number;
+    if (next->epoch) PeerSession(parts, options, seen, *std::move(next->epoch)).run();
   }
 }
 

@@ -15,8 +15,8 @@ namespace tributary {
 namespace {
 
 using service_testing::filled;
-using service_testing::Heard;
 using service_testing::Inbox;
+using service_testing::PeerEvent;
 using std::chrono::milliseconds;
 
 // The members of one process, each with its thread, with keys or without.
@@ -64,7 +64,7 @@ class PeerLinkTest : public testing::TestWithParam<bool> {
                         .frame = {bytes.begin(), bytes.end()},
                         .payload = SharedSlice(std::move(payload))});
   }
-  Heard next(std::uint32_t member) { return inboxes_[member]->next(); }
+  PeerEvent next(std::uint32_t member) { return inboxes_[member]->next(); }
 
   SystemClock clock_;
   std::vector<std::shared_ptr<const KeyPair>> keys_;
@@ -73,6 +73,7 @@ class PeerLinkTest : public testing::TestWithParam<bool> {
   std::vector<std::unique_ptr<PeerLink>> links_;
 };
 
+// Payloads have the lengths 0 to 49, so a swapped pair would be noticed.
 TEST_P(PeerLinkTest, MessagesGoBothWaysInTheirOrder) {
   make(3);
   open_all(7);
@@ -82,7 +83,7 @@ TEST_P(PeerLinkTest, MessagesGoBothWaysInTheirOrder) {
     send(1, 0, "back " + std::to_string(i));
   }
   for (int i = 0; i < kMessages; ++i) {
-    const Heard to = next(1);
+    const PeerEvent to = next(1);
     EXPECT_EQ(to.session, 7u);
     EXPECT_EQ(to.from, 0u);
     EXPECT_EQ(to.frame, "to " + std::to_string(i));
@@ -93,6 +94,7 @@ TEST_P(PeerLinkTest, MessagesGoBothWaysInTheirOrder) {
   EXPECT_EQ(next(0).from, 2u);
 }
 
+// Eight of the largest payloads in one direction while a short message goes in the other.
 TEST_P(PeerLinkTest, LargePayloadsArriveAndAreCounted) {
   make(2);
   open_all(7);
@@ -102,9 +104,9 @@ TEST_P(PeerLinkTest, LargePayloadsArriveAndAreCounted) {
   send(1, 0, "meanwhile");
   EXPECT_EQ(next(0).frame, "meanwhile");
   for (std::uint8_t i = 0; i < 8; ++i) {
-    const Heard heard = next(1);
-    EXPECT_EQ(heard.frame, std::to_string(i));
-    EXPECT_TRUE(std::ranges::equal(heard.payload.view(), filled(wire::kPayloadBytesMax, i)));
+    const PeerEvent event = next(1);
+    EXPECT_EQ(event.frame, std::to_string(i));
+    EXPECT_TRUE(std::ranges::equal(event.payload.view(), filled(wire::kPayloadBytesMax, i)));
   }
   EXPECT_GT(links_[1]->counters().bytes_in, 8 * wire::kPayloadBytesMax);
 }
@@ -134,6 +136,7 @@ TEST_P(PeerLinkTest, TheLinkFromAPeerIsMeasuredByItsMessages) {
   EXPECT_TRUE(links_[0]->take_measured(10).empty()) << "it was sent nothing";
 }
 
+// All members open epoch 8 while messages of epoch 7 may still be in transit.
 TEST_P(PeerLinkTest, AnEpochReplacesTheOneBefore) {
   make(3);
   open_all(7);
@@ -142,18 +145,19 @@ TEST_P(PeerLinkTest, AnEpochReplacesTheOneBefore) {
   open_all(8);
   // A connected member may notice the end of an epoch before its own next epoch begins.
   const auto next_of_8 = [&](std::uint32_t member) {
-    Heard heard = next(member);
-    while (heard.session == 7) heard = next(member);
-    return heard;
+    PeerEvent event = next(member);
+    while (event.session == 7) event = next(member);
+    return event;
   };
   send(0, 1, "second");
   send(1, 2, "third");
-  const Heard second = next_of_8(1);
+  const PeerEvent second = next_of_8(1);
   EXPECT_EQ(second.session, 8u);
   EXPECT_EQ(second.frame, "second");
   EXPECT_EQ(next_of_8(2).frame, "third");
 }
 
+// A member number means nothing outside an epoch.
 TEST_P(PeerLinkTest, WithoutAnEpochNothingIsSent) {
   make(2);
   send(0, 1, "to nobody");
@@ -165,6 +169,7 @@ TEST_P(PeerLinkTest, WithoutAnEpochNothingIsSent) {
   EXPECT_EQ(next(1).frame, "there");
 }
 
+// Each of the others is told once, and their own exchange continues.
 TEST_P(PeerLinkTest, AMemberThatEndsIsLostAtTheOthers) {
   make(3);
   open_all(7);
@@ -174,7 +179,7 @@ TEST_P(PeerLinkTest, AMemberThatEndsIsLostAtTheOthers) {
   EXPECT_EQ(next(2).frame, "and on");
   links_[1]->close();
   for (const std::uint32_t other : {0u, 2u}) {
-    const Heard lost = next(other);
+    const PeerEvent lost = next(other);
     EXPECT_FALSE(lost.lost.ok());
     EXPECT_EQ(lost.from, 1u);
     EXPECT_EQ(lost.session, 7u);
@@ -184,17 +189,19 @@ TEST_P(PeerLinkTest, AMemberThatEndsIsLostAtTheOthers) {
   EXPECT_EQ(inboxes_[0]->size(), 0u) << "once is enough";
 }
 
+// Its port is closed, so attempts are refused for 100 ms and then given up.
 TEST_P(PeerLinkTest, AnAbsentMemberIsLost) {
   make(2, {.endpoint = {}, .refused_max = milliseconds(100)});
   for (const auto& link : links_) endpoints_.push_back(link->endpoint());
   links_[1].reset();
   links_[0]->open(epoch(7, 0));
   send(0, 1, "are you there?");
-  const Heard lost = next(0);
+  const PeerEvent lost = next(0);
   EXPECT_EQ(lost.from, 1u);
   EXPECT_EQ(lost.lost.code(), StatusCode::deadline_exceeded) << lost.lost.text();
 }
 
+// The machine must not wait for an epoch that does not exist. The next epoch works.
 TEST_P(PeerLinkTest, AFailedOpenLosesAllPeers) {
   make(3);
   OpenPeers bad = epoch(7, 1);
@@ -202,7 +209,7 @@ TEST_P(PeerLinkTest, AFailedOpenLosesAllPeers) {
   links_[1]->open(bad);
   send(1, 0, "goes nowhere");
   EXPECT_EQ(next(1).from, 0u);
-  const Heard lost = next(1);
+  const PeerEvent lost = next(1);
   EXPECT_EQ(lost.from, 2u);
   EXPECT_EQ(lost.lost.code(), StatusCode::invalid_argument) << lost.lost.text();
   open_all(8);
@@ -210,6 +217,8 @@ TEST_P(PeerLinkTest, AFailedOpenLosesAllPeers) {
   EXPECT_EQ(next(0).frame, "now");
 }
 
+// Three messages of 1,000 bytes reach the bound of 3,000, so the sender has to wait for the
+// receiver.
 TEST_P(PeerLinkTest, NothingIsReadWhileMuchIsUnread) {
   make(2, {.endpoint = {}, .unread_bytes_max = 3000});
   inboxes_[1]->keep_owners();
@@ -217,14 +226,15 @@ TEST_P(PeerLinkTest, NothingIsReadWhileMuchIsUnread) {
   for (int i = 0; i < 10; ++i) send(0, 1, std::to_string(i), filled(1000, 0));
   // Three messages reach the bound. The others arrive after these were released.
   for (int i = 0; i < 3; ++i) EXPECT_EQ(next(1).frame, std::to_string(i));
-  int heard = 3;
-  while (heard < 10) {
+  int count = 3;
+  while (count < 10) {
     EXPECT_EQ(inboxes_[1]->size(), 0u);
     ASSERT_EQ(inboxes_[1]->let_go(), 3u);
-    for (int i = 0; i < 3 && heard < 10; ++i) EXPECT_EQ(next(1).frame, std::to_string(heard++));
+    for (int i = 0; i < 3 && count < 10; ++i) EXPECT_EQ(next(1).frame, std::to_string(count++));
   }
 }
 
+// The state machine may still hold a payload when the agent leaves the epoch.
 TEST_P(PeerLinkTest, AMessageMayOutliveTheLink) {
   make(2);
   inboxes_[1]->keep_owners();
@@ -235,13 +245,15 @@ TEST_P(PeerLinkTest, AMessageMayOutliveTheLink) {
   EXPECT_EQ(inboxes_[1]->let_go(), 1u);
 }
 
+// 64 MiB for a member that does not read exceed 8 MiB. The session ends for all members, since the
+// exchange cannot succeed.
 TEST_P(PeerLinkTest, TooMuchThatWaitsEndsTheSession) {
   make(3, {.endpoint = {}, .unread_bytes_max = 1, .unsent_bytes_max = 8u << 20});
   inboxes_[1]->keep_owners();  // member 1 reads one message and no more
   open_all(7);
   for (int i = 0; i < 64; ++i) send(0, 1, "more", filled(1u << 20, 0));
   for (const std::uint32_t member : {1u, 2u}) {
-    const Heard lost = next(0);
+    const PeerEvent lost = next(0);
     EXPECT_EQ(lost.from, member);
     EXPECT_EQ(lost.lost.code(), StatusCode::resource_exhausted) << lost.lost.text();
   }
@@ -251,6 +263,8 @@ TEST_P(PeerLinkTest, TooMuchThatWaitsEndsTheSession) {
   EXPECT_EQ(next(2).frame, "again");
 }
 
+// One member is connecting for an hour, the other has a full inbox. The test would time out if the
+// end waited for either.
 TEST_P(PeerLinkTest, EndsAtOnceInEveryState) {
   make(2, {.endpoint = {},
            .unread_bytes_max = 1,
@@ -266,6 +280,7 @@ TEST_P(PeerLinkTest, EndsAtOnceInEveryState) {
   links_.clear();
 }
 
+// Peers get this address from the coordinator, so a wildcard or a name would mislead them.
 TEST_P(PeerLinkTest, APortThatOthersCannotUseIsRefused) {
   const auto made = [&](const char* endpoint, const char* advertise) {
     return PeerLink::make({.endpoint = endpoint, .advertise = advertise}, clock_, nullptr);
@@ -288,6 +303,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, PeerLinkTest, testing::Bool(),
 
 class PeerLinkKeys : public PeerLinkTest {};
 
+// The coordinator has told member 0 a key that member 1 does not have.
 TEST_P(PeerLinkKeys, AnotherKeyIsRefused) {
   make(2, {.endpoint = {}, .connect_max = milliseconds(300)});
   links_[1]->open(epoch(7, 1));
@@ -298,7 +314,7 @@ TEST_P(PeerLinkKeys, AnotherKeyIsRefused) {
     return peers;
   }());
   send(1, 0, "I am member 1");
-  const Heard lost = next(1);
+  const PeerEvent lost = next(1);
   EXPECT_EQ(lost.from, 0u);
   EXPECT_FALSE(lost.lost.ok());
   EXPECT_GE(links_[0]->counters().refused, 1u);
@@ -307,6 +323,7 @@ TEST_P(PeerLinkKeys, AnotherKeyIsRefused) {
   EXPECT_EQ(inboxes_[0]->size(), 0u);
 }
 
+// An encrypted mesh must not fall back to an unencrypted connection.
 TEST_P(PeerLinkKeys, AMemberWithoutAKeyIsNoMember) {
   make(2);
   OpenPeers peers = epoch(7, 0);

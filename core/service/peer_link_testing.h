@@ -32,7 +32,7 @@ inline Bytes filled(std::size_t bytes, std::uint8_t with) {
 }
 
 // An event of a peer.
-struct Heard {
+struct PeerEvent {
   std::uint64_t session = 0;
   std::uint32_t from = 0;
   std::string frame;
@@ -46,37 +46,37 @@ class Inbox {
   void post(Event event, std::shared_ptr<const void> owner) {
     const std::lock_guard lock(mutex_);
     if (auto* const received = std::get_if<PeerFrameReceived>(&event)) {
-      heard_.push_back({.session = received->session,
-                        .from = received->from,
-                        .frame = text_of(received->frame),
-                        .payload = std::move(received->payload),
-                        .lost = {}});
+      events_.push_back({.session = received->session,
+                         .from = received->from,
+                         .frame = text_of(received->frame),
+                         .payload = std::move(received->payload),
+                         .lost = {}});
     } else {
       auto& lost = std::get<PeerLost>(event);
       EXPECT_FALSE(lost.why.ok());
-      heard_.push_back({.session = lost.session,
-                        .from = lost.member,
-                        .frame = {},
-                        .payload = {},
-                        .lost = std::move(lost.why)});
+      events_.push_back({.session = lost.session,
+                         .from = lost.member,
+                         .frame = {},
+                         .payload = {},
+                         .lost = std::move(lost.why)});
     }
     if (keep_) kept_.push_back(std::move(owner));
     changed_.notify_all();
   }
   // Returns the next event; fails if none arrives within kLong.
-  Heard next() {
+  PeerEvent next() {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, kLong, [&] { return !heard_.empty(); })) {
+    if (!changed_.wait_for(lock, kLong, [&] { return !events_.empty(); })) {
       ADD_FAILURE() << "nothing comes";
       return {};
     }
-    Heard first = std::move(heard_.front());
-    heard_.pop_front();
+    PeerEvent first = std::move(events_.front());
+    events_.pop_front();
     return first;
   }
   std::size_t size() {
     const std::lock_guard lock(mutex_);
-    return heard_.size();
+    return events_.size();
   }
   // From now on messages count as unread until let_go().
   void keep_owners() {
@@ -94,7 +94,7 @@ class Inbox {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Heard> heard_;
+  std::deque<PeerEvent> events_;
   bool keep_ = false;
   std::vector<std::shared_ptr<const void>> kept_;
 };

@@ -35,6 +35,8 @@ using testing::HasSubstr;
 
 constexpr std::chrono::seconds kSlowMachine{90};  // long enough for sanitizers on a loaded machine
 
+// A coordinator's journal with 30 rounds, a server over it and observers in the same process. The
+// test's observer is called desk-1.
 class RemoteRunTest : public testing::Test {
  protected:
   void SetUp() override {
@@ -145,6 +147,7 @@ class RemoteRunTest : public testing::Test {
   std::unique_ptr<WatchServer> server_;
 };
 
+// An observer reads across the network the same rows as a reader of the file.
 TEST_F(RemoteRunTest, AGrowingRunIsReportedAsItsFileHasIt) {
   serve();
   const auto run = watcher();
@@ -171,6 +174,7 @@ TEST_F(RemoteRunTest, AGrowingRunIsReportedAsItsFileHasIt) {
   EXPECT_GT(counts.bytes_out, 1000u);
 }
 
+// Three observers and a writer at the same time. Each observer gets every row once and in order.
 TEST_F(RemoteRunTest, WhileItIsReadOthersWriteIt) {
   serve();
   std::thread coordinator([this] { write_rounds(100); });
@@ -195,6 +199,8 @@ TEST_F(RemoteRunTest, WhileItIsReadOthersWriteIt) {
   }
 }
 
+// The new server knows nothing of the old session, so the observer reads from the beginning and
+// says so.
 TEST_F(RemoteRunTest, ReadingContinuesWhenACoordinatorReturns) {
   serve();
   const auto run = watcher();
@@ -213,6 +219,7 @@ TEST_F(RemoteRunTest, ReadingContinuesWhenACoordinatorReturns) {
   EXPECT_EQ(rows_of(all), rows_of(from_file()));
 }
 
+// Both the reader and an operator's question get the same error.
 TEST_F(RemoteRunTest, AKeyThatIsNotAllowedGetsARemedy) {
   serve();
   const KeyPair keys = new_keys();
@@ -228,6 +235,7 @@ TEST_F(RemoteRunTest, AKeyThatIsNotAllowedGetsARemedy) {
   EXPECT_GE(server_->counts().turned_away, 1u);
 }
 
+// The observer knows the coordinator's key, so another machine at the address shows nothing.
 TEST_F(RemoteRunTest, AnotherCoordinatorThanTheOneThatIsMeantIsNotTalkedTo) {
   serve();
   RemoteRunOptions wrong = options(keys_);
@@ -236,6 +244,7 @@ TEST_F(RemoteRunTest, AnotherCoordinatorThanTheOneThatIsMeantIsNotTalkedTo) {
   EXPECT_TRUE(fails_with(run, StatusCode::mismatch));
 }
 
+// Retrying would not help, so the first step fails.
 TEST_F(RemoteRunTest, AnEndpointThatMakesNoSenseIsAnError) {
   RemoteRunOptions wrong = options(keys_);
   wrong.endpoint = "carrier pigeon";
@@ -246,6 +255,7 @@ TEST_F(RemoteRunTest, AnEndpointThatMakesNoSenseIsAnError) {
   EXPECT_THAT(status.text(), HasSubstr("carrier pigeon"));
 }
 
+// The same detail as from the file, and the reader goes on afterwards.
 TEST_F(RemoteRunTest, ARoundIsReportedInDetail) {
   serve();
   const auto run = watcher();
@@ -263,6 +273,8 @@ TEST_F(RemoteRunTest, ARoundIsReportedInDetail) {
   EXPECT_TRUE(read_events(*run, all, 31)) << "what is new comes all the same";
 }
 
+// The server passes an operator's question on unread; an observer's is refused with the observer's
+// name.
 TEST_F(RemoteRunTest, OperatorsAskAndOthersMayNot) {
   serve({"chief"});
   const auto chief = allowed_watcher("chief");
@@ -274,6 +286,7 @@ TEST_F(RemoteRunTest, OperatorsAskAndOthersMayNot) {
   EXPECT_THAT(refused.text(), HasSubstr("'desk-1'"));
 }
 
+// The answer waits on a condition that the test sets after another observer has read everything.
 TEST_F(RemoteRunTest, ASlowOperatorsAnswerDelaysNoObserver) {
   std::mutex mutex;
   std::condition_variable changed;
@@ -307,6 +320,7 @@ TEST_F(RemoteRunTest, ASlowOperatorsAnswerDelaysNoObserver) {
   EXPECT_EQ(*answer, "done");
 }
 
+// The refused observer retries by itself, so it gets the place that becomes free.
 TEST_F(RemoteRunTest, OneObserverTooManyIsRefusedAndAcceptedLater) {
   serve({}, 2);
   auto first = watcher();
@@ -335,14 +349,14 @@ TEST_F(RemoteRunTest, AnObserverThatNeverReadsDelaysNoOther) {
   LinkLimits limits;
   limits.frame_bytes_max = kWatchAnswerBytesMax;
   limits.receive_queue_messages = 1;
-  link_testing::Side deaf = link_testing::Federation::spoke(
+  link_testing::Side silent = link_testing::Federation::spoke(
       {.endpoint = endpoint_, .keys = keys, .hub = coordinator_.public_key, .limits = limits});
-  ASSERT_TRUE(link_testing::pump({&deaf}, [&] { return deaf.connected(); }));
+  ASSERT_TRUE(link_testing::pump({&silent}, [&] { return silent.connected(); }));
   std::atomic<bool> enough = false;
   std::thread body([&] {
     for (std::uint64_t number = 1; !enough; ++number) {
       ignore_error(
-          deaf.link->send(deaf.connection(), *pack_question({number, PullQuestion{true}})));
+          silent.link->send(silent.connection(), *pack_question({number, PullQuestion{true}})));
       std::this_thread::yield();
     }
   });
@@ -359,6 +373,7 @@ TEST_F(RemoteRunTest, AnObserverThatNeverReadsDelaysNoOther) {
   body.join();
 }
 
+// A dashboard reads and asks over two connections with one key.
 TEST_F(RemoteRunTest, AnObserverThatAlsoAsksTakesOnePlace) {
   serve({"desk-1"}, 1);
   const auto watches = watcher();
@@ -396,13 +411,13 @@ TEST_F(RemoteRunTest, AClientThatOnlyAsksRecoversALostConnection) {
 TEST_F(RemoteRunTest, AQuestionWithoutAnAnswerGivesTheConnectionUp) {
   link_testing::Federation coordinator;
   coordinator.allowed->allow(keys_.public_key, "desk-1");
-  link_testing::Side deaf = coordinator.hub();
-  RemoteRunOptions mute = options(keys_);
-  mute.endpoint = coordinator.endpoint;
-  mute.coordinator = coordinator.hub_keys.public_key;
-  mute.patience = std::chrono::milliseconds(400);
-  mute.more_for_operators = std::chrono::milliseconds(400);
-  RemoteRun run(mute, clock_);
+  link_testing::Side silent = coordinator.hub();
+  RemoteRunOptions impatient = options(keys_);
+  impatient.endpoint = coordinator.endpoint;
+  impatient.coordinator = coordinator.hub_keys.public_key;
+  impatient.patience = std::chrono::milliseconds(400);
+  impatient.more_for_operators = std::chrono::milliseconds(400);
+  RemoteRun run(impatient, clock_);
   std::atomic<bool> over = false;
   std::thread body([&] {
     while (!over) {
@@ -411,20 +426,21 @@ TEST_F(RemoteRunTest, AQuestionWithoutAnAnswerGivesTheConnectionUp) {
     }
   });
   EXPECT_TRUE(link_testing::pump(
-      {&deaf}, [&] { return deaf.count<Connected>() >= 2 && deaf.count<Received>() >= 2; }));
+      {&silent}, [&] { return silent.count<Connected>() >= 2 && silent.count<Received>() >= 2; }));
   over = true;
   body.join();
 }
 
+// The connection stands but nothing is answered for 200 ms, as when a process hangs.
 TEST_F(RemoteRunTest, ASilentCoordinatorIsDialledAgain) {
   link_testing::Federation coordinator;
   coordinator.allowed->allow(keys_.public_key, "desk-1");
-  link_testing::Side deaf = coordinator.hub();
-  RemoteRunOptions mute = options(keys_);
-  mute.endpoint = coordinator.endpoint;
-  mute.coordinator = coordinator.hub_keys.public_key;
-  mute.patience = std::chrono::milliseconds(200);
-  RemoteRun run(mute, clock_);
+  link_testing::Side silent = coordinator.hub();
+  RemoteRunOptions impatient = options(keys_);
+  impatient.endpoint = coordinator.endpoint;
+  impatient.coordinator = coordinator.hub_keys.public_key;
+  impatient.patience = std::chrono::milliseconds(200);
+  RemoteRun run(impatient, clock_);
   std::atomic<bool> over = false;
   bool late_answer_reported = false;
   std::thread reads([&] {
@@ -433,12 +449,13 @@ TEST_F(RemoteRunTest, ASilentCoordinatorIsDialledAgain) {
       late_answer_reported |= run.step(changes).status().code() == StatusCode::deadline_exceeded;
   });
   EXPECT_TRUE(link_testing::pump(
-      {&deaf}, [&] { return deaf.count<Connected>() >= 2 && deaf.count<Received>() >= 2; }));
+      {&silent}, [&] { return silent.count<Connected>() >= 2 && silent.count<Received>() >= 2; }));
   over = true;
   reads.join();
   EXPECT_TRUE(late_answer_reported);
 }
 
+// A window that closes must not wait for an answer that never arrives.
 TEST_F(RemoteRunTest, AWaiterCanBeWoken) {
   answer_operator_ = [this](std::string_view) {
     while (!ending_) std::this_thread::yield();

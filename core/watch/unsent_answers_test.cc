@@ -36,6 +36,7 @@ class NarrowLink final : public Transport {
 
 SharedSlice answer(std::size_t bytes) { return SharedSlice(Bytes(bytes)); }
 
+// Bytes count when they are sent, not when they begin to wait.
 TEST(UnsentAnswers, AnAnswerForAFullQueueWaits) {
   NarrowLink link;
   UnsentAnswers unsent(link);
@@ -54,6 +55,7 @@ TEST(UnsentAnswers, AnAnswerForAFullQueueWaits) {
   EXPECT_EQ(unsent.bytes_sent(), 15u);
 }
 
+// An observer that does not read must cost the coordinator one answer of memory at most.
 TEST(UnsentAnswers, OneOfAConnectionWaitsAndNoMore) {
   NarrowLink link;
   UnsentAnswers unsent(link);
@@ -66,6 +68,7 @@ TEST(UnsentAnswers, OneOfAConnectionWaitsAndNoMore) {
   EXPECT_EQ(link.sent[0].second, 10u) << "the first";
 }
 
+// Neither after a failed send nor after the session has ended.
 TEST(UnsentAnswers, NothingWaitsForAClosedConnection) {
   NarrowLink link;
   UnsentAnswers unsent(link);

@@ -24,6 +24,7 @@ Bytes packed(const WatchAnswer& answer) {
   return bytes.ok() ? *std::move(bytes) : Bytes();
 }
 
+// 300 random portions, with and without an error, including NaN and the largest numbers.
 TEST(WatchMessage, UnpackingRestoresEveryBit) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     WatchPortion portion = {.first = seed % 2 == 0, .more = seed % 3 == 0};
@@ -45,6 +46,7 @@ TEST(WatchMessage, UnpackingRestoresEveryBit) {
   }
 }
 
+// 300 random details of a round.
 TEST(WatchMessage, UnpackingRestoresEveryBitOfARound) {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     const RoundDetail detail = random_round(seed);
@@ -54,6 +56,7 @@ TEST(WatchMessage, UnpackingRestoresEveryBitOfARound) {
   }
 }
 
+// Each kind of question and answer once, with extreme numbers.
 TEST(WatchMessage, QuestionsAndOtherAnswersComeOut) {
   const auto asked = [](const WatchQuestion& question) {
     const Result<Bytes> bytes = pack_question(question);
@@ -77,6 +80,7 @@ TEST(WatchMessage, QuestionsAndOtherAnswersComeOut) {
   EXPECT_EQ(std::get<Status>(why->body).text(), trouble.text());
 }
 
+// The 64 bytes of a name end inside a character of two bytes, which is dropped as a whole.
 TEST(WatchMessage, ATextIsCutBetweenCharacters) {
   RunChanges changes;
   changes.metrics.push_back({.name = std::string(63, 'a') + "\u00e9"});
@@ -130,6 +134,8 @@ TEST(WatchMessage, TheLargestPortionFits) {
   EXPECT_TRUE(unpack_answer(bytes).ok());
 }
 
+// The number of tables and of bytes is bounded on both sides, because a verifier's time grows with
+// them.
 TEST(WatchMessage, MoreThanAMessageHoldsIsAnError) {
   RunChanges changes;
   changes.rounds.resize(kWatchTablesMax);
@@ -141,6 +147,8 @@ TEST(WatchMessage, MoreThanAMessageHoldsIsAnError) {
             StatusCode::resource_exhausted);
 }
 
+// The file identifier has the version as its last character, so it is readable before anything
+// else.
 TEST(WatchMessage, AnotherVersionIsNamedInTheError) {
   Bytes bytes = *pack_question({1, PullQuestion{}});
   EXPECT_EQ(bytes[7], kWatchVersion) << "as the identifier of watch.fbs";
@@ -154,6 +162,7 @@ TEST(WatchMessage, AnotherVersionIsNamedInTheError) {
   EXPECT_EQ(unpack_question(bytes).status().code(), StatusCode::corrupt_data);
 }
 
+// Questions and answers share one root table.
 TEST(WatchMessage, NeitherIsTakenForTheOther) {
   EXPECT_EQ(unpack_answer(*pack_question({1, PullQuestion{}})).status().code(),
             StatusCode::corrupt_data);
@@ -175,6 +184,7 @@ TEST(WatchMessage, DamageIsRefused) {
   });
 }
 
+// The transport promises alignment for payloads, but not for frames.
 TEST(WatchMessage, MayStartAtAnyOffset) {
   const Bytes bytes = packed({.number = 9, .body = random_round(3)});
   Bytes shifted = {0};
@@ -184,6 +194,7 @@ TEST(WatchMessage, MayStartAtAnyOffset) {
   EXPECT_EQ(dump(std::get<RoundDetail>(answer->body)), dump(random_round(3)));
 }
 
+// A newer coordinator may send values that this build has no name for.
 TEST(WatchMessage, AnUnknownStateOfAJobIsRefused) {
   watch::PortionT portion;
   portion.has_jobs = true;
@@ -198,6 +209,8 @@ TEST(WatchMessage, AnUnknownStateOfAJobIsRefused) {
   EXPECT_THAT(status.text(), HasSubstr("200"));
 }
 
+// Lists of rows are appended, tables that are sent whole are replaced, and begins_anew drops
+// everything before it.
 TEST(WatchMessage, PortionsAddUpAndABeginningClears) {
   RunChanges changes;
   RunChanges first;

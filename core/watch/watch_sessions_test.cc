@@ -21,7 +21,7 @@ using run_testing::kJob;
 using run_testing::RunWriter;
 using testing::HasSubstr;
 
-bool everybody_may(ConnectionId /*to*/) { return true; }
+bool all_may_receive(ConnectionId /*to*/) { return true; }
 
 // WatchSessions with a run of twenty rounds, of which a portion has four.
 class WatchSessionsTest : public testing::Test {
@@ -52,7 +52,7 @@ class WatchSessionsTest : public testing::Test {
     WatchAnswer answer = {};
   };
   // Processes one question and returns its answer, if any.
-  std::optional<AnswerSent> next(const WatchSessions::MaySend& may_send = everybody_may) {
+  std::optional<AnswerSent> next(const WatchSessions::MaySend& may_send = all_may_receive) {
     const std::optional<WatchSessions::Answer> answer = watch_sessions_.next(may_send);
     if (!answer) return std::nullopt;
     Result<WatchAnswer> opened = unpack_answer(answer->bytes);
@@ -107,6 +107,7 @@ class WatchSessionsTest : public testing::Test {
        .sessions_max = 3}};
 };
 
+// Only the first portion of a session is marked as first. New rows reach both sessions.
 TEST_F(WatchSessionsTest, EachSessionReadsTheWholeRunOnce) {
   const WatchPortion first = portion(1);
   EXPECT_TRUE(first.first);
@@ -121,6 +122,7 @@ TEST_F(WatchSessionsTest, EachSessionReadsTheWholeRunOnce) {
   EXPECT_EQ(all_of(2).reports.size(), 2u);
 }
 
+// An observer that has lost its state asks again within its session.
 TEST_F(WatchSessionsTest, AfreshIsFromTheBeginning) {
   EXPECT_EQ(all_of(1).rounds.size(), 20u);
   const WatchPortion again = portion(1, true);
@@ -128,6 +130,7 @@ TEST_F(WatchSessionsTest, AfreshIsFromTheBeginning) {
   EXPECT_EQ(again.changes.rounds.size() + all_of(1).rounds.size(), 20u);
 }
 
+// Three questions from each of three sessions: the order is by turns, not by arrival.
 TEST_F(WatchSessionsTest, SessionsTakeTurns) {
   for (const std::uint64_t number : {1u, 2u, 3u}) {
     for (const ConnectionId from : {7u, 8u, 9u}) pull(from, number);
@@ -139,9 +142,10 @@ TEST_F(WatchSessionsTest, SessionsTakeTurns) {
               testing::ElementsAre(testing::Pair(7, 1), testing::Pair(8, 1), testing::Pair(9, 1),
                                    testing::Pair(7, 2), testing::Pair(8, 2), testing::Pair(9, 2),
                                    testing::Pair(7, 3), testing::Pair(8, 3), testing::Pair(9, 3)));
-  EXPECT_FALSE(watch_sessions_.has_work(everybody_may));
+  EXPECT_FALSE(watch_sessions_.has_work(all_may_receive));
 }
 
+// Reading costs time of the coordinator's disk, so it begins when the answer can be sent.
 TEST_F(WatchSessionsTest, NothingIsReadForAnUnreachableObserver) {
   pull(1, 1);
   pull(2, 1);
@@ -152,6 +156,7 @@ TEST_F(WatchSessionsTest, NothingIsReadForAnUnreachableObserver) {
   EXPECT_EQ(next()->to, 1u);
 }
 
+// Three places. The refusal has the number of the question, so that the observer can match it.
 TEST_F(WatchSessionsTest, ThePlacesOfObserversAreLimited) {
   for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_TRUE(portion(from).first);
   pull(4, 17);
@@ -164,6 +169,7 @@ TEST_F(WatchSessionsTest, ThePlacesOfObserversAreLimited) {
   EXPECT_EQ(watch_sessions_.sessions(), 3u);
 }
 
+// An observer that has crashed never says goodbye.
 TEST_F(WatchSessionsTest, ASilentObserverGivesItsPlaceToANewOne) {
   for (const ConnectionId from : {1u, 2u, 3u}) all_of(from);
   clock_.advance(WatchSessions::kSilentMax);
@@ -175,6 +181,8 @@ TEST_F(WatchSessionsTest, ASilentObserverGivesItsPlaceToANewOne) {
   EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "nobody else is silent";
 }
 
+// Three operators' places besides three observers': with all screens open, somebody must still be
+// able to stop a job.
 TEST_F(WatchSessionsTest, AnOperatorTakesNoPlaceOfAnObserver) {
   for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_TRUE(portion(from).first);
   for (const ConnectionId from : {4u, 5u, 6u}) {
@@ -198,6 +206,7 @@ TEST_F(WatchSessionsTest, AnOperatorTakesNoPlaceOfAnObserver) {
   EXPECT_EQ(answer_sent->to, 4u) << "it was asked before it watched";
 }
 
+// Otherwise observers without the right could use up the operators' places.
 TEST_F(WatchSessionsTest, ARefusedOperatorTakesNoPlace) {
   for (ConnectionId from = 1; from <= 3; ++from) {
     ask(from, {1, OperatorQuestion{"{}"}}, "desk-1");
@@ -208,6 +217,7 @@ TEST_F(WatchSessionsTest, ARefusedOperatorTakesNoPlace) {
   EXPECT_EQ(asked_.size(), 1u);
 }
 
+// All observers are silent, and an operator's question leaves their places alone.
 TEST_F(WatchSessionsTest, ASilentSessionGivesItsPlaceToItsOwnKindOnly) {
   for (const ConnectionId from : {1u, 2u, 3u}) all_of(from);
   clock_.advance(WatchSessions::kSilentMax);
@@ -216,6 +226,7 @@ TEST_F(WatchSessionsTest, ASilentSessionGivesItsPlaceToItsOwnKindOnly) {
   for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_FALSE(portion(from).first);
 }
 
+// A client that never waits for answers must not fill the memory with questions.
 TEST_F(WatchSessionsTest, RequestsWithoutWaitingAreBounded) {
   for (std::uint64_t number = 1; number <= 100; ++number) pull(1, number);
   std::size_t answers = 0;
@@ -225,6 +236,8 @@ TEST_F(WatchSessionsTest, RequestsWithoutWaitingAreBounded) {
   EXPECT_EQ(watch_sessions_.counts().questions, WatchSessions::kQuestionsMax);
 }
 
+// Refusals are answered up to a bound and one by one; the well-behaved observer is served after at
+// most one of them.
 TEST_F(WatchSessionsTest, ARefusedObserverDelaysNoOther) {
   for (int i = 0; i < 1000; ++i)
     watch_sessions_.take(99, "stranger", bytes_of(std::string_view("noise")), clock_.now());
@@ -240,6 +253,7 @@ TEST_F(WatchSessionsTest, ARefusedObserverDelaysNoOther) {
   EXPECT_EQ(watch_sessions_.counts().refused, 1000u);
 }
 
+// A session that has read nothing has no open file.
 TEST_F(WatchSessionsTest, ARoundIsReportedInDetail) {
   all_of(1);
   ask(1, {5, RoundQuestion{kJob, 3}});
@@ -253,6 +267,7 @@ TEST_F(WatchSessionsTest, ARoundIsReportedInDetail) {
   EXPECT_EQ(trouble(next()).code(), StatusCode::unavailable) << "nothing was read yet";
 }
 
+// The state machine answers later. Answers to other questions or sessions are ignored.
 TEST_F(WatchSessionsTest, OperatorsAreAnsweredWhenTheCoordinatorHas) {
   ask(1, {5, OperatorQuestion{"{\"verb\":\"list\"}"}}, "chief");
   ask(1, {6, PullQuestion{}}, "chief");
@@ -274,6 +289,7 @@ TEST_F(WatchSessionsTest, OperatorsAreAnsweredWhenTheCoordinatorHas) {
   EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted);
 }
 
+// The error names the setting that lists operators.
 TEST_F(WatchSessionsTest, AnObserverThatIsNoOperatorGetsAnError) {
   ask(1, {5, OperatorQuestion{"{\"verb\":\"stop\"}"}}, "desk-1");
   const Status status = trouble(next());
@@ -285,6 +301,7 @@ TEST_F(WatchSessionsTest, AnObserverThatIsNoOperatorGetsAnError) {
   EXPECT_TRUE(asked_.empty());
 }
 
+// An observer cannot look at the coordinator's disk, so the answer must say what is wrong there.
 TEST_F(WatchSessionsTest, AnErrorOfTheFileIsReportedWithTheRowsRead) {
   WatchSessions watch_sessions(
       {.open_run =
@@ -294,7 +311,7 @@ TEST_F(WatchSessionsTest, AnErrorOfTheFileIsReportedWithTheRowsRead) {
            },
        .ask_operator = [](ConnectionId, std::uint64_t, const std::string&) { return false; }});
   watch_sessions.take(1, "desk-1", *pack_question({1, PullQuestion{}}), clock_.now());
-  const std::optional<WatchSessions::Answer> answer = watch_sessions.next(everybody_may);
+  const std::optional<WatchSessions::Answer> answer = watch_sessions.next(all_may_receive);
   ASSERT_TRUE(answer);
   const Result<WatchAnswer> opened = unpack_answer(answer->bytes);
   ASSERT_TRUE(opened.ok());

@@ -10,6 +10,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// 50 samples of 4,096 bytes more each, with a gap at 7.
 class PlotExport : public testing::Test {
  protected:
   PlotExport() {
@@ -29,6 +30,7 @@ class PlotExport : public testing::Test {
   PlotView view_{{.title = "Traffic", .y = {"Bytes up", Unit::bytes}}};
 };
 
+// 640 by 400 at scale 2 has the pixels of 1280 by 800.
 TEST_F(PlotExport, PngHasItsSizeAndItsPalette) {
   ASSERT_TRUE(view_.exporter().png(file("light.png"), {1280, 800}).ok());
   ASSERT_TRUE(view_.exporter().png(file("twice.png"), {640, 400}, 2).ok());
@@ -65,6 +67,7 @@ TEST_F(PlotExport, CsvHasVisibleSamples) {
             "\"up, raw\",8,,32768\r\n");
 }
 
+// Pictures of no size and of 1.6 gigapixels are refused before memory is allocated.
 TEST_F(PlotExport, SaysWhyItCannot) {
   const QString nowhere = file("no such folder/a.png");
   for (const Status& status :
@@ -78,6 +81,7 @@ TEST_F(PlotExport, SaysWhyItCannot) {
             StatusCode::invalid_argument);
 }
 
+// A tenth of 700 pixels is too narrow for the codec's parameters but wide enough for its name.
 TEST_F(PlotExport, ALabelThatDoesNotFitIsReplacedByItsShortForm) {
   const auto picture_with = [](const Stretch& narrow) {
     PlotView view({.title = "Choices"});
@@ -99,6 +103,7 @@ TEST_F(PlotExport, ALabelThatDoesNotFitIsReplacedByItsShortForm) {
   EXPECT_NE(picture_with(both), cut);
 }
 
+// Curves with a raw line and a band, coloured bands, bars, and a Gantt chart.
 TEST_F(PlotExport, EveryKindOfContentIsInThePicture) {
   PlotView view({.title = "All", .y = {"α", Unit::seconds}});
   view.setPalette(palette_for_tests(false));
@@ -128,6 +133,7 @@ TEST_F(PlotExport, EveryKindOfContentIsInThePicture) {
   EXPECT_TRUE(has_colour(rows, slot_colour(gantt.group().colours().slot_of("wire"), false)));
 }
 
+// At a height of 100 pixels the rotated name would be cut off.
 TEST_F(PlotExport, ALowPlotHasTheNameOfItsAxisBesideTheTitle) {
   const auto title_row = [](const QString& y_name, int height) {
     PlotView view({.title = "Low", .y = {y_name, Unit::seconds}});

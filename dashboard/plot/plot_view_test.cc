@@ -10,6 +10,8 @@
 namespace tributary::dashboard {
 namespace {
 
+// Two views of one group with 101 samples each, at x = 0 to 100. The loss falls from 2, the
+// accuracy rises to 1. Sizes are fixed, so that pixels can be computed.
 class PlotViewTest : public testing::Test {
  protected:
   PlotViewTest() {
@@ -28,6 +30,7 @@ class PlotViewTest : public testing::Test {
 
   QWidget* canvas(PlotView& view) { return view.childAt(view.axes().data_rect().center()); }
   QPoint at(double x, double y) { return view_.axes().pixel_of(x, y).toPoint(); }
+  // Two moves, because a plot takes a press without movement for a click.
   void drag(QPoint from, QPoint to, Qt::KeyboardModifiers modifiers = {}) {
     QTest::mousePress(canvas(view_), Qt::LeftButton, modifiers, from);
     QTest::mouseMove(canvas(view_), (from + to) / 2);
@@ -50,6 +53,7 @@ class PlotViewTest : public testing::Test {
                       view_.legend().rect_of(name).center());
     group_.refresh_now();
   }
+  // The range that shows all samples.
   void expect_all() {
     EXPECT_DOUBLE_EQ(view_.axes().x_range().low, 0);
     EXPECT_DOUBLE_EQ(view_.axes().x_range().high, 100);
@@ -73,6 +77,7 @@ TEST_F(PlotViewTest, RoundingErrorsAreNotMagnified) {
   EXPECT_GT(view_.axes().y_range().high, 0.099);
 }
 
+// The y range has a margin, so that no curve touches the frame.
 TEST_F(PlotViewTest, ShowsAllThereIs) {
   expect_all();
   EXPECT_LT(view_.axes().y_range().low, 0);
@@ -82,6 +87,7 @@ TEST_F(PlotViewTest, ShowsAllThereIs) {
   EXPECT_TRUE(has_colour(picture, slot_colour(1, false)));
 }
 
+// Tolerances are about two pixels of an 800 by 400 view.
 TEST_F(PlotViewTest, ADragZoomsItsRectangleAndTheRangeOfTheGroup) {
   drag(at(20, 1.5), at(60, 0.5));
   EXPECT_NEAR(view_.axes().x_range().low, 20, 0.3);
@@ -93,6 +99,7 @@ TEST_F(PlotViewTest, ADragZoomsItsRectangleAndTheRangeOfTheGroup) {
   EXPECT_NEAR(below_.axes().y_range().high, 2 * std::exp(-20 / 30.0), 0.1);
 }
 
+// A drag without height selects only a range of x.
 TEST_F(PlotViewTest, ADragAlongXKeepsYFitted) {
   drag(at(20, 1), at(60, 1));
   EXPECT_NEAR(view_.axes().x_range().low, 20, 0.3);
@@ -100,6 +107,8 @@ TEST_F(PlotViewTest, ADragAlongXKeepsYFitted) {
   EXPECT_TRUE(group_.x_axis().zoom().y.empty());
 }
 
+// A quarter of the width is 10 of the 40 rounds in sight. All mouse moves of one drag are one undo
+// step.
 TEST_F(PlotViewTest, AShiftDragPansAndIsOneStep) {
   group_.x_axis().zoom_to({.x = Extent{20, 60}});
   group_.refresh_now();
@@ -111,6 +120,8 @@ TEST_F(PlotViewTest, AShiftDragPansAndIsOneStep) {
   EXPECT_EQ(view_.axes().x_range().low, 20);
 }
 
+// One turn zooms by 0.8; the value under the pointer stays under it. With Ctrl, the wheel zooms the
+// y axis.
 TEST_F(PlotViewTest, TheWheelZoomsAboutThePointer) {
   const QPoint pointer = at(25, 1);
   wheel(pointer, 120);
@@ -137,6 +148,7 @@ TEST_F(PlotViewTest, TurnsOfTheWheelAtOnePlaceAreOneStepBack) {
   expect_all();
 }
 
+// Backspace and Ctrl+Z undo; Ctrl+Shift+Z and Ctrl+Y redo, as in other programs.
 TEST_F(PlotViewTest, UndoAndRedoByEveryKey) {
   drag(at(20, 1), at(60, 1));
   const Extent zoomed = view_.axes().x_range();
@@ -150,6 +162,7 @@ TEST_F(PlotViewTest, UndoAndRedoByEveryKey) {
   EXPECT_EQ(view_.axes().x_range().low, zoomed.low);
 }
 
+// Fitting is itself a step that can be undone.
 TEST_F(PlotViewTest, DoubleClickAndHomeFit) {
   drag(at(20, 1.5), at(60, 0.5));
   QTest::mouseDClick(canvas(view_), Qt::LeftButton, {}, view_.axes().data_rect().center());
@@ -162,6 +175,7 @@ TEST_F(PlotViewTest, DoubleClickAndHomeFit) {
   EXPECT_GT(view_.axes().y_range().high, 2);
 }
 
+// A key pans by a tenth of the range and zooms by 0.7.
 TEST_F(PlotViewTest, ArrowsPanAndSignsZoom) {
   key(Qt::Key_Right);
   EXPECT_NEAR(view_.axes().x_range().low, 10, 1e-9);
@@ -178,6 +192,8 @@ TEST_F(PlotViewTest, ArrowsPanAndSignsZoom) {
   EXPECT_NEAR(view_.axes().x_range().high - view_.axes().x_range().low, 100, 0.5);
 }
 
+// A click isolates a curve and a second one brings all back; Ctrl+click toggles one curve. The y
+// axis fits the visible curves.
 TEST_F(PlotViewTest, TheLegendIsolatesTogglesAndBringsBack) {
   click_legend("accuracy");
   EXPECT_FALSE(view_.legend().shown("loss"));
@@ -194,6 +210,7 @@ TEST_F(PlotViewTest, TheLegendIsolatesTogglesAndBringsBack) {
   EXPECT_TRUE(view_.legend().shown("loss"));
 }
 
+// The digit is the position in the legend; 0 shows all.
 TEST_F(PlotViewTest, DigitsActLikeTheLegend) {
   key(Qt::Key_2);
   EXPECT_FALSE(view_.legend().shown("loss"));
@@ -204,6 +221,8 @@ TEST_F(PlotViewTest, DigitsActLikeTheLegend) {
   EXPECT_TRUE(view_.legend().shown("accuracy"));
 }
 
+// Views of a group show the values at the same x. Without a pointer, the legend shows the last
+// values.
 TEST_F(PlotViewTest, TheCrosshairIsThatOfTheGroup) {
   QTest::mouseMove(canvas(view_), at(40, 1));
   group_.refresh_now();
@@ -231,6 +250,7 @@ TEST_F(PlotViewTest, TheCrosshairAloneRepaintsNoCurve) {
   EXPECT_EQ(view_.paints(), before);
 }
 
+// Samples are at whole numbers, so the crosshair stops at them.
 TEST_F(PlotViewTest, TheCrosshairStepsByKey) {
   key(Qt::Key_BracketRight);
   ASSERT_TRUE(group_.crosshair().has_value());
@@ -248,6 +268,7 @@ TEST_F(PlotViewTest, TheCrosshairStepsByKey) {
   EXPECT_FALSE(group_.crosshair().has_value());
 }
 
+// Pages open the round at this position.
 TEST_F(PlotViewTest, AClickReportsItsPlace) {
   QSignalSpy clicked(&view_, &PlotView::x_clicked);
   QTest::mouseClick(canvas(view_), Qt::LeftButton, {}, at(30, 1));
@@ -255,6 +276,7 @@ TEST_F(PlotViewTest, AClickReportsItsPlace) {
   EXPECT_NEAR(clicked[0][0].toDouble(), 30, 0.3);
 }
 
+// Without a width, live mode shows everything; with one, the newest part of this width.
 TEST_F(PlotViewTest, LiveFollowsNewSamples) {
   EXPECT_TRUE(group_.x_axis().live());
   loss_->append({150, 0.1});
@@ -265,6 +287,7 @@ TEST_F(PlotViewTest, LiveFollowsNewSamples) {
   EXPECT_EQ(view_.axes().x_range().low, 100);
 }
 
+// A plot that moved under the pointer could not be read.
 TEST_F(PlotViewTest, PointingPausesAsLongAsThePointerStays) {
   QEnterEvent enter({10, 10}, {10, 10}, {10, 10});
   QApplication::sendEvent(canvas(view_), &enter);
@@ -278,6 +301,7 @@ TEST_F(PlotViewTest, PointingPausesAsLongAsThePointerStays) {
   EXPECT_EQ(view_.axes().x_range().high, 150);
 }
 
+// After a click the plot stays paused without the pointer, and the badge says so.
 TEST_F(PlotViewTest, AClickHoldsAndTheBadgeLeadsBack) {
   auto* badge = view_.findChild<QToolButton*>("live");
   ASSERT_TRUE(badge && badge->isVisible());
@@ -296,6 +320,7 @@ TEST_F(PlotViewTest, AClickHoldsAndTheBadgeLeadsBack) {
   EXPECT_EQ(view_.axes().x_range().high, 150);
 }
 
+// A zoom ends live mode, and there must be a key back to it.
 TEST_F(PlotViewTest, EndAndSpaceLeadBackToLiveFromAZoom) {
   for (const int which : {Qt::Key_End, Qt::Key_Space}) {
     drag(at(20, 1), at(60, 1));
@@ -306,11 +331,14 @@ TEST_F(PlotViewTest, EndAndSpaceLeadBackToLiveFromAZoom) {
   }
 }
 
+// Nothing new will arrive, so there is no live mode.
 TEST_F(PlotViewTest, ARunThatHasEndedHasNoBadge) {
   group_.x_axis().set_following(false);
   EXPECT_FALSE(view_.findChild<QToolButton*>("live")->isVisible());
 }
 
+// The y axis belongs to its view, the x axis to the group. A sample at 0 is not shown, so the
+// ranges stay above 0.
 TEST_F(PlotViewTest, BothAxesCanBeLogarithmic) {
   key(Qt::Key_L);
   EXPECT_TRUE(view_.axes().log_y());
@@ -330,6 +358,7 @@ TEST_F(PlotViewTest, BothAxesCanBeLogarithmic) {
   EXPECT_FALSE(view_.axes().log_y());
 }
 
+// An idle dashboard must not use a processor.
 TEST_F(PlotViewTest, PaintsOnlyNewSamples) {
   const auto before = view_.paints();
   for (int i = 0; i < 10; ++i) group_.refresh_now();
@@ -363,6 +392,7 @@ TEST_F(PlotViewTest, AHiddenViewPaintsWhenItIsShown) {
   EXPECT_GT(view_.paints(), before);
 }
 
+// Colours of curves differ between the palettes, because each needs contrast with its background.
 TEST_F(PlotViewTest, ADarkPaletteRecolours) {
   view_.setPalette(palette_for_tests(true));
   group_.refresh_now();
@@ -373,6 +403,7 @@ TEST_F(PlotViewTest, ADarkPaletteRecolours) {
   EXPECT_FALSE(has_colour(picture, slot_colour(0, false)));
 }
 
+// A curve without samples counts as no data.
 TEST_F(PlotViewTest, WithoutSamplesItShowsItsEmptyText) {
   PlotView nothing({.title = "Accuracy", .empty_text = "Start a job: tributary job submit FILE"});
   nothing.setPalette(palette_for_tests(false));
@@ -393,6 +424,7 @@ TEST_F(PlotViewTest, WithoutSamplesItShowsItsEmptyText) {
   QTest::keyClick(&nothing, Qt::Key_BracketRight);
 }
 
+// A line across the missing samples would claim values that nobody measured.
 TEST_F(PlotViewTest, GapsAreGaps) {
   auto gapped =
       series_of_function(101, [](double x) { return x > 40 && x < 60 ? std::nan("") : 1.0; });

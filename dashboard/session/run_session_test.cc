@@ -20,6 +20,7 @@ namespace {
 using run_testing::kJob;
 using run_testing::RunWriter;
 
+// The file is read again every 5 ms, so the tests need not wait long.
 class RunSessionTest : public testing::Test {
  protected:
   std::string run_db() { return folder_ / "run.db"; }
@@ -40,6 +41,7 @@ class RunSessionTest : public testing::Test {
   int changes_ = 0;
 };
 
+// The reader begins with what is there and continues where it stopped.
 TEST_F(RunSessionTest, ReadsExistingAndThenAddedRows) {
   RunWriter writer(run_db());
   writer.job();
@@ -57,6 +59,7 @@ TEST_F(RunSessionTest, ReadsExistingAndThenAddedRows) {
   EXPECT_TRUE(session_->trouble().ok());
 }
 
+// A view that repainted after each portion would make a large file slow to open.
 TEST_F(RunSessionTest, ReportsManyPortionsTogether) {
   RunWriter writer(run_db());
   writer.job();
@@ -69,6 +72,7 @@ TEST_F(RunSessionTest, ReportsManyPortionsTogether) {
   EXPECT_EQ(session_->view().metric(kJob, "m", "")->curve.over_rounds->size(), 12'000u);
 }
 
+// 20 reads of an unchanged file cause no signal.
 TEST_F(RunSessionTest, SaysNothingWhenThereIsNothing) {
   RunWriter writer(run_db());
   writer.job();
@@ -79,6 +83,7 @@ TEST_F(RunSessionTest, SaysNothingWhenThereIsNothing) {
   EXPECT_EQ(changes_, before);
 }
 
+// The dashboard may be started before the coordinator.
 TEST_F(RunSessionTest, WaitsForAFileThatIsNotThere) {
   open();
   QSignalSpy troubles(session_.get(), &RunSession::trouble_changed);
@@ -94,6 +99,7 @@ TEST_F(RunSessionTest, WaitsForAFileThatIsNotThere) {
   EXPECT_TRUE(happens([&] { return session_->caught_up(); }));
 }
 
+// The second file has the same job number and fewer rounds.
 TEST_F(RunSessionTest, AFileThatIsReplacedBeginsAnew) {
   {
     RunWriter writer(run_db());
@@ -112,6 +118,7 @@ TEST_F(RunSessionTest, AFileThatIsReplacedBeginsAnew) {
   EXPECT_EQ(session_->job_info()->name, "another");
 }
 
+// An unknown number chooses the newest job.
 TEST_F(RunSessionTest, ShowsTheJobSubmittedLastOrTheOneChosen) {
   RunWriter writer(run_db());
   writer.job(1, "first");
@@ -125,6 +132,7 @@ TEST_F(RunSessionTest, ShowsTheJobSubmittedLastOrTheOneChosen) {
   EXPECT_EQ(session_->job(), 2u) << "there is no such job";
 }
 
+// Details are read on request, because all of them would not fit into memory.
 TEST_F(RunSessionTest, AnswersWithTheDetailsOfARound) {
   RunWriter writer(run_db());
   writer.job();
@@ -143,6 +151,7 @@ TEST_F(RunSessionTest, AnswersWithTheDetailsOfARound) {
   EXPECT_EQ(refused[0][0].toULongLong(), 9u);
 }
 
+// From 0 to 9 ms after opening, while the reader's thread is at different places.
 TEST_F(RunSessionTest, MayBeClosedAtAnyTime) {
   RunWriter writer(run_db());
   writer.job();

@@ -23,6 +23,8 @@ using tables_testing::some_report;
 // Ends the program at the first inconsistency that a view could not handle.
 constexpr auto kFatal = QAbstractItemModelTester::FailureReportingMode::Fatal;
 
+// Counts the signals of a model. Views react to each signal, so their number is the cost of an
+// update.
 struct ModelWatch {
   explicit ModelWatch(QAbstractItemModel& model)
       : tester(&model, kFatal),
@@ -45,6 +47,7 @@ struct ModelWatch {
   QSignalSpy reset;
 };
 
+// The text of a cell, by the stable key of its column.
 QString shown(const TableModel& model, int row, const char* column) {
   return model.text(row, model.column_of(column));
 }
@@ -57,6 +60,7 @@ RunView view_with_agents(std::size_t count) {
   return view;
 }
 
+// Reports of these agents on one round, with the same loss.
 void report(RunView& view, std::uint64_t round, const std::vector<std::int64_t>& agents,
             double loss = 0.5) {
   RunChanges changes;
@@ -68,6 +72,8 @@ void report(RunView& view, std::uint64_t round, const std::vector<std::int64_t>&
 
 // --- agents ------------------------------------------------------------------------------------
 
+// Rates are inverse times per byte: 1e-6 s is 8 Mbit/s. Agent 2 has reported nothing, so its cells
+// show a dash instead of a zero.
 TEST(AgentsModel, ShowsKnownValuesWithUnits) {
   RunView view = view_with_agents(2);
   report(view, 1, {1}, 2);
@@ -103,6 +109,8 @@ TEST(AgentsModel, ShowsKnownValuesWithUnits) {
   EXPECT_EQ(model.curve(1, model.column_of("trend")), nullptr);
 }
 
+// For a loss the best value is the lowest; for an accuracy it is the highest, which is not the last
+// one here.
 TEST(AgentsModel, AnAccuracyIsAShareAndItsBestTheHighest) {
   RunView view = view_with_agents(1);
   RunChanges changes;
@@ -116,6 +124,7 @@ TEST(AgentsModel, AnAccuracyIsAShareAndItsBestTheHighest) {
   EXPECT_EQ(shown(model, 0, "best"), "90.0 %");
 }
 
+// Rows are never reset, because a reset would lose the user's selection and scroll position.
 TEST(AgentsModel, AddsRowsAndChangesThemInPlace) {
   RunView view;
   AgentsModel model;
@@ -147,6 +156,7 @@ TEST(AgentsModel, AddsRowsAndChangesThemInPlace) {
   EXPECT_EQ(shown(model, 4, "state"), "away");
 }
 
+// Reports name agents by number. The names come from another table, which may be read later.
 TEST(AgentsModel, AnAgentIsThereBeforeTheFileNamesIt) {
   RunView view;
   report(view, 1, {1});
@@ -162,6 +172,8 @@ TEST(AgentsModel, AnAgentIsThereBeforeTheFileNamesIt) {
   EXPECT_EQ(watch.reset.size(), 0);
 }
 
+// Numbers of agents are unique within a file only, so rows of another run must not be taken for the
+// same agents.
 TEST(AgentsModel, AnotherRunIsAnotherTable) {
   AgentsModel model;
   ModelWatch watch(model);
@@ -213,6 +225,7 @@ TEST(AgentsModel, TenThousandAgentsTakeFewSignals) {
   EXPECT_EQ(reset.size() + inserted.size(), 1);
 }
 
+// Names come from agents and may be long, contain line breaks or look like rich text.
 TEST(AgentsModel, HostileTextsStayInTheirCells) {
   std::vector<AgentInfo> agents;
   for (const std::string& text : hostile_texts()) {
@@ -248,6 +261,8 @@ void add_events(RunView& view, std::int64_t first, std::int64_t last) {
   view.apply(std::move(changes));
 }
 
+// The view keeps 100 events. Each update removes and inserts at most once, whatever the number of
+// events.
 TEST(EventsModel, NewOnesComeAtTheEndAndTheOldestGo) {
   RunView view({.events_max = 100});
   EventsModel model;
@@ -275,6 +290,7 @@ TEST(EventsModel, NewOnesComeAtTheEndAndTheOldestGo) {
   EXPECT_EQ(model.event_at(0).number, 1101);
 }
 
+// Event numbers start at 1 again, so numbers alone cannot tell the two runs apart.
 TEST(EventsModel, ARunThatBeginsAnewIsNotMixedWithTheOneBefore) {
   RunView view;
   EventsModel model;
@@ -298,6 +314,8 @@ TEST(EventsModel, ARunThatBeginsAnewIsNotMixedWithTheOneBefore) {
   EXPECT_EQ(model.rowCount(), 0);
 }
 
+// The bound of the view is 50,000 events. The sixth portion exceeds it and removes the oldest ones
+// in one signal.
 TEST(EventsModel, FiftyThousandInPortionsTakeASignalOrTwoEach) {
   RunView view;
   EventsModel model;
@@ -316,6 +334,8 @@ TEST(EventsModel, FiftyThousandInPortionsTakeASignalOrTwoEach) {
   EXPECT_EQ(model.event_at(49'999).number, 60'000);
 }
 
+// The mark has a colour and the text has the level, so nobody depends on colour alone. Levels sort
+// by severity, not by name.
 TEST(EventsModel, SaysWhenAndHowGrave) {
   RunView view;
   RunChanges changes;
@@ -335,6 +355,7 @@ TEST(EventsModel, SaysWhenAndHowGrave) {
 
 // --- alternatives ------------------------------------------------------------------------------
 
+// Three alternatives: neither Pareto nor chosen, chosen, and Pareto only.
 RoundDetail some_detail() {
   RoundDetail detail;
   detail.alternatives = {{.codec = "fp32", .collective = "ring", .round_s = 4, .gain = 1},
@@ -352,6 +373,8 @@ RoundDetail some_detail() {
   return detail;
 }
 
+// Another plan with the same alternatives changes rows in place; other alternatives reset the
+// table.
 TEST(AlternativesModel, MarksTheChoiceInWordsAndInColour) {
   RoundDetail detail = some_detail();
   AlternativesModel model;

@@ -36,6 +36,8 @@ class TableTextTest : public testing::Test {
   TableProxy proxy_{events_};
 };
 
+// RFC 4180: CRLF at the end of each line, and quotes around cells that have separators, quotes or
+// line breaks.
 TEST_F(TableTextTest, FollowsTheStandard) {
   feed({"plain", "a, b", "say \"hi\"", "two\r\nlines", "tab\there", "", " blanks ", "ü"});
   const std::vector<int> all = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -51,6 +53,7 @@ TEST_F(TableTextTest, FollowsTheStandard) {
                        "5,\xc3\xbc\r\n"));
 }
 
+// For the clipboard the separator is a tab, so a comma needs no quotes.
 TEST_F(TableTextTest, WithTabsBetweenTabsAreQuoted) {
   feed({"a, b", "tab\there"});
   EXPECT_EQ(table_text(proxy_, {0, 1}, columns({"text", "level"}), '\t'),
@@ -59,12 +62,14 @@ TEST_F(TableTextTest, WithTabsBetweenTabsAreQuoted) {
                        "\"tab\there\"\twarning\r\n"));
 }
 
+// A file may be read in another time zone than it was written in.
 TEST_F(TableTextTest, DatesAreInUtc) {
   feed({"x"});
   EXPECT_EQ(table_text(proxy_, {0}, columns({"time"})),
             QByteArray("Time (UTC)\r\n2023-11-14T22:13:21.000Z\r\n"));
 }
 
+// A program reads the file: no prefixes, no dash for unknown values, and no column for the curve.
 TEST_F(TableTextTest, NumbersAreInBaseUnitsAndUnknownOnesEmpty) {
   RunChanges changes = tables_testing::some_job();
   changes.agents = tables_testing::some_agents(2);
@@ -84,6 +89,7 @@ TEST_F(TableTextTest, NumbersAreInBaseUnitsAndUnknownOnesEmpty) {
                        "agent-2,,,,\r\n"));
 }
 
+// "text:a" matches two of four rows.
 TEST_F(TableTextTest, AFileHasTheRowsThatTheFilterLeavesInTheirOrder) {
   feed({"b", "a", "other", "a2"});
   proxy_.set_filter("text:a");
@@ -97,12 +103,15 @@ TEST_F(TableTextTest, AFileHasTheRowsThatTheFilterLeavesInTheirOrder) {
   EXPECT_EQ(in.readAll(), QByteArray("Text\r\na2\r\na\r\n"));
 }
 
+// With its path, because the user chose it in a dialog.
 TEST_F(TableTextTest, AnUnwritableFileIsReported) {
   const Status written = write_table(proxy_, columns({"text"}), "/nowhere/at/all.csv");
   EXPECT_EQ(written.code(), StatusCode::io_error);
   EXPECT_NE(written.text().find("/nowhere/at/all.csv"), std::string::npos) << written.text();
 }
 
+// Reads each text back. Texts that are not UTF-8 are left out, because they are replaced when they
+// are read.
 TEST_F(TableTextTest, HostileTextsComeBackWhole) {
   std::vector<std::string> texts = tables_testing::hostile_texts();
   std::erase_if(texts,

@@ -53,6 +53,7 @@ struct TableUnderTest {
       &table.proxy(), QAbstractItemModelTester::FailureReportingMode::Fatal);
 };
 
+// The table of agents with a filter bar, fed like a page feeds it.
 class AgentsTableTest : public testing::Test {
  protected:
   AgentsTableTest() { table().set_empty_text("No agent has connected yet."); }
@@ -83,6 +84,7 @@ class AgentsTableTest : public testing::Test {
     }
     return out;
   }
+  // Scrolls to the column first: a click outside the visible area would reach nothing.
   void click_head(const char* key) {
     QHeaderView& heads = *table().horizontalHeader();
     table().show_column(key, true);
@@ -102,6 +104,7 @@ class AgentsTableTest : public testing::Test {
   RunView view_;
 };
 
+// Agent 3 has no loss. Three clicks go through ascending, descending and unsorted.
 TEST_F(AgentsTableTest, SortsByNumbersWithUnknownOnesLast) {
   feed(3);
   report(3, 1);
@@ -113,6 +116,7 @@ TEST_F(AgentsTableTest, SortsByNumbersWithUnknownOnesLast) {
   EXPECT_EQ(order(), (Names{"agent-1", "agent-2", "agent-3"})) << "as they came";
 }
 
+// Plain text order would put agent-10 before agent-2.
 TEST_F(AgentsTableTest, SortsNamesAsPeopleCount) {
   feed(11);
   click_head("agent");
@@ -122,6 +126,8 @@ TEST_F(AgentsTableTest, SortsNamesAsPeopleCount) {
   EXPECT_EQ(order()[0], "agent-11");
 }
 
+// The loss of agent 2 rises from the lowest to the highest. The selection follows the agent, not
+// the row.
 TEST_F(AgentsTableTest, ChangedRowsAreSortedAgainAndTheSelectionStays) {
   feed(3);
   report(3, 1);
@@ -137,6 +143,8 @@ TEST_F(AgentsTableTest, ChangedRowsAreSortedAgainAndTheSelectionStays) {
   EXPECT_TRUE(table().selectionModel()->isRowSelected(1, {}));
 }
 
+// Half of the agents have a device with "nano" in its name. "agent:1" restricts one column; both
+// conditions must hold.
 TEST_F(AgentsTableTest, FiltersAsOneTypesAndCounts) {
   feed(12);
   EXPECT_EQ(under_test_.bar.count_text(), "12");
@@ -163,6 +171,8 @@ TEST_F(AgentsTableTest, FiltersAsOneTypesAndCounts) {
   EXPECT_TRUE(table().hasFocus()) << "then it leads back";
 }
 
+// Rows are copied in the order of the table, not of the clicks, and without hidden columns. Tabs
+// and CRLF are what spreadsheets expect.
 TEST_F(AgentsTableTest, CopiesTheRowsThatAreChosenInTheirOrder) {
   feed(4);
   for (const char* key : {"last", "best", "round_time", "ratio", "gain", "residual", "alpha_up",
@@ -178,6 +188,7 @@ TEST_F(AgentsTableTest, CopiesTheRowsThatAreChosenInTheirOrder) {
             "agent-3\tconnected\tOrin NX\r\n");
 }
 
+// A chosen row is shown beside the table; an entered row leads to another page.
 TEST_F(AgentsTableTest, EnterAndADoubleClickOpenARow) {
   feed(3);
   QSignalSpy chosen(&table(), &TableView::row_chosen);
@@ -209,6 +220,7 @@ void answer_menu(const QString& title, QStringList* seen = nullptr) {
   });
 }
 
+// The menu lists all columns, also those that are hidden.
 TEST_F(AgentsTableTest, ColumnsAreShownAndHiddenFromTheMenuOfTheHeads) {
   feed(2);
   EXPECT_FALSE(table().column_shown("build"));
@@ -223,6 +235,7 @@ TEST_F(AgentsTableTest, ColumnsAreShownAndHiddenFromTheMenuOfTheHeads) {
   EXPECT_FALSE(table().column_shown("state"));
 }
 
+// Without a column there would be no header whose menu could bring one back.
 TEST_F(AgentsTableTest, TheLastColumnCannotBeHidden) {
   feed(1);
   for (const TableColumn& column : under_test_.model.columns()) {
@@ -233,6 +246,7 @@ TEST_F(AgentsTableTest, TheLastColumnCannotBeHidden) {
   EXPECT_TRUE(table().column_shown("agent"));
 }
 
+// New rows must not undo a width that the user has set.
 TEST_F(AgentsTableTest, WidthsAreChosenOnceAndThenAPersonsOwn) {
   feed(1);
   const int column = under_test_.model.column_of("device");
@@ -242,6 +256,8 @@ TEST_F(AgentsTableTest, WidthsAreChosenOnceAndThenAPersonsOwn) {
   EXPECT_EQ(table().columnWidth(column), 77);
 }
 
+// Only three narrow columns are shown, so the last one fills the rest of the window and no scroll
+// bar appears.
 TEST_F(AgentsTableTest, AStretchedLastColumnDoesNotWidenTheTable) {
   table().horizontalHeader()->setStretchLastSection(true);
   const std::set<QString> kept = {"agent", "state", "seen"};
@@ -255,6 +271,7 @@ TEST_F(AgentsTableTest, AStretchedLastColumnDoesNotWidenTheTable) {
   EXPECT_EQ(heads.length(), table().viewport()->width());
 }
 
+// The widest column is bounded in pixels, and a line break does not make a row taller.
 TEST_F(AgentsTableTest, HostileNamesMakeNeitherWideColumnsNorHighRows) {
   RunChanges changes;
   changes.agents = std::vector<AgentInfo>();
@@ -271,6 +288,8 @@ TEST_F(AgentsTableTest, HostileNamesMakeNeitherWideColumnsNorHighRows) {
   EXPECT_FALSE(under_test_.window.grab().isNull());
 }
 
+// Every seventh loss is unknown. The curve of agent 1 must be drawn nevertheless, and a dark
+// palette changes its colour.
 TEST_F(AgentsTableTest, ItsCurvesAreDrawnInTheColourOfThePalette) {
   feed(2);
   for (std::uint64_t round = 1; round <= 30; ++round) {
@@ -293,6 +312,8 @@ TEST_F(AgentsTableTest, ItsCurvesAreDrawnInTheColourOfThePalette) {
   EXPECT_TRUE(has_colour(cell(0), slot_colour(0, true), 40));
 }
 
+// An empty area would leave open whether data are missing or still loading. A filter that hides all
+// rows must be distinguishable from that.
 TEST_F(AgentsTableTest, AnEmptyTableShowsItsEmptyText) {
   const auto ink = [&] {
     return inked_share(table().viewport()->grab().toImage(),
@@ -308,6 +329,7 @@ TEST_F(AgentsTableTest, AnEmptyTableShowsItsEmptyText) {
 
 // --- events ------------------------------------------------------------------------------------
 
+// Events whose levels repeat in the order warning, error, info, so each third has one level.
 class EventsTableTest : public testing::Test {
  protected:
   EventsTableTest() {
@@ -332,6 +354,8 @@ class EventsTableTest : public testing::Test {
   RunView view_;
 };
 
+// A level keeps events of this severity and above: the last entry keeps errors only, the one before
+// keeps warnings too.
 TEST_F(EventsTableTest, ALevelKeepsEventsOfItsSeverity) {
   feed(1, 30);
   EXPECT_EQ(under_test_.bar.count_text(), "30");
@@ -347,6 +371,7 @@ TEST_F(EventsTableTest, ALevelKeepsEventsOfItsSeverity) {
   EXPECT_EQ(levels().currentIndex(), 0);
 }
 
+// A user who reads an older event must not lose it when new ones arrive.
 TEST_F(EventsTableTest, TheEndStaysInSightUntilOneScrollsAway) {
   feed(1, 100);
   EXPECT_GT(bar().maximum(), 0);

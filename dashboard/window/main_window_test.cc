@@ -29,6 +29,7 @@ class MainWindowTest : public testing::Test {
   MainWindowTest() { make_window(); }
 
   std::string path(const std::string& name) { return folder_ / name; }
+  // Windows share the settings file, so a second one finds what the first one has stored.
   void make_window() {
     window_.reset();
     context_ = std::make_unique<PageContext>();
@@ -58,6 +59,7 @@ class MainWindowTest : public testing::Test {
     return std::abs(context_->group().x_axis().range().high - round) <= 0.5;
   }
   QString banner() { return window_->banner().text(); }
+  // Files are read on another thread.
   bool read_all() {
     return happens([this] { return window_->runs().caught_up(); });
   }
@@ -68,6 +70,7 @@ class MainWindowTest : public testing::Test {
   std::unique_ptr<MainWindow> window_;
 };
 
+// The status bar has the state of each run; without an error there is no banner.
 TEST_F(MainWindowTest, OpensRunsAndShowsTheirState) {
   write_run("run.db");
   window_->open_run(path("run.db"));
@@ -78,6 +81,7 @@ TEST_F(MainWindowTest, OpensRunsAndShowsTheirState) {
   EXPECT_TRUE(window_->windowTitle().contains("run.db"));
 }
 
+// A hidden page is not painted for new rounds, and catches up when it is shown.
 TEST_F(MainWindowTest, APageIsPaintedWhileVisibleAndWhenShownAgain) {
   RunWriter writer(path("run.db"));
   writer.job();
@@ -104,6 +108,7 @@ TEST_F(MainWindowTest, APageIsPaintedWhileVisibleAndWhenShownAgain) {
   EXPECT_TRUE(happens([&] { return paints("traffic") > traffic; }));
 }
 
+// Every coordinator's journal is called run.db. The folder is shown only while two names are equal.
 TEST_F(MainWindowTest, RunsOfOneNameAreDistinguishedByTheirFolders) {
   for (const char* day : {"monday", "today"}) {
     std::filesystem::create_directory(path(day));
@@ -134,6 +139,7 @@ TEST_F(MainWindowTest, AgentsGetTheirColoursBeforeThePagesDraw) {
   EXPECT_EQ(context_->group().colours().slot_of("a"), 1u) << "after the run";
 }
 
+// The paths differ as texts but lead to one file.
 TEST_F(MainWindowTest, TheSameRunIsNotOpenedTwice) {
   write_run("run.db");
   window_->open_run(path("run.db"));
@@ -142,6 +148,7 @@ TEST_F(MainWindowTest, TheSameRunIsNotOpenedTwice) {
   EXPECT_TRUE(banner().contains("already_exists")) << banner().toStdString();
 }
 
+// The limit is the number of colours that can be told apart.
 TEST_F(MainWindowTest, ManyRunsAreRefused) {
   for (std::size_t i = 0; i <= OpenRuns::kRunsMax; ++i) {
     window_->open_run(path(std::to_string(i) + ".db"));
@@ -150,6 +157,7 @@ TEST_F(MainWindowTest, ManyRunsAreRefused) {
   EXPECT_TRUE(banner().contains("at most 8")) << banner().toStdString();
 }
 
+// The error is a banner and no dialog, so it disappears by itself when the file is replaced.
 TEST_F(MainWindowTest, AFileThatIsNoRunIsReportedUntilItIsOne) {
   std::ofstream(path("run.db")) << "no database, but longer than the head of one";
   window_->open_run(path("run.db"));
@@ -160,6 +168,7 @@ TEST_F(MainWindowTest, AFileThatIsNoRunIsReportedUntilItIsOne) {
   EXPECT_TRUE(happens([&] { return banner().isEmpty() && window_->runs().caught_up(); }));
 }
 
+// A dashboard may be older than the coordinator whose journal it opens.
 TEST_F(MainWindowTest, ANewerSchemaIsReported) {
   {
     RunWriter writer(path("run.db"));
@@ -170,6 +179,7 @@ TEST_F(MainWindowTest, ANewerSchemaIsReported) {
   EXPECT_EQ(window_->run_status().text(0), "run.db: cannot be read");
 }
 
+// The rounds that were read stay visible.
 TEST_F(MainWindowTest, ARemovedFileIsReportedUntilItReturns) {
   write_run("run.db");
   window_->open_run(path("run.db"));
@@ -181,6 +191,8 @@ TEST_F(MainWindowTest, ARemovedFileIsReportedUntilItReturns) {
   EXPECT_TRUE(happens([&] { return banner().isEmpty(); })) << banner().toStdString();
 }
 
+// SQLite keeps the newest commits in a second file. A copy without it opens without an error and
+// lacks them.
 TEST_F(MainWindowTest, AFileThatWasCopiedWithoutItsLogIsSaid) {
   RunWriter writer(path("live.db"));
   writer.job();
@@ -192,6 +204,7 @@ TEST_F(MainWindowTest, AFileThatWasCopiedWithoutItsLogIsSaid) {
   })) << banner().toStdString();
 }
 
+// Backwards, because the first page is visible at the start.
 TEST_F(MainWindowTest, PagesHaveKeys) {
   const std::vector<Page*>& pages = window_->docks().pages();
   ASSERT_GE(pages.size(), 2u);
@@ -203,6 +216,7 @@ TEST_F(MainWindowTest, PagesHaveKeys) {
   }
 }
 
+// Otherwise a user would have to search the menu for a page closed by mistake.
 TEST_F(MainWindowTest, AClosedPageReopensByItsKey) {
   Page* const page = window_->docks().pages()[1];
   window_->docks().toggle_action(1)->trigger();
@@ -211,6 +225,7 @@ TEST_F(MainWindowTest, AClosedPageReopensByItsKey) {
   EXPECT_TRUE(happens([&] { return window_->docks().page_in_sight(page->name()); }));
 }
 
+// The layout and the choice of the x axis survive a restart; a reset brings every page back.
 TEST_F(MainWindowTest, TheLayoutIsRememberedAndReset) {
   window_->docks().toggle_action(1)->trigger();
   window_->actions().over_time->trigger();
@@ -224,6 +239,7 @@ TEST_F(MainWindowTest, TheLayoutIsRememberedAndReset) {
   EXPECT_TRUE(happens([&] { return window_->docks().page_in_sight("overview"); }));
 }
 
+// The settings may come from another version or be damaged.
 TEST_F(MainWindowTest, ASpoiltLayoutIsNotTaken) {
   settings_->setValue("window/pages", QByteArray("nonsense"));
   settings_->setValue("window/geometry", QByteArray("nonsense"));
@@ -232,6 +248,7 @@ TEST_F(MainWindowTest, ASpoiltLayoutIsNotTaken) {
   EXPECT_TRUE(happens([&] { return window_->docks().page_in_sight("overview"); }));
 }
 
+// The action's check mark follows the state, whoever changes it.
 TEST_F(MainWindowTest, LiveAndPausedHaveAKey) {
   PlotGroup& group = context_->group();
   EXPECT_TRUE(group.x_axis().live());
@@ -243,6 +260,7 @@ TEST_F(MainWindowTest, LiveAndPausedHaveAKey) {
   EXPECT_TRUE(window_->actions().live->isChecked());
 }
 
+// Keys of the window act on the plots of all pages.
 TEST_F(MainWindowTest, AZoomIsUndoneByAKey) {
   write_run("run.db", 20);
   window_->open_run(path("run.db"));
@@ -258,6 +276,7 @@ TEST_F(MainWindowTest, AZoomIsUndoneByAKey) {
   EXPECT_TRUE(sees_up_to(20)) << group.x_axis().range().high;
 }
 
+// An event points to round 7, which the zoom had moved out of sight.
 TEST_F(MainWindowTest, AMomentThatIsWantedIsPointedAt) {
   write_run("run.db", 20);
   window_->open_run(path("run.db"));
@@ -270,6 +289,8 @@ TEST_F(MainWindowTest, AMomentThatIsWantedIsPointedAt) {
   EXPECT_LT(group.x_axis().range().low, 7) << "it is in sight";
 }
 
+// The sheet is made from the actions, so a new key cannot be forgotten. It is not modal, so the
+// window stays usable.
 TEST_F(MainWindowTest, TheCheatSheetListsEveryKeyAndHoldsNothingUp) {
   key(Qt::Key_Question);
   ASSERT_NE(window_->cheat_sheet(), nullptr);
@@ -290,6 +311,7 @@ TEST_F(MainWindowTest, TheCheatSheetListsEveryKeyAndHoldsNothingUp) {
   EXPECT_TRUE(happens([&] { return window_->cheat_sheet() == nullptr; }));
 }
 
+// Qt runs neither of two actions with the same key.
 TEST_F(MainWindowTest, NoTwoActionsHaveOneKey) {
   QStringList keys;
   for (const QAction* action : window_->actions().all()) {
@@ -299,6 +321,7 @@ TEST_F(MainWindowTest, NoTwoActionsHaveOneKey) {
   EXPECT_GT(keys.size(), 12);
 }
 
+// A hidden menu bar cannot offer the way back, so the key must.
 TEST_F(MainWindowTest, FullScreenIsLeftAsItIsEntered) {
   key(Qt::Key_F11);
   EXPECT_TRUE(window_->isFullScreen());
@@ -308,6 +331,7 @@ TEST_F(MainWindowTest, FullScreenIsLeftAsItIsEntered) {
   EXPECT_TRUE(window_->menuBar()->isVisible());
 }
 
+// Contrasts are those of WCAG: 7 for text (AAA) and 4.5 for secondary text (AA).
 TEST_F(MainWindowTest, DarkAndLightAreThePalettes) {
   write_run("run.db");
   window_->open_run(path("run.db"));

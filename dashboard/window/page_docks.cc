@@ -59,8 +59,8 @@ bool PageDocks::show_page(const QString& name) {
 
 // A dock behind another tab counts as shown, although no part of it is visible.
 bool PageDocks::page_in_sight(const QString& name) const {
-  const Page* const wanted = page(name);
-  return wanted != nullptr && !wanted->visibleRegion().isEmpty();
+  const Page* const found = page(name);
+  return found != nullptr && !found->visibleRegion().isEmpty();
 }
 
 QAction* PageDocks::toggle_action(std::size_t page) const {

@@ -14,6 +14,7 @@ class ControlPageOverAFile : public ControlFederation {
   void open_file() { open(origin_of_file(federation_.coordinator_journal())); }
 };
 
+// Stopping asks first, because a stopped job does not continue. The reason is stored with the job.
 TEST_F(ControlPageOverAFile, PausesResumesAndStopsAJob) {
   federation_.start_all();
   open_file();
@@ -48,6 +49,8 @@ TEST_F(ControlPageOverAFile, PausesResumesAndStopsAJob) {
   EXPECT_EQ(QApplication::activeModalWidget(), nullptr);
 }
 
+// A misspelt key is found before anything is sent; the same name twice is refused by the
+// coordinator.
 TEST_F(ControlPageOverAFile, SubmitsAJobThatMakesSense) {
   federation_.start_coordinator();
   open_file();
@@ -70,6 +73,7 @@ TEST_F(ControlPageOverAFile, SubmitsAJobThatMakesSense) {
   EXPECT_TRUE(answers_contain("submit second: already_exists")) << page_->answers().toStdString();
 }
 
+// The file is read again when it is submitted, so a change after the check cannot slip through.
 TEST_F(ControlPageOverAFile, NothingIsSentBeforeItIsSubmitted) {
   federation_.start_coordinator();
   open_file();
@@ -83,6 +87,7 @@ TEST_F(ControlPageOverAFile, NothingIsSentBeforeItIsSubmitted) {
   EXPECT_FALSE(page_->submit_form().submit().isEnabled());
 }
 
+// The coordinator is killed and started again over the same journal.
 TEST_F(ControlPageOverAFile, ReportsAMissingCoordinatorAndReconnects) {
   federation_.start_all();
   open_file();
@@ -101,6 +106,7 @@ TEST_F(ControlPageOverAFile, ReportsAMissingCoordinatorAndReconnects) {
   EXPECT_TRUE(reaches(before + 3)) << "the plots' numbers go on too";
 }
 
+// The same rules as the allow-list's, before anything is sent.
 TEST_F(ControlPageOverAFile, ChecksAnAgentToAllow) {
   federation_.start_coordinator();
   open_file();
@@ -116,6 +122,7 @@ TEST_F(ControlPageOverAFile, ChecksAnAgentToAllow) {
   EXPECT_FALSE(form.allow().isEnabled());
 }
 
+// Alt+U pauses and Alt+T asks whether to stop. The button No has the focus.
 TEST_F(ControlPageOverAFile, WorksByItsKeys) {
   federation_.start_all();
   open_file();

@@ -47,6 +47,7 @@ class WatchPlace {
   std::string endpoint_ = "tcp://127.0.0.1:" + std::to_string(free_port());
 };
 
+// A real coordinator with a port for watchers. Anna is an operator, ben may only watch.
 class Watching : protected WatchPlace, public ControlFederation {
  protected:
   Watching() : ControlFederation(with_watch(*this, options())) {
@@ -81,6 +82,7 @@ class Watching : protected WatchPlace, public ControlFederation {
   }
 };
 
+// The table has as many rows as its last round number: no round is missing or doubled.
 TEST_F(Watching, ShowsTheSameAsTheFile) {
   federation_.start_all();
   connect_as("ben");
@@ -91,6 +93,7 @@ TEST_F(Watching, ShowsTheSameAsTheFile) {
   EXPECT_EQ(table.size(), table.columns.round.back()) << "each round once";
 }
 
+// Pause, resume, submit and stop by the page's buttons, and the coordinator's state after each.
 TEST_F(Watching, AnOperatorChangesJobs) {
   federation_.start_all();
   connect_as("anna");
@@ -109,6 +112,7 @@ TEST_F(Watching, AnOperatorChangesJobs) {
   ASSERT_TRUE(is("test", wire::JobState::stopped)) << page_->answers().toStdString();
 }
 
+// Revoking disconnects the agent at once; it reconnects by itself when it is allowed again.
 TEST_F(Watching, AnOperatorSendsAnAgentAwayAndLetsItIn) {
   federation_.start_all();
   connect_as("anna");
@@ -131,6 +135,7 @@ TEST_F(Watching, AnOperatorSendsAnAgentAwayAndLetsItIn) {
   EXPECT_TRUE(agent_is("agent-1", true));
 }
 
+// The page names the setting that would make ben an operator.
 TEST_F(Watching, AnObserverCanWatchButChangeNothing) {
   federation_.start_all();
   connect_as("ben");
@@ -145,6 +150,7 @@ TEST_F(Watching, AnObserverCanWatchButChangeNothing) {
   EXPECT_FALSE(page_->submit_form().submit().isEnabled());
 }
 
+// Two mistakes: a key that the coordinator does not know, and a coordinator that has another key.
 TEST_F(Watching, AKeyThatIsNotOnTheListGetsThatAnswer) {
   federation_.start_coordinator();
   const Result<JoinFile> anna = read_join_file(join_file("anna"));
@@ -165,6 +171,7 @@ TEST_F(Watching, AKeyThatIsNotOnTheListGetsThatAnswer) {
   EXPECT_FALSE(run_->view().jobs().size() > 0) << "nothing of another coordinator is shown";
 }
 
+// After a restart the reader continues behind the last round that it has.
 TEST_F(Watching, AKilledCoordinatorIsWaitedFor) {
   federation_.start_all();
   connect_as("anna");
@@ -193,6 +200,7 @@ TEST_F(Watching, AKilledCoordinatorIsWaitedFor) {
   overview.set_runs({});
 }
 
+// The program in a process of its own, with the key of an observer.
 TEST_F(Watching, APictureIsWrittenAcrossTheNetworkToo) {
   federation_.start_all();
   ASSERT_TRUE(federation_.committed(5));
@@ -207,6 +215,7 @@ TEST_F(Watching, APictureIsWrittenAcrossTheNetworkToo) {
   EXPECT_EQ(picture.size(), QSize(1280, 800));
 }
 
+// Both show the same run, but they are two sources with a key each.
 TEST_F(Watching, AFileAndAConnectionAreComparedInColoursOfTheirOwn) {
   federation_.start_all();
   OpenRuns runs;

@@ -31,7 +31,7 @@ TEST(BadInput, AKeyThatIsNotAllowedIsRefusedAndLoggedOnce) {
     return federation.metric("tributary_link_refused_total{reason=\"unknown_key\"}") >= 3;
   }));
   federation.start_agent(2);
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   stranger.kill();
   // It must not have received anything of the job.
   EXPECT_TRUE(stranger.lines_with({"model stored"}).empty());
@@ -49,7 +49,7 @@ TEST(BadInput, AnAgentThatExpectsAnotherCoordinatorOpensNoSessionWithThisOne) {
   Process other(command, federation.path("other.log"));
   EXPECT_TRUE(other.logs({"unreachable"}));
   other.kill();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 
@@ -87,7 +87,7 @@ struct AtThePort : ::testing::Test {
     guest.reset();
     if (HasFatalFailure()) return;
     federation.start_agent(2);
-    federation.expect_everybody_ends();
+    federation.expect_all_end();
     federation.expect_sound();
   }
 

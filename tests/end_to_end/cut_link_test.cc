@@ -33,9 +33,9 @@ struct CutLink : ::testing::Test {
     return federation.coordinator().logs({"agent_gone", "source=agent-2", reason});
   }
   // The agent takes part again, and its updates are conserved.
-  void expect_it_comes_back() {
+  void expect_recovery() {
     EXPECT_TRUE(all_three(2)) << "it did not come back";
-    federation.expect_everybody_ends();
+    federation.expect_all_end();
     federation.expect_sound();
   }
 
@@ -52,7 +52,7 @@ TEST_F(CutLink, ABlackHoleInBothDirections) {
   EXPECT_TRUE(two_alone(4));
   EXPECT_TRUE(lost("reason=silent"));
   relay->heal();
-  expect_it_comes_back();
+  expect_recovery();
 }
 
 TEST_F(CutLink, OnlyTheUplinkIsLost) {
@@ -60,7 +60,7 @@ TEST_F(CutLink, OnlyTheUplinkIsLost) {
   EXPECT_TRUE(two_alone(4));
   EXPECT_TRUE(lost("reason=silent"));
   relay->heal();
-  expect_it_comes_back();
+  expect_recovery();
 }
 
 TEST_F(CutLink, ConnectionsAreResetAndRefused) {
@@ -69,7 +69,7 @@ TEST_F(CutLink, ConnectionsAreResetAndRefused) {
   EXPECT_TRUE(federation.agent(2).logs({"unreachable"}));
   const std::uint64_t before = relay->connections();
   relay->heal();
-  expect_it_comes_back();
+  expect_recovery();
   EXPECT_GT(relay->connections(), before);
 }
 
@@ -79,7 +79,7 @@ TEST_F(CutLink, HalfOfTheConnectionOutlivesTheOther) {
   relay->swallow();
   EXPECT_TRUE(two_alone(2));
   relay->heal(true);
-  expect_it_comes_back();
+  expect_recovery();
   // More than two if the agent had already given up the connection itself.
   EXPECT_GE(relay->connections(), 2u);
 }
@@ -92,7 +92,7 @@ TEST_F(CutLink, AgainAndAgain) {
     relay->heal(i == 1);
     EXPECT_TRUE(all_three(1));
   }
-  expect_it_comes_back();
+  expect_recovery();
 }
 
 }  // namespace

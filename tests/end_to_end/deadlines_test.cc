@@ -72,7 +72,7 @@ TEST(Repeats, AreShownByCause) {
   Federation federation(
       {.agents = 1, .rounds = 2, .parameters = 1'000, .coordinator_settings = {}});
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   const Json none = {{"up", {{"lost", 0}, {"known", 0}, {"late", 0}, {"no_room", 0}}},
                      {"down", {{"lost", 0}, {"session", 0}}}};
   EXPECT_EQ(shown(federation)["repeated_bytes"], none);

@@ -61,7 +61,7 @@ TEST(Export, GivesTheNewestModelWhileTheCoordinatorRuns) {
 TEST(Export, GivesTheLastModelWhenAllIsOver) {
   Federation federation({.agents = 2, .rounds = 7});
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   EXPECT_EQ(export_round(federation, federation.path("coordinator.db")), 7u);
   EXPECT_NE(log_of(federation).find("not as TorchScript"), std::string::npos)
       << "a synthetic job has no network";

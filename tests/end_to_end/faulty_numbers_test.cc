@@ -133,7 +133,7 @@ void play(const TrainerFault& fault) {
   Federation federation(options);
   set_fault(federation, kCulprit, fault.value, fault.always);
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   expect_finished(federation, fault.named);
   for (std::uint32_t agent = 0; agent < kFaultyAgents; ++agent) {
     EXPECT_TRUE(federation.agent(agent).lines_with({"conservation violated"}).empty()) << agent;
@@ -180,7 +180,7 @@ TEST(FaultyNumbers, AJobWithoutConvergingAgentsEndsWithTheReason) {
     set_fault(federation, agent, "nan", true);
   }
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   const Outcome outcome(federation);
   EXPECT_EQ(outcome.job().state, wire::JobState::stopped);
   EXPECT_EQ(outcome.job().state_reason, "model_not_finite");
@@ -203,7 +203,7 @@ TEST(FaultyNumbers, AnExclusionSurvivesAKilledCoordinator) {
     federation.coordinator().kill();
     federation.start_coordinator();
   }
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   const Outcome outcome(federation);
   EXPECT_EQ(outcome.exported_round(), options.rounds);
   std::vector<std::uint64_t> rounds_left;
@@ -225,7 +225,7 @@ TEST(FaultyNumbers, AnAgentThatOnlyTheStepShowsIsFoundByHalving) {
   Federation federation(options);
   set_fault(federation, kCulprit, "1e30", true);
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   expect_finished(federation, true);
   EXPECT_FALSE(federation.agent(kCulprit).lines_with({"residual_dropped"}).empty());
 }

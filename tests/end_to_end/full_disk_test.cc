@@ -22,7 +22,7 @@ TEST(FullDisk, OnTheCoordinatorHoldsTheJobUntilThereIsSpace) {
     EXPECT_TRUE(federation.coordinator().running());
     EXPECT_TRUE(federation.coordinator().lines_with({"agent_gone"}).empty());
     disk.free_space();
-    federation.expect_everybody_ends();
+    federation.expect_all_end();
     EXPECT_EQ(federation.coordinator().lines_with({"store_failed"}).size(), 1u);
     federation.expect_sound();
   });
@@ -43,7 +43,7 @@ TEST(FullDisk, OnAnAgentExcludesItUntilThereIsSpace) {
     disk.free_space();
     const std::size_t before = coordinator.lines_with({"round committed", "contributors=3"}).size();
     EXPECT_TRUE(coordinator.logs({"round committed", "contributors=3"}, before + 1)) << "with it";
-    federation.expect_everybody_ends();
+    federation.expect_all_end();
     federation.expect_sound();
   });
 }
@@ -60,7 +60,7 @@ TEST(FullDisk, AKillWhileItIsFullLosesNothingEither) {
     federation.coordinator().kill();
     disk.free_space();
     federation.start_coordinator();
-    federation.expect_everybody_ends();
+    federation.expect_all_end();
     federation.expect_sound();
   });
 }

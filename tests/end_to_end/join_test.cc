@@ -43,7 +43,7 @@ TEST(Join, TheFileIsAllThatAnAgentNeeds) {
   Process newcomer = agent_with(federation, let_in(federation, "garage-01"));
   EXPECT_EQ(newcomer.wait(), 0) << federation.path("new.log");
   EXPECT_FALSE(newcomer.lines_with({"model stored", "model_version=4"}).empty());
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   EXPECT_EQ(federation.coordinator().lines_with({"round committed", "contributors=2"}).size(), 4u);
 }
 

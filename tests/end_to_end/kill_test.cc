@@ -28,7 +28,7 @@ TEST(Kill, AnAgentInTheMiddleOfItsUploads) {
     federation.kill_agent(1);
     federation.start_agent(1);
   }
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 
@@ -40,7 +40,7 @@ TEST(Kill, TheCoordinatorBetweenJournalAndPublication) {
     federation.coordinator().kill();
     federation.start_coordinator();
   }
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 
@@ -77,7 +77,7 @@ TEST(Kill, TheCoordinatorWithAnUnpublishedCommit) {
   }
   // The relay may drop the connection too late; such rounds are not counted and are repeated.
   EXPECT_EQ(unheard, 2) << "the relay was too slow every time";
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 
@@ -92,7 +92,7 @@ TEST(Kill, TheCoordinatorAtRandomMoments) {
     federation.coordinator().kill();
     federation.start_coordinator();
   }
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 
@@ -106,7 +106,7 @@ TEST(Kill, AnAgentWithADamagedJournalStartsAgain) {
       << "something else altogether";
   federation.start_agent(1);
   EXPECT_TRUE(federation.agent(1).logs({"the journal was damaged", ".damaged"}));
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   const auto whole = read_agent_journal(federation.agent_journal(0));
   const auto anew = read_agent_journal(federation.agent_journal(1));
   ASSERT_TRUE(whole.ok() && anew.ok());
@@ -122,7 +122,7 @@ TEST(Kill, AllAtOnce) {
   federation.coordinator().kill();
   for (std::uint32_t i = 0; i < 3; ++i) federation.kill_agent(i);
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 
@@ -138,7 +138,7 @@ TEST(Kill, AnAgentSilentBeyondTheDeadlineIsExcludedAndReturns) {
   federation.agent(2).signal(SIGSTOP);
   EXPECT_TRUE(federation.coordinator().logs({"round committed", "contributors=2"}, 5));
   federation.agent(2).signal(SIGCONT);
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 

@@ -80,7 +80,7 @@ TEST(Links, PeersReportTheLinksBetweenThem) {
        .coordinator_settings = {"job.collective=ring", "job.bucket_values=1000000"},
        .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0", "trainer.train_ms=500"}});
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
   const auto answer = nlohmann::json::parse(federation.ask({"link", "list"}));
   int pairs = 0;

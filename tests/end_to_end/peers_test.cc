@@ -31,7 +31,7 @@ class Peers : public testing::TestWithParam<const char*> {};
 TEST_P(Peers, ExchangeByEveryCollective) {
   Federation federation(options_for(GetParam(), 6));
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
   EXPECT_EQ(rounds_by(federation, GetParam()), 6u);
 }
@@ -46,7 +46,7 @@ TEST(PeersOnTheirOwn, NeedNoEncryptionWhereNoOtherHasIt) {
   options.encrypted = false;
   Federation federation(options);
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
   EXPECT_EQ(rounds_by(federation, "ring"), 6u);
 }
@@ -60,7 +60,7 @@ TEST(PeersOnTheirOwn, GoByTheStarWhereOneOfThemDoesNotListen) {
     federation.set_for_agent(agent, "peers.endpoint=tcp://127.0.0.1:0");
   }
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
   EXPECT_EQ(rounds_by(federation, "star"), 6u);
 }
@@ -70,7 +70,7 @@ TEST(PeersOnTheirOwn, GoByTheStarWhereOneOfThemCannotBeReached) {
   Federation federation(options_for("ring", 6));
   federation.set_for_agent(1, "peers.advertise=tcp://127.0.0.1:1");
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
   EXPECT_EQ(rounds_by(federation, "star"), 6u);
 }
@@ -86,7 +86,7 @@ TEST(PeersOnTheirOwn, TakeSeveralExchangesForEachCommit) {
   ASSERT_TRUE(federation.coordinator().logs({"round committed", "collective=ring "}));
   federation.kill_agent(1);
   federation.start_agent(1);
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   // Rounds around the kill may use the star, so not all of them are by the ring.
   EXPECT_GT(rounds_by(federation, "ring"), 6u);
   EXPECT_TRUE(federation.agent(0).logs({"conservation holds"}));
@@ -120,7 +120,7 @@ TEST(PeersOnTheirOwn, AMemberThatIsKilledAtRandomMomentsTakesNothingAlong) {
     federation.kill_agent(agent);
     federation.start_agent(agent);
   }
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
   EXPECT_GT(rounds_by(federation, "ring"), 0u);
 }

@@ -225,7 +225,7 @@ TEST_P(PortFuzz, TheCoordinatorContinuesToServeItsAgents) {
   EXPECT_LT(federation.coordinator().lines_with({"frame_refused"}).size(), 200 * (1 + seconds / 60))
       << "it fills the log";
   mad.reset();
-  federation.expect_everybody_ends(kPatience + 4 * fuzz_for());
+  federation.expect_all_end(kPatience + 4 * fuzz_for());
   federation.expect_sound();
 }
 

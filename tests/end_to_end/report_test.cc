@@ -45,7 +45,7 @@ class Report : public testing::Test {
 TEST_F(Report, MatchesTheJournalOfTheFederation) {
   Federation federation({.agents = 2, .rounds = 12, .codec = "int8"});
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   make(federation);
   expect_xml(federation);
   const std::string page = read(federation.path("report/report.html"));

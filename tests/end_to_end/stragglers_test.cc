@@ -31,7 +31,7 @@ TEST(Stragglers, AnAgentThatTrainsTenTimesAsLongDelaysNoRoundAndContributes) {
   Federation federation(with_grace(8, kRounds));
   federation.set_for_agent(kSlow, "trainer.train_ms=1000");
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
   const AgentRounds rounds = rounds_of_agent(federation.coordinator_journal(), kSlow);
   fmt::print("{}\n", rounds.text());
@@ -60,7 +60,7 @@ TEST(Stragglers, AStoppedAgentDelaysOneRoundAndReturns) {
       federation.coordinator().lines_with({"round committed", "contributors=3"}).size();
   federation.agent(2).signal(SIGCONT);
   EXPECT_TRUE(federation.coordinator().logs({"round committed", "contributors=3"}, before + 20));
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 
@@ -79,7 +79,7 @@ TEST(Stragglers, AnUplinkOfATenthDelaysNoRoundAndContributes) {
         i, fmt::format("link.shape_bytes_per_s={}", i == kSlow ? 80'000 : 800'000));
   }
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   // A continued payload lacks the updates that were trained since, so the sums are not those of
   // expect_sound(). The agents' own accounts say that nothing is lost.
   federation.expect_identical();
@@ -121,7 +121,7 @@ class SlowUplinks : public testing::TestWithParam<UplinkCase> {
       federation.set_for_agent(i, fmt::format("link.shape_bytes_per_s={}", bytes_per_s));
     }
     federation.start_all();
-    federation.expect_everybody_ends();
+    federation.expect_all_end();
     federation.expect_identical();
     for (std::uint32_t i = 0; i <= kSlow; ++i) {
       EXPECT_TRUE(federation.agent(i).lines_with({"conservation violated"}).empty());

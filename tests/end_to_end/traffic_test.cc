@@ -71,7 +71,7 @@ class OnTheWire : public testing::TestWithParam<WireCase> {
       federation_.set_for_agent(i, "link.coordinator=" + relay.endpoint());
       federation_.start_agent(i);
     }
-    federation_.expect_everybody_ends();
+    federation_.expect_all_end();
     // A second connection would repeat the handshake and the model.
     ASSERT_EQ(relay.connections(), kAgents) << "nobody has lost a connection";
     carried_ = {.up = static_cast<double>(relay.bytes_up()),

@@ -121,7 +121,7 @@ schedule = "step:every=200,factor=0.1,warmup=5"
 )",
                          .agent_settings = settings()});
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_identical();
   EXPECT_GT(last_accuracy(federation.agent(0)), 0.9);
   // Values in the log are rounded.
@@ -140,7 +140,7 @@ learning_rate = 0.05
 )",
                          .agent_settings = settings()});
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_identical();
   EXPECT_GT(last_accuracy(federation.agent(1)), 0.9);
 }
@@ -176,7 +176,7 @@ learning_rate = 0.05
 )",
                          .agent_settings = reading});
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_identical();
   EXPECT_GT(last_accuracy(federation.agent(0)), 0.95);
 }
@@ -204,7 +204,7 @@ learning_rate = 0.0001
                            .coordinator_settings = {"job.collective=" + collective},
                            .agent_settings = agent_settings});
     federation.start_all();
-    federation.expect_everybody_ends();
+    federation.expect_all_end();
     federation.expect_identical();
     const auto run = RunFile::open(federation.coordinator_journal());
     ASSERT_TRUE(run.ok()) << run.status().text();
@@ -308,7 +308,7 @@ mode = "gradient"
   if (GetParam().agents_min > 1) federation.start_agent(0);
   EXPECT_TRUE(federation.agent(1).logs(GetParam().logged)) << federation.path("agent-1.log");
   if (GetParam().agents_min == 1) federation.start_agent(0);
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -393,7 +393,7 @@ learning_rate = 0.003
   federation.start_coordinator();
   ASSERT_TRUE(federation.coordinator().logs({"job restored"}));
   federation.ask({"job", "resume", "test"});
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_identical();
   const auto run = RunFile::open(federation.coordinator_journal());
   ASSERT_TRUE(run.ok()) << run.status().text();
@@ -456,7 +456,7 @@ class TrainingWithAStraggler : public Training {
     federation.start_all();
     const std::string last = fmt::format("model_version={}", kRounds);
     EXPECT_TRUE(federation.coordinator().logs({"evaluated", last}));
-    federation.expect_everybody_ends();
+    federation.expect_all_end();
     federation.expect_identical();
     const auto lines = federation.coordinator().lines_with({"evaluated", last});
     const double accuracy = lines.empty() ? -1 : std::stod(field(lines.back(), "accuracy"));

@@ -69,7 +69,7 @@ TEST(Watched, AKilledCoordinatorReturnsInTheCharts) {
     federation.coordinator().kill();
     federation.start_coordinator();
   }
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   expect_each_round_once(watcher, 12);
   federation.expect_sound();
 }
@@ -88,7 +88,7 @@ TEST(Watched, AFullDiskDoesNotDisturbObservers) {
     RunWatcher newcomer(federation.coordinator_journal());
     EXPECT_TRUE(newcomer.saw(2));
     disk.free_space();
-    federation.expect_everybody_ends();
+    federation.expect_all_end();
     expect_each_round_once(watcher, 30);
     expect_each_round_once(newcomer, 30);
     federation.expect_sound();

@@ -50,7 +50,7 @@ double bytes_sent(const std::string& codec, const std::string& collective) {
                          .coordinator_settings = {"job.collective=" + collective},
                          .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0"}});
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_identical();
   const auto file = RunFile::open(federation.coordinator_journal());
   EXPECT_TRUE(file.ok()) << file.status().text();

@@ -18,8 +18,8 @@ namespace tributary {
 namespace {
 
 using service_testing::filled;
-using service_testing::Heard;
 using service_testing::Inbox;
+using service_testing::PeerEvent;
 using std::chrono::milliseconds;
 using Ranks = std::vector<std::uint32_t>;
 
@@ -43,7 +43,7 @@ class PeerLinkOverMpi : public testing::Test {
 
   static std::uint32_t rank() { return ranks_testing::session->rank(); }
   static std::uint32_t size() { return ranks_testing::session->size(); }
-  static Ranks everybody() {
+  static Ranks all_ranks() {
     Ranks ranks;
     for (std::uint32_t i = 0; i < size(); ++i) ranks.push_back(i);
     return ranks;
@@ -67,17 +67,17 @@ class PeerLinkOverMpi : public testing::Test {
                  .payload = SharedSlice(std::move(payload))});
   }
   // Messages of earlier sessions and of ranks that have finished may arrive first.
-  Heard next_of(std::uint64_t session) {
+  PeerEvent next_of(std::uint64_t session) {
     for (;;) {
-      Heard heard = inbox_.next();
-      if (heard.session == 0 || (heard.session == session && heard.frame != kDone)) return heard;
-      done_ += heard.session == session ? 1 : 0;
+      PeerEvent event = inbox_.next();
+      if (event.session == 0 || (event.session == session && event.frame != kDone)) return event;
+      done_ += event.session == session ? 1 : 0;
     }
   }
   Status loss_of(std::uint64_t session, std::uint32_t member) {
     for (;;) {
-      const Heard heard = next_of(session);
-      if (heard.session == 0 || (heard.from == member && !heard.lost.ok())) return heard.lost;
+      const PeerEvent event = next_of(session);
+      if (event.session == 0 || (event.from == member && !event.lost.ok())) return event.lost;
     }
   }
   // No member leaves the session before all have reached this point. The first member tells them to
@@ -85,16 +85,16 @@ class PeerLinkOverMpi : public testing::Test {
   void meet(std::uint64_t session, const Ranks& members) {
     if (rank() == members[0]) {
       while (done_ + 1 < members.size()) {
-        const Heard heard = inbox_.next();
-        ASSERT_NE(heard.session, 0u);
-        if (heard.session == session && heard.frame == kDone) ++done_;
+        const PeerEvent event = inbox_.next();
+        ASSERT_NE(event.session, 0u);
+        if (event.session == session && event.frame == kDone) ++done_;
       }
       for (std::uint32_t i = 1; i < members.size(); ++i) send(i, "go");
     } else {
       send(0, kDone);
-      Heard heard = next_of(session);
-      while (heard.session != 0 && heard.from != 0) heard = next_of(session);
-      EXPECT_TRUE(heard.frame == "go" || !heard.lost.ok());
+      PeerEvent event = next_of(session);
+      while (event.session != 0 && event.from != 0) event = next_of(session);
+      EXPECT_TRUE(event.frame == "go" || !event.lost.ok());
     }
     done_ = 0;
   }
@@ -107,7 +107,7 @@ class PeerLinkOverMpi : public testing::Test {
 
 TEST_F(PeerLinkOverMpi, AllReceiveMessagesInOrder) {
   make();
-  Ranks members = everybody();
+  Ranks members = all_ranks();
   std::rotate(members.begin(), members.begin() + 1, members.end());
   const std::uint32_t own = place(members, rank());
   open(7, members);
@@ -121,12 +121,12 @@ TEST_F(PeerLinkOverMpi, AllReceiveMessagesInOrder) {
       send(to, fmt::format("{} to {}, {}", own, to, number), payload_of(number));
     }
   }
-  std::vector<std::uint32_t> heard(size());
+  std::vector<std::uint32_t> counts(size());
   for (std::uint32_t i = 0; i < kMessages * (size() - 1); ++i) {
-    const Heard one = next_of(7);
+    const PeerEvent one = next_of(7);
     ASSERT_TRUE(one.lost.ok()) << one.lost.text();
     ASSERT_LT(one.from, size());
-    const std::uint32_t number = heard[one.from]++;
+    const std::uint32_t number = counts[one.from]++;
     ASSERT_EQ(one.frame, fmt::format("{} to {}, {}", one.from, own, number));
     ASSERT_TRUE(std::ranges::equal(one.payload.view(), payload_of(number)));
   }
@@ -138,7 +138,7 @@ TEST_F(PeerLinkOverMpi, AllReceiveMessagesInOrder) {
 TEST_F(PeerLinkOverMpi, EpochsOfAllAndOfSomeFollowOneAnother) {
   make({.endpoint = {}, .connect_max = service_testing::kLong});
   for (std::uint64_t session = 100; session < 130; ++session) {
-    Ranks members = everybody();
+    Ranks members = all_ranks();
     std::rotate(members.begin(), members.begin() + static_cast<int>(session % size()),
                 members.end());
     if (session % 3 == 0) members.pop_back();
@@ -151,10 +151,10 @@ TEST_F(PeerLinkOverMpi, EpochsOfAllAndOfSomeFollowOneAnother) {
       if (to != own) send(to, std::to_string(session), filled(100'000, 1));
     }
     for (std::uint32_t i = 0; i + 1 < count; ++i) {
-      const Heard heard = next_of(session);
-      ASSERT_TRUE(heard.lost.ok()) << heard.lost.text();
-      ASSERT_EQ(heard.frame, std::to_string(session));
-      ASSERT_EQ(heard.payload.size(), 100'000u);
+      const PeerEvent event = next_of(session);
+      ASSERT_TRUE(event.lost.ok()) << event.lost.text();
+      ASSERT_EQ(event.frame, std::to_string(session));
+      ASSERT_EQ(event.payload.size(), 100'000u);
     }
     ASSERT_NO_FATAL_FAILURE(meet(session, members));
   }
@@ -164,7 +164,7 @@ TEST_F(PeerLinkOverMpi, AMemberThatDoesNotComeIsLost) {
   make({.endpoint = {}, .connect_max = milliseconds(300)});
   const std::uint32_t last = size() - 1;
   if (rank() == 0) {
-    open(7, everybody());
+    open(7, all_ranks());
     send(last, "are you there?");
     const Status lost = loss_of(7, last);
     EXPECT_EQ(lost.code(), StatusCode::deadline_exceeded) << lost.text();
@@ -187,7 +187,7 @@ TEST_F(PeerLinkOverMpi, AMemberThatDoesNotComeIsLost) {
 
 TEST_F(PeerLinkOverMpi, AMemberThatClosesIsLostAtTheOthers) {
   make();
-  open(7, everybody());
+  open(7, all_ranks());
   if (rank() == 1) {
     for (std::uint32_t to = 0; to < size(); ++to) {
       if (to != rank()) send(to, "I am here");
@@ -200,8 +200,8 @@ TEST_F(PeerLinkOverMpi, AMemberThatClosesIsLostAtTheOthers) {
     const Status lost = loss_of(7, 1);
     EXPECT_EQ(lost.code(), StatusCode::unavailable) << lost.text();
   }
-  open(8, everybody());
-  meet(8, everybody());
+  open(8, all_ranks());
+  meet(8, all_ranks());
 }
 
 TEST_F(PeerLinkOverMpi, MembersOfAnotherRunOrOfNoneAreRefused) {
@@ -212,20 +212,20 @@ TEST_F(PeerLinkOverMpi, MembersOfAnotherRunOrOfNoneAreRefused) {
         std::pair{std::string("tcp://192.0.2.7:4650"), StatusCode::invalid_argument},
         std::pair{text_of(MpiAddress{.run = kRun, .rank = size()}), StatusCode::mismatch},
         std::pair{text_of(MpiAddress{.run = kRun, .rank = 3}), StatusCode::mismatch}}) {
-    OpenPeers peers = epoch(++session, everybody());
+    OpenPeers peers = epoch(++session, all_ranks());
     peers.members[2].endpoint = endpoint;
     link_->open(std::move(peers));
     for (std::uint32_t i = 1; i < size(); ++i) {
       EXPECT_EQ(next_of(session).lost.code(), code) << endpoint;
     }
   }
-  open(++session, everybody());
-  meet(session, everybody());
+  open(++session, all_ranks());
+  meet(session, all_ranks());
 }
 
 TEST_F(PeerLinkOverMpi, KeysAreRefusedBecauseNothingWouldBeEncrypted) {
   make({.endpoint = {}, .keys = std::make_shared<const KeyPair>(*make_key_pair())});
-  open(7, everybody());
+  open(7, all_ranks());
   for (std::uint32_t i = 1; i < size(); ++i) {
     EXPECT_EQ(next_of(7).lost.code(), StatusCode::unsupported);
   }

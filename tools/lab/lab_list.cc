@@ -94,9 +94,9 @@ Command lab_list_command() {
           .verb = "list",
           .summary = "list the labs of this machine with the packets of their links",
           .details =
-              "For links in user space it prints the packets that were carried, lost at "
-              "random or dropped\nby a full queue, and the delay of packets beyond the "
-              "time at which they were due.\n\n"
+              "Links in user space have the numbers of packets that were carried, lost at random\n"
+              "or dropped by a full queue, and the delay of packets beyond the time at which they\n"
+              "were due.\n\n"
               "examples:\n"
               "  tributary lab list\n"
               "  tributary lab list --json",

@@ -207,23 +207,21 @@ std::vector<Option> options(LabUp& command) {
 
 Command lab_up_command() {
   const auto command = std::make_shared<LabUp>();
-  return {
-      .noun = "lab",
-      .verb = "up",
-      .summary = "create nodes with links between them, for any program",
-      .details =
-          "Each node is a network namespace with one interface, eth0, whose link leads to a\n"
-          "bridge. The kernel emulates a link with only a rate, a process all others. Needs root "
-          "and\n"
-          "iproute2; the network of the host does not change. A packet from node to node crosses\n"
-          "two links.\n\n"
-          "examples:\n"
-          "  tributary lab up --nodes 4 --rate 1gbit\n"
-          "  tributary lab up --name far --nodes 4 --rate 100mbit --delay 10ms --loss 0.1%\n"
-          "  tributary lab up --nodes 3 --rate 1gbit --node 2:rate=10mbit,delay=50ms\n"
-          "  tributary lab up --nodes 8 --trace phases.csv --congestion cubic",
-      .options = options(*command),
-      .run = [command](World&) { return up(*command); }};
+  return {.noun = "lab",
+          .verb = "up",
+          .summary = "create nodes with links between them, for any program",
+          .details =
+              "Each node is a network namespace with one interface, eth0, whose link leads to a\n"
+              "bridge. The kernel emulates links that have only a rate; a process emulates all\n"
+              "others. Needs root and iproute2; the network of the host does not change. A packet\n"
+              "from node to node crosses two links.\n\n"
+              "examples:\n"
+              "  tributary lab up --nodes 4 --rate 1gbit\n"
+              "  tributary lab up --name far --nodes 4 --rate 100mbit --delay 10ms --loss 0.1%\n"
+              "  tributary lab up --nodes 3 --rate 1gbit --node 2:rate=10mbit,delay=50ms\n"
+              "  tributary lab up --nodes 8 --trace phases.csv --congestion cubic",
+          .options = options(*command),
+          .run = [command](World&) { return up(*command); }};
 }
 
 }  // namespace tributary

@@ -200,9 +200,9 @@ void LoadAgent::execute(Action& action) {
       shared_.arrivals.applied(replica->model_version, replica->model_hash);
     }
     loop_->post(Stored{.token = record->token, .status = {}});
-  } else if (const auto* wanted = std::get_if<Train>(&action)) {
-    loop_->post(UpdateReady{.token = wanted->token,
-                            .update = shared_.updates[(number_ + wanted->id.round) % kUpdates],
+  } else if (const auto* order = std::get_if<Train>(&action)) {
+    loop_->post(UpdateReady{.token = order->token,
+                            .update = shared_.updates[(number_ + order->id.round) % kUpdates],
                             .examples = 1});
     // Training and storage cost nothing here: the load is that of connections, codecs and rounds.
   } else if (const auto* finished = std::get_if<Finished>(&action)) {

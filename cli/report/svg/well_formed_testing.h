@@ -29,9 +29,9 @@ class XmlCheck {
   }
 
  private:
-  bool take(std::string_view wanted) {
-    if (!rest_.starts_with(wanted)) return false;
-    rest_.remove_prefix(wanted.size());
+  bool take(std::string_view expected) {
+    if (!rest_.starts_with(expected)) return false;
+    rest_.remove_prefix(expected.size());
     return true;
   }
 

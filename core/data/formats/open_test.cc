@@ -17,6 +17,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+// A part with two pictures of one by two pixels, the first of them with the value `first`.
 void write_idx(const Folder& folder, const std::string& part, std::uint8_t first) {
   folder.write(part + "-images-idx3-ubyte", idx_file({2, 1, 2}, counting(4, first)));
   folder.write(part + "-labels-idx1-ubyte", idx_file({2}, counting(2)));
@@ -29,6 +30,7 @@ float first_value(const DataSet& data) {
   return batch.features.at(0);
 }
 
+// Pixels of 255 and 51 become 1.0 and 0.2.
 TEST(OpenData, FindsTheTwoPartsOfAFolder) {
   const Folder folder;
   write_idx(folder, "train", 255);
@@ -44,6 +46,7 @@ TEST(OpenData, FindsTheTwoPartsOfAFolder) {
                                        folder.path("t10k-labels-idx1-ubyte")));
 }
 
+// (1 - 0.5) / 2. IDX pictures have one channel, so two scales are a mistake.
 TEST(OpenData, PicturesHaveOneScale) {
   const Folder folder;
   write_idx(folder, "train", 255);
@@ -54,6 +57,7 @@ TEST(OpenData, PicturesHaveOneScale) {
             StatusCode::mismatch);
 }
 
+// By the folder and by the file of pictures.
 TEST(OpenData, TakesCompressedFilesAndPlainLabelsBeside) {
   const Folder folder;
   folder.write("train-images-idx3-ubyte.gz", gzip(idx_file({2, 1, 2}, counting(4, 255))));
@@ -65,6 +69,7 @@ TEST(OpenData, TakesCompressedFilesAndPlainLabelsBeside) {
   }
 }
 
+// A record has a label and 3,072 pixels. A gap in the numbers means a file that was not copied.
 TEST(OpenData, JoinsTheBatchesOfCifarAndMissesNone) {
   const Folder folder;
   for (const char* name : {"data_batch_1.bin", "data_batch_2.bin", "data_batch_3.bin"}) {
@@ -80,6 +85,7 @@ TEST(OpenData, JoinsTheBatchesOfCifarAndMissesNone) {
       AllOf(HasSubstr("data_batch_2.bin"), HasSubstr("1 to 3"), HasSubstr("copy it again")));
 }
 
+// Its records have two labels; the format chooses which one counts.
 TEST(OpenData, KnowsCifar100ByItsNames) {
   const Folder folder;
   folder.write("train.bin", Bytes(3074, 7));
@@ -93,6 +99,7 @@ TEST(OpenData, KnowsCifar100ByItsNames) {
   EXPECT_EQ(coarse->data->shape().classes, 20u);
 }
 
+// A last column of numbers is a target, so the task is a regression.
 TEST(OpenData, TablesAndTexts) {
   const Folder folder;
   const std::string table = folder.write("some.csv", "a,b\n1,2\n");
@@ -106,6 +113,7 @@ TEST(OpenData, TablesAndTexts) {
   EXPECT_EQ(text->data->count(), 3u);
 }
 
+// The errors name the files that would be accepted and the command that generates a data set.
 TEST(OpenData, NamesMissingFiles) {
   const Folder folder;
   EXPECT_THAT(open_data({.path = folder.path("nowhere")}).status().text(),
@@ -118,6 +126,7 @@ TEST(OpenData, NamesMissingFiles) {
               AllOf(HasSubstr("train-labels-idx1-ubyte"), HasSubstr("come in pairs")));
 }
 
+// A data set has several files, and the line and column of a table.
 TEST(OpenData, SaysWhichFileIsWrong) {
   const Folder folder;
   write_idx(folder, "train", 0);
@@ -144,6 +153,7 @@ TEST(OpenData, AsksWhereTheFormatIsUnclear) {
   EXPECT_THAT(open_data({.path = path}).status().text(), HasSubstr("state the format"));
 }
 
+// Tables and compressed files are held in memory; plain IDX files are read on demand.
 TEST(OpenData, KeepsItsMemoryLimit) {
   const Folder folder;
   const std::string table = folder.write("some.csv", "1,2\n3,4\n");

@@ -30,6 +30,7 @@ std::vector<std::string> ids(const std::vector<AllowedAgent>& agents) {
   return ids;
 }
 
+// An allow-list in a folder of its own.
 class AllowFile : public testing::Test {
  protected:
   AllowFile() {
@@ -50,6 +51,8 @@ class AllowFile : public testing::Test {
   std::filesystem::path folder_;
 };
 
+// Comments, empty lines, tabs, CRLF and blanks at the end: the file may be edited by hand on any
+// system.
 TEST(AllowListText, Reads) {
   const auto agents = parse_allow_list("# who\n\n  garage-01 " + text_of(1) +
                                        "  behind the # door \r\nroof.2\t" + text_of(2));
@@ -60,6 +63,8 @@ TEST(AllowListText, Reads) {
   EXPECT_EQ((*agents)[1].comment, "");
 }
 
+// No key, a short key, an id that is a path, an id or key twice, an id like an option, and texts
+// that are too long or have control characters.
 TEST(AllowListText, NamesTheBadLine) {
   const std::string good = "a " + text_of(1) + "\n";
   for (const std::string& bad :
@@ -72,6 +77,7 @@ TEST(AllowListText, NamesTheBadLine) {
   }
 }
 
+// The list is bounded by the members that a federation can have.
 TEST(AllowListText, HasACap) {
   std::string text;
   for (std::uint32_t i = 0; i <= wire::kMembersMax; ++i) {
@@ -85,6 +91,7 @@ TEST(AllowListText, HasACap) {
   EXPECT_EQ(parse_allow_list(text).status().code(), StatusCode::resource_exhausted);
 }
 
+// Revoking returns the whole entry, so that the command can print what it removed.
 TEST_F(AllowFile, AllowsAndRevokes) {
   ASSERT_TRUE(allow_in_file(path(), {.id = "a", .key = key_of(1), .comment = "first"}).ok());
   ASSERT_TRUE(allow_in_file(path(), {.id = "b", .key = key_of(2)}).ok());
@@ -97,6 +104,8 @@ TEST_F(AllowFile, AllowsAndRevokes) {
   EXPECT_EQ(revoke_in_file(path(), "a").status().code(), StatusCode::not_found);
 }
 
+// Comments and layout of a hand-written file survive; only a missing line break at the end is
+// added.
 TEST_F(AllowFile, KeepsOtherLinesAsTheyAre) {
   const std::string a = "a  " + text_of(1) + "   x\n";
   const std::string rest = "# by hand\n\nb " + text_of(2);
@@ -107,6 +116,7 @@ TEST_F(AllowFile, KeepsOtherLinesAsTheyAre) {
   EXPECT_EQ(content(), rest + "\nc " + text_of(3) + "\n");
 }
 
+// Two ids with one key would be the same agent under two names.
 TEST_F(AllowFile, RefusesTwice) {
   ASSERT_TRUE(allow_in_file(path(), {.id = "a", .key = key_of(1)}).ok());
   const std::string before = content();
@@ -118,6 +128,7 @@ TEST_F(AllowFile, RefusesTwice) {
   EXPECT_EQ(content(), before);
 }
 
+// A text with a line break could add an entry of its own.
 TEST_F(AllowFile, RefusesWhatWouldBreakIt) {
   EXPECT_EQ(allow_in_file(path(), {.id = "a b", .key = key_of(1)}).code(),
             StatusCode::invalid_argument);
@@ -129,6 +140,7 @@ TEST_F(AllowFile, RefusesWhatWouldBreakIt) {
   EXPECT_EQ(content(), "nonsense\n");
 }
 
+// Another user of the machine could otherwise admit an agent.
 TEST_F(AllowFile, MustNotBeWritableByOthers) {
   ASSERT_TRUE(allow_in_file(path(), {.id = "a", .key = key_of(1)}).ok());
   ASSERT_EQ(::chmod(path().c_str(), 0666), 0);
@@ -137,6 +149,7 @@ TEST_F(AllowFile, MustNotBeWritableByOthers) {
             StatusCode::invalid_argument);
 }
 
+// Every change reads, edits and replaces the file, so two changes need a lock.
 TEST_F(AllowFile, ManyAtOnceLoseNoEntry) {
   constexpr std::uint8_t kThreads = 8;
   std::vector<std::thread> threads;
@@ -149,6 +162,7 @@ TEST_F(AllowFile, ManyAtOnceLoseNoEntry) {
   EXPECT_EQ(read_allow_file(path())->size(), std::size_t{kThreads});
 }
 
+// Replacing is what a daemon does when the file has changed.
 TEST(AllowList, ChangesAsRequested) {
   AllowList list({{.id = "a", .key = key_of(1)}});
   EXPECT_TRUE(list.allows(key_of(1)));

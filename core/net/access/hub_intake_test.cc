@@ -13,6 +13,8 @@ PublicKey peer_key(std::uint8_t number) {
   return key;
 }
 
+// Limits are small: 10 bytes per frame, 20 per payload, two connections per key, and an end is
+// reported after four messages at the latest. Keys 1 to 3 are allowed.
 class Intake : public testing::Test {
  protected:
   void SetUp() override {
@@ -25,6 +27,8 @@ class Intake : public testing::Test {
     int descriptor = 7;
     std::vector<std::string> parts = {"frame"};
   };
+  // Hands in a message as libzmq would. `learn` runs when the intake asks for pending socket
+  // events, so a test decides what is known by then.
   HubIntake::Taken take(
       const Message& message, const std::function<void()>& learn = [] {}) {
     user_id_ = key_text(peer_key(message.key));
@@ -82,6 +86,7 @@ class Intake : public testing::Test {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
+// The first message of a route makes the connection; the second one is only passed on.
 TEST_F(Intake, PassesOnWellFormedMessages) {
   intake().accepted(7);
   const HubIntake::Taken taken = take({.parts = {"frame", "payload"}});
@@ -94,6 +99,7 @@ TEST_F(Intake, PassesOnWellFormedMessages) {
   EXPECT_THAT(events(), IsEmpty());
 }
 
+// A spoke greets with one empty part, so that the hub knows it before it has anything to say.
 TEST_F(Intake, AGreetingIsAConnectionAndNoMessage) {
   intake().accepted(7);
   EXPECT_EQ(take({.parts = {""}}).connection, 0u);
@@ -101,6 +107,7 @@ TEST_F(Intake, AGreetingIsAConnectionAndNoMessage) {
   EXPECT_EQ(intake().route_of(1), std::string("\0\0\0\0\1", 5));
 }
 
+// A message has a frame and at most one payload, neither of them empty. Both limits are inclusive.
 TEST_F(Intake, RefusesBadParts) {
   intake().accepted(7);
   for (const std::vector<std::string>& parts :
@@ -116,6 +123,8 @@ TEST_F(Intake, RefusesBadParts) {
   EXPECT_EQ(intake().refusals()[static_cast<std::size_t>(RefusalReason::bad_parts)], 5u);
 }
 
+// The user id is the key that libzmq has authenticated. Without a valid one, nothing identifies the
+// peer.
 TEST_F(Intake, NoPeerWithoutAnIdentity) {
   for (const std::string& user_id : {std::string(), std::string("me"), std::string(40, '~')}) {
     const Bytes route{0, 1, 2, 3, 4};
@@ -127,6 +136,8 @@ TEST_F(Intake, NoPeerWithoutAnIdentity) {
   EXPECT_EQ(intake().connections(), 0u);
 }
 
+// Routes that libzmq assigns have five bytes, the first of them 0. A peer that picks one could pick
+// another peer's.
 TEST_F(Intake, ARouteThatThePeerPickedIsRefused) {
   const std::string user_id = key_text(peer_key(1));
   const ByteSpan frame = bytes_of("frame");
@@ -138,6 +149,7 @@ TEST_F(Intake, ARouteThatThePeerPickedIsRefused) {
   }
 }
 
+// The connection ends with the first message after the change, and later messages do not revive it.
 TEST_F(Intake, ARevokedKeyIsCutOffAtOnce) {
   intake().accepted(7);
   take({});
@@ -149,6 +161,7 @@ TEST_F(Intake, ARevokedKeyIsCutOffAtOnce) {
   EXPECT_THAT(events(), ElementsAre("!revoked"));
 }
 
+// A sender learns it from the empty route; the peer need not send anything first.
 TEST_F(Intake, NothingIsSentToARevokedKey) {
   intake().accepted(7);
   take({});
@@ -158,6 +171,7 @@ TEST_F(Intake, NothingIsSentToARevokedKey) {
   EXPECT_THAT(events(), ElementsAre("-1"));
 }
 
+// Socket events overtake messages that are still in libzmq's queue.
 TEST_F(Intake, MessagesBeforeTheEndAreReportedBeforeIt) {
   intake().accepted(7);
   take({});
@@ -169,6 +183,8 @@ TEST_F(Intake, MessagesBeforeTheEndAreReportedBeforeIt) {
   EXPECT_EQ(intake().route_of(1), "");
 }
 
+// Under load the queue is never empty, so ends are also reported after `patience_messages`
+// messages.
 TEST_F(Intake, EndsAreReportedWhileOtherConnectionsSend) {
   intake().accepted(7);
   intake().accepted(8);
@@ -180,6 +196,8 @@ TEST_F(Intake, EndsAreReportedWhileOtherConnectionsSend) {
   EXPECT_THAT(events(), ElementsAre("-1"));
 }
 
+// The kernel reuses a descriptor at once. A message under it belongs to the connection that was
+// accepted last.
 TEST_F(Intake, ADescriptorIsUsedAgain) {
   intake().accepted(7);
   take({});
@@ -194,6 +212,7 @@ TEST_F(Intake, ADescriptorIsUsedAgain) {
   EXPECT_EQ(take({.key = 2, .route = 2}).connection, 2u);
 }
 
+// The message was sent, so it counts although its sender has gone.
 TEST_F(Intake, AConnectionThatIsGoneWhenItsFirstMessageIsRead) {
   const auto learn = [this] {
     intake().accepted(7);
@@ -204,6 +223,7 @@ TEST_F(Intake, AConnectionThatIsGoneWhenItsFirstMessageIsRead) {
   EXPECT_THAT(events(), ElementsAre("+1", "-1"));
 }
 
+// The first user of the descriptor never sent anything, which is a failed handshake.
 TEST_F(Intake, OldEventsOfADescriptorDoNotAffectItsNextConnection) {
   const auto learn = [this] {  // a connection that sent nothing, then the one of this test
     intake().accepted(7);
@@ -215,6 +235,8 @@ TEST_F(Intake, OldEventsOfADescriptorDoNotAffectItsNextConnection) {
   EXPECT_THAT(events(), ElementsAre("+1", "!failed_handshake"));
 }
 
+// An agent that reconnects must not be refused because of its own dead connections, so the oldest
+// one goes.
 TEST_F(Intake, AKeyHasFewConnectionsAndTheNewestStay) {
   for (std::uint8_t i = 1; i <= 3; ++i) {
     intake().accepted(i);
@@ -224,6 +246,7 @@ TEST_F(Intake, AKeyHasFewConnectionsAndTheNewestStay) {
   EXPECT_EQ(intake().connections(), 2u);
 }
 
+// libzmq may assign a route again after its owner has gone.
 TEST_F(Intake, ARouteOfAnotherKeyIsAnotherConnection) {
   intake().accepted(7);
   intake().accepted(8);
@@ -232,6 +255,7 @@ TEST_F(Intake, ARouteOfAnotherKeyIsAnotherConnection) {
   EXPECT_THAT(events(), ElementsAre("+1", "-1", "+2"));
 }
 
+// The failed send and the socket's end are the same end, reported once.
 TEST_F(Intake, ASendWithoutAReceiverIsAnEnd) {
   intake().accepted(7);
   take({});
@@ -241,6 +265,8 @@ TEST_F(Intake, ASendWithoutAReceiverIsAnEnd) {
   EXPECT_THAT(events(), ElementsAre("+1", "-1"));
 }
 
+// The kernel's statistics are read through the descriptor. Read for another connection, they would
+// be wrong figures.
 TEST_F(Intake, ADescriptorIsThatOfAConnectionUntilItIsClosed) {
   intake().accepted(7);
   EXPECT_EQ(intake().descriptor_of(1), -1);
@@ -259,6 +285,8 @@ TEST_F(Intake, ADescriptorIsThatOfAConnectionUntilItIsClosed) {
   EXPECT_EQ(intake().descriptor_of(2), -1);
 }
 
+// In an open federation the route carries the claimed key. The allow-list still applies, and the
+// newest connection of a key wins.
 TEST_F(Intake, WithoutEncryptionTheClaimIsTheKey) {
   encrypted_ = false;
   intake().accepted(7);
@@ -289,6 +317,7 @@ TEST_F(Intake, WithoutEncryptionAGreetingOnAClosedDescriptorIsANewConnection) {
   EXPECT_EQ(intake().descriptor_of(2), 7);
 }
 
+// A connection that the gate has refused is already counted under its own reason.
 TEST_F(Intake, AConnectionWithoutAMessageIsAFailedHandshake) {
   intake().accepted(7);
   intake().closed(7);
@@ -303,6 +332,8 @@ TEST_F(Intake, AConnectionWithoutAMessageIsAFailedHandshake) {
   EXPECT_THAT(events(), IsEmpty()) << "the gate has told of it";
 }
 
+// Twice: the first owner sent a message, good or bad, and the second one nothing. Only the silent
+// one failed its handshake.
 TEST_F(Intake, ANewOwnerOfADescriptorDoesNotSpeakForTheLast) {
   intake().accepted(7);
   const auto learn = [this] {
@@ -324,6 +355,7 @@ TEST_F(Intake, ANewOwnerOfADescriptorDoesNotSpeakForTheLast) {
       << "only the first of the two was silent";
 }
 
+// The end is known before the message is read.
 TEST_F(Intake, AClosedConnectionWithAMessageDidShakeHands) {
   intake().accepted(7);
   intake().closed(7);
@@ -332,6 +364,8 @@ TEST_F(Intake, AClosedConnectionWithAMessageDidShakeHands) {
   EXPECT_THAT(events(), ElementsAre("+1", "-1"));
 }
 
+// A stranger can connect without limit, so refusals beyond 64 are counted but not reported one by
+// one.
 TEST_F(Intake, EventsOfAFloodOfRefusalsAreBounded) {
   for (int i = 0; i < 1000; ++i) {
     intake().accepted(i);

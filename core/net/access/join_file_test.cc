@@ -34,6 +34,7 @@ std::string text_of(const JoinFile& join) {
       key_text(join.keys.public_key), secret_key_text(join.keys.secret_key).view());
 }
 
+// The text with the first occurrence of `from` replaced; it must occur.
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
   text.replace(text.find(from), from.size(), to);
   return text;
@@ -61,6 +62,7 @@ class JoinFiles : public testing::Test {
   std::filesystem::path folder_;
 };
 
+// The join file is all that an agent needs to connect.
 TEST_F(JoinFiles, ComeBackAsTheyWere) {
   const JoinFile join = example();
   const Status written = write_join_file(path("agent.join"), join);
@@ -68,6 +70,7 @@ TEST_F(JoinFiles, ComeBackAsTheyWere) {
   expect_same(read_join_file(path("agent.join")), join);
 }
 
+// The file has a secret key. An error says which command mends the permissions.
 TEST_F(JoinFiles, AreForTheirOwnerAlone) {
   ASSERT_TRUE(write_join_file(path("agent.join"), example()).ok());
   struct stat about {};
@@ -81,6 +84,7 @@ TEST_F(JoinFiles, AreForTheirOwnerAlone) {
   }
 }
 
+// The secret key exists nowhere else, so overwriting it would lose the agent's identity.
 TEST_F(JoinFiles, AreNeverReplaced) {
   const JoinFile join = example();
   ASSERT_TRUE(write_join_file(path("agent.join"), join).ok());
@@ -88,12 +92,14 @@ TEST_F(JoinFiles, AreNeverReplaced) {
   expect_same(read_join_file(path("agent.join")), join);
 }
 
+// The first error that a new user sees.
 TEST_F(JoinFiles, WhereThereIsNoneTheCommandIsNamed) {
   const Status status = read_join_file(path("agent.join")).status();
   EXPECT_EQ(status.code(), StatusCode::not_found);
   EXPECT_THAT(status.text(), AllOf(HasSubstr("agent.join"), HasSubstr("tributary keys join")));
 }
 
+// A misspelt key gets a suggestion.
 TEST_F(JoinFiles, OthersAreNamedWithTheLine) {
   std::ofstream(path("agent.join")) << "\nagent = \"garage-01\"\n";
   std::filesystem::permissions(path("agent.join"), std::filesystem::perms(0600));
@@ -102,6 +108,7 @@ TEST_F(JoinFiles, OthersAreNamedWithTheLine) {
   EXPECT_THAT(status.text(), AllOf(HasSubstr("agent.join: line 2"), HasSubstr("mean 'agent_id'")));
 }
 
+// Found when the file is made, not later on the device. An IPv6 address in brackets is valid.
 TEST_F(JoinFiles, WhatCannotBeDialledIsNotWritten) {
   for (const char* endpoint :
        {"", "coordinator.lan:4640", "tcp://", "tcp://:4640", "tcp://*:4640", "tcp://a:0",
@@ -120,6 +127,7 @@ TEST_F(JoinFiles, WhatCannotBeDialledIsNotWritten) {
   EXPECT_TRUE(write_join_file(path("agent.join"), join).ok());
 }
 
+// Comments, other quotes, CRLF and a missing line break at the end.
 TEST(JoinFile, TakesWhatAPersonMayHaveDoneToIt) {
   const JoinFile join = example();
   std::string text = replaced(text_of(join), "agent_id = \"garage-01\"",
@@ -129,6 +137,7 @@ TEST(JoinFile, TakesWhatAPersonMayHaveDoneToIt) {
   expect_same(parse_join_file(text), join);
 }
 
+// The format is a small subset of TOML; escapes such as \u002d are not part of it.
 TEST(JoinFile, RefusesWhatIsMissingDoubledOrNoTextInQuotes) {
   const std::string good = text_of(example());
   for (const std::string& bad :
@@ -141,6 +150,7 @@ TEST(JoinFile, RefusesWhatIsMissingDoubledOrNoTextInQuotes) {
   }
 }
 
+// Each change puts the secret at a place from which an error would usually quote.
 TEST(JoinFile, HalvesMustFitAndNoErrorContainsTheSecret) {
   const JoinFile join = example();
   const std::string good = text_of(join);

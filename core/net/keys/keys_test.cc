@@ -13,6 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
+// Key files in a folder of their own.
 class KeyFiles : public testing::Test {
  protected:
   KeyFiles() {
@@ -32,6 +33,7 @@ class KeyFiles : public testing::Test {
   std::filesystem::path folder_;
 };
 
+// Two pairs differ: the generator is seeded by the system.
 TEST(Keys, TextAndBack) {
   const KeyPair keys = *make_key_pair();
   const std::string text = key_text(keys.public_key);
@@ -41,6 +43,7 @@ TEST(Keys, TextAndBack) {
   EXPECT_NE(make_key_pair()->public_key, keys.public_key);
 }
 
+// The example of Z85, repeated to the length of a key.
 TEST(Keys, TheTextIsThatOfZeroMq) {  // from RFC 32
   PublicKey key;
   const std::array<std::uint8_t, 8> bytes = {0x86, 0x4F, 0xD2, 0x6F, 0xB5, 0x59, 0xF7, 0x5B};
@@ -48,6 +51,7 @@ TEST(Keys, TheTextIsThatOfZeroMq) {  // from RFC 32
   EXPECT_EQ(key_text(key), "HelloWorldHelloWorldHelloWorldHelloWorld");
 }
 
+// Other lengths, and characters that are not in the alphabet of Z85.
 TEST(Keys, RefusesWhatIsNoKey) {
   const std::string good = key_text(make_key_pair()->public_key);
   for (const std::string& bad :
@@ -57,12 +61,14 @@ TEST(Keys, RefusesWhatIsNoKey) {
   }
 }
 
+// A key is an argument of commands. 500 pairs: without the rule, one in 85 would begin with a dash.
 TEST(Keys, NoKeyLooksLikeAnOption) {
   for (int i = 0; i < 500; ++i) {
     EXPECT_NE(key_text(make_key_pair()->public_key)[0], '-');
   }
 }
 
+// The public half may be a file of its own, for copying to another machine.
 TEST_F(KeyFiles, ComeBackAsTheyWere) {
   const KeyPair keys = new_keys();
   ASSERT_TRUE(write_key_pair(path("agent.key"), keys).ok());
@@ -74,6 +80,7 @@ TEST_F(KeyFiles, ComeBackAsTheyWere) {
   EXPECT_EQ(*read_public_key(path("agent.pub")), keys.public_key);
 }
 
+// Readable or writable by a group or by others: each is refused.
 TEST_F(KeyFiles, AreForTheirOwnerAlone) {
   ASSERT_TRUE(write_key_pair(path("agent.key"), new_keys()).ok());
   struct stat about {};
@@ -87,6 +94,7 @@ TEST_F(KeyFiles, AreForTheirOwnerAlone) {
   }
 }
 
+// Not through a link to nowhere either, which a plain check for existence would overlook.
 TEST_F(KeyFiles, AreNeverReplaced) {
   ASSERT_TRUE(write_key_pair(path("agent.key"), new_keys()).ok());
   const Bytes before = *read_file(path("agent.key"), 4096);
@@ -96,6 +104,7 @@ TEST_F(KeyFiles, AreNeverReplaced) {
   EXPECT_EQ(write_key_pair(path("link.key"), new_keys()).code(), StatusCode::already_exists);
 }
 
+// The file was edited: the public half is another pair's. The error quotes neither half.
 TEST_F(KeyFiles, HalvesMustFit) {
   const KeyPair one = new_keys();
   ASSERT_TRUE(write_key_pair(path("one.key"), one).ok());
@@ -109,6 +118,7 @@ TEST_F(KeyFiles, HalvesMustFit) {
   EXPECT_THAT(status.text(), testing::Not(HasSubstr(other)));
 }
 
+// Empty, invalid keys, too long, and without the secret half.
 TEST_F(KeyFiles, RefusesOtherFiles) {
   for (const std::string& text :
        {std::string(), std::string("public = a\nsecret = b\n"), std::string(4096, '\n'),

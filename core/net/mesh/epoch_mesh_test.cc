@@ -42,6 +42,8 @@ struct Wires {
   }
 };
 
+// A mesh whose messages wait in Wires until the test releases them, so that epochs can overlap in
+// every order.
 class WireMesh final : public PeerTransport {
  public:
   WireMesh(Wires& wires, std::uint32_t rank)
@@ -87,6 +89,8 @@ class WireMesh final : public PeerTransport {
   const std::uint32_t rank_;
 };
 
+// Every rank has one EpochMeshes for its life and at most one open epoch. A member that does not
+// answer is lost after 500 ms.
 class EpochMesh : public testing::Test {
  protected:
   EpochMesh() {
@@ -133,7 +137,7 @@ class EpochMesh : public testing::Test {
     }
   }
   // The next event as a text: "2:text" from member 2, "2 lost unavailable", or "nothing".
-  std::string heard(std::uint32_t rank) {
+  std::string next_text(std::uint32_t rank) {
     const std::optional<LinkEvent> event = next(rank);
     if (!event) return "nothing";
     if (const auto* const lost = std::get_if<Disconnected>(&*event)) {
@@ -150,6 +154,8 @@ class EpochMesh : public testing::Test {
   std::vector<std::unique_ptr<Transport>> meshes_ = std::vector<std::unique_ptr<Transport>>(kRanks);
 };
 
+// Members are numbered by their position in the list: member 1 is rank 0 here. Rank 1 does not take
+// part.
 TEST_F(EpochMesh, MembersAreSomeOfTheRanksInTheirOwnOrder) {
   const std::vector<std::uint32_t> members = {3, 0, 2};
   for (const std::uint32_t rank : members) open(rank, kFirst, members);
@@ -159,7 +165,7 @@ TEST_F(EpochMesh, MembersAreSomeOfTheRanksInTheirOwnOrder) {
   std::vector<std::string> texts_received(kRanks);
   for (int turn = 0; turn < 3; ++turn) {
     for (const std::uint32_t rank : members) {
-      if (std::string text = heard(rank); text != "nothing") texts_received[rank] += text;
+      if (std::string text = next_text(rank); text != "nothing") texts_received[rank] += text;
     }
   }
   EXPECT_EQ(texts_received[0], "0:to rank 0");
@@ -171,6 +177,8 @@ TEST_F(EpochMesh, MembersAreSomeOfTheRanksInTheirOwnOrder) {
   EXPECT_EQ(meshes_[0]->counters().bytes_in, 9u + 3);
 }
 
+// Members begin an epoch at different times. Messages wait with their sender until the receiver
+// greets in the same session.
 TEST_F(EpochMesh, AMemberThatOpensLaterReceivesAllMessagesInOrder) {
   open(0, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "a").ok());
@@ -180,92 +188,100 @@ TEST_F(EpochMesh, AMemberThatOpensLaterReceivesAllMessagesInOrder) {
   settle();
   EXPECT_GT(meshes_[0]->waiting_bytes(), 0u);
   open(1, kFirst, {0, 1});
-  EXPECT_EQ(heard(0), "nothing");
+  EXPECT_EQ(next_text(0), "nothing");
   EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
-  EXPECT_EQ(heard(1), "0:a");
-  EXPECT_EQ(heard(1), "0:b");
+  EXPECT_EQ(next_text(1), "0:a");
+  EXPECT_EQ(next_text(1), "0:b");
 }
 
+// Reported exactly once, at the deadline and not before.
 TEST_F(EpochMesh, AMemberThatDoesNotOpenIsLostAtTheDeadline) {
   open(0, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "are you there?").ok());
   clock_.advance(milliseconds(499));
-  EXPECT_EQ(heard(0), "nothing");
+  EXPECT_EQ(next_text(0), "nothing");
   clock_.advance(milliseconds(1));
-  EXPECT_EQ(heard(0), "1 lost deadline_exceeded");
-  EXPECT_EQ(heard(0), "nothing");
+  EXPECT_EQ(next_text(0), "1 lost deadline_exceeded");
+  EXPECT_EQ(next_text(0), "nothing");
   EXPECT_EQ(send(0, 1, "still not?").code(), StatusCode::unavailable);
   EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
 }
 
+// The receiver has moved on, and numbers of members mean others in the new epoch.
 TEST_F(EpochMesh, MessagesOfAnotherEpochAreDropped) {
   for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "hello").ok());
-  EXPECT_EQ(heard(1), "nothing");
-  EXPECT_EQ(heard(0), "nothing");
+  EXPECT_EQ(next_text(1), "nothing");
+  EXPECT_EQ(next_text(0), "nothing");
   ASSERT_TRUE(send(0, 1, "more").ok());
   open(1, kSecond, {0, 1});  // while two messages of the first session are in transit to it
-  EXPECT_EQ(heard(1), "nothing");
+  EXPECT_EQ(next_text(1), "nothing");
 }
 
+// Rank 2 never heard from rank 1, so for it rank 1 has simply not opened yet.
 TEST_F(EpochMesh, AMemberThatLeavesIsLostToMembersThatHeardFromIt) {
   for (const std::uint32_t rank : {0u, 1u, 2u}) open(rank, kFirst, {0, 1, 2});
   ASSERT_TRUE(send(0, 1, "to you").ok());
-  EXPECT_EQ(heard(1), "nothing");
-  EXPECT_EQ(heard(0), "nothing");
-  EXPECT_EQ(heard(1), "0:to you");
+  EXPECT_EQ(next_text(1), "nothing");
+  EXPECT_EQ(next_text(0), "nothing");
+  EXPECT_EQ(next_text(1), "0:to you");
   close(1);
-  EXPECT_EQ(heard(0), "1 lost unavailable");
-  EXPECT_EQ(heard(0), "nothing") << "once is enough";
-  EXPECT_EQ(heard(2), "nothing");
+  EXPECT_EQ(next_text(0), "1 lost unavailable");
+  EXPECT_EQ(next_text(0), "nothing") << "once is enough";
+  EXPECT_EQ(next_text(2), "nothing");
   EXPECT_EQ(send(0, 1, "come back").code(), StatusCode::unavailable);
 }
 
+// Without this rule, a lost goodbye would leave the receiver waiting for a member that will not
+// answer.
 TEST_F(EpochMesh, AMessageOfANewEpochMeansThatItsSenderHasLeft) {
   for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "to you").ok());
-  EXPECT_EQ(heard(1), "nothing");
-  EXPECT_EQ(heard(0), "nothing");
-  EXPECT_EQ(heard(1), "0:to you");
+  EXPECT_EQ(next_text(1), "nothing");
+  EXPECT_EQ(next_text(0), "nothing");
+  EXPECT_EQ(next_text(1), "0:to you");
   wires_.held = true;
   close(1);
   wires_.waiting.clear();  // drops the goodbye, as if it had been overtaken
   open(1, kSecond, {0, 1});
   ASSERT_TRUE(send(1, 0, "second").ok());
   wires_.let_go();
-  EXPECT_EQ(heard(0), "1 lost unavailable");
+  EXPECT_EQ(next_text(0), "1 lost unavailable");
   open(0, kSecond, {0, 1});
-  EXPECT_EQ(heard(1), "nothing");
-  EXPECT_EQ(heard(0), "1:second");
+  EXPECT_EQ(next_text(1), "nothing");
+  EXPECT_EQ(next_text(0), "1:second");
 }
 
+// The mesh beneath could still hold a large message of the old epoch and delay the new one.
 TEST_F(EpochMesh, MessagesThatWaitAreDroppedWithTheirEpoch) {
   for (const std::uint32_t rank : {0u, 1u}) open(rank, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "to you").ok());
-  EXPECT_EQ(heard(1), "nothing");
-  EXPECT_EQ(heard(0), "nothing");
-  EXPECT_EQ(heard(1), "0:to you");
+  EXPECT_EQ(next_text(1), "nothing");
+  EXPECT_EQ(next_text(0), "nothing");
+  EXPECT_EQ(next_text(1), "0:to you");
   wires_.held = true;
   ASSERT_TRUE(send(0, 1, "too late", 1000).ok());
   close(0);
   wires_.let_go();
-  EXPECT_EQ(heard(1), "0 lost unavailable");
+  EXPECT_EQ(next_text(1), "0 lost unavailable");
 }
 
+// Two messages of 951 bytes fit into 2000 bytes and a third does not.
 TEST_F(EpochMesh, TheQueueOfAMemberIsBoundedBeforeAndAfterItOpens) {
   open(0, kFirst, {0, 1});
   ASSERT_TRUE(send(0, 1, "a", 950).ok());
   ASSERT_TRUE(send(0, 1, "b", 950).ok());
   EXPECT_EQ(send(0, 1, "c", 950).code(), StatusCode::resource_exhausted);
   open(1, kFirst, {0, 1});
-  EXPECT_EQ(heard(1), "nothing");
-  EXPECT_EQ(heard(0), "nothing");
+  EXPECT_EQ(next_text(1), "nothing");
+  EXPECT_EQ(next_text(0), "nothing");
   wires_.held = true;
   EXPECT_TRUE(send(0, 1, "c", 950).ok());
   EXPECT_TRUE(send(0, 1, "d", 950).ok());
   EXPECT_EQ(send(0, 1, "e", 950).code(), StatusCode::resource_exhausted);
 }
 
+// Limits of the options are 100 bytes per frame and 1000 per payload.
 TEST_F(EpochMesh, CapsAndNumbersAreChecked) {
   open(0, kFirst, {0, 1});
   EXPECT_EQ(send(0, 0, "to myself").code(), StatusCode::invalid_argument);
@@ -274,31 +290,36 @@ TEST_F(EpochMesh, CapsAndNumbersAreChecked) {
   EXPECT_EQ(send(0, 1, "x", 1001).code(), StatusCode::invalid_argument);
 }
 
+// The trailer has a kind and a session. Too short, an unknown kind, a piece without a frame, and a
+// hello with content.
 TEST_F(EpochMesh, AFrameWithABadTrailerLosesItsSender) {
   for (const Bytes& bad : {Bytes{}, Bytes(kEpochTrailerBytes - 1, 3), Bytes(20, 0), Bytes(20, 5),
                            Bytes(kEpochTrailerBytes, 3), Bytes(20, 1)}) {
     open(0, kFirst, {0, 1});
     wires_.inboxes[0].emplace_back(
         Received{.connection = 1, .peer = {}, .frame = bad, .payload = {}});
-    EXPECT_EQ(heard(0), "1 lost corrupt_data") << bad.size();
+    EXPECT_EQ(next_text(0), "1 lost corrupt_data") << bad.size();
   }
 }
 
+// A connection that is gone does not return with another epoch. Rank 1 is member 0 of the second
+// one.
 TEST_F(EpochMesh, ARankThatTheMeshBeneathHasLostStaysLost) {
   open(0, kFirst, {0, 1});
   wires_.inboxes[0].emplace_back(Disconnected{
       .connection = 1, .peer = {}, .why = Status(StatusCode::io_error, {.what = "a wire"})});
-  EXPECT_EQ(heard(0), "1 lost io_error");
+  EXPECT_EQ(next_text(0), "1 lost io_error");
   open(0, kSecond, {1, 0});
-  EXPECT_EQ(heard(0), "0 lost io_error");
+  EXPECT_EQ(next_text(0), "0 lost io_error");
 }
 
+// The list comes from the coordinator, over the network.
 TEST_F(EpochMesh, InvalidMemberListsAreRefused) {
   const auto code = [&](std::uint64_t session, std::vector<std::uint32_t> members,
                         std::uint32_t own) {
-    EpochMeshOptions wanted = options(session, std::move(members), 0);
-    wanted.rank = own;
-    return all_[0]->open(wanted).status().code();
+    EpochMeshOptions changed = options(session, std::move(members), 0);
+    changed.rank = own;
+    return all_[0]->open(changed).status().code();
   };
   EXPECT_EQ(code(kFirst, {0, 1}, 0), StatusCode::ok);
   EXPECT_EQ(code(0, {0, 1}, 0), StatusCode::mismatch) << "no session";

@@ -20,7 +20,7 @@ class MpiMesh : public ranks_testing::Ranks {
  protected:
   // Waits until all ranks have reached this point, so that none leaves early. It uses no received
   // of the mesh.
-  static void everybody() { ASSERT_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS); }
+  static void barrier() { ASSERT_EQ(MPI_Barrier(MPI_COMM_WORLD), MPI_SUCCESS); }
 };
 
 // Content that no other message has.
@@ -177,7 +177,7 @@ TEST_F(MpiMesh, ADeadlineThatHasPassedIsNotWaitedFor) {
   const Result<std::optional<LinkEvent>> received = mesh_->receive(clock_.now());
   ASSERT_TRUE(received.ok());
   EXPECT_FALSE(*received);
-  everybody();
+  barrier();
 }
 
 TEST_F(MpiMesh, AnyThreadMayWake) {
@@ -186,7 +186,7 @@ TEST_F(MpiMesh, AnyThreadMayWake) {
   const auto deadline = clock_.now() + kLate;
   const Result<std::optional<LinkEvent>> received = mesh_->receive(deadline);
   other.join();
-  everybody();
+  barrier();
   ASSERT_TRUE(received.ok());
   EXPECT_FALSE(*received);
   EXPECT_LT(clock_.now(), deadline);

@@ -19,6 +19,7 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 
+// Member 0 of three. Every delay is the shaper's, as in shaped_test.cc.
 class ShapedMesh : public testing::Test {
  protected:
   void open(const ShapedOptions& options) {
@@ -57,6 +58,7 @@ class ShapedMesh : public testing::Test {
   Arrival arrival_;
 };
 
+// 20 bytes at 10 B/s: the last of three messages leaves after 2 s and arrives 100 ms later.
 TEST_F(ShapedMesh, MessagesToAllMembersShareTheLinkInOrder) {
   open({.out = link_shape(milliseconds(100), 10)});
   ASSERT_TRUE(send(1, "0123456789").ok());
@@ -85,6 +87,8 @@ TEST_F(ShapedMesh, MessagesFromAllMembersShareTheLinkAndAreTimedAlone) {
   EXPECT_EQ(arrival_.took, milliseconds(500)) << "of its own bytes";
 }
 
+// The receiver was busy for 2 s, of which 100 ms were the delay. The shaper cannot tell a busy
+// receiver from a slow link.
 TEST_F(ShapedMesh, AMessageThatIsReceivedLateLooksSlower) {
   open({.in = link_shape(milliseconds(100), 10)});
   far_.clock.advance(seconds(5));
@@ -95,6 +99,7 @@ TEST_F(ShapedMesh, AMessageThatIsReceivedLateLooksSlower) {
   EXPECT_EQ(arrival_.took, milliseconds(500 + 1'900));
 }
 
+// Only the delay is shaped, so the time measured beneath is the true one.
 TEST_F(ShapedMesh, ALinkWithoutARateKeepsTheMeasuredArrival) {
   open({.in = link_shape(milliseconds(10), 0)});
   far_.pending_events.emplace_back(Received{.connection = 1,
@@ -107,6 +112,7 @@ TEST_F(ShapedMesh, ALinkWithoutARateKeepsTheMeasuredArrival) {
   EXPECT_EQ(arrival_.took, seconds(3));
 }
 
+// Five bytes fit into the burst. A time of 0 would be an infinite rate.
 TEST_F(ShapedMesh, AnArrivalThatTookNoTimeIsNotTimed) {
   open({.in = link_shape(milliseconds(0), 1'000'000)});
   come_in(1, "short");
@@ -114,6 +120,7 @@ TEST_F(ShapedMesh, AnArrivalThatTookNoTimeIsNotTimed) {
   EXPECT_EQ(arrival_.bytes, 0u);
 }
 
+// Even with a loss of 1 the message arrives, because a repeat is bounded; it only takes longer.
 TEST_F(ShapedMesh, ALostMessageIsSentAgainAndNothingIsMissing) {
   ShapeOptions out = link_shape(milliseconds(0), 10);
   out.loss = 1;
@@ -129,6 +136,8 @@ TEST_F(ShapedMesh, ALostMessageIsSentAgainAndNothingIsMissing) {
   ASSERT_EQ(far_.got.size(), 2u);
 }
 
+// The round trip crosses two links in each direction. For member 2 the inner mesh has measured
+// none, so there is no sum.
 TEST_F(ShapedMesh, FollowsItsTrace) {
   const auto trace = LinkTrace::parse("10, 0, 100, 0\n10, 0, 1, 0\n");
   ASSERT_TRUE(trace.ok());
@@ -142,6 +151,7 @@ TEST_F(ShapedMesh, FollowsItsTrace) {
   EXPECT_THAT(far_.got, ElementsAre(Far::Got{milliseconds(10'001), 1, "x"}));
 }
 
+// The bound is the mesh's own, not the link's.
 TEST_F(ShapedMesh, TheSendQueueIsBounded) {
   send_queue_bytes_ = 10;
   open({.out = link_shape(seconds(1), 0)});
@@ -151,6 +161,7 @@ TEST_F(ShapedMesh, TheSendQueueIsBounded) {
   EXPECT_TRUE(send(2, "x").ok());
 }
 
+// As over a hub (shaped_test.cc).
 TEST_F(ShapedMesh, MessagesThatDoNotFitStayWithTheirSender) {
   open({.in = link_shape(milliseconds(20), 0), .bytes_max = 5});
   for (int i = 0; i < 3; ++i) come_in(1, "01234");
@@ -168,6 +179,7 @@ TEST_F(ShapedMesh, MessagesThatDoNotFitStayWithTheirSender) {
   EXPECT_EQ(received, 3u);
 }
 
+// As over a hub (shaped_test.cc).
 TEST_F(ShapedMesh, TriesAgainAfterAFullQueue) {
   open({});
   far_.full = true;
@@ -179,6 +191,7 @@ TEST_F(ShapedMesh, TriesAgainAfterAFullQueue) {
   EXPECT_EQ(far_.got.size(), 1u);
 }
 
+// The other member is not affected.
 TEST_F(ShapedMesh, ALostMemberIsReportedAfterItsLastMessage) {
   open({.in = link_shape(milliseconds(100), 0)});
   come_in(1, "last words");
@@ -191,6 +204,7 @@ TEST_F(ShapedMesh, ALostMemberIsReportedAfterItsLastMessage) {
   EXPECT_TRUE(send(2, "x").ok());
 }
 
+// To itself, beyond the last rank, and without a frame.
 TEST_F(ShapedMesh, RefusesWhatTheInnerMeshWouldRefuse) {
   open({});
   EXPECT_EQ(send(0, "to myself").code(), StatusCode::invalid_argument);

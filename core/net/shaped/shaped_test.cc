@@ -22,6 +22,8 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 using testing::ElementsAre;
 
+// The transport beneath (Near) delivers to Far at once, so every delay is the shaper's. The clock
+// moves only by waits.
 class ShapedTransport : public testing::Test {
  protected:
   void open(const ShapedOptions& options) {
@@ -43,6 +45,7 @@ class ShapedTransport : public testing::Test {
   std::unique_ptr<Transport> line_;
 };
 
+// Ten bytes at 10 B/s take 1 s, plus 100 ms of delay; the next five bytes follow 0.5 s later.
 TEST_F(ShapedTransport, SentMessagesTakeTheTimeOfTheLink) {
   open({.out = {.delay = milliseconds(100), .bytes_per_s = 10, .burst_bytes = 0}});
   const nanoseconds start = far_.clock.now();
@@ -53,6 +56,8 @@ TEST_F(ShapedTransport, SentMessagesTakeTheTimeOfTheLink) {
                                     Far::Got{start + milliseconds(1600), 1, "abcde"}));
 }
 
+// In the first ten seconds only the delay counts; afterwards five bytes at 10 B/s take 0.5 s plus
+// 0.5 s.
 TEST_F(ShapedTransport, ALinkWithATraceChangesOverTime) {
   const auto trace = std::make_shared<const LinkTrace>(
       LinkTrace::make({{.lasts = seconds(10), .delay = milliseconds(100)},
@@ -68,6 +73,7 @@ TEST_F(ShapedTransport, ALinkWithATraceChangesOverTime) {
                                     Far::Got{start + milliseconds(11'000), 1, "abcde"}));
 }
 
+// An end of the connection must not overtake a message that was sent before it.
 TEST_F(ShapedTransport, ReceivedMessagesTakeTheTimeOfTheLink) {
   open({.in = {.delay = milliseconds(100)}});
   const nanoseconds start = far_.clock.now();
@@ -82,6 +88,8 @@ TEST_F(ShapedTransport, ReceivedMessagesTakeTheTimeOfTheLink) {
   EXPECT_EQ(send("x").code(), StatusCode::unavailable);
 }
 
+// Heartbeats count bytes that have arrived so far, also those of an unfinished message. At 10 B/s
+// and 500 ms of delay, byte k arrives at 500 ms + k / 10 s.
 TEST_F(ShapedTransport, BytesArriveAtTheRateOfTheLink) {
   open({.in = {.delay = milliseconds(500), .bytes_per_s = 10, .burst_bytes = 0}});
   far_.arrived = 100;
@@ -106,6 +114,8 @@ TEST_F(ShapedTransport, BytesArriveAtTheRateOfTheLink) {
   EXPECT_EQ(line_->bytes_arrived(2), 0u);
 }
 
+// With a loss of 1 every message is lost. The end of a connection is local knowledge, which no link
+// can lose.
 TEST_F(ShapedTransport, LosesWholeMessagesButNoDisconnection) {
   open({.out = {.loss = 1}, .in = {.loss = 1}});
   ASSERT_TRUE(send("gone").ok());
@@ -116,6 +126,7 @@ TEST_F(ShapedTransport, LosesWholeMessagesButNoDisconnection) {
   EXPECT_TRUE(far_.got.empty());
 }
 
+// A slow link must not buffer without limit. The bound is in bytes.
 TEST_F(ShapedTransport, TheMessagesOnTheLinkAreBounded) {
   open({.out = {.delay = seconds(1)}, .bytes_max = 10});
   EXPECT_TRUE(send("0123456789").ok());
@@ -124,6 +135,7 @@ TEST_F(ShapedTransport, TheMessagesOnTheLinkAreBounded) {
   EXPECT_TRUE(send("x").ok());
 }
 
+// The shaper stops reading, so that the pressure reaches the sender as on a real link.
 TEST_F(ShapedTransport, MessagesThatDoNotFitStayWithTheirSender) {
   open({.in = {.delay = milliseconds(20)}, .bytes_max = 5});
   for (int i = 0; i < 3; ++i) come_in("01234");
@@ -144,6 +156,7 @@ TEST_F(ShapedTransport, MessagesThatDoNotFitStayWithTheirSender) {
   EXPECT_EQ(received, 3u);
 }
 
+// The caller has been told that the message was accepted, so the shaper may not drop it.
 TEST_F(ShapedTransport, TriesAgainAfterAFullQueue) {
   open({});
   far_.full = true;
@@ -155,6 +168,7 @@ TEST_F(ShapedTransport, TriesAgainAfterAFullQueue) {
   EXPECT_EQ(far_.got.size(), 1u);
 }
 
+// An error must come from send() and not be found later, when the message leaves the link.
 TEST_F(ShapedTransport, RefusesWhatTheInnerTransportWouldRefuse) {
   open({});
   EXPECT_EQ(send("").code(), StatusCode::invalid_argument);
@@ -164,12 +178,14 @@ TEST_F(ShapedTransport, RefusesWhatTheInnerTransportWouldRefuse) {
 
 // --- one shaper, over both kinds of transports ---
 
+// A hub's connections appear while it runs; peers have fixed ranks from the start.
 struct LineKind {
   const char* name;
   FixedMembers members;
   ShapePolicy policy;
 };
 
+// Behaviour that both kinds of transports have in common, tested for each.
 class EitherKind : public testing::TestWithParam<LineKind> {
  protected:
   void open(ShapedOptions options) {
@@ -201,6 +217,7 @@ class EitherKind : public testing::TestWithParam<LineKind> {
   std::unique_ptr<Transport> line_;
 };
 
+// One device has one link, whatever the number of its connections.
 TEST_P(EitherKind, ConnectionsShareTheLink) {
   open({.out = {.delay = milliseconds(100), .bytes_per_s = 10, .burst_bytes = 0}});
   const nanoseconds start = far_.clock.now();
@@ -213,6 +230,8 @@ TEST_P(EitherKind, ConnectionsShareTheLink) {
   EXPECT_EQ(line_->waiting_bytes(), 0u);
 }
 
+// Estimates of links are made from these times, so they must show the shaped rate and not
+// loopback's.
 TEST_P(EitherKind, ReceivedMessagesAreTimedAndCountedAtTheRateOfTheLink) {
   open({.in = {.delay = milliseconds(500), .bytes_per_s = 10, .burst_bytes = 0}});
   far_.clock.advance(seconds(10));
@@ -227,6 +246,7 @@ TEST_P(EitherKind, ReceivedMessagesAreTimedAndCountedAtTheRateOfTheLink) {
   EXPECT_EQ(line_->bytes_arrived(1), 10u);
 }
 
+// The other connection is not affected.
 TEST_P(EitherKind, ADisconnectionIsReportedUnchangedAfterTheLastMessage) {
   open({.in = {.delay = milliseconds(100)}});
   come_in("last words");
@@ -240,6 +260,7 @@ TEST_P(EitherKind, ADisconnectionIsReportedUnchangedAfterTheLastMessage) {
   EXPECT_TRUE(line_->send(2, bytes("x"), {}).ok());
 }
 
+// Peers use TCP, where a lost packet costs time but no message.
 TEST_P(EitherKind, ALostMessageIsGoneOnlyIfThePolicySaysSo) {
   open({.out = {.loss = 1}, .in = {.loss = 1}});
   ASSERT_TRUE(line_->send(1, bytes("out"), {}).ok());
@@ -252,6 +273,7 @@ TEST_P(EitherKind, ALostMessageIsGoneOnlyIfThePolicySaysSo) {
   EXPECT_EQ(far_.got.size(), lost ? 0u : 1u);
 }
 
+// The round trip has the inner one (1 ms) and the delay of the receiving side, twice.
 TEST_P(EitherKind, ReportsWhatTheInnerTransportReports) {
   open({.in = {.delay = milliseconds(100)}});
   EXPECT_TRUE(line_->encrypted());
@@ -261,6 +283,8 @@ TEST_P(EitherKind, ReportsWhatTheInnerTransportReports) {
   EXPECT_DOUBLE_EQ(*line_->round_trip_min_s(1), 0.001 + 2 * 0.1);
 }
 
+// For fixed members an unknown rank is a mistake of the caller; for a hub the connection may have
+// ended.
 TEST_P(EitherKind, RefusesMessagesThatNoLinkCarries) {
   far_.limits.payload_bytes_max = 10;
   open({});
@@ -279,6 +303,7 @@ INSTANTIATE_TEST_SUITE_P(
                     LineKind{"AmongPeersThatLose", {.count = 3, .own_rank = 0}, kShapedHub}),
     [](const auto& kind) { return kind.param.name; });
 
+// The same seed gives the same losses, so the test computes how many of 40 messages must arrive.
 TEST(ShapedLink, OverRealSockets) {
   Federation federation;
   Side hub = federation.hub();

@@ -29,14 +29,14 @@ class Control : public testing::Test {
   std::filesystem::path folder_;
 };
 
-std::string shout(std::string_view question) { return std::string(question) + "!"; }
+std::string with_mark(std::string_view question) { return std::string(question) + "!"; }
 
 TEST_F(Control, QuestionsAreAnsweredOneAfterTheOther) {
   std::atomic<int> at_once = 0;
   std::atomic<int> most = 0;
   const auto server = ControlServer::open(path(), [&](std::string_view question) {
     most = std::max<int>(most, ++at_once);
-    std::string answer = shout(question);
+    std::string answer = with_mark(question);
     --at_once;
     return answer;
   });
@@ -56,7 +56,7 @@ TEST_F(Control, QuestionsAreAnsweredOneAfterTheOther) {
 }
 
 TEST_F(Control, TheSocketIsItsOwnersAlone) {
-  const auto server = ControlServer::open(path(), shout);
+  const auto server = ControlServer::open(path(), with_mark);
   ASSERT_TRUE(server.ok()) << server.status().text();
   struct stat about = {};
   ASSERT_EQ(::stat(path().c_str(), &about), 0);
@@ -72,14 +72,14 @@ TEST_F(Control, AnAddressWithoutAListenerFailsAtOnce) {
 
 TEST_F(Control, AFileThatAKilledDaemonLeftIsReplacedAndAnEndedOneLeavesNone) {
   {
-    const auto left = ControlServer::open(path(), shout);
+    const auto left = ControlServer::open(path(), with_mark);
     ASSERT_TRUE(left.ok());
     std::filesystem::rename(path(), folder_ / "aside");
   }
   std::filesystem::rename(folder_ / "aside", path());
   EXPECT_FALSE(ask_daemon(path(), "who", seconds(600)).ok());
   {
-    const auto server = ControlServer::open(path(), shout);
+    const auto server = ControlServer::open(path(), with_mark);
     ASSERT_TRUE(server.ok()) << server.status().text();
     EXPECT_EQ(ask_daemon(path(), "who", seconds(30)).value(), "who!");
   }
@@ -87,14 +87,14 @@ TEST_F(Control, AFileThatAKilledDaemonLeftIsReplacedAndAnEndedOneLeavesNone) {
 }
 
 TEST_F(Control, LargeQuestionsAndLongPathsAreRefused) {
-  const auto server = ControlServer::open(path(), shout);
+  const auto server = ControlServer::open(path(), with_mark);
   ASSERT_TRUE(server.ok());
   EXPECT_EQ(ask_daemon(path(), std::string(kControlBytesMax + 1, 'x'), seconds(30)).status().code(),
             StatusCode::resource_exhausted);
   EXPECT_EQ(ask_daemon(path(), std::string(1000, 'x'), seconds(30)).value().size(), 1001u);
   const std::string deep = (folder_ / std::string(200, 'x')).string();
   EXPECT_EQ(ask_daemon(deep, "x", seconds(30)).status().code(), StatusCode::invalid_argument);
-  EXPECT_EQ(ControlServer::open(deep, shout).status().code(), StatusCode::invalid_argument);
+  EXPECT_EQ(ControlServer::open(deep, with_mark).status().code(), StatusCode::invalid_argument);
 }
 
 TEST_F(Control, ACancelledQuestionReturnsAtOnce) {

@@ -101,6 +101,7 @@ class Security : public testing::Test {
   Federation federation_;
 };
 
+// The refusal has the key as text, so that an operator can copy it into the allow-list.
 TEST_F(Security, AnUnknownKeyIsRefusedAndNamed) {
   Side hub = federation_.hub();
   const KeyPair keys = new_keys();
@@ -118,6 +119,7 @@ TEST_F(Security, AnUnknownKeyIsRefusedAndNamed) {
   ASSERT_TRUE(pump({&hub, &spoke}, [&] { return hub.connected() && spoke.connected(); }));
 }
 
+// A message that was sent after the change does not count.
 TEST_F(Security, ARevokedKeyIsCutOffAndStaysOut) {
   Side hub = federation_.hub();
   const KeyPair keys = federation_.allowed_keys();
@@ -134,6 +136,7 @@ TEST_F(Security, ARevokedKeyIsCutOffAndStaysOut) {
   EXPECT_EQ(hub.count<Connected>(), 1u);
 }
 
+// The spoke knows the hub's key, so a machine that took over the address gets nothing.
 TEST_F(Security, ASpokeTalksToNoOtherHub) {
   Side hub = federation_.hub();
   SpokeOptions options = federation_.spoke_options(federation_.allowed_keys());
@@ -148,6 +151,7 @@ TEST_F(Security, ASpokeTalksToNoOtherHub) {
   EXPECT_EQ(spoke.last<Unreachable>()->why.code(), StatusCode::mismatch);
 }
 
+// A spoke without encryption finds no weaker mode at an encrypted hub.
 TEST_F(Security, ThereIsNoWayAroundEncryption) {
   Side hub = federation_.hub();
   SpokeOptions options = federation_.spoke_options(federation_.allowed_keys());
@@ -160,6 +164,7 @@ TEST_F(Security, ThereIsNoWayAroundEncryption) {
   EXPECT_EQ(hub.count<Connected>(), 0u);
 }
 
+// An agent must not be downgraded by a hub that does not encrypt.
 TEST_F(Security, AnOpenHubGetsNothingFromASpokeThatEncrypts) {
   federation_.encrypted = false;
   Side hub = federation_.hub();
@@ -169,6 +174,7 @@ TEST_F(Security, AnOpenHubGetsNothingFromASpokeThatEncrypts) {
   EXPECT_EQ(hub.count<Connected>() + spoke.count<Connected>(), 0u);
 }
 
+// A peer with an allowed key may still be faulty. The good message after six bad ones arrives.
 TEST_F(Security, MalformedMessagesAreCountedAndDropped) {
   federation_.limits.frame_bytes_max = 1000;
   federation_.limits.payload_bytes_max = 500;
@@ -192,6 +198,7 @@ TEST_F(Security, MalformedMessagesAreCountedAndDropped) {
   expect_service(hub);
 }
 
+// libzmq refuses a part above its limit before it reads the content, so no memory is spent on it.
 TEST_F(Security, AnOversizedPartEndsItsConnection) {
   federation_.limits.frame_bytes_max = 1000;
   federation_.limits.payload_bytes_max = 5000;
@@ -207,6 +214,7 @@ TEST_F(Security, AnOversizedPartEndsItsConnection) {
   expect_service(hub);
 }
 
+// The claims are the victim's key, a route as libzmq would assign it, and any other text.
 TEST_F(Security, NoKeyTakesOverAnothersRoute) {
   Side hub = federation_.hub();
   Side victim = federation_.allowed_spoke("victim");
@@ -226,6 +234,8 @@ TEST_F(Security, NoKeyTakesOverAnothersRoute) {
   ASSERT_TRUE(pump({&hub, &victim}, [&] { return victim.count<Received>() == 1; }));
 }
 
+// A third of 60 connections each: bytes at random, a valid greeting first, and an HTTP request
+// first. The bytes have a fixed seed.
 TEST_F(Security, GarbageAtTheOpenPortIsRefusedAndServiceContinues) {
   federation_.times.handshake_max = std::chrono::milliseconds(200);
   Side hub = federation_.hub();
@@ -251,6 +261,7 @@ TEST_F(Security, GarbageAtTheOpenPortIsRefusedAndServiceContinues) {
   EXPECT_EQ(hub.count<Connected>(), 1u);
 }
 
+// A device in a restart loop must not occupy the hub with handshakes.
 TEST_F(Security, ASpokeThatConnectsTooOftenHasToWait) {
   Side hub = federation_.hub();
   const KeyPair keys = federation_.allowed_keys("nervous");

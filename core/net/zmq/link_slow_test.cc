@@ -37,10 +37,10 @@ TEST(ManySpokes, EachIsHeardAndAnswered) {
     options.seed = i;
     spokes.push_back(Federation::spoke(options));
   }
-  const auto everybody = [&] {
+  const auto all_connected = [&] {
     return std::all_of(spokes.begin(), spokes.end(), [](const Side& s) { return s.connected(); });
   };
-  ASSERT_TRUE(pump_all(*hub, spokes, everybody));
+  ASSERT_TRUE(pump_all(*hub, spokes, all_connected));
   const SharedSlice payload = Bytes(10'000, 5);
   for (std::size_t i = 0; i < kSpokes; ++i) {
     ASSERT_TRUE(spokes[i].send(std::to_string(i), payload).ok());
@@ -61,8 +61,8 @@ TEST(ManySpokes, EachIsHeardAndAnswered) {
   ASSERT_TRUE(pump({&spokes[0]}, [&] { return !spokes[0].connected(); }));
   hub = federation.hub();
   for (Side& spoke : spokes) spoke.events.clear();
-  ASSERT_TRUE(
-      pump_all(*hub, spokes, [&] { return everybody() && hub->count<Connected>() == kSpokes; }));
+  ASSERT_TRUE(pump_all(*hub, spokes,
+                       [&] { return all_connected() && hub->count<Connected>() == kSpokes; }));
 }
 
 }  // namespace

@@ -33,6 +33,8 @@ INSTANTIATE_TEST_SUITE_P(, Links, testing::Bool(), [](const auto& each) {
   return std::string(each.param ? "Encrypted" : "Open");
 });
 
+// Payloads begin at a multiple of 8 bytes, because codecs read them as numbers. Bytes on the wire
+// add ZMTP's header of 2 or 9 bytes per part, and 33 bytes per part if it is encrypted.
 TEST_P(Links, CarryFramesAndPayloadsBothWays) {
   Side hub = federation_.hub();
   const KeyPair keys = federation_.allowed_keys();
@@ -65,6 +67,7 @@ TEST_P(Links, CarryFramesAndPayloadsBothWays) {
   EXPECT_EQ(hub.link->counters().wire_bytes_out, spoke.link->counters().wire_bytes_in);
 }
 
+// Otherwise the last message of an agent would belong to no session.
 TEST_P(Links, TheEndOfAConnectionIsReportedAfterItsMessages) {
   Side hub = federation_.hub();
   {
@@ -77,6 +80,7 @@ TEST_P(Links, TheEndOfAConnectionIsReportedAfterItsMessages) {
   EXPECT_EQ(hub.send("too late").code(), StatusCode::unavailable);
 }
 
+// The new number keeps messages for the first hub from reaching the second.
 TEST_P(Links, ASpokeReconnectsToANewHubAsAnotherConnection) {
   std::optional<Side> hub = federation_.hub();
   Side spoke = federation_.allowed_spoke();
@@ -93,6 +97,8 @@ TEST_P(Links, ASpokeReconnectsToANewHubAsAnotherConnection) {
   ASSERT_TRUE(pump({&*hub, &spoke}, [&] { return hub->count<Received>() == 1; }));
 }
 
+// A number that is not the current connection's is ignored: the connection may have been replaced
+// in the meantime.
 TEST_P(Links, AConnectionThatIsGivenUpIsMadeAnew) {
   Side hub = federation_.hub();
   Side spoke = federation_.allowed_spoke();
@@ -136,6 +142,8 @@ TEST_P(Links, TheKernelLooksWhetherTheOtherSideIsThere) {
   EXPECT_EQ(sides, 2);
 }
 
+// Devices and coordinator start in any order. The error names the address, which is the most
+// frequent mistake.
 TEST_P(Links, ASpokeMayStartBeforeItsHub) {
   const KeyPair keys = federation_.allowed_keys();
   { const Side hub = federation_.hub(); }  // finds a free port
@@ -147,6 +155,7 @@ TEST_P(Links, ASpokeMayStartBeforeItsHub) {
   ASSERT_TRUE(pump({&hub, &spoke}, [&] { return hub.connected() && spoke.connected(); }));
 }
 
+// The receiver would end the connection, so the sender refuses first. The limits are inclusive.
 TEST_P(Links, PartsAboveTheirCapAreNotSent) {
   federation_.limits.frame_bytes_max = 100;
   federation_.limits.payload_bytes_max = 5000;
@@ -164,6 +173,7 @@ TEST_P(Links, PartsAboveTheirCapAreNotSent) {
                    [&] { return hub.count<Received>() == 1 && spoke.count<Received>() == 1; }));
 }
 
+// send() never blocks, because it runs on the thread of the state machine.
 TEST_P(Links, AFullQueueIsAnError) {
   federation_.limits.send_queue_bytes = 4u << 20;
   federation_.limits.receive_queue_messages = 2;
@@ -182,6 +192,7 @@ TEST_P(Links, AFullQueueIsAnError) {
   ASSERT_TRUE(pump({&hub}, [&] { return hub.count<Received>() == sent + 1; }));
 }
 
+// Each message has a cost of its own besides its bytes.
 TEST_P(Links, AQueueOfSmallMessagesIsBoundedToo) {
   federation_.limits.send_queue_messages = 8;
   federation_.limits.receive_queue_messages = 2;
@@ -195,6 +206,7 @@ TEST_P(Links, AQueueOfSmallMessagesIsBoundedToo) {
   ASSERT_TRUE(pump({&spoke}, [&] { return spoke.count<Received>() == sent; }));
 }
 
+// The smallest queues must not deadlock when both sides send.
 TEST_P(Links, QueuesOfOneMessageSuffice) {
   federation_.limits.send_queue_messages = 1;
   federation_.limits.receive_queue_messages = 1;
@@ -209,6 +221,8 @@ TEST_P(Links, QueuesOfOneMessageSuffice) {
   }
 }
 
+// Payloads are not copied, so libzmq's threads release them: after sending, after a refusal, or
+// when the link closes.
 TEST_P(Links, APayloadIsReleasedOnce) {
   std::atomic<int> let_go = 0;
   const auto counted = [&](std::size_t size) {
@@ -234,6 +248,7 @@ TEST_P(Links, APayloadIsReleasedOnce) {
   EXPECT_EQ(let_go, 6) << "also what was under way when the link was closed";
 }
 
+// All spokes share one block of memory, of which a part is sent.
 TEST_P(Links, OnePayloadIsSentToManySpokes) {
   Side hub = federation_.hub();
   std::vector<Side> spokes;
@@ -251,6 +266,7 @@ TEST_P(Links, OnePayloadIsSentToManySpokes) {
   }
 }
 
+// An hour's wait: the test would time out if wake() did nothing.
 TEST_P(Links, WakeEndsAWait) {
   Side hub = federation_.hub();
   Side spoke = federation_.allowed_spoke();
@@ -265,6 +281,7 @@ TEST_P(Links, WakeEndsAWait) {
   }
 }
 
+// A busy loop that is always late must still make progress.
 TEST_P(Links, ADeadlineInThePastStillReadsWhatIsThere) {
   Side hub = federation_.hub();
   Side spoke = federation_.allowed_spoke();
@@ -273,6 +290,7 @@ TEST_P(Links, ADeadlineInThePastStillReadsWhatIsThere) {
   while (hub.count<Received>() == 0) hub.collect(std::chrono::seconds(-1));
 }
 
+// The old connection of a device may still look alive when its new one arrives.
 TEST_P(Links, TheSameKeyTwiceIsTwoConnections) {
   Side hub = federation_.hub();
   const KeyPair keys = federation_.allowed_keys();
@@ -291,6 +309,7 @@ TEST_P(Links, TheSameKeyTwiceIsTwoConnections) {
   EXPECT_EQ(text(two.last<Received>()->frame), std::to_string(hub.all<Connected>()[1]->connection));
 }
 
+// An encrypted hub without an allow-list would admit nobody.
 TEST(LinkOptions, MistakesAreErrors) {
   Federation federation;
   EXPECT_FALSE(

@@ -8,16 +8,6 @@
 #include <cstring>
 #include <new>
 
-#ifdef __SANITIZE_THREAD__
-// Debian's libzmq and libsodium are not built for the thread sanitizer. The sanitizer sees their
-// reads, writes and frees, but not the lock-free queues that order them. Reports from these
-// libraries are therefore suppressed; our own code is still checked.
-extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions();
-extern "C" const char* __tsan_default_suppressions() {
-  return "called_from_lib:libzmq.so\ncalled_from_lib:libsodium.so";
-}
-#endif
-
 namespace tributary {
 namespace {
 

@@ -237,11 +237,11 @@ void Series::draw_column(std::uint64_t begin, std::uint64_t end, std::vector<Sam
     return;
   }
   const Summary all = summary(begin, end);
-  std::array<std::uint64_t, kAllOf> wanted = {
+  std::array<std::uint64_t, kAllOf> numbers = {
       begin, all.low_at, all.high_at, all.first_gap_at, all.last_gap_at, end - 1};
-  std::ranges::sort(wanted);  // missing ones sort last
+  std::ranges::sort(numbers);  // missing ones sort last
   std::uint64_t before = kNone;
-  for (const std::uint64_t number : wanted) {
+  for (const std::uint64_t number : numbers) {
     if (number != kNone && number != before) out.push_back(sample(number));
     before = number;
   }

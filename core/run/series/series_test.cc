@@ -18,6 +18,7 @@ namespace {
 constexpr double kGap = std::numeric_limits<double>::quiet_NaN();
 constexpr double kEndless = std::numeric_limits<double>::infinity();
 
+// Reproducible draws, so that a failure can be repeated by its seed.
 class SeriesDraws {
  public:
   explicit SeriesDraws(std::uint64_t seed)
@@ -30,12 +31,13 @@ class SeriesDraws {
   std::uint32_t count_ = 0;
 };
 
+// Equality in which a gap equals a gap.
 bool same(const Sample& a, const Sample& b) {
   return a.x == b.x && (a.y == b.y || (std::isnan(a.y) && std::isnan(b.y)));
 }
 
-bool holds(const std::vector<Sample>& all, const Sample& wanted) {
-  return std::ranges::any_of(all, [&](const Sample& each) { return same(each, wanted); });
+bool holds(const std::vector<Sample>& all, const Sample& sample) {
+  return std::ranges::any_of(all, [&](const Sample& each) { return same(each, sample); });
 }
 
 // A specification of Series that inspects every sample each time.
@@ -65,12 +67,15 @@ struct Plain {
   }
 };
 
+// A seventh of the samples are gaps.
 Sample drawn_sample(SeriesDraws& draws, double& x) {
   if (draws.below(5) != 0) x += draws.real();  // several samples may have one x
   const bool gap = draws.below(7) == 0;
   return {x, gap ? kGap : draws.real() * 100 - 50};
 }
 
+// A column of pixels is drawn by its first and last sample, its extremes, and a gap if it has one:
+// six samples at most, whatever the column has.
 void expect_same_column(const std::vector<Sample>& all, const std::vector<Sample>& drawn) {
   ASSERT_EQ(all.empty(), drawn.empty());
   if (all.empty()) return;
@@ -94,6 +99,8 @@ void expect_same_column(const std::vector<Sample>& all, const std::vector<Sample
   EXPECT_EQ(std::ranges::max(values), std::ranges::max(values_drawn));
 }
 
+// Twelve columns at a random place and width. One sample on each side is drawn as well, so that
+// lines continue beyond the border.
 void expect_same_picture(const Series& series, const Plain& plain, SeriesDraws& draws) {
   const double from = plain.samples.front().x;
   const double width = plain.samples.back().x - from + 2;
@@ -126,20 +133,22 @@ void expect_same_picture(const Series& series, const Plain& plain, SeriesDraws& 
   EXPECT_EQ(next, drawn.end());
 }
 
+// The range of y within a random range of x.
 void expect_same_extents(const Series& series, const Plain& plain, SeriesDraws& draws) {
   const double low = plain.samples.front().x - 1 + draws.real() * 30;
   const double high = low + draws.real() * 300 - 5;
-  const std::optional<Extent> wanted = plain.y_extent(low, high);
+  const std::optional<Extent> expected = plain.y_extent(low, high);
   const std::optional<Extent> got = series.y_extent(low, high);
-  ASSERT_EQ(wanted.has_value(), got.has_value());
-  if (!wanted) return;
-  EXPECT_EQ(wanted->low, got->low);
-  EXPECT_EQ(wanted->high, got->high);
+  ASSERT_EQ(expected.has_value(), got.has_value());
+  if (!expected) return;
+  EXPECT_EQ(expected->low, got->low);
+  EXPECT_EQ(expected->high, got->high);
 }
 
 // Capacities around the sizes of blocks and chunks.
 class SeriesOfSize : public testing::TestWithParam<std::size_t> {};
 
+// After each of the first hundred samples and at intervals later, when old samples are dropped.
 TEST_P(SeriesOfSize, MatchesAScan) {
   SeriesDraws draws(GetParam());
   Series series(GetParam());
@@ -163,6 +172,7 @@ TEST_P(SeriesOfSize, MatchesAScan) {
 INSTANTIATE_TEST_SUITE_P(Sizes, SeriesOfSize,
                          testing::Values(1, 2, 15, 16, 17, 31, 100, 255, 256, 257, 1000, 4096));
 
+// draw() clears the samples of an earlier call.
 TEST(SeriesTest, IsEmptyAtFirst) {
   Series series(100);
   std::vector<Sample> drawn = {{1, 2}};
@@ -175,6 +185,8 @@ TEST(SeriesTest, IsEmptyAtFirst) {
   EXPECT_FALSE(series.nearest(3));
 }
 
+// Three places: the first sample has been dropped. A gap counts as a sample, since the crosshair
+// must show that there is no value.
 TEST(SeriesTest, FindsTheNearestSampleOrGap) {
   Series series(3);
   for (const double x : {1.0, 2.0, 4.0, 8.0}) series.append({x, x == 4 ? kGap : x * 10});
@@ -203,6 +215,7 @@ TEST(SeriesTest, RefusesUnorderedAndNonFinitePlaces) {
   EXPECT_EQ(series.y_extent(0, 10)->high, 1);
 }
 
+// The earlier values of 1000 must not remain in any level of detail.
 TEST(SeriesTest, BeginsAnewWhenCleared) {
   Series series(20);
   for (int i = 0; i < 50; ++i) series.append({i * 1.0, 1000});

@@ -45,16 +45,16 @@ struct LinearAxis {
   UnitScale scale;
   double step;
 
-  LinearAxis(Unit unit, Extent range, int wanted)
+  LinearAxis(Unit unit, Extent range, int ticks_goal)
       : scale(unit_scale(unit, std::max(std::fabs(range.low), std::fabs(range.high)))),
-        step(round_step((range.high - range.low) / scale.size / wanted)) {
+        step(round_step((range.high - range.low) / scale.size / ticks_goal)) {
     if (unit == Unit::count) step = std::max(step, 1.0);
   }
 };
 
 // Decimals follow from the step. Very large numbers without a unit are written with an exponent.
-AxisTicks linear_axis_ticks(Unit unit, Extent range, int wanted) {
-  const auto [scale, step] = LinearAxis(unit, range, wanted);
+AxisTicks linear_axis_ticks(Unit unit, Extent range, int ticks_goal) {
+  const auto [scale, step] = LinearAxis(unit, range, ticks_goal);
   const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step) - 1e-9)), 0, 12);
   AxisTicks ticks;
   ticks.unit = scale.name;
@@ -91,16 +91,16 @@ void label_between(AxisTicks& ticks, Unit unit, std::vector<double> between, boo
   }
 }
 
-AxisTicks log_axis_ticks(Unit unit, Extent range, int wanted) {
+AxisTicks log_axis_ticks(Unit unit, Extent range, int ticks_goal) {
   const double low = std::log10(range.low);
   const double high = std::log10(range.high);
   // Within less than one power of ten, linear ticks are more informative.
   if (high - low < 1) {
-    AxisTicks ticks = linear_axis_ticks(unit, range, wanted);
+    AxisTicks ticks = linear_axis_ticks(unit, range, ticks_goal);
     ticks.minor.clear();
     return ticks;
   }
-  const double step = std::max(1.0, round_step((high - low) / wanted));
+  const double step = std::max(1.0, round_step((high - low) / ticks_goal));
   AxisTicks ticks;
   for (const double power : multiples(step, {low, high})) {
     ticks.at.push_back(std::pow(10, power));
@@ -108,7 +108,7 @@ AxisTicks log_axis_ticks(Unit unit, Extent range, int wanted) {
   }
   if (step > 1) return ticks;
   // Three labels per power, unless the picture is so small that they would overlap.
-  const bool fit = 3 * (high - low) <= 2 * wanted;
+  const bool fit = 3 * (high - low) <= 2 * ticks_goal;
   const bool few = ticks.at.size() < 2 || (ticks.at.size() < 3 && fit);
   std::vector<double> between;
   for (double power = std::floor(low); power <= high; ++power) {
@@ -164,8 +164,8 @@ std::string moment_label(double at, double step, bool new_day) {
 }
 
 // Multiples of the step in local time, so that ticks are at local midnight and full hours.
-AxisTicks time_axis_ticks(Extent range, int wanted, double offset) {
-  const double least = (range.high - range.low) / wanted;
+AxisTicks time_axis_ticks(Extent range, int ticks_goal, double offset) {
+  const double least = (range.high - range.low) / ticks_goal;
   double step = least < 1 ? std::max(0.001, round_step(least)) : 0;
   if (step == 0) {
     const auto* found = std::lower_bound(kTimeSteps.begin(), kTimeSteps.end(), least);
@@ -198,14 +198,14 @@ Extent with_width(Extent range) {
 
 }  // namespace
 
-AxisTicks axis_ticks(Unit unit, Extent range, bool log, int wanted, double utc_offset_s) {
-  if (!usable(range) || wanted < 1) return {};
-  if (unit == Unit::wall_time) return time_axis_ticks(range, wanted, utc_offset_s);
-  if (log && range.low > 0) return log_axis_ticks(unit, range, wanted);
-  return linear_axis_ticks(unit, range, wanted);
+AxisTicks axis_ticks(Unit unit, Extent range, bool log, int ticks_goal, double utc_offset_s) {
+  if (!usable(range) || ticks_goal < 1) return {};
+  if (unit == Unit::wall_time) return time_axis_ticks(range, ticks_goal, utc_offset_s);
+  if (log && range.low > 0) return log_axis_ticks(unit, range, ticks_goal);
+  return linear_axis_ticks(unit, range, ticks_goal);
 }
 
-Extent round_range(Unit unit, Extent data, bool log, int wanted) {
+Extent round_range(Unit unit, Extent data, bool log, int ticks_goal) {
   if (log) {
     if (!(data.low > 0) || !std::isfinite(data.high) || data.high < data.low) data = {1, 1};
     const double first = std::floor(std::log10(data.low) + 1e-9);
@@ -215,7 +215,7 @@ Extent round_range(Unit unit, Extent data, bool log, int wanted) {
   Extent range = with_width(data);
   // A wider range may have wider steps and so other round numbers; the second pass is sufficient.
   for (int i = 0; i < 2; ++i) {
-    const LinearAxis axis(unit, range, std::max(1, wanted));
+    const LinearAxis axis(unit, range, std::max(1, ticks_goal));
     const double step = axis.step * axis.scale.size;
     range = {std::floor(range.low / step + 1e-9) * step,
              std::ceil(range.high / step - 1e-9) * step};

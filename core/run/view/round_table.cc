@@ -49,9 +49,9 @@ void RoundTable::each_column(Function&& function) {
   function(columns.predicted_s);
 }
 
-std::optional<std::size_t> RoundTable::row_of(std::uint64_t wanted) const {
-  const auto found = std::ranges::lower_bound(columns.round, wanted);
-  if (found == columns.round.end() || *found != wanted) return std::nullopt;
+std::optional<std::size_t> RoundTable::row_of(std::uint64_t round) const {
+  const auto found = std::ranges::lower_bound(columns.round, round);
+  if (found == columns.round.end() || *found != round) return std::nullopt;
   return static_cast<std::size_t>(found - columns.round.begin());
 }
 

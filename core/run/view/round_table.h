@@ -119,7 +119,7 @@ class RoundTable {
 
   std::size_t size() const { return columns.round.size(); }
   // Row of a round, found by binary search.
-  std::optional<std::size_t> row_of(std::uint64_t wanted) const;
+  std::optional<std::size_t> row_of(std::uint64_t round) const;
   // Ranges of rows with the same name in a column, within the given rows.
   static std::vector<NameStretch> stretches(const std::vector<std::uint16_t>& column,
                                             std::size_t first_row, std::size_t last_row);

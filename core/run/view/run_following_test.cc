@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/run/mechanisms.h"
 #include "core/run/run_testing.h"
 #include "core/run/view/run_view.h"
 #include "core/store/testing/folder_testing.h"
@@ -55,6 +56,7 @@ class RunFollowerTest : public testing::Test {
   int anew_ = 0;
 };
 
+// Two of three agents contribute to round 3, so dense uplink bytes are 4 kB times 3 + 3 + 2.
 TEST_F(RunFollowerTest, ReadsJobsAndRounds) {
   RunWriter writer(run_db());
   writer.job();
@@ -96,6 +98,8 @@ TEST_F(RunFollowerTest, ReadsJobsAndRounds) {
   EXPECT_EQ(table.curves.ratio.over_rounds->size(), 3u);
 }
 
+// Unknown values (NaN) stay unknown and do not hide earlier ones. The best accuracy is the highest,
+// the best loss the lowest.
 TEST_F(RunFollowerTest, ReadsAgentsLinksAndEvents) {
   RunWriter writer(run_db());
   writer.job();
@@ -161,6 +165,8 @@ TEST_F(RunFollowerTest, ReadsAgentsLinksAndEvents) {
   EXPECT_EQ(view_.events()[0].level, LogLevel::warning);
 }
 
+// The file is empty when it is opened. A read without news changes no revision, so no page is drawn
+// again.
 TEST_F(RunFollowerTest, ReadsRowsWrittenMeanwhile) {
   RunWriter writer(run_db());
   ASSERT_EQ(read().text(), "ok");
@@ -228,6 +234,7 @@ TEST_F(RunFollowerTest, SmallPortionsComeToTheSame) {
   EXPECT_EQ(view_.agent_curves(kJob, "b")->compute_s->size(), 40u);
 }
 
+// The ten newest of thirty.
 TEST_F(RunFollowerTest, KeepsTheNewestEventsAlone) {
   RunWriter writer(run_db());
   for (int i = 0; i < 30; ++i) writer.event("e", std::to_string(i));
@@ -239,6 +246,7 @@ TEST_F(RunFollowerTest, KeepsTheNewestEventsAlone) {
 
 // --- files that are no runs ---------------------------------------------------------------------
 
+// A retry is due after two seconds, so a missing file costs almost nothing.
 TEST_F(RunFollowerTest, WaitsForAFileThatIsNotThere) {
   const Status status = read();
   EXPECT_EQ(status.code(), StatusCode::not_found) << status.text();
@@ -250,6 +258,8 @@ TEST_F(RunFollowerTest, WaitsForAFileThatIsNotThere) {
   EXPECT_EQ(view_.jobs().size(), 1u);
 }
 
+// Empty (a coordinator may be about to write it), other text, a folder, and another program's
+// database.
 TEST_F(RunFollowerTest, ReportsAFileThatIsNoRun) {
   const auto status_of = [&] {
     retry_is_due();
@@ -274,6 +284,7 @@ TEST_F(RunFollowerTest, ReportsAFileThatIsNoRun) {
   EXPECT_EQ(status_of(), StatusCode::ok);
 }
 
+// Reading it with old assumptions would show wrong numbers.
 TEST_F(RunFollowerTest, ReportsAFileOfANewerBuild) {
   {
     RunWriter writer(run_db());
@@ -299,6 +310,7 @@ TEST_F(RunFollowerTest, ReportsARemovedFileAndContinuesWhenItReturns) {
   EXPECT_EQ(anew_, 0);
 }
 
+// The view learns that everything before is void, also the events, of which the new file has none.
 TEST_F(RunFollowerTest, BeginsAnewWithAnotherFileInItsPlace) {
   {
     RunWriter writer(run_db());
@@ -339,6 +351,8 @@ TEST_F(RunFollowerTest, BeginsAnewWhereAFileWasOverwritten) {
   EXPECT_EQ(rounds().size(), 1u);
 }
 
+// SQLite stores a text in a column of numbers. The rows before it stay, and reading goes on once it
+// is mended.
 TEST_F(RunFollowerTest, ReportsDamageAndShowsEarlierRows) {
   RunWriter writer(run_db());
   writer.job();
@@ -378,6 +392,7 @@ TEST_F(RunFollowerTest, TextsOfAFileAreCut) {
 
 // --- one round ---------------------------------------------------------------------------------
 
+// Every part of a round's detail, as the writer has stored it.
 TEST_F(RunFollowerTest, ShowsARoundInDetail) {
   RunWriter writer(run_db());
   writer.job();
@@ -424,6 +439,7 @@ TEST_F(RunFollowerTest, ShowsARoundInDetail) {
   EXPECT_EQ(follower_->round_detail(kJob, 2).status().code(), StatusCode::not_found);
 }
 
+// The caller gets an error at once instead of a wait.
 TEST_F(RunFollowerTest, AsksForNoDetailBeforeThereIsAFile) {
   follow();
   EXPECT_EQ(follower_->round_detail(kJob, 1).status().code(), StatusCode::unavailable);

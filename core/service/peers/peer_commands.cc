@@ -34,11 +34,11 @@ void PeerCommands::send(SendToPeer message) {
   if (first || !kept) alert();  // later messages are taken together with the first one
 }
 
-std::optional<PeerCommands::Wanted> PeerCommands::next_epoch(std::uint64_t seen) {
+std::optional<PeerCommands::NextEpoch> PeerCommands::next_epoch(std::uint64_t seen) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return ending_ || number_ != seen; });
   if (ending_) return std::nullopt;
-  return Wanted{number_, epoch_};
+  return NextEpoch{number_, epoch_};
 }
 
 // Blocks while the machine has not read what was handed out. The mesh then receives nothing, and

@@ -39,12 +39,12 @@ class PeerCommands {
   void end();
 
   // An epoch and its number. Without an epoch the link has no session.
-  struct Wanted {
+  struct NextEpoch {
     std::uint64_t number = 0;
     std::optional<OpenPeers> epoch;
   };
   // Waits for an epoch with another number than `seen`. Returns nothing if the thread must end.
-  std::optional<Wanted> next_epoch(std::uint64_t seen);
+  std::optional<NextEpoch> next_epoch(std::uint64_t seen);
 
   // The work of the link's thread since its last call.
   struct Work {

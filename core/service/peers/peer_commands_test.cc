@@ -20,10 +20,10 @@ struct PeerCommandsTest : testing::Test {
   // Calls begin() and returns the number of the new epoch.
   std::uint64_t begun(std::uint64_t session, std::uint64_t seen = 0) {
     commands.begin(empty_epoch(session));
-    const std::optional<PeerCommands::Wanted> wanted = commands.next_epoch(seen);
-    EXPECT_TRUE(wanted && wanted->epoch);
-    EXPECT_EQ(wanted->epoch->session, session);
-    return wanted->number;
+    const std::optional<PeerCommands::NextEpoch> next = commands.next_epoch(seen);
+    EXPECT_TRUE(next && next->epoch);
+    EXPECT_EQ(next->epoch->session, session);
+    return next->number;
   }
 
   PeerCommands commands{{.unsent_bytes_max = 100, .unread_bytes_max = 10}};
@@ -65,9 +65,9 @@ TEST_F(PeerCommandsTest, AnotherEpochEndsTheWorkOfTheOneBefore) {
 TEST_F(PeerCommandsTest, ClosingIsAnEpochWithoutMembers) {
   const std::uint64_t first = begun(7);
   commands.begin(std::nullopt);
-  const std::optional<PeerCommands::Wanted> wanted = commands.next_epoch(first);
-  ASSERT_TRUE(wanted);
-  EXPECT_FALSE(wanted->epoch);
+  const std::optional<PeerCommands::NextEpoch> next = commands.next_epoch(first);
+  ASSERT_TRUE(next);
+  EXPECT_FALSE(next->epoch);
 }
 
 TEST_F(PeerCommandsTest, TooManyBytesNameTheirMember) {

@@ -38,7 +38,7 @@ Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char*
              about.examples);
   app.add_option("-c,--config", flags.config, "settings, a TOML file")->type_name("FILE");
   app.add_option("-s,--set", flags.assignments,
-                 "a further setting, for example log.level=debug; may repeat")
+                 "a further setting, for example log.level=debug; may be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

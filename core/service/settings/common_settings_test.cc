@@ -37,6 +37,7 @@ Outcome run_with(const std::vector<std::string>& words) {
   return run_with(words, [](const DaemonFlags&) { return Status(); });
 }
 
+// Short and long names, and an option that is given twice.
 TEST(DaemonMain, ParsesItsFlags) {
   DaemonFlags seen;
   const Outcome outcome = run_with({"-c", "file.toml", "--set", "a=1", "-s", "b=2", "--job",
@@ -53,6 +54,7 @@ TEST(DaemonMain, ParsesItsFlags) {
   EXPECT_TRUE(seen.exit_when_done);
 }
 
+// The daemon's own function would throw.
 TEST(DaemonMain, AnswersHelpAndVersionItself) {
   const auto never = [](const DaemonFlags&) -> Status { throw std::logic_error("ran"); };
   const std::string help = run_with({"--help"}, never).out;
@@ -63,6 +65,7 @@ TEST(DaemonMain, AnswersHelpAndVersionItself) {
   EXPECT_TRUE(run_with({"--version"}, never).out.starts_with("daemon "));
 }
 
+// A service manager shows the exit code, so a usage error has its own.
 TEST(DaemonMain, AnUnknownWordIsAnErrorOfTheCommandLine) {
   for (const char* word : {"--nonsense", "stray"}) {
     const Outcome outcome = run_with({word});
@@ -71,6 +74,7 @@ TEST(DaemonMain, AnUnknownWordIsAnErrorOfTheCommandLine) {
   }
 }
 
+// 22 is already_exists, 30 resource_exhausted, 70 a fault of the program.
 TEST(DaemonMain, ReportsItsEndByExitCodeAndText) {
   const Outcome failed = run_with({}, [](const DaemonFlags&) {
     return Status(StatusCode::already_exists,
@@ -83,6 +87,7 @@ TEST(DaemonMain, ReportsItsEndByExitCodeAndText) {
             70);
 }
 
+// A misspelt level must not silently mean the default.
 TEST(CommonSettings, TheLogIsAsConfiguredOrRefused) {
   CommonSettings common;
   Settings settings;
@@ -97,6 +102,7 @@ TEST(CommonSettings, TheLogIsAsConfiguredOrRefused) {
   EXPECT_EQ(common.log_options().status().code(), StatusCode::invalid_argument);
 }
 
+// The last assignment of a key wins, so a script can override a file.
 TEST(Fill, AssignmentsComeAfterTheFile) {
   CommonSettings common;
   Settings settings;
@@ -112,6 +118,7 @@ TEST(Fill, AssignmentsComeAfterTheFile) {
   EXPECT_EQ(fill(settings, flags).code(), StatusCode::invalid_argument);
 }
 
+// The key then only identifies the process. A file that is named must exist.
 TEST(KeysFor, WithoutEncryptionAndWithoutAFileAPairIsMade) {
   EXPECT_TRUE(keys_for("", false).ok());
   EXPECT_FALSE(keys_for("", true).ok());

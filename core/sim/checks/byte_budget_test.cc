@@ -16,6 +16,7 @@ using testing::HasSubstr;
 
 constexpr std::uint32_t kPart = 100'000;
 
+// One agent with a session. Parts have 100 kB; a beat is a frame that proves a session.
 class Budget : public testing::Test {
  protected:
   Budget() { join(1 * kS); }
@@ -99,6 +100,7 @@ class Budget : public testing::Test {
   ByteBudget budget{1, watch};
 };
 
+// Other buckets, rounds and directions are other bytes.
 TEST_F(Budget, BytesSentOnceAreNoViolation) {
   for (std::uint64_t i = 0; i < 20; ++i) {
     update(1, i * kPart, 2 * kS);
@@ -114,6 +116,7 @@ TEST_F(Budget, BytesSentOnceAreNoViolation) {
   EXPECT_EQ(budget.tally().repeated, 0u);
 }
 
+// A round is checked when the next one is committed, because parts of it may still be on their way.
 TEST_F(Budget, BytesSentTwiceAreAViolation) {
   update(1, 0, 2 * kS);
   update(1, kPart / 2, 3 * kS);  // half of it for the second time
@@ -127,6 +130,7 @@ TEST_F(Budget, BytesSentTwiceAreAViolation) {
   EXPECT_THAT(watch.violations()[0].text, HasSubstr("at 3.000 s"));
 }
 
+// A repeat after a timeout is legitimate; the bound is a tenth and one part of 16 KiB.
 TEST_F(Budget, ATenthAndAPartMayBeRepeated) {
   update(1, 0, 2 * kS);
   update(1, 0, 2 * kS, kPart / 10 + 16'384);
@@ -137,6 +141,7 @@ TEST_F(Budget, ATenthAndAPartMayBeRepeated) {
   EXPECT_EQ(watch.count(), 1u) << "and what comes late counts";
 }
 
+// The same bytes up and down are not a repeat.
 TEST_F(Budget, DirectionsAreCountedSeparately) {
   aggregate(1, 0, 2 * kS);
   update(1, 0, 2 * kS);
@@ -149,6 +154,7 @@ TEST_F(Budget, DirectionsAreCountedSeparately) {
   EXPECT_THAT(watch.violations()[0].text, HasSubstr("down"));
 }
 
+// A fault may cost a repeat of what was open then, but not for ever.
 TEST_F(Budget, ADisturbanceExcusesOpenAndSoonFollowingTransfers) {
   update(1, 0, 2 * kS);
   budget.disturbed(0, 3 * kS);
@@ -165,6 +171,7 @@ TEST_F(Budget, ADisturbanceExcusesOpenAndSoonFollowingTransfers) {
   EXPECT_EQ(budget.tally().checked, 1u);
 }
 
+// Bytes that are sent into a dead connection have to be sent again.
 TEST_F(Budget, AnAgentWithoutASessionIsExcusedUntilItHasOne) {
   budget.connection_changed(0, 2 * kS);
   aggregate(1, 0, 60 * kS);
@@ -178,6 +185,7 @@ TEST_F(Budget, AnAgentWithoutASessionIsExcusedUntilItHasOne) {
   EXPECT_EQ(watch.count(), 1u);
 }
 
+// The agent's heartbeats alone do not make a session.
 TEST_F(Budget, ASessionThatOneSideHasGivenUpIsNone) {
   budget.session_lost(0, 20 * kS);
   EXPECT_EQ(budget.tally().sessions_lost, 1u);
@@ -187,6 +195,7 @@ TEST_F(Budget, ASessionThatOneSideHasGivenUpIsNone) {
   EXPECT_EQ(budget.tally().sessions_lost, 1u);
 }
 
+// A new hello without a fault before it means that a session was lost for no reason.
 TEST_F(Budget, CountsSessionsThatNothingEnded) {
   hello(20 * kS);
   EXPECT_EQ(budget.tally().sessions_lost, 1u);
@@ -198,6 +207,8 @@ TEST_F(Budget, CountsSessionsThatNothingEnded) {
   EXPECT_EQ(budget.tally().sessions_lost, 1u) << "its connection has ended";
 }
 
+// The hash identifies the content. Two models may be downloaded in turn, but not the first one
+// twice.
 TEST_F(Budget, ADownloadIsComparedWithTheOffer) {
   offer(1, 77, 2 * kS);
   for (std::uint64_t i = 0; i < 10; ++i) download(1, i << 20, 2 * kS);
@@ -212,6 +223,7 @@ TEST_F(Budget, ADownloadIsComparedWithTheOffer) {
   EXPECT_THAT(watch.violations()[0].text, HasSubstr("download of model 000000000000004d"));
 }
 
+// The second half comes under another transfer number, and no byte comes twice.
 TEST_F(Budget, ADownloadMayGoOnInAnotherTransfer) {
   offer(1, 77, 2 * kS);
   for (std::uint64_t i = 0; i < 5; ++i) download(1, i << 20, 2 * kS);

@@ -83,7 +83,7 @@ class FederationAgent final : public AgentHost {
 
   void perform(Action& action) override {
     if (auto* const record = std::get_if<StoreAgent>(&action)) return keep(*record);
-    if (const auto* const wanted = std::get_if<Train>(&action)) return train(*wanted);
+    if (const auto* const order = std::get_if<Train>(&action)) return train(*order);
     if (auto* const reading = std::get_if<Reading>(&action)) {
       return context_.log.agent_readings.push_back(std::move(*reading));
     }
@@ -116,10 +116,10 @@ class FederationAgent final : public AgentHost {
     });
   }
 
-  void train(const Train& wanted) {
+  void train(const Train& order) {
     training_ = true;
     later(train_ns_ >= 0 ? train_ns_ : context_.options.train_ns,
-          [this, token = wanted.token, round = wanted.id.round] { give_update(token, round); });
+          [this, token = order.token, round = order.id.round] { give_update(token, round); });
   }
 
   // The update depends on the number of trainings and not on the round, because an aborted round

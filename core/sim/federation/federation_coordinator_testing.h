@@ -80,7 +80,7 @@ class FederationCoordinator final : public CoordinatorHost {
   void perform(Action& action) override {
     MachineLog& log = context_.log;
     if (auto* const record = std::get_if<StoreCoordinator>(&action)) return keep(*record);
-    if (const auto* const wanted = std::get_if<LoadRound>(&action)) return load(*wanted);
+    if (const auto* const request = std::get_if<LoadRound>(&action)) return load(*request);
     if (auto* const round = std::get_if<RoundPlayed>(&action)) return advise(*round);
     if (auto* const report = std::get_if<AgentReported>(&action)) {
       return log.reported.push_back(std::move(*report));
@@ -113,8 +113,8 @@ class FederationCoordinator final : public CoordinatorHost {
   }
 
   // Old rounds are read from the journal after the time of a disk.
-  void load(const LoadRound& wanted) {
-    RoundLoaded loaded{.token = wanted.token, .round = journal.round(wanted.round), .epoch = {}};
+  void load(const LoadRound& request) {
+    RoundLoaded loaded{.token = request.token, .round = journal.round(request.round), .epoch = {}};
     if (loaded.round) loaded.epoch = journal.epoch(loaded.round->id.epoch);
     later(context_.options.store_ns, [this, loaded] { handle(loaded); });
   }

@@ -13,6 +13,7 @@ Link link_with(const NetworkSettings& settings, std::uint64_t seed = 1) {
   return Link(settings, SeededDraws(seed, DrawUse::link_up, 0));
 }
 
+// 1,000 bytes at 1 byte per µs and 2 ms of delay. Delays overlap, transmissions do not.
 TEST(Link, DelayAndRateMakeTheArrival) {
   const NetworkSettings settings = {.delay = {2, 2}, .rate_mbit_s = 8};  // 1 byte per microsecond
   Link link = link_with(settings);
@@ -22,6 +23,7 @@ TEST(Link, DelayAndRateMakeTheArrival) {
   EXPECT_EQ(tally.bytes, 2000u);
 }
 
+// The delay of each message is drawn between 0 and 10 ms, so many would overtake without the rule.
 TEST(Link, MessagesKeepTheirOrderUnlessReordered) {
   NetworkSettings settings = {.delay = {0, 10}};
   for (const double reordering : {0.0, 0.3}) {
@@ -40,6 +42,7 @@ TEST(Link, MessagesKeepTheirOrderUnlessReordered) {
   }
 }
 
+// As datagrams: a message a millisecond later and a delay of up to ten.
 TEST(Link, MessagesOfALinkWithoutAnOrderOvertakeOneAnother) {
   const NetworkSettings settings = {.delay = {0, 10}, .ordered = false};
   Link link = link_with(settings);
@@ -57,6 +60,7 @@ TEST(Link, MessagesOfALinkWithoutAnOrderOvertakeOneAnother) {
   EXPECT_GT(early, 50);
 }
 
+// The first message keeps its rate of 8 Mbit/s, the second takes ten times as long.
 TEST(Link, AnotherRateHoldsFromTheNextMessageOn) {
   const NetworkSettings settings = {.delay = {0, 0}, .rate_mbit_s = 8};
   Link link = link_with(settings);
@@ -66,6 +70,8 @@ TEST(Link, AnotherRateHoldsFromTheNextMessageOn) {
   EXPECT_EQ(link.pass(0, 1000, true, tally).arrives_at_ns[0], 11 * kMs) << "behind the first";
 }
 
+// 10,000 messages: the tolerance of 150 is five standard deviations. A lost message is neither
+// doubled nor damaged.
 TEST(Link, LosesAndDoublesAsOftenAsItShall) {
   const NetworkSettings settings = {
       .delay = {1, 1}, .loss = 0.1, .duplication = 0.1, .bit_flips = 0.1};
@@ -83,6 +89,7 @@ TEST(Link, LosesAndDoublesAsOftenAsItShall) {
             before.lost + before.duplicated + before.flipped);
 }
 
+// The end is exclusive, and mend() ends a cut early.
 TEST(Link, NothingPassesWhileItIsCut) {
   const NetworkSettings settings;
   Link link = link_with(settings);
@@ -96,6 +103,7 @@ TEST(Link, NothingPassesWhileItIsCut) {
   EXPECT_EQ(tally.cut_off, 1u);
 }
 
+// Like TCP: during a cut nothing is lost, and everything behind it arrives later.
 TEST(Link, AStreamHoldsUpEarlierAndLaterMessages) {
   const NetworkSettings settings = {.delay = {2, 2}, .rate_mbit_s = 8, .stream = true};
   Link link = link_with(settings);
@@ -117,6 +125,7 @@ TEST(Link, AStreamHoldsUpEarlierAndLaterMessages) {
   EXPECT_EQ(link.held_up_ns(), 25 * kMs);
 }
 
+// A megabyte takes a second on this link; the new connection starts with an empty queue.
 TEST(Link, ANewConnectionDoesNotWaitForTheOldQueue) {
   const NetworkSettings settings = {.delay = {2, 2}, .rate_mbit_s = 8, .stream = true};
   Link link = link_with(settings);
@@ -127,6 +136,7 @@ TEST(Link, ANewConnectionDoesNotWaitForTheOldQueue) {
   EXPECT_EQ(link.pass(10 * kMs, 1000, true, tally).arrives_at_ns[0], 13 * kMs);
 }
 
+// Drawn from the seed and the agent's number, so they are the same in every run.
 TEST(Link, EachAgentHasRatesAndADelayOfItsOwn) {
   const NetworkSettings settings = {.delay = {0, 0},
                                     .agent_delay = {10, 100},
@@ -152,6 +162,7 @@ TEST(Link, EachAgentHasRatesAndADelayOfItsOwn) {
   }
 }
 
+// Another seed differs in most of 200 messages.
 TEST(Link, TheSameSeedDoesTheSame) {
   const NetworkSettings settings = {.delay = {1, 9}, .loss = 0.2, .duplication = 0.2};
   LinkTally tally;

@@ -103,7 +103,7 @@ void AgentHost::perform(Action& action) {
   std::visit(Overloaded{
                  [this](Send& sent) { send(sent); },
                  [this](StoreAgent& record) { store(record); },
-                 [this](const Train& wanted) { train(wanted); },
+                 [this](const Train& order) { train(order); },
                  [this](const Note& note) { sim_.note(host_name(), note); },
                  [this](const Finished&) {
                    kill({.fault = {}, .down_ns = draws_.between(100, 2000) * 1'000'000});
@@ -162,7 +162,7 @@ bool AgentHost::store_late(StoreAgent& record) {
 
 // Half of the trainings pass the second half of the update early, so that both kinds of updates
 // occur.
-void AgentHost::train(const Train& wanted) {
+void AgentHost::train(const Train& order) {
   const Scenario& scenario = sim_.scenario;
   const MachineSettings& machines = scenario.machines;
   TimeNs duration = draw_ns(machines.training, training_draws_);
@@ -180,29 +180,29 @@ void AgentHost::train(const Train& wanted) {
     sim_.tally.add(name(Incident::training_failure));
   }
   if (training_draws_.chance(0.5)) {
-    later(duration / 2, [this, token = wanted.token, round = wanted.id.round,
-                         values = wanted.model->size()] {
+    later(duration / 2, [this, token = order.token, round = order.id.round,
+                         values = order.model->size()] {
       const std::shared_ptr<FloatVector> update = dyadic_update(sim_.seed, index_, round, values);
       const std::uint64_t first = values / 2;
       offer(*update, first, round);
       handle(UpdatePart{.token = token, .first_value = first, .update = update});
     });
   }
-  later(duration, [this, fails, token = wanted.token, round = wanted.id.round,
-                   values = wanted.model->size()] {
-    if (fails) {
-      return handle(UpdateFailed{
-          .token = token,
-          .status = Status(StatusCode::unavailable, {.what = "training", .got = "no result"})});
-    }
-    std::shared_ptr<FloatVector> update = dyadic_update(sim_.seed, index_, round, values);
-    offer(*update, 0, round);
-    handle(UpdateReady{.token = token,
-                       .update = std::move(update),
-                       .loss = 1.0 / static_cast<double>(round + 1),
-                       .examples = 32,
-                       .compute_s = 0.01});
-  });
+  later(duration,
+        [this, fails, token = order.token, round = order.id.round, values = order.model->size()] {
+          if (fails) {
+            return handle(UpdateFailed{.token = token,
+                                       .status = Status(StatusCode::unavailable,
+                                                        {.what = "training", .got = "no result"})});
+          }
+          std::shared_ptr<FloatVector> update = dyadic_update(sim_.seed, index_, round, values);
+          offer(*update, 0, round);
+          handle(UpdateReady{.token = token,
+                             .update = std::move(update),
+                             .loss = 1.0 / static_cast<double>(round + 1),
+                             .examples = 32,
+                             .compute_s = 0.01});
+        });
 }
 
 Account& AgentHost::account() { return sim_.ledger.account(index_); }

@@ -128,9 +128,9 @@ void CoordinatorHost::perform(Action& action) {
           [this](Send& sent) { send(sent); },
           [this](const ClosePeer& closed) { network_.forget(closed.peer); },
           [this](StoreCoordinator& record) { store(record); },
-          [this](const LoadRound& wanted) {
-            later(draw_ns(sim_.scenario.machines.disk, draws_), [this, wanted] {
-              Result<RoundLoaded> loaded = journal_->load_round(wanted);
+          [this](const LoadRound& request) {
+            later(draw_ns(sim_.scenario.machines.disk, draws_), [this, request] {
+              Result<RoundLoaded> loaded = journal_->load_round(request);
               if (loaded.ok()) return handle(*loaded);
               if (!died_of_power()) kill({.fault = {}, .down_ns = 100'000'000});
             });

@@ -48,7 +48,7 @@ JournalOptions Host::journal_options() const {
 }
 
 void Host::start() {
-  wanted_ = true;
+  restarts_ = true;
   if (running()) return;
   disk_.power_on();  // a new process
   ++life_;
@@ -82,10 +82,10 @@ void Host::kill(Ending ending) {
   if (ending.power_cut) disk_.lose_unsynced();
   ++life_;
   cancel_planned();
-  if (!wanted_) return;
+  if (!restarts_) return;
   // The process starts again unless something else has started or stopped it meanwhile.
   sim_.queue.after(ending.down_ns, [this, life = life_] {
-    if (life == life_ && wanted_) start();
+    if (life == life_ && restarts_) start();
   });
 }
 

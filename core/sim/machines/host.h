@@ -47,7 +47,7 @@ class Host {
 
   // Starts the process. Tries again after 0.3 s if its journal cannot be opened.
   void start();
-  void stop_restarting() { wanted_ = false; }
+  void stop_restarting() { restarts_ = false; }
 
   // Ends the process at once. In a power cut, unsynced data is lost or torn.
   void kill(Ending ending);
@@ -94,7 +94,7 @@ class Host {
   const std::string name_;
   VirtualDisk disk_;
   HostClock clock_;
-  bool wanted_ = false;
+  bool restarts_ = false;
   TimeNs wakeup_ns_ = INT64_MAX;  // virtual time of the planned wakeup
   std::optional<std::uint64_t> actions_left_;
   Ending after_actions_;

@@ -68,6 +68,7 @@ class PeerConnections : public testing::Test {
                          .frame = Bytes(4, static_cast<std::uint8_t>(number)),
                          .payload = SharedSlice(Bytes(bytes, std::uint8_t{1}))});
   }
+  // Runs the simulation for this long.
   void play(TimeNs for_ns) {
     const TimeNs end = sim_.now() + for_ns;
     while (!sim_.queue.empty() && sim_.queue.next_at_ns() <= end) sim_.queue.run_next();
@@ -96,6 +97,7 @@ class PeerConnections : public testing::Test {
   std::vector<std::size_t> payloads_;
 };
 
+// Later messages are shorter and would be faster alone. Agent 0 is member 2.
 TEST_F(PeerConnections, MessagesArriveInOrderWithTheirSender) {
   for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent);
   for (int i = 0; i < 50; ++i) send(0, 1, i, static_cast<std::size_t>(1000 * (50 - i)));
@@ -108,6 +110,7 @@ TEST_F(PeerConnections, MessagesArriveInOrderWithTheirSender) {
   EXPECT_EQ(network_.under_way_max(), 50u);
 }
 
+// A break before there is a connection has no effect.
 TEST_F(PeerConnections, OneThatIsBrokenLeavesTheOthers) {
   EXPECT_EQ(network_.agent_of(0, 1), std::nullopt) << "no session yet";
   network_.break_between(0, 1);
@@ -126,6 +129,7 @@ TEST_F(PeerConnections, OneThatIsBrokenLeavesTheOthers) {
   EXPECT_THAT(lost(2), IsEmpty());
 }
 
+// Members open a session at different times.
 TEST_F(PeerConnections, MessagesWaitInOrderUntilTheSessionOpens) {
   open(0);
   for (int i = 0; i < 5; ++i) send(0, 1, i);
@@ -137,6 +141,7 @@ TEST_F(PeerConnections, MessagesWaitInOrderUntilTheSessionOpens) {
   EXPECT_THAT(numbers(1), ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
+// Within ten seconds; the member that opens too late finds itself alone.
 TEST_F(PeerConnections, AMissingMemberIsGivenUp) {
   open(0);
   open(1);
@@ -150,6 +155,7 @@ TEST_F(PeerConnections, AMissingMemberIsGivenUp) {
   EXPECT_THAT(lost(2), testing::UnorderedElementsAre(1u, 2u));
 }
 
+// A connection is never mended, only replaced in the next session.
 TEST_F(PeerConnections, ABrokenConnectionDeliversNothingMoreInItsSession) {
   for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent);
   play(kSecond);
@@ -167,6 +173,7 @@ TEST_F(PeerConnections, ABrokenConnectionDeliversNothingMoreInItsSession) {
   EXPECT_THAT(numbers(1), ElementsAre(2));
 }
 
+// A restarted agent that got messages for its predecessor would mix two processes in one exchange.
 TEST_F(PeerConnections, AMemberThatEndsIsLostToTheOthersAndItsMailDoesNotReachTheNextProcess) {
   for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent);
   play(kSecond);
@@ -183,6 +190,7 @@ TEST_F(PeerConnections, AMemberThatEndsIsLostToTheOthersAndItsMailDoesNotReachTh
   EXPECT_THAT(lost(0), SizeIs(2));
 }
 
+// TCP survives a short partition or gives up; both happen in 20 attempts.
 TEST_F(PeerConnections, APartitionDelaysMessagesUntilItsEnd) {
   for (int attempt = 0; attempt < 20; ++attempt) {
     const auto session = static_cast<std::uint64_t>(100 + attempt);
@@ -204,6 +212,7 @@ TEST_F(PeerConnections, APartitionDelaysMessagesUntilItsEnd) {
   EXPECT_LT(cut, 40u);
 }
 
+// 59 sessions with breaks and ends at different moments.
 TEST_F(PeerConnections, ALostMemberDeliversNothing) {
   for (std::uint64_t session = 1; session < 60; ++session) {
     for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent, session);
@@ -226,6 +235,7 @@ TEST_F(PeerConnections, ALostMemberDeliversNothing) {
   EXPECT_LT(numbers(1).size(), 59u * 20);
 }
 
+// The network delivers it; a checksum of the receiver has to notice.
 TEST_F(PeerConnections, ALieIsOneBitAndTheReceiverGetsIt) {
   for (std::uint32_t agent = 0; agent < 3; ++agent) open(agent);
   network_.let_lie(0, 1);
@@ -236,6 +246,8 @@ TEST_F(PeerConnections, ALieIsOneBitAndTheReceiverGetsIt) {
   EXPECT_EQ(sim_.tally.counts().at("lying_peer"), 1u);
 }
 
+// Half-open connections: each break has two ends, and each end is either told or counted as half
+// open.
 TEST_F(PeerConnections, SomeEndsAreNeverNotified) {
   std::size_t noticed = 0;
   for (std::uint64_t session = 1; session < 40; ++session) {

@@ -26,7 +26,11 @@ std::uint64_t SeededDraws::below(std::uint64_t count) { return count == 0 ? 0 : 
 
 std::int64_t SeededDraws::between(std::int64_t low, std::int64_t high) {
   if (high <= low) return low;
-  return low + static_cast<std::int64_t>(below(static_cast<std::uint64_t>(high - low) + 1));
+  // Unsigned, because the span of two signed numbers may need 64 bits. The span of all of them has
+  // 2^64 numbers, which wraps to 0.
+  const std::uint64_t first = static_cast<std::uint64_t>(low);
+  const std::uint64_t numbers = static_cast<std::uint64_t>(high) - first + 1;
+  return static_cast<std::int64_t>(first + (numbers == 0 ? bits() : below(numbers)));
 }
 
 }  // namespace tributary

@@ -34,8 +34,7 @@ class SeededDraws {
   bool chance(double probability) { return probability > 0 && uniform() < probability; }
   // In [0, count); 0 if count is 0.
   std::uint64_t below(std::uint64_t count);
-  // In [low, high]. Returns `low` and draws nothing if high is not greater. Requires that
-  // high - low fits std::int64_t.
+  // In [low, high]. Returns `low` and draws nothing if high is not greater.
   std::int64_t between(std::int64_t low, std::int64_t high);
 
  private:

@@ -9,11 +9,13 @@ namespace {
 
 using testing::HasSubstr;
 
+// The error of a scenario that must not be accepted; empty if it is.
 std::string refusal(std::string_view text) {
   const Result<Scenario> scenario = parse_scenario(text, "test.toml");
   return scenario.ok() ? "" : scenario.status().text();
 }
 
+// One value of each section. A fault without a count occurs once.
 TEST(Scenario, ReadsEveryPart) {
   const Result<Scenario> scenario = parse_scenario(R"toml(
 name = "small"
@@ -86,6 +88,7 @@ TEST(Scenario, AFileWithOneKeyHasTheDocumentedDefaults) {
   for (const IncidentPlan& plan : scenario->incidents) EXPECT_EQ(plan.count, 0u);
 }
 
+// Rates are drawn per agent from a range; a step without a factor restores the full rate.
 TEST(Scenario, ReadsRatesOfAgents) {
   const Result<Scenario> plain = parse_scenario("[network]\nrate_mbit_s = 8", "test.toml");
   ASSERT_TRUE(plain.ok());
@@ -113,6 +116,7 @@ rate_steps = [{ seconds = [2, 20] }, { seconds = [1, 15], factor = [0.01, 0.1] }
   EXPECT_EQ(network.rate_steps[1].factor.high, 0.1);
 }
 
+// Paths are relative to the scenario file. A trace and drawn rates exclude one another.
 TEST(Scenario, ReadsATraceBesideIt) {
   const std::string origin = std::string(TRIBUTARY_SCENARIOS) + "/test.toml";
   const std::string text = "[network]\ntrace = '../../docs/traces/c1.csv'\n";
@@ -125,6 +129,7 @@ TEST(Scenario, ReadsATraceBesideIt) {
   EXPECT_FALSE(parse_scenario("[network]\ntrace = 'nowhere.csv'", origin).ok());
 }
 
+// A stream delays messages in order, which only the links to a coordinator do.
 TEST(Scenario, RefusesRatesOfAgentsThatMakeNoSense) {
   EXPECT_THAT(refusal("[network]\nrate_up_mbit_s = 3"), HasSubstr("[lowest, highest]"));
   EXPECT_THAT(refusal("[network]\nrate_up_mbit_s = [2, 1]"), HasSubstr("[lowest, highest]"));
@@ -138,6 +143,7 @@ TEST(Scenario, RefusesRatesOfAgentsThatMakeNoSense) {
   EXPECT_THAT(refusal("[network]\nstream = true\n[job]\ncollective = 'ring'"), HasSubstr("star"));
 }
 
+// On every level, with the line.
 TEST(Scenario, RefusesUnknownKeysWithTheNearestKnownOne) {
   EXPECT_THAT(refusal("agent = 4"), HasSubstr("'agents'"));
   EXPECT_THAT(refusal("[netwrok]\nloss = 0.1"), HasSubstr("'network'"));
@@ -147,6 +153,7 @@ TEST(Scenario, RefusesUnknownKeysWithTheNearestKnownOne) {
   EXPECT_THAT(refusal("rounds = 3\n\n[job]\nbukets = 1"), HasSubstr("line 4"));
 }
 
+// Only top-k lets each agent keep another share, and only in a star.
 TEST(Scenario, SharesOfTheirOwnAreForACodecThatHasThem) {
   const std::string job = "[job]\nratio_min = 0.01\n";
   const Result<Scenario> good = parse_scenario(job + "codecs = ['topk:cr=0.1']", "test.toml");
@@ -161,6 +168,7 @@ TEST(Scenario, SharesOfTheirOwnAreForACodecThatHasThem) {
   }
 }
 
+// Faults among peers are separate from those of the links to the coordinator.
 TEST(Scenario, ReadsHowRoundsGoAmongPeers) {
   const Result<Scenario> star = parse_scenario("agents = 3", "test.toml");
   ASSERT_TRUE(star.ok());
@@ -177,6 +185,7 @@ TEST(Scenario, ReadsHowRoundsGoAmongPeers) {
   EXPECT_THAT(refusal("[faults.peer_brake]"), HasSubstr("'peer_break'"));
 }
 
+// A scenario that makes no sense would fail later in a way that looks like a bug.
 TEST(Scenario, RefusesValuesOutOfBounds) {
   EXPECT_THAT(refusal("agents = 0"), HasSubstr("from 1"));
   EXPECT_THAT(refusal("agents = -3"), HasSubstr("-3"));
@@ -191,10 +200,12 @@ TEST(Scenario, RefusesValuesOutOfBounds) {
   EXPECT_THAT(refusal("faults = 3"), HasSubstr("a table"));
 }
 
+// With the file's name and the line.
 TEST(Scenario, SaysWhereTextIsNoToml) {
   EXPECT_THAT(refusal("agents = 2\nrounds ="), HasSubstr("test.toml, line 2"));
 }
 
+// The code distinguishes it from a file with a mistake.
 TEST(Scenario, AMissingFileIsAnError) {
   EXPECT_EQ(read_scenario("nowhere/to/be/found.toml").status().code(), StatusCode::not_found);
 }

@@ -385,8 +385,8 @@ Result<CoordinatorState> CoordinatorJournal::restore() {
   return CoordinatorReading(database()).restore(history_rounds_max_);
 }
 
-Result<RoundLoaded> CoordinatorJournal::load_round(const LoadRound& wanted) {
-  return CoordinatorReading(database()).load_round(wanted);
+Result<RoundLoaded> CoordinatorJournal::load_round(const LoadRound& request) {
+  return CoordinatorReading(database()).load_round(request);
 }
 
 }  // namespace tributary

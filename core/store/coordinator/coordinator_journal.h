@@ -54,7 +54,7 @@ class CoordinatorJournal {
   // hash.
   Result<CoordinatorState> restore();
   // Returns one committed round and its epoch; the round is empty if it is not stored.
-  Result<RoundLoaded> load_round(const LoadRound& wanted);
+  Result<RoundLoaded> load_round(const LoadRound& request);
 
   // Stores telemetry in one transaction with one sync; call it about once per second with the rows
   // collected since. Fails with invalid_argument if there are more than kTelemetryRowsMax rows.

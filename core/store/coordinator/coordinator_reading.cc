@@ -123,10 +123,10 @@ Status CoordinatorReading::restore_redo(RestoredJob& job) {
 
 // Only the epochs of restored rounds are needed.
 Status CoordinatorReading::restore_epochs(RestoredJob& job) {
-  std::set<std::uint32_t> wanted;
-  for (const RoundRecord& round : job.history) wanted.insert(round.id.epoch);
-  for (const CommitRecord& commit : job.redo) wanted.insert(commit.round.id.epoch);
-  for (const std::uint32_t number : wanted) {
+  std::set<std::uint32_t> epochs;
+  for (const RoundRecord& round : job.history) epochs.insert(round.id.epoch);
+  for (const CommitRecord& commit : job.redo) epochs.insert(commit.round.id.epoch);
+  for (const std::uint32_t number : epochs) {
     TRIBUTARY_ASSIGN(std::optional<EpochRecord> found, epoch(job.job.job, number));
     if (found) job.epochs.push_back(std::move(*found));
   }
@@ -149,12 +149,13 @@ Status CoordinatorReading::restore_facts(RestoredJob& job) {
 
 // Neither round nor epoch is set if the round is not stored, which means that it was never
 // committed.
-Result<RoundLoaded> CoordinatorReading::load_round(const LoadRound& wanted) {
+Result<RoundLoaded> CoordinatorReading::load_round(const LoadRound& request) {
   RoundLoaded loaded;
-  loaded.token = wanted.token;
-  TRIBUTARY_ASSIGN(std::vector<RoundRecord> found, rounds(wanted.job, wanted.round, wanted.round));
+  loaded.token = request.token;
+  TRIBUTARY_ASSIGN(std::vector<RoundRecord> found,
+                   rounds(request.job, request.round, request.round));
   if (found.empty()) return loaded;
-  TRIBUTARY_ASSIGN(loaded.epoch, epoch(wanted.job, found.front().id.epoch));
+  TRIBUTARY_ASSIGN(loaded.epoch, epoch(request.job, found.front().id.epoch));
   loaded.round = std::move(found.front());
   return loaded;
 }

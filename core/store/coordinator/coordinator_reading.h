@@ -24,7 +24,7 @@ class CoordinatorReading {
 
   Result<CoordinatorState> restore(std::uint64_t history_rounds_max);
   Result<std::optional<RestoredJob>> restore_one(std::uint64_t job);
-  Result<RoundLoaded> load_round(const LoadRound& wanted);
+  Result<RoundLoaded> load_round(const LoadRound& request);
 
   Result<std::vector<JobRecord>> jobs();
   // Rounds first_round to last_round of a job, in ascending order; the first `rounds_max` of them.

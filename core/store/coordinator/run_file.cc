@@ -131,10 +131,10 @@ Result<std::vector<RoundRecord>> RunFile::rounds(std::uint64_t job, std::uint64_
 }
 
 Result<RoundLoaded> RunFile::load_round(std::uint64_t job, std::uint64_t round) {
-  LoadRound wanted;
-  wanted.job = job;
-  wanted.round = round;
-  return CoordinatorReading(*database_).load_round(wanted);
+  LoadRound request;
+  request.job = job;
+  request.round = round;
+  return CoordinatorReading(*database_).load_round(request);
 }
 
 // All columns but the id may be NULL: an agent may have reported before its own record was stored.

@@ -27,6 +27,7 @@ const ExampleShape kPictures = {.dims = {3, 16, 16}, .classes = 4};
 const ExampleShape kText = {.task = DataTask::next_token, .dims = {8}, .classes = 11};
 const ExampleShape kTable = {.task = DataTask::regression, .dims = {7}, .outputs = 3};
 
+// Random examples of any task, with a seed of their own for each batch.
 Batch batch_of(const ExampleShape& shape, std::size_t count, std::uint64_t seed = 0) {
   const StreamKey key = stream_key({.job_seed = 5 + seed, .purpose = DrawPurpose::synthetic_data});
   std::uint32_t at = 0;
@@ -49,6 +50,7 @@ Batch batch_of(const ExampleShape& shape, std::size_t count, std::uint64_t seed 
   return batch;
 }
 
+// A model with values at random in every layer.
 struct Held {
   Held(std::string_view spec, const ExampleShape& shape) {
     const Result<NetworkPlan> plan = plan_network(spec, shape);
@@ -81,6 +83,7 @@ const std::map<std::string, ExampleShape>& models() {
   return kModels;
 }
 
+// The file loads in libtorch and has the same layers, values and results, example by example.
 TEST(ExportScript, IsTheSameModelAndComputesTheSame) {
   for (const auto& [spec, shape] : models()) {
     Held held(spec, shape);
@@ -106,6 +109,7 @@ TEST(ExportScript, IsTheSameModelAndComputesTheSame) {
   }
 }
 
+// A script that was loaded, trained and exported again.
 TEST(ExportScript, TheWrittenScriptHasTheNewValues) {
   Held held("lenet", kPictures);
   const Bytes first = *held.model->export_script();
@@ -120,6 +124,7 @@ TEST(ExportScript, TheWrittenScriptHasTheNewValues) {
   EXPECT_EQ((*read)->layers().hash(), held.model->layers().hash());
 }
 
+// Gradients flow through the script, and batch norm keeps its statistics.
 TEST(ExportScript, CanBeTrainedFurther) {
   Held held("resnet8", kPictures);
   auto script = std::move(*TorchModel::load_script(*held.model->export_script(), "r", kPictures));
@@ -142,6 +147,7 @@ struct EvaluatorOutput {
   std::uint64_t right = 0;
 };
 
+// Runs a program that links libtorch and nothing of this project.
 EvaluatorOutput run_evaluator(const std::string& model, const std::string& data) {
   const std::string command = std::string(TRIBUTARY_TORCH_EVALUATE) + " " + model + " " + data;
   FILE* out = ::popen(command.c_str(), "r");
@@ -162,6 +168,8 @@ TrainingJob lenet_on(const ExampleShape& shape) {
   return job;
 }
 
+// The number of correct answers must agree exactly, which a difference in preprocessing would
+// prevent.
 TEST(ExportScript, AProgramOfItsOwnFindsTheSameAccuracyOnDigits) {
   const std::string folder = testing::TempDir() + "tributary_export_test";
   const auto made = make_data({.folder = folder, .count = 8000, .test_count = 800, .seed = 3});
@@ -211,6 +219,7 @@ TEST(ExportScript, AProgramOfItsOwnFindsTheSameAccuracyOnDigits) {
   EXPECT_EQ(output.right, static_cast<std::uint64_t>(std::llround(evaluation->accuracy * count)));
 }
 
+// Evaluation needs data, an export does not; both need a model of the right size.
 TEST(TorchTools, ErrorsNameTheMismatch) {
   const auto tools = make_torch_tools({.threads = 1});
   EXPECT_FALSE(tools->evaluate(FloatVector(3)).ok());
@@ -227,6 +236,7 @@ TEST(TorchTools, ErrorsNameTheMismatch) {
   EXPECT_EQ(tools->prepare(job, nullptr).code(), StatusCode::not_found);
 }
 
+// Names such as "0" are valid for a layer but not in TorchScript's syntax.
 TEST(ScriptSource, ReachesLayersByTheirNames) {
   const std::string source = script_source(*plan_network("resnet8", kPictures));
   EXPECT_NE(source.find("getattr(getattr(self, \"stage1\"), \"0\")"), std::string::npos) << source;

@@ -18,6 +18,7 @@ namespace {
 const ExampleShape kModelPictures = {.dims = {3, 16, 16}, .classes = 4};
 const ExampleShape kModelText = {.task = DataTask::next_token, .dims = {8}, .classes = 11};
 
+// Features that depend on the label, so that a model can learn them; tokens follow a fixed rule.
 Batch model_batch(const ExampleShape& shape, std::size_t count, std::uint64_t seed = 1) {
   const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
   std::uint32_t at = 0;
@@ -91,6 +92,7 @@ TEST(TorchModel, GradientsAreThoseOfTheLoss) {
   }
 }
 
+// 1 + 0.5 times the same gradient, up to rounding.
 TEST(TorchModel, GradientsAreAddedInPlaceAndScaled) {
   HeldModel held("lenet");
   const Batch batch = model_batch(kModelPictures, 8);
@@ -103,6 +105,7 @@ TEST(TorchModel, GradientsAreAddedInPlaceAndScaled) {
   }
 }
 
+// Replicas are compared by hash, so a difference in the last bit would count.
 TEST(TorchModel, TheSameBatchGivesTheSameBits) {
   const auto gradient_of = [](std::string_view spec) {
     HeldModel held(spec);
@@ -113,6 +116,8 @@ TEST(TorchModel, TheSameBatchGivesTheSameBits) {
   EXPECT_EQ(gradient_of("resnet8"), gradient_of("resnet8"));
 }
 
+// Every value is reported exactly once and does not change afterwards, because it may already be on
+// its way.
 TEST(TorchModel, ReportsReadyGradientsFromTheLastLayerToTheFirst) {
   for (const auto* spec : {"lenet", "resnet8"}) {
     HeldModel held(spec);
@@ -140,6 +145,7 @@ TEST(TorchModel, ReportsReadyGradientsFromTheLastLayerToTheFirst) {
   }
 }
 
+// Only training moves them.
 TEST(TorchModel, BatchNormKeepsItsStatisticsInTheBuffers) {
   HeldModel held("resnet8");
   const FloatVector before(held.buffers().begin(), held.buffers().end());
@@ -150,6 +156,7 @@ TEST(TorchModel, BatchNormKeepsItsStatisticsInTheBuffers) {
   EXPECT_FALSE(std::ranges::equal(before, held.buffers()));
 }
 
+// 60 steps of Adam on 32 examples, which each model has to learn by heart.
 TEST(TorchModel, EveryModelLearnsItsExamples) {
   const std::map<std::string, ExampleShape> models = {{"mlp:depth=0", kModelPictures},
                                                       {"lenet", kModelPictures},
@@ -174,6 +181,7 @@ TEST(TorchModel, EveryModelLearnsItsExamples) {
   }
 }
 
+// A linear model with weights of 1, -1, 0.5 and 0, so that each loss can be computed by hand.
 TEST(TorchModel, LossesAreTheirDefinitions) {
   const ExampleShape two = {.dims = {1}, .classes = 2};
   Batch batch;
@@ -201,6 +209,7 @@ TEST(TorchModel, LossesAreTheirDefinitions) {
             StatusCode::mismatch);
 }
 
+// One parameter is not a number. The remedy names the usual cause, the learning rate.
 TEST(TorchModel, ALossThatIsNotFiniteIsAnError) {
   HeldModel held("lenet");
   held.values[100] = std::nanf("");
@@ -210,6 +219,7 @@ TEST(TorchModel, ALossThatIsNotFiniteIsAnError) {
   EXPECT_NE(status.text().find("learning rate"), std::string::npos) << status.text();
 }
 
+// libtorch would throw, and on a GPU abort.
 TEST(TorchModel, ABatchThatDoesNotFitIsAnError) {
   HeldModel held("mlp", kModelPictures);
   Batch batch = model_batch(kModelPictures, 4);
@@ -218,6 +228,7 @@ TEST(TorchModel, ABatchThatDoesNotFitIsAnError) {
             StatusCode::mismatch);
 }
 
+// A misspelt loss gets a suggestion.
 TEST(ParseLoss, NamesTheNearest) {
   EXPECT_EQ(*parse_loss("bce"), Loss::bce);
   const Status status = parse_loss("cross_entopy").status();

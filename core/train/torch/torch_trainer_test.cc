@@ -36,6 +36,7 @@ std::shared_ptr<const DataSet> stripes(std::uint32_t count, std::uint64_t seed) 
   return std::shared_ptr<const DataSet>(std::move(*data));
 }
 
+// A job with 16 examples per step; `gradient` chooses between a gradient and a delta as the update.
 TrainingJob job_for(const std::string& model, bool gradient) {
   TrainingJob job;
   job.job = 1;
@@ -55,6 +56,7 @@ FloatVector first_model(const TrainingJob& job) {
   return initial_model(*plan_network(job.model, job.input), job.seed);
 }
 
+// A trainer with 200 training examples and 90 held out.
 std::unique_ptr<Trainer> trainer_for(std::string id = "agent") {
   TrainerOptions options;
   options.agent_id = std::move(id);
@@ -74,6 +76,8 @@ FloatVector whole_update(Trainer& trainer, const TrainOrder& order) {
   return update.update ? *update.update : FloatVector();
 }
 
+// In gradient mode the model does not move between the local steps, so two steps are two rounds of
+// one step.
 TEST(TorchTrainer, GradientsOfSeveralStepsAreTheirMean) {
   const TrainingJob job = job_for("lenet", true);
   const auto trainer = trainer_for();
@@ -94,6 +98,8 @@ TEST(TorchTrainer, GradientsOfSeveralStepsAreTheirMean) {
   }
 }
 
+// An agent that repeats a round after a crash must send the same update. Agents shuffle by their
+// id.
 TEST(TorchTrainer, TheSameOrderGivesTheSameBitsAndAgentsDiffer) {
   const TrainingJob job = job_for("resnet8", false);
   const FloatVector model = first_model(job);
@@ -162,6 +168,7 @@ TEST(TorchTrainer, PartsOfAGradientAreFinalFromTheEndOn) {
   }
 }
 
+// Two epochs of 200 examples are 25 steps of 16. Three classes, so chance is a third.
 TEST(TorchTrainer, LocalEpochsTrainTheModel) {
   TrainingJob job = job_for("lenet", false);
   job.optimizer = *parse_optimizer("momentum");
@@ -187,6 +194,8 @@ TEST(TorchTrainer, LocalEpochsTrainTheModel) {
   EXPECT_GT(last.evaluation->accuracy, 0.8) << "of a third by chance";
 }
 
+// FedProx penalises the distance from the round's model: after 20 steps with mu = 2 it is clearly
+// smaller.
 TEST(TorchTrainer, TheProximalTermHoldsBack) {
   const auto distance = [](double mu) {
     TrainingJob job = job_for("lenet", false);
@@ -204,6 +213,7 @@ TEST(TorchTrainer, TheProximalTermHoldsBack) {
   EXPECT_LT(distance(2), 0.7 * distance(0));
 }
 
+// The norm is 1e-3 after clipping; the gradient of an untrained model is far longer.
 TEST(TorchTrainer, ClipsTheGradientThatItGives) {
   TrainingJob job = job_for("lenet", true);
   job.clip_norm = 1e-3;
@@ -217,6 +227,7 @@ TEST(TorchTrainer, ClipsTheGradientThatItGives) {
   EXPECT_NEAR(std::sqrt(square), 1e-3, 1e-6);
 }
 
+// Each error has both sides or the setting, because model and data come from different people.
 TEST(TorchTrainer, ErrorsNameTheMismatch) {
   const auto refusal = [](auto change) {
     TrainingJob job = job_for("lenet", true);
@@ -238,6 +249,7 @@ TEST(TorchTrainer, ErrorsNameTheMismatch) {
   EXPECT_NE(script.text().find("trainer.model_file"), std::string::npos) << script.text();
 }
 
+// A learning rate of 1e30 overflows in the first steps.
 TEST(TorchTrainer, ALossThatIsNotFiniteNamesTheRound) {
   TrainingJob job = job_for("lenet", false);
   const auto trainer = trainer_for();
@@ -252,6 +264,7 @@ TEST(TorchTrainer, ALossThatIsNotFiniteNamesTheRound) {
       << "the next round is a new one";
 }
 
+// 2^30 steps would take days.
 TEST(TorchTrainer, CanBeCancelledWhileItTrains) {
   const auto trainer = trainer_for();
   const TrainingJob job = job_for("lenet", false);
@@ -268,6 +281,7 @@ TEST(TorchTrainer, CanBeCancelledWhileItTrains) {
   EXPECT_EQ(status.code(), StatusCode::cancelled);
 }
 
+// The trainer knows neither model nor data yet.
 TEST(TorchTrainer, TrainsNothingBeforeItIsPrepared) {
   const FloatVector model(10);
   EXPECT_EQ(trainer_for()->train({.round = 1, .model = model}).status().code(),

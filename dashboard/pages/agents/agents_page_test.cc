@@ -24,6 +24,7 @@ using tables_testing::some_round;
 
 constexpr std::uint64_t kRounds = 30;
 
+// Round r lasts 2 s and ends at second 2 r. Only agent 1 has measured links.
 RunView view_of_a_run(std::size_t agents = 3) {
   RunView view;
   RunChanges changes = some_job();
@@ -43,6 +44,7 @@ RunView view_of_a_run(std::size_t agents = 3) {
 }
 
 template <typename OnePage>
+// A page of 1280 by 800 pixels that is active, because keys go to active windows only.
 class ShownPage : public testing::Test {
  protected:
   ShownPage() {
@@ -71,6 +73,7 @@ using EventsPageTest = ShownPage<EventsPage>;
 
 // --- agents ------------------------------------------------------------------------------------
 
+// Agents of early builds sent the name of the program instead of a version.
 TEST_F(AgentsPageTest, ShowsTheVersionButNoProgramName) {
   RunChanges changes = some_job();
   changes.agents = some_agents(2);
@@ -88,6 +91,7 @@ TEST_F(AgentsPageTest, ShowsTheVersionButNoProgramName) {
   EXPECT_FALSE(page_.panel().heading().contains("version"));
 }
 
+// The empty text of the table is drawn, and the panel for one agent is hidden.
 TEST_F(AgentsPageTest, AnEmptyPageExplainsHowAnAgentJoins) {
   const RunView none;
   show(none);
@@ -97,6 +101,8 @@ TEST_F(AgentsPageTest, AnEmptyPageExplainsHowAnAgentJoins) {
             0.001);
 }
 
+// A chart appears without a selection. Device readings are optional, so their chart is hidden
+// without them.
 TEST_F(AgentsPageTest, TheFirstAgentIsDrawnAtOnce) {
   const RunView view = view_of_a_run();
   show(view);
@@ -109,6 +115,7 @@ TEST_F(AgentsPageTest, TheFirstAgentIsDrawnAtOnce) {
   EXPECT_FALSE(page_.panel().device_plot().isVisible()) << "no agent has readings";
 }
 
+// An update of the run does not change the choice.
 TEST_F(AgentsPageTest, ARowThatIsChosenIsDrawnBelow) {
   const RunView view = view_of_a_run();
   show(view);
@@ -138,6 +145,7 @@ TEST_F(AgentsPageTest, PartsOfARoundsTimeStandOnOneAnother) {
   EXPECT_TRUE(page_.panel().heading().contains("gain 75")) << page_.panel().heading().toStdString();
 }
 
+// Rounds take 2 s, so 30 rounds end at second 60, and round 10 is at second 20.
 TEST_F(AgentsPageTest, OverTimeEverythingStandsWhereItHappened) {
   const RunView view = view_of_a_run();
   show(view);
@@ -150,6 +158,7 @@ TEST_F(AgentsPageTest, OverTimeEverythingStandsWhereItHappened) {
   EXPECT_DOUBLE_EQ(page_.panel().time_plot().crosshair_values().at(0).sample.x, 20);
 }
 
+// The plots follow without a new selection.
 TEST_F(AgentsPageTest, NewRowsAreAppended) {
   RunView view = view_of_a_run();
   show(view);
@@ -162,6 +171,7 @@ TEST_F(AgentsPageTest, NewRowsAreAppended) {
   EXPECT_EQ(page_.panel().metrics_plot().legend().value_of("training_loss"), "0.25");
 }
 
+// A column appears with its first reading, unless a user has hidden it.
 TEST_F(AgentsPageTest, ReadingsHavePlaceWhereThereAreSome) {
   RunView view = view_of_a_run();
   show(view);
@@ -177,17 +187,19 @@ TEST_F(AgentsPageTest, ReadingsHavePlaceWhereThereAreSome) {
   EXPECT_FALSE(page_.table().column_shown("temperature")) << "a person has hidden it";
 }
 
+// The page asks; the window decides which page shows the round.
 TEST_F(AgentsPageTest, AClickOnARoundsTimeAsksForTheRound) {
   const RunView view = view_of_a_run();
   show(view);
-  QSignalSpy wanted(&page_, &Page::round_requested);
+  QSignalSpy requested(&page_, &Page::round_requested);
   PlotView& plot = page_.panel().time_plot();
   const QPoint at = plot.axes().pixel_of(12, 0.4).toPoint();
   QTest::mouseClick(plot.childAt(plot.axes().data_rect().center()), Qt::LeftButton, {}, at);
-  ASSERT_EQ(wanted.size(), 1);
-  EXPECT_EQ(wanted[0][0].toULongLong(), 12u);
+  ASSERT_EQ(requested.size(), 1);
+  EXPECT_EQ(requested[0][0].toULongLong(), 12u);
 }
 
+// Nothing of the previous run may stay, also no heading.
 TEST_F(AgentsPageTest, AnotherRunsAgentsTakeTheirPlace) {
   const RunView view = view_of_a_run();
   show(view);
@@ -204,6 +216,8 @@ TEST_F(AgentsPageTest, AnotherRunsAgentsTakeTheirPlace) {
 
 // --- events ------------------------------------------------------------------------------------
 
+// The first event has no round of its own; at second 5 round 3 is half over. The third is later
+// than all rounds.
 RunView view_with_events() {
   RunView view = view_of_a_run();
   RunChanges changes;
@@ -214,6 +228,7 @@ RunView view_with_events() {
   return view;
 }
 
+// The signal has the position on both axes: in rounds and in seconds.
 TEST_F(EventsPageTest, ARowThatIsChosenPointsThere) {
   const RunView view = view_with_events();
   QSignalSpy moment(&page_, &Page::moment_requested);
@@ -231,19 +246,21 @@ TEST_F(EventsPageTest, ARowThatIsChosenPointsThere) {
   EXPECT_TRUE(page_.detail().contains("two⏎lines <b>x</b>")) << page_.detail().toStdString();
 }
 
+// An event without a round of its own opens none, although it has a position.
 TEST_F(EventsPageTest, EnterOpensTheRoundIfThereIsOne) {
   const RunView view = view_with_events();
   show(view);
-  QSignalSpy wanted(&page_, &Page::round_requested);
+  QSignalSpy requested(&page_, &Page::round_requested);
   click(page_.table(), 0);
   QTest::keyClick(&page_.table(), Qt::Key_Return);
-  EXPECT_EQ(wanted.size(), 0);
+  EXPECT_EQ(requested.size(), 0);
   click(page_.table(), 1);
   QTest::keyClick(&page_.table(), Qt::Key_Return);
-  ASSERT_EQ(wanted.size(), 1);
-  EXPECT_EQ(wanted[0][0].toULongLong(), 9u);
+  ASSERT_EQ(requested.size(), 1);
+  EXPECT_EQ(requested[0][0].toULongLong(), 9u);
 }
 
+// Ctrl+F moves the focus to the filter.
 TEST_F(EventsPageTest, AFilterIsTypedFromAnywhereOnThePage) {
   const RunView view = view_with_events();
   show(view);
@@ -252,6 +269,8 @@ TEST_F(EventsPageTest, AFilterIsTypedFromAnywhereOnThePage) {
   EXPECT_EQ(page_.filter().count_text(), "1 of 3");
 }
 
+// The view keeps three events, so the selected one is dropped. No user chose the row that the table
+// selects then.
 TEST_F(EventsPageTest, ARowThatIsForgottenPointsNowhere) {
   RunView view({.events_max = 3});
   RunChanges changes;
@@ -270,6 +289,7 @@ TEST_F(EventsPageTest, ARowThatIsForgottenPointsNowhere) {
 
 // --- a growing file ------------------------------------------------------------------------------
 
+// Both pages on one journal that grows. The file is read again every 5 ms.
 class PagesOfAFileTest : public testing::Test {
  protected:
   PagesOfAFileTest() {
@@ -289,6 +309,7 @@ class PagesOfAFileTest : public testing::Test {
   RunSession run_{{.origin = origin_of_file(path_), .look_every = std::chrono::milliseconds(5)}};
 };
 
+// Waits are bounded by happens() alone; the test measures no time.
 TEST_F(PagesOfAFileTest, WrittenRowsAppearByThemselves) {
   writer_.job();
   agents_.set_runs({&run_});
@@ -317,6 +338,8 @@ TEST_F(PagesOfAFileTest, WrittenRowsAppearByThemselves) {
   EXPECT_FALSE(agents_.panel().isVisible());
 }
 
+// Rounds 5 to 8 end at seconds 10, 12, 14 and 16. An event between two ends lies between their
+// numbers.
 TEST(RoundOfEvent, IsItsOwnOrThatOfItsTime) {
   RoundTable rounds(100);
   EXPECT_EQ(round_of_event(some_event(1, LogLevel::info, ""), &rounds), 0);

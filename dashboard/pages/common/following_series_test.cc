@@ -8,6 +8,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// Each round saves 900 bytes up and 1,000 down, which is 1,900 together.
 NewRound new_round(std::uint64_t round, double began_s, double ended_s) {
   return {.job = 1,
           .round = round,
@@ -19,6 +20,7 @@ NewRound new_round(std::uint64_t round, double began_s, double ended_s) {
           .dense_bytes_down = 1200};
 }
 
+// The mapping runs once for each sample, although follow() runs after every one.
 TEST(FollowingSeries, CarriesOverOnlyNewSamples) {
   const auto source = std::make_shared<Series>(100);
   FollowingSeries following;
@@ -37,6 +39,7 @@ TEST(FollowingSeries, CarriesOverOnlyNewSamples) {
   EXPECT_EQ(following.series()->at(9).y, 2);
 }
 
+// A sample without a result yet is tried again later; one that maps to NaN is dropped.
 TEST(FollowingSeries, WaitsForUnknownSamplesAndLeavesOutImpossibleOnes) {
   const auto source = std::make_shared<Series>(100);
   for (int x = 0; x < 4; ++x) source->append({double(x), double(x)});
@@ -54,6 +57,7 @@ TEST(FollowingSeries, WaitsForUnknownSamplesAndLeavesOutImpossibleOnes) {
   EXPECT_EQ(following.series()->at(0).x, 1);
 }
 
+// The bound of the new source holds as well.
 TEST(FollowingSeries, BeginsAnewWithAnotherSource) {
   const auto same = [](Sample sample) -> std::optional<Sample> { return sample; };
   const auto first = std::make_shared<Series>(10);
@@ -68,6 +72,7 @@ TEST(FollowingSeries, BeginsAnewWithAnotherSource) {
   EXPECT_EQ(following.series()->samples_max(), 20u);
 }
 
+// Debiased: the first value is the first sample, and not a share of it.
 TEST(SmoothedSeries, IsTheMeanOfTheLastSamples) {
   const auto source = std::make_shared<Series>(100);
   SmoothedSeries smoothed;
@@ -81,6 +86,7 @@ TEST(SmoothedSeries, IsTheMeanOfTheLastSamples) {
   EXPECT_EQ(smoothed.series()->at(1).y, 10) << "another weight begins at the first sample";
 }
 
+// Three rounds of a second, from second 1 to second 4.
 TEST(SavedBytes, AddUpOverRoundsAndTime) {
   RoundTable rounds(100);
   SavedBytes saved;
@@ -93,6 +99,7 @@ TEST(SavedBytes, AddUpOverRoundsAndTime) {
   EXPECT_EQ(saved.over_time()->at(2).x, 4);
 }
 
+// The table keeps fewer than 40 rounds and merges older ones; the sum must not lose them.
 TEST(SavedBytes, CountRoundsRemovedFromTheTable) {
   RoundTable rounds(16);
   for (std::uint64_t round = 1; round <= 40; ++round) {
@@ -104,6 +111,8 @@ TEST(SavedBytes, CountRoundsRemovedFromTheTable) {
   EXPECT_DOUBLE_EQ(saved.over_rounds()->last()->y, 40 * 1900);
 }
 
+// Round 1 lasts from second 10 to 12, round 2 from 13 to 16. Half of a round is a position between
+// two numbers.
 TEST(RoundsAndTimes, AreFoundFromOneAnother) {
   RoundTable rounds(100);
   rounds.add(new_round(1, 10, 12));
@@ -118,6 +127,8 @@ TEST(RoundsAndTimes, AreFoundFromOneAnother) {
   EXPECT_TRUE(std::isnan(*time_of_round(rounds, 0)));
 }
 
+// Measurements after the last round of a stopped job are shown at its last round, until another job
+// begins.
 TEST(RoundsAndTimes, TheTailFollowsTheLastRound) {
   RoundTable rounds(100);
   EXPECT_FALSE(round_at(rounds, 1, 100.0));
@@ -128,6 +139,7 @@ TEST(RoundsAndTimes, TheTailFollowsTheLastRound) {
   EXPECT_TRUE(std::isnan(*round_at(rounds, 100, 100.0))) << "another job's";
 }
 
+// A running or paused job may get another round, so it has no tail.
 TEST(RoundsAndTimes, ATailBeginsWithTheEndOfAJobAndEndsWithAnothersFirstRound) {
   RunView view;
   const auto jobs_are = [&](wire::JobState first, wire::JobState second) {

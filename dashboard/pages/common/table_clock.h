@@ -37,14 +37,14 @@ class TableClock {
     timer_.setSingleShot(true);
     timer_.setInterval(kEveryMs);
     QObject::connect(&timer_, &QTimer::timeout, &timer_, [this] {
-      if (wanted_) run();
+      if (due_) run();
     });
   }
 
   // Reports a possible change. The update runs at once if the last one is at least kEveryMs ago,
   // otherwise when that time has passed.
   void touch(bool visible) {
-    wanted_ = true;
+    due_ = true;
     visible_ = visible;
     if (!timer_.isActive()) run();
   }
@@ -54,19 +54,19 @@ class TableClock {
     run();
   }
   // Whether an update is due: the interval has not passed, or the page is hidden.
-  bool waits() const { return wanted_; }
+  bool waits() const { return due_; }
 
  private:
   void run() {
     if (!visible_) return;
-    wanted_ = false;
+    due_ = false;
     update_();
     timer_.start();
   }
 
   std::function<void()> update_;
   QTimer timer_;
-  bool wanted_ = false;
+  bool due_ = false;
   bool visible_ = false;
 };
 

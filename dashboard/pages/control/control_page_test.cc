@@ -33,6 +33,7 @@ class ControlPageTest : public PageTest<ControlPage> {
   }
 };
 
+// Ctrl+Shift+O is the connection to a coordinator, without which nothing can be controlled.
 TEST_F(ControlPageTest, WithoutARunItExplainsHowToOpenOne) {
   show();
   EXPECT_THAT(page_.presence().toStdString(), HasSubstr("Ctrl+Shift+O"));
@@ -41,6 +42,7 @@ TEST_F(ControlPageTest, WithoutARunItExplainsHowToOpenOne) {
   EXPECT_FALSE(page_.run_box().isVisible());
 }
 
+// A journal of a finished run has no coordinator; no button may pretend otherwise.
 TEST_F(ControlPageTest, WithoutACoordinatorItReportsThatAndDoesNothing) {
   open_run("run.db");
   show();
@@ -55,6 +57,8 @@ TEST_F(ControlPageTest, WithoutACoordinatorItReportsThatAndDoesNothing) {
   EXPECT_EQ(page_.answers(), "");
 }
 
+// A job submitted by somebody else must not move the selection: the next click could stop the wrong
+// job.
 TEST_F(ControlPageTest, JobsStandInTheTable) {
   open_run("run.db");
   const QAbstractItemModelTester tester(&page_.jobs().model());
@@ -72,6 +76,7 @@ TEST_F(ControlPageTest, JobsStandInTheTable) {
   EXPECT_EQ(model.rowCount(), 0);
 }
 
+// The name of the run is part of the text, because commands act on this run only.
 TEST_F(ControlPageTest, OneOfSeveralRunsIsChosen) {
   open_run("first.db");
   open_run("second.db");
@@ -88,6 +93,7 @@ TEST_F(ControlPageTest, OneOfSeveralRunsIsChosen) {
   EXPECT_THAT(page_.presence().toStdString(), HasSubstr("No run is open"));
 }
 
+// The same checks as the coordinator's, with the line of the mistake.
 TEST_F(ControlPageTest, AFileOfAJobIsCheckedWithoutACoordinatorToo) {
   SubmitForm& form = page_.submit_form();
   const auto verdict_on = [&](const std::string& toml) {
@@ -109,6 +115,7 @@ TEST_F(ControlPageTest, AFileOfAJobIsCheckedWithoutACoordinatorToo) {
   EXPECT_THAT(form.verdict().toStdString(), HasSubstr("not_found"));
 }
 
+// A relative path means a file beside the job file, which another machine does not have.
 TEST(ReadJobFile, AModelsFileMustBeWhereTheCoordinatorLooks) {
   const store_testing::Folder folder;
   const std::string path = folder / "job.toml";
@@ -126,6 +133,7 @@ TEST(ReadJobFile, AModelsFileMustBeWhereTheCoordinatorLooks) {
   EXPECT_EQ(file->name, "a");
 }
 
+// The list of agents is filled in while the user types.
 TEST(AccessFormTest, TypedTextStaysWhenAgentsConnect) {
   AccessForm form;
   form.agent().setEditText("gar");
@@ -134,6 +142,7 @@ TEST(AccessFormTest, TypedTextStaysWhenAgentsConnect) {
   EXPECT_EQ(form.agent().count(), 2);
 }
 
+// Escape withdraws the question, so a later click on the hidden button does nothing.
 TEST(ConfirmBarTest, DoesNothingUnlessItIsConfirmed) {
   ConfirmBar bar;
   int confirmed = 0;

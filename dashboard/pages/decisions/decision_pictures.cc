@@ -42,7 +42,7 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
       {.title = "Ratios: share of rounds", .x = {"Ratio", Unit::one}, .y = {"Rounds", Unit::share}},
       &ratio_group_);
   names_ = new PlotView({.title = "Codecs and collectives",
-                         .x = {"Share of rounds", Unit::share},
+                         .x = {"Rounds", Unit::share},
                          .spans_in_legend = false},
                         &name_group_);
   for (PlotView* view : {rate_, alpha_, seconds_}) {

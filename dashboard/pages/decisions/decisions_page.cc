@@ -171,13 +171,13 @@ void DecisionsPage::choose(std::optional<std::uint64_t> round) {
 // Shows the known facts at once; the plan follows when it has been read.
 void DecisionsPage::show_chosen() {
   const RoundTable* const table = rounds();
-  const auto wanted = round();
-  if (!table || !wanted) return;
-  const auto row = table->row_of(*wanted);
+  const auto number = round();
+  if (!table || !number) return;
+  const auto row = table->row_of(*number);
   pictures_->mark(*table, row);
   if (!row) {
     decision_->show_nothing(
-        QString("Round %1 was not committed or is no longer stored.").arg(*wanted));
+        QString("Round %1 was not committed or is no longer stored.").arg(*number));
     return;
   }
   const DecisionFacts facts = decision_facts(*table, *row);
@@ -199,10 +199,10 @@ void DecisionsPage::show_chosen() {
 // under way at a time, so that requests of other pages do not wait behind all of them.
 void DecisionsPage::ask_next() {
   const RoundTable* const table = rounds();
-  const auto wanted = round();
-  if (!table || !wanted) return;
+  const auto number = round();
+  if (!table || !number) return;
   std::optional<std::uint64_t> next;
-  if (const auto row = table->row_of(*wanted)) {
+  if (const auto row = table->row_of(*number)) {
     const std::uint64_t decided = table->columns.round[decided_in(*table, *row)];
     const bool known = (detail_ && detail_->round == decided) || unreadable_.contains(decided);
     if (!known) next = decided;
@@ -221,8 +221,8 @@ void DecisionsPage::take(const std::shared_ptr<const RoundDetail>& detail) {
   decisions_.set_sentence(detail->round,
                           detail->planned ? detail->sentence : "(this build cannot read the plan)");
   const RoundTable* const table = rounds();
-  const auto wanted = round();
-  const auto row = table && wanted ? table->row_of(*wanted) : std::nullopt;
+  const auto number = round();
+  const auto row = table && number ? table->row_of(*number) : std::nullopt;
   if (row && table->columns.round[decided_in(*table, *row)] == detail->round) {
     detail_ = detail;
     show_chosen();

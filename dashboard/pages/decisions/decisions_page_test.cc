@@ -18,6 +18,7 @@ using run_testing::kJob;
 using run_testing::PlanOptions;
 using run_testing::RunWriter;
 
+// A plan with a reason and alternatives; other plans only continue the previous one.
 PlanOptions decided(const std::string& codec, double ratio, const std::string& sentence) {
   return {.codec = codec,
           .ratio = ratio,
@@ -54,6 +55,8 @@ class DecisionsPageTest : public PageOfRunTest {
   std::unique_ptr<DecisionsPage> page_;
 };
 
+// The configured choice of the first rounds is a decision as well, without an earlier choice. Plans
+// predict 500 ms, and the writer's rounds take 1 s.
 TEST_F(DecisionsPageTest, ShowsTheNewestDecisionAndAllOfThem) {
   RunWriter writer(run_db());
   open_page(writer);
@@ -69,6 +72,7 @@ TEST_F(DecisionsPageTest, ShowsTheNewestDecisionAndAllOfThem) {
   EXPECT_EQ(cell(2, "from"), "");
 }
 
+// 8e-6 s per byte is 1 Mbit/s. Rounds take 1 s, so over time the axis ends at 7 s.
 TEST_F(DecisionsPageTest, ChartsShowTheAvailableData) {
   RunWriter writer(run_db());
   open_page(writer);
@@ -87,6 +91,8 @@ TEST_F(DecisionsPageTest, ChartsShowTheAvailableData) {
   EXPECT_EQ(pictures.seconds().legend().value_of("measured"), "1 s");
 }
 
+// A measurement counts for the round after it. In a stopped run there is none, so it counts at the
+// end.
 TEST_F(DecisionsPageTest, AStoppedRunShowsItsLastMeasurements) {
   RunWriter writer(run_db());
   open_page(writer);
@@ -107,6 +113,7 @@ TEST_F(DecisionsPageTest, AStoppedRunShowsItsLastMeasurements) {
   EXPECT_EQ(page_->pictures().rate().axes().x_range().high, 7);
 }
 
+// Five names used colours before. A codec's colour depends on its name, so all pages agree.
 TEST_F(DecisionsPageTest, AColourBelongsToItsCodec) {
   RunWriter writer(run_db());
   for (int i = 0; i < 5; ++i) context_.group().colours().slot_of(QString("before %1").arg(i));
@@ -120,6 +127,7 @@ TEST_F(DecisionsPageTest, AColourBelongsToItsCodec) {
   }
 }
 
+// Round 5 continues the plan of round 4, whose reason is shown.
 TEST_F(DecisionsPageTest, AClickOnARoundOpensItsPlan) {
   RunWriter writer(run_db());
   open_page(writer);
@@ -135,6 +143,7 @@ TEST_F(DecisionsPageTest, AClickOnARoundOpensItsPlan) {
   EXPECT_EQ(page_->decision().sentence(), "the line is quick again");
 }
 
+// Round 4 lasts from second 3 to second 4.
 TEST_F(DecisionsPageTest, OverTimeAClickFindsTheRoundOfThatMoment) {
   RunWriter writer(run_db());
   open_page(writer);
@@ -144,6 +153,7 @@ TEST_F(DecisionsPageTest, OverTimeAClickFindsTheRoundOfThatMoment) {
   EXPECT_TRUE(shows("Round 4")) << page_->decision().heading().toStdString();
 }
 
+// The next row is the one of 4 s, which the picture marks as selected.
 TEST_F(DecisionsPageTest, TheChosenAlternativeIsTheKneeThatIsMarked) {
   RunWriter writer(run_db());
   open_page(writer);
@@ -163,22 +173,24 @@ TEST_F(DecisionsPageTest, TheChosenAlternativeIsTheKneeThatIsMarked) {
   EXPECT_EQ(decision.inputs().proxy().rowCount(), 2) << "an observation, and the inputs' one line";
 }
 
+// The table shows the newest decision first, and select_row() takes the model's row: 2 is round 7.
 TEST_F(DecisionsPageTest, TheTableIsUsedByKeys) {
   RunWriter writer(run_db());
   open_page(writer);
-  QSignalSpy wanted(page_.get(), &Page::round_requested);
+  QSignalSpy requested(page_.get(), &Page::round_requested);
   page_->table().setFocus();
   page_->table().select_row(2);
   QTest::keyClick(&page_->table(), Qt::Key_Down);
   EXPECT_TRUE(shows("Round 4"));
   QTest::keyClick(&page_->table(), Qt::Key_Return);
-  ASSERT_EQ(wanted.count(), 1);
-  EXPECT_EQ(wanted[0][0].value<std::uint64_t>(), 4u);
+  ASSERT_EQ(requested.count(), 1);
+  EXPECT_EQ(requested[0][0].value<std::uint64_t>(), 4u);
   auto* const button = page_->decision().findChild<QPushButton*>();
   QTest::mouseClick(button, Qt::LeftButton);
-  EXPECT_EQ(wanted.count(), 2);
+  EXPECT_EQ(requested.count(), 2);
 }
 
+// A user who reads an older decision is not interrupted by a new one.
 TEST_F(DecisionsPageTest, FollowsTheNewestDecisionUntilOneIsChosenAndAfterGoingLive) {
   RunWriter writer(run_db());
   open_page(writer);
@@ -192,6 +204,7 @@ TEST_F(DecisionsPageTest, FollowsTheNewestDecisionUntilOneIsChosenAndAfterGoingL
   ASSERT_TRUE(happens([&] { return page_->decision().sentence() == "nine"; }));
 }
 
+// Both pages ask the same reader for details at the same time, in opposite orders.
 TEST_F(DecisionsPageTest, ItAndTheRoundPageBothReceiveTheirRounds) {
   RunWriter writer(run_db());
   open_page(writer);
@@ -208,6 +221,7 @@ TEST_F(DecisionsPageTest, ItAndTheRoundPageBothReceiveTheirRounds) {
   EXPECT_EQ(page_->decision().detail()->round, 1u);
 }
 
+// A job without planning has one decision, its policy, and no alternatives.
 TEST_F(DecisionsPageTest, AFixedPolicyIsNamed) {
   RunWriter writer(run_db());
   writer.job();
@@ -223,6 +237,7 @@ TEST_F(DecisionsPageTest, AFixedPolicyIsNamed) {
   EXPECT_EQ(page_->table().proxy().rowCount(), 1);
 }
 
+// The plan's columns are readable although its frame is not, so the charts stay.
 TEST_F(DecisionsPageTest, APlanOfANewerBuildIsReportedAsUnreadable) {
   RunWriter writer(run_db());
   a_run(writer);
@@ -235,6 +250,7 @@ TEST_F(DecisionsPageTest, APlanOfANewerBuildIsReportedAsUnreadable) {
   EXPECT_FALSE(page_->pictures().seconds().empty());
 }
 
+// Four states: no run, a run without a job, a job without a round, and the first round.
 TEST_F(DecisionsPageTest, EmptyStatesNameTheNextStep) {
   page_ = std::make_unique<DecisionsPage>(context_);
   page_->show();
@@ -254,6 +270,8 @@ TEST_F(DecisionsPageTest, EmptyStatesNameTheNextStep) {
   EXPECT_TRUE(page_->decision().sentence().contains("Ctrl+O"));
 }
 
+// The model has a window of 20 decisions that moves, and asks for the newest missing sentence
+// first.
 TEST(DecisionsModelTest, KeepsItsRowsWhileItIsFed) {
   DecisionsModel model;
   QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);

@@ -18,6 +18,8 @@ using run_testing::kJob;
 class OverviewPageTest : public PageTest<OverviewPage> {
  protected:
   QString alerts() { return page_.findChild<QPlainTextEdit*>()->toPlainText(); }
+  // The accuracy alternates between 0.6 and 0.5, so the last value is not the best. The loss is 1 /
+  // round.
   void write_learning(const std::string& name, std::uint64_t rounds) {
     RunWriter& run = writer(name);
     run.job();
@@ -30,6 +32,7 @@ class OverviewPageTest : public PageTest<OverviewPage> {
   }
 };
 
+// Without a run the page is settled: nothing more will arrive.
 TEST_F(OverviewPageTest, ExplainsHowToOpenARun) {
   show();
   EXPECT_TRUE(page_.accuracy_plot().empty());
@@ -63,6 +66,7 @@ TEST_F(OverviewPageTest, ShowsJobsAndTheirMetrics) {
   EXPECT_EQ(page_.saved_plot().axes().x_range().high, 10);
 }
 
+// One new round of a run that is open.
 TEST_F(OverviewPageTest, FollowsARunThatGrows) {
   write_learning("run.db", 3);
   open("run.db");
@@ -75,6 +79,8 @@ TEST_F(OverviewPageTest, FollowsARunThatGrows) {
   }));
 }
 
+// Home is no smoothing, End the strongest. The smoothed value of an alternating curve differs from
+// the last one.
 TEST_F(OverviewPageTest, SmoothingIsChosenByKeys) {
   write_learning("run.db", 10);
   open("run.db");
@@ -92,6 +98,7 @@ TEST_F(OverviewPageTest, SmoothingIsChosenByKeys) {
   EXPECT_NE(page_.accuracy_plot().legend().value_of(runs_[0]->key()), raw);
 }
 
+// Job 0 is no job: the agent has connected and waits for one.
 TEST_F(OverviewPageTest, AnAgentIsUpBeforeItHasAJob) {
   RunWriter& run = writer("run.db");
   run.job();
@@ -105,6 +112,7 @@ TEST_F(OverviewPageTest, AnAgentIsUpBeforeItHasAJob) {
   EXPECT_EQ(page_.jobs().text_at(0, JobsPanel::agents), "1 of 2 connected");
 }
 
+// The y axes of both plots follow the button; the x axis is shared.
 TEST_F(OverviewPageTest, BothAxesCanBeLogarithmic) {
   write_learning("run.db", 10);
   open("run.db");
@@ -118,6 +126,7 @@ TEST_F(OverviewPageTest, BothAxesCanBeLogarithmic) {
   EXPECT_TRUE(context_.group().x_axis().is_log());
 }
 
+// A button is down only if it holds for all plots of the page.
 TEST_F(OverviewPageTest, TheButtonsFollowTheKeys) {
   write_learning("run.db", 10);
   open("run.db");
@@ -140,6 +149,7 @@ TEST_F(OverviewPageTest, TheButtonsFollowTheKeys) {
   EXPECT_TRUE(is_down("Log x"));
 }
 
+// Each of ten rounds takes a second.
 TEST_F(OverviewPageTest, RoundsOrTime) {
   write_learning("run.db", 10);
   open("run.db");
@@ -152,6 +162,7 @@ TEST_F(OverviewPageTest, RoundsOrTime) {
       << "a second each, from the start";
 }
 
+// Colours belong to runs, so closing one must not recolour the other.
 TEST_F(OverviewPageTest, ComparesTwoRuns) {
   write_learning("run.db", 10);
   write_learning("other.db", 6);
@@ -174,6 +185,7 @@ TEST_F(OverviewPageTest, ComparesTwoRuns) {
   EXPECT_EQ(colours.slot_of(runs_[0]->key()), 0u) << "whose colour stays";
 }
 
+// A journal may have several jobs; the newest is shown first.
 TEST_F(OverviewPageTest, AnotherJobIsChosenByItsButton) {
   RunWriter& run = writer("run.db");
   run.job(1, "first");
@@ -191,6 +203,7 @@ TEST_F(OverviewPageTest, AnotherJobIsChosenByItsButton) {
   EXPECT_EQ(page_.jobs().text_at(0, JobsPanel::job), "first");
 }
 
+// Alerts are the warnings of the last ten minutes. The text is shown as it is and not as markup.
 TEST_F(OverviewPageTest, WarnsOfRecentEvents) {
   RunWriter& run = writer("run.db");
   run.job();
@@ -207,6 +220,7 @@ TEST_F(OverviewPageTest, WarnsOfRecentEvents) {
   EXPECT_FALSE(alerts().contains("long_ago"));
 }
 
+// A run that cannot be read must not look like a run without rounds.
 TEST_F(OverviewPageTest, TroubleIsAnAlert) {
   open("none.db");
   show();

@@ -8,6 +8,7 @@ namespace {
 
 using testing::ElementsAre;
 
+// A run of eight rounds with four decisions, one of which keeps the choice.
 class ChoicesTest : public testing::Test {
  protected:
   // Every round takes one second.
@@ -40,6 +41,7 @@ class ChoicesTest : public testing::Test {
   RoundTable table_{1000};
 };
 
+// Each stretch as "label from-to".
 std::vector<std::string> labels(const Band& band) {
   std::vector<std::string> out;
   for (const Stretch& one : band.stretches) {
@@ -48,6 +50,7 @@ std::vector<std::string> labels(const Band& band) {
   return out;
 }
 
+// A change lies halfway between two rounds. Round 7 has no readable plan, so the bands have a gap.
 TEST_F(ChoicesTest, BandsAreThePlansOverRounds) {
   a_run();
   const std::vector<Band> bands = choice_bands(table_, choices_of(table_), false);
@@ -58,12 +61,14 @@ TEST_F(ChoicesTest, BandsAreThePlansOverRounds) {
   EXPECT_THAT(labels(bands[2]), ElementsAre("star 1-6.5", "ring 7.5-8"));
 }
 
+// Over time a round has a duration, so no half rounds are needed.
 TEST_F(ChoicesTest, BandsOverTimeGoFromTheFirstRoundsBeginToTheLastOnesEnd) {
   a_run();
   const std::vector<Band> bands = choice_bands(table_, choices_of(table_), true);
   EXPECT_THAT(labels(bands[2]), ElementsAre("star 0-6", "ring 7-8"));
 }
 
+// The journal of an aborted job may have rounds and no plan.
 TEST_F(ChoicesTest, WithoutPlansThereIsNothing) {
   round(1);
   const std::vector<Choice> choices = choices_of(table_);
@@ -74,6 +79,7 @@ TEST_F(ChoicesTest, WithoutPlansThereIsNothing) {
   EXPECT_TRUE(shares_of_names(choices, &Choice::codec, table_.names.codecs).empty());
 }
 
+// Round 5 decided to stay, which is listed; rounds that only continue are not.
 TEST_F(ChoicesTest, ListsDecisions) {
   a_run();
   std::vector<std::string> lines;
@@ -89,6 +95,7 @@ TEST_F(ChoicesTest, ListsDecisions) {
                           "8: topk at 0.05 by star > topk at 0.05 by ring, link changed"));
 }
 
+// A long run has thousands of decisions, and the table shows the newest.
 TEST_F(ChoicesTest, KeepsTheNewestDecisions) {
   a_run();
   const std::vector<Decision> newest = decisions_of(table_, choices_of(table_), 2);
@@ -97,6 +104,7 @@ TEST_F(ChoicesTest, KeepsTheNewestDecisions) {
   EXPECT_EQ(newest[1].round, 8u);
 }
 
+// The choice before and after it is the same.
 TEST_F(ChoicesTest, ARoundWithoutAPlanIsNoSwitch) {
   planned(1, "thc", 1, "star");
   round(2);
@@ -105,6 +113,7 @@ TEST_F(ChoicesTest, ARoundWithoutAPlanIsNoSwitch) {
   EXPECT_EQ(decisions_of(table_, choices_of(table_), 10).size(), 1u);
 }
 
+// A round that continues leads to the round whose plan has the reason.
 TEST_F(ChoicesTest, FindsWhereARoundWasDecided) {
   a_run();
   const auto decided = [this](std::uint64_t round) {
@@ -117,6 +126,7 @@ TEST_F(ChoicesTest, FindsWhereARoundWasDecided) {
   EXPECT_EQ(decided(8), 8u);
 }
 
+// Five of the seven rounds with a plan used topk. Parameters of a codec do not make it another one.
 TEST_F(ChoicesTest, CountsHowOftenEachWasUsed) {
   a_run();
   const std::vector<Choice> choices = choices_of(table_);
@@ -134,6 +144,7 @@ TEST_F(ChoicesTest, CountsHowOftenEachWasUsed) {
   EXPECT_NEAR(rows[0].spans[0].x_high, 5.0 / 7, 1e-12);
 }
 
+// Bars are logarithmic classes, and their shares add up to 1.
 TEST_F(ChoicesTest, EveryRatioLiesInItsBar) {
   a_run();
   double sum = 0;
@@ -148,6 +159,7 @@ TEST_F(ChoicesTest, EveryRatioLiesInItsBar) {
   EXPECT_NEAR(sum, 1, 1e-12);
 }
 
+// Classes are half decades, so that a small change of the ratio keeps the colour.
 TEST(RatioTest, HasAClassForItsColour) {
   EXPECT_EQ(ratio_class(1), "ratio 1");
   EXPECT_EQ(ratio_class(0.05), "ratio 0.03 to 0.1");
@@ -155,6 +167,7 @@ TEST(RatioTest, HasAClassForItsColour) {
   EXPECT_EQ(ratio_class(0), "ratio 0");
 }
 
+// Rounds 4 to 6 are missing, so position 5.5 belongs to round 7.
 TEST_F(ChoicesTest, APlaceOnTheAxisIsTheRoundNextToIt) {
   EXPECT_FALSE(round_next_to(table_, false, 3));
   for (const std::uint64_t number : {2u, 3u, 7u}) round(number);

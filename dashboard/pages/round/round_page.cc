@@ -128,7 +128,7 @@ QString RoundPage::why_nothing() const {
 }
 
 // The user's choice, which stays, or else the newest round.
-std::optional<std::uint64_t> RoundPage::wanted() const {
+std::optional<std::uint64_t> RoundPage::requested_round() const {
   if (choice_.chosen) return choice_.chosen;
   const RoundTable* const table = table_of_rounds();
   return table ? std::optional(table->columns.round.back()) : std::nullopt;
@@ -171,7 +171,7 @@ void RoundPage::choose(std::optional<std::uint64_t> round) {
 
 void RoundPage::step(int rounds_on) {
   const RoundTable* const table = table_of_rounds();
-  const auto from = wanted();
+  const auto from = requested_round();
   if (!table || !from) return;
   // Old rounds may have been dropped, and their numbers need not be consecutive, so a step counts
   // rows.
@@ -183,7 +183,7 @@ void RoundPage::step(int rounds_on) {
 
 void RoundPage::show_place() {
   const RoundTable* const table = table_of_rounds();
-  const auto round = wanted();
+  const auto round = requested_round();
   std::optional<RoundBar::Place> place;
   if (table && round) {
     place = {.first = table->columns.round.front(),
@@ -196,7 +196,7 @@ void RoundPage::show_place() {
 // At most one request is in flight. A round that could not be read is not asked for again until the
 // user has chosen another one.
 void RoundPage::ask() {
-  const auto round = wanted();
+  const auto round = requested_round();
   if (!run() || !table_of_rounds() || !round || choice_.asked == round || choice_.failed == round)
     return;
   if (detail_ && detail_->round == *round) return;
@@ -208,7 +208,7 @@ void RoundPage::ask() {
 // own, which is therefore sent again.
 void RoundPage::take(const std::shared_ptr<const RoundDetail>& detail) {
   if (!detail || detail->job != job_) return;
-  const bool ours = detail->round == wanted() || detail->round == choice_.asked;
+  const bool ours = detail->round == requested_round() || detail->round == choice_.asked;
   choice_.asked.reset();
   if (ours) {
     detail_ = detail;
@@ -219,7 +219,7 @@ void RoundPage::take(const std::shared_ptr<const RoundDetail>& detail) {
 
 void RoundPage::take_failure(std::uint64_t round, const QString& why) {
   choice_.asked.reset();
-  if (round == wanted()) {
+  if (round == requested_round()) {
     choice_.failed = round;
     show_nothing(QString("Round %1 cannot be shown: %2").arg(round).arg(why));
     return;
@@ -302,7 +302,7 @@ QString RoundPage::message() const { return message_->isHidden() ? QString() : m
 
 bool RoundPage::settled() const {
   if (!run() || !run()->trouble().ok()) return true;
-  const auto round = wanted();
+  const auto round = requested_round();
   return run()->caught_up() && !choice_.asked &&
          (!round || choice_.failed || (detail_ && detail_->round == *round));
 }

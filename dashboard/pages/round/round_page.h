@@ -40,13 +40,13 @@ class RoundPage : public RunPage {
 
   // Returns the selected round: the chosen one, otherwise the newest. Empty without any round.
   // An empty round returns to following the newest.
-  std::optional<std::uint64_t> wanted() const;
+  std::optional<std::uint64_t> requested_round() const;
   void choose(std::optional<std::uint64_t> round);
   // Moves by `rounds` rows of the table of committed rounds.
   void step(int rounds);
   bool follows_newest() const { return !choice_.chosen; }
 
-  // Access for tests. The shown round follows wanted() after the round has been read.
+  // Access for tests. The shown round follows requested_round() after the round has been read.
   const RoundDetail* detail() const { return detail_.get(); }
   const RoundRows& rows() const { return rows_; }
   QString message() const;

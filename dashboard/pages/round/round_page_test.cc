@@ -15,6 +15,7 @@ namespace {
 
 using run_testing::RunWriter;
 
+// In round 2 agent c is left out. Agents a and b report; c never does.
 class RoundPageTest : public PageOfRunTest {
  protected:
   void open_page(RunWriter& writer, std::uint64_t rounds) {
@@ -29,6 +30,7 @@ class RoundPageTest : public PageOfRunTest {
     QTest::keyClick(&page_->picture(), which, Qt::AltModifier);
     settle(*page_);
   }
+  // The rows of the chart from top to bottom; "! " marks an agent that was left out.
   std::vector<std::string> rows() {
     std::vector<std::string> names;
     for (const GanttRow& row : page_->rows().rows) {
@@ -40,6 +42,7 @@ class RoundPageTest : public PageOfRunTest {
   std::unique_ptr<RoundPage> page_;
 };
 
+// The button "newest" leads back to following.
 TEST_F(RoundPageTest, FollowsTheNewestRoundUntilOneIsChosen) {
   RunWriter writer(run_db());
   open_page(writer, 3);
@@ -58,6 +61,7 @@ TEST_F(RoundPageTest, FollowsTheNewestRoundUntilOneIsChosen) {
   EXPECT_TRUE(page_->follows_newest());
 }
 
+// Alt+Left, Alt+Right and Alt+End, as in a browser's history.
 TEST_F(RoundPageTest, KeysLeadToThePreviousTheNextAndTheNewest) {
   RunWriter writer(run_db());
   open_page(writer, 4);
@@ -76,6 +80,7 @@ TEST_F(RoundPageTest, KeysLeadToThePreviousTheNextAndTheNewest) {
   EXPECT_TRUE(page_->follows_newest());
 }
 
+// Round 99 does not exist: the page shows nothing rather than the previous round.
 TEST_F(RoundPageTest, ARoundIsChosenByItsNumber) {
   RunWriter writer(run_db());
   open_page(writer, 4);
@@ -96,6 +101,7 @@ TEST_F(RoundPageTest, ARoundIsChosenByItsNumber) {
   EXPECT_EQ(page_->table().proxy().rowCount(), 0);
 }
 
+// The agent without a report is in the first row, because nothing is known of its time.
 TEST_F(RoundPageTest, ExcludedAgentsAreMarked) {
   RunWriter writer(run_db());
   open_page(writer, 3);
@@ -107,6 +113,7 @@ TEST_F(RoundPageTest, ExcludedAgentsAreMarked) {
   EXPECT_EQ(page_->rows().note, "The vertical line is the deadline (500 ms).");
 }
 
+// Enter then asks for the page of this agent.
 TEST_F(RoundPageTest, AClickOnARowSelectsItsAgentInTheTable) {
   RunWriter writer(run_db());
   open_page(writer, 1);
@@ -115,12 +122,13 @@ TEST_F(RoundPageTest, AClickOnARowSelectsItsAgentInTheTable) {
   const int row = page_->table().current_row();
   ASSERT_GE(row, 0);
   EXPECT_EQ(page_->detail()->agents[static_cast<std::size_t>(row)].agent_id, "a");
-  QSignalSpy wanted(page_.get(), &Page::agent_requested);
+  QSignalSpy requested(page_.get(), &Page::agent_requested);
   QTest::keyClick(&page_->table(), Qt::Key_Return);
-  ASSERT_EQ(wanted.count(), 1);
-  EXPECT_EQ(wanted[0][0].toString(), "a");
+  ASSERT_EQ(requested.count(), 1);
+  EXPECT_EQ(requested[0][0].toString(), "a");
 }
 
+// A new round would replace the picture that somebody examines.
 TEST_F(RoundPageTest, AZoomHoldsTheRoundAndTheWayBackLeavesIt) {
   RunWriter writer(run_db());
   open_page(writer, 2);
@@ -137,6 +145,7 @@ TEST_F(RoundPageTest, AZoomHoldsTheRoundAndTheWayBackLeavesIt) {
   EXPECT_GT(page_->picture().axes().x_range().high, 0.5);
 }
 
+// One line of headings and three agents. A cell with a comma is quoted.
 TEST_F(RoundPageTest, TheTableIsSavedAsItStands) {
   RunWriter writer(run_db());
   open_page(writer, 1);
@@ -149,6 +158,7 @@ TEST_F(RoundPageTest, TheTableIsSavedAsItStands) {
   EXPECT_TRUE(text.contains("\"in the result, no report\""));
 }
 
+// Reports are rows of their own, so they are readable without the plan.
 TEST_F(RoundPageTest, APlanOfANewerBuildIsReportedAndTheReportsAreShown) {
   RunWriter writer(run_db());
   writer.job();
@@ -161,6 +171,7 @@ TEST_F(RoundPageTest, APlanOfANewerBuildIsReportedAndTheReportsAreShown) {
   EXPECT_EQ(rows().size(), 3u);
 }
 
+// Keys must not fail before there is a round.
 TEST_F(RoundPageTest, EmptyStatesNameTheNextStep) {
   page_ = std::make_unique<RoundPage>(context_);
   page_->show();
@@ -179,6 +190,8 @@ TEST_F(RoundPageTest, EmptyStatesNameTheNextStep) {
   EXPECT_TRUE(page_->picture().empty());
 }
 
+// Agents of consecutive rounds are mostly the same, so rows change in place and the selection
+// stays.
 TEST(RoundAgentsModelTest, KeepsItsRowsFromRoundToRound) {
   RoundAgentsModel model;
   QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
@@ -200,6 +213,7 @@ TEST(RoundAgentsModelTest, KeepsItsRowsFromRoundToRound) {
   EXPECT_EQ(model.text(0, 0), "another");
 }
 
+// The second update has fewer rows than the first.
 TEST(InputsModelTest, ShowsItsInputs) {
   InputsModel model;
   QAbstractItemModelTester tester(&model, QAbstractItemModelTester::FailureReportingMode::Fatal);
@@ -210,6 +224,7 @@ TEST(InputsModelTest, ShowsItsInputs) {
   EXPECT_EQ(model.rowCount(), 0);
 }
 
+// The event of round 2 may be written after the round was shown.
 TEST_F(RoundPageTest, ShowsFailuresAsSoonAsTheirEventsArrive) {
   RunWriter writer(run_db());
   open_page(writer, 2);
@@ -230,6 +245,7 @@ TEST_F(RoundPageTest, ShowsFailuresAsSoonAsTheirEventsArrive) {
       << page_->rows().note.toStdString();
 }
 
+// The agent is no member of the run's table, so only the event can name it.
 TEST_F(RoundPageTest, NamesAnAgentThatWasExcludedForItsNumbers) {
   RunWriter writer(run_db());
   open_page(writer, 2);

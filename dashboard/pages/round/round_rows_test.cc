@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 
+// An agent that trains for compute_s, encodes for 100 ms and waits for 500 ms.
 AgentInRound agent_of(const std::string& id, double compute_s,
                       AgentPart part = AgentPart::contributed) {
   return {.agent_id = id,
@@ -23,6 +24,7 @@ AgentInRound agent_of(const std::string& id, double compute_s,
           .wait_s = 0.5};
 }
 
+// A round of 2 s with two buckets, both counted.
 RoundDetail round_of(std::vector<AgentInRound> agents) {
   RoundDetail detail;
   detail.seconds = 2;
@@ -32,6 +34,7 @@ RoundDetail round_of(std::vector<AgentInRound> agents) {
   return detail;
 }
 
+// The names of the rows from top to bottom; "! " marks a row in the colour of trouble.
 std::vector<std::string> names(const RoundRows& rows) {
   std::vector<std::string> out;
   for (const GanttRow& row : rows.rows)
@@ -39,6 +42,8 @@ std::vector<std::string> names(const RoundRows& rows) {
   return out;
 }
 
+// The row that explains a slow round is at the top. An agent that was not asked explains nothing,
+// so it is last.
 TEST(RoundRowsTest, AgentsWithoutAReportComeFirstThenTheSlowest) {
   AgentInRound silent = agent_of("silent", 0, AgentPart::left_out);
   silent.reported = false;
@@ -52,6 +57,7 @@ TEST(RoundRowsTest, AgentsWithoutAReportComeFirstThenTheSlowest) {
                           "! half, in 1 of 2 buckets", "quick", "idle, not asked"));
 }
 
+// Training to 1 s, encoding to 1.1 s, waiting to 1.6 s.
 TEST(RoundRowsTest, SpansFollowOneAnother) {
   const RoundRows rows = round_rows(round_of({agent_of("a", 1)}), 10);
   const std::vector<Stretch>& spans = rows.rows[0].spans;
@@ -64,6 +70,7 @@ TEST(RoundRowsTest, SpansFollowOneAnother) {
   EXPECT_EQ(spans[2].label, "500 ms");
 }
 
+// Its times are unknown, which a single span with a label says.
 TEST(RoundRowsTest, AnAgentWithoutAReportSpansTheWholeRound) {
   AgentInRound silent = agent_of("silent", 0, AgentPart::left_out);
   silent.reported = false;
@@ -73,6 +80,7 @@ TEST(RoundRowsTest, AnAgentWithoutAReportSpansTheWholeRound) {
   EXPECT_EQ(rows.rows[0].spans[0].label, "no report");
 }
 
+// 40 rows can be read on a screen; the note says that the chart is not complete.
 TEST(RoundRowsTest, AThousandAgentsAreReducedToTheSlowestWithANote) {
   std::vector<AgentInRound> agents;
   for (int i = 0; i < 1000; ++i) agents.push_back(agent_of(std::to_string(i), 1 + i / 1000.0));
@@ -83,6 +91,7 @@ TEST(RoundRowsTest, AThousandAgentsAreReducedToTheSlowestWithANote) {
   EXPECT_EQ(rows.note, "The 40 slowest of 1,000 agents; the table has all.");
 }
 
+// A deadline far beyond the round would shrink all rows if the axis had to show it.
 TEST(RoundRowsTest, TheDeadlineIsMarkedWhereItLies) {
   RoundDetail detail = round_of({agent_of("a", 1)});
   detail.deadline_ms = 500;
@@ -93,6 +102,7 @@ TEST(RoundRowsTest, TheDeadlineIsMarkedWhereItLies) {
   EXPECT_EQ(round_rows(detail, 10).note, "") << "nobody sees it";
 }
 
+// Times come from agents, so NaN, negative numbers and infinity are possible.
 TEST(RoundRowsTest, NumbersThatAreNoneCountForNothing) {
   AgentInRound odd = agent_of("odd", std::nan(""));
   odd.encode_s = -1;
@@ -101,6 +111,8 @@ TEST(RoundRowsTest, NumbersThatAreNoneCountForNothing) {
   EXPECT_TRUE(round_rows(round_of({odd}), 10).rows[0].spans.empty());
 }
 
+// The value of one fact of the round, with a predicted duration of 1.5 s; "none" if the fact is
+// missing.
 std::string fact_of(const RoundDetail& detail, const QString& name) {
   for (const Fact& one : round_facts(detail, 1.5)) {
     if (one.name == name) return one.value.toStdString();
@@ -108,6 +120,7 @@ std::string fact_of(const RoundDetail& detail, const QString& name) {
   return "none";
 }
 
+// Facts of the plan are missing while the plan is unreadable, and appear with it.
 TEST(RoundFactsTest, DescribeTheRound) {
   RoundDetail detail = round_of({agent_of("a", 1), agent_of("b", 1, AgentPart::left_out)});
   detail.attempt = 2;
@@ -131,6 +144,7 @@ TEST(RoundFactsTest, DescribeTheRound) {
   EXPECT_EQ(fact_of(detail, "Deadline"), "none");
 }
 
+// A mechanism of all agents is one line with its least and greatest number.
 TEST(RoundFactsTest, ListTheMechanismsThatWereInForce) {
   RoundDetail detail = round_of({agent_of("a", 1), agent_of("b", 1)});
   EXPECT_EQ(fact_of(detail, "Mechanisms"), "none") << "an older file has no facts";
@@ -147,11 +161,14 @@ TEST(RoundFactsTest, ListTheMechanismsThatWereInForce) {
   EXPECT_EQ(fact_of(detail, "mantissa bits dropped"), "12 to 18 per agent");
 }
 
+// An event of job 1 in round 7.
 EventRow event_of(double at_s, const std::string& name, const std::string& source = "") {
   return {
       .time_s = at_s, .name = name, .reason = "deadline", .source = source, .job = 1, .round = 7};
 }
 
+// Times count from the beginning of the attempt that succeeded, at second 100, so earlier ones are
+// negative.
 TEST(RoundMomentsTest, ListTheFaultsOfTheRoundInOrder) {
   std::deque<EventRow> events = {event_of(100.5, "agent_withdrew", "slow"),
                                  event_of(99.5, "round_aborted"), event_of(101, "round_published"),
@@ -168,11 +185,14 @@ TEST(RoundMomentsTest, ListTheFaultsOfTheRoundInOrder) {
   EXPECT_EQ(moments[1].agent_id, "slow");
 }
 
+// A hostile agent can cause an event per message.
 TEST(RoundMomentsTest, AreBounded) {
   const std::deque<EventRow> events(1000, event_of(100, "payload_refused", "a"));
   EXPECT_EQ(moments_of(events, 1, 7, 100).size(), kRoundMomentsMax);
 }
 
+// A moment without an agent concerns all rows. One that is 500 s older than the round would stretch
+// the axis.
 TEST(RoundRowsTest, MomentsStandInTheRowsThatTheyAreAbout) {
   const std::vector<RoundMoment> moments = {
       {-0.5, "", "given up"}, {0.3, "b", "withdrew"}, {-500, "", "given up before"}};

@@ -27,10 +27,15 @@ void RoundSide::show_facts(const QString& reason, const std::vector<Fact>& facts
   auto* shown = new QWidget;
   auto* grid = new QGridLayout(shown);
   grid->setContentsMargins(0, 0, 0, 0);
+  // Names of mechanisms are long. Both columns wrap, so that a narrow page cuts off no value.
+  grid->setColumnStretch(0, 1);
   grid->setColumnStretch(1, 1);
   int line = 0;
   for (const Fact& fact : facts) {
-    auto* name = new QLabel(fact.name, shown);
+    auto* name = new QLabel(shown);
+    name->setTextFormat(Qt::PlainText);
+    name->setWordWrap(true);
+    name->setText(fact.name);
     auto* value = new QLabel(shown);
     value->setTextFormat(Qt::PlainText);
     value->setWordWrap(true);

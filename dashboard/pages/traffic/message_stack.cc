@@ -23,24 +23,24 @@ QString MessageStack::key_of(MessageUse use) {
 }
 
 std::vector<MessageStack::Layer> MessageStack::layers_of(const RunView& view,
-                                                         const Wanted& wanted) const {
+                                                         const Selection& selection) const {
   std::vector<Layer> layers;
   for (const MessageUseNames& names : kMessageUseNames) {
     const MetricCurve* const metric =
-        view.metric(wanted.job, reading_name(wanted.up ? names.up : names.down), "");
+        view.metric(selection.job, reading_name(selection.up ? names.up : names.down), "");
     if (metric) layers.push_back({.names = names, .source = metric->curve.over_rounds});
   }
   return layers;
 }
 
 bool MessageStack::goes_on(const std::vector<Layer>& layers, const RoundTable& rounds,
-                           const Wanted& wanted) const {
+                           const Selection& selection) const {
   // A change of all_read alone does not restart the stack.
-  Wanted before = wanted_;
-  before.all_read = wanted.all_read;
+  Selection before = selection_;
+  before.all_read = selection.all_read;
   const bool shorter =
       last_round_ && (rounds.size() == 0 || rounds.columns.round.back() < *last_round_);
-  return before == wanted && table_ == rounds.curves.seconds.over_rounds && !shorter &&
+  return before == selection && table_ == rounds.curves.seconds.over_rounds && !shorter &&
          std::ranges::equal(layers, layers_, {}, &Layer::source, &Layer::source);
 }
 
@@ -55,22 +55,22 @@ void MessageStack::begin(std::vector<Layer> layers, const RoundTable& rounds) {
     layer.own = empty();
     layer.low = below;
     layer.high = empty();
-    if (wanted_.shown[place_of(layer.names.use)]) below = layer.high;
+    if (selection_.shown[place_of(layer.names.use)]) below = layer.high;
   }
   layers_ = std::move(layers);
 }
 
-void MessageStack::follow(const RunView& view, const Wanted& wanted) {
-  const RoundTable* const rounds = view.rounds(wanted.job);
+void MessageStack::follow(const RunView& view, const Selection& selection) {
+  const RoundTable* const rounds = view.rounds(selection.job);
   std::vector<Layer> layers;
-  if (rounds) layers = layers_of(view, wanted);
+  if (rounds) layers = layers_of(view, selection);
   if (layers.empty()) {
     layers_.clear();
     table_.reset();
     return;
   }
-  const bool further = goes_on(layers, *rounds, wanted);
-  wanted_ = wanted;
+  const bool further = goes_on(layers, *rounds, selection);
+  selection_ = selection;
   if (!further) begin(std::move(layers), *rounds);
 
   double first = std::numeric_limits<double>::infinity();
@@ -89,11 +89,11 @@ void MessageStack::follow(const RunView& view, const Wanted& wanted) {
   if (last_round_) next = std::ranges::upper_bound(rounds->columns.round, *last_round_);
   for (; next != rounds->columns.round.end(); ++next) {
     const auto round = static_cast<double>(*next);
-    if (round > newest || (round == newest && !wanted.all_read)) return;
+    if (round > newest || (round == newest && !selection.all_read)) return;
     last_round_ = *next;
     if (round < std::max(first, forgotten)) continue;
     const auto row = static_cast<std::size_t>(next - rounds->columns.round.begin());
-    add(round, wanted.over_time ? rounds->columns.ended_s[row] : round);
+    add(round, selection.over_time ? rounds->columns.ended_s[row] : round);
   }
 }
 
@@ -113,7 +113,7 @@ void MessageStack::add(double round, double x) {
     const double top = height + own;
     layers_[i].own->append({x, own});
     layers_[i].high->append({x, top});
-    if (wanted_.shown[place_of(layers_[i].names.use)]) height = top;
+    if (selection_.shown[place_of(layers_[i].names.use)]) height = top;
   }
 }
 

@@ -19,18 +19,18 @@ namespace tributary::dashboard {
 class MessageStack {
  public:
   using Shown = std::array<bool, kMessageUses>;  // by use; a hidden layer carries no other
-  struct Wanted {
+  struct Selection {
     std::uint64_t job = 0;
     bool up = true;
     bool over_time = false;
     bool all_read = true;  // false: the newest round may be incomplete and is not added yet
     Shown shown = {};
 
-    friend bool operator==(const Wanted&, const Wanted&) = default;
+    friend bool operator==(const Selection&, const Selection&) = default;
   };
 
-  // Adds the new rounds. Any other change of `wanted` than all_read restarts the stack.
-  void follow(const RunView& view, const Wanted& wanted);
+  // Adds the new rounds. Any other change of `selection` than all_read restarts the stack.
+  void follow(const RunView& view, const Selection& selection);
   // Returns the layers from the bottom up. Empty if the run has no such readings.
   std::vector<PlotCurve> curves() const;
 
@@ -47,13 +47,13 @@ class MessageStack {
     Filled high = {};
   };
 
-  std::vector<Layer> layers_of(const RunView& view, const Wanted& wanted) const;
+  std::vector<Layer> layers_of(const RunView& view, const Selection& selection) const;
   bool goes_on(const std::vector<Layer>& layers, const RoundTable& rounds,
-               const Wanted& wanted) const;
+               const Selection& selection) const;
   void begin(std::vector<Layer> layers, const RoundTable& rounds);
   void add(double round, double x);
 
-  Wanted wanted_ = {};
+  Selection selection_ = {};
   SharedSeries table_ = {};  // owned, so that a new table cannot reuse its address
   std::vector<Layer> layers_ = {};
   Filled ground_ = {};

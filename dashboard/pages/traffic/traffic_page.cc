@@ -188,15 +188,15 @@ void TrafficPage::show_rounds() {
 // Only of the first run: stacks of several runs could not be told from one another.
 void TrafficPage::show_uses(Uses& uses) {
   if (!first()) return uses.curves.show(*uses.plot, {});
-  MessageStack::Wanted wanted = {.job = first()->job(),
-                                 .up = &uses == &up_.uses,
-                                 .over_time = context().over_time(),
-                                 .all_read = first()->caught_up()};
+  MessageStack::Selection selection = {.job = first()->job(),
+                                       .up = &uses == &up_.uses,
+                                       .over_time = context().over_time(),
+                                       .all_read = first()->caught_up()};
   for (const MessageUseNames& names : kMessageUseNames) {
-    wanted.shown[static_cast<std::size_t>(names.use)] =
+    selection.shown[static_cast<std::size_t>(names.use)] =
         uses.plot->legend().shown(MessageStack::key_of(names.use));
   }
-  uses.stack.follow(first()->view(), wanted);
+  uses.stack.follow(first()->view(), selection);
   std::vector<PlotCurve> curves = uses.stack.curves();
   const RoundTable* const rounds = first()->view().rounds(first()->job());
   const bool silent = curves.empty() && rounds && rounds->size() > 0;

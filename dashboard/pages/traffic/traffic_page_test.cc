@@ -13,6 +13,7 @@ namespace {
 
 class TrafficPageTest : public PageTest<TrafficPage> {
  protected:
+  // The uplink of agent a takes 1 µs per byte (8 Mbit/s), its downlink half of that.
   void write_traffic(const std::string& name, std::uint64_t rounds) {
     RunWriter& run = writer(name);
     run.job();
@@ -31,6 +32,7 @@ class TrafficPageTest : public PageTest<TrafficPage> {
   }
 };
 
+// Totals of zero would look like a measurement.
 TEST_F(TrafficPageTest, ExplainsHowToOpenARun) {
   show();
   EXPECT_TRUE(page_.up_plot().empty());
@@ -53,6 +55,7 @@ TEST_F(TrafficPageTest, CountsBytesAgainstDense) {
       << "slots belong to the run and its two agents, not to the dense curve";
 }
 
+// The reports of the writer have 150 bytes up and none down.
 TEST_F(TrafficPageTest, ShowsAgentsAndWaysUpOrDown) {
   write_traffic("run.db", 10);
   open("run.db");
@@ -69,6 +72,7 @@ TEST_F(TrafficPageTest, ShowsAgentsAndWaysUpOrDown) {
   EXPECT_EQ(page_.links_plot().legend().value_of("a"), "16.0 Mbit/s");
 }
 
+// Only the x axis changes.
 TEST_F(TrafficPageTest, OverRoundsAndTimeAreTheSameSamples) {
   write_traffic("run.db", 10);
   open("run.db");
@@ -81,6 +85,7 @@ TEST_F(TrafficPageTest, OverRoundsAndTimeAreTheSameSamples) {
   EXPECT_FALSE(page_.links_plot().empty());
 }
 
+// The charts of agents show one run only, and their heading says which.
 TEST_F(TrafficPageTest, ComparesTwoRuns) {
   write_traffic("run.db", 10);
   write_traffic("other.db", 5);
@@ -97,6 +102,7 @@ TEST_F(TrafficPageTest, ComparesTwoRuns) {
   })) << "whose agents they are";
 }
 
+// Areas are stacked: the top of "control" is at 3600 bytes, while its own value is 100.
 TEST_F(TrafficPageTest, StacksMessagesByTheirUse) {
   RunWriter& run = writer("run.db");
   run.job();
@@ -132,6 +138,7 @@ TEST_F(TrafficPageTest, StacksMessagesByTheirUse) {
   EXPECT_FALSE(page_.uses_plot(false).empty());
 }
 
+// Journals of earlier releases have no such readings.
 TEST_F(TrafficPageTest, ARunWithoutMessageUsesIsReported) {
   write_traffic("run.db", 3);
   open("run.db");
@@ -140,6 +147,7 @@ TEST_F(TrafficPageTest, ARunWithoutMessageUsesIsReported) {
   EXPECT_FALSE(page_.up_plot().empty());
 }
 
+// A use that appears for the first time gets its own area.
 TEST_F(TrafficPageTest, UsesFollowARunningRun) {
   RunWriter& run = writer("run.db");
   run.job();

@@ -4,8 +4,8 @@
 
 namespace tributary::dashboard {
 
-Ticks ticks_for(Unit unit, Extent range, bool log, int wanted, double utc_offset_seconds) {
-  AxisTicks found = axis_ticks(unit, range, log, wanted, utc_offset_seconds);
+Ticks ticks_for(Unit unit, Extent range, bool log, int ticks_goal, double utc_offset_seconds) {
+  AxisTicks found = axis_ticks(unit, range, log, ticks_goal, utc_offset_seconds);
   Ticks ticks = {.at = std::move(found.at),
                  .labels = {},
                  .minor = std::move(found.minor),

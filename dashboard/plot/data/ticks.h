@@ -17,8 +17,8 @@ struct Ticks {
   QString unit;  // unit of the labels, for the axis's name; empty if each label has its own
 };
 
-// Returns about `wanted` ticks at round values of the range.
-Ticks ticks_for(Unit unit, Extent range, bool log, int wanted, double utc_offset_seconds = 0);
+// Returns about `ticks_goal` ticks at round values of the range.
+Ticks ticks_for(Unit unit, Extent range, bool log, int ticks_goal, double utc_offset_seconds = 0);
 
 // Returns the name with the unit: "Bytes up (MB)".
 QString axis_label(const QString& name, const Ticks& ticks);

@@ -10,8 +10,8 @@ LegendLayout lay_out_legend(std::span<const double> widths, double more_width, Q
   double x = area.left();
   std::size_t row = 0;
   const auto top = [&] { return area.top() + static_cast<double>(row) * row_height; };
-  for (const double wanted : widths) {
-    const double width = std::min(wanted, area.width());
+  for (const double full_width : widths) {
+    const double width = std::min(full_width, area.width());
     if (x > area.left() && x + width > area.right()) {
       if (row + 1 == rows_max) break;
       ++row;

@@ -10,6 +10,7 @@
 namespace tributary::dashboard {
 namespace {
 
+// Data from 0 to 100, which a test may extend. The axis has followed them once.
 class SharedXAxisTest : public testing::Test {
  protected:
   SharedXAxisTest() { axis_.follow(); }
@@ -23,6 +24,7 @@ class SharedXAxisTest : public testing::Test {
   SharedXAxis axis_{[this] { return data_; }};
 };
 
+// A range of 0 to 1 is valid, so that plots can be drawn before the first sample.
 TEST_F(SharedXAxisTest, WithoutDataTheRangeDoesNotChange) {
   SharedXAxis empty([] { return std::nullopt; });
   empty.follow();
@@ -32,6 +34,7 @@ TEST_F(SharedXAxisTest, WithoutDataTheRangeDoesNotChange) {
   EXPECT_EQ(empty.range().high, 1);
 }
 
+// A signal is a repaint of every plot, so there is none without a change.
 TEST_F(SharedXAxisTest, FollowsDataWhileLive) {
   QSignalSpy changed(&axis_, &SharedXAxis::changed);
   axis_.follow();
@@ -43,6 +46,7 @@ TEST_F(SharedXAxisTest, FollowsDataWhileLive) {
   EXPECT_EQ(changed.size(), 1);
 }
 
+// Otherwise a user who paused too early would see an empty plot.
 TEST_F(SharedXAxisTest, FirstDataAreShownAlsoWhereItIsNotLive) {
   std::optional<Extent> data;
   SharedXAxis axis([&] { return data; });
@@ -56,6 +60,7 @@ TEST_F(SharedXAxisTest, FirstDataAreShownAlsoWhereItIsNotLive) {
   EXPECT_EQ(axis.range().high, 20);
 }
 
+// Live mode would move the range away from the place that the user has chosen.
 TEST_F(SharedXAxisTest, AZoomHoldsTheRangeAndLocks) {
   QSignalSpy live(&axis_, &SharedXAxis::live_changed);
   axis_.zoom_to({.x = Extent{20, 60}});
@@ -72,6 +77,7 @@ TEST_F(SharedXAxisTest, AZoomHoldsTheRangeAndLocks) {
   expect_range(20, 60);
 }
 
+// Two zooms and a fit are three steps.
 TEST_F(SharedXAxisTest, UndoAndRedoGoThroughTheZooms) {
   axis_.zoom_to({.x = Extent{20, 60}});
   axis_.zoom_to({.x = Extent{30, 50}});
@@ -87,6 +93,7 @@ TEST_F(SharedXAxisTest, UndoAndRedoGoThroughTheZooms) {
   expect_range(20, 60);
 }
 
+// The number 7 identifies the gesture: five moves of one drag.
 TEST_F(SharedXAxisTest, AGestureIsOneStep) {
   for (int i = 1; i <= 5; ++i) axis_.zoom_to({.x = Extent{10.0 * i, 90}}, 7);
   expect_range(50, 90);
@@ -94,6 +101,7 @@ TEST_F(SharedXAxisTest, AGestureIsOneStep) {
   expect_range(0, 100);
 }
 
+// Empty, reversed and not finite. Such a range in y cancels the whole zoom.
 TEST_F(SharedXAxisTest, ARangeThatIsNoneIsIgnored) {
   const double nan = std::nan("");
   const double infinity = std::numeric_limits<double>::infinity();
@@ -106,6 +114,7 @@ TEST_F(SharedXAxisTest, ARangeThatIsNoneIsIgnored) {
   EXPECT_TRUE(axis_.live());
 }
 
+// Plot 1 has its own y range; the shared x range stays.
 TEST_F(SharedXAxisTest, AZoomOfAYRangeAloneIsAChange) {
   QSignalSpy changed(&axis_, &SharedXAxis::changed);
   axis_.zoom_to({.y = {{1, {2, 3}}}});
@@ -114,6 +123,7 @@ TEST_F(SharedXAxisTest, AZoomOfAYRangeAloneIsAChange) {
   expect_range(0, 100);
 }
 
+// Hovering ends with the pointer's leave; a lock lasts until the user goes live.
 TEST_F(SharedXAxisTest, HoveringPausesAndLockingHolds) {
   QSignalSpy live(&axis_, &SharedXAxis::live_changed);
   axis_.hover(true);
@@ -133,6 +143,7 @@ TEST_F(SharedXAxisTest, HoveringPausesAndLockingHolds) {
   EXPECT_EQ(live.size(), 3) << "one change, however often it is locked";
 }
 
+// A width of 0 shows everything.
 TEST_F(SharedXAxisTest, LiveWidthShowsTheNewestPart) {
   axis_.set_live_width(30);
   expect_range(70, 100);
@@ -143,6 +154,7 @@ TEST_F(SharedXAxisTest, LiveWidthShowsTheNewestPart) {
   expect_range(0, 200);
 }
 
+// At round 1, or three decades below the end if the data end before it.
 TEST_F(SharedXAxisTest, ALogAxisBeginsAboveZero) {
   QSignalSpy log(&axis_, &SharedXAxis::log_changed);
   axis_.set_log(true);
@@ -154,6 +166,7 @@ TEST_F(SharedXAxisTest, ALogAxisBeginsAboveZero) {
   expect_range(0.0005, 0.5);
 }
 
+// A range below 0 has no logarithm. The zoom stays in the history.
 TEST_F(SharedXAxisTest, AZoomThatALogAxisCannotShowIsLeft) {
   axis_.zoom_to({.x = Extent{-10, 50}});
   axis_.set_log(true);
@@ -163,6 +176,7 @@ TEST_F(SharedXAxisTest, AZoomThatALogAxisCannotShowIsLeft) {
   expect_range(-10, 50);
 }
 
+// A single sample has no extent: half a unit on each side, or a factor of 2 on a logarithmic axis.
 TEST_F(SharedXAxisTest, OneMomentHasARangeAroundIt) {
   data_ = Extent{8, 8};
   axis_.follow();

@@ -217,7 +217,7 @@ double Federation::metric(const std::string& series) {
   return service_testing::value_of(service_testing::scrape(port_of(at)), series);
 }
 
-void Federation::expect_everybody_ends(std::chrono::nanoseconds patience) {
+void Federation::expect_all_end(std::chrono::nanoseconds patience) {
   for (auto& [number, process] : agents_) {
     EXPECT_EQ(process->wait(patience), 0) << path(agent_id(number) + ".log");
   }

@@ -78,7 +78,7 @@ class Federation {
   double metric(const std::string& series);
 
   // Waits until all processes have ended by themselves with exit code 0.
-  void expect_everybody_ends(std::chrono::nanoseconds patience = kPatience);
+  void expect_all_end(std::chrono::nanoseconds patience = kPatience);
   // Checks that every round was committed exactly once, all replicas are identical and all updates
   // are conserved.
   void expect_sound();

@@ -23,7 +23,7 @@ namespace {
 TEST(Federation, ThreeAgentsTrainToTheEndWithIdenticalReplicas) {
   Federation federation({});
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 
@@ -34,7 +34,7 @@ TEST(Federation, ALateAgentCatchesUp) {
   federation.start_agent(1);
   ASSERT_TRUE(federation.committed(3));
   federation.start_agent(2);
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 
@@ -50,7 +50,7 @@ TEST(Federation, SigtermEndsAllAndARestartContinues) {
   }
   EXPECT_EQ(federation.coordinator().wait(), 0);
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 
@@ -61,7 +61,7 @@ TEST(Federation, AnAgentIsNotStartedTwiceOverOneJournal) {
   Process second(federation.agent_command(0), federation.path("second.log"));
   EXPECT_EQ(second.wait(), 22);
   EXPECT_FALSE(second.lines_with({"already_exists"}).empty());
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 
@@ -84,7 +84,7 @@ TEST(Federation, AnAgentIsNotStartedTwiceOverAnotherJournalEither) {
   EXPECT_EQ(coordinator.lines_with({"reason=duplicate_agent", "source=agent-0"}).size(), 1u);
   EXPECT_TRUE(coordinator.lines_with({"agent_gone"}).empty());
   federation.start_agent(2);
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 }
 
@@ -103,7 +103,7 @@ TEST(Federation, TheJournalKeepsEventsMetricsAndLinks) {
   federation.kill_agent(1);
   federation.start_agent(1);
   federation.start_agent(2);
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_sound();
 
   const auto file = RunFile::open(federation.path("coordinator.db"));

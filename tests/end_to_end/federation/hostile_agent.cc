@@ -155,10 +155,10 @@ void HostileAgent::replace(Send& send) {
 void HostileAgent::perform(Action& action, const std::string& agent_id) {
   if (const auto* record = std::get_if<StoreAgent>(&action)) {
     loop_->post(Stored{.token = record->token, .status = {}});
-  } else if (const auto* wanted = std::get_if<Train>(&action)) {
-    auto update = std::make_shared<FloatVector>(wanted->model->size());
-    fill_synthetic_update(wanted->seed, agent_id, wanted->id.round, *update);
-    loop_->post(UpdateReady{.token = wanted->token, .update = std::move(update), .examples = 1});
+  } else if (const auto* order = std::get_if<Train>(&action)) {
+    auto update = std::make_shared<FloatVector>(order->model->size());
+    fill_synthetic_update(order->seed, agent_id, order->id.round, *update);
+    loop_->post(UpdateReady{.token = order->token, .update = std::move(update), .examples = 1});
   }
 }
 

@@ -51,13 +51,13 @@ struct MeshReceiver::Incoming final : MeshConnection {
 };
 
 void MeshReceiver::Incoming::set_wake_bytes() {
-  const std::size_t left = reader.wanted().size();
-  const int wanted =
+  const std::size_t left = reader.unfilled().size();
+  const int bytes =
       left < kEagerBytes
           ? 1
           : static_cast<int>(std::min<std::size_t>(left - kRecordBytesMax, kWakeBytesMax));
-  if (wanted == wake_bytes) return;
-  wake_bytes = wanted;
+  if (bytes == wake_bytes) return;
+  wake_bytes = bytes;
   setsockopt(file.get(), SOL_SOCKET, SO_RCVLOWAT, &wake_bytes, sizeof(wake_bytes));
 }
 
@@ -119,7 +119,7 @@ Status MeshReceiver::read_message(Incoming& connection) {
   MeshChannel& channel = *connection.channel;
   for (;;) {
     const std::chrono::nanoseconds looked_at = context_.clock.now();
-    TRIBUTARY_ASSIGN(const std::size_t bytes, channel.read(reader.wanted()));
+    TRIBUTARY_ASSIGN(const std::size_t bytes, channel.read(reader.unfilled()));
     if (bytes == 0) {
       if (reader.in_payload()) connection.timer.caught_up(looked_at, channel.bytes_in);
       break;

@@ -57,10 +57,10 @@ class MeshReader {
 
   // The buffer for the next bytes; never empty. It ends where the current part ends, so a read
   // never goes beyond it.
-  MutableByteSpan wanted() { return MutableByteSpan(part_).subspan(filled_); }
+  MutableByteSpan unfilled() { return MutableByteSpan(part_).subspan(filled_); }
 
   enum class Completed : std::uint8_t { nothing_whole, greeting, message };
-  // Processes `bytes` bytes that were read into wanted(). An error (corrupt_data) is final.
+  // Processes `bytes` bytes that were read into unfilled(). An error (corrupt_data) is final.
   Result<Completed> process(std::size_t bytes);
 
   // Whether a payload has begun and is incomplete.

@@ -12,10 +12,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   ByteSpan bytes(data + 1, size - 1);
   MeshReader reader(200, 5000, pool);
   while (!bytes.empty()) {
-    const MutableByteSpan wanted = reader.wanted();
-    if (wanted.empty() || wanted.size() > 5000) std::abort();
-    const std::size_t count = std::min({wanted.size(), bytes.size(), step});
-    std::copy_n(bytes.begin(), count, wanted.begin());
+    const MutableByteSpan space = reader.unfilled();
+    if (space.empty() || space.size() > 5000) std::abort();
+    const std::size_t count = std::min({space.size(), bytes.size(), step});
+    std::copy_n(bytes.begin(), count, space.begin());
     bytes = bytes.subspan(count);
     const Result<MeshReader::Completed> completed = reader.process(count);
     if (!completed.ok()) return 0;

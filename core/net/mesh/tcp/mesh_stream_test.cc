@@ -20,10 +20,10 @@ Result<std::vector<Heard>> read_all(ByteSpan bytes, std::size_t step, BufferPool
   MeshReader reader(100, 1000, pool);
   std::vector<Heard> all;
   while (!bytes.empty()) {
-    const MutableByteSpan wanted = reader.wanted();
-    EXPECT_FALSE(wanted.empty());
-    const std::size_t count = std::min({wanted.size(), bytes.size(), step});
-    std::copy_n(bytes.begin(), count, wanted.begin());
+    const MutableByteSpan space = reader.unfilled();
+    EXPECT_FALSE(space.empty());
+    const std::size_t count = std::min({space.size(), bytes.size(), step});
+    std::copy_n(bytes.begin(), count, space.begin());
     bytes = bytes.subspan(count);
     TRIBUTARY_ASSIGN(const MeshReader::Completed completed, reader.process(count));
     if (completed != MeshReader::Completed::message) continue;
@@ -49,13 +49,13 @@ TEST(MeshStream, MessagesComeThroughHoweverTheyAreCut) {
   const Heard two = {Bytes(100, 3), {}};
   const Bytes all = stream({one, two, one});
   for (const std::size_t step : {1u, 2u, 7u, 24u, 33u, 5000u}) {
-    const auto heard = read_all(all, step, pool);
-    ASSERT_TRUE(heard.ok()) << heard.status().text();
-    ASSERT_EQ(heard->size(), 3u);
-    EXPECT_EQ((*heard)[0].payload, one.payload);
-    EXPECT_EQ((*heard)[1].frame, two.frame);
-    EXPECT_TRUE((*heard)[1].payload.empty());
-    EXPECT_EQ((*heard)[2].frame, one.frame);
+    const auto messages = read_all(all, step, pool);
+    ASSERT_TRUE(messages.ok()) << messages.status().text();
+    ASSERT_EQ(messages->size(), 3u);
+    EXPECT_EQ((*messages)[0].payload, one.payload);
+    EXPECT_EQ((*messages)[1].frame, two.frame);
+    EXPECT_TRUE((*messages)[1].payload.empty());
+    EXPECT_EQ((*messages)[2].frame, one.frame);
   }
 }
 

@@ -106,6 +106,8 @@ class Meshes : public testing::TestWithParam<bool> {
   std::vector<std::deque<LinkEvent>> seen_;
 };
 
+// Payloads differ in length by sender, so a message of the wrong connection would be noticed.
+// Connections are one-way: two to others and two from others.
 TEST_P(Meshes, EverybodyReachesEverybody) {
   open_all();
   for (std::uint32_t from = 0; from < 3; ++from) {
@@ -141,6 +143,7 @@ TEST_P(Meshes, EverybodyReachesEverybody) {
   EXPECT_EQ(counters.connections, 4u) << "one of each direction";
 }
 
+// 16 MiB exceed the kernel's buffers, so the mesh has to queue and to continue partial writes.
 TEST_P(Meshes, ManyLargeMessagesKeepTheirOrder) {
   open_all();
   constexpr int kMessages = 16;
@@ -164,6 +167,7 @@ TEST_P(Meshes, ManyLargeMessagesKeepTheirOrder) {
   }
 }
 
+// For 20 ms nobody answers the first attempts.
 TEST_P(Meshes, AMemberThatComesLaterIsFound) {
   open(0);
   ASSERT_TRUE(send(0, 1, "are you there?").ok());
@@ -172,6 +176,7 @@ TEST_P(Meshes, AMemberThatComesLaterIsFound) {
   ASSERT_TRUE(turn_until([&] { return first<Received>(1) != nullptr; }));
 }
 
+// The unsent bytes are reported, so that accounts of traffic stay exact.
 TEST_P(Meshes, AnAbsentMemberIsLostInTheEnd) {
   give_up_soon();
   open(0);
@@ -184,6 +189,7 @@ TEST_P(Meshes, AnAbsentMemberIsLostInTheEnd) {
   EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
 }
 
+// A refusal comes from a machine that is reachable, so waiting longer is less likely to help.
 TEST_P(Meshes, AnAddressWithoutAListenerIsGivenUpEarlier) {
   give_up_soon();
   options_[0].connect_max = std::chrono::hours(1);
@@ -196,6 +202,7 @@ TEST_P(Meshes, AnAddressWithoutAListenerIsGivenUpEarlier) {
       << first<Disconnected>(0)->why.text();
 }
 
+// Members 0 and 2 have one connection with it, in opposite directions.
 TEST_P(Meshes, ALeavingMemberIsNoticedOnBothSides) {
   open_all();
   ASSERT_TRUE(send(0, 1, "to you").ok());
@@ -207,6 +214,7 @@ TEST_P(Meshes, ALeavingMemberIsNoticedOnBothSides) {
   EXPECT_EQ(first<Disconnected>(2)->connection, 1u);
 }
 
+// The session is checked in the greeting, before any message is read.
 TEST_P(Meshes, AnotherEpochIsAStranger) {
   give_up_soon();
   options_[0].session = 78;
@@ -233,6 +241,7 @@ TEST_P(Meshes, WhoIsStillInTheEpochBeforeIsFoundInTheNext) {
   EXPECT_EQ(meshes_[0]->waiting_bytes(), 0u);
 }
 
+// Members know the address, so it must not change with every epoch.
 TEST_P(Meshes, ThePortOutlivesAMesh) {
   open_all();
   ASSERT_TRUE(send(0, 1, "first").ok());
@@ -246,6 +255,7 @@ TEST_P(Meshes, ThePortOutlivesAMesh) {
   EXPECT_EQ(first<Received>(1)->frame, text("second"));
 }
 
+// An endless wait: the test would time out if wake() did nothing.
 TEST_P(Meshes, WakeEndsAWait) {
   open(0);
   std::thread other([&] { meshes_[0]->wake(); });
@@ -255,6 +265,7 @@ TEST_P(Meshes, WakeEndsAWait) {
   EXPECT_FALSE(event->has_value());
 }
 
+// Each refusal is counted, so that a fault shows in the metrics.
 TEST_P(Meshes, RefusesWhatCannotBeSent) {
   options_[0].limits.send_queue_bytes = 1000;
   open(0);
@@ -289,6 +300,7 @@ class MeshStrangers : public Meshes {
   }
 };
 
+// Bytes at random, and a browser that found the port.
 TEST_P(MeshStrangers, NoiseIsRefused) {
   give_up_soon();
   open(0);
@@ -296,6 +308,7 @@ TEST_P(MeshStrangers, NoiseIsRefused) {
   say(text("GET / HTTP/1.1\r\nHost: example\r\n\r\n"));
 }
 
+// A connection that says nothing would otherwise occupy a descriptor for ever.
 TEST_P(MeshStrangers, SilenceIsRefusedInTime) {
   give_up_soon();
   open(0);
@@ -304,12 +317,14 @@ TEST_P(MeshStrangers, SilenceIsRefusedInTime) {
 
 class MeshKeys : public MeshStrangers {};
 
+// An unencrypted greeting to a mesh that encrypts.
 TEST_P(MeshKeys, AClaimWithoutAKeyIsRefused) {
   give_up_soon();
   open(0);
   say(mesh_greeting({.rank = 1, .session = 77}));
 }
 
+// The coordinator has told every member the keys of the others.
 TEST_P(MeshKeys, AnotherKeyIsRefused) {
   give_up_soon();
   options_[1].keys = std::make_shared<const KeyPair>(*make_key_pair());
@@ -337,6 +352,8 @@ INSTANTIATE_TEST_SUITE_P(Ways, MeshStrangers, testing::Bool(),
 INSTANTIATE_TEST_SUITE_P(Ways, MeshKeys, testing::Values(true),
                          [](const auto&) { return "Encrypted"; });
 
+// A wildcard address can be listened on, but another machine cannot connect to it. A port of 0 is
+// chosen when listening begins.
 TEST(MeshPort, OthersReceiveAnAddressTheyCanUse) {
   for (const char* const good :
        {"tcp://192.0.2.7:4650", "tcp://[2001:db8::7]:4650", "tcp://127.0.0.1:1"}) {
@@ -355,6 +372,8 @@ TEST(MeshPort, OthersReceiveAnAddressTheyCanUse) {
   EXPECT_FALSE(check_mesh_address("tcp://lan:4650", MeshAddressUse::listen).ok());
 }
 
+// Names are not resolved here: a lookup could block the loop of the agent. IPv6 may be missing on
+// the machine.
 TEST(MeshPort, RefusesWhatIsNoAddress) {
   for (const char* const bad : {"", "127.0.0.1:1", "tcp://localhost:1", "tcp://127.0.0.1",
                                 "tcp://:4650", "tcp://127.0.0.1:", "tcp://127.0.0.1:x"}) {
