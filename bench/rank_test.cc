@@ -9,6 +9,7 @@
 namespace tributary::bench {
 namespace {
 
+// A rank alone, with 1,000 values.
 RankSettings settings_of(std::uint32_t rounds, std::uint32_t warm_ups) {
   return {.rank = 0,
           .size = 1,
@@ -28,6 +29,7 @@ Exchange alone(int& reductions) {
               }};
 }
 
+// Five reductions, of which three have a time.
 TEST(Rank, WarmUpsAreRunAndNotCounted) {
   int reductions = 0;
   const Result<RankFigures> figures = measure_rank(settings_of(3, 2), alone(reductions));
@@ -38,6 +40,8 @@ TEST(Rank, WarmUpsAreRunAndNotCounted) {
   EXPECT_GE(figures->began_s[1], figures->began_s[0] + figures->round_s[0]);
 }
 
+// At the first, a middle and the last element. A benchmark that does not check its result measures
+// nothing.
 TEST(Rank, WrongSumIsFoundWhereverItIs) {
   for (const std::size_t wrong : {0u, 500u, 999u}) {
     const Exchange exchange = {.barrier = [] { return Status(); },
@@ -54,6 +58,7 @@ TEST(Rank, WrongSumIsFoundWhereverItIs) {
   }
 }
 
+// The sum of two ranks differs from the update of one.
 TEST(Rank, UpdatesOfOtherRanksAreMissed) {
   int reductions = 0;
   RankSettings two = settings_of(1, 0);
@@ -61,6 +66,7 @@ TEST(Rank, UpdatesOfOtherRanksAreMissed) {
   EXPECT_FALSE(measure_rank(two, alone(reductions)).ok());
 }
 
+// Lossy sums have no exact expectation, but all ranks must have the same one.
 TEST(Rank, LossySumsAreHashedInstead) {
   RankSettings settings = settings_of(2, 1);
   settings.exact = false;
@@ -80,6 +86,7 @@ TEST(Rank, LossySumsAreHashedInstead) {
   EXPECT_NE(sums_hash(2), sums_hash(3));
 }
 
+// One infinity in the last element.
 TEST(Rank, SumThatIsNoNumberIsFound) {
   RankSettings settings = settings_of(1, 0);
   settings.exact = false;
@@ -92,6 +99,7 @@ TEST(Rank, SumThatIsNoNumberIsFound) {
   EXPECT_EQ(measure_rank(settings, exchange).status().code(), StatusCode::not_finite);
 }
 
+// Without an interpretation: the program's exit code depends on it.
 TEST(Rank, ErrorOfTheExchangeIsHandedOn) {
   const Exchange exchange = {
       .barrier = [] { return Status(StatusCode::deadline_exceeded, {.what = "a barrier"}); },
@@ -100,12 +108,14 @@ TEST(Rank, ErrorOfTheExchangeIsHandedOn) {
             StatusCode::deadline_exceeded);
 }
 
+// The median of an even number of values is the mean of the two in the middle.
 TEST(Rank, MedianOfEvenAndOddCounts) {
   EXPECT_EQ(median_of({}), 0);
   EXPECT_EQ(median_of({3, 1, 2}), 2);
   EXPECT_EQ(median_of({4, 1, 2, 3}), 2.5);
 }
 
+// 3 s of processor for 3 GB are 1 s per GB.
 TEST(Rank, JsonIsOneObjectWithTheFigures) {
   const RankFigures figures = {.round_s = {0.5, 0.25, 0.75},
                                .began_s = {1, 2, 3},

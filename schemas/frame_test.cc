@@ -44,6 +44,7 @@ class EveryKind : public ::testing::TestWithParam<wire::FilledFrame> {
   Bytes frame() const { return copy_of(GetParam().bytes); }
 };
 
+// Every kind of message with every field: nothing is lost between bytes and objects.
 TEST_P(EveryKind, IsBuiltOpenedAndReadAsItWasWritten) {
   const Bytes written = frame();
   const auto opened = open_frame(written);
@@ -59,6 +60,7 @@ TEST_P(EveryKind, IsBuiltOpenedAndReadAsItWasWritten) {
   EXPECT_EQ(*again, *unpacked);
 }
 
+// At every length, in a block of exactly that size.
 TEST_P(EveryKind, IsRefusedWhenCutShort) {
   const Bytes whole = frame();
   for_each_cut(whole, [&](const Bytes& cut) {

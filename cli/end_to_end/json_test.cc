@@ -37,6 +37,7 @@ std::vector<std::string> and_measured(std::vector<std::string> more) {
   return more;
 }
 
+// Runs the program and reads its answer, whose version and status every test checks.
 class JsonTest : public program_testing::ProgramTest {
  protected:
   Json data(std::vector<std::string> args) const {
@@ -56,6 +57,7 @@ class JsonTest : public program_testing::ProgramTest {
   }
 };
 
+// The registry is the reference, so a new codec is in the list without a change here.
 TEST_F(JsonTest, ListHasEveryFamily) {
   const Json data = this->data({"codec", "list"});
   ASSERT_EQ(data["codecs"].size(), codec_families().size());
@@ -70,6 +72,7 @@ TEST_F(JsonTest, ListHasEveryFamily) {
   }
 }
 
+// A codec with two stages, a numeric parameter and a choice.
 TEST_F(JsonTest, ListShowsStagesAndParameters) {
   const Json data = this->data({"codec", "list"});
   const auto codec = std::find_if(data["codecs"].begin(), data["codecs"].end(),
@@ -95,6 +98,7 @@ TEST_F(JsonTest, ListShowsStagesAndParameters) {
   EXPECT_EQ(rounding["default"], "nearest");
 }
 
+// The codec in the answer is the canonical spec, without parameters at their defaults.
 TEST_F(JsonTest, EncodeAndDecodeCountBytes) {
   const std::string in = update("in", 0);
   const Json encoded = data({"codec", "encode", "--codec", "int8:block=1024,rounding=nearest",
@@ -116,6 +120,7 @@ TEST_F(JsonTest, EncodeAndDecodeCountBytes) {
   EXPECT_THAT(keys(decoded), UnorderedElementsAreArray(keys(encoded)));
 }
 
+// In a single round the mean error is that of the last round.
 TEST_F(JsonTest, MeasureHasTheFieldsOfTheDesign) {
   const Json data = this->data(
       {"codec", "measure", "--codec", "int8", "--in", update("a", 0), "--in", update("b", 1)});
@@ -131,6 +136,7 @@ TEST_F(JsonTest, MeasureHasTheFieldsOfTheDesign) {
   EXPECT_EQ(data["nmse"], data["nmse_last"]);
 }
 
+// Over eight rounds the sum of the updates is nearly exact with feedback.
 TEST_F(JsonTest, ErrorFeedbackBringsTheErrorDown) {
   const std::vector<std::string> args = {"codec", "measure",      "--codec",  "int8",
                                          "--in",  update("a", 0), "--rounds", "8"};
@@ -141,6 +147,7 @@ TEST_F(JsonTest, ErrorFeedbackBringsTheErrorDown) {
   EXPECT_LT(with_feedback["nmse"].get<double>(), data(without)["nmse"].get<double>() / 4);
 }
 
+// Both produce the same bytes, hence exactly the same error.
 TEST_F(JsonTest, BackendsMeasureTheSame) {
   const std::vector<std::string> args = {"codec", "measure", "--codec",
                                          "int8",  "--in",    update("a", 0)};
@@ -149,6 +156,7 @@ TEST_F(JsonTest, BackendsMeasureTheSame) {
   EXPECT_EQ(data(args)["nmse"], data(scalar)["nmse"]);
 }
 
+// One codec gives an object, several give a list.
 TEST_F(JsonTest, SeveralCodecsAreRows) {
   const Json data = this->data(
       {"codec", "measure", "--codec", "fp32", "--codec", "fp16", "--in", update("a", 0)});
@@ -159,6 +167,7 @@ TEST_F(JsonTest, SeveralCodecsAreRows) {
               UnorderedElementsAreArray(and_measured({"codec", "agents", "values", "rounds"})));
 }
 
+// 20,000 values keep this short; the fields are those of a large run.
 TEST_F(JsonTest, DemoMeasuresEveryCodec) {
   const Json data =
       this->data({"codec", "compare", "--values", "20k", "--agents", "3", "--rounds", "4"});
@@ -175,6 +184,7 @@ TEST_F(JsonTest, DemoMeasuresEveryCodec) {
   }
 }
 
+// Only the named codec is measured.
 TEST_F(JsonTest, DemoTakesCodecs) {
   const Json data =
       this->data({"codec", "compare", "--values", "1k", "--rounds", "2", "--codec", "fp16"});
@@ -182,6 +192,7 @@ TEST_F(JsonTest, DemoTakesCodecs) {
   EXPECT_EQ(data["codecs"][0]["codec"], "fp16");
 }
 
+// A script reads one stream, whether the command succeeds or not.
 TEST_F(JsonTest, ErrorsAreOneObjectOnStandardOutput) {
   const Outcome outcome =
       run({"codec", "encode", "--codec", "int8:blok=1", "--in", "x", "--out", "y", "--json"});
@@ -197,12 +208,14 @@ TEST_F(JsonTest, ErrorsAreOneObjectOnStandardOutput) {
   EXPECT_EQ(answer["error"]["remedy"], "did you mean 'block'?");
 }
 
+// 21 is the exit code of not_found.
 TEST_F(JsonTest, ErrorsOfTheInputToo) {
   const Outcome outcome = run({"codec", "decode", "--in", path("none"), "--out", "y", "--json"});
   EXPECT_EQ(outcome.code, 21);
   EXPECT_EQ(Json::parse(outcome.out)["error"]["code"], "not_found");
 }
 
+// The threshold is that of the normal distribution at p = 1/32.
 TEST_F(JsonTest, PlanTableShowsItsChoice) {
   const Json data =
       this->data({"plan", "table", "--bits", "4", "--agents", "4", "--down-bits", "8"});
@@ -218,6 +231,8 @@ TEST_F(JsonTest, PlanTableShowsItsChoice) {
   EXPECT_NEAR(given["threshold"].get<double>(), 2.15387469406, 1e-10);
 }
 
+// The choice has the shortest prediction, and compression is faster than dense everywhere on this
+// link.
 TEST_F(JsonTest, PlanCollectivePredictsAndChooses) {
   const std::vector<std::string> network = {"plan",     "collective", "--alpha-ms", "10",
                                             "--gbps",   "0.1",        "--params",   "25M",
@@ -248,6 +263,8 @@ TEST_F(JsonTest, PlanCollectivePredictsAndChooses) {
   EXPECT_EQ(dense["predicted_s"], dense["dense_s"]);
 }
 
+// Headers of 50 % make the link's time 1.5 times as long; half a core takes twice as long to
+// encode.
 TEST_F(JsonTest, PlanCollectiveCountsHeadersAndWork) {
   const auto ring_s = [this](std::vector<std::string> more) {
     std::vector<std::string> words = {"plan", "collective", "--alpha-ms", "0",        "--gbps",
@@ -264,6 +281,7 @@ TEST_F(JsonTest, PlanCollectiveCountsHeadersAndWork) {
   EXPECT_NEAR(ring_s({"--encode-gbps", "0.1", "--cores-per-agent", "0.5"}), 2 * own_core_s, 0.02);
 }
 
+// Measured figures depend on the machine, so only their presence is checked.
 TEST_F(JsonTest, PlanCollectiveMeasuresCodecs) {
   const std::vector<std::string> network = {
       "plan", "collective", "--alpha-ms", "1", "--gbps", "1", "--params", "100k", "--agents", "4"};
@@ -281,6 +299,8 @@ TEST_F(JsonTest, PlanCollectiveMeasuresCodecs) {
   EXPECT_LT(int8["predicted_s"]["ring"], int8["dense_s"]["ring"]);
 }
 
+// Each group costs 1 ms on the device and 1 ms on the network: one group overlaps nothing, and
+// three groups cost a millisecond more than two.
 TEST_F(JsonTest, PlanFusionGroupsTensors) {
   const std::string costs = R"("compress":{"alpha_s":0.001,"beta_s_per_byte":0},)"
                             R"("network":{"alpha_s":0.001,"beta_s_per_byte":1e-6})";
@@ -310,6 +330,7 @@ TEST_F(JsonTest, PlanFusionGroupsTensors) {
   EXPECT_NEAR(decoded["iteration_s"].get<double>(), 0.03 + 0.001 + 0.011 + 0.08, 1e-12);
 }
 
+// 10 is a bad argument, 11 a damaged file, 21 a missing one.
 TEST_F(JsonTest, PlanFusionRefusesFilesThatAreNoProfile) {
   const auto refused = [&](const std::string& text) {
     const std::string file = this->write("profile.json", bytes_of(text));

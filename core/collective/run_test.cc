@@ -19,6 +19,8 @@ using std::chrono::milliseconds;
 
 constexpr std::uint32_t kMembers = 4;
 
+// Four members with ports, keys and a thread each, in this process. A bucket has 3,001 values, so
+// no cut is even.
 class Runs : public testing::Test {
  protected:
   Runs() {
@@ -97,6 +99,8 @@ class Runs : public testing::Test {
   MeshOptions options_;
 };
 
+// Three rounds without a barrier: a fast member sends pieces of a round that a slow one has not
+// begun.
 TEST_F(Runs, RoundsGoOnWithoutWaitingForOneAnother) {
   for (const char* const spec : {"fp32", "gcomp", "thc", "var_topk", "topk"}) {
     const auto codec = codec_of(spec);
@@ -132,6 +136,7 @@ TEST_F(Runs, RoundsGoOnWithoutWaitingForOneAnother) {
   }
 }
 
+// A ring in which member 2 misbehaves; member 3 is the next one.
 class FailingRuns : public Runs {
  protected:
   using Misbehave = std::function<void(Member&)>;
@@ -171,6 +176,7 @@ class FailingRuns : public Runs {
   }
 };
 
+// The deadline is 300 ms.
 TEST_F(FailingRuns, SilenceEndsWithTheDeadline) {
   const auto outcomes = outcomes_beside([](Member&) {}, milliseconds(300));
   for (const std::uint32_t m : {0u, 1u, 3u}) EXPECT_FALSE(outcomes[m].ok()) << m;
@@ -178,6 +184,8 @@ TEST_F(FailingRuns, SilenceEndsWithTheDeadline) {
   EXPECT_NE(outcomes[3].text().find('2'), std::string::npos) << outcomes[3].text();
 }
 
+// Member 2 begins a later round and then disappears. The others must not wait for the deadline of 3
+// s.
 TEST_F(FailingRuns, AWaitingMemberDetectsALostOne) {
   const auto outcomes = outcomes_beside(
       [&](Member& member) {
@@ -191,6 +199,7 @@ TEST_F(FailingRuns, AWaitingMemberDetectsALostOne) {
   for (const std::uint32_t m : {0u, 1u}) EXPECT_FALSE(outcomes[m].ok()) << m;
 }
 
+// The error names a mismatch, so that a faulty build is distinguishable from a faulty link.
 TEST_F(FailingRuns, TheReceiverRefusesAWrongPiece) {
   const auto outcomes = outcomes_beside(
       [&](Member& member) {

@@ -96,6 +96,7 @@ TEST(JobSettings, ExploringTakesItsShareWhereTheCoordinatorChooses) {
   EXPECT_EQ(submission(job).status().code(), StatusCode::invalid_argument);
 }
 
+// A job file states it by the name that the schema has.
 TEST(JobSettings, ACollectiveIsNamed) {
   JobSettings job = good_job();
   EXPECT_EQ(submission(job)->policy.collective, wire::Collective::star);
@@ -109,6 +110,7 @@ TEST(JobSettings, ACollectiveIsNamed) {
   EXPECT_NE(wrong.text().find("did you mean 'ring'?"), std::string::npos) << wrong.text();
 }
 
+// One change to a valid job in each line. check_job() and submission() must agree.
 TEST(JobSettings, InvalidValuesAreRefused) {
   const auto refused = [](auto change) {
     JobSettings job = good_job();
@@ -156,6 +158,7 @@ TEST(JobSettings, AScriptIsCheckedWithoutReadingIt) {
   EXPECT_EQ(check_job(job).code(), StatusCode::invalid_argument);
 }
 
+// A name may contain colons; the sizes come after the last one.
 TEST(ParseLayer, TakesANameAndSizes) {
   EXPECT_EQ(parse_layer("a:b:3x4")->name, "a:b");
   EXPECT_EQ(parse_layer("a:3x4")->shape, (std::vector<std::uint64_t>{3, 4}));

@@ -20,12 +20,14 @@ TEST(Shaper, WithoutAShapeEverythingArrivesAtOnce) {
   EXPECT_EQ(link.arrival(seconds(5), 1), seconds(5));
 }
 
+// A delay alone does not slow the second message.
 TEST(Shaper, Delays) {
   Shaper link = shaper({.delay = milliseconds(40)});
   EXPECT_EQ(link.arrival(seconds(1), 1000), seconds(1) + milliseconds(40));
   EXPECT_EQ(link.arrival(seconds(1), 1000), seconds(1) + milliseconds(40));
 }
 
+// 500 bytes at 1,000 B/s take 0.5 s, and the next message waits for them.
 TEST(Shaper, AMessageTakesItsTimeOnTheLine) {
   Shaper link = shaper({.delay = milliseconds(10), .bytes_per_s = 1000, .burst_bytes = 0});
   EXPECT_EQ(link.arrival(seconds(1), 500), seconds(1) + milliseconds(510));
@@ -33,6 +35,7 @@ TEST(Shaper, AMessageTakesItsTimeOnTheLine) {
   EXPECT_EQ(link.arrival(seconds(10), 500), seconds(10) + milliseconds(510)) << "idle again";
 }
 
+// A token bucket of 1,000 bytes, which 1,000 B/s refill in a second and no further.
 TEST(Shaper, AnIdleLineLetsABurstThrough) {
   Shaper link = shaper({.bytes_per_s = 1000, .burst_bytes = 1000});
   EXPECT_EQ(link.arrival(seconds(1), 600), seconds(1));
@@ -44,6 +47,7 @@ TEST(Shaper, AnIdleLineLetsABurstThrough) {
   EXPECT_EQ(link.arrival(seconds(100), 1000), seconds(101));
 }
 
+// Up to 20 ms of jitter at a message each 0.1 ms: without the rule most messages would overtake.
 TEST(Shaper, JitterKeepsTheOrder) {
   Shaper link = shaper({.delay = milliseconds(5), .jitter = milliseconds(20), .seed = 3});
   nanoseconds last{0};
@@ -62,6 +66,7 @@ TEST(Shaper, JitterKeepsTheOrder) {
   EXPECT_EQ(link.arrival_of_news(last + seconds(1)), last + seconds(1));
 }
 
+// Whether each of these messages is lost.
 std::vector<bool> fates(const ShapeOptions& options, int messages) {
   Shaper link = shaper(options);
   std::vector<bool> lost;
@@ -69,6 +74,8 @@ std::vector<bool> fates(const ShapeOptions& options, int messages) {
   return lost;
 }
 
+// 20,000 messages: the tolerance of 200 is nearly five standard deviations. The losses depend on
+// seed and stream alone.
 TEST(Shaper, LosesAShareAndTheSameOnesAgain) {
   const std::vector<bool> lost = fates({.loss = 0.1, .seed = 7}, 20'000);
   EXPECT_NEAR(static_cast<double>(std::count(lost.begin(), lost.end(), true)), 2000, 200);
@@ -88,6 +95,7 @@ TEST(Shaper, WhatIsLostTookItsTime) {
   }
 }
 
+// Rates and bursts that would overflow the arithmetic of times are refused too.
 TEST(Shaper, RefusesShapesThatMakeNoSense) {
   for (const ShapeOptions& bad :
        {ShapeOptions{.delay = seconds(-1)}, ShapeOptions{.jitter = std::chrono::hours(2)},

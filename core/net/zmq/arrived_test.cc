@@ -100,6 +100,7 @@ class Relay {
   std::thread thread_;
 };
 
+// A spoke that reaches its hub through a relay, which holds bytes back on request.
 class Arrived : public testing::TestWithParam<bool> {
  protected:
   void SetUp() override {
@@ -143,14 +144,17 @@ INSTANTIATE_TEST_SUITE_P(, Arrived, testing::Bool(), [](const auto& each) {
   return std::string(each.param ? "Encrypted" : "Open");
 });
 
+// A megabyte in three pieces; the count is exact after each piece.
 TEST_P(Arrived, AHubSeesBytesOfAMessageThatIsNotComplete) {
   ASSERT_NO_FATAL_FAILURE(expect_progress(spoke_, hub_, relay_->allowed_up()));
 }
 
+// The same in the other direction.
 TEST_P(Arrived, ASpokeSeesBytesOfAMessageThatIsNotComplete) {
   ASSERT_NO_FATAL_FAILURE(expect_progress(hub_, spoke_, relay_->allowed_down()));
 }
 
+// A connection number is not a descriptor, and an ended connection has no count.
 TEST_P(Arrived, NothingOnConnectionsThatAreNotThere) {
   for (const Side* side : {&hub_, &spoke_}) {
     EXPECT_EQ(side->link->bytes_arrived(0), 0u);
@@ -163,6 +167,7 @@ TEST_P(Arrived, NothingOnConnectionsThatAreNotThere) {
   EXPECT_EQ(arrived(spoke_), 0u);
 }
 
+// No descriptor, a closed one, and a pipe.
 TEST(TcpBytesReceived, AreUnknownOfWhatIsNoConnection) {
   EXPECT_EQ(tcp_bytes_received(-1), 0u);
   const int closed = ::dup(0);

@@ -29,8 +29,10 @@ class Control : public testing::Test {
   std::filesystem::path folder_;
 };
 
+// The answer of the test's daemon: the question with an exclamation mark.
 std::string with_mark(std::string_view question) { return std::string(question) + "!"; }
 
+// Eight askers at once; the handler never runs twice at a time, so a daemon needs no lock in it.
 TEST_F(Control, QuestionsAreAnsweredOneAfterTheOther) {
   std::atomic<int> at_once = 0;
   std::atomic<int> most = 0;
@@ -55,6 +57,7 @@ TEST_F(Control, QuestionsAreAnsweredOneAfterTheOther) {
   EXPECT_EQ(most, 1);
 }
 
+// Every process that may open the socket may stop jobs.
 TEST_F(Control, TheSocketIsItsOwnersAlone) {
   const auto server = ControlServer::open(path(), with_mark);
   ASSERT_TRUE(server.ok()) << server.status().text();
@@ -63,6 +66,7 @@ TEST_F(Control, TheSocketIsItsOwnersAlone) {
   EXPECT_EQ(about.st_mode & 0077, 0u);
 }
 
+// Within 600 s: the test would time out if it waited for the patience that it states.
 TEST_F(Control, AnAddressWithoutAListenerFailsAtOnce) {
   const Result<std::string> answer = ask_daemon(path(), "who", seconds(600));
   ASSERT_FALSE(answer.ok());
@@ -70,6 +74,8 @@ TEST_F(Control, AnAddressWithoutAListenerFailsAtOnce) {
   EXPECT_THAT(answer.status().text(), HasSubstr("start the coordinator"));
 }
 
+// The file is moved aside, so that the ended server cannot remove it; then it is a socket without a
+// listener.
 TEST_F(Control, AFileThatAKilledDaemonLeftIsReplacedAndAnEndedOneLeavesNone) {
   {
     const auto left = ControlServer::open(path(), with_mark);
@@ -86,6 +92,7 @@ TEST_F(Control, AFileThatAKilledDaemonLeftIsReplacedAndAnEndedOneLeavesNone) {
   EXPECT_FALSE(std::filesystem::exists(path()));
 }
 
+// The length of a socket's path is limited by the system (108 bytes on Linux).
 TEST_F(Control, LargeQuestionsAndLongPathsAreRefused) {
   const auto server = ControlServer::open(path(), with_mark);
   ASSERT_TRUE(server.ok());
@@ -97,6 +104,7 @@ TEST_F(Control, LargeQuestionsAndLongPathsAreRefused) {
   EXPECT_EQ(ControlServer::open(deep, with_mark).status().code(), StatusCode::invalid_argument);
 }
 
+// The daemon would not answer for 600 s.
 TEST_F(Control, ACancelledQuestionReturnsAtOnce) {
   std::atomic<bool> asked = false;
   std::atomic<bool> over = false;
