@@ -134,6 +134,7 @@ Status check(const Report& report) {
   if (report.mechanisms()) {
     TRIBUTARY_TRY(check_mechanisms(*report.mechanisms()).at("mechanisms"));
   }
+  if (report.rate_gain()) TRIBUTARY_TRY(check_gain(*report.rate_gain()).at("rate_gain"));
   return report.gain() ? check_gain(*report.gain()) : Status();
 }
 

@@ -91,7 +91,7 @@ std::vector<std::uint8_t> walked(std::span<const float> norms, std::span<const s
   while (true) {
     std::size_t best = norms.size();
     double most = -1;
-    // Of equal gains, the lower step comes first, and then the larger norm and the lower block.
+    // The lower step comes first if gains are equal, and then the lower block.
     for (std::size_t i = 0; i < norms.size(); ++i) {
       if (chosen[i] + 1u == widths.size() || !(norms[i] >= kNormMin)) continue;
       const Width& before = widths[chosen[i]];
