@@ -78,8 +78,10 @@ Status check_trial(const Trial& trial) {
 
 Status check_mechanisms(const Mechanisms& mechanisms) {
   TRIBUTARY_TRY(not_negative("mantissa_bits_dropped", mechanisms.mantissa_bits_dropped()));
-  return each("buckets_by_codec", mechanisms.buckets_by_codec(), kExchangesMax,
-              [](const Tally& tally) { return given("of", tally.of()); });
+  const auto check_tally = [](const Tally& tally) { return given("of", tally.of()); };
+  TRIBUTARY_TRY(
+      each("buckets_by_codec", mechanisms.buckets_by_codec(), kExchangesMax, check_tally));
+  return each("millibits_by_layer", mechanisms.millibits_by_layer(), kExchangesMax, check_tally);
 }
 
 Status check_settlement(const Settlement& settlement) {
