@@ -78,8 +78,10 @@ Status check_trial(const Trial& trial) {
 
 Status check_mechanisms(const Mechanisms& mechanisms) {
   TRIBUTARY_TRY(not_negative("mantissa_bits_dropped", mechanisms.mantissa_bits_dropped()));
-  return each("buckets_by_codec", mechanisms.buckets_by_codec(), kExchangesMax,
-              [](const Tally& tally) { return given("of", tally.of()); });
+  const auto check_tally = [](const Tally& tally) { return given("of", tally.of()); };
+  TRIBUTARY_TRY(
+      each("buckets_by_codec", mechanisms.buckets_by_codec(), kExchangesMax, check_tally));
+  return each("millibits_by_layer", mechanisms.millibits_by_layer(), kExchangesMax, check_tally);
 }
 
 Status check_settlement(const Settlement& settlement) {
@@ -134,6 +136,7 @@ Status check(const Report& report) {
   if (report.mechanisms()) {
     TRIBUTARY_TRY(check_mechanisms(*report.mechanisms()).at("mechanisms"));
   }
+  if (report.rate_gain()) TRIBUTARY_TRY(check_gain(*report.rate_gain()).at("rate_gain"));
   return report.gain() ? check_gain(*report.gain()) : Status();
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -11,6 +12,7 @@
 #include "cli/json.h"
 #include "cli/text.h"
 #include "core/base/files/file.h"
+#include "core/codec/thc/gain/rate_gain.h"
 #include "core/plan/decide.h"
 #include "core/plan/inputs_text.h"
 #include "core/plan/search/measured_codecs.h"
@@ -119,6 +121,18 @@ Result<std::vector<PlanCodec>> codecs_of(const ParetoRequest& request, World& wo
   return codecs;
 }
 
+// The gain of THC's rates, as agents report it.
+Result<std::map<std::string, double>> rate_gains_of(const ParetoRequest& request,
+                                                    std::span<const float> gradient) {
+  TRIBUTARY_ASSIGN(const std::vector<double> gains,
+                   thc::gains_of_rates({}, gradient, request.agents, thc::kGainRates));
+  std::map<std::string, double> by_spec;
+  for (std::size_t i = 0; i < gains.size(); ++i) {
+    by_spec[thc::spec_of_rate(thc::kGainRates[i])] = gains[i];
+  }
+  return by_spec;
+}
+
 Result<PlanInputs> inputs_of(const ParetoRequest& request, World& world) {
   if (!request.file.empty()) {
     TRIBUTARY_ASSIGN(const Bytes content, read_file(request.file, kPlanInputsBytesMax));
@@ -129,12 +143,14 @@ Result<PlanInputs> inputs_of(const ParetoRequest& request, World& world) {
   // Seconds per byte of a link with this many 10^9 bit/s.
   const double beta = 8e-9 / request.gbps;
   TRIBUTARY_ASSIGN(const std::vector<FloatVector> gradients, gradients_of(request));
+  TRIBUTARY_ASSIGN(const auto rate_gains, rate_gains_of(request, gradients.front()));
   // All agents are the same. The gain is that of the first gradient.
   inputs.agents.assign(request.agents,
                        {.alpha_s = request.alpha_ms * 1e-3,
                         .beta_s_per_byte = beta,
                         .compute_s = request.compute_ms * 1e-3,
-                        .gain = gain_points_of(sparse::GainCurve({}, gradients.front()))});
+                        .gain = gain_points_of(sparse::GainCurve({}, gradients.front())),
+                        .tried = rate_gains});
   if (gradients.size() > 1) {
     const std::vector<std::span<const float>> spans(gradients.begin(), gradients.end());
     inputs.agreement = agreement_of(spans, kAgreementRatio);

@@ -57,10 +57,14 @@ Json mechanisms_json(const RoundDetail& detail) {
   for (const AgentInRound& agent : detail.agents) {
     if (!agent.mechanisms.empty()) agents[agent.agent_id] = facts_json(agent.mechanisms);
   }
-  return {{"round", detail.round},
-          {"attempt", detail.attempt},
-          {"coordinator", facts_json(detail.mechanisms)},
-          {"agents", std::move(agents)}};
+  Json json = {{"round", detail.round},
+               {"attempt", detail.attempt},
+               {"coordinator", facts_json(detail.mechanisms)},
+               {"agents", std::move(agents)}};
+  for (const LayerBits& layer : bits_by_layer(detail.agents)) {
+    json["bits_by_layer"][layer.layer] = layer.bits;
+  }
+  return json;
 }
 
 // Mechanisms that did not act in this round are left out.

@@ -39,6 +39,17 @@ TEST(RoundMechanisms, AsJson) {
                  "buckets_with_view": 0}}})"));
 }
 
+TEST(RoundMechanisms, BitsByLayerAreInTheJson) {
+  RoundDetail detail;
+  detail.agents.resize(1);
+  detail.agents[0].agent_id = "edge-0";
+  detail.agents[0].mechanisms = {{.name = "millibits_by_layer", .of = "conv1", .value = 3250},
+                                 {.name = "millibits_by_layer", .of = "fc", .value = 0}};
+  EXPECT_EQ(mechanisms_json(detail)["bits_by_layer"],
+            nlohmann::ordered_json::parse(R"({"conv1": 3.25, "fc": 0.0})"));
+  EXPECT_EQ(agents_mechanisms_text(detail), "") << "a line would be too long for a large model";
+}
+
 TEST(RoundMechanisms, AsText) {
   const RoundDetail detail = detail_with_facts();
   EXPECT_EQ(coordinator_mechanisms_text(detail), "quorum 2, left out edge-2 3");

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "core/codec/registry.h"
+#include "core/codec/thc/gain/rate_gain.h"
 #include "core/plan/inputs_text.h"
 #include "schemas/limits.h"
 
@@ -32,6 +34,19 @@ GainPoints gain_of(const AgentReported& report) {
   GainPoints gain = {.ratios = {report.ratios.begin(), report.ratios.end()},
                      .gains = {report.gains.begin(), report.gains.end()}};
   return check(gain).ok() ? gain : GainPoints();
+}
+
+// The gains of THC's rates by spec; empty if the report has none or invalid ones.
+std::map<std::string, double> rate_gains_of(const AgentReported& report) {
+  constexpr std::size_t kRatesMax = 32;
+  std::map<std::string, double> gains;
+  if (report.rates.size() != report.rate_gains.size() || report.rates.size() > kRatesMax) return {};
+  for (std::size_t i = 0; i < report.rates.size(); ++i) {
+    const double gain = report.rate_gains[i];
+    if (!(gain >= 0 && gain <= 1)) return {};
+    gains[thc::spec_of_rate(static_cast<double>(report.rates[i]))] = gain;
+  }
+  return gains;
 }
 
 // Records a choice with its predicted times, so that an operator can read why another one was not
@@ -150,6 +165,7 @@ void PlanService::reported(const AgentReported& report) {
   Reported& agent = job.agents[report.agent_id];
   agent.compute_s = report.compute_s;
   if (GainPoints gain = gain_of(report); gain.known()) agent.gain = std::move(gain);
+  if (auto gains = rate_gains_of(report); !gains.empty()) agent.known_gains = std::move(gains);
   const std::uint64_t day = today().day;
   if (std::exchange(agent.day, day) != day) agent.bytes_today = 0;
   agent.bytes_today += report.bytes;
@@ -201,6 +217,7 @@ RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
     if (const auto known = job.agents.find(agent.id); known != job.agents.end()) {
       agent.compute_s = known->second.compute_s;
       agent.gain = known->second.gain;
+      agent.known_gains = known->second.known_gains;
       agent.tried = std::exchange(known->second.tried, {});
       agent.tried_bytes = std::exchange(known->second.tried_bytes, {});
     }

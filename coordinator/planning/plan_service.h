@@ -77,6 +77,7 @@ class PlanService {
   struct Reported {
     double compute_s = 0;
     GainPoints gain;
+    std::map<std::string, double> known_gains = {};  // of rates, by spec
     std::uint64_t day = 0;
     std::uint64_t bytes_today = 0;
     // Trials since the last planned round: gain and bytes per value.

@@ -65,6 +65,7 @@ class PlanServiceTest : public testing::Test {
         .codecs = [this](std::uint32_t, const auto&) -> Result<std::vector<PlanCodec>> {
           std::vector<PlanCodec> all = plan_testing::federation(100, 1).codecs;
           if (knows_gcomp) all.push_back(plan_testing::fixed_codec("gcomp", 3, 1e-9, 1));
+          if (knows_rates) all.push_back(plan_testing::fixed_codec("thc:rate=2.5", 1, 1e-9, 1));
           std::erase_if(all, [this](const PlanCodec& codec) {
             return !codecs.empty() && std::ranges::find(codecs, codec.spec) == codecs.end();
           });
@@ -115,6 +116,7 @@ class PlanServiceTest : public testing::Test {
   std::vector<std::string> codecs;   // empty: all
   std::vector<wire::TrialT> trials;  // reported by every agent
   bool knows_gcomp = false;
+  bool knows_rates = false;
   RoundPlayed round = {.job = 7,
                        .round = 0,
                        .rounds_left = 100,
@@ -331,6 +333,28 @@ TEST_F(PlanServiceTest, ATrialOfGcompReportsPayloadBytes) {
   };
   EXPECT_DOUBLE_EQ(bytes_of("gcomp"), 1.5);
   EXPECT_DOUBLE_EQ(bytes_of("fp16"), 2);
+}
+
+// Gains at rates come with every report and enter the inputs as those of the specs.
+TEST_F(PlanServiceTest, GainsAtRatesReachThePlan) {
+  knows_rates = true;
+  for (const char* const agent : {"a", "b"}) {
+    service->reported({.job = 7,
+                       .agent_id = agent,
+                       .compute_s = 0.05,
+                       .rates = {1, 2.5F},
+                       .rate_gains = {0.75F, 0.875F}});
+  }
+  service->reported({.job = 7, .agent_id = "b", .rates = {1}, .rate_gains = {1.5F}});
+  service->played(round);
+  const auto advice = advised_.next();
+  ASSERT_NE(advice, nullptr);
+  const Result<PlanInputs> inputs = parse_plan_inputs(
+      {reinterpret_cast<const char*>(advice->inputs.data()), advice->inputs.size()});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  using Gains = std::map<std::string, double>;
+  EXPECT_EQ(inputs->agents[0].tried, (Gains{{"thc:rate=2.5", 0.875}}));
+  EXPECT_EQ(inputs->agents[1].tried, inputs->agents[0].tried) << "an invalid report counts as none";
 }
 
 // A report with an invalid curve must not reach the planner.

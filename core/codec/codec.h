@@ -15,11 +15,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
@@ -77,7 +79,15 @@ struct OptimizerView;  // core/codec/optimizer_view.h
 
 // Counts for the facts of a round. Encoders add to them.
 struct EncodingFacts {
+  // The part of a layer that lies in a bucket.
+  struct LayerBits {
+    std::uint32_t values = 0;
+    std::uint64_t bits = 0;  // of all its values on the uplink, without envelopes
+  };
+
   std::uint64_t mantissa_bits_dropped = 0;  // of all values; a value of float32 has 23
+  // By bucket and offset in the bucket, for codecs that divide bits among blocks.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, LayerBits> layer_bits = {};
 };
 
 // The arguments that all calls for one stage of one bucket share. It owns nothing: the caller keeps

@@ -85,17 +85,23 @@ void Planner::take_trials(const RoundFacts& facts) {
   ++rounds_unasked_;
   for (PlanTried& tried : tried_) ++tried.rounds;
   if (tried_gains_.size() >= kAgentsMax) tried_gains_.clear();
+  const auto learn_gain = [&](const RoundFacts::Agent& agent, const PlanCodec& codec,
+                              const std::map<std::string, double>& gains) {
+    const auto fresh = gains.find(codec.spec);
+    if (fresh == gains.end()) return false;
+    const auto [known, first] = tried_gains_[agent.id].try_emplace(codec.spec, fresh->second);
+    if (!first) known->second += kTrialShare * (fresh->second - known->second);
+    std::erase_if(tried_, [&](const PlanTried& tried) { return tried.spec == codec.spec; });
+    tried_.push_back({.spec = codec.spec, .rounds = 0, .curve_gain = kTriedJustNow});
+    return true;
+  };
   for (const RoundFacts::Agent& agent : facts.agents) {
     for (const PlanCodec& codec : config_.codecs) {
+      // A gain that comes with every round counts as a trial that is never due again.
+      learn_gain(agent, codec, agent.known_gains);
       const auto bytes = agent.tried_bytes.find(codec.spec);
       if (bytes != agent.tried_bytes.end()) learn_size(codec, bytes->second);
-      const auto trial = agent.tried.find(codec.spec);
-      if (trial == agent.tried.end()) continue;
-      const auto [known, first] = tried_gains_[agent.id].try_emplace(codec.spec, trial->second);
-      if (!first) known->second += kTrialShare * (trial->second - known->second);
-      std::erase_if(tried_, [&](const PlanTried& tried) { return tried.spec == codec.spec; });
-      tried_.push_back({.spec = codec.spec, .rounds = 0, .curve_gain = kTriedJustNow});
-      asked_in_vain_ = 0;
+      if (learn_gain(agent, codec, agent.tried)) asked_in_vain_ = 0;
     }
   }
 }

@@ -30,6 +30,8 @@ struct RoundFacts {
     // Gain of the codecs that the agent tried on its update since the previous round, by spec.
     std::map<std::string, double> tried = {};
     std::map<std::string, double> tried_bytes = {};  // bytes per value in these trials
+    // Gain of codecs that follows from the norms of its update, without a trial, by spec.
+    std::map<std::string, double> known_gains = {};
   };
   std::vector<Agent> agents;  // the participants of the round
   std::string codec;          // codec spec that the round used, as the plan chose it

@@ -56,6 +56,46 @@ class PlannerTest : public testing::Test {
   Planner planner;
 };
 
+// The gain that follows from the norms of updates replaces the assumed one, without a trial.
+TEST_F(PlannerTest, GainsFromNormsNeedNoTrial) {
+  std::vector<PlanCodec> codecs = federation(100, 1).codecs;
+  codecs.push_back(plan_testing::fixed_codec("thc:rate=1", 0.25, 1.5e-9, 0.9));
+  planner = Planner({.values = 1u << 20, .codecs = codecs});
+  policy.exploring_share = 0.02;
+  set_lines(10, 1);
+  const auto gain_of = [](const Planned& planned) {
+    const PlanCodec* const codec = find_codec(planned.inputs, {.codec = "thc:rate=1"});
+    return codec ? PlanPredictor(planned.inputs).fixed_gain(*codec) : -1;
+  };
+  RoundFacts facts = round();
+  for (RoundFacts::Agent& agent : facts.agents) {
+    agent.known_gains = {{"thc:rate=1", 0.98}, {"thc:rate=5", 1}};
+  }
+  planner.round_over(facts);
+  const std::optional<Planned> first = think();
+  ASSERT_TRUE(first);
+  EXPECT_DOUBLE_EQ(gain_of(*first), 0.98);
+  EXPECT_EQ(first->inputs.agents[0].tried.size(), 1u) << "only candidates are kept";
+  EXPECT_EQ(first->inputs.tried.size(), 1u);
+  EXPECT_EQ(first->inputs.asked_in_vain, 0u);
+  const auto text = parse_plan_inputs(text_of(first->inputs));
+  ASSERT_TRUE(text.ok()) << text.status().text();
+  const auto again = decide(*text);
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->reason, first->decision.reason) << "a stored decision can be repeated";
+  std::optional<Planned> asked;
+  for (int i = 0; i < 12 && !asked; ++i) {
+    facts.codec = first->decision.chosen.choice.codec;
+    facts.collective = first->decision.chosen.choice.collective;
+    facts.exchange_s = first->decision.chosen.cost.exchange_s;
+    planner.round_over(facts);
+    asked = think();
+  }
+  ASSERT_TRUE(asked);
+  EXPECT_FALSE(asked->decision.trials.empty());
+  for (const std::string& spec : asked->decision.trials) EXPECT_NE(spec, "thc:rate=1");
+}
+
 TEST_F(PlannerTest, WithoutARoundThereIsNothingToPlanFor) { EXPECT_FALSE(think().has_value()); }
 
 TEST_F(PlannerTest, PlansOnceAndThenOnlyWhenSomethingChanges) {

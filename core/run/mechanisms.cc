@@ -1,6 +1,7 @@
 #include "core/run/mechanisms.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "schemas/walk.h"
 
@@ -11,6 +12,7 @@ namespace {
 constexpr std::size_t kMechanismsBytesMax = 64u << 10;
 constexpr std::size_t kMechanismsMax = 512;
 constexpr std::size_t kTallyTextBytesMax = 256;
+constexpr std::string_view kMillibitsByLayer = "millibits_by_layer";
 
 // Adds an entry per number. Those of a tally have the name of its list.
 class MechanismList {
@@ -63,11 +65,25 @@ std::vector<Mechanism> mechanisms_of_round(const SharedBytes& packed) {
   return list_of<wire::RoundMechanisms>(packed);
 }
 
+std::vector<LayerBits> bits_by_layer(const std::vector<rows::AgentInRoundT>& agents) {
+  std::vector<LayerBits> layers;
+  for (const rows::AgentInRoundT& agent : agents) {
+    for (const Mechanism& mechanism : agent.mechanisms) {
+      if (mechanism.name == kMillibitsByLayer) {
+        layers.push_back({mechanism.of, mechanism.value / 1000});
+      }
+    }
+    if (!layers.empty()) break;
+  }
+  return layers;
+}
+
 // In the order in which mechanisms first appear.
 std::vector<MechanismRange> ranges_of_agents(const std::vector<rows::AgentInRoundT>& agents) {
   std::vector<MechanismRange> ranges;
   for (const rows::AgentInRoundT& agent : agents) {
     for (const Mechanism& mechanism : agent.mechanisms) {
+      if (mechanism.name == kMillibitsByLayer) continue;
       const auto known = std::ranges::find_if(ranges, [&](const MechanismRange& range) {
         return range.name == mechanism.name && range.of == mechanism.of;
       });

@@ -19,6 +19,16 @@ using Mechanism = rows::MechanismT;
 std::vector<Mechanism> mechanisms_of_agent(const SharedBytes& packed);
 std::vector<Mechanism> mechanisms_of_round(const SharedBytes& packed);
 
+// The mean bits of a value on the uplink in one layer, or in neighbouring layers that share an
+// entry.
+struct LayerBits {
+  std::string layer;
+  double bits = 0;
+};
+// In the order of the layers, from the agent that reports them. Empty if no codec of the round has
+// divided bits among blocks.
+std::vector<LayerBits> bits_by_layer(const std::vector<rows::AgentInRoundT>& agents);
+
 // The lowest and the highest value of one fact among the agents of a round that report it.
 struct MechanismRange {
   std::string name;
@@ -26,7 +36,7 @@ struct MechanismRange {
   double low = 0;
   double high = 0;
 };
-// In the order in which the first agent reports them.
+// In the order in which the first agent reports them, without bits_by_layer().
 std::vector<MechanismRange> ranges_of_agents(const std::vector<rows::AgentInRoundT>& agents);
 
 }  // namespace tributary

@@ -77,6 +77,24 @@ TEST(Mechanisms, MissingAndDamagedBytesGiveNothing) {
   EXPECT_TRUE(mechanisms_of_round(std::make_shared<const Bytes>(Bytes(100'000, 0))).empty());
 }
 
+TEST(Mechanisms, BitsByLayerAreThoseOfTheAgentThatReportsThem) {
+  wire::MechanismsT facts;
+  add_to_tally(facts.millibits_by_layer, "conv1", 3500);
+  add_to_tally(facts.millibits_by_layer, "fc", 0);
+  std::vector<rows::AgentInRoundT> agents(2);
+  EXPECT_TRUE(bits_by_layer(agents).empty());
+  for (const Mechanism& one : mechanisms_of_agent(pack_mechanisms(facts))) {
+    agents[1].mechanisms.push_back(one);
+  }
+  const std::vector<LayerBits> layers = bits_by_layer(agents);
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[0].layer, "conv1");
+  EXPECT_EQ(layers[0].bits, 3.5);
+  EXPECT_EQ(layers[1].layer, "fc");
+  EXPECT_EQ(layers[1].bits, 0) << "a layer that is not sent is shown, too";
+  for (const MechanismRange& range : ranges_of_agents(agents)) EXPECT_NE(range.of, "conv1");
+}
+
 TEST(Mechanisms, RangesCoverTheAgentsThatReport) {
   std::vector<rows::AgentInRoundT> agents(3);
   agents[0].mechanisms = {{.name = "values_encoded", .of = "", .value = 5}};

@@ -77,6 +77,10 @@ class RunWriter {
       wire::MechanismsT facts;
       facts.values_encoded = agent == "a" ? 10 : 20;
       add_to_tally(facts.buckets_by_codec, "thc:bits=4", 2);
+      if (agent == "a") {
+        add_to_tally(facts.millibits_by_layer, "conv", 2500);
+        add_to_tally(facts.millibits_by_layer, "fc", 0);
+      }
       report.mechanisms = pack_mechanisms(facts);
       report.bytes_up = 150;
     }

@@ -88,6 +88,7 @@ void expect_made_again(const wire::PlanT& plan) {
   ASSERT_TRUE(inputs.ok()) << inputs.status().text();
   EXPECT_EQ(inputs->agents.size(), 3u);
   EXPECT_TRUE(inputs->agents[0].gain.known());
+  EXPECT_TRUE(inputs->agents[0].tried.contains("thc:rate=2")) << "from the norms of its updates";
   const Result<PlanDecision> decision = decide(*inputs);
   ASSERT_TRUE(decision.ok()) << decision.status().text();
   EXPECT_EQ(decision->chosen.choice.codec, plan.reason->alternatives[0]->codec);

@@ -10,7 +10,6 @@ namespace {
 // Blocks that stay in the first-level cache. Blocks that share a rate gain more by being small than
 // their norms cost.
 constexpr std::uint32_t kUsualBlock = 4096;
-constexpr std::uint32_t kUsualRatedBlock = 256;
 
 constexpr std::array<std::string_view, 2> kLevels = {"table", "uniform"};
 constexpr std::array<std::string_view, 2> kRotations = {"on", "off"};

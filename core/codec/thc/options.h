@@ -13,6 +13,9 @@
 
 namespace tributary::thc {
 
+// Size of blocks with `rate`, unless it is given. Smaller blocks gain more from unlike norms.
+inline constexpr std::uint32_t kUsualRatedBlock = 256;
+
 // Fields have the names and meanings of the parameters in families.cc; 0 means chosen by the
 // planner.
 struct Options {

@@ -73,6 +73,33 @@ Rounding rounding_of(const RoundContext& round, bool correlated) {
   return correlated ? correlated_rounding(key, round.agent, round.agents) : Rounding{.key = key};
 }
 
+// Adds the bits of every layer to the facts of the round.
+void count_layer_bits(const StageCall& call, const BlockLayout& layout, const FieldPlan& plan) {
+  const auto values = static_cast<std::uint32_t>(layout.values());
+  const LayerRun whole = {.offset = 0, .count = values};
+  const std::span<const LayerRun> layers =
+      call.round.layers.empty() ? std::span(&whole, 1) : call.round.layers;
+  auto layer = layers.begin();
+  std::uint64_t bits = 0;
+  layout.for_each_chunk({}, [&](const auto& for_each_block) {
+    for_each_block([&](const Block& block) {
+      const std::optional<FieldPlan::Place> place = plan.place(block);
+      const std::uint64_t each = place ? plan.runs()[place->run].levels->bits : 0;
+      std::size_t begin = block.begin;
+      const std::size_t end = std::min<std::size_t>(block.begin + block.size, values);
+      while (layer != layers.end() && begin < end) {
+        const std::size_t layer_end = layer->offset + layer->count;
+        bits += each * (std::min(end, layer_end) - begin);
+        begin = std::min(end, layer_end);
+        if (begin < layer_end) break;
+        call.facts->layer_bits[{call.round.bucket, layer->offset}] = {layer->count, bits};
+        bits = 0;
+        ++layer;
+      }
+    });
+  });
+}
+
 class ThcCodec final : public Codec {
  public:
   ThcCodec(const Params& params, const Options& options, bool contracts)
@@ -198,6 +225,7 @@ class ThcEncoder final : public Encoder {
                        .values = static_cast<std::uint32_t>(values.size())},
                       kStampBytes + starts.back(), payload);
     plan.write_stamp(body.data());
+    if (call.facts != nullptr && options_.rate != 0) count_layer_bits(call, layout, plan);
     const std::size_t each = options_.range_numbers();
     const Rounding rounding = rounding_of(call.round, options_.correlated);
     layout.for_each_chunk(call.execution, [&](const auto& for_each_block) {

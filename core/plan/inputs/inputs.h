@@ -60,7 +60,8 @@ struct PlanAgent {
   double weight = 1;
   double compute_s = 0;  // training time per round
   GainPoints gain = {};
-  // Gain of the codecs that the agent tried on its own updates, by spec.
+  // Gain of the codecs that the agent tried on its own updates, or whose gain follows from the
+  // norms of its update, by spec.
   std::map<std::string, double> tried = {};
 };
 

@@ -18,7 +18,8 @@ namespace tributary {
 
 // The codecs that a plan may choose if the job does not name any. The plan adds the ratio.
 inline constexpr std::string_view kPlannedCodecs[] = {
-    "fp32", "fp16", "gcomp", "thc:bits=4", "threelc", "threelc:s=1.75", "topk", "star_topk"};
+    "fp32",       "fp16",    "gcomp",          "thc:rate=1", "thc:rate=2",
+    "thc:rate=4", "threelc", "threelc:s=1.75", "topk",       "star_topk"};
 
 // Returns top_k and ar_top_k for Top-k and STAR-Topk, whose ratio a plan sets; fixed for all
 // others.

@@ -295,7 +295,8 @@ void RoundPage::show_facts() {
   const RoundTable* const table = table_of_rounds();
   const auto row = table ? table->row_of(detail_->round) : std::nullopt;
   side_->show_facts(plain_text(detail_->sentence),
-                    round_facts(*detail_, row ? table->columns.predicted_s[*row] : kUnknown));
+                    round_facts(*detail_, row ? table->columns.predicted_s[*row] : kUnknown),
+                    bits_by_layer(detail_->agents));
 }
 
 QString RoundPage::message() const { return message_->isHidden() ? QString() : message_->text(); }

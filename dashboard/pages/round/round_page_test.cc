@@ -9,6 +9,7 @@
 
 #include "dashboard/pages/common/run_page_testing.h"
 #include "dashboard/pages/plan/inputs_model.h"
+#include "dashboard/pages/round/layer_bits_view.h"
 
 namespace tributary::dashboard {
 namespace {
@@ -111,6 +112,20 @@ TEST_F(RoundPageTest, ExcludedAgentsAreMarked) {
   EXPECT_EQ(rows(), (std::vector<std::string>{"! c, left out", "a", "b"}));
   EXPECT_EQ(page_->rows().rows[0].spans[0].label, "no report");
   EXPECT_EQ(page_->rows().note, "The vertical line is the deadline (500 ms).");
+}
+
+TEST_F(RoundPageTest, ShowsTheBitsByLayer) {
+  RunWriter writer(run_db());
+  open_page(writer, 1);
+  const auto* const picture = page_->findChild<LayerBitsView*>();
+  ASSERT_NE(picture, nullptr);
+  EXPECT_TRUE(picture->isVisible());
+  ASSERT_EQ(picture->layers().size(), 2u);
+  EXPECT_EQ(picture->text_of_layer(0), "conv: 2.5 bits");
+  EXPECT_EQ(picture->text_of_layer(1), "fc: 0 bits");
+  page_->show_round(99);
+  settle(*page_);
+  EXPECT_FALSE(picture->isVisible()) << "there is no such round";
 }
 
 // Enter then asks for the page of this agent.

@@ -4,6 +4,7 @@
 #include <QLabel>
 #include <QScrollArea>
 #include <QVBoxLayout>
+#include <utility>
 
 namespace tributary::dashboard {
 
@@ -18,12 +19,16 @@ RoundSide::RoundSide(QWidget* parent) : QWidget(parent) {
   facts_area_->setFrameShape(QFrame::NoFrame);
   facts_area_->setWidgetResizable(true);
   layout->addWidget(reason_);
+  layer_bits_ = new LayerBitsView(this);
+  layout->addWidget(layer_bits_);
   layout->addWidget(facts_area_, 1);
 }
 
 // The labels are made anew: rounds have different numbers of facts, and a page shows few of them
 // per second.
-void RoundSide::show_facts(const QString& reason, const std::vector<Fact>& facts) {
+void RoundSide::show_facts(const QString& reason, const std::vector<Fact>& facts,
+                           std::vector<LayerBits> layers) {
+  layer_bits_->show_bits(std::move(layers));
   auto* shown = new QWidget;
   auto* grid = new QGridLayout(shown);
   grid->setContentsMargins(0, 0, 0, 0);
@@ -53,6 +58,7 @@ void RoundSide::show_facts(const QString& reason, const std::vector<Fact>& facts
 
 void RoundSide::clear() {
   reason_->clear();
+  layer_bits_->show_bits({});
   delete facts_area_->takeWidget();
 }
 

@@ -81,6 +81,57 @@ TEST(RateAllocation, HasTheLeastErrorOfAllDivisionsOfItsCost) {
   }
 }
 
+// The definition: one step after the other, each the greatest that is left.
+std::vector<std::uint8_t> walked(std::span<const float> norms, std::span<const std::uint32_t> sizes,
+                                 std::span<const Width> widths, double rate) {
+  std::vector<std::uint8_t> chosen(norms.size(), 0);
+  std::uint64_t values = 0;
+  for (const std::uint32_t size : sizes) values += size;
+  std::uint64_t used = 0;
+  while (true) {
+    std::size_t best = norms.size();
+    double most = -1;
+    // The lower step comes first if gains are equal, and then the lower block.
+    for (std::size_t i = 0; i < norms.size(); ++i) {
+      if (chosen[i] + 1u == widths.size() || !(norms[i] >= kNormMin)) continue;
+      const Width& before = widths[chosen[i]];
+      const Width& after = widths[chosen[i] + 1u];
+      const double norm = norms[i];
+      const double gain =
+          norm * norm * ((before.error - after.error) / (after.cost(1) - before.cost(1)));
+      if (gain < most || (gain == most && chosen[i] >= chosen[best])) continue;
+      best = i;
+      most = gain;
+    }
+    if (best == norms.size()) return chosen;
+    const unsigned step = widths[chosen[best] + 1u].bits - widths[chosen[best]].bits;
+    const std::uint64_t bits = std::uint64_t{step} * sizes[best];
+    if (used > 0 && used + bits > static_cast<std::uint64_t>(rate * static_cast<double>(values))) {
+      return chosen;
+    }
+    used += bits;
+    ++chosen[best];
+  }
+}
+
+// Many blocks have equal norms, and sizes differ, so that the walk ends within ties.
+TEST(RateAllocation, IsThatOfTheWalkStepByStep) {
+  const std::vector<Width> widths = widths_of(4, 1);
+  for (std::uint32_t seed = 0; seed < 6; ++seed) {
+    std::vector<float> norms(90);
+    std::vector<std::uint32_t> sizes(norms.size());
+    for (std::uint32_t i = 0; i < norms.size(); ++i) {
+      norms[i] = seed % 2 == 0 ? drawn(seed, i) : drawn(seed, i % 5);
+      sizes[i] = 64u << random_bits({seed, 11}, i) % 5;
+    }
+    for (double rate = 0.25; rate <= 8; rate += 0.31) {
+      ASSERT_EQ(allocate(norms, sizes, widths, 1, rate, kNormMin),
+                walked(norms, sizes, widths, rate))
+          << "seed " << seed << ", rate " << rate;
+    }
+  }
+}
+
 // No step of any block would still fit, except for those of no more than the walk's next one.
 TEST(RateAllocation, UsesItsRate) {
   const std::vector<Width> widths = widths_of(4, 1);

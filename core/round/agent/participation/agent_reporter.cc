@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/codec/sparse/gain.h"
+#include "core/codec/thc/gain/rate_gain.h"
 
 namespace tributary {
 
@@ -37,6 +38,18 @@ void AgentReporter::measure_gain(const RoundPlan& plan, const SharedFloats& inpu
     gain.gains.push_back(static_cast<float>(std::clamp(curve.at_ratio(ratio).low, before, 1.0)));
   }
   measured_.gain = std::move(gain);
+  measure_rates(plan, *input);
+}
+
+// Nothing is reported if the tables of a number of agents cannot be planned: the planner keeps the
+// gain that it assumes.
+void AgentReporter::measure_rates(const RoundPlan& plan, std::span<const float> input) {
+  const Result<std::vector<double>> gains =
+      thc::gains_of_rates(context_.config.execution, input, plan.agents(), thc::kGainRates);
+  measured_.rate_gain = {};
+  if (!gains.ok()) return;
+  measured_.rate_gain.ratios.assign(std::begin(thc::kGainRates), std::end(thc::kGainRates));
+  for (const double gain : *gains) measured_.rate_gain.gains.push_back(static_cast<float>(gain));
 }
 
 // --- trials ------------------------------------------------------------------------------------
@@ -111,6 +124,9 @@ wire::ReportT AgentReporter::make_report(const RoundKey& key, std::uint32_t memb
   }
   if (!measured.gain.ratios.empty()) {
     report.gain = std::make_unique<wire::GainCurveT>(measured.gain);
+  }
+  if (!measured.rate_gain.ratios.empty()) {
+    report.rate_gain = std::make_unique<wire::GainCurveT>(measured.rate_gain);
   }
   for (const AgentMetric& metric : measured.metrics) {
     if (!std::isfinite(metric.value)) continue;

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/round/agent/context/agent_context.h"
@@ -66,7 +67,8 @@ class AgentReporter {
     double compute_s = 0;
     double update_norm = 0;
     std::vector<AgentMetric> metrics = {};
-    wire::GainCurveT gain = {};  // empty: not measured
+    wire::GainCurveT gain = {};       // empty: not measured
+    wire::GainCurveT rate_gain = {};  // empty: not measured
   };
   // Costs and results for the next report.
   struct RoundBefore {
@@ -78,6 +80,7 @@ class AgentReporter {
     std::vector<wire::TrialT> trials = {};
   };
 
+  void measure_rates(const RoundPlan& plan, std::span<const float> input);
   static wire::ReportT make_report(const RoundKey& key, std::uint32_t member, const Facts& facts,
                                    const Measured& measured, const RoundBefore& before,
                                    double encode_s);

@@ -2,8 +2,10 @@
 // and codecs are tried only while the agent waits.
 #include "core/round/agent/participation/agent_reporter.h"
 
+#include <algorithm>
 #include <limits>
 
+#include "core/codec/thc/gain/rate_gain.h"
 #include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
@@ -84,6 +86,24 @@ TEST_F(SomeReporter, ReportsTheCostOfARoundWithTheNext) {
   EXPECT_EQ(after.wait_s, 4);
   EXPECT_EQ(after.decode_s, 2);
   EXPECT_EQ(after.bytes_up, 10u);
+}
+
+TEST_F(SomeReporter, ReportsTheGainAtRatesIfThePlanAsksForGains) {
+  wire::PlanT plan = agent_.plan(1, {});
+  plan.gain_wanted = true;
+  const auto wanted = RoundPlan::make(plan, *agent_.replica.job(), agent_.codecs);
+  ASSERT_TRUE(wanted.ok()) << wanted.status().text();
+  const auto first = round(1);
+  reporter_.measure_gain(first->plan(), all(1));
+  EXPECT_EQ(report(*first).rate_gain, nullptr);
+  reporter_.drop_round();
+  reporter_.measure_gain(**wanted, all(1));
+  const wire::ReportT sent = report(*round(2));
+  ASSERT_NE(sent.rate_gain, nullptr);
+  ASSERT_EQ(sent.rate_gain->ratios.size(), std::size(thc::kGainRates));
+  ASSERT_EQ(sent.rate_gain->gains.size(), std::size(thc::kGainRates));
+  EXPECT_TRUE(std::ranges::is_sorted(sent.rate_gain->gains));
+  EXPECT_GT(sent.rate_gain->gains.back(), 0.99F);
 }
 
 TEST_F(SomeReporter, TriesCodecsWhileItWaits) {

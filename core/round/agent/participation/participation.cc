@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/round/agent/round/layer_bits.h"
+
 namespace tributary {
 
 Participation::Participation(AgentContext& context, const Parts& parts)
@@ -158,6 +160,11 @@ void Participation::report() {
   if (!round_ || !reporter_.can_report() || !round_->working() || round_->withdrawn()) return;
   if (!contribution_.all_stored() || !round_->all_encoded()) return;
   if (round_->plan().by_peers() && !exchange_.prepared()) return;
+  // The division follows from the combined norms, so it is the same at all participants.
+  if (round_->rank() == 0u && replica_.job() != nullptr) {
+    round_->mechanisms().millibits_by_layer =
+        millibits_by_layer(round_->plan(), replica_.job()->layers(), round_->cost().encoding);
+  }
   reporter_.report(*round_, {.model = replica_.id(),
                              .residual_norm = updates_.residual().norm(),
                              .results_hash = exchange_.results_hash()});

@@ -137,6 +137,9 @@ struct AgentReported {
   std::vector<float> gains;
   std::uint64_t bytes = 0;                // in both directions, in the round before
   std::vector<wire::TrialT> trials = {};  // codecs that the agent measured in rounds before
+  // Rates of THC, and the gains that follow from the norms of the agent's input. May be empty.
+  std::vector<float> rates = {};
+  std::vector<float> rate_gains = {};
 };
 
 // Coordinator: a committed round, for the planner of a planned job.

@@ -148,6 +148,12 @@ void AdvicePolicy::report_agent(const AgentSession& session, const wire::Report&
     reported.ratios.assign(report.gain()->ratios()->begin(), report.gain()->ratios()->end());
     reported.gains.assign(report.gain()->gains()->begin(), report.gain()->gains()->end());
   }
+  if (report.rate_gain()) {
+    reported.rates.assign(report.rate_gain()->ratios()->begin(),
+                          report.rate_gain()->ratios()->end());
+    reported.rate_gains.assign(report.rate_gain()->gains()->begin(),
+                               report.rate_gain()->gains()->end());
+  }
   job_.coordinator.out.emplace_back(std::move(reported));
 }
 
