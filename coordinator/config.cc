@@ -130,6 +130,15 @@ Status check_together(const Settings& settings, const CoordinatorSettings& confi
   return config.common.log_options().status();
 }
 
+// Neither is ignored.
+Status two_jobs(const std::string& job_file) {
+  return Status(StatusCode::invalid_argument,
+                {.what = "job",
+                 .expected = "--job or settings that begin with job.",
+                 .got = fmt::format("--job {} and such settings", job_file),
+                 .remedy = "write all keys of the job into its file, or leave out --job"});
+}
+
 }  // namespace
 
 Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags) {
@@ -143,8 +152,8 @@ Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags) 
   TRIBUTARY_TRY(fill(settings, flags));
   retention.settle();
   TRIBUTARY_TRY(check_together(settings, config));
-  // A job file takes precedence over the job in the coordinator's settings.
   if (!flags.job.empty()) {
+    if (settings.any_given("job.")) return two_jobs(flags.job);
     Settings job_file;
     job = {};
     bind_job(job, job_file, "");

@@ -63,6 +63,17 @@ TEST(CoordinatorConfig, AJobIsReadFromAnyOfItsKeys) {
   EXPECT_THAT(read_with({"job.name=first"}).status().text(), HasSubstr("got no rounds"));
 }
 
+TEST(CoordinatorConfig, AJobIsInAFileOrInTheSettings) {
+  DaemonFlags flags;
+  flags.assignments = {"journal.file=run.db", "link.encrypted=false", "job.rounds=3"};
+  flags.job = "first.toml";
+  EXPECT_THAT(read_coordinator_settings(flags).status().text(),
+              HasSubstr("got --job first.toml and such settings"));
+  flags.assignments.pop_back();
+  EXPECT_THAT(read_coordinator_settings(flags).status().text(), HasSubstr("first.toml"))
+      << "the file is read";
+}
+
 TEST(CoordinatorConfig, AnEvaluationNeedsExamplesThatExist) {
   const Status status = read_with({"evaluation.path=/nowhere/digits"}).status();
   EXPECT_EQ(status.code(), StatusCode::not_found);
