@@ -86,7 +86,8 @@ void declare(CLI::App& app, const std::string& pages, Options& options, Typed& t
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("--key", typed.keys,
-                 "join file for --connect ENDPOINT; one for each endpoint, in the same order")
+                 "join file for --connect ENDPOINT; one for each endpoint,\n"
+                 "in the same order")
       ->type_name("FILE.join")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
