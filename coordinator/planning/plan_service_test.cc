@@ -342,10 +342,13 @@ TEST_F(PlanServiceTest, GainsAtRatesReachThePlan) {
     service->reported({.job = 7,
                        .agent_id = agent,
                        .compute_s = 0.05,
+                       .ratios = {},
+                       .gains = {},
                        .rates = {1, 2.5F},
                        .rate_gains = {0.75F, 0.875F}});
   }
-  service->reported({.job = 7, .agent_id = "b", .rates = {1}, .rate_gains = {1.5F}});
+  service->reported(
+      {.job = 7, .agent_id = "b", .ratios = {}, .gains = {}, .rates = {1}, .rate_gains = {1.5F}});
   service->played(round);
   const auto advice = advised_.next();
   ASSERT_NE(advice, nullptr);
