@@ -334,17 +334,22 @@ class Options:
     """Jobs of one agent that differ in one option of their codec. The order of several agents, and so the
     rounding of their sum, follows from their arrival."""
 
-    def __init__(self, federation: Federation):
+    def __init__(self, federation: Federation, codecs: dict):
         self.federation, self.jobs = federation, 0
+        self.stages = {name: len(codec["stages"]) for name, codec in codecs.items()}
 
     def outcome(self, codec: str) -> tuple:
-        """What the option of a codec could change: the model, and the bytes."""
+        """What the option of a codec could change: the model, and the bytes without the specs, which stand in
+        each payload, filled up to a multiple of 8."""
         self.jobs += 1
         number, hashes = self.federation.finish(f"option-{self.jobs}", {
             **MODES["delta"], "mode": "delta", "rounds": OPTION_ROUNDS, "codec": codec,
             "agents": ["agent-0"], "agents_min": 1})
-        return hashes, self.federation.query(
-            "SELECT bytes_up, bytes_down FROM rounds WHERE job = ? ORDER BY round", number)
+        stages = self.stages[codec.split(":")[0]]
+        return hashes, [[sent - buckets * stages * (-(-len(spec) // 8) * 8) for sent in (up, down)]
+                        for up, down, buckets, spec in self.federation.query(
+                            "SELECT bytes_up, bytes_down, buckets, codecs FROM rounds JOIN plans USING (round_row) "
+                            "WHERE job = ? ORDER BY round", number)]
 
     def without_effect(self, codec: dict) -> Iterator[str]:
         if not codec["parameters"]:
@@ -407,7 +412,7 @@ def run(cases: list, codecs: dict, options_of: list, folder: str) -> int:
                 job = Job(federation, Case(spec, "star", "delta"), codecs[name])
                 unknown += [f"{spec}: {text}" for text in job.loss(LEARNT_LOSS_FALLS_TO)]
                 print(f"{spec}: has trained", flush=True)
-        options = Options(federation)
+        options = Options(federation, codecs)
         for name in options_of:
             unknown += options.without_effect(codecs[name])
             print(f"options of {name}", flush=True)

@@ -25,8 +25,8 @@ struct RoundMember {
   bool participates = false;
   bool withdrawn = false;
   bool heard = false;  // at least one payload part has arrived
-  // The stage that has closed without it, in this attempt or before; empty: none has. Its payloads
-  // that arrive in time count all the same.
+  // The stage that has closed without it, in this attempt or before; empty: none has, or its upload
+  // from earlier rounds is complete. Its payloads that arrive in time count all the same.
   std::optional<std::uint32_t> missed_stage = {};
   // The round for which its newest update was trained.
   std::uint64_t trained_round = 0;

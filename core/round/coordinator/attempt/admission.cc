@@ -49,6 +49,8 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
     take_payload(session, member, bucket, payload);
     return true;
   }
+  // A late member's payload that found no memory of this attempt is kept for a later round.
+  if (!incoming_.find(key) && carried_.take(session.agent_id, part, payload)) return false;
   // Without memory the part is dropped, and the receipt with a window of 0 makes the agent wait
   // until it is called.
   Reassembly* const place = incoming_.find_or_admit(key, bytes);
@@ -138,11 +140,23 @@ void Admission::take_announcement(AgentSession& session, std::uint32_t member,
   }
   if (receipt.stage() > bucket.stage()) return;
   const IncomingKey key{.bucket = receipt.bucket(), .member = member};
-  if (bucket.bucket().outlives_round()) {
+  const bool outlives = bucket.bucket().outlives_round();
+  if (outlives) {
+    if (receipt.encoded_round() > 0 && postponed(session.agent_id, member)) {
+      return send_receipt(session, receipt.bucket(), receipt.stage(), 0, 0);
+    }
     resume(session.agent_id, key, receipt.encoded_round(), bytes);
   }
   const Reassembly* const place = incoming_.find_or_admit(key, bytes);
-  if (!place) return;
+  if (!place) {
+    // The others keep the memory of the attempt busy in every round. A late member's payload goes
+    // on beyond the round anyway.
+    const bool late = round_.members()[member].missed_stage.has_value();
+    if (!late || !outlives || !carried_.fits(bytes)) return;
+    incoming_.erase(key);
+    carried_.await({.agent_id = session.agent_id, .bucket = key.bucket}, round_.key().round, bytes);
+    return send_receipt(session, receipt.bucket(), receipt.stage(), 0, budget_.window());
+  }
   if (place->size() != bytes) {
     return context_.refuse(session, "mismatch", "a payload that has changed its size",
                            round_.key());
@@ -150,16 +164,33 @@ void Admission::take_announcement(AgentSession& session, std::uint32_t member,
   // If an earlier attempt has received everything, the agent sends the last byte again, because a
   // payload counts only by a message of this attempt.
   const std::uint64_t received = std::min(place->from_start(), bytes - 1);
+  // The stages of this round wait for the rest of a complete upload, which takes a round trip.
+  if (place->complete()) round_.members()[member].missed_stage.reset();
   send_receipt(session, receipt.bucket(), receipt.stage(), received, budget_.window());
 }
 
 void Admission::resume(const std::string& agent_id, const IncomingKey& key,
                        std::uint64_t encoded_round, std::uint64_t bytes) {
-  if (encoded_round == 0 || encoded_round >= round_.key().round || incoming_.find(key)) return;
+  if (encoded_round >= round_.key().round || incoming_.find(key)) return;
+  const CarriedUploads::Key upload{.agent_id = agent_id, .bucket = key.bucket};
+  if (encoded_round == 0) {
+    const CarriedUploads::Begun* const begun = carried_.find(upload);
+    if (!begun || begun->sent_in != round_.key()) return;
+    encoded_round = round_.key().round;
+  }
   encoded_rounds_[key] = encoded_round;
-  std::optional<Reassembly> payload =
-      carried_.resume({.agent_id = agent_id, .bucket = key.bucket}, encoded_round, bytes);
+  std::optional<Reassembly> payload = carried_.resume(upload, encoded_round, bytes);
   if (payload) incoming_.put(key, std::move(*payload));
+}
+
+// True if a stage of this round has closed without an upload of the member that has outlived an
+// earlier round. The agent announces its uploads together, so the others wait for the next round.
+bool Admission::postponed(const std::string& agent_id, std::uint32_t member) {
+  const bool some_closed = std::ranges::any_of(round_.buckets(), [&](const auto& bucket) {
+    return !bucket->open() && !bucket->has(member) &&
+           carried_.find({.agent_id = agent_id, .bucket = bucket->bucket().index});
+  });
+  return some_closed && carried_.postpone(agent_id, round_.key().round);
 }
 
 std::uint64_t Admission::encoded_round(const IncomingKey& key) const {

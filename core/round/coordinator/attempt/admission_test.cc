@@ -16,6 +16,7 @@ namespace {
 using round_testing::begin_round;
 using round_testing::JobTest;
 using round_testing::kSmallJob;
+using round_testing::kSmallValues;
 using round_testing::Packed;
 using round_testing::part_of;
 using round_testing::payload_of;
@@ -31,7 +32,11 @@ class AdmissionTest : public JobTest {
   void begin(std::uint32_t agents, std::uint64_t memory) {
     coordinator_.config.incoming_bytes_max = memory;
     open_epoch(agents);
-    round_ = begin_round(membership_, coordinator_.now, make_plan(1));
+    begin_next(1);
+  }
+  void begin_next(std::uint64_t round) {
+    const auto agents = static_cast<std::uint32_t>(membership_.size());
+    round_ = begin_round(membership_, coordinator_.now, make_plan(round));
     // Agents are called if the memory is too small for all of them.
     budget_.emplace(coordinator_.config, agents, job_.model->values());
     admission_ = std::make_unique<Admission>(coordinator_, membership_, *round_, *budget_, repeats_,
@@ -49,10 +54,13 @@ class AdmissionTest : public JobTest {
   bool take_first_half(std::uint32_t index) { return take(index, 0, 300); }
   bool take_second_half(std::uint32_t index) { return take(index, 300); }
   // The member announces that a payload of this size waits to be called.
-  void announce(std::uint32_t index, std::uint64_t bytes) {
+  void announce(std::uint32_t index, std::uint64_t bytes, std::uint64_t encoded_round = 0,
+                std::uint32_t bucket = 0) {
     wire::ReceiptT receipt;
     receipt.id = wire_id_of(round_->key());
+    receipt.bucket = bucket;
     receipt.waiting_bytes = bytes;
+    receipt.encoded_round = encoded_round;
     admission_->take_announcement(member(index), index, *Packed(receipt));
   }
   // The receipts that the member has been sent since the previous call.
@@ -63,6 +71,20 @@ class AdmissionTest : public JobTest {
       return send && send->peer == member(index).conversation.peer();
     });
     return all;
+  }
+  void close(std::uint32_t bucket) {
+    admission_->stage_closed(bucket);
+    EXPECT_TRUE(round_->buckets()[bucket]->close(1).ok());
+  }
+  // A payload of the member, all of whose bytes have arrived in round 1.
+  void keep_complete(std::uint32_t index, std::uint32_t bucket) {
+    const Bytes whole = payload_of(round_->plan(), bucket, index, 1);
+    Reassembly arrived(whole.size());
+    arrived.take(0, whole);
+    carried_.keep({.agent_id = member(index).agent_id, .bucket = bucket},
+                  {.sent_in = {.job = kSmallJob, .round = 1},
+                   .encoded_round = 1,
+                   .payload = std::move(arrived)});
   }
   bool has(std::uint32_t index) const { return round_->buckets()[0]->has(index); }
 
@@ -259,6 +281,55 @@ TEST_F(AdmissionTest, AnUploadMayBeginWhenItsStageHasClosed) {
   EXPECT_FALSE(take_first_half(1)) << "it has counted";
   EXPECT_TRUE(carried_.has_some(member(0).agent_id));
   EXPECT_FALSE(carried_.has_some(member(1).agent_id));
+}
+
+TEST_F(AdmissionTest, TheStagesAwaitAnUploadThatIsComplete) {
+  begin(2, kMemoryForAll);
+  begin_next(2);
+  keep_complete(0, 0);
+  round_->members()[0].missed_stage = 0;
+  announce(0, payload(0).size(), 1);
+  ASSERT_EQ(receipts(0).size(), 1u);
+  take(1);
+  EXPECT_FALSE(round_->complete(*round_->buckets()[0]));
+  take(0, payload(0).size() - 1);
+  EXPECT_TRUE(has(0));
+  EXPECT_TRUE(round_->complete(*round_->buckets()[0]));
+}
+
+// All uploads of an agent count together, unless it is always behind.
+TEST_F(AdmissionTest, UploadsWaitForTheNextRoundIfAStageHasClosedWithoutOne) {
+  policy().bucket_values_max = kSmallValues / 2;
+  begin(2, kMemoryForAll);
+  begin_next(2);
+  const std::size_t bytes = payload(0).size();
+  for (std::uint32_t bucket : {0u, 1u}) keep_complete(0, bucket);
+  take(1);
+  close(0);
+  announce(0, bytes, 1, 1);
+  EXPECT_EQ(receipts(0).back().payloads_in_flight_max, 0u);
+  begin_next(3);
+  take(1);
+  close(0);
+  announce(0, bytes, 1, 1);
+  EXPECT_EQ(receipts(0).back().received_bytes, bytes - 1) << "it has waited once";
+}
+
+TEST_F(AdmissionTest, ALateMemberIsCalledAlthoughTheOthersUseTheMemory) {
+  begin(3, kMemoryForOne);
+  take_first_half(1);
+  announce(0, payload(0).size());
+  EXPECT_TRUE(receipts(0).empty()) << "it is not late";
+  round_->members()[0].missed_stage = 0;
+  announce(0, payload(0).size());
+  ASSERT_EQ(receipts(0).size(), 1u);
+  EXPECT_FALSE(take_first_half(0));
+  EXPECT_FALSE(take_second_half(0));
+  EXPECT_EQ(repeats_.no_memory_up, 0u);
+  announce(0, payload(0).size());
+  EXPECT_EQ(receipts(0).back().received_bytes, payload(0).size() - 1);
+  take(0, payload(0).size() - 1);
+  EXPECT_TRUE(has(0)) << "in the same round, because its stage is open";
 }
 
 // --- repeats ---

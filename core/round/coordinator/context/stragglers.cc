@@ -28,9 +28,9 @@ void Stragglers::ended(std::uint64_t round, TimeNs limit_ns) {
 }
 
 void Stragglers::missed(const std::string& agent_id, std::uint32_t stage, bool patient) {
-  Late& late = late_[agent_id];
+  // ended() has counted the round that it missed now, unless it is the first one.
+  Late& late = late_.try_emplace(agent_id, Late{.rounds_without = 1}).first->second;
   late.stage = stage;
-  // ended() has counted the round that it missed now.
   if (!patient || late.rounds_without <= late.patience_after) return;
   late.rounds_without = 0;
   late.patience_after = std::min(2 * late.patience_after, kPatienceAfterMax);

@@ -11,11 +11,16 @@ namespace {
 // Number of such attempts after which the job is paused. The first may have included a download or
 // a training that the next one does not repeat.
 constexpr std::uint32_t kTooShortMax = 2;
-// Uploads that were cut off may take this part of the memory for incomplete payloads beside it.
+// Uploads that go on after their stages have closed may take as much memory as the model, so that
+// one agent's contribution always fits, and this part of that for incomplete payloads.
 constexpr std::uint64_t kCarriedShare = 4;
 
 bool has_ended(wire::JobState state) {
   return state == wire::JobState::finished || state == wire::JobState::stopped;
+}
+
+std::uint64_t carried_budget(const CoordinatorConfig& config, const JobModel& job) {
+  return job.values() * sizeof(float) + config.incoming_bytes_max / kCarriedShare;
 }
 
 std::uint64_t redo_budget(const CoordinatorConfig& config, const JobModel& job) {
@@ -35,7 +40,7 @@ JobRun::JobRun(CoordinatorContext& context, std::shared_ptr<const JobModel> job,
       faults_(job_, membership_),
       catch_up_(job_, committed_),
       reporter_(job_),
-      carried_(context.config.incoming_bytes_max / kCarriedShare) {}
+      carried_(carried_budget(context.config, *job_.model)) {}
 
 Result<std::unique_ptr<JobRun>> JobRun::make(CoordinatorContext& context, RestoredJob state) {
   TRIBUTARY_TRY(check(state.job.policy));

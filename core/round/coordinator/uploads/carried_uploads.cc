@@ -18,7 +18,7 @@ bool CarriedUploads::begin(Upload& upload, Begun begun) {
   upload.first_round = begun.sent_in.round + 1;
   drop_begun(upload);
   const std::uint64_t bytes = begun.payload.size();
-  if (bytes_ + bytes > bytes_max_) return false;
+  if (!fits(bytes)) return false;
   bytes_ += bytes;
   upload.begun = std::move(begun);
   return true;
@@ -59,6 +59,11 @@ std::optional<Reassembly> CarriedUploads::resume(const Key& key, std::uint64_t e
   return payload;
 }
 
+const CarriedUploads::Begun* CarriedUploads::find(const Key& key) const {
+  const auto found = uploads_.find(key);
+  return found != uploads_.end() && found->second.begun ? &*found->second.begun : nullptr;
+}
+
 bool CarriedUploads::has_some(const std::string& agent_id) const {
   const auto end = uploads_.end();
   auto at = uploads_.lower_bound({.agent_id = agent_id, .bucket = 0});
@@ -66,13 +71,19 @@ bool CarriedUploads::has_some(const std::string& agent_id) const {
   return at != end && at->first.agent_id == agent_id;
 }
 
+bool CarriedUploads::postpone(const std::string& agent_id, std::uint64_t round) {
+  return postponed_.try_emplace(agent_id, round).first->second == round;
+}
+
 void CarriedUploads::counted(const std::string& agent_id, std::uint32_t bucket) {
+  postponed_.erase(agent_id);
   if (uploads_.empty()) return;
   const auto found = uploads_.find({.agent_id = agent_id, .bucket = bucket});
   if (found != uploads_.end()) erase(found);
 }
 
 void CarriedUploads::forget(const std::string& agent_id) {
+  postponed_.erase(agent_id);
   keep_only([&](const std::string& other) { return other != agent_id; });
 }
 

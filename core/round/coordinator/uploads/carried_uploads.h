@@ -39,16 +39,25 @@ class CarriedUploads {
 
   // Keeps an upload whose stage has closed. It replaces the one before.
   void keep(const Key& key, Begun begun);
-  // The stage has closed, and nothing of the agent's payload has arrived. An upload of this round
-  // of up to so many bytes begins with its first part, and replaces the one before then.
+  // Nothing of the agent's payload of this round has arrived, and its stage has closed or its agent
+  // is called. An upload of up to so many bytes begins with its first part, and replaces the one
+  // before then.
   void await(const Key& key, std::uint64_t round, std::uint64_t bytes_max);
-  // Takes a part that arrives after its stage has closed. Returns false if its payload is not kept.
+  // True if an upload of so many bytes would be kept now.
+  bool fits(std::uint64_t bytes) const { return bytes_ + bytes <= bytes_max_; }
+  // Takes a part. Returns false if its payload is not kept.
   bool take(const std::string& agent_id, const wire::Part& part, ByteSpan payload);
   // Hands back the payload; empty if another one was encoded in that round, or none is kept.
   std::optional<Reassembly> resume(const Key& key, std::uint64_t encoded_round,
                                    std::uint64_t bytes);
+  // The part of an upload that has arrived; null if none has. Valid until the next change.
+  const Begun* find(const Key& key) const;
   // True if a part of an upload of the agent has arrived.
   bool has_some(const std::string& agent_id) const;
+  // The agent's uploads are complete, but the stage of one has closed already in this round. True
+  // if the others wait for the next round, so that all count together. They wait once: an agent
+  // that is always behind counts with those that are in time.
+  bool postpone(const std::string& agent_id, std::uint64_t round);
 
   // The agent's payload of the bucket has counted, so an earlier one is of no use.
   void counted(const std::string& agent_id, std::uint32_t bucket);
@@ -79,6 +88,8 @@ class CarriedUploads {
   const std::uint64_t bytes_max_;
   std::uint64_t bytes_ = 0;
   Uploads uploads_;
+  // By agent: the round from which its uploads wait for the next one; none of them counted since.
+  std::map<std::string, std::uint64_t> postponed_;
 };
 
 }  // namespace tributary

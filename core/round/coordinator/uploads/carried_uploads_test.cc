@@ -103,6 +103,28 @@ TEST(CarriedUploads, HaveALimit) {
   EXPECT_EQ(carried.bytes(), 0u);
 }
 
+TEST(CarriedUploads, ShowWhatHasArrivedAndWhatFits) {
+  CarriedUploads carried(150);
+  EXPECT_FALSE(carried.find(upload_of("a")));
+  carried.keep(upload_of("a"), begun(40, 3));
+  ASSERT_TRUE(carried.find(upload_of("a")));
+  EXPECT_EQ(carried.find(upload_of("a"))->sent_in, kSentIn);
+  carried.await(upload_of("b"), 5, 100);
+  EXPECT_FALSE(carried.find(upload_of("b")));
+  EXPECT_TRUE(carried.fits(50));
+  EXPECT_FALSE(carried.fits(51));
+}
+
+TEST(CarriedUploads, ArePostponedFromOneRoundToTheNextUntilTheyCount) {
+  CarriedUploads carried(1'000);
+  EXPECT_TRUE(carried.postpone("a", 5));
+  EXPECT_TRUE(carried.postpone("a", 5)) << "each of them";
+  EXPECT_FALSE(carried.postpone("a", 6));
+  EXPECT_TRUE(carried.postpone("b", 6));
+  carried.counted("a", 0);
+  EXPECT_TRUE(carried.postpone("a", 7));
+}
+
 TEST(CarriedUploads, AreDroppedWithTheirAgentOrWhenTheBucketCounts) {
   CarriedUploads carried(1'000);
   for (const char* const agent : {"a", "b", "c"}) {
