@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "core/base/thread_pool.h"
 #include "core/net/access/allow_list.h"
 #include "core/net/access/join_file.h"
 #include "core/train/agent_data.h"
@@ -156,6 +157,7 @@ Result<CoordinatorSettings> read_coordinator_settings(const DaemonFlags& flags) 
   // Checks the job before the coordinator starts.
   if (config.job) TRIBUTARY_TRY(submission(*config.job).status());
   config.exit_when_done = flags.exit_when_done;
+  config.common.settle_threads(hardware_threads(), 0);
   return config;
 }
 

@@ -18,6 +18,7 @@
 #include "coordinator/planning/plan_service.h"
 #include "coordinator/planning/plan_spent.h"
 #include "core/base/overloaded.h"
+#include "core/base/thread_pool.h"
 #include "core/cost/device_speed.h"
 #include "core/job/job_rules.h"
 #include "core/net/zmq/hub.h"
@@ -464,7 +465,9 @@ void CoordinatorDaemon::run_periodic_tasks() {
 // this thread.
 Status CoordinatorDaemon::run() {
   log().info(kComponent, "listening",
-             {{"endpoint", hub_->endpoint()}, {"encrypted", settings_.encrypted}});
+             {{"endpoint", hub_->endpoint()},
+              {"encrypted", settings_.encrypted},
+              {"threads", settings_.common.threads}});
   if (Status status = notify_service_manager("READY=1"); !status.ok()) {
     log().warning(kComponent, "service manager", {{"error", status.text()}});
   }
@@ -487,7 +490,11 @@ Status CoordinatorDaemon::run() {
 }  // namespace
 
 Status run_coordinator(const CoordinatorSettings& settings) {
-  CoordinatorDaemon daemon(settings);
+  // The pool outlives everything that uses it.
+  ThreadPool pool(settings.common.threads);
+  CoordinatorSettings own = settings;
+  own.machine.execution.pool = &pool;
+  CoordinatorDaemon daemon(own);
   TRIBUTARY_TRY(daemon.open());
   return daemon.run();
 }

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/base/thread_pool.h"
 #include "core/codec/registry.h"
 #include "core/collective/collective_name.h"
 #include "core/cost/exchange_shape.h"
@@ -157,6 +158,12 @@ void set_capabilities(bool peers, wire::CapabilitiesT& capabilities) {
   for (const std::string_view name : trainer_names()) capabilities.trainers.emplace_back(name);
 }
 
+// Threads that a training keeps busy. libtorch's default is one for each processor.
+std::size_t training_threads(const AgentSettings& config, std::size_t processors) {
+  if (config.trainer != "torch") return 1;
+  return config.training.threads == 0 ? processors : config.training.threads;
+}
+
 }  // namespace
 
 Result<AgentSettings> read_agent_settings(const DaemonFlags& flags) {
@@ -172,6 +179,8 @@ Result<AgentSettings> read_agent_settings(const DaemonFlags& flags) {
   config.machine.build = build_version();
   config.training.agent_id = config.machine.agent_id;
   config.exit_when_done = flags.exit_when_done;
+  const std::size_t processors = hardware_threads();
+  config.common.settle_threads(processors, training_threads(config, processors));
   const bool peers = config.peers_transport == PeerTransport::mpi || !config.peers_endpoint.empty();
   set_capabilities(peers, config.machine.capabilities);
   TRIBUTARY_TRY(check_together(settings, config));

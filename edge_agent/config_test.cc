@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "core/base/thread_pool.h"
 #include "core/collective/collective_name.h"
 #include "core/cost/exchange_shape.h"
 
@@ -66,6 +68,17 @@ TEST(AgentSettings, ATrainerNeedsExamplesThatExist) {
       << status.text();
   // The synthetic trainer reads no data.
   EXPECT_TRUE(settings_with({"data.path=/nowhere/digits"}).ok());
+}
+
+// The synthetic trainer has one thread; libtorch has as many as its setting says, or all.
+TEST(AgentSettings, CodecsHaveTheThreadsThatTheTrainerLeaves) {
+  const std::size_t processors = hardware_threads();
+  const auto left = [&](std::size_t training) {
+    return processors > training ? std::min<std::size_t>(processors - training, 16) : 1;
+  };
+  EXPECT_EQ(settings_with({})->common.threads, left(1));
+  EXPECT_EQ(settings_with({"threads=7"})->common.threads, 7u);
+  EXPECT_EQ(settings_with({"threads=2000"}).status().code(), StatusCode::invalid_argument);
 }
 
 // A wildcard address or a host name is not an address that peers can connect to.

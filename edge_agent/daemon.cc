@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/overloaded.h"
+#include "core/base/thread_pool.h"
 #include "core/net/shaped/shaped_peer_port.h"
 #include "core/net/shaped/trace.h"
 #include "core/net/zmq/spoke.h"
@@ -322,7 +323,8 @@ Status AgentDaemon::run() {
   log().info(kComponent, "started",
              {{"agent_id", settings_.machine.agent_id},
               {"coordinator", settings_.coordinator},
-              {"encrypted", settings_.encrypted}});
+              {"encrypted", settings_.encrypted},
+              {"threads", settings_.common.threads}});
   if (Status status = notify_service_manager("READY=1"); !status.ok()) {
     log().warning(kComponent, "service manager", {{"error", status.text()}});
   }
@@ -347,7 +349,11 @@ Result<std::unique_ptr<PeerPort>> without_mpi(const Clock&) {
 }
 
 Status run_agent(const AgentSettings& settings, const OpenMpi& open_mpi) {
-  AgentDaemon daemon(settings, open_mpi);
+  // The pool outlives everything that uses it.
+  ThreadPool pool(settings.common.threads);
+  AgentSettings own = settings;
+  own.machine.execution.pool = &pool;
+  AgentDaemon daemon(own, open_mpi);
   TRIBUTARY_TRY(daemon.open());
   return daemon.run();
 }

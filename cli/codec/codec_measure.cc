@@ -35,6 +35,7 @@ struct MeasureCommand {
   MeasureOptions measure;
   std::vector<LayerShape> layers;
   std::size_t backend = 1;  // index into kBackends
+  std::size_t threads = 1;
 };
 
 // Most codecs refuse NaN and Inf. The check names the file and the element, which the codec could
@@ -79,6 +80,7 @@ Result<Answer> measure_all(const MeasureCommand& command, World& world) {
   const std::vector<std::span<const float>> spans(updates.begin(), updates.end());
   // Without --layer the map is empty and not used: a bucket is then one layer.
   TRIBUTARY_ASSIGN(const LayerMap layers, LayerMap::make(command.layers));
+  ThreadPool pool(command.threads);
   Json rows = Json::array();
   std::vector<std::string> header = cost_header();
   header.insert(header.end(), {"NMSE", "NMSE of last round"});
@@ -89,6 +91,7 @@ Result<Answer> measure_all(const MeasureCommand& command, World& world) {
     MeasureOptions options = command.measure;
     if (!command.layers.empty()) options.layers = &layers;
     options.backend = command.backend == 0 ? Backend::scalar : Backend::simd;
+    options.pool = &pool;
     options.progress = [&](std::uint64_t done, std::uint64_t total) {
       return world.progress.report(codec->spec(), done, total);
     };
@@ -102,7 +105,8 @@ Result<Answer> measure_all(const MeasureCommand& command, World& world) {
     Json row = {{"codec", codec->spec()},
                 {"agents", updates.size()},
                 {"values", updates[0].size()},
-                {"rounds", options.rounds}};
+                {"rounds", options.rounds},
+                {"threads", pool.threads()}};
     row.update(measure_json(*report));
     rows.push_back(std::move(row));
   }
@@ -110,10 +114,11 @@ Result<Answer> measure_all(const MeasureCommand& command, World& world) {
   answer.text = fmt::format(
       "{} {} with {} values, {} {}, error feedback {}\n\n{}\n"
       "up, down: ratio of the bytes sent by and to one agent. NMSE: error of the decoded mean, "
-      "summed over the rounds.\nSpeeds: float32 bytes of one agent, on one core.\n",
+      "summed over the rounds.\nSpeeds: float32 bytes of one agent, on {} {}.\n",
       updates.size(), updates.size() == 1 ? "agent" : "agents", count_text(updates[0].size()),
       command.measure.rounds, command.measure.rounds == 1 ? "round" : "rounds",
-      command.measure.error_feedback ? "on" : "off", table.text());
+      command.measure.error_feedback ? "on" : "off", table.text(), pool.threads(),
+      pool.threads() == 1 ? "thread" : "threads");
   // With one codec the answer is its row, with several a list. Scripts rely on both forms.
   answer.data = json_text(rows.size() == 1 ? rows[0] : Json{{"codecs", std::move(rows)}});
   return answer;
@@ -175,7 +180,12 @@ Command codec_measure_command() {
                   {.name = "--backend",
                    .value_name = "scalar|simd",
                    .help = "implementation; both produce the same bytes (simd)",
-                   .accept = accept_choice(command->backend, kBackends)}},
+                   .accept = accept_choice(command->backend, kBackends)},
+                  {.name = "--threads",
+                   .value_name = "N",
+                   .help = "threads that encode, add and decode; the bytes are the same (1)",
+                   .accept =
+                       accept_count<std::size_t>(command->threads, 1, ThreadPool::kThreadsMax)}},
       .run = [command](World& world) { return measure_all(*command, world); }};
 }
 

@@ -1,6 +1,5 @@
 #include "core/codec/codec.h"
 
-#include "core/codec/chunks.h"
 #include "core/codec/error_feedback.h"
 
 namespace tributary {
@@ -35,10 +34,7 @@ Status Codec::decode_add(const StageCall& call, ByteSpan payload, std::span<floa
                          std::span<float> sum) const {
   TRIBUTARY_TRY(decode(call, payload, scratch));
   // The payload was decoded into `scratch` first, so a refused payload has not touched `sum`.
-  for_each_chunk(call.execution, sum.size(), kChunkValues,
-                 [&](std::size_t, std::size_t begin, std::size_t end) {
-                   add_values(scratch.subspan(begin, end - begin), sum.subspan(begin, end - begin));
-                 });
+  add_values(call.execution, scratch, sum);
   return {};
 }
 

@@ -4,6 +4,8 @@
 #include <cassert>
 #include <cstdint>
 
+#include "core/codec/chunks.h"
+
 namespace tributary {
 
 void add_values(std::span<const float> values, std::span<float> sum) {
@@ -21,6 +23,24 @@ void keep_residual(std::span<const float> sent, std::span<const float> decoded,
         std::bit_cast<std::uint32_t>(sent[i]) == std::bit_cast<std::uint32_t>(decoded[i]);
     residual[i] = whole ? 0.0f : sent[i] - decoded[i];
   }
+}
+
+void add_values(const Execution& execution, std::span<const float> values, std::span<float> sum) {
+  assert(values.size() == sum.size());
+  for_each_chunk(execution, sum.size(), kChunkValues,
+                 [&](std::size_t, std::size_t begin, std::size_t end) {
+                   add_values(values.subspan(begin, end - begin), sum.subspan(begin, end - begin));
+                 });
+}
+
+void keep_residual(const Execution& execution, std::span<const float> sent,
+                   std::span<const float> decoded, std::span<float> residual) {
+  assert(sent.size() == decoded.size() && sent.size() == residual.size());
+  for_each_chunk(
+      execution, sent.size(), kChunkValues, [&](std::size_t, std::size_t begin, std::size_t end) {
+        keep_residual(sent.subspan(begin, end - begin), decoded.subspan(begin, end - begin),
+                      residual.subspan(begin, end - begin));
+      });
 }
 
 }  // namespace tributary

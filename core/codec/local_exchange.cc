@@ -51,7 +51,7 @@ Result<ExchangeTraffic> LocalExchange::play(RoundContext round, const Execution&
   for (std::size_t i = 0; i < agents_.size(); ++i) {
     if (agents_[i].residual.empty()) continue;
     std::ranges::copy(updates[i], agents_[i].sent.begin());
-    add_values(agents_[i].residual, agents_[i].sent);
+    add_values(execution, agents_[i].residual, agents_[i].sent);
   }
 
   ExchangeTraffic traffic;
@@ -120,7 +120,7 @@ Status LocalExchange::settle(const StageCall& last, std::span<float> scratch) {
     StageCall own = last;
     own.round.agent = i;
     TRIBUTARY_TRY(codec_.decode(own, agent.payload, scratch));
-    keep_residual(agent.sent, scratch, agent.residual);
+    keep_residual(last.execution, agent.sent, scratch, agent.residual);
   }
   for (const auto& aggregator : aggregators_) aggregator->settle(true);
   return {};

@@ -1,9 +1,10 @@
 // Measures the cost and the loss of a codec on given updates, for `codec measure`, the
 // demonstration's table and the benchmarks.
 //
-// The measurement runs on one thread. Sizes and errors depend only on the codec, the updates and
-// the options; times depend on the machine. Memory: per agent one payload and, with error feedback,
-// two float32 copies of one bucket; in addition 12 bytes per value of one bucket.
+// The caller runs the measurement, with the threads that the options name. Sizes and errors depend
+// only on the codec, the updates and the options; times depend on the machine. Memory: per agent
+// one payload and, with error feedback, two float32 copies of one bucket; in addition 12 bytes per
+// value of one bucket.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +30,14 @@ struct MeasureOptions {
   std::uint32_t layer_values = 16u << 20;  // as BucketOptions::layer_values_max
   // Implementation that is measured.
   Backend backend = Backend::simd;
+  ThreadPool* pool = nullptr;  // not owned; null: one thread
   // Called on the measuring thread after every bucket of every round. Returning false stops the
   // measurement with StatusCode::cancelled.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress = {};
 };
 
-// Cost of one stage for one bucket. Payload sizes are means; times are for one core and are medians
-// over buckets and rounds.
+// Cost of one stage for one bucket. Payload sizes are means; times are medians over buckets and
+// rounds, with the threads of the options.
 struct StageMeasure {
   double bytes_up = 0;     // one payload, with its envelope
   double bytes_down = 0;   // the combined payload
@@ -52,7 +54,8 @@ struct MeasureReport {
   // and for the last round alone. 0 is exact.
   double nmse = 0;
   double nmse_last = 0;
-  // Rates in float32 bytes of one agent per second on one core; medians over buckets and rounds.
+  // Rates in float32 bytes of one agent per second, with the threads of the options; medians over
+  // buckets and rounds.
   double encode_bytes_per_s = 0;
   double aggregate_bytes_per_s = 0;
   double decode_bytes_per_s = 0;

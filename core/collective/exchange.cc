@@ -470,7 +470,7 @@ Status PeerExchange::left_over(std::uint32_t bucket, std::span<float> left) cons
   const std::vector<ByteSpan> before = combined(bucket);
   FloatVector decoded(left.size());
   TRIBUTARY_TRY(own_bucket.codec->decode(call_of(bucket, before), work.own.view(), decoded));
-  keep_residual(own_bucket.input, decoded, left);
+  keep_residual(execution_, own_bucket.input, decoded, left);
   return {};
 }
 

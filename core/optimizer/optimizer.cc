@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "core/base/copy_on_write.h"
+#include "core/codec/chunks.h"
 #include "core/update/finite.h"
 
 namespace tributary {
@@ -37,6 +38,14 @@ bool uses_first(const OptimizerSettings& settings) {
 bool uses_second(const OptimizerSettings& settings) {
   return settings.kind == OptimizerKind::adagrad || settings.kind == OptimizerKind::rmsprop ||
          settings.kind == OptimizerKind::adam || settings.kind == OptimizerKind::adamw;
+}
+
+optimizer::Run chunk_of_run(const optimizer::Run& run, std::size_t begin, std::size_t end) {
+  return {.sum = run.sum + begin,
+          .parameters = run.parameters + begin,
+          .first = run.first ? run.first + begin : nullptr,
+          .second = run.second ? run.second + begin : nullptr,
+          .count = end - begin};
 }
 
 Status broken_state(std::string expected, std::string got) {
@@ -134,7 +143,7 @@ void Optimizer::begin() {
 }
 
 void Optimizer::apply(std::uint64_t first_value, std::span<const float> sum, double divisor,
-                      double learning_rate, std::span<float> model) {
+                      double learning_rate, std::span<float> model, const Execution& execution) {
   assert(first_value + sum.size() <= model.size() && model.size() == values_);
   optimizer::Run run = {.sum = sum.data(),
                         .parameters = model.subspan(first_value, sum.size()).data(),
@@ -147,8 +156,12 @@ void Optimizer::apply(std::uint64_t first_value, std::span<const float> sum, dou
     }
   }
   const OptimizerStep step = {.learning_rate = learning_rate, .divisor = divisor, .step = steps_};
-  optimizer::step_simd(optimizer::formula_of(settings_), optimizer::factors_of(settings_, step),
-                       run);
+  const optimizer::Formula formula = optimizer::formula_of(settings_);
+  const optimizer::Factors factors = optimizer::factors_of(settings_, step);
+  for_each_chunk(execution, run.count, kChunkValues,
+                 [&](std::size_t, std::size_t begin, std::size_t end) {
+                   optimizer::step_simd(formula, factors, chunk_of_run(run, begin, end));
+                 });
 }
 
 bool Optimizer::finite(std::uint64_t first_value, std::uint64_t values) const {

@@ -12,6 +12,7 @@
 
 #include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
+#include "core/codec/codec.h"
 #include "core/codec/optimizer_view.h"
 #include "core/optimizer/kernels.h"
 #include "core/optimizer/settings.h"
@@ -39,10 +40,11 @@ class Optimizer {
   std::uint64_t steps() const { return steps_; }
 
   // A step: call begin() once, then apply() for non-overlapping runs of the model. `sum` holds the
-  // values from first_value on. `model` is the complete model; its size must be `values`.
+  // values from first_value on. `model` is the complete model; its size must be `values`. The
+  // result does not depend on the number of threads of `execution`.
   void begin();
   void apply(std::uint64_t first_value, std::span<const float> sum, double divisor,
-             double learning_rate, std::span<float> model);
+             double learning_rate, std::span<float> model, const Execution& execution = {});
 
   // True if the moments of a run are finite. Squares may overflow although the step is finite, and
   // restore() refuses such a state.

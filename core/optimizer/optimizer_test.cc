@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/base/random.h"
+#include "core/codec/chunks.h"
 #include "core/optimizer/kernels_testing.h"
 
 namespace tributary {
@@ -207,6 +208,30 @@ TEST(Optimizer, RunsOfAModelAreIndependent) {
     EXPECT_EQ(state != nullptr, settings.moments() > 0);
     if (state) {
       EXPECT_EQ(*state, *cut.save());
+    }
+  }
+}
+
+// Three chunks, the last one incomplete.
+TEST(Optimizer, ThreadsLeaveTheSameBits) {
+  constexpr std::size_t kLarge = 2 * kChunkValues + 5;
+  ThreadPool pool(3);
+  FloatVector sum(kLarge);
+  for (std::size_t i = 0; i < kLarge; ++i) sum[i] = static_cast<float>(i % 977) - 488;
+  for (const OptimizerSettings& settings : all_settings()) {
+    Optimizer alone(settings, kLarge);
+    Optimizer together(settings, kLarge);
+    FloatVector one(kLarge, 0.5f);
+    FloatVector other = one;
+    for (int round = 0; round < 2; ++round) {
+      alone.begin();
+      alone.apply(0, sum, 4, 0.1, one);
+      together.begin();
+      together.apply(0, sum, 4, 0.1, other, {.pool = &pool});
+    }
+    EXPECT_EQ(one, other) << describe(settings);
+    if (alone.save()) {
+      EXPECT_EQ(*alone.save(), *together.save());
     }
   }
 }

@@ -92,6 +92,7 @@ class DecodingAggregator final : public Aggregator {
   Status begin(const StageCall& call, std::span<float> residual) override {
     assert(residual.empty() || residual.size() == values_);
     residual_ = residual;
+    execution_ = call.execution;
     // Allocated here and released in settle(), so that an idle aggregator needs no memory of the
     // size of its bucket.
     sum_.resize(values_);
@@ -120,14 +121,14 @@ class DecodingAggregator final : public Aggregator {
   }
 
   // An agent that forwards a sum adds its own values without encoding them, which avoids one loss.
-  Result<bool> add_values(const StageCall&, std::span<const float> values) override {
+  Result<bool> add_values(const StageCall& call, std::span<const float> values) override {
     if (codec_.aggregation() != Aggregation::reduce) return false;
     assert(values.size() == values_);
     if (contributors_ >= agents_) return too_many_contributors(agents_, contributors_ + 1ull);
     if (contributors_ == 0) {
       std::ranges::copy(values, sum_.begin());
     } else {
-      tributary::add_values(values, sum_);
+      tributary::add_values(call.execution, values, sum_);
     }
     ++contributors_;
     return true;
@@ -137,7 +138,7 @@ class DecodingAggregator final : public Aggregator {
     if (contributors_ == 0) return nothing_added();
     // The same codec encodes the sum; `contributors` tells the decoder how many updates it
     // represents.
-    if (!residual_.empty()) tributary::add_values(residual_, sum_);
+    if (!residual_.empty()) tributary::add_values(call.execution, residual_, sum_);
     StageCall summed = call;
     summed.contributors = contributors_;
     TRIBUTARY_TRY(encoder_->encode(summed, sum_, combined));
@@ -147,7 +148,7 @@ class DecodingAggregator final : public Aggregator {
 
   // Keeps the encoder's memory, and releases two arrays of the bucket's size until the next round.
   void settle(bool committed) override {
-    if (committed && !residual_.empty()) keep_residual(sum_, decoded_, residual_);
+    if (committed && !residual_.empty()) keep_residual(execution_, sum_, decoded_, residual_);
     FloatVector().swap(sum_);
     FloatVector().swap(decoded_);
     agents_ = 0;  // refuses payloads that arrive after settle()
@@ -162,6 +163,7 @@ class DecodingAggregator final : public Aggregator {
   FloatVector sum_;
   FloatVector decoded_;
   std::span<float> residual_;
+  Execution execution_;  // of the round's begin()
   std::uint32_t agents_ = 0;
   std::uint32_t contributors_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <sys/random.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <ostream>
@@ -18,6 +19,14 @@ void CommonSettings::bind(Settings& settings) {
   settings.flag("log.json", log_json);
   settings.text("metrics.listen", metrics_listen);
   settings.number("stop.grace_ms", stop_grace_ms, 0u, 600'000u);
+  settings.number("threads", threads, 0u, 1'024u);
+}
+
+void CommonSettings::settle_threads(std::size_t processors, std::size_t training) {
+  constexpr std::size_t kChosenMax = 16;
+  if (threads != 0) return;
+  const std::size_t left = processors > training ? processors - training : 1;
+  threads = static_cast<std::uint32_t>(std::min(left, kChosenMax));
 }
 
 Result<LogOptions> CommonSettings::log_options() const {

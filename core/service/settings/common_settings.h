@@ -26,10 +26,16 @@ struct CommonSettings {
   bool log_json = false;
   std::string metrics_listen;  // empty: off
   std::uint32_t stop_grace_ms = 10'000;
+  // Threads of codecs and optimizer steps, the daemon's loop among them; 0: settle_threads()
+  // chooses.
+  std::uint32_t threads = 0;
 
-  // Binds log.level, log.json, metrics.listen and stop.grace_ms.
+  // Binds log.level, log.json, metrics.listen, stop.grace_ms and threads.
   void bind(Settings& settings);
   Result<LogOptions> log_options() const;
+  // Replaces 0 threads by the processors that `training` threads leave: at least 1, and at most 16,
+  // because a few cores use all of the memory's bandwidth.
+  void settle_threads(std::size_t processors, std::size_t training);
 };
 
 // A parsed command line.

@@ -97,6 +97,21 @@ TEST(CommonSettings, TheLogIsAsConfiguredOrRefused) {
   EXPECT_EQ(common.log_options().status().code(), StatusCode::invalid_argument);
 }
 
+TEST(CommonSettings, CodecsHaveTheThreadsThatTrainingLeaves) {
+  const auto settled = [](std::uint32_t threads, std::size_t processors, std::size_t training) {
+    CommonSettings common;
+    common.threads = threads;
+    common.settle_threads(processors, training);
+    return common.threads;
+  };
+  EXPECT_EQ(settled(0, 6, 1), 5u);
+  EXPECT_EQ(settled(0, 6, 0), 6u);
+  EXPECT_EQ(settled(0, 6, 6), 1u) << "the loop works in any case";
+  EXPECT_EQ(settled(0, 2, 8), 1u);
+  EXPECT_EQ(settled(0, 128, 1), 16u);
+  EXPECT_EQ(settled(3, 2, 2), 3u) << "a setting is taken as it is";
+}
+
 TEST(Fill, AssignmentsComeAfterTheFile) {
   CommonSettings common;
   Settings settings;

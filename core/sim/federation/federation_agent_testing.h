@@ -52,6 +52,7 @@ class FederationAgent final : public AgentHost {
     AgentConfig config;
     config.agent_id = host_name();
     config.incarnation = draws_.bits() | 1;
+    config.execution = options.execution;
     config.hello_timeout_ms = 50;
     config.hello_timeout_max_ms = 400;
     config.stopwatch = [this] { return context_.stopwatch_ns += context_.options.look_ns; };

@@ -44,6 +44,7 @@ class FederationCoordinator final : public CoordinatorHost {
     const Options& options = context_.options;
     CoordinatorConfig config;
     config.incarnation = draws_.bits() | 1;
+    config.execution = options.execution;
     config.heartbeat_interval_ms = 200;
     config.heartbeat_timeout_ms = 1'000;
     config.ack_timeout_ms = 20;

@@ -34,6 +34,7 @@ struct Options {
   std::uint64_t incoming_bytes_max = 16u << 20;  // the coordinator's budget for incoming payloads
   std::uint32_t payload_bytes_max = 4u << 20;
   std::uint32_t history_rounds_max = 256;  // rounds whose outcomes are kept in memory
+  Execution execution = {};                // of all machines
   double redo_models = 1;                  // memory for the payloads of recent rounds, in models
   std::uint64_t vector_values = 150;       // besides a matrix of 320 values
   std::vector<LayerShape> layers = {};     // replace that matrix and vector, if there are any

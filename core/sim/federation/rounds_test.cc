@@ -1,4 +1,4 @@
-// Tests of whole rounds: results, reports, crashes, and updates in parts.
+// Tests of whole rounds: results, reports, crashes, updates in parts, and any number of threads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,7 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "core/base/bytes/checksum.h"
+#include "core/base/thread_pool.h"
+#include "core/codec/registry.h"
 #include "core/optimizer/schedule.h"
+#include "core/round/common/plan/mechanisms.h"
 #include "core/sim/federation/federation_testing.h"
 
 namespace tributary {
@@ -343,6 +347,110 @@ TEST(Rounds, BothSidesReportRepeatedBytes) {
     EXPECT_TRUE(kinds.contains(ReadingKind::repeated_down_lost_bytes));
   }
 }
+
+// --- threads ---
+// Machines that divide their work among threads send the same bytes and leave the same model as
+// with one thread.
+
+constexpr std::uint32_t kThreadsAgents = 2;
+constexpr std::uint64_t kThreadsRounds = 2;
+// By the star one bucket of three chunks, the last one incomplete. Peers divide a model into eight
+// buckets, each of two chunks.
+std::vector<LayerShape> layers_for_threads(wire::Collective collective) {
+  const std::uint64_t rows = collective == wire::Collective::star ? 300 : 1'060;
+  return {{"weight", {rows, 512}}, {"bias", {77}}};
+}
+
+// The output of a job: its payloads and models.
+struct JobTrace {
+  std::vector<std::uint64_t> messages;  // hashes of the agents' messages with payloads
+  std::vector<std::uint64_t> results;   // hashes of the committed payloads
+  std::vector<std::uint64_t> models;    // after every round
+  std::uint32_t threads = 0;            // fact of the last round
+
+  bool operator==(const JobTrace& other) const {
+    return messages == other.messages && results == other.results && models == other.models;
+  }
+};
+
+// Adds the bytes that a message carries, if it is one with a payload.
+void trace_message(const Action& action, JobTrace& trace) {
+  if (const auto* const sent = std::get_if<Send>(&action); sent && sent->has_payload) {
+    trace.messages.push_back(hash64(sent->payload.bytes));
+  } else if (const auto* const to_peer = std::get_if<SendToPeer>(&action)) {
+    trace.messages.push_back(hash64(to_peer->payload.view()));
+  }
+}
+
+JobTrace play_job(const std::string& codec, wire::Collective collective, std::size_t threads) {
+  ThreadPool pool(threads);
+  JobTrace trace;
+  Options options;
+  options.agents = kThreadsAgents;
+  options.rounds = kThreadsRounds;
+  options.layers = layers_for_threads(collective);
+  options.execution.pool = &pool;
+  options.peers = collective != wire::Collective::star;
+  options.policy.codec = codec;
+  options.policy.collective = collective;
+  options.policy.agents_min = kThreadsAgents;
+  options.policy.bucket_values_max = 1u << 20;
+  options.incoming_bytes_max = 64u << 20;
+  // An optimizer with both moments.
+  options.change_job = [](wire::JobT& job) { job.strategy = "fedadam:tau=0.01"; };
+  options.after_event = [&](std::uint32_t, const Actions& actions, const Agent&) {
+    for (const Action& action : actions) trace_message(action, trace);
+  };
+  Federation federation(options);
+  EXPECT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  for (const CommitRecord& commit : federation.journal().commits()) {
+    trace.models.push_back(commit.round.model_hash);
+    for (const RedoPayload& redo : commit.redo) trace.results.push_back(hash64(*redo.payload));
+    const auto facts = unpack_round_mechanisms(*commit.mechanisms);
+    EXPECT_TRUE(facts.ok());
+    trace.threads = facts->threads;
+  }
+  return trace;
+}
+
+struct ThreadsCase {
+  std::string codec;
+  wire::Collective collective;
+};
+
+std::vector<ThreadsCase> threads_cases() {
+  std::vector<ThreadsCase> cases;
+  for (const CodecFamily& family : codec_families()) {
+    cases.push_back({.codec = std::string(family.name), .collective = wire::Collective::star});
+  }
+  for (const char* const codec : {"fp32", "thc", "threelc", "gcomp", "topk", "powersgd"}) {
+    cases.push_back({.codec = codec, .collective = wire::Collective::ring});
+  }
+  return cases;
+}
+
+class JobsWithThreads : public testing::TestWithParam<ThreadsCase> {};
+
+TEST_P(JobsWithThreads, HaveTheSameBits) {
+  const auto& [codec, collective] = GetParam();
+  const JobTrace alone = play_job(codec, collective, 1);
+  ASSERT_EQ(alone.models.size(), kThreadsRounds);
+  EXPECT_FALSE(alone.results.empty());
+  EXPECT_EQ(alone.threads, 1u);
+  for (const std::size_t threads : {2u, 5u}) {
+    const JobTrace together = play_job(codec, collective, threads);
+    EXPECT_TRUE(together == alone) << threads << " threads";
+    const std::size_t chunks = collective == wire::Collective::star ? 3 : 2;
+    EXPECT_GE(together.threads, std::min(threads, chunks));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, JobsWithThreads, testing::ValuesIn(threads_cases()),
+                         [](const auto& one) {
+                           return one.param.codec + "_" +
+                                  wire::EnumNameCollective(one.param.collective);
+                         });
 
 }  // namespace
 }  // namespace tributary

@@ -175,7 +175,7 @@ Result<ContributionPart> Contribution::part_of(const PlannedBucket& bucket, cons
   auto left = std::make_shared<FloatVector>(bucket.values);
   parts_.scratch.resize(bucket.values);
   TRIBUTARY_TRY(bucket.codec->decode(call, *payload.bytes, parts_.scratch));
-  keep_residual(parts_.updates.input_of(bucket), parts_.scratch, *left);
+  keep_residual(call.execution, parts_.updates.input_of(bucket), parts_.scratch, *left);
   part.if_committed = std::move(left);
   return part;
 }

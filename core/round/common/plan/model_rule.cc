@@ -114,7 +114,7 @@ class OptimizerRule final : public ModelRule {
     // gradients. The rate of deltas is the server's, because agents have applied their own.
     optimizer.apply(first, step.sum.subspan(first - step.first_value, end - first),
                     gradient_ ? step.divisor : -step.divisor,
-                    gradient_ ? step.learning_rate : server_rate, model);
+                    gradient_ ? step.learning_rate : server_rate, model, step.execution);
   }
 
   const bool gradient_;

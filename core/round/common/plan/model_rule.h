@@ -11,6 +11,7 @@
 
 #include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
+#include "core/codec/codec.h"
 #include "core/codec/optimizer_view.h"
 #include "core/optimizer/settings.h"
 #include "schemas/frame_generated.h"
@@ -23,6 +24,7 @@ struct RuleStep {
   std::span<const float> sum;  // the sum over the contributors
   double divisor = 1;
   double learning_rate = 1;
+  Execution execution = {};  // the result does not depend on it
 };
 
 // A rule with its state. Not thread-safe. Calls of one round: begin, then apply for each bucket in
@@ -45,7 +47,7 @@ class ModelRule {
                                             double /*learning_rate*/) const {
     return std::nullopt;
   }
-  // True if its state for these values is finite.
+  // True if its state for these values is finite. Several threads may ask for different values.
   virtual bool finite(std::uint64_t /*first_value*/, std::uint64_t /*values*/) const {
     return true;
   }

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
+#include "core/codec/chunks.h"
 #include "core/update/finite.h"
 
 namespace tributary {
@@ -17,7 +20,8 @@ Status RoundSteps::apply(const CommittedBucket& committed) {
   rule_.apply({.first_value = bucket.first_value,
                .sum = sum_,
                .divisor = committed.divisor,
-               .learning_rate = plan_.wire().learning_rate},
+               .learning_rate = plan_.wire().learning_rate,
+               .execution = execution_},
               model_);
   return {};
 }
@@ -26,8 +30,17 @@ Status RoundSteps::apply(const CommittedBucket& committed) {
 Status RoundSteps::apply_checked(const CommittedBucket& committed) {
   TRIBUTARY_TRY(apply(committed));
   const PlannedBucket& bucket = plan_.buckets()[committed.bucket];
+  std::atomic<bool> finite = true;
+  for_each_chunk(execution_, bucket.values, kChunkValues,
+                 [&](std::size_t, std::size_t begin, std::size_t end) {
+                   const std::uint64_t first = bucket.first_value + begin;
+                   if (first_not_finite(model_.subspan(first, end - begin)) ||
+                       !rule_.finite(first, end - begin)) {
+                     finite = false;
+                   }
+                 });
+  if (finite) return {};
   const auto bad = first_not_finite(model_.subspan(bucket.first_value, bucket.values));
-  if (!bad && rule_.finite(bucket.first_value, bucket.values)) return {};
   return Status(
       StatusCode::not_finite,
       {.what = fmt::format("bucket {}: {} after the step", committed.bucket,

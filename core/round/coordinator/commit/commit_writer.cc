@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/bytes/checksum.h"
+#include "core/codec/chunks.h"
 #include "core/round/common/plan/mechanisms.h"
 #include "core/round/common/plan/plan_builder.h"
 #include "core/round/common/plan/residual_account.h"
@@ -39,7 +40,8 @@ void record_outcomes(const ActiveRound& round, const std::vector<BucketAggregati
 
 // Completes the facts of the round with those of its results.
 wire::RoundMechanismsT mechanisms_of(const ActiveRound& round, const Membership& membership,
-                                     const std::vector<BucketAggregation*>& buckets) {
+                                     const std::vector<BucketAggregation*>& buckets,
+                                     const Execution& execution) {
   const RoundPlan& plan = round.plan();
   wire::RoundMechanismsT facts = round.mechanisms;
   facts.quorum = plan.wire().quorum;
@@ -50,6 +52,7 @@ wire::RoundMechanismsT mechanisms_of(const ActiveRound& round, const Membership&
   for (const BucketAggregation* bucket : buckets) {
     const Bitmap& in = bucket->in_result();
     facts.contributors = std::max(facts.contributors, in.count());
+    facts.threads = std::max(facts.threads, threads_for(execution, bucket->bucket().values));
     add_to_tally(facts.buckets_by_collective, wire::EnumNameCollective(plan.collective()));
     for (std::uint32_t i = 0; i < plan.members(); ++i) {
       if (plan.participants().test(i) && !in.test(i)) ++left_out[i];
@@ -176,7 +179,8 @@ CommitRecord CommitWriter::record_of(const ActiveRound& round, const Membership&
   Result<SharedBytes> plan = keep_message(round.plan().wire());
   if (plan.ok()) record.plan = std::move(*plan);  // cannot fail: it was sent in the same form
   record_outcomes(round, buckets, weights, record);
-  commit.mechanisms = pack_mechanisms(mechanisms_of(round, membership, buckets));
+  commit.mechanisms =
+      pack_mechanisms(mechanisms_of(round, membership, buckets, job_.coordinator.config.execution));
   for (const BucketAggregation* bucket : buckets) {
     for (std::uint32_t stage = 0; stage < bucket->combined().size(); ++stage) {
       commit.redo.push_back(
