@@ -121,6 +121,7 @@ Result<JobMemory> memory_of(const SubmitJob& job, const CoordinatorLimits& limit
   memory.coordinator = {
       {"process", kProcessBytes},
       {"model, before and after the round", 2 * model},
+      {"model that agents download", model},
       {"optimizer state, before and after the round", 2 * state},
       {"sums", star ? codec.sums : 0},
       {"residual, in use and being stored", star && codec.encodes_again ? 2 * model : 0},
