@@ -10,7 +10,10 @@ namespace tributary {
 OperatorPorts::OperatorPorts(const CoordinatorSettings& settings, OperatorService::Machine machine,
                              OperatorService::Agents agents, Token first_command)
     : watchers_(settings.encrypted ? settings.watch_allow_file : "", "watchers"),
-      service_(std::move(machine), std::move(agents), first_command) {}
+      service_(std::move(machine), std::move(agents),
+               {.incoming_bytes_max = settings.machine.incoming_bytes_max,
+                .redo_models = settings.machine.redo_models},
+               first_command) {}
 
 // The servers' threads may wait in OperatorService::answer(), so close() must wake them first.
 OperatorPorts::~OperatorPorts() { service_.close(); }

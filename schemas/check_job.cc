@@ -153,7 +153,6 @@ Status check(const Job& job) {
   TRIBUTARY_TRY(given("name", job.name()));
   TRIBUTARY_TRY(given("state", job.state()));
   TRIBUTARY_TRY(given("mode", job.mode()));
-  TRIBUTARY_TRY(in_range("rounds_per_commit", job.rounds_per_commit(), 1, kRoundsPerCommitMax));
   TRIBUTARY_TRY(given("model", job.model()));
   TRIBUTARY_TRY(check_model(*job.model()).at("model"));
   TRIBUTARY_TRY(given("layer_map", job.layer_map()));
@@ -189,7 +188,6 @@ Status check(const Membership& membership) {
 
 Status check(const Plan& plan) {
   TRIBUTARY_TRY(round_id(plan.id()));
-  TRIBUTARY_TRY(given("rounds", plan.rounds()));
   TRIBUTARY_TRY(given("purpose", plan.purpose()));
   // A round always starts from the result of the round before it.
   TRIBUTARY_TRY(equal("model_version", plan.model_version(), plan.id()->round() - 1));

@@ -232,9 +232,6 @@ const Wrong kJob[] = {
         "values of all layers", kOverCap),
     wrong<wire::JobT>(
         "NoOptimizer", [](auto& m) { m.optimizer.reset(); }, "optimizer"),
-    wrong<wire::JobT>(
-        "BatchTooLong", [](auto& m) { m.rounds_per_commit = wire::kRoundsPerCommitMax + 1; },
-        "rounds_per_commit"),
     wrong<wire::JobChangeT>(
         "NoState", [](auto& m) { m.state = {}; }, "state"),
     wrong<wire::MembershipT>(

@@ -65,7 +65,6 @@ inline constexpr FixedValue kFixedValues[] = {
     {".chunk", 1},
     {".chunks", 2},
     {".contributor_set", 1},
-    {".rounds_per_commit", 2},
     {".exchanges_per_round", 2},
     {".sum_bits", 8},
     {".heartbeat_interval_ms", 100},

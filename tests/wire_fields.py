@@ -33,7 +33,6 @@ KEPT = {
     "Exchange.order": CHECKED,
     "Exchange.range_margin": IN_NETWORK,
     "Exchange.root": CHECKED,
-    "Job.rounds_per_commit": "commits of several rounds will use it",
     "Update.contributor_bits": CHECKED,
 }
 

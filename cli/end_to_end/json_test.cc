@@ -124,8 +124,8 @@ TEST_F(JsonTest, EncodeAndDecodeCountBytes) {
 TEST_F(JsonTest, MeasureHasTheFieldsOfTheDesign) {
   const Json data = this->data(
       {"codec", "measure", "--codec", "int8", "--in", update("a", 0), "--in", update("b", 1)});
-  EXPECT_THAT(keys(data),
-              UnorderedElementsAreArray(and_measured({"codec", "agents", "values", "rounds"})));
+  EXPECT_THAT(keys(data), UnorderedElementsAreArray(
+                              and_measured({"codec", "agents", "values", "rounds", "threads"})));
   EXPECT_EQ(data["codec"], "int8");
   EXPECT_EQ(data["agents"], 2);
   EXPECT_EQ(data["values"], 5000);
@@ -156,6 +156,16 @@ TEST_F(JsonTest, BackendsMeasureTheSame) {
   EXPECT_EQ(data(args)["nmse"], data(scalar)["nmse"]);
 }
 
+TEST_F(JsonTest, AnyNumberOfThreadsMeasuresTheSame) {
+  const std::vector<std::string> args = {"codec", "measure", "--codec",
+                                         "int8",  "--in",    update("a", 0)};
+  std::vector<std::string> two = args;
+  two.insert(two.end(), {"--threads", "2"});
+  EXPECT_EQ(data(args)["threads"], 1);
+  EXPECT_EQ(data(two)["threads"], 2);
+  EXPECT_EQ(data(args)["nmse"], data(two)["nmse"]);
+}
+
 // One codec gives an object, several give a list.
 TEST_F(JsonTest, SeveralCodecsAreRows) {
   const Json data = this->data(
@@ -163,8 +173,9 @@ TEST_F(JsonTest, SeveralCodecsAreRows) {
   ASSERT_EQ(data["codecs"].size(), 2u);
   EXPECT_EQ(data["codecs"][0]["codec"], "fp32");
   EXPECT_EQ(data["codecs"][0]["nmse"], 0);
-  EXPECT_THAT(keys(data["codecs"][1]),
-              UnorderedElementsAreArray(and_measured({"codec", "agents", "values", "rounds"})));
+  EXPECT_THAT(
+      keys(data["codecs"][1]),
+      UnorderedElementsAreArray(and_measured({"codec", "agents", "values", "rounds", "threads"})));
 }
 
 // 20,000 values keep this short; the fields are those of a large run.

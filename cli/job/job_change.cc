@@ -13,6 +13,7 @@
 #include "cli/text.h"
 #include "core/base/files/file.h"
 #include "core/net/zmq/control.h"
+#include "core/run/units/quantity.h"
 #include "core/service/operator_messages.h"
 
 namespace tributary {
@@ -26,6 +27,15 @@ struct ChangeOptions {
   std::string job;  // a file to submit, or the name of a job
   std::string reason;
 };
+
+// The estimate of the job's memory. Empty if the coordinator is of an earlier version.
+std::string memory_text(const Json& data) {
+  const auto memory = data.find("memory");
+  if (memory == data.end()) return {};
+  return fmt::format("memory: about {} at the coordinator, {} at each agent beside its trainer\n",
+                     quantity_text(Unit::bytes, memory->value("coordinator_bytes", 0.0)),
+                     quantity_text(Unit::bytes, memory->value("agent_bytes", 0.0)));
+}
 
 // The coordinator parses the file. It gets the folder as well, because relative paths in a job are
 // relative to its file.
@@ -42,6 +52,7 @@ Result<Answer> submit(const ChangeOptions& options) {
                           file.parent_path().string())));
   Answer answer;
   answer.text = fmt::format("submitted as job {}\n", data.at("job").dump());
+  answer.text += memory_text(data);
   // A coordinator of an earlier version sends none.
   for (const Json& warning : data.value("warnings", Json::array())) {
     answer.text += fmt::format("warning: {}\n", printable(warning.get<std::string>()));

@@ -49,6 +49,21 @@ Json json_of(const Coordinator::AgentView& agent) {
           {"model_version", agent.model_version}};
 }
 
+Json json_of(const std::vector<Holding>& holdings) {
+  Json items = Json::array();
+  for (const Holding& holding : holdings) {
+    if (holding.bytes > 0) items.push_back({{"what", holding.what}, {"bytes", holding.bytes}});
+  }
+  return items;
+}
+
+Json json_of(const JobMemory& memory) {
+  return {{"coordinator_bytes", total_bytes(memory.coordinator)},
+          {"agent_bytes", total_bytes(memory.agent)},
+          {"coordinator", json_of(memory.coordinator)},
+          {"agent", json_of(memory.agent)}};
+}
+
 // A job in one of these states never changes again, and its name is free.
 bool over(const Coordinator::JobView& job) {
   return job.state == wire::JobState::finished || job.state == wire::JobState::stopped;
@@ -67,6 +82,10 @@ std::string OperatorService::answer(std::string_view text) {
   if (pending->question.settings) {
     Result<SubmitJob> submit = submission(*pending->question.settings);
     if (!submit.ok()) return error_text(submit.status());
+    // Without a layer map there is no estimate; the machine refuses such a job.
+    if (Result<JobMemory> memory = memory_of(*submit, limits_); memory.ok()) {
+      pending->memory = std::move(*memory);
+    }
     pending->submit = std::move(*submit);
   }
   std::unique_lock lock(mutex_);
@@ -184,6 +203,7 @@ bool OperatorService::done(const CommandDone& done) {
   }
   Json data = {{"job", done.job}};
   if (pending->question.settings) data["warnings"] = job_warnings(*pending->question.settings);
+  if (pending->memory) data["memory"] = json_of(*pending->memory);
   resolve(*pending, ok_text(std::move(data)));
   return true;
 }

@@ -18,6 +18,7 @@
 
 #include "coordinator/operators/control_question.h"
 #include "core/base/status.h"
+#include "core/job/job_memory.h"
 #include "core/round/coordinator/coordinator.h"
 
 namespace tributary {
@@ -37,8 +38,12 @@ class OperatorService {
   };
 
   // `first_command` is the number of the first command; later ones count up from it.
-  OperatorService(Machine machine, Agents agents, Token first_command)
-      : machine_(std::move(machine)), agents_(std::move(agents)), next_command_(first_command) {}
+  OperatorService(Machine machine, Agents agents, const CoordinatorLimits& limits,
+                  Token first_command)
+      : machine_(std::move(machine)),
+        agents_(std::move(agents)),
+        limits_(limits),
+        next_command_(first_command) {}
 
   // Returns the answer to a command. Blocks until the loop has handled it and, if it changes a job,
   // until the journal has stored the change; at most 20 s. Every failure is an answer with an
@@ -58,6 +63,7 @@ class OperatorService {
   struct Pending {
     ControlQuestion question;
     SubmitJob submit = {};
+    std::optional<JobMemory> memory;  // of `submit`
     std::optional<std::string> answer;
   };
 
@@ -69,6 +75,7 @@ class OperatorService {
 
   Machine machine_;
   const Agents agents_;
+  const CoordinatorLimits limits_;
   Token next_command_;
   std::map<Token, std::shared_ptr<Pending>> commands_;  // belongs to the loop's thread
 

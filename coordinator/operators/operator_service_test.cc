@@ -34,6 +34,7 @@ class OperatorServiceTest : public testing::Test {
            [](const std::string& id) {
              return Status(StatusCode::not_found, {.what = "agent '" + id + "'"});
            }},
+      {.incoming_bytes_max = 17u << 20, .redo_models = 1},
       10};
   std::vector<std::string> allowed_;
   std::vector<Coordinator::JobView> jobs_ = {{.job = 7,
@@ -112,6 +113,12 @@ TEST_F(OperatorServiceTest, ANameIsOneJobsUntilThatIsOver) {
   EXPECT_EQ(data["job"], 8);
   ASSERT_EQ(data["warnings"].size(), 1u) << "a sparse codec needs more than 2 rounds";
   EXPECT_NE(data["warnings"][0].get<std::string>().find("the job has 2 rounds"), std::string::npos);
+  for (const char* const side : {"coordinator", "agent"}) {
+    std::uint64_t bytes = 0;
+    for (const Json& holding : data["memory"][side]) bytes += holding["bytes"].get<std::uint64_t>();
+    EXPECT_EQ(data["memory"][std::string(side) + "_bytes"], bytes) << side;
+    EXPECT_GT(bytes, 1u << 20) << side;
+  }
 }
 
 TEST_F(OperatorServiceTest, ANameRefersToTheJobThatIsNotOver) {

@@ -143,19 +143,6 @@ constexpr std::array kJobRules = {
     JobRule{.refuses = false,
             .applies =
                 [](const JobCase& job_case) {
-                  return job_case.job.policy.exchanges_per_round > 1 && !job_case.codec.conserves();
-                },
-            .why =
-                [](const JobCase& job_case) {
-                  return fmt::format("{} keeps no residual, so rounds have one exchange and not {}",
-                                     job_case.codec.spec(),
-                                     job_case.job.policy.exchanges_per_round);
-                },
-            .instead = "take exchanges_per_round = 1, or a codec with error feedback such as "
-                       "\"topk:cr=0.01\""},
-    JobRule{.refuses = false,
-            .applies =
-                [](const JobCase& job_case) {
                   return job_case.job.policy.exchanges_per_round > 1 &&
                          job_case.job.collective == "star" && !job_case.planned();
                 },

@@ -139,13 +139,6 @@ INSTANTIATE_TEST_SUITE_P(
                  job.optimizer = "rmsprop:momentum=0.9";
                },
                "no metric for optimizer = \"rmsprop:momentum=0.9\""},
-        Warned{"ExchangesWithoutAResidual",
-               [](JobSettings& job) {
-                 job.policy.codec = "dgc:cr=0.25,momentum=0";
-                 job.policy.exchanges_per_round = 4;
-                 job.collective = "ring";
-               },
-               "keeps no residual"},
         Warned{"ExchangesByTheStar", [](JobSettings& job) { job.policy.exchanges_per_round = 4; },
                "the star has one exchange"}),
     [](const testing::TestParamInfo<Warned>& tested) { return tested.param.name; });

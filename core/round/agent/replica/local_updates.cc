@@ -85,13 +85,14 @@ void LocalUpdates::take(const RoundPlan& trained, std::uint32_t exchange,
                         std::shared_ptr<FloatVector> update) {
   const auto weight = static_cast<float>(trained.wire().weight);
   const std::uint64_t round = trained.key().round;
-  const std::uint64_t missing = residual_.missing(round);
-  // Four cases. A later exchange of a round adds to the residual of the exchanges before it. A plan
-  // with codecs that keep their own memory needs the bare update beside the residual. An update
-  // whose end was added in parts adds its beginning. A complete update is moved without a copy if
-  // possible.
-  if (exchange > 0) {
-    residual_.add(0, *update, weight);
+  const std::uint64_t missing = exchange > 0 ? values_ : residual_.missing(round);
+  // Four cases. A later exchange of a round adds to what the exchanges before it have taken: if the
+  // round fails, the next attempt sends all of it. A plan with codecs that keep their own memory
+  // needs the bare update beside the residual. An update whose end was added in parts adds its
+  // beginning. A complete update is moved without a copy if possible.
+  if (exchange > 0 && (trained.conserves() || update_)) {
+    take_beside(trained, *update, weight);
+    add_outside_residual(trained, *update, weight);
   } else if (!trained.conserves()) {
     FloatVector& values = own(update);
     // The end of the update was added to the residual in parts already.
@@ -128,6 +129,19 @@ void LocalUpdates::take_beside(const RoundPlan& plan, std::span<const float> upd
     at = bucket.first_value + bucket.values;
   }
   residual_.add(at, update.subspan(at), weight);
+}
+
+// Adds the values of the buckets that keep no residual to those of the exchanges before.
+void LocalUpdates::add_outside_residual(const RoundPlan& plan, std::span<const float> update,
+                                        float weight) {
+  if (plan.conserves()) return;
+  auto sum = std::make_shared<FloatVector>(*update_);  // an exchange may hold the old one
+  for (const ValueRun& run : runs_without_residual(plan)) {
+    for (std::uint64_t i = run.first; i < run.first + run.values; ++i) {
+      (*sum)[i] += weight * update[i];
+    }
+  }
+  update_ = std::move(sum);
 }
 
 // An update that was trained for an earlier round can serve this one, provided that the same

@@ -1,5 +1,5 @@
 // Holds the updates of this agent that are not committed: the residual and, for a codec that does
-// not conserve, the last update, which is sent once or dropped.
+// not conserve, those of the last round, which are sent once or dropped.
 //
 // The caller passes finite updates with the length of the job's model. Values that turn out to be
 // too large for an encoding are dropped. Memory: at most one model for the residual and one for the
@@ -82,10 +82,11 @@ class LocalUpdates {
 
   static std::vector<ValueRun> runs_without_residual(const RoundPlan& plan);
   void take_beside(const RoundPlan& plan, std::span<const float> update, float weight);
+  void add_outside_residual(const RoundPlan& plan, std::span<const float> update, float weight);
 
   ResidualAccount residual_;
   std::uint64_t values_ = 0;  // number of values in the job's model
-  SharedFloats update_;       // of the last round; null: none
+  SharedFloats update_;       // of the last round, the sum over its exchanges; null: none
   // The last update was taken, and no round has counted it. The buckets without a residual are
   // those of its plan, because only their values are in `update_` alone.
   bool left_over_ = false;

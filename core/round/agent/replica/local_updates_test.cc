@@ -59,6 +59,43 @@ TEST_F(SomeUpdates, KeepsTheUpdateOfACodecThatDoesNotConserveBesideTheResidual) 
   EXPECT_FALSE(updates_.has_update_of(*plan));
 }
 
+// The next attempt sends the updates of all exchanges, also those that an exchange still holds.
+TEST_F(SomeUpdates, KeepsTheSumOfARoundsExchanges) {
+  for (const char* const codec : {"fp32", "signsgd", "qsgd", "dgc", "thc:range=minmax"}) {
+    updates_.begin_job(kSmallValues);
+    const auto plan = agent_.round_plan(
+        1, {.codec = codec, .members = 1, .collective = wire::Collective::ring, .exchanges = 3});
+    updates_.take(*plan, 0, all(1));
+    const auto held = updates_.hold();
+    updates_.take(*plan, 1, all(2));
+    updates_.take(*plan, 2, all(4));
+    updates_.round_ended(false);
+    const auto next = agent_.round_plan(1, {.codec = codec});
+    ASSERT_TRUE(updates_.has_update_of(*next)) << codec;
+    for (const PlannedBucket& bucket : next->buckets()) {
+      EXPECT_EQ(updates_.input_of(bucket)[0], 7) << codec;
+    }
+    if (!plan->conserves()) {
+      EXPECT_EQ(residual(), FloatVector()) << codec;
+      EXPECT_EQ((*held[1])[0], 1) << codec;
+    }
+    updates_.round_ended(true);
+    EXPECT_FALSE(updates_.has_update_of(*agent_.round_plan(2, {.codec = codec}))) << codec;
+  }
+}
+
+// The round was committed without this agent while it trained for a later exchange.
+TEST_F(SomeUpdates, AnUpdateOfALateExchangeWaitsForTheNextRound) {
+  const auto plan = agent_.round_plan(
+      1, {.codec = "signsgd", .members = 1, .collective = wire::Collective::ring, .exchanges = 2});
+  updates_.take(*plan, 0, all(1));
+  updates_.round_ended(true);
+  updates_.take(*plan, 1, all(2));
+  const auto next = agent_.round_plan(2, {.codec = "signsgd"});
+  ASSERT_TRUE(updates_.has_update_of(*next));
+  EXPECT_EQ(updates_.input_of(next->buckets()[0])[0], 2);
+}
+
 TEST_F(SomeUpdates, KeepsAnUpdateUntilARoundCountsIt) {
   for (const char* const codec : {"fp32", "signsgd"}) {
     updates_.begin_job(kSmallValues);

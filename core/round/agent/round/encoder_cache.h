@@ -21,7 +21,7 @@ class EncoderCache {
   // The existing encoder of a bucket, or null.
   Encoder* find(const PlannedBucket& bucket);
   // Drops the encoder of a bucket with its memory.
-  void drop(const PlannedBucket& bucket) { encoders_.erase(bucket.index); }
+  void drop(const PlannedBucket& bucket) { encoders_.erase(bucket.place); }
   void clear() { encoders_.clear(); }
 
  private:
@@ -33,7 +33,7 @@ class EncoderCache {
     std::uint32_t epoch = 0;
     std::unique_ptr<Encoder> encoder;
   };
-  std::map<std::uint32_t, Kept> encoders_;  // by bucket
+  std::map<std::uint32_t, Kept> encoders_;  // by the bucket's place, for all exchanges of a round
 };
 
 }  // namespace tributary

@@ -139,8 +139,6 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
                                                   : Bitmap(plan.participants, plan.agents);
   made->agents_ = made->participants_.count();
   if (made->agents_ == 0) return disagree("participants of a plan", "at least one", "none");
-  // The schema allows several rounds per plan; this version does not.
-  if (plan.rounds != 1) return disagree("rounds of a plan", "1", fmt::format("{}", plan.rounds));
   if (!plan.exchanges.empty()) made->collective_ = plan.exchanges[0]->collective;
   if (plan.exchanges_per_round > 1 && !made->by_peers()) {
     return disagree("exchanges of a round by the star", "1",

@@ -160,7 +160,6 @@ PlanRequest JobRun::request_plan(const Bitmap& participants) {
   const bool some_late = prompt.count() < participants.count();
   const wire::Collective collective = peers_.choose(
       advice_.policy(), {.prompt = prompt.count(), .some_late = some_late}, next_round(), reason);
-  const std::uint32_t exchanges = peers_.exchanges(advice_.policy(), collective, reason);
   PlanRequest request{
       .key = {.job = job_.id(),
               .round = next_round(),
@@ -173,7 +172,7 @@ PlanRequest JobRun::request_plan(const Bitmap& participants) {
       .payload_bytes = uploads.part_bytes(),
       .payloads_in_flight_max = uploads.called() ? 0 : uploads.window(),
       .collective = collective,
-      .exchanges_per_round = exchanges,
+      .exchanges_per_round = PeerPolicy::exchanges(advice_.policy(), collective),
       .deadline_ms = peers_.deadline_ms(collective, next_round()),
       .trigger = retry_.attempt > 0 ? wire::Trigger::after_abort : wire::Trigger::unchanged,
       .reason = std::move(reason)};

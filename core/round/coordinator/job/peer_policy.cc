@@ -76,22 +76,6 @@ wire::Collective PeerPolicy::choose(const RoundPolicy& policy, const Participant
   return wire::Collective::star;
 }
 
-// If a round with several exchanges is given up, its updates stay in the residuals, so every codec
-// of the round must have one.
-std::uint32_t PeerPolicy::exchanges(const RoundPolicy& policy, wire::Collective collective,
-                                    std::string& reason) const {
-  if (collective == wire::Collective::star || policy.exchanges_per_round == 1) return 1;
-  std::vector<std::string> specs = policy.codecs;
-  if (specs.empty()) specs.push_back(policy.codec);
-  for (const std::string& spec : specs) {
-    const Result<std::shared_ptr<const Codec>> codec = job_.coordinator.cache.get(spec);
-    if (!codec.ok() || (*codec)->conserves()) continue;
-    reason = fmt::format("Use one exchange per round: {} keeps no residual", spec);
-    return 1;
-  }
-  return policy.exchanges_per_round;
-}
-
 // An exchange among peers gets half of the deadline, so that the star has the other half if it
 // fails.
 std::uint32_t PeerPolicy::deadline_ms(wire::Collective collective, std::uint64_t round) const {

@@ -37,9 +37,10 @@ class PeerPolicy {
   // fourth round uses the star, because only there can they contribute.
   wire::Collective choose(const RoundPolicy& policy, const Participants& participants,
                           std::uint64_t round, std::string& reason) const;
-  // The number of exchanges in the round. `reason` is replaced if it is lower than the policy's.
-  std::uint32_t exchanges(const RoundPolicy& policy, wire::Collective collective,
-                          std::string& reason) const;
+  // The number of exchanges in a round: only members among themselves can have several.
+  static std::uint32_t exchanges(const RoundPolicy& policy, wire::Collective collective) {
+    return collective == wire::Collective::star ? 1 : policy.exchanges_per_round;
+  }
   // An exchange among peers gets half of the round's time; the other half is for the star that may
   // replace it.
   std::uint32_t deadline_ms(wire::Collective collective, std::uint64_t round) const;
