@@ -195,9 +195,10 @@ void Federation::kill_agent(std::uint32_t agent) {
 // for its last round.
 void Federation::note_rounds_taken(std::uint32_t agent) {
   std::set<std::uint64_t>& taken = taken_[agent_id(agent)];
-  for (const std::string& line :
-       agents_[agent]->lines_with({"contribution stored", "update_taken=true"})) {
-    taken.insert(std::stoull(field(line, "update_round")));
+  for (const char* message : {"contribution stored", "model stored"}) {
+    for (const std::string& line : agents_[agent]->lines_with({message, "update_stored=true"})) {
+      taken.insert(std::stoull(field(line, "update_round")));
+    }
   }
   const Result<AgentState> state = read_agent_journal(agent_journal(agent));
   ASSERT_TRUE(state.ok()) << state.status().text();
