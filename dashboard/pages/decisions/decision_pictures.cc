@@ -41,10 +41,9 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
   ratios_ = new PlotView(
       {.title = "Ratios: share of rounds", .x = {"Ratio", Unit::one}, .y = {"Rounds", Unit::share}},
       &ratio_group_);
-  names_ = new PlotView({.title = "Codecs and collectives",
-                         .x = {"Rounds", Unit::share},
-                         .spans_in_legend = false},
-                        &name_group_);
+  names_ = new PlotView(
+      {.title = "Codecs and collectives", .x = {"Rounds", Unit::share}, .spans_in_legend = false},
+      &name_group_);
   for (PlotView* view : {rate_, alpha_, seconds_}) {
     view->setMinimumHeight(kPictureHeightMin);
     over_rounds_->addWidget(view);

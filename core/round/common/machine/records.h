@@ -241,8 +241,8 @@ struct ContributionPart {
 };
 
 // A contribution: the residual that remains if it counts, stored before any payload of a last stage
-// is sent. Its parts are added to the stored parts of the same round; a part of the same bucket is replaced.
-// A record without parts stores only the residual.
+// is sent. Its parts are added to the stored parts of the same round; a part of the same bucket is
+// replaced. A record without parts stores only the residual.
 //
 // The residual with the round's update is not stored with the parts. If the process ends before the
 // round is decided, and the round does not count, that update is lost with the process's memory,
