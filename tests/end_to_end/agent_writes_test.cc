@@ -57,7 +57,7 @@ TEST_P(AgentWrites, InARound) {
   const double models = (after - before) / kRoundsCounted / kModelBytes;
   fmt::print("{}: {:.3f} models in a round\n", GetParam().codec, models);
   EXPECT_LT(models, GetParam().models_max);
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_identical();
 }
 

@@ -26,7 +26,7 @@ TEST_P(LayerBitsOfAJob, AreInTheJournal) {
                          .coordinator_settings = {std::string("job.collective=") + GetParam()},
                          .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0"}});
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_identical();
   const auto file = RunFile::open(federation.coordinator_journal());
   ASSERT_TRUE(file.ok()) << file.status().text();

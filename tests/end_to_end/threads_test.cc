@@ -29,7 +29,7 @@ FederationOptions threads_options(const std::string& threads) {
 std::string model_with_threads(std::uint32_t threads) {
   Federation federation(threads_options(std::to_string(threads)));
   federation.start_all();
-  federation.expect_everybody_ends();
+  federation.expect_all_end();
   federation.expect_identical();
   EXPECT_FALSE(federation.coordinator()
                    .lines_with({"listening", "threads=" + std::to_string(threads)})
