@@ -250,10 +250,9 @@ void RoundExchange::prepare(std::vector<ContributionPart> parts) {
   for (const ContributionPart& part : parts) residual.open(id, *round_->member(), part);
   context_.store.push(ContributionRecord{.id = id,
                                          .agent_index = *round_->member(),
-                                         .residual = nullptr,
+                                         .residual = residual.shared(),
                                          .residual_stamp = residual.stamp(),
-                                         .parts = std::move(parts),
-                                         .encoded = residual.shared()},
+                                         .parts = std::move(parts)},
                       [this, id] {
                         if (!round_ || round_->key() != id) return;
                         prepared_ = true;

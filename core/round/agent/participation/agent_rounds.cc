@@ -212,8 +212,7 @@ void AgentRounds::committed() {
   forget_round();
   commit_.clear();
   parts_.transfer.replica_stored();
-  context_.store.push(parts_.replica.record(parts_.peers.epoch(), parts_.updates.residual(),
-                                            Replica::Checkpoint::if_due),
+  context_.store.push(parts_.replica.record(parts_.peers.epoch(), parts_.updates.residual()),
                       [this, id, hash] { send_applied(id, hash); });
 }
 

@@ -31,10 +31,9 @@ class ResidualAccount {
   ResidualAccount() = default;
   // A residual of zeros for a model of `values` values. It takes no memory until the first change.
   explicit ResidualAccount(std::uint64_t values) : count_(values) {}
-  // Continues from a stored replica and its undecided rounds. `gradient`: the values are in units
-  // of a learning rate.
+  // Continues from a stored replica and its undecided rounds.
   ResidualAccount(std::uint64_t values, const ReplicaRecord& record,
-                  std::vector<UndecidedRound> undecided, bool gradient);
+                  std::vector<UndecidedRound> undecided);
 
   // The current residual, shared. Later changes copy it first. Null: zeros.
   SharedFloats shared() const { return values_; }
@@ -83,7 +82,6 @@ class ResidualAccount {
  private:
   FloatVector& writable_values();
   void settle_parts(const UndecidedRound& round, const Bitmap& contributed);
-  void take_stamp(const ResidualStamp& stamp);
   void add_to_undecided(std::uint64_t first, std::span<const float> update, float weight);
 
   std::uint64_t count_ = 0;
