@@ -176,7 +176,7 @@ TEST_F(MachineLoopTest, OneEventTooManyEndsTheLoop) {
   EXPECT_EQ(handled.size(), 2u);
 }
 
-// The event has a view into a buffer that somebody else owns.
+// The event has a view into a buffer that another object owns.
 TEST_F(MachineLoopTest, BorrowedDataLivesUntilItsEventIsHandled) {
   MachineLoop loop = make();
   auto owner = std::make_shared<const Bytes>(Bytes{1, 2, 3});

@@ -169,7 +169,7 @@ TEST_P(PeerLinkTest, WithoutAnEpochNothingIsSent) {
   EXPECT_EQ(next(1).frame, "there");
 }
 
-// Each of the others is told once, and their own exchange continues.
+// Each of the others gets one event, and their own exchange continues.
 TEST_P(PeerLinkTest, AMemberThatEndsIsLostAtTheOthers) {
   make(3);
   open_all(7);

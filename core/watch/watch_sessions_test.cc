@@ -181,8 +181,8 @@ TEST_F(WatchSessionsTest, ASilentObserverGivesItsPlaceToANewOne) {
   EXPECT_EQ(trouble(next()).code(), StatusCode::resource_exhausted) << "nobody else is silent";
 }
 
-// Three operators' places besides three observers': with all screens open, somebody must still be
-// able to stop a job.
+// Three operators' places besides three observers': with all screens open, an operator must still
+// be able to stop a job.
 TEST_F(WatchSessionsTest, AnOperatorTakesNoPlaceOfAnObserver) {
   for (const ConnectionId from : {1u, 2u, 3u}) EXPECT_TRUE(portion(from).first);
   for (const ConnectionId from : {4u, 5u, 6u}) {

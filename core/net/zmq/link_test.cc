@@ -309,7 +309,7 @@ TEST_P(Links, TheSameKeyTwiceIsTwoConnections) {
   EXPECT_EQ(text(two.last<Received>()->frame), std::to_string(hub.all<Connected>()[1]->connection));
 }
 
-// An encrypted hub without an allow-list would admit nobody.
+// An encrypted hub without an allow-list would admit no agent.
 TEST(LinkOptions, MistakesAreErrors) {
   Federation federation;
   EXPECT_FALSE(

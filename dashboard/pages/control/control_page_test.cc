@@ -57,8 +57,8 @@ TEST_F(ControlPageTest, WithoutACoordinatorItReportsThatAndDoesNothing) {
   EXPECT_EQ(page_.answers(), "");
 }
 
-// A job submitted by somebody else must not move the selection: the next click could stop the wrong
-// job.
+// A job that another operator submitted must not move the selection: the next click could stop the
+// wrong job.
 TEST_F(ControlPageTest, JobsStandInTheTable) {
   open_run("run.db");
   const QAbstractItemModelTester tester(&page_.jobs().model());

@@ -167,7 +167,7 @@ TEST_P(Meshes, ManyLargeMessagesKeepTheirOrder) {
   }
 }
 
-// For 20 ms nobody answers the first attempts.
+// The attempts of the first 20 ms get no answer.
 TEST_P(Meshes, AMemberThatComesLaterIsFound) {
   open(0);
   ASSERT_TRUE(send(0, 1, "are you there?").ok());
