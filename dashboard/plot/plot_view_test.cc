@@ -424,7 +424,7 @@ TEST_F(PlotViewTest, WithoutSamplesItShowsItsEmptyText) {
   QTest::keyClick(&nothing, Qt::Key_BracketRight);
 }
 
-// A line across the missing samples would claim values that nobody measured.
+// A line across the missing samples would claim values without a measurement.
 TEST_F(PlotViewTest, GapsAreGaps) {
   auto gapped =
       series_of_function(101, [](double x) { return x > 40 && x < 60 ? std::nan("") : 1.0; });

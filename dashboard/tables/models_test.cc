@@ -334,7 +334,7 @@ TEST(EventsModel, FiftyThousandInPortionsTakeASignalOrTwoEach) {
   EXPECT_EQ(model.event_at(49'999).number, 60'000);
 }
 
-// The mark has a colour and the text has the level, so nobody depends on colour alone. Levels sort
+// The mark has a colour and the text has the level, so no reader needs the colour. Levels sort
 // by severity, not by name.
 TEST(EventsModel, SaysWhenAndHowGrave) {
   RunView view;

@@ -248,7 +248,7 @@ TEST_F(MainWindowTest, ASpoiltLayoutIsNotTaken) {
   EXPECT_TRUE(happens([&] { return window_->docks().page_in_sight("overview"); }));
 }
 
-// The action's check mark follows the state, whoever changes it.
+// The action's check mark follows every change of the state.
 TEST_F(MainWindowTest, LiveAndPausedHaveAKey) {
   PlotGroup& group = context_->group();
   EXPECT_TRUE(group.x_axis().live());

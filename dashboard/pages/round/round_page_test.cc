@@ -143,7 +143,7 @@ TEST_F(RoundPageTest, AClickOnARowSelectsItsAgentInTheTable) {
   EXPECT_EQ(requested[0][0].toString(), "a");
 }
 
-// A new round would replace the picture that somebody examines.
+// A new round would replace the picture that the user examines.
 TEST_F(RoundPageTest, AZoomHoldsTheRoundAndTheWayBackLeavesIt) {
   RunWriter writer(run_db());
   open_page(writer, 2);
