@@ -10,6 +10,7 @@
 #include <iterator>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "schemas/walk.h"
@@ -189,7 +190,7 @@ class TableFiller {
   }
   template <HasFields Object>
   auto object(const Place& place, const Object*) {
-    if constexpr (requires { typename Object::NativeTableType; }) {
+    if constexpr (std::is_base_of_v<flatbuffers::Table, Object>) {
       return table<Object>(place);
     } else {
       return keep(structure<Object>(place));

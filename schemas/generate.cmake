@@ -1,27 +1,43 @@
 # tributary_generate_wire(SCHEMAS INCLUDE_DIR HEADERS SOURCE) generates "schemas/frame_generated.h"
 # and "schemas/message_kinds_generated.h" below INCLUDE_DIR from the schemas in the folder SCHEMAS.
 # It sets HEADERS to the paths of both, and SOURCE to the file that defines what the first one
-# declares.
+# declares. tributary_generate_tables_only(SCHEMAS INCLUDE_DIR HEADERS) leaves the object API out, so no
+# source is needed.
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(TRIBUTARY_SPLIT_HEADER_SCRIPT "${CMAKE_CURRENT_LIST_DIR}/split_header.py")
 set(TRIBUTARY_MESSAGE_KINDS_SCRIPT "${CMAKE_CURRENT_LIST_DIR}/message_kinds.cmake")
 
 function(tributary_generate_wire schemas include_dir headers_out source_out)
+  set(header "${include_dir}/schemas/frame_generated.h")
+  set(source "${include_dir}/schemas/frame_generated.cc")
+  # schemas/frame.h requires the object API.
+  tributary_run_flatc("${schemas}" "${include_dir}" headers
+    SOURCE "${source}" OPTIONS --gen-object-api --gen-compare
+    THEN COMMAND Python3::Interpreter -B "${TRIBUTARY_SPLIT_HEADER_SCRIPT}"
+                 "${header}" "${source}" --include schemas/frame_generated.h)
+  set(${headers_out} ${headers} PARENT_SCOPE)
+  set(${source_out} "${source}" PARENT_SCOPE)
+endfunction()
+
+function(tributary_generate_tables_only schemas include_dir headers_out)
+  tributary_run_flatc("${schemas}" "${include_dir}" headers)
+  set(${headers_out} ${headers} PARENT_SCOPE)
+endfunction()
+
+# tributary_run_flatc(SCHEMAS INCLUDE_DIR HEADERS [SOURCE file] [OPTIONS options of flatc...] [THEN command...])
+function(tributary_run_flatc schemas include_dir headers_out)
+  cmake_parse_arguments(arg "" "SOURCE" "OPTIONS;THEN" ${ARGN})
   file(GLOB inputs CONFIGURE_DEPENDS "${schemas}/*.fbs")
   set(folder "${include_dir}/schemas")
   set(headers "${folder}/frame_generated.h" "${folder}/message_kinds_generated.h")
-  set(source "${folder}/frame_generated.cc")
   add_custom_command(
-    OUTPUT ${headers} "${source}"
+    OUTPUT ${headers} ${arg_SOURCE}
     COMMAND "${CMAKE_COMMAND}" -E make_directory "${folder}"
-    # One header for all schema files. schemas/frame.h requires the object API, and schemas/walk.h
-    # the static reflection.
+    # One header for all schema files. schemas/walk.h requires the static reflection.
     COMMAND "${FLATC}" --cpp --gen-all --cpp-std c++17 --cpp-static-reflection --scoped-enums
-            --gen-object-api --gen-compare --warnings-as-errors
-            -o "${folder}" "${schemas}/frame.fbs"
-    COMMAND Python3::Interpreter -B "${TRIBUTARY_SPLIT_HEADER_SCRIPT}"
-            "${folder}/frame_generated.h" "${source}" --include schemas/frame_generated.h
+            ${arg_OPTIONS} --warnings-as-errors -o "${folder}" "${schemas}/frame.fbs"
+    ${arg_THEN}
     COMMAND "${CMAKE_COMMAND}" "-DFROM=${schemas}/frame.fbs"
             "-DTO=${folder}/message_kinds_generated.h" -P "${TRIBUTARY_MESSAGE_KINDS_SCRIPT}"
     DEPENDS ${inputs} "${TRIBUTARY_MESSAGE_KINDS_SCRIPT}" "${TRIBUTARY_SPLIT_HEADER_SCRIPT}"
@@ -35,7 +51,6 @@ function(tributary_generate_wire schemas include_dir headers_out source_out)
   add_custom_target(${name} DEPENDS ${headers})
   add_dependencies(generated_headers ${name})
   set(${headers_out} ${headers} PARENT_SCOPE)
-  set(${source_out} "${source}" PARENT_SCOPE)
 endfunction()
 
 # tributary_generate_tables(LIBRARY NAME [INCLUDES headers...]) generates "FOLDER/NAME_generated.h"
