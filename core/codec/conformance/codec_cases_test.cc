@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <vector>
 
+#include "core/base/sanitized_testing.h"
 #include "core/codec/chunks.h"
 #include "core/codec/codec_testing.h"
 
@@ -27,12 +30,21 @@ class CodecCases : public testing::TestWithParam<std::string> {
   std::unique_ptr<Codec> codec_;
 };
 
-// Sizes at and next to every boundary of a block, a vector or a chunk.
-constexpr std::size_t kSizes[] = {0,    1,    2,    3,    7,    15,   16,   17,   31,
-                                  33,   63,   64,   65,   127,  128,  129,  255,  257,
-                                  1000, 4095, 4096, 4097, 8191, 8192, 8193, 12289};
-constexpr std::size_t kChunkSizes[] = {kChunkValues - 1, kChunkValues, kChunkValues + 1,
-                                       2 * kChunkValues + 77};
+// Sizes at and next to every boundary of a block, a vector or a chunk. Where memory is checked, of
+// the large ones an exact multiple and one value more: both ends of a buffer.
+const std::vector<std::size_t> kSizes =
+    kMemoryIsChecked
+        ? std::vector<std::size_t>{0,  1,  2,   3,   7,   15,  16,  17,   31,   33,  63,
+                                   64, 65, 127, 128, 129, 255, 257, 1000, 4097, 8192}
+        : std::vector<std::size_t>{0,    1,    2,    3,    7,    15,   16,   17,   31,
+                                   33,   63,   64,   65,   127,  128,  129,  255,  257,
+                                   1000, 4095, 4096, 4097, 8191, 8192, 8193, 12289};
+const std::vector<std::size_t> kChunkSizes =
+    kMemoryIsChecked ? std::vector<std::size_t>{kChunkValues + 1, 2 * kChunkValues + 77}
+                     : std::vector<std::size_t>{kChunkValues - 1, kChunkValues, kChunkValues + 1,
+                                                2 * kChunkValues + 77};
+const std::vector<std::size_t> kThreads =
+    kMemoryIsChecked ? std::vector<std::size_t>{2, 5} : std::vector<std::size_t>{1, 2, 5};
 
 TEST_P(CodecCases, CanonicalSpecMakesTheSameCodec) {
   const auto again = codec_of(codec_->spec());
@@ -223,7 +235,7 @@ TEST_P(CodecCases, EveryNumberOfThreadsGivesTheSameBytes) {
     const auto all = updates(Pattern::lognormal, size, 2);
     const Trace expected = codec_testing::play(*codec_, all, 2, {.backend = Backend::scalar});
     EXPECT_EQ(expected.error, "");
-    for (const std::size_t threads : {1u, 2u, 5u}) {
+    for (const std::size_t threads : kThreads) {
       ThreadPool pool(threads);
       const Trace got = codec_testing::play(*codec_, all, 2, {.pool = &pool});
       ASSERT_TRUE(got == expected) << threads << " threads, " << size << " values";
