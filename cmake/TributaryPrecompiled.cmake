@@ -8,7 +8,7 @@
 set(TRIBUTARY_PRECOMPILED_DIR "${CMAKE_CURRENT_LIST_DIR}/precompiled")
 option(TRIBUTARY_PRECOMPILE "Read common headers once" ON)
 set(TRIBUTARY_HOT_OPTIONS "" CACHE STRING
-    "Compiler options of the libraries in which tests spend their time")
+    "Compiler options of the libraries that compute: tests and training spend their time there")
 # A sanitizer doubles the time that the compiler needs to optimise, and some libraries' tests never recover it.
 set(TRIBUTARY_HOT_TARGETS "." CACHE STRING
     "Regular expression: those of these libraries and tests that get the options")
@@ -62,10 +62,17 @@ function(tributary_precompiled target)
   endif()
 endfunction()
 
-# tributary_hot(TARGET): tests spend their time in TARGET, so it is worth optimising.
-function(tributary_hot target)
-  if(TRIBUTARY_HOT_OPTIONS AND target MATCHES "${TRIBUTARY_HOT_TARGETS}")
+# tributary_hot_options(TARGET): TARGET computes or sends values, so it is worth optimising.
+function(tributary_hot_options target)
+  if(target MATCHES "${TRIBUTARY_HOT_TARGETS}")
     target_compile_options(${target} PRIVATE ${TRIBUTARY_HOT_OPTIONS})
+  endif()
+endfunction()
+
+# tributary_hot(TARGET): the same for a library with a precompiled header.
+function(tributary_hot target)
+  tributary_hot_options(${target})
+  if(TRIBUTARY_HOT_OPTIONS AND target MATCHES "${TRIBUTARY_HOT_TARGETS}")
     tributary_precompiled(${target} hot)
   else()
     tributary_precompiled(${target})
