@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "core/round/coordinator/context/stragglers.h"
 #include "core/sim/federation/federation_testing.h"
@@ -180,6 +181,25 @@ INSTANTIATE_TEST_SUITE_P(
                    .incoming_bytes_max = 348'160,
                    .gap_max = 13}),
     [](const testing::TestParamInfo<UplinkCase>& one) { return one.param.name; });
+
+// The payloads of these codecs are gathered, and each says by itself what it contains.
+std::vector<UplinkCase> uplinks_of_codecs() {
+  std::vector<UplinkCase> cases;
+  for (const std::string codec : {"bf16", "int8", "threelc", "topk:cr=0.1", "gcomp", "zstd"}) {
+    cases.push_back({.name = codec.substr(0, codec.find(':')),
+                     .bytes_per_s = 4e5,
+                     .values = 81'920,
+                     .bucket_values = 16'384,
+                     .codec = codec,
+                     .gap_max = 14});
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, SlowUplink, testing::ValuesIn(uplinks_of_codecs()),
+                         [](const testing::TestParamInfo<UplinkCase>& one) {
+                           return one.param.name;
+                         });
 
 TEST(LateAgents, AnAgentThatIsFastAgainIsAwaitedAgain) {
   Federation federation(eight_agents("fp32"));

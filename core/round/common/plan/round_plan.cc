@@ -130,6 +130,13 @@ std::uint64_t PlannedBucket::stage_bytes_max(std::uint32_t agents) const {
   return side_by_side ? (payload_bytes + kAgentBytes) * agents : payload_bytes;
 }
 
+// A receiver decodes each gathered payload by itself. The place of an addend in a sum may follow
+// from the round, unless its bytes are the values.
+bool PlannedBucket::outlives_round() const {
+  if (stages() > 1 || !keeps_residual()) return false;
+  return codec->stages()[0].combine == Combine::gather || !codec->lossy();
+}
+
 Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan,
                                                          const JobModel& job, CodecCache& cache) {
   std::shared_ptr<RoundPlan> made(new RoundPlan);

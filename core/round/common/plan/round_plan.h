@@ -65,10 +65,7 @@ struct PlannedBucket {
   bool keeps_error() const { return codec->keeps_error(); }
   // True if an agent's payload has the same values in every round: a decoder needs nothing of the
   // round in which it was encoded, and the residual takes what the payload lacks.
-  bool outlives_round() const {
-    return stages() == 1 && codec->stages()[0].combine == Combine::sum && keeps_residual() &&
-           !codec->lossy();
-  }
+  bool outlives_round() const;
   // True if the other bucket has the same values and the same codec.
   bool same_as(const PlannedBucket& other) const {
     return first_value == other.first_value && values == other.values &&
