@@ -6,10 +6,12 @@ Fails if a gradient misses the bound of its model."""
 
 import argparse
 import json
+import math
 import os
 import pathlib
 import subprocess
 import sys
+from typing import NamedTuple
 
 AGENTS = 4
 BEFORE = "thc:bits=4"
@@ -18,17 +20,47 @@ RATES = [sixteenths / 16 for sixteenths in range(4, 65)]
 BOUNDS = {"transformer": 1.5, "convnet": 1.15}
 
 
-def measure(build, path, codecs):
-    """Bits of a value up + down, and the NMSE, by codec: one exchange of agents that have the same
-    gradient, without error feedback."""
+class Row(NamedTuple):
+    """One gradient: the least rate with an error as small as that of BEFORE."""
+    name: str
+    values: int
+    error: float         # of BEFORE
+    rate: float          # NaN: no rate has so small an error
+    rate_error: float
+    fewer: float         # bytes of BEFORE over those of the rate
+    most_bytes: float    # of any rate, as a share of those of BEFORE
+
+    def keeps(self, bound):
+        return self.fewer >= bound and self.most_bytes <= 1
+
+
+def measure(build, path):
+    """One exchange of agents that have the same gradient, without error feedback."""
     command = [os.path.join(build, "cli", "tributary"), "codec", "measure", "--rounds", "1",
                "--no-error-feedback", "--json"]
-    for codec in codecs:
+    for codec in [BEFORE, *(f"thc:rate={rate}" for rate in RATES)]:
         command += ["--codec", codec]
-    command += ["--in", path] * AGENTS
+    command += ["--in", str(path)] * AGENTS
     answer = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
-    return [(row["bits_per_value_up"] + row["bits_per_value_down"], row["nmse"])
-            for row in answer["data"]["codecs"]]
+    before, *rated = answer["data"]["codecs"]
+    bits = [row["bits_per_value_up"] + row["bits_per_value_down"] for row in rated]
+    bits_before = before["bits_per_value_up"] + before["bits_per_value_down"]
+    at = next((i for i, row in enumerate(rated) if row["nmse"] <= before["nmse"]), None)
+    return Row(name=path.name.removesuffix(".gradient.f32"), values=before["values"],
+               error=before["nmse"], rate=math.nan if at is None else RATES[at],
+               rate_error=math.nan if at is None else rated[at]["nmse"],
+               fewer=math.nan if at is None else bits_before / bits[at],
+               most_bytes=max(bits) / bits_before)
+
+
+def gradients_in(folders):
+    return [path for folder in folders
+            for path in sorted(pathlib.Path(folder).glob("*.gradient.f32"))]
+
+
+def missed(rows, bounds):
+    """Names of the gradients that miss the bound of their model."""
+    return [row.name for row in rows if not row.keeps(bounds[row.name.split("-")[0]])]
 
 
 def main():
@@ -38,29 +70,19 @@ def main():
     parser.add_argument("captures", nargs="*", default=["bench/gradients/captured"],
                         help="folders with the results of bench/gradients/capture.py")
     options = parser.parse_args()
-    paths = [path for folder in options.captures
-             for path in sorted(pathlib.Path(folder).glob("*.gradient.f32"))]
+    paths = gradients_in(options.captures)
     if not paths:
-        sys.exit("rate_captures: the folders have no captured gradient (*.gradient.f32)")
-    missed = []
-    print(f"{'gradient':34} {'values':>9} {'NMSE':>9}  {'rate':>6} {'NMSE':>9} {'fewer bytes':>11}")
+        sys.exit("rate_captures: the folders have no captured gradient (*.gradient.f32); run "
+                 "./dev setup --bench or bench/gradients/capture.py")
+    rows = []
+    print(f"{'gradient':30} {'values':>8} {'NMSE':>8}  {'rate':>6} {'NMSE':>8} {'fewer bytes':>11}")
     for path in paths:
-        (bits, error), *rated = measure(options.build, path,
-                                        [BEFORE, *(f"thc:rate={rate}" for rate in RATES)])
-        # A rate of 4 has the bytes of 4 bits at most.
-        enough = [(rate, *result) for rate, result in zip(RATES, rated) if result[1] <= error]
-        name = path.name.removesuffix(".gradient.f32")
-        print(f"{name:34} {path.stat().st_size // 4:9} {error:9.2g}  ", end="")
-        if not enough:
-            print("no rate has so small an error")
-            missed.append(name)
-            continue
-        rate, rate_bits, rate_error = enough[0]
-        print(f"{rate:6.4g} {rate_error:9.2g} {bits / rate_bits:9.2f} x", flush=True)
-        if bits < BOUNDS[name.split("-")[0]] * rate_bits or max(rated)[0] > bits:
-            missed.append(name)
-    if missed:
-        sys.exit(f"rate_captures: below the bound, or more bytes: {', '.join(missed)}")
+        row = measure(options.build, path)
+        rows.append(row)
+        print(f"{row.name:30} {row.values:8} {row.error:8.2g}  {row.rate:6.4g} "
+              f"{row.rate_error:8.2g} {row.fewer:9.2f} x", flush=True)
+    if names := missed(rows, BOUNDS):
+        sys.exit(f"rate_captures: below the bound, or more bytes: {', '.join(names)}")
     print("every gradient keeps its bound: " +
           ", ".join(f"{name} {bound} x" for name, bound in BOUNDS.items()))
 
