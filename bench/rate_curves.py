@@ -16,8 +16,8 @@ MODELS = {
         "learning_rate=0.002", "schedule=cosine:warmup=5"]),
     "resnet20": (["shapes", "--count", "4000", "--test-count", "500"], [
         "model=resnet20", "task=classification", "input='3x32x32'", "classes=10", "batch_size=16",
-        "mode=gradient", "local_steps=1", "optimizer=momentum", "learning_rate=0.05",
-        "schedule=cosine:warmup=5"]),
+        "mode=delta", "local_steps=10", "optimizer=adam", "learning_rate=0.002",
+        "schedule=cosine"]),
 }
 CODECS = ["fp32", "thc:bits=4", "thc:rate=2", "thc:rate=1", "thc:bits=2", "thc:rate=0.5",
           "thc:rate=4", "thc:rate=3", "thc:bits=3", "thc:bits=1", "threelc", "topk:cr=0.05",
