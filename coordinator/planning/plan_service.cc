@@ -9,6 +9,7 @@
 #include "core/codec/registry.h"
 #include "core/codec/thc/gain/rate_gain.h"
 #include "core/plan/inputs_text.h"
+#include "core/plan/search/down_weight.h"
 #include "schemas/limits.h"
 
 namespace tributary {
@@ -71,7 +72,7 @@ std::shared_ptr<const PlanAdvice> advice_of(const Planned& planned) {
   const PlanDecision& decision = planned.decision;
   auto advice = std::make_shared<PlanAdvice>();
   const PlanChoice& choice = decision.chosen.choice;
-  advice->choice = {.codec = choice.codec,
+  advice->choice = {.codec = with_down_weight(choice.codec, decision.down_weight),
                     .collective = choice.collective,
                     .bucket_values_max = choice.bucket_values};
   for (std::size_t i = 0; i < decision.ratios.size(); ++i) {
@@ -228,7 +229,7 @@ RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
     facts.agents.push_back(std::move(agent));
   }
   facts.exchange_s = std::max(round.round_s - compute_s, 0.0);
-  facts.codec = round.choice.codec;
+  facts.codec = without_down_weight(round.choice.codec);
   facts.collective = round.choice.collective;
   // Among peers, the coordinator receives less than the agents send.
   if (facts.collective == wire::Collective::star && !round.participants.empty()) {

@@ -360,6 +360,33 @@ TEST_F(PlanServiceTest, GainsAtRatesReachThePlan) {
   EXPECT_EQ(inputs->agents[1].tried, inputs->agents[0].tried) << "an invalid report counts as none";
 }
 
+// The downlinks are a thousand times faster, so bits on them cost least, and the round that used
+// the weight still counts as one of the decision.
+TEST_F(PlanServiceTest, SetsTheWeightOfTheDownlinkFromTheLinks) {
+  knows_rates = true;
+  codecs = {"thc:rate=2.5"};
+  slow_up = 2;
+  mbit = 10;
+  round.peers_reachable = false;
+  make_planning();
+  play();
+  const auto first = advised_.next();
+  ASSERT_NE(first, nullptr);
+  EXPECT_EQ(first->choice.codec, "thc:rate=2.5,down_weight=0.125");
+  EXPECT_EQ(first->alternatives[0].codec, "thc:rate=2.5");
+  EXPECT_THAT(first->sentence, HasSubstr("; down_weight=0.125, because the slowest downlink has "));
+  round.choice = first->choice;
+  round.round_s = 0.05 + first->alternatives[0].wire_s;
+  for (int i = 0; i < 8; ++i) play();
+  mbit = 1;
+  play();
+  const auto second = advised_.next();
+  ASSERT_NE(second, nullptr);
+  EXPECT_EQ(second->trigger, wire::Trigger::link_changed);
+  ASSERT_TRUE(inputs_of(*second).before.has_value());
+  EXPECT_EQ(inputs_of(*second).before->rounds, 9u) << "rounds of the first decision";
+}
+
 // A report with an invalid curve must not reach the planner.
 TEST_F(PlanServiceTest, ACurveThatCannotBeIsAsGoodAsNone) {
   service->reported(

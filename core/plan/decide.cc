@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/plan/search/down_weight.h"
 #include "core/plan/trials.h"
 
 namespace tributary {
@@ -49,6 +50,11 @@ RatioChange greatest_ratio_change(const PlanInputs& inputs, const PlanPredictor&
     if (one.size() > most.size()) most = one;
   }
   return most;
+}
+
+bool down_weight_changed(const PlanInputs& inputs) {
+  const PlanBefore& before = *inputs.before;
+  return down_weight_of(inputs, before.choice) != before.down_weight;
 }
 
 // The choice in force, with its cost according to the current inputs. Empty if it can no longer be
@@ -201,6 +207,12 @@ std::string link_reason(const PlanInputs& inputs, const PlanPredictor& predictor
     return line_change_text("the slowest link between agents", predictor.peers(),
                             inputs.before->peers, share);
   }
+  if (down_weight_changed(inputs)) {
+    return fmt::format(
+        "the rate of the slowest downlink is about {:.3g} times that of the slowest "
+        "uplink instead of {:.3g} times",
+        1 / down_weight_of(inputs, inputs.before->choice), 1 / inputs.before->down_weight);
+  }
   const RatioChange ratio = greatest_ratio_change(inputs, predictor);
   return fmt::format("the link of {} allows a ratio of {:.2g} instead of {:.2g}",
                      agent_name(inputs, ratio.agent), ratio.now, ratio.before);
@@ -273,6 +285,14 @@ std::string ratios_text(const PlanDecision& decision, const PlanInputs& inputs) 
                      decision.ratios.size(), decision.ratios[least]);
 }
 
+std::string down_weight_text(const PlanDecision& decision) {
+  if (decision.down_weight == 1) return {};
+  return fmt::format(
+      "; down_weight={}, because the slowest downlink has about {:.3g} times the rate "
+      "of the slowest uplink",
+      decision.down_weight, 1 / decision.down_weight);
+}
+
 std::string budget_text(const PlanDecision& decision, const PlanPolicy& policy) {
   if (!decision.over_budget) return {};
   if (policy.goal == wire::PlanGoal::time_budget) {
@@ -307,7 +327,7 @@ std::string sentence(const PlanDecision& decision, const std::optional<PlanOptio
     text = fmt::format("Use {} instead of {}, because {}", chosen,
                        standing ? option_text(*standing) : choice_text(before), why);
   }
-  text += ratios_text(decision, inputs);
+  text += ratios_text(decision, inputs) + down_weight_text(decision);
   if (!trials.specs.empty()) text += "; " + trials.sentence;
   return text + budget_text(decision, inputs.policy);
 }
@@ -335,7 +355,7 @@ bool links_changed(const PlanInputs& inputs, const PlanPredictor& predictor) {
   const PlanBefore& before = *inputs.before;
   const double share = inputs.policy.link_change;
   if (changed(predictor.slowest_link(), before.link, share) ||
-      changed(predictor.peers(), before.peers, share)) {
+      changed(predictor.peers(), before.peers, share) || down_weight_changed(inputs)) {
     return true;
   }
   const RatioChange ratio = greatest_ratio_change(inputs, predictor);
@@ -367,6 +387,7 @@ Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& o
   const PlanChoice& choice = decision.chosen.choice;
   decision.ratios = predictor.ratios(*find_codec(inputs, choice), choice.collective, choice.ratio,
                                      choice.bucket_values);
+  decision.down_weight = down_weight_of(inputs, choice);
   // A codec is worth a trial only if it would clearly replace the choice at its best possible gain.
   PlanTrials trials = trials_of(inputs, predictor, decision.chosen, [&](const PlanOption& option) {
     return better.clearly(option, decision.chosen);
@@ -399,6 +420,7 @@ PlanBefore in_force(const PlanDecision& decision, const PlanInputs& inputs,
           .exchange_s = chosen.cost.exchange_s,
           .gain = chosen.cost.gain,
           .ratios = decision.ratios,
+          .down_weight = decision.down_weight,
           .gains = std::move(gains)};
 }
 

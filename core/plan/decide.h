@@ -18,14 +18,16 @@ namespace tributary {
 // Returns the reason to choose again, the first that applies of:
 //   first_round         no choice is in force yet
 //   membership_changed  the choice in force can no longer be used, or the number of agents changed
-//   link_changed        a link or an agent's own ratio (links_changed()), or the exchange time that
-//                       is predicted for the choice in force
+//   link_changed        a link, an agent's own ratio or the weight of the downlink
+//                       (links_changed()), or the exchange time that is predicted for the choice in
+//                       force
 //   gain_changed        the gain of the choice in force, or of a codec that agents tried
 // Returns `unchanged` if no input changed enough or the choice is too recent: no search is needed.
 wire::Trigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor);
 
-// Returns whether the slowest link, the slowest link between agents or an agent's own ratio differs
-// from the one at the choice in force. Expects that there is one (PlanInputs::before).
+// Returns whether the slowest link, the slowest link between agents, an agent's own ratio or the
+// weight of the downlink differs from the one at the choice in force. Expects that there is one
+// (PlanInputs::before).
 bool links_changed(const PlanInputs& inputs, const PlanPredictor& predictor);
 
 // The result of decide(): the choice for the next rounds and everything that is stored or shown
@@ -43,6 +45,9 @@ struct PlanDecision {
   std::vector<PlanOption> options = {};
   // Share of values that each agent keeps, by agent. Empty: all keep the ratio of the choice.
   std::vector<double> ratios = {};
+  // For a choice with a rate: the cost of a bit on the downlink, in bits on the uplink
+  // (down_weight.h). It is no part of the choice.
+  double down_weight = 1;
   // Codecs (PlanCodec::spec) that agents try in the next round, and the time limit for it in
   // seconds (trials.h).
   std::vector<std::string> trials = {};

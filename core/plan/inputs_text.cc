@@ -104,6 +104,7 @@ void fields(Fields& f, PlanBefore& before) {
   f.number("exchange_s", before.exchange_s);
   f.number("gain", before.gain);
   f.numbers("ratios", before.ratios);
+  f.number("down_weight", before.down_weight);
   f.map_or_none("gains", before.gains);
 }
 

@@ -10,6 +10,7 @@
 #include "core/base/random.h"
 #include "core/codec/payload.h"
 #include "core/codec/registry.h"
+#include "core/codec/thc/gain/rate_gain.h"
 #include "core/codec/thc/kernels.h"
 #include "core/codec/thc/rate/allocate.h"
 #include "core/codec/thc/table/normal.h"
@@ -273,6 +274,25 @@ Case allocation_case() {
           .goals = {}};
 }
 
+// The agents of a planned job measure the gains after each training.
+Case gains_case(const SharedUpdate& update) {
+  const auto gains = std::make_shared<std::vector<double>>();
+  const auto run = [=] {
+    if (auto found = gains_of_rates({}, *update, kThcRound.agents, kGainRates); found.ok()) {
+      *gains = *std::move(found);
+    }
+  };
+  const auto check = [=] {
+    const bool right = gains->size() == std::size(kGainRates) && gains->back() > 0.999;
+    return right ? Status() : wrong("the gain of eight bits", "above 0.999");
+  };
+  return {.name = "gains of eight rates",
+          .bytes = static_cast<double>(sizeof(float) * update->size()),
+          .run = run,
+          .check = check,
+          .goals = {}};
+}
+
 std::vector<Case> thc_cases(const Settings& settings) {
   const SharedUpdate update = bench::normal_update(settings.bucket_bytes);
   std::vector<Case> cases;
@@ -290,6 +310,7 @@ std::vector<Case> thc_cases(const Settings& settings) {
   add_player("thc, Algorithm 1", "thc:levels=uniform,range=minmax,rotation=off", update, 1, cases);
   cases.push_back(solver_case());
   cases.push_back(allocation_case());
+  cases.push_back(gains_case(update));
   return cases;
 }
 

@@ -88,6 +88,7 @@ void check_before(const PlanBefore& before, Checks& checks) {
     checks.range("an earlier link value", number, 0, kSecondsMax);
   }
   checks.range("the earlier time of an exchange", before.exchange_s, 0, kSecondsMax);
+  checks.range("the weight of the downlink in force", before.down_weight, 1.0 / 64, 64);
   checks.range("the earlier gain", before.gain, 0, 1);
   if (!before.ratios.empty()) {
     checks.count("the agents' ratios in force", before.ratios.size(), before.agents, before.agents);

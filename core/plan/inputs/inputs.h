@@ -93,6 +93,7 @@ struct PlanBefore {
   double gain = 1;        // as predicted at the choice
   // Ratio of each agent, by agent. Empty: all have the ratio of the choice.
   std::vector<double> ratios = {};
+  double down_weight = 1;  // set at the choice, for a codec with a rate (down_weight.h)
   // Assumed gain of codecs without a ratio, by spec. Empty: exploring is off.
   std::map<std::string, double> gains = {};
 };

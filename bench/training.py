@@ -1,0 +1,89 @@
+"""Real daemons that train one job to its end on this machine, and what their journal has of it:
+for measurements of codecs in training."""
+
+import os
+import socket
+import sqlite3
+import subprocess
+import sys
+
+
+def settings(pairs):
+    return [word for pair in pairs for word in ("-s", pair)]
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def make_data(build, folder, making):
+    """Returns the path of a data set; `making` has the arguments of `tributary data make`."""
+    data = os.path.join(folder, "data")
+    subprocess.run([os.path.join(build, "cli", "tributary"), "data", "make", *making, "--out", data],
+                   check=True, stdout=subprocess.DEVNULL)
+    return data
+
+
+def train(build, folder, data, job, agents, lab=None):
+    """Runs one federation until its job is done, with settings of the job in `job`. Every round
+    waits for all agents. Returns the coordinator's journal. Ends the program if a process fails or
+    an agent was left out of a round. `lab` is the name of a lab that is up: the coordinator runs in
+    its node 0 and the agents in the next ones, else all on this machine's own network."""
+    def inside(node):
+        return [] if lab is None else [os.path.join(build, "cli", "tributary"), "lab", "exec",
+                                       "--name", lab, "--node", str(node), "--"]
+
+    common = ["--exit-when-done", "-s", "link.encrypted=false", "-s", "journal.sync=false"]
+    journal = os.path.join(folder, "coordinator.db")
+    endpoint = f"tcp://127.0.0.1:{free_port()}" if lab is None else "tcp://10.77.0.1:4640"
+    # A loaded machine must not leave an agent out.
+    job = [*job, f"agents_min={agents}", "quorum=1", "deadline_ms=600000",
+           "preliminary_deadline_ms=300000"]
+    with open(os.path.join(folder, "log"), "w", encoding="utf-8") as log:
+        coordinator = subprocess.Popen(
+            [*inside(0), os.path.join(build, "coordinator", "tributary-coordinator"), *common,
+             *settings([
+                f"journal.file={journal}", f"link.endpoint={endpoint}", f"evaluation.path={data}",
+                "evaluation.threads=1", *(f"job.{pair}" for pair in job)])], stderr=log)
+        members = [subprocess.Popen(
+            [*inside(1 + i), os.path.join(build, "edge_agent", "tributary-agent"), *common,
+             *settings([
+                f"agent_id=agent-{i}", f"journal.file={folder}/agent-{i}.db",
+                f"link.coordinator={endpoint}", "peers.endpoint=tcp://127.0.0.1:0",
+                "trainer.name=torch", "trainer.threads=1", f"data.path={data}",
+                f"data.shard={i}", f"data.shards={agents}", "data.evaluate=false"])], stderr=log)
+            for i in range(agents)]
+        failed = coordinator.wait() != 0
+        for member in members:
+            if failed:
+                member.terminate()
+            failed = member.wait() != 0 or failed
+    if failed:
+        with open(log.name, encoding="utf-8") as lines:
+            sys.exit(f"training: a process failed:\n{''.join(lines.readlines()[:20])}")
+    least = ask(journal, "SELECT min(contributors) FROM contributor_sets")
+    if least != agents:
+        sys.exit(f"training: a round had {least} contributors instead of {agents}")
+    return journal
+
+
+def ask(journal, query):
+    """The first column of the first row."""
+    with sqlite3.connect(f"file:{journal}?mode=ro", uri=True) as run:
+        row = run.execute(query).fetchone()
+    return None if row is None else row[0]
+
+
+def bytes_of_agent(journal):
+    """Mean bytes of an agent in a round, up and down. A report holds the bytes of the round
+    before."""
+    return [ask(journal, f"SELECT avg(bytes_{way}) FROM agent_rounds WHERE round > 1")
+            for way in ("up", "down")]
+
+
+def last_metric(journal, name):
+    """That of the last model, on the test set; None if the task has none of that name."""
+    return ask(journal, f"SELECT value FROM metrics WHERE name = 'evaluation_{name}' "
+                        "ORDER BY round DESC LIMIT 1")
