@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/base/bytes/block_cache.h"
 #include "core/base/overloaded.h"
 #include "core/base/thread_pool.h"
 #include "core/net/shaped/shaped_peer_port.h"
@@ -29,6 +30,7 @@ constexpr std::string_view kComponent = "agent";
 // Period of the tasks that are not driven by events.
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
+constexpr TimeNs kUnmapIdleEveryNs = 60'000 * kNsPerMs;
 // Every 30 min, because speeds change with the device's temperature.
 constexpr TimeNs kMeasureDeviceEveryNs = 30 * 60 * 1'000 * kNsPerMs;
 
@@ -61,6 +63,7 @@ class AgentDaemon {
   struct Schedule {
     TimeNs look_at_ns = 0;
     TimeNs metrics_at_ns = 0;
+    TimeNs memory_at_ns = 0;
     TimeNs measure_device_at_ns = 0;
   };
 
@@ -313,6 +316,10 @@ void AgentDaemon::run_periodic_tasks() {
     if (ReportLinks report = peers_->links_to_report(now); !report.links.empty()) {
       loop_->feed(std::move(report));
     }
+  }
+  if (now >= next_.memory_at_ns) {
+    next_.memory_at_ns = now + kUnmapIdleEveryNs;
+    block_cache().unmap_idle();
   }
   if (now < next_.measure_device_at_ns) return;
   next_.measure_device_at_ns = now + kMeasureDeviceEveryNs;

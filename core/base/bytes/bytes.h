@@ -22,12 +22,17 @@ namespace tributary {
 static_assert(std::endian::native == std::endian::little,
               "formats are little-endian and read in place");
 
+// Memory of a vector, aligned to 64 bytes, with any contents. Large blocks come from the cache of
+// the process (block_cache.h). free_block() gets the size that was asked for. Throws
+// std::bad_alloc.
+void* allocate_block(std::size_t bytes);
+void free_block(void* block, std::size_t bytes);
+
 // Allocates memory aligned to a cache line. resize() leaves new elements uninitialized, because
 // clearing a payload of 64 MiB just before it is filled would cost a pass over the memory.
 template <typename T>
 struct RawAllocator {
   using value_type = T;
-  static constexpr std::align_val_t kAlignment{64};
 
   RawAllocator() = default;
   template <typename U>
@@ -35,9 +40,9 @@ struct RawAllocator {
 
   T* allocate(std::size_t n) {
     if (n > static_cast<std::size_t>(-1) / sizeof(T)) throw std::bad_array_new_length();
-    return static_cast<T*>(::operator new(n * sizeof(T), kAlignment));
+    return static_cast<T*>(allocate_block(n * sizeof(T)));
   }
-  void deallocate(T* p, std::size_t) { ::operator delete(p, kAlignment); }
+  void deallocate(T* p, std::size_t n) { free_block(p, n * sizeof(T)); }
 
   template <typename U>
   void construct(U* p) {

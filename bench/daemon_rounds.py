@@ -1,0 +1,162 @@
+#!/usr/bin/env python3
+"""What a round of daemons costs: one coordinator and its agents as processes over loopback, with
+journals and the synthetic trainer. For each codec: the time of a round, and the processor time,
+page faults, written bytes and peak memory of the coordinator and of an agent, as the kernel counts
+them for the processes."""
+
+import argparse
+import json
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+MIB = 1 << 20
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+LATE_S = 300
+# In the first rounds agents fetch the model, and both sides allocate their buffers.
+FIRST_ROUNDS = 3
+
+
+class Daemon:
+    """A process that logs to a file, and what the kernel has counted for it."""
+
+    def __init__(self, command, folder, name):
+        self._log_path = os.path.join(folder, f"{name}.log")
+        with open(self._log_path, "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+
+    def log(self):
+        with open(self._log_path, encoding="utf-8") as log:
+            return log.read()
+
+    def _counters_of(self, name):
+        with open(f"/proc/{self.process.pid}/{name}", encoding="utf-8") as file:
+            return file.read()
+
+    def counters(self):
+        """Processor seconds, page faults without input, and bytes passed to write() since its
+        start. Messages do not pass through write()."""
+        fields = self._counters_of("stat").rpartition(") ")[2].split()
+        written = re.search(r"wchar: (\d+)", self._counters_of("io"))[1]
+        return (int(fields[11]) + int(fields[12])) / TICKS_PER_S, int(fields[7]), int(written)
+
+    def peak_bytes(self):
+        return int(re.search(r"VmHWM:\s+(\d+)", self._counters_of("status"))[1]) * 1024
+
+
+def settings(pairs):
+    return [word for pair in pairs for word in ("-s", pair)]
+
+
+class Federation:
+    """A coordinator with its agents; left, all of them are stopped."""
+
+    def __init__(self, options, codec, folder):
+        common = ["--exit-when-done", *settings([
+            f"link.encrypted={'true' if options.curve else 'false'}",
+            f"journal.sync={'true' if options.sync else 'false'}"])]
+        self.agents = []
+        self.coordinator = Daemon(
+            [os.path.join(options.build, "coordinator", "tributary-coordinator"), *common,
+             *settings([f"journal.file={folder}/coordinator.db", "link.endpoint=tcp://127.0.0.1:*",
+                        "job.name=rounds", f"job.rounds={FIRST_ROUNDS + options.rounds + 100}",
+                        f"job.parameters={options.params}", f"job.codec={codec}",
+                        f"job.agents_min={options.agents}",
+                        *(f"job.{pair}" for pair in options.set)])], folder, "coordinator")
+        endpoint = self._wait_for(r"listening.*endpoint=\"?(tcp://[^\s\"]+)", 1)[0]
+        self.agents = [Daemon(
+            [os.path.join(options.build, "edge_agent", "tributary-agent"), *common,
+             *settings([f"agent_id=agent-{i}", f"journal.file={folder}/agent-{i}.db",
+                        f"link.coordinator={endpoint}", "peers.endpoint=tcp://127.0.0.1:0"])],
+            folder, f"agent-{i}") for i in range(options.agents)]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for daemon in (*self.agents, self.coordinator):
+            daemon.process.terminate()
+        for daemon in (*self.agents, self.coordinator):
+            daemon.process.wait()
+
+    def _wait_for(self, pattern, count):
+        """The matches in the coordinator's log, once there are `count` of them."""
+        late = time.monotonic() + LATE_S
+        while True:
+            found = re.findall(pattern, self.coordinator.log())
+            if len(found) >= count:
+                return found
+            for daemon in (self.coordinator, *self.agents):
+                if daemon.process.poll() is not None or time.monotonic() > late:
+                    sys.exit(f"daemon_rounds: {pattern}: {len(found)} lines of {count} in the log "
+                             f"of the coordinator:\n{daemon.log()[-3000:]}")
+            time.sleep(0.005)
+
+    def wait_for_rounds(self, count):
+        """The number of committed rounds, and the time."""
+        return len(self._wait_for(r"round committed", count)), time.monotonic()
+
+    def counters(self):
+        return [daemon.counters() for daemon in (self.coordinator, *self.agents)]
+
+
+def measure(options, codec):
+    with tempfile.TemporaryDirectory(prefix="tributary-rounds-") as folder:
+        with Federation(options, codec, folder) as federation:
+            first, begin_s = federation.wait_for_rounds(FIRST_ROUNDS)
+            before = federation.counters()
+            last, end_s = federation.wait_for_rounds(FIRST_ROUNDS + options.rounds)
+            after = federation.counters()
+            rounds = last - first
+
+            def side(daemons, counters):
+                cpu_s, faults, written = (
+                    statistics.mean((end[i] - start[i]) / rounds for start, end in counters)
+                    for i in range(3))
+                return {"cpu_s": cpu_s, "page_faults": faults, "written_bytes": written,
+                        "peak_bytes": max(daemon.peak_bytes() for daemon in daemons)}
+
+            pairs = list(zip(before, after))
+            return {"codec": codec, "rounds": rounds, "round_s": (end_s - begin_s) / rounds,
+                    "coordinator": side([federation.coordinator], pairs[:1]),
+                    "agent": side(federation.agents, pairs[1:])}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", default="build/release")
+    parser.add_argument("--params", default=4 << 20, type=int, help="values of the model (4194304)")
+    parser.add_argument("--agents", default=4, type=int, help="agents (4)")
+    parser.add_argument("--rounds", default=40, type=int, help="rounds that are measured (40)")
+    parser.add_argument("--curve", action="store_true", help="encrypted links")
+    parser.add_argument("--no-sync", dest="sync", action="store_false",
+                        help="do not wait until journals are on the disk")
+    parser.add_argument("--codec", action="append", help="instead of fp32, thc:bits=4 and threelc")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
+                        help="a further setting of the job")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    results = []
+    if not options.json:
+        print(f"{options.agents} agents, {options.params} values, journals in "
+              f"{tempfile.gettempdir()}; means of {options.rounds} rounds\n"
+              f"{'':24}{'coordinator':^39}{'agent':^39}\n{'codec':14}{'round':>10}" +
+              2 * f"{'cpu':>10}{'faults':>8}{'written':>10}{'peak':>11}")
+    for codec in options.codec or ["fp32", "thc:bits=4", "threelc"]:
+        result = measure(options, codec)
+        results.append(result)
+        if not options.json:
+            print(f"{codec:14}{1e3 * result['round_s']:7.1f} ms" + "".join(
+                f"{1e3 * side['cpu_s']:7.1f} ms{side['page_faults']:8.0f}"
+                f"{side['written_bytes'] / 1e6:7.1f} MB{side['peak_bytes'] / MIB:7.1f} MiB"
+                for side in (result["coordinator"], result["agent"])), flush=True)
+    if options.json:
+        print(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main()
