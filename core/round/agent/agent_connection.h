@@ -73,7 +73,7 @@ class AgentConnection {
   TimeNs hello_at_ns_ = 0;
   TimeNs hello_wait_ns_ = 0;
   bool has_connection_ = false;
-  TimeNs unheard_since_ns_ = kNever;  // the first Hello since anything was heard
+  TimeNs no_answer_since_ns_ = kNever;  // the first Hello after the last arrival
   std::uint32_t duplicate_refusals_ = 0;
   bool shutting_down_ = false;
   bool finished_ = false;

@@ -28,7 +28,7 @@ class CoordinatorSessions {
   void refuse_unreadable(const FrameReceived& event, std::string_view reason, std::string text);
 
   // Bytes of this connection have arrived.
-  void heard(PeerId peer);
+  void bytes_arrived(PeerId peer);
   // The connection has ended, which ends its session.
   void disconnected(PeerId peer);
   // Ends a session. `reason` is a label: "left" means that the agent said goodbye, any other reason
