@@ -50,7 +50,7 @@ class AgentConnection {
 
   // Ends the session if one is open. The next Hello is due after `again_after_ns`.
   [[nodiscard]] Change hang_up(std::string_view reason, TimeNs again_after_ns);
-  // Says goodbye. No Hello is sent afterwards.
+  // Sends Leave. No Hello is sent afterwards.
   void shut_down(const std::string& reason);
   bool shutting_down() const { return shutting_down_; }
   // Ends the agent, which then ignores all events.

@@ -218,7 +218,7 @@ void CoordinatorSessions::lose(std::uint64_t number, std::string_view reason) {
   if (!session) return;
   const bool leaves = reason == "left";
   context_.note(leaves ? LogLevel::info : LogLevel::warning, "agent_gone", reason,
-                session->agent_id, leaves ? "said goodbye" : "counts as lost");
+                session->agent_id, leaves ? "ended its session" : "counts as lost");
   // Objects that the calls below reach must not wait for this agent, nor send it anything.
   session->leaving = true;
   context_.record_agent(*session, false);
