@@ -147,11 +147,11 @@ def best_collective(programs: Programs, codec: str, phases: list) -> str:
 def choices(programs: Programs, phases: list, only: Optional[list]) -> list:
     adaptive = Choice(ADAPTIVE, "fp32", "star", "adaptive")
     names = [ADAPTIVE, *FIXED]
-    wanted = [name for name in names if not only or name in only]
-    if not wanted:
+    chosen = [name for name in names if not only or name in only]
+    if not chosen:
         raise Failure(f"no such choice; there are {', '.join(names)}")
     return [adaptive if name == ADAPTIVE else
-            Choice(name, name, best_collective(programs, name, phases), "fixed") for name in wanted]
+            Choice(name, name, best_collective(programs, name, phases), "fixed") for name in chosen]
 
 
 # --- one federation -------------------------------------------------------------------------------
@@ -312,8 +312,8 @@ def print_verdict(one: Optional[dict]) -> None:
     if one is None:
         print("\nadaptive beside fixed: not both reached the target")
         return
-    print(f"\nadaptive, to the best fixed one: {one['to_best']:.2f} (at most {MOST_TO_BEST} is wanted), "
-          f"to the median: {one['to_median']:.2f} (at most {MOST_TO_MEDIAN}): "
+    print(f"\nadaptive, to the best fixed one: {one['to_best']:.2f} (limit {MOST_TO_BEST}), "
+          f"to the median: {one['to_median']:.2f} (limit {MOST_TO_MEDIAN}): "
           f"{'met' if one['met'] else 'MISSED'}")
 
 

@@ -40,7 +40,7 @@ ROUNDS = (1, 12)  # minimum and maximum per turn
 SHORT_S, SHORT_TURNS, SHORT_NEAR = 0.05, 5, 1.5  # short rounds wait for cores and vary by a third
 LONG_S = 1  # rounds of this length vary so little that one turn is sufficient
 ALIKE = 0.02  # median difference between two turns of one contender
-WANTED_SHARE, WANTED_LOSS = 0.9, 0.1
+SHARE_MIN, LOSS_MAX = 0.9, 0.1
 
 
 class Setting(NamedTuple):
@@ -207,17 +207,17 @@ def outcome(rows: list) -> dict:
             "fastest": sum(row["choice"] == row["fastest"] for row in rows),
             "alike": sum(row["loss"] <= ALIKE for row in rows),
             "loss_max": max(row["loss"] for row in rows),
-            "lose_too_much": sum(row["loss"] >= WANTED_LOSS for row in rows),
+            "lose_too_much": sum(row["loss"] >= LOSS_MAX for row in rows),
             "turns_differ_median": statistics.median(differ) if differ else None}
 
 
 def print_outcome(one: dict) -> None:
-    met = one["fastest"] >= WANTED_SHARE * one["settings"] and one["lose_too_much"] == 0
+    met = one["fastest"] >= SHARE_MIN * one["settings"] and one["lose_too_much"] == 0
     if one["turns_differ_median"] is not None:
         print(f"\ntwo turns of one contender differ by {one['turns_differ_median'] * 100:.1f} % (median)")
     print(f"the fastest chosen in {one['fastest']} of {one['settings']}, one within {ALIKE:.0%} of it in "
-          f"{one['alike']}; worst loss {one['loss_max'] * 100:.1f} %; wanted: {WANTED_SHARE:.0%}, and "
-          f"less than {WANTED_LOSS:.0%} lost elsewhere: {'met' if met else 'MISSED'}")
+          f"{one['alike']}; worst loss {one['loss_max'] * 100:.1f} %; goal: {SHARE_MIN:.0%}, and "
+          f"less than {LOSS_MAX:.0%} lost elsewhere: {'met' if met else 'MISSED'}")
 
 
 # --- the command line -----------------------------------------------------------------------------
@@ -247,20 +247,20 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("choices: told to end"))
     if os.geteuid() != 0:
         sys.exit("choices: network namespaces need root; run it as root")
-    wanted = [one for one in SETTINGS
+    chosen = [one for one in SETTINGS
               if not arguments.only or any(words in one.name() for words in arguments.only)]
-    if not wanted:
+    if not chosen:
         sys.exit("choices: no setting has such a name; one is " + SETTINGS[0].name())
     programs, kept, rows, started = Programs(arguments.build), Kept(arguments.kept), [], time.monotonic()
     try:
         cost = costs(programs, arguments)
         if not arguments.json:
             print_head()
-        for at, setting in enumerate(wanted):
+        for at, setting in enumerate(chosen):
             rows.append(row_of(programs, setting, kept, cost, arguments))
             if not arguments.json:
                 print_row(rows[-1])
-            print(f"choices: {at + 1} of {len(wanted)}, {time.monotonic() - started:.0f} s",
+            print(f"choices: {at + 1} of {len(chosen)}, {time.monotonic() - started:.0f} s",
                   file=sys.stderr, flush=True)
     except Failure as failure:
         sys.exit(f"choices: {failure}")

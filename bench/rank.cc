@@ -78,14 +78,14 @@ CpuTime cpu_time() {
 
 // The name of the interface that has this IPv4 address; empty if none has it.
 std::string interface_of(const std::string& address) {
-  in_addr wanted = {};
+  in_addr requested = {};
   ifaddrs* all = nullptr;
-  if (inet_pton(AF_INET, address.c_str(), &wanted) != 1 || getifaddrs(&all) != 0) return {};
+  if (inet_pton(AF_INET, address.c_str(), &requested) != 1 || getifaddrs(&all) != 0) return {};
   std::string name;
   for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != AF_INET) continue;
     const auto* const has = reinterpret_cast<const sockaddr_in*>(one->ifa_addr);
-    if (has->sin_addr.s_addr == wanted.s_addr) name = one->ifa_name;
+    if (has->sin_addr.s_addr == requested.s_addr) name = one->ifa_name;
   }
   freeifaddrs(all);
   return name;

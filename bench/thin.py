@@ -92,7 +92,7 @@ class Criterion(NamedTuple):
     kind: str  # "bytes", "time", "heartbeats", "sessions" or "end"
     what: str
     got: str
-    wanted: str
+    limit: str
     met: bool
 
 
@@ -281,11 +281,11 @@ def of_bytes(what: str, ratio: float, loss_percent: float) -> Criterion:
 def of_heartbeats(one: Outcome) -> list:
     if one.mbit < HEARTBEAT_MBIT_MIN:
         return []
-    wanted = f"less than {HEARTBEAT_S_MAX:g} s"
+    limit = f"less than {HEARTBEAT_S_MAX:g} s"
     if one.heartbeat_s_max is None:
         expected = one.watched_s >= HEARTBEAT_EXPECTED_S
-        return [Criterion("heartbeats", "heartbeats", "none answered", wanted, False)] * expected
-    return [Criterion("heartbeats", "slowest heartbeat", f"{one.heartbeat_s_max:.2f} s", wanted,
+        return [Criterion("heartbeats", "heartbeats", "none answered", limit, False)] * expected
+    return [Criterion("heartbeats", "slowest heartbeat", f"{one.heartbeat_s_max:.2f} s", limit,
                       one.heartbeat_s_max < HEARTBEAT_S_MAX)]
 
 
@@ -340,7 +340,7 @@ def verdict_text(one: Outcome) -> str:
     faults = missed(criteria(one))
     if not faults:
         return f"{'':28} met"
-    return "\n".join(f"{'':28} MISSED: {each.what} {each.got}, wanted {each.wanted}"
+    return "\n".join(f"{'':28} MISSED: {each.what} {each.got}, limit {each.limit}"
                      for each in faults)
 
 
@@ -402,8 +402,8 @@ def resume(arguments) -> tuple:
         data = resume_data(arguments, row, at_kill, received(), ended)
     say(arguments, f"killed after {at_kill} of {row.model_bytes()} bytes of the model; "
         f"{'applied' if ended else 'not applied'} {time.monotonic() - began:.1f} s later\n"
-        f"received twice, with all framing: {data['twice_bytes']} bytes, at most one part "
-        f"({arguments.part_bytes}) is wanted: {verdict(data)}")
+        f"received twice, with all framing: {data['twice_bytes']} bytes, limit one part "
+        f"({arguments.part_bytes}): {verdict(data)}")
     return data, True
 
 

@@ -14,16 +14,15 @@
 #include "coordinator/operator_ports.h"
 #include "coordinator/operators/allow_file.h"
 #include "coordinator/planning/last_decision.h"
+#include "coordinator/planning/own_measurements.h"
 #include "coordinator/planning/plan_links.h"
 #include "coordinator/planning/plan_service.h"
 #include "coordinator/planning/plan_spent.h"
 #include "core/base/bytes/block_cache.h"
 #include "core/base/overloaded.h"
 #include "core/base/thread_pool.h"
-#include "core/cost/device_speed.h"
 #include "core/job/job_rules.h"
 #include "core/net/zmq/hub.h"
-#include "core/plan/search/measured_codecs.h"
 #include "core/round/common/plan/job_model.h"
 #include "core/service/daemon_end.h"
 #include "core/service/daemon_outlets.h"
@@ -87,9 +86,6 @@ class CoordinatorDaemon {
   std::string job_name(std::uint64_t job) const;
   void take_done(const CommandDone& done);
   void prepare_planner(const JobRecord& job);
-  Result<std::vector<PlanCodec>> measure_codecs(std::uint32_t agents,
-                                                const std::function<bool()>& go_on);
-  DeviceSpeeds measure_own_speeds(const std::function<bool()>& go_on);
   void resume_plan(const JobRecord& job);
   void probe_links();
   void on_signal(int signal);
@@ -181,19 +177,22 @@ Status CoordinatorDaemon::open_links_watch() {
 // Plans of restored jobs are resumed before the loop handles the first message of an agent. The
 // codecs are measured meanwhile.
 void CoordinatorDaemon::open_planner(const CoordinatorState& restored) {
-  planner_ = std::make_unique<PlanService>(PlanServiceParts{
-      .links =
-          [this](const std::vector<std::string>& agents) {
-            return plan_links(links_->figures(), agents, seconds_of(loop_->now()));
-          },
-      .advise = [this](PlanAdvised advised) { loop_->post(std::move(advised)); },
-      .codecs = [this](
-                    std::uint32_t agents,
-                    const std::function<bool()>& go_on) { return measure_codecs(agents, go_on); },
-      .own_speeds =
-          [this](const std::function<bool()>& go_on) { return measure_own_speeds(go_on); },
-      .clock = outlets_->clock(),
-      .log = log()});
+  planner_ = std::make_unique<PlanService>(
+      PlanServiceParts{.links =
+                           [this](const std::vector<std::string>& agents) {
+                             return plan_links(links_->figures(), agents, seconds_of(loop_->now()));
+                           },
+                       .advise = [this](PlanAdvised advised) { loop_->post(std::move(advised)); },
+                       .codecs =
+                           [this](std::uint32_t agents, const std::function<bool()>& go_on) {
+                             return measure_planned_codecs(agents, outlets_->clock(), go_on);
+                           },
+                       .own_speeds =
+                           [this](const std::function<bool()>& go_on) {
+                             return measure_own_speeds(outlets_->clock(), go_on);
+                           },
+                       .clock = outlets_->clock(),
+                       .log = log()});
   for (const RestoredJob& job : restored.jobs) {
     resume_plan(job.job);
     prepare_planner(job.job);
@@ -350,27 +349,6 @@ void CoordinatorDaemon::take_round_published(const Reading& reading, const std::
                              .definition = machine_->definition_of(reading.job),
                              .model = machine_->model_of(reading.job)});
   }
-}
-
-// Runs on the planner's thread.
-Result<std::vector<PlanCodec>> CoordinatorDaemon::measure_codecs(
-    std::uint32_t agents, const std::function<bool()>& go_on) {
-  std::vector<PlanCodec> codecs;
-  for (const std::string_view spec : kPlannedCodecs) {
-    TRIBUTARY_ASSIGN(PlanCodec codec, measure_plan_codec(spec, {.agents = agents, .go_on = go_on},
-                                                         outlets_->clock()));
-    codecs.push_back(std::move(codec));
-  }
-  return codecs;
-}
-
-// Runs on the planner's thread.
-DeviceSpeeds CoordinatorDaemon::measure_own_speeds(const std::function<bool()>& go_on) {
-  DeviceSpeeds speeds;
-  for (const DeviceSpeed& speed : measure_device(outlets_->clock(), go_on)) {
-    speeds[speed.family] = {speed.encode_bytes_per_s, speed.decode_bytes_per_s};
-  }
-  return speeds;
 }
 
 // Probes are events of the machine, because only it knows the session of an agent.

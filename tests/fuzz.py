@@ -93,12 +93,12 @@ def show_table(outcomes: list) -> None:
               f"{outcome.verdict}")
 
 
-def chosen(targets: list, wanted: list) -> list:
-    for name in wanted:
+def chosen(targets: list, names: list) -> list:
+    for name in names:
         if name not in targets:
             near = difflib.get_close_matches(name, targets, n=1, cutoff=0)
             sys.exit(f"fuzz: no target {name}" + (f"; did you mean {near[0]}?" if near else ""))
-    return wanted or targets
+    return names or targets
 
 
 def main() -> int:

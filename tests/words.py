@@ -29,6 +29,8 @@ OLD_TERMS = {
     "nobody": "none",
     "somebody": "any",
     "tidings": "report",
+    "wanted": "requested, expected or required",
+    "heard": "received, measured or observed",
 }
 OLD_PHRASES = {"look_around": "run_periodic_tasks", "look_after": "maintain or run_periodic_tasks",
                "carry_out": "execute or apply", "carries_out": "executes or applies",
@@ -43,7 +45,7 @@ OLD_NAMES = {"said": "answer, message, output or report", "says": "body or answe
              "ways": "links or directions"}
 # Names that are published (metrics, settings, columns, wire fields) or are somebody else's.
 PUBLISHED = {"tributary_peer_link_figures_told", "repeated_up_no_room_bytes", "setDesktopFileName",
-             "desktop"}
+             "desktop", "gain_wanted"}
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")

@@ -247,8 +247,9 @@ int measure_hour(const QString& program, int minutes) {
   Bench bench(path);
   fmt::print("minute  resident MiB\n");
   for (int minute = 5; minute <= minutes; minute += 5) {
-    const std::uint64_t wanted = kRoundsPerMinute * static_cast<std::uint64_t>(minute);
-    const bool there = run_until([&] { return bench.rounds() >= wanted; }, 10 * kPatienceMs);
+    const std::uint64_t rounds_expected = kRoundsPerMinute * static_cast<std::uint64_t>(minute);
+    const bool there =
+        run_until([&] { return bench.rounds() >= rounds_expected; }, 10 * kPatienceMs);
     if (!there) return fail("the writer or the window stopped");
     fmt::print("{:>6}  {:>12.0f}\n", minute, resident_mib());
     std::fflush(stdout);

@@ -57,6 +57,15 @@ class JsonTest : public program_testing::ProgramTest {
   }
 };
 
+// `trigger_old` is an alias for one release.
+TEST_F(JsonTest, PlanParetoHasBothNamesOfItsTrigger) {
+  const Json out = data(
+      {"plan", "pareto", "--gbps", "0.1", "--params", "1M", "--agents", "4", "--codec", "fp32"});
+  EXPECT_EQ(out["trigger"], "first_round");
+  EXPECT_EQ(out["trigger_old"], "first");
+  EXPECT_EQ(out["choice"]["codec"], "fp32");
+}
+
 // The registry is the reference, so a new codec is in the list without a change here.
 TEST_F(JsonTest, ListHasEveryFamily) {
   const Json data = this->data({"codec", "list"});

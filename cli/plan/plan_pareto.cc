@@ -179,12 +179,34 @@ Json option_json(const PlanOption& option) {
   return json;
 }
 
+// The name that `trigger` had before it took the schema's names. Kept for one release as the key
+// `trigger_old`. The old names `cost` and `impossible` are part of `link` and `membership`.
+std::string_view old_trigger_name(wire::Trigger trigger) {
+  switch (trigger) {
+    case wire::Trigger::first_round:
+      return "first";
+    case wire::Trigger::unchanged:
+      return "none";
+    case wire::Trigger::link_changed:
+      return "link";
+    case wire::Trigger::gain_changed:
+      return "gain";
+    case wire::Trigger::membership_changed:
+      return "membership";
+    case wire::Trigger::exploration:
+      return "exploring";
+    default:
+      return "unknown";
+  }
+}
+
 Json decision_json(const PlanInputs& inputs, const PlanDecision& decision, double planned_s) {
   Json pareto = Json::array();
   for (const PlanOption& option : decision.options) pareto.push_back(option_json(option));
   Json data = {{"choice", option_json(decision.chosen)},
                {"reason", decision.reason},
                {"trigger", wire::EnumNameTrigger(decision.trigger)},
+               {"trigger_old", old_trigger_name(decision.trigger)},
                {"switched", decision.switched},
                {"over_budget", decision.over_budget},
                {"pause_s", decision.pause_s},

@@ -62,7 +62,7 @@ void LinkFigures::round_trip(const std::string& agent_id, double seconds) {
                         .seconds = seconds,
                         .at_s = now_s()});
   Agent& to = agent(agent_id);
-  to.heard = to.by_heartbeat = true;
+  to.latency_measured = to.by_heartbeat = true;
 }
 
 void LinkFigures::uplink(const std::string& agent_id, double seconds_per_byte) {
@@ -120,7 +120,7 @@ void LinkFigures::probed(const std::string& agent_id, const LinkProbes::Reading&
   links.add(agent_id, reading.transfer);
   // A latency is stored with the next periodic sample, a rate at once: trains are rare.
   if (reading.direction == ProbeDirection::round_trip) {
-    agent(agent_id).heard = true;
+    agent(agent_id).latency_measured = true;
     return;
   }
   const LinkQuantity beta = links.measured(agent_id, now_s()).beta_s_per_byte;
@@ -180,12 +180,12 @@ MeasuredLinks LinkFigures::measured_links(const std::string& agent_id) const {
   return measured;
 }
 
-// Agents that were not heard in the interval get no sample, so that an old value does not look like
-// a new measurement.
+// Agents without a measurement in the interval get no sample, so that an old value does not look
+// like a new one.
 void LinkFigures::keep_alphas() {
   interval_began_ = clock_.now();
   for (auto& [agent_id, agent] : agents_) {
-    if (!std::exchange(agent.heard, false)) continue;
+    if (!std::exchange(agent.latency_measured, false)) continue;
     const bool by_heartbeat = std::exchange(agent.by_heartbeat, false);
     const LinkQuantity alpha = links_.measured(agent_id, now_s()).alpha_s;
     if (!alpha.known()) continue;

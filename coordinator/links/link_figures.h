@@ -80,7 +80,7 @@ class LinkFigures {
 
  private:
   struct Agent {
-    bool heard = false;                  // since the last stored latency
+    bool latency_measured = false;       // since the last stored latency
     bool by_heartbeat = false;           // whether a heartbeat, and not only a probe, measured it
     std::chrono::nanoseconds beta_at{};  // time of the last stored rate
     bool beta_kept = false;

@@ -91,7 +91,7 @@ TEST_F(LinkFiguresTest, TheWayToAnAgentIsKeptOnceInAWhile) {
   EXPECT_NEAR(rows.link_samples[1].alpha_s, 0.25, 1e-6);
   clock.advance(LinkFigures::kAlphaEvery);
   figures.run_periodic_tasks();
-  EXPECT_EQ(telemetry.take().size(), 0u) << "nothing was heard since";
+  EXPECT_EQ(telemetry.take().size(), 0u) << "nothing was measured since";
   figures.round_trip("a", 0.5);
   figures.close();
   EXPECT_EQ(telemetry.take().link_samples.size(), 1u) << "early, at the end";
@@ -235,7 +235,7 @@ TEST_F(LinkFiguresTest, ProbeReadingsAreStoredAsProbes) {
     last[{row.from, row.to}] = row;
   }
   EXPECT_NEAR((last[{"a", ""}].beta_s_per_byte), 1e-6, 1e-8);
-  EXPECT_NEAR((last[{"", "a"}].alpha_s), 0.01, 1e-4) << "no heartbeat was heard";
+  EXPECT_NEAR((last[{"", "a"}].alpha_s), 0.01, 1e-4) << "no heartbeat was measured";
   EXPECT_EQ(metrics.labeled.at("tributary_links_known alpha"), 1);
   EXPECT_EQ(metrics.labeled.at("tributary_links_known beta_up"), 1);
   EXPECT_EQ(metrics.labeled.at("tributary_links_known beta_down"), 1);

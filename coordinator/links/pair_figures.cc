@@ -37,8 +37,8 @@ PairFigures::Pair& PairFigures::pair(const std::string& from, const std::string&
   const auto found = pairs_.find({from, to});
   if (found != pairs_.end()) return found->second;
   if (pairs_.size() >= pairs_max_ && !pairs_.empty()) {
-    pairs_.erase(
-        std::ranges::min_element(pairs_, {}, [](const auto& each) { return each.second.heard; }));
+    pairs_.erase(std::ranges::min_element(
+        pairs_, {}, [](const auto& each) { return each.second.last_reading; }));
   }
   return pairs_[{from, to}];
 }
@@ -55,7 +55,7 @@ std::vector<PairFigure> PairFigures::take(double now_s, const LinksReported& rep
       continue;
     }
     Pair& of = pair(link.from, reported.agent_id);
-    of.heard = ++heard_;
+    of.last_reading = ++readings_;
     Quantity& quantity = alpha ? of.alpha_s : of.beta_s_per_byte;
     quantity = {.reported = {.value = alpha ? link.alpha_s : link.beta_s_per_byte,
                              .confidence = link.confidence,

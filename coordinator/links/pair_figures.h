@@ -47,14 +47,14 @@ class PairFigures {
   struct Pair {
     Quantity alpha_s;
     Quantity beta_s_per_byte;
-    std::uint64_t heard = 0;
+    std::uint64_t last_reading = 0;
   };
   static MeasuredLink measured(const Pair& pair, double now_s);
   Pair& pair(const std::string& from, const std::string& to);
 
   std::size_t pairs_max_;
   std::map<std::pair<std::string, std::string>, Pair> pairs_;
-  std::uint64_t heard_ = 0;
+  std::uint64_t readings_ = 0;
   std::uint64_t ignored_ = 0;
 };
 

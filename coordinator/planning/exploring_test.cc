@@ -45,10 +45,10 @@ class Misled {
           .beta_s_per_byte = plan_testing::beta_of_mbit(0.1),
           .down_beta_s_per_byte = plan_testing::beta_of_mbit(0.1)};
     }
-    for (; heard_ < reports.size(); ++heard_) {
+    for (; reports_read_ < reports.size(); ++reports_read_) {
       for (RoundFacts::Agent& agent : facts.agents) {
-        if (agent.id != reports[heard_].agent_id) continue;
-        for (const wire::TrialT& trial : reports[heard_].trials)
+        if (agent.id != reports[reports_read_].agent_id) continue;
+        for (const wire::TrialT& trial : reports[reports_read_].trials)
           agent.tried[trial.codec] = trial.gain;
       }
     }
@@ -75,7 +75,7 @@ class Misled {
 
  private:
   Planner planner_;
-  std::size_t heard_ = 0;
+  std::size_t reports_read_ = 0;
 };
 
 // Trials reveal the true gain, and the planner then chooses another codec.

@@ -9,13 +9,13 @@ void LinkTable::add(std::string_view member, const LinkTransfer& transfer) {
   if (link == links_.end()) {
     if (members_max_ == 0) return;
     if (links_.size() >= members_max_) {
-      links_.erase(
-          std::ranges::min_element(links_, {}, [](const auto& each) { return each.second.heard; }));
+      links_.erase(std::ranges::min_element(
+          links_, {}, [](const auto& each) { return each.second.last_reading; }));
     }
     link = links_.emplace(member, Link{}).first;
   }
   link->second.estimator.add(transfer);
-  link->second.heard = ++added_;
+  link->second.last_reading = ++added_;
 }
 
 void LinkTable::forget(std::string_view member) {

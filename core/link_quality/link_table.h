@@ -38,7 +38,7 @@ class LinkTable {
  private:
   struct Link {
     LinkEstimator estimator;
-    std::uint64_t heard = 0;  // value of added_ at the last reading
+    std::uint64_t last_reading = 0;  // value of added_ at the last reading
   };
 
   std::map<std::string, Link, std::less<>> links_;

@@ -50,7 +50,7 @@ TEST(LinkTable, TheSlowestIsTheWorstOfEachThatIsTrusted) {
   EXPECT_FALSE(table.slowest(1e6, 0.5)) << "all of it is old";
 }
 
-// Three places. Agent b has been silent longest when d arrives, because a was heard again.
+// Three places. Agent b has been silent longest when d arrives, because a has another reading.
 TEST(LinkTable, IsBoundedAndForgetsTheLongestSilentAgent) {
   LinkTable table(3);
   const LinkTransfer trip = {

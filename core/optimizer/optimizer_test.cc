@@ -169,15 +169,15 @@ TEST(Optimizer, VectorsOfEveryWidthGiveTheBitsOfTheScalarSpecification) {
                         .count = kValues});
       return run;
     };
-    const std::vector<FloatVector> wanted = step(optimizer::step_scalar);
+    const std::vector<FloatVector> expected = step(optimizer::step_scalar);
     for (std::int64_t rest = hwy::SupportedTargets(); rest != 0; rest &= rest - 1) {
       hwy::SetSupportedTargetsForTest(rest & -rest);
       const std::vector<FloatVector> got = step(optimizer::step_simd);
       hwy::SetSupportedTargetsForTest(0);
-      for (std::size_t part = 0; part < wanted.size(); ++part) {
+      for (std::size_t part = 0; part < expected.size(); ++part) {
         for (std::size_t i = 0; i < kValues; ++i) {
           ASSERT_EQ(std::bit_cast<std::uint32_t>(got[part][i]),
-                    std::bit_cast<std::uint32_t>(wanted[part][i]))
+                    std::bit_cast<std::uint32_t>(expected[part][i]))
               << describe(settings) << ", part " << part << ", value " << i << ", target "
               << hwy::TargetName(rest & -rest);
         }
@@ -277,12 +277,12 @@ TEST(Optimizer, SavingCopiesNothing) {
 TEST(Optimizer, ADeltaIsTakenAsAGradientThatPointsBack) {
   Optimizer optimizer(parsed("sgd"), kValues);
   FloatVector model = noise(1);
-  FloatVector wanted = model;
+  FloatVector expected = model;
   const FloatVector sum = noise(2);
-  for (std::size_t i = 0; i < kValues; ++i) wanted[i] += sum[i] / 3.0f;
+  for (std::size_t i = 0; i < kValues; ++i) expected[i] += sum[i] / 3.0f;
   optimizer.begin();
   optimizer.apply(0, sum, -3, 1, model);
-  EXPECT_EQ(model, wanted);
+  EXPECT_EQ(model, expected);
 }
 
 TEST(Optimizer, RefusesAStateThatIsNotItsOwn) {

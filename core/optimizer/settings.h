@@ -35,7 +35,8 @@ struct OptimizerSettings {
 // Checks the bounds of settings that were not parsed from a spec, such as those of a received job.
 Status check(const OptimizerSettings& settings);
 
-// Parses a spec such as "momentum:momentum=0.8,weight_decay=0.0005". Omitted parameters have the
+// Parses sgd, momentum, nesterov, adagrad, rmsprop, adam or adamw, for example
+// "momentum:momentum=0.8,weight_decay=0.0005". Omitted parameters have the
 // defaults of torch.optim, except for a momentum of 0.9, for which torch.optim has no default.
 Result<OptimizerSettings> parse_optimizer(std::string_view spec);
 std::string_view name(OptimizerKind kind);
@@ -48,6 +49,7 @@ struct Strategy {
   double proximal = 0;  // FedProx's mu: pulls agents towards the round's model
 };
 
+// Parses fedavg, fedprox, fedavgm, fedadam or fedyogi.
 Result<Strategy> parse_strategy(std::string_view spec);
 
 }  // namespace tributary

@@ -1,8 +1,9 @@
 // Learned corrections of the cost model: the ratio of the measured to the predicted exchange time,
 // for each pair of collective and codec.
 //
-// The map is PlanInputs::corrections. learned_factor.h reads it. The functions have no state of
-// their own; the caller owns the map and serializes calls. Factors are ratios without a unit.
+// The map is PlanInputs::corrections. learned_factor.h makes its keys and reads it. A factor above
+// 1 means that exchanges take longer than predicted. The functions have no state of their own; the
+// caller owns the map and serializes calls. Factors are ratios without a unit.
 #pragma once
 
 #include <map>

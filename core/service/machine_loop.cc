@@ -86,7 +86,7 @@ bool MachineLoop::look_at_arrivals() {
   next_look_ = now() + kLookEveryNs;
   std::vector<ConnectionId> alive;
   for (auto& [connection, arrivals] : arrivals_) {
-    if (std::exchange(arrivals.heard, false)) {
+    if (std::exchange(arrivals.message_arrived, false)) {
       arrivals.bytes.reset();
       continue;
     }
@@ -122,7 +122,7 @@ void MachineLoop::take(LinkEvent& event, bool waited_for) {
                    feed(PeerDisconnected{.peer = gone.connection});
                  },
                  [this, waited_for](const Received& received) {
-                   arrivals_[received.connection].heard = true;
+                   arrivals_[received.connection].message_arrived = true;
                    const std::string id = parts_.id_of ? parts_.id_of(received.peer) : "";
                    const bool encrypted = parts_.link.encrypted();
                    feed(FrameReceived{

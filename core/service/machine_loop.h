@@ -88,7 +88,7 @@ class MachineLoop {
 
   // The arrivals on one connection since its last message.
   struct Arrivals {
-    bool heard = true;                   // a message arrived since the last check
+    bool message_arrived = true;         // a message arrived since the last check
     std::optional<std::uint64_t> bytes;  // at the last check; empty: a message arrived after it
   };
 

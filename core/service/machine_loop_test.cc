@@ -290,8 +290,8 @@ TEST_F(MachineLoopTest, ArrivingBytesKeepAPeerAlive) {
   using Peers = std::vector<PeerId>;
   link.arrived = {{1, 100}, {2, 100}, {3, 100}};
   link.events = {connected(1), connected(2), connected(3)};
-  EXPECT_EQ(alive_after_a_look(loop), Peers()) << "they were heard";
-  EXPECT_EQ(alive_after_a_look(loop), Peers()) << "these bytes may be of what was heard";
+  EXPECT_EQ(alive_after_a_look(loop), Peers()) << "messages of both have arrived";
+  EXPECT_EQ(alive_after_a_look(loop), Peers()) << "these bytes may be of these messages";
   link.arrived = {{1, 101}, {2, 100}, {3, 200}};
   EXPECT_EQ(alive_after_a_look(loop), (Peers{1, 3}));
   EXPECT_EQ(alive_after_a_look(loop), Peers()) << "nothing has arrived since";
@@ -300,7 +300,7 @@ TEST_F(MachineLoopTest, ArrivingBytesKeepAPeerAlive) {
 }
 
 // A check costs a system call per connection, so it is made for silent peers only.
-TEST_F(MachineLoopTest, APeerThatWasHeardIsNotAskedFor) {
+TEST_F(MachineLoopTest, APeerWhoseMessageArrivedIsNotAskedFor) {
   MachineLoop loop = make();
   link.events = {connected(1)};
   EXPECT_TRUE(alive_after_a_look(loop).empty());

@@ -169,7 +169,7 @@ TEST_F(WatchSessionsTest, ThePlacesOfObserversAreLimited) {
   EXPECT_EQ(watch_sessions_.sessions(), 3u);
 }
 
-// An observer that has crashed never says goodbye.
+// An observer that has crashed does not end its session.
 TEST_F(WatchSessionsTest, ASilentObserverGivesItsPlaceToANewOne) {
   for (const ConnectionId from : {1u, 2u, 3u}) all_of(from);
   clock_.advance(WatchSessions::kSilentMax);

@@ -1,6 +1,6 @@
 // Selects rows by a line that the user typed: words that must all occur in a row, anywhere or in
-// one column ("state:away", "text:\"said goodbye\""). Case is ignored. Quotation marks keep spaces
-// in a word; one that is not closed extends to the end of the line.
+// one column ("state:away", "text:\"ended its session\""). Case is ignored. Quotation marks keep
+// spaces in a word; one that is not closed extends to the end of the line.
 //
 // A filter is an immutable value; parsing never fails. accepts() does not modify the model.
 #pragma once

@@ -277,7 +277,7 @@ TEST_F(MainWindowTest, AZoomIsUndoneByAKey) {
 }
 
 // An event points to round 7, which the zoom had moved out of sight.
-TEST_F(MainWindowTest, AMomentThatIsWantedIsPointedAt) {
+TEST_F(MainWindowTest, ARequestedMomentIsMarked) {
   write_run("run.db", 20);
   window_->open_run(path("run.db"));
   ASSERT_TRUE(read_all());

@@ -56,8 +56,8 @@ TEST(Kill, TheCoordinatorWithAnUnpublishedCommit) {
     federation.start_agent(i);
   }
   // Counts the rounds in which the kill came before any agent received the commit.
-  int unheard = 0;
-  for (std::uint64_t round = 2; round < kRounds && unheard < 2; round += 2) {
+  int commits_lost = 0;
+  for (std::uint64_t round = 2; round < kRounds && commits_lost < 2; round += 2) {
     const std::string this_round = fmt::format(" round={}", round);
     for (std::uint32_t i = 0; i < 3; ++i) {
       ASSERT_TRUE(federation.agent(i).logs({"training", this_round}));
@@ -70,13 +70,13 @@ TEST(Kill, TheCoordinatorWithAnUnpublishedCommit) {
                   .lines_with({"model stored", fmt::format("model_version={} ", round)})
                   .empty();
     };
-    if (!has_it(0) && !has_it(1) && !has_it(2)) ++unheard;
+    if (!has_it(0) && !has_it(1) && !has_it(2)) ++commits_lost;
     relay.refuse();
     federation.start_coordinator();
     relay.heal();
   }
   // The relay may drop the connection too late; such rounds are not counted and are repeated.
-  EXPECT_EQ(unheard, 2) << "the relay was too slow every time";
+  EXPECT_EQ(commits_lost, 2) << "the relay was too slow every time";
   federation.expect_all_end();
   federation.expect_sound();
 }

@@ -97,11 +97,11 @@ class MadAgent {
 
   void rave(Random& random) {
     if (!guest_.connected() && !guest_.connect()) return;
-    if (std::optional<Bytes> heard = guest_.overhear()) {
-      if (session_of(*heard) != 0) session_ = session_of(*heard);
+    if (std::optional<Bytes> message = guest_.overhear()) {
+      if (session_of(*message) != 0) session_ = session_of(*message);
       // Keeps a bounded sample of real messages to mutate.
-      known_.size() < 64 ? known_.push_back(std::move(*heard))
-                         : std::swap(known_[random() % 64], *heard);
+      known_.size() < 64 ? known_.push_back(std::move(*message))
+                         : std::swap(known_[random() % 64], *message);
     }
     // Batches keep the guest's queue busy without waiting for answers.
     for (int i = 0; i < 50; ++i) {

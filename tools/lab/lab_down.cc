@@ -73,7 +73,7 @@ Command lab_down_command() {
                        }},
                       {.name = "--all",
                        .value_name = {},
-                       .help = "every lab on this machine",
+                       .help = "remove every lab on this machine",
                        .accept = accept_flag(command->all)}},
           .run = [command](World&) { return down(*command); }};
 }

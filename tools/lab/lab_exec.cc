@@ -97,13 +97,11 @@ Command lab_exec_command() {
           .verb = "exec",
           .summary = "run a program in a node, or in every node at once",
           .details =
-              "With --node the program replaces this process, so exit code and signals are its "
-              "own. With\n"
-              "--all the first program that fails ends the others and determines the exit code. "
-              "Ctrl-C\n"
-              "ends all, and standard input is empty. The environment has TRIBUTARY_NODE,\n"
-              "TRIBUTARY_NODES and TRIBUTARY_ADDRESS, and /etc/hosts has the names node-0, node-1, "
-              "...\n\n"
+              "Requires --node or --all. With --node the program replaces this process, so exit\n"
+              "code and signals are its own. With --all the first program that fails ends the\n"
+              "others and determines the exit code. Ctrl-C ends all, and standard input is empty.\n"
+              "The environment has TRIBUTARY_NODE, TRIBUTARY_NODES and TRIBUTARY_ADDRESS, and\n"
+              "/etc/hosts has the names node-0, node-1, ...\n\n"
               "examples:\n"
               "  tributary lab exec --node 0 -- ip addr\n"
               "  tributary lab exec --node 2 -- ping -c 3 node-0\n"
@@ -117,11 +115,11 @@ Command lab_exec_command() {
                        }},
                       {.name = "--node",
                        .value_name = "N",
-                       .help = "node to run it in",
+                       .help = "node in which the program runs",
                        .accept = accept_count(exec->node, 0u, kLabNodesMax - 1)},
                       {.name = "--all",
                        .value_name = {},
-                       .help = "run it in every node at once",
+                       .help = "run the program in every node at once",
                        .accept = accept_flag(exec->all)},
                       {.name = "COMMAND",
                        .value_name = "WORD",

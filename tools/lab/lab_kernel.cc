@@ -179,10 +179,10 @@ std::map<std::string, FoundLab> find_labs() {
 
 // Compares the identity of each process's network namespace with that of the named ones.
 std::vector<pid_t> processes_in(const std::vector<std::string>& namespaces) {
-  std::set<std::pair<dev_t, ino_t>> wanted;
+  std::set<std::pair<dev_t, ino_t>> identities;
   for (const std::string& name : namespaces) {
     struct stat about = {};
-    if (::stat(path_of(name).c_str(), &about) == 0) wanted.emplace(about.st_dev, about.st_ino);
+    if (::stat(path_of(name).c_str(), &about) == 0) identities.emplace(about.st_dev, about.st_ino);
   }
   std::vector<pid_t> processes;
   std::error_code error;
@@ -193,7 +193,7 @@ std::vector<pid_t> processes_in(const std::vector<std::string>& namespaces) {
     if (bad != std::errc() || *end != '\0' || process == ::getpid()) continue;
     struct stat about = {};
     if (::stat((entry.path() / "ns/net").c_str(), &about) == 0 &&
-        wanted.contains({about.st_dev, about.st_ino})) {
+        identities.contains({about.st_dev, about.st_ino})) {
       processes.push_back(process);
     }
   }

@@ -161,7 +161,7 @@ std::vector<Option> options(LabUp& command) {
            }},
           {.name = "--nodes",
            .value_name = "N",
-           .help = "number of nodes (4)",
+           .help = "number of nodes, 1 to 200 (4)",
            .accept = accept_count(command.nodes, 1u, kLabNodesMax)},
           setting(link, "rate", "--rate", "RATE",
                   "rate of each link in each direction, for example 100mbit (unlimited)"),
@@ -176,11 +176,11 @@ std::vector<Option> options(LabUp& command) {
           setting(link, "reorder", "--reorder", "SHARE",
                   "share of the packets that skip the delay (0)"),
           setting(link, "queue", "--queue", "BYTES",
-                  "capacity of the queue; further packets are dropped (fits the link)"),
+                  "capacity of the queue; further packets are dropped (by rate and delay)"),
           setting(link, "trace", "--trace", "FILE", "trace of rate, delay and loss over time"),
           {.name = "--node",
            .value_name = "NODE:KEY=VALUE,...",
-           .help = "settings of one node; keys are the options above without dashes",
+           .help = "settings of one node, 0 to N-1; keys are the options above without dashes",
            .accept = [&command](const std::string& value) -> Status {
              TRIBUTARY_ASSIGN(command.own.emplace_back(), parse_node_settings(value));
              return {};

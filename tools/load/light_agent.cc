@@ -29,7 +29,7 @@ Actions LightAgent::handle(TimeNs now, const Event& event) {
   if (const auto* received = std::get_if<FrameReceived>(&event)) {
     receive(*received);
   } else if (std::holds_alternative<PeerAlive>(event)) {
-    session_.heard();
+    session_.bytes_arrived();
   } else if (std::holds_alternative<PeerConnected>(event)) {
     connection_.connected();
   } else if (std::holds_alternative<PeerDisconnected>(event)) {
@@ -76,7 +76,7 @@ void LightAgent::dispatch(const wire::Frame& frame, const FrameReceived& event) 
       session_.conversation()->answered(frame);
       return;
     case wire::Message::Heartbeat:
-      session_.conversation()->heard_heartbeat(context_.now, frame, context_.out.all());
+      session_.conversation()->receive_heartbeat(context_.now, frame, context_.out.all());
       return;
     case wire::Message::Aggregate:
       return receive(*frame.message_as_Aggregate(), event.payload);

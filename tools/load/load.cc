@@ -146,7 +146,7 @@ Command load_command() {
               "  tributary load --agents 1000 --params 1Mi --codec thc:bits=4 --json",
           .options = {{.name = "--agents",
                        .value_name = "N",
-                       .help = "number of agents",
+                       .help = "number of agents, 1 to 10000",
                        .accept = accept_count(command->agents, 1u, kLoadAgentsMax),
                        .required = true},
                       {.name = "--params",

@@ -23,9 +23,9 @@ Status ByteReader::expect_end(std::string_view what) const {
                  .got = fmt::format("{} bytes more", remaining())});
 }
 
-Status ByteReader::cut_short(std::string_view field, std::size_t wanted) const {
+Status ByteReader::cut_short(std::string_view field, std::size_t needed) const {
   return Status(StatusCode::corrupt_data, {.what = fmt::format("{} at byte {}", field, position_),
-                                           .expected = fmt::format("{} bytes", wanted),
+                                           .expected = fmt::format("{} bytes", needed),
                                            .got = fmt::format("{} before the end", remaining())});
 }
 

@@ -101,7 +101,7 @@ class ByteReader {
   std::size_t remaining() const { return bytes_.size() - position_; }
 
  private:
-  Status cut_short(std::string_view field, std::size_t wanted) const;
+  Status cut_short(std::string_view field, std::size_t needed) const;
 
   ByteSpan bytes_;
   std::size_t position_ = 0;

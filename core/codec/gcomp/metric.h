@@ -3,7 +3,9 @@
 // the gradient's mantissa, so they need not be sent.
 //
 // δ is represented as a fraction. It is only compared with powers of two, so no division is needed,
-// and a gradient of 0 is no special case. With g' = g + λθ:
+// and a gradient of 0 is no special case. θ is the parameter, g the gradient, η the learning rate,
+// t the step, b, r, v and m the moments, μ the momentum, τ its dampening, λ the weight decay and
+// λ_lr the decay of the learning rate; α, β1, β2 and ε are those of torch.optim. With g' = g + λθ:
 //
 //   SGD       (1 - ηλ) θ                                              / (η g)
 //   momentum  (1 - η(1-τ)λ) θ - ημ b                                  / (η(1-τ) g)

@@ -124,14 +124,14 @@ TEST(Payload, IsAddedAsItsDecodedValuesOrNotAtAll) {
     Bytes payload;
     ASSERT_TRUE(codec->make_encoder(20'000)->encode({}, x, payload).ok());
     FloatVector scratch(x.size());
-    FloatVector wanted = update(Pattern::lognormal, 20'000, 2);
-    FloatVector sum = wanted;
-    ASSERT_TRUE(codec->Codec::decode_add({}, payload, scratch, wanted).ok());
+    FloatVector expected = update(Pattern::lognormal, 20'000, 2);
+    FloatVector sum = expected;
+    ASSERT_TRUE(codec->Codec::decode_add({}, payload, scratch, expected).ok());
     ASSERT_TRUE(codec->decode_add({}, payload, {}, sum).ok());
-    EXPECT_EQ(sum, wanted);
+    EXPECT_EQ(sum, expected);
     payload.back() ^= 1;
     EXPECT_FALSE(codec->decode_add({}, payload, {}, sum).ok());
-    EXPECT_EQ(sum, wanted) << "refused without a trace";
+    EXPECT_EQ(sum, expected) << "refused without a trace";
   }
 }
 

@@ -48,12 +48,12 @@ std::vector<Outcome> select(std::span<const float> x, std::uint32_t k, std::uint
 
 void run(ByteSpan data) {
   ByteReader reader(data);
-  const Result<std::uint16_t> wanted = reader.read<std::uint16_t>("k");
+  const Result<std::uint16_t> count = reader.read<std::uint16_t>("k");
   const Result<std::uint32_t> threshold = reader.read<std::uint32_t>("threshold");
-  if (!wanted.ok() || !threshold.ok() || reader.remaining() < sizeof(float)) return;
+  if (!count.ok() || !threshold.ok() || reader.remaining() < sizeof(float)) return;
   FloatVector x(reader.remaining() / sizeof(float));
   std::memcpy(x.data(), data.data() + reader.position(), x.size() * sizeof(float));
-  const auto k = 1 + *wanted % static_cast<std::uint32_t>(x.size());
+  const auto k = 1 + *count % static_cast<std::uint32_t>(x.size());
 
   const std::vector<Outcome> expected = select(x, k, *threshold, Backend::scalar);
   for (std::int64_t rest = hwy::SupportedTargets(); rest != 0; rest &= rest - 1) {

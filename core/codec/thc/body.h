@@ -2,7 +2,8 @@
 //
 // Stage 0: the numbers of every block, f32 (block_range.h). Stage 1:
 //
-//   byte 0       stamp: the table, or with `rate` all tables and every block's width
+//   byte 0       stamp: granularity, fingerprint and threshold of the table, or with `rate` a
+//                checksum of these of all tables and of every block's width
 //        8       fields, packed: one for each coordinate of the block layout
 //
 // In layout 0, fields are the levels of one agent. In other layouts they are sums of the

@@ -4,6 +4,9 @@
 // Assumptions: arrays are aligned to their element type. Inputs and outputs do not overlap except
 // where stated. A block is a power of two of at least 64, and every other n is a multiple of 64.
 // The functions have no state; threads may call them for different memory.
+//
+// H is the Hadamard matrix with entries of 1 and -1, of the size of a block. D is the diagonal
+// matrix of the random signs. T[level] is the table's grid place of a level, and g its granularity.
 #pragma once
 
 #include <cstddef>

@@ -218,8 +218,8 @@ TEST_F(EpochMesh, MessagesOfAnotherEpochAreDropped) {
   EXPECT_EQ(next_text(1), "nothing");
 }
 
-// Rank 2 never heard from rank 1, so for it rank 1 has simply not opened yet.
-TEST_F(EpochMesh, AMemberThatLeavesIsLostToMembersThatHeardFromIt) {
+// Rank 2 has received nothing from rank 1, so for it rank 1 has simply not opened yet.
+TEST_F(EpochMesh, AMemberThatLeavesIsLostToMembersThatReceivedItsMessages) {
   for (const std::uint32_t rank : {0u, 1u, 2u}) open(rank, kFirst, {0, 1, 2});
   ASSERT_TRUE(send(0, 1, "to you").ok());
   EXPECT_EQ(next_text(1), "nothing");

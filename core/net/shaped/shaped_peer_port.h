@@ -1,6 +1,7 @@
 // A peer port on a shaped link. A member has one link to all other members. A message crosses two
-// links, the sender's and the receiver's, and both delay it. Nothing is lost (kShapedPeers). Thread
-// rule: as for PeerPort.
+// links, the sender's and the receiver's, and both delay it. A message that the shape loses takes
+// its time on the link again, as when TCP retransmits, so that nothing is lost (kShapedPeers).
+// Thread rule: as for PeerPort.
 #pragma once
 
 #include <memory>

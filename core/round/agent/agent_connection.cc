@@ -30,7 +30,7 @@ void AgentConnection::connected() {
   state_ = State::offline;  // a Hello sent before had no receiver, so it is repeated at once
   hello_at_ns_ = context_.now;
   has_connection_ = true;
-  unheard_since_ns_ = kNever;
+  no_answer_since_ns_ = kNever;
 }
 
 AgentConnection::Change AgentConnection::disconnected() {
@@ -47,7 +47,7 @@ AgentConnection::Received AgentConnection::receive(const FrameReceived& event, B
     return {};
   }
   // Any readable frame shows that the path to the coordinator works.
-  unheard_since_ns_ = kNever;
+  no_answer_since_ns_ = kNever;
   const wire::Frame& frame = **opened;
   if (wire::rules_of(frame.message_type()).has(wire::kHasPayload)) {
     if (Status status = check_payload(frame, event.payload); !status.ok()) {
@@ -88,8 +88,8 @@ AgentConnection::Received AgentConnection::receive(const FrameReceived& event, B
 // The new connection begins with another Hello.
 void AgentConnection::give_up_silent_connection() {
   const AgentConfig& config = context_.config;
-  unheard_since_ns_ = std::min(unheard_since_ns_, context_.now);
-  if (!has_connection_ || context_.now - unheard_since_ns_ < config.give_up_after_ms * kNsPerMs) {
+  no_answer_since_ns_ = std::min(no_answer_since_ns_, context_.now);
+  if (!has_connection_ || context_.now - no_answer_since_ns_ < config.give_up_after_ms * kNsPerMs) {
     return;
   }
   context_.out.note(LogLevel::warning, "connection_given_up", "silent", "dials again");

@@ -50,7 +50,7 @@ class AgentConnection {
 
   // Ends the session if one is open. The next Hello is due after `again_after_ns`.
   [[nodiscard]] Change hang_up(std::string_view reason, TimeNs again_after_ns);
-  // Says goodbye. No Hello is sent afterwards.
+  // Sends Leave. No Hello is sent afterwards.
   void shut_down(const std::string& reason);
   bool shutting_down() const { return shutting_down_; }
   // Ends the agent, which then ignores all events.
@@ -73,7 +73,7 @@ class AgentConnection {
   TimeNs hello_at_ns_ = 0;
   TimeNs hello_wait_ns_ = 0;
   bool has_connection_ = false;
-  TimeNs unheard_since_ns_ = kNever;  // the first Hello since anything was heard
+  TimeNs no_answer_since_ns_ = kNever;  // the first Hello after the last arrival
   std::uint32_t duplicate_refusals_ = 0;
   bool shutting_down_ = false;
   bool finished_ = false;

@@ -57,7 +57,7 @@ void Agent::Impl::pass(Event& event) {
                  [this](const FrameReceived& frame) { receive(frame); },
                  [this](const PeerConnected&) { connection_.connected(); },
                  [this](const PeerDisconnected&) { follow(connection_.disconnected()); },
-                 [this](const PeerAlive&) { session_.heard(); },
+                 [this](const PeerAlive&) { session_.bytes_arrived(); },
                  [this](const Tick&) {
                    if (trying_codecs()) participation_.try_codecs(codecs_);
                  },
@@ -106,7 +106,7 @@ void Agent::Impl::dispatch(const wire::Frame& frame, const FrameReceived& event)
       session_.conversation()->answered(frame);
       return;
     case wire::Message::Heartbeat:
-      session_.conversation()->heard_heartbeat(context_.now, frame, context_.out.all());
+      session_.conversation()->receive_heartbeat(context_.now, frame, context_.out.all());
       return;
     case wire::Message::Job:
       return receive_job(*frame.message_as_Job(), id);

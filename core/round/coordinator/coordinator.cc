@@ -120,7 +120,8 @@ void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& fra
     case wire::Message::Refusal:
       return answer(session, frame);
     case wire::Message::Heartbeat:
-      if (const auto trip = session.conversation.heard_heartbeat(context.now, frame, context.out)) {
+      if (const auto trip =
+              session.conversation.receive_heartbeat(context.now, frame, context.out)) {
         context.out.emplace_back(Reading{.kind = ReadingKind::round_trip_s,
                                          .value = static_cast<double>(*trip) / 1e9,
                                          .agent_id = session.agent_id});
@@ -156,7 +157,7 @@ void Coordinator::Impl::dispatch(const Event& event) {
       [this](const FrameReceived& frame) { receive(frame); },
       [](const PeerConnected&) {},
       [this](const PeerDisconnected& lost) { sessions_.disconnected(lost.peer); },
-      [this](const PeerAlive& peer) { sessions_.heard(peer.peer); },
+      [this](const PeerAlive& peer) { sessions_.bytes_arrived(peer.peer); },
       [](const Tick&) {},
       [this](const Stored& stored) { context.store.stored(context.now, stored, context.out); },
       [this](const ProbeLink& probe) { links_.probe(probe); },
@@ -223,7 +224,7 @@ std::vector<Coordinator::AgentView> Coordinator::agents() const {
                      .ready = impl_->jobs.ready(*session),
                      .job = session->run,
                      .model_version = session->version,
-                     .heard_at_ns = session->conversation.heard_at_ns(),
+                     .last_arrival_ns = session->conversation.last_arrival_ns(),
                      .payload_bytes = session->payload_bytes_in +
                                       session->conversation.payload_bytes_out() -
                                       session->padding_bytes_out});

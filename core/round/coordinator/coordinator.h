@@ -51,7 +51,7 @@ class Coordinator {
     bool ready = false;  // has the job and the model of the last commit
     std::uint64_t job = 0;
     std::uint64_t model_version = 0;
-    TimeNs heard_at_ns = 0;
+    TimeNs last_arrival_ns = 0;
     // Payload bytes of this session in both directions, without probes.
     std::uint64_t payload_bytes = 0;
   };

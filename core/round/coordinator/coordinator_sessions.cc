@@ -122,12 +122,13 @@ void CoordinatorSessions::hello(const FrameReceived& event, const wire::Frame& f
   // a heartbeat in time.
   const TimeNs patience = 2 * known->conversation.times().ack_timeout_ns;
   if (known->challenged_at_ns != 0 && context_.now >= known->challenged_at_ns + patience &&
-      known->conversation.heard_at_ns() <= known->challenged_at_ns) {
+      known->conversation.last_arrival_ns() <= known->challenged_at_ns) {
     lose(known->conversation.session(), "replaced");
     return welcome(event, frame, hello, 0);
   }
   // Challenge the known process once, and again if it has answered since.
-  if (known->challenged_at_ns == 0 || known->conversation.heard_at_ns() > known->challenged_at_ns) {
+  if (known->challenged_at_ns == 0 ||
+      known->conversation.last_arrival_ns() > known->challenged_at_ns) {
     known->challenged_at_ns = context_.now;
     known->conversation.heartbeat(context_.now, wire::Activity::waiting, {}, context_.out);
   }
@@ -200,9 +201,9 @@ void CoordinatorSessions::send_welcome(AgentSession& session, std::uint64_t hell
 
 // --- the end of a session ----------------------------------------------------------------------
 
-void CoordinatorSessions::heard(PeerId peer) {
+void CoordinatorSessions::bytes_arrived(PeerId peer) {
   for (const auto& [number, session] : context_.roster.all()) {
-    if (session->conversation.peer() == peer) session->conversation.heard(context_.now);
+    if (session->conversation.peer() == peer) session->conversation.bytes_arrived(context_.now);
   }
 }
 
@@ -217,7 +218,7 @@ void CoordinatorSessions::lose(std::uint64_t number, std::string_view reason) {
   if (!session) return;
   const bool leaves = reason == "left";
   context_.note(leaves ? LogLevel::info : LogLevel::warning, "agent_gone", reason,
-                session->agent_id, leaves ? "said goodbye" : "counts as lost");
+                session->agent_id, leaves ? "ended its session" : "counts as lost");
   // Objects that the calls below reach must not wait for this agent, nor send it anything.
   session->leaving = true;
   context_.record_agent(*session, false);

@@ -28,17 +28,17 @@ class CoordinatorSessions {
   void refuse_unreadable(const FrameReceived& event, std::string_view reason, std::string text);
 
   // Bytes of this connection have arrived.
-  void heard(PeerId peer);
+  void bytes_arrived(PeerId peer);
   // The connection has ended, which ends its session.
   void disconnected(PeerId peer);
-  // Ends a session. `reason` is a label: "left" means that the agent said goodbye, any other reason
+  // Ends a session. `reason` is a label: "left" means that the agent sent Leave; any other reason
   // is a loss.
   void lose(std::uint64_t session, std::string_view reason);
   // Sends due heartbeats and acknowledgements in every session, and ends sessions that were silent
   // for too long.
   void scan();
   TimeNs next_due_ns() const { return context_.roster.size() > 0 ? scan_at_ns_ : kNever; }
-  // Says goodbye to all agents. Later Hellos are refused.
+  // Sends Leave to all agents. Later Hellos are refused.
   void shut_down(const std::string& reason);
 
  private:

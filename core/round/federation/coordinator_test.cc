@@ -118,7 +118,7 @@ TEST_F(CoordinatorAlone, ReadsTheRoundTripFromAnEchoThatMakesSense) {
   EXPECT_EQ(trip_s(UINT64_MAX, UINT64_MAX), -1);
 }
 
-// An agent that has acknowledged the goodbye closes its connection and answers nothing else, so the
+// An agent that has acknowledged the Leave closes its connection and answers nothing else, so the
 // coordinator must not wait for it.
 TEST_F(CoordinatorAlone, IsIdleAfterAllAgentsReceivedItsGoodbye) {
   hear(1, first(hello_of("a", 7)));

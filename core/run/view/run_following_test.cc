@@ -147,7 +147,7 @@ TEST_F(RunFollowerTest, ReadsAgentsLinksAndEvents) {
   EXPECT_EQ(b->metric_best, 3);
   EXPECT_EQ(b->metric_last, 4);
   EXPECT_EQ(b->ratio, 0.01);
-  EXPECT_FALSE(view_.agent("c")) << "has not been heard of";
+  EXPECT_FALSE(view_.agent("c")) << "is not known";
 
   const AgentCurves* const curves = view_.agent_curves(kJob, "a");
   ASSERT_TRUE(curves);

@@ -76,10 +76,10 @@ int close_file(sqlite3_file* file) {
 int read_file(sqlite3_file* file, void* out, int count, sqlite3_int64 offset) {
   Handle& handle = of(file);
   if (handle.disk->powerless()) return SQLITE_IOERR_READ;
-  const auto wanted = static_cast<std::size_t>(count);
-  const MutableByteSpan bytes(static_cast<std::uint8_t*>(out), wanted);
+  const auto requested = static_cast<std::size_t>(count);
+  const MutableByteSpan bytes(static_cast<std::uint8_t*>(out), requested);
   const std::size_t got = handle.file->read(static_cast<std::uint64_t>(offset), bytes);
-  if (got == wanted) return SQLITE_OK;
+  if (got == requested) return SQLITE_OK;
   // SQLite expects zeros behind the end of the file
   std::ranges::fill(bytes.subspan(got), std::uint8_t{0});
   return SQLITE_IOERR_SHORT_READ;

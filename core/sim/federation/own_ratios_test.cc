@@ -37,7 +37,7 @@ struct Lines {
   };
   std::map<RoundKey, std::map<std::uint32_t, Sent>> rounds;  // by agent
 
-  void heard(std::uint32_t agent, const Event& event) {
+  void observe(std::uint32_t agent, const Event& event) {
     const auto* received = std::get_if<FrameReceived>(&event);
     if (!received) return;
     const Result<const wire::Frame*> frame = open_frame(received->frame);
@@ -74,7 +74,7 @@ class OwnRatios : public testing::Test {
     options.policy.bucket_values_max = 128;
     options.policy.agents_min = 2;
     options.policy.deadline_ms = 2'000;
-    options.before_event = [this](std::uint32_t i, const Event& event) { lines.heard(i, event); };
+    options.before_event = [this](std::uint32_t i, const Event& event) { lines.observe(i, event); };
     options.after_event = [this](std::uint32_t i, const Actions& actions, const Agent&) {
       lines.record(i, actions);
     };

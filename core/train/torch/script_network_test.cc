@@ -56,9 +56,9 @@ TEST(ScriptNetwork, ItsParametersAndBuffersBecomeLayers) {
   EXPECT_EQ(map.layers()[1].name, "offset");
   EXPECT_EQ((*model)->parameter_values(), 12u);
   EXPECT_EQ((*model)->buffer_values(), 3u);
-  FloatVector wanted(15, 0.5f);
-  std::fill(wanted.begin() + 12, wanted.end(), 0.25f);
-  EXPECT_EQ((*model)->values(), wanted);
+  FloatVector expected(15, 0.5f);
+  std::fill(expected.begin() + 12, expected.end(), 0.25f);
+  EXPECT_EQ((*model)->values(), expected);
 }
 
 TEST(ScriptNetwork, ItTrainsInTheCallersMemory) {

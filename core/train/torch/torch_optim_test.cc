@@ -74,9 +74,9 @@ TEST(TorchOptim, TakesTheSameStepsToFloatRounding) {
       our_optimizer.begin();
       our_optimizer.apply(0, gradient, 1, kRate, ours);
     }
-    const float* wanted = parameter.data_ptr<float>();
+    const float* expected = parameter.data_ptr<float>();
     for (std::size_t i = 0; i < kValues; ++i) {
-      ASSERT_NEAR(ours[i], wanted[i], 4e-6 * (1 + std::abs(wanted[i])))
+      ASSERT_NEAR(ours[i], expected[i], 4e-6 * (1 + std::abs(expected[i])))
           << pair.ours << " at value " << i;
     }
   }
@@ -88,8 +88,8 @@ TEST(TorchOptim, ClipsTheNormAlike) {
   parameter.mutable_grad() = tensor_of(ours);
   const double their_norm = torch::nn::utils::clip_grad_norm_(parameter, 0.5);
   EXPECT_NEAR(clip_by_norm(ours, 0.5), their_norm, 1e-3);
-  const float* wanted = parameter.grad().data_ptr<float>();
-  for (std::size_t i = 0; i < kValues; ++i) ASSERT_NEAR(ours[i], wanted[i], 1e-7);
+  const float* expected = parameter.grad().data_ptr<float>();
+  for (std::size_t i = 0; i < kValues; ++i) ASSERT_NEAR(ours[i], expected[i], 1e-7);
 }
 
 }  // namespace

@@ -317,7 +317,7 @@ TEST_F(PagesOfAFileTest, WrittenRowsAppearByThemselves) {
   writer_.agents(true);
   writer_.round(1);
   writer_.round(2);  // tells the wait of the first
-  writer_.event("agent_gone", "said goodbye");
+  writer_.event("agent_gone", "ended its session");
   ASSERT_TRUE(happens([&] {
     return agents_.model().rowCount() == 2 && agents_.panel().time_plot().empty() == false &&
            events_.model().rowCount() == 1;

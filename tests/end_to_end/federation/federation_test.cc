@@ -120,7 +120,7 @@ TEST(Federation, TheJournalKeepsEventsMetricsAndLinks) {
   for (const StoredEvent& event : *events) {
     if (event.name == "agent_gone") gone.insert(event.source);
   }
-  // The coordinator may end before it receives the goodbyes that follow the last round.
+  // The coordinator may end before it receives the Leave messages that follow the last round.
   EXPECT_TRUE(gone.contains("agent-1"));
   for (const std::string& id : gone) EXPECT_TRUE(id.starts_with("agent-")) << id;
   const auto links = (*file)->link_samples(0, 100);
@@ -219,7 +219,7 @@ TEST(Federation, ASecondSignalEndsADaemonAtOnce) {
   federation.start_coordinator();
   federation.start_agent(0);
   ASSERT_TRUE(federation.agent(0).logs({"job"}));
-  // A stopped coordinator does not answer the agent's goodbye, and the agent would wait for it.
+  // A stopped coordinator does not answer the agent's Leave, and the agent would wait for it.
   federation.coordinator().signal(SIGSTOP);
   federation.agent(0).signal(SIGTERM);
   ASSERT_TRUE(federation.agent(0).logs({"stopping"}));

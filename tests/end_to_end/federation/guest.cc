@@ -87,7 +87,7 @@ bool Guest::send(Bytes frame, Bytes payload) {
 }
 
 std::optional<wire::FrameT> Guest::hear(wire::Message kind) {
-  std::optional<wire::FrameT> heard;
+  std::optional<wire::FrameT> message;
   eventually([&] {
     const std::optional<Bytes> bytes = overhear();
     if (!bytes) return false;
@@ -95,10 +95,10 @@ std::optional<wire::FrameT> Guest::hear(wire::Message kind) {
     const Result<const wire::Frame*> frame = open_frame(*bytes, aligned);
     EXPECT_TRUE(frame.ok()) << frame.status().text();
     if (!frame.ok() || (*frame)->message_type() != kind) return false;
-    (*frame)->UnPackTo(&heard.emplace());
+    (*frame)->UnPackTo(&message.emplace());
     return true;
   });
-  return heard;
+  return message;
 }
 
 std::optional<Bytes> Guest::overhear() {

@@ -69,8 +69,8 @@ Status check(const TableRequest& request) {
 // Returns the largest granularity with which the sum of `agents` levels fits.
 std::uint32_t largest_granularity(const TableRequest& request) {
   const std::uint64_t agents = request.agents;
-  const std::uint64_t wanted = kPointsPerLevel * levels_of(request.bits) - 1;
-  const unsigned width = request.down_bits != 0 ? request.down_bits : bits_for(wanted * agents);
+  const std::uint64_t fine = kPointsPerLevel * levels_of(request.bits) - 1;
+  const unsigned width = request.down_bits != 0 ? request.down_bits : bits_for(fine * agents);
   const std::uint64_t fits = ((std::uint64_t{1} << width) - 1) / agents;
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(fits, kGranularityMax));
 }

@@ -15,14 +15,14 @@ namespace {
 // The paper's algorithm: it tries every subset of the grid that has both ends and the right size.
 class Enumeration {
  public:
-  Enumeration(unsigned bits, const IntervalCosts& costs) : costs_(costs), wanted_(levels_of(bits)) {
+  Enumeration(unsigned bits, const IntervalCosts& costs) : costs_(costs), size_(levels_of(bits)) {
     extend({0});
   }
   double least() const { return least_; }
 
  private:
   void extend(std::vector<std::uint16_t> levels) {
-    const std::uint32_t left = wanted_ - static_cast<std::uint32_t>(levels.size());
+    const std::uint32_t left = size_ - static_cast<std::uint32_t>(levels.size());
     if (left == 1) {
       levels.push_back(static_cast<std::uint16_t>(costs_.granularity()));
       least_ = std::min(least_, rounding_mse(levels, costs_));
@@ -36,7 +36,7 @@ class Enumeration {
   }
 
   const IntervalCosts& costs_;
-  const std::uint32_t wanted_;
+  const std::uint32_t size_;
   double least_ = 1e9;
 };
 

@@ -1,6 +1,6 @@
 // Accepts the connections of the other members and reads their messages. Each other member makes
-// one connection, and its end is the loss of the member. Internal to core/net/mesh. Not
-// thread-safe.
+// one connection, and its end is the loss of the member. Messages, losses and refused connections
+// go to MeshContext::events. Internal to core/net/mesh. Not thread-safe.
 #pragma once
 
 #include <chrono>
@@ -24,7 +24,7 @@ class MeshReceiver final : public PollTarget {
   MeshReceiver(const MeshReceiver&) = delete;
   MeshReceiver& operator=(const MeshReceiver&) = delete;
 
-  // Watches the port.
+  // Watches the port. Fails with io_error if the system refuses that.
   Status start();
   // Accepts the connections that wait at the port.
   void ready(std::uint32_t events) override;

@@ -10,15 +10,15 @@
 namespace tributary {
 namespace {
 
-struct Heard {
+struct StreamMessage {
   Bytes frame;
   Bytes payload;
 };
 
 // Passes the bytes to a reader in pieces of at most `step` bytes.
-Result<std::vector<Heard>> read_all(ByteSpan bytes, std::size_t step, BufferPool& pool) {
+Result<std::vector<StreamMessage>> read_all(ByteSpan bytes, std::size_t step, BufferPool& pool) {
   MeshReader reader(100, 1000, pool);
-  std::vector<Heard> all;
+  std::vector<StreamMessage> all;
   while (!bytes.empty()) {
     const MutableByteSpan space = reader.unfilled();
     EXPECT_FALSE(space.empty());
@@ -33,9 +33,9 @@ Result<std::vector<Heard>> read_all(ByteSpan bytes, std::size_t step, BufferPool
   return all;
 }
 
-Bytes stream(std::initializer_list<Heard> messages) {
+Bytes stream(std::initializer_list<StreamMessage> messages) {
   Bytes all = mesh_greeting({.rank = 3, .session = 9});
-  for (const Heard& message : messages) {
+  for (const StreamMessage& message : messages) {
     const Bytes head = mesh_head(message.frame, message.payload.size());
     all.insert(all.end(), head.begin(), head.end());
     all.insert(all.end(), message.payload.begin(), message.payload.end());
@@ -45,8 +45,8 @@ Bytes stream(std::initializer_list<Heard> messages) {
 
 TEST(MeshStream, MessagesComeThroughHoweverTheyAreCut) {
   BufferPool pool(1u << 20);
-  const Heard one = {Bytes(5, 1), Bytes(1000, 2)};
-  const Heard two = {Bytes(100, 3), {}};
+  const StreamMessage one = {Bytes(5, 1), Bytes(1000, 2)};
+  const StreamMessage two = {Bytes(100, 3), {}};
   const Bytes all = stream({one, two, one});
   for (const std::size_t step : {1u, 2u, 7u, 24u, 33u, 5000u}) {
     const auto messages = read_all(all, step, pool);

@@ -120,11 +120,11 @@ TEST_P(Meshes, EverybodyReachesEverybody) {
   ASSERT_TRUE(turn_until(
       [&] { return seen_[0].size() == 4 && seen_[1].size() == 4 && seen_[2].size() == 4; }));
   for (std::uint32_t to = 0; to < 3; ++to) {
-    std::vector<int> heard(3, 0);
+    std::vector<int> received(3, 0);
     for (const LinkEvent& event : seen_[to]) {
       const auto& message = std::get<Received>(event);
       ASSERT_NE(message.connection, to);
-      const bool hello = heard[message.connection]++ == 0;
+      const bool hello = received[message.connection]++ == 0;
       EXPECT_EQ(message.frame, text(hello ? "hello" : "bye"));
       EXPECT_EQ(message.payload.size(), hello ? 100'000 + message.connection : 0u);
       if (hello) {

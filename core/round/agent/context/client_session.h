@@ -33,8 +33,8 @@ class ClientSession {
   TimeNs ack_timeout_ns() const { return conversation_->times().ack_timeout_ns; }
 
   // Bytes of the coordinator have arrived, although perhaps no complete frame.
-  void heard() {
-    if (conversation_) conversation_->heard(context_.now);
+  void bytes_arrived() {
+    if (conversation_) conversation_->bytes_arrived(context_.now);
   }
 
   // Sends a message that requires an answer.

@@ -91,13 +91,13 @@ TEST_F(SomeReporter, ReportsTheCostOfARoundWithTheNext) {
 TEST_F(SomeReporter, ReportsTheGainAtRatesIfThePlanAsksForGains) {
   wire::PlanT plan = agent_.plan(1, {});
   plan.gain_wanted = true;
-  const auto wanted = RoundPlan::make(plan, *agent_.replica.job(), agent_.codecs);
-  ASSERT_TRUE(wanted.ok()) << wanted.status().text();
+  const auto round_plan = RoundPlan::make(plan, *agent_.replica.job(), agent_.codecs);
+  ASSERT_TRUE(round_plan.ok()) << round_plan.status().text();
   const auto first = round(1);
   reporter_.measure_gain(first->plan(), all(1));
   EXPECT_EQ(report(*first).rate_gain, nullptr);
   reporter_.drop_round();
-  reporter_.measure_gain(**wanted, all(1));
+  reporter_.measure_gain(**round_plan, all(1));
   const wire::ReportT sent = report(*round(2));
   ASSERT_NE(sent.rate_gain, nullptr);
   ASSERT_EQ(sent.rate_gain->ratios.size(), std::size(thc::kGainRates));

@@ -198,7 +198,7 @@ struct PlanAdvised {
 
 // --- both --------------------------------------------------------------------------------------
 
-// Says goodbye to all peers. The host may end once the machine's `idle()` is true, or after a time
+// Sends Leave to all peers. The host may end once the machine's `idle()` is true, or after a time
 // limit of its own.
 struct Shutdown {
   std::string reason;

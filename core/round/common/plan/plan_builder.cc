@@ -76,10 +76,10 @@ std::uint64_t bucket_values_max(const JobModel& job, const RoundPolicy& policy,
     return star ? request.bucket_values : std::min(request.bucket_values, kPeerBucketValuesMax);
   }
   if (policy.collective == wire::Collective::star) return policy.bucket_values_max;
-  const std::uint64_t wanted =
+  const std::uint64_t buckets =
       kPeerBucketsEach * std::max<std::uint64_t>(request.weights.size(), 1);
   const std::uint64_t fair =
-      std::clamp(job.values() / wanted + 1, kPeerBucketValuesMin, kPeerBucketValuesMax);
+      std::clamp(job.values() / buckets + 1, kPeerBucketValuesMin, kPeerBucketValuesMax);
   return std::min(policy.bucket_values_max, fair);
 }
 
@@ -134,9 +134,10 @@ void add_participants(const RoundPolicy& policy, const PlanRequest& request, wir
   for (std::uint32_t i = 0; i < plan.agents; ++i) {
     if (request.participants.test(i)) plan.weight_sum += request.weights[i];
   }
-  const auto wanted = static_cast<std::uint32_t>(std::ceil(policy.quorum_fraction * participants));
+  const auto required =
+      static_cast<std::uint32_t>(std::ceil(policy.quorum_fraction * participants));
   // A quorum above the number of participants could never be reached.
-  plan.quorum = std::clamp(std::max(wanted, policy.agents_min), 1u, participants);
+  plan.quorum = std::clamp(std::max(required, policy.agents_min), 1u, participants);
 }
 
 }  // namespace

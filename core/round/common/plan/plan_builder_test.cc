@@ -41,18 +41,19 @@ wire::PlanT plan_of(std::uint64_t round, const RoundPolicy& policy,
 TEST(BuildPlan, ExactLayersHaveBucketsOfTheirOwnInPlainFloat) {
   const wire::PlanT plan =
       plan_of(1, {.codecs = {"int8", "topk:cr=0.1"}, .bucket_values_max = 128});
-  struct Wanted {
+  struct ExpectedBucket {
     std::uint64_t first_value;
     std::uint32_t values;
     std::string codec;
   };
-  const std::vector<Wanted> wanted = {
+  const std::vector<ExpectedBucket> expected = {
       {0, 100, "int8"}, {100, 7, "fp32"}, {107, 128, "topk:cr=0.1"}, {235, 72, "int8"}};
-  ASSERT_EQ(plan.buckets.size(), wanted.size());
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    EXPECT_EQ(plan.buckets[i]->first_value, wanted[i].first_value) << i;
-    EXPECT_EQ(plan.buckets[i]->values, wanted[i].values) << i;
-    EXPECT_TRUE(plan.exchanges[plan.buckets[i]->exchange]->codec.starts_with(wanted[i].codec)) << i;
+  ASSERT_EQ(plan.buckets.size(), expected.size());
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ(plan.buckets[i]->first_value, expected[i].first_value) << i;
+    EXPECT_EQ(plan.buckets[i]->values, expected[i].values) << i;
+    EXPECT_TRUE(plan.exchanges[plan.buckets[i]->exchange]->codec.starts_with(expected[i].codec))
+        << i;
   }
 }
 

@@ -42,11 +42,11 @@ std::optional<AskedMessages::Asked> AskedMessages::answered(std::uint64_t id) {
   return asked;
 }
 
-void AskedMessages::repeat_lost(std::uint64_t beat_heard, std::uint64_t beat, const Emit& emit) {
+void AskedMessages::repeat_lost(std::uint64_t answered_beat, std::uint64_t beat, const Emit& emit) {
   for (auto& [id, pending] : messages_) {
     // Heartbeat `pending.beat` may have been answered without the message. Only an answer to a
     // later heartbeat proves that the message is lost, because a connection keeps the order.
-    if (pending.beat + (pending.arrived ? pending.patience : 0) >= beat_heard) continue;
+    if (pending.beat + (pending.arrived ? pending.patience : 0) >= answered_beat) continue;
     // The answer to a message that has arrived was lost, or is not ready yet. Doubling the patience
     // keeps a slow peer from being asked ever more often. Only messages that never arrive count
     // towards the limit.

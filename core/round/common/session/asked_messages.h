@@ -44,9 +44,9 @@ class AskedMessages {
                const std::function<void(TimeNs)>& round_trip);
   // Removes the message with this id and returns its description; empty if it does not wait.
   std::optional<Asked> answered(std::uint64_t id);
-  // Repeats lost messages. `beat_heard` is the last heartbeat that the other side has answered,
+  // Repeats lost messages. `answered_beat` is the last heartbeat that the other side has answered,
   // `beat` the last one that was sent.
-  void repeat_lost(std::uint64_t beat_heard, std::uint64_t beat, const Emit& emit);
+  void repeat_lost(std::uint64_t answered_beat, std::uint64_t beat, const Emit& emit);
 
   std::size_t size() const { return messages_.size(); }
   std::uint64_t next_id() const { return next_id_; }

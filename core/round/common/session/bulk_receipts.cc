@@ -13,7 +13,7 @@ constexpr TimeNs kAcknowledgeAfterNs = 25'000'000;
 }  // namespace
 
 ReceivedIds::Verdict BulkReceipts::take(TimeNs now, std::uint64_t number, std::uint64_t bytes) {
-  heard_at_ns_ = now;
+  last_arrival_ns_ = now;
   const ReceivedIds::Verdict verdict = received_.take(number);
   if (verdict == ReceivedIds::Verdict::fresh) untold_bytes_ += bytes;
   if (verdict == ReceivedIds::Verdict::repeat) asked_again_ = true;

@@ -25,7 +25,7 @@ class BulkReceipts {
 
   // True if a repeat arrived since the last acknowledgement.
   bool asked_again() const { return asked_again_; }
-  TimeNs heard_at_ns() const { return heard_at_ns_; }
+  TimeNs last_arrival_ns() const { return last_arrival_ns_; }
   TimeNs due_at_ns() const { return due_at_ns_; }
 
  private:
@@ -34,7 +34,7 @@ class BulkReceipts {
   // Bytes that arrived since then.
   std::uint64_t untold_bytes_ = 0;
   bool asked_again_ = false;
-  TimeNs heard_at_ns_ = 0;
+  TimeNs last_arrival_ns_ = 0;
   TimeNs due_at_ns_ = INT64_MAX;
 };
 

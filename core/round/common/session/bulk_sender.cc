@@ -84,10 +84,10 @@ void BulkSender::acknowledged(TimeNs now, std::uint64_t up_to) {
   }
 }
 
-bool BulkSender::repeat_lost(std::uint64_t beat_heard, std::uint64_t beat, const Emit& emit) {
+bool BulkSender::repeat_lost(std::uint64_t answered_beat, std::uint64_t beat, const Emit& emit) {
   for (Part& part : under_way_) {
     // Only parts that were sent before the answered heartbeat are known to be lost.
-    if (part.beat >= beat_heard) continue;
+    if (part.beat >= answered_beat) continue;
     if (++part.repeats > kRepeatsMax) return false;
     part.beat = beat;
     // The number must arrive, or all later numbers would never be acknowledged.

@@ -67,10 +67,10 @@ class BulkSender {
   void pump(TimeNs now, std::uint64_t beat, const Emit& emit);
   // Removes all frames up to this number, which have arrived, and updates the window.
   void acknowledged(TimeNs now, std::uint64_t up_to);
-  // Repeats, with the same numbers, all parts that were sent before heartbeat `beat_heard`, which
-  // the other side has answered, and are not acknowledged. Returns false if one part was lost more
-  // than 8 times.
-  bool repeat_lost(std::uint64_t beat_heard, std::uint64_t beat, const Emit& emit);
+  // Repeats, with the same numbers, all parts that were sent before heartbeat `answered_beat`,
+  // which the other side has answered, and are not acknowledged. Returns false if one part was lost
+  // more than 8 times.
+  bool repeat_lost(std::uint64_t answered_beat, std::uint64_t beat, const Emit& emit);
 
   std::uint64_t bytes_under_way() const { return window_.bytes_under_way(); }
   std::uint64_t bytes_waiting() const;

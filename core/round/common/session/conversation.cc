@@ -25,7 +25,7 @@ Conversation::Conversation(PeerId peer, std::uint64_t session, const Conversatio
     : peer_(peer),
       session_(session),
       times_(times),
-      heard_at_ns_(now),
+      last_arrival_ns_(now),
       heartbeats_(now + times.heartbeat_interval_ns),
       asked_(times.retries_max) {}
 
@@ -112,7 +112,7 @@ void Conversation::heartbeat(TimeNs now, wire::Activity activity, const RoundKey
 // timeout.
 TimeNs Conversation::heartbeat_wait_ns(TimeNs now) const {
   const bool bulk =
-      !bulk_.idle() || now - bulk_receipts_.heard_at_ns() < times_.heartbeat_interval_ns;
+      !bulk_.idle() || now - bulk_receipts_.last_arrival_ns() < times_.heartbeat_interval_ns;
   const double rate = bulk_.window().bytes_per_s();
   const TimeNs longest = std::max(times_.heartbeat_interval_ns, times_.heartbeat_timeout_ns / 2);
   // Without bulk traffic heartbeats are the only sign of life.
@@ -131,7 +131,7 @@ void Conversation::take_acknowledgements(TimeNs now, const wire::Frame& frame, A
 }
 
 Conversation::Arrival Conversation::arrived(TimeNs now, const wire::Frame& frame, Actions& out) {
-  heard(now);
+  bytes_arrived(now);
   // The peer acknowledges messages that were never sent.
   if (frame.bulk_received() > bulk_.last_number() ||
       frame.messages_received() >= asked_.next_id()) {
@@ -190,7 +190,7 @@ Conversation::Traffic Conversation::take_traffic() {
 }
 
 std::string_view Conversation::trouble(TimeNs now) const {
-  if (now - heard_at_ns_ >= times_.heartbeat_timeout_ns) return "silent";
+  if (now - last_arrival_ns_ >= times_.heartbeat_timeout_ns) return "silent";
   return failed_ || asked_.failed() ? "no_answer" : "";
 }
 
@@ -202,27 +202,27 @@ std::optional<Conversation::Asked> Conversation::answered(const wire::Frame& fra
   return asked_.answered(frame.in_reply_to());
 }
 
-std::optional<TimeNs> Conversation::heard_heartbeat(TimeNs now, const wire::Frame& frame,
-                                                    Actions& out) {
-  const std::optional<Heartbeats::Heard> heard = heartbeats_.heard(now, frame);
-  if (!heard) return std::nullopt;
-  repeat_lost(now, heard->beat, out);
-  if (heard->took_ns) bulk_.window().round_trip(now, *heard->took_ns);
-  return heard->took_ns;
+std::optional<TimeNs> Conversation::receive_heartbeat(TimeNs now, const wire::Frame& frame,
+                                                      Actions& out) {
+  const std::optional<Heartbeats::Answer> answer = heartbeats_.receive(now, frame);
+  if (!answer) return std::nullopt;
+  repeat_lost(now, answer->beat, out);
+  if (answer->took_ns) bulk_.window().round_trip(now, *answer->took_ns);
+  return answer->took_ns;
 }
 
 // Losses are detected by heartbeats instead of timers: a connection keeps the order, so what was
 // sent before an answered heartbeat and is not acknowledged is lost. A slow link therefore causes
 // no needless repeats.
-void Conversation::repeat_lost(TimeNs now, std::uint64_t beat_heard, Actions& out) {
+void Conversation::repeat_lost(TimeNs now, std::uint64_t answered_beat, Actions& out) {
   const std::uint64_t beat = heartbeats_.sent();
-  if (!bulk_.repeat_lost(beat_heard, beat, emit(now, out))) failed_ = true;
-  asked_.repeat_lost(beat_heard, beat,
+  if (!bulk_.repeat_lost(answered_beat, beat, emit(now, out))) failed_ = true;
+  asked_.repeat_lost(answered_beat, beat,
                      [&](wire::FrameT frame) { put(now, std::move(frame), nullptr, out); });
 }
 
 TimeNs Conversation::next_due_ns() const {
-  return std::min({heartbeats_.due_at_ns(), heard_at_ns_ + times_.heartbeat_timeout_ns,
+  return std::min({heartbeats_.due_at_ns(), last_arrival_ns_ + times_.heartbeat_timeout_ns,
                    bulk_receipts_.due_at_ns()});
 }
 

@@ -49,7 +49,7 @@ class Conversation {
 
   PeerId peer() const { return peer_; }
   std::uint64_t session() const { return session_; }
-  TimeNs heard_at_ns() const { return heard_at_ns_; }
+  TimeNs last_arrival_ns() const { return last_arrival_ns_; }
   const ConversationTimes& times() const { return times_; }
   // The reason for which the session is lost, as a note's reason; empty while it is not lost.
   // "silent": nothing was received for the heartbeat timeout. "no_answer": too many messages wait
@@ -96,7 +96,7 @@ class Conversation {
   // Must be called after each event. Sends a separate acknowledgement of bulk frames if one is due.
   void acknowledge_bulk(TimeNs now, Actions& out);
   // Reports that bytes have arrived, although perhaps no complete frame.
-  void heard(TimeNs now) { heard_at_ns_ = std::max(heard_at_ns_, now); }
+  void bytes_arrived(TimeNs now) { last_arrival_ns_ = std::max(last_arrival_ns_, now); }
   // Defers the acknowledgement of this new message until its work is done.
   void answer_later(std::uint64_t id) { received_.in_work(id); }
   // Stops repeating the message that `frame` answers, and returns its description; empty if none
@@ -104,7 +104,7 @@ class Conversation {
   std::optional<Asked> answered(const wire::Frame& frame);
   // Handles a heartbeat and repeats what was lost. Returns the round trip if the heartbeat answers
   // one of this side and its times are plausible.
-  std::optional<TimeNs> heard_heartbeat(TimeNs now, const wire::Frame& frame, Actions& out);
+  std::optional<TimeNs> receive_heartbeat(TimeNs now, const wire::Frame& frame, Actions& out);
 
   // --- time ---
   bool heartbeat_due(TimeNs now) const { return heartbeats_.due(now); }
@@ -117,13 +117,13 @@ class Conversation {
   void take_acknowledgements(TimeNs now, const wire::Frame& frame, Actions& out);
   // Repeats the answer to the first copy, unless that message is still in work.
   void answer_again(TimeNs now, std::uint64_t id, Actions& out);
-  void repeat_lost(TimeNs now, std::uint64_t beat_heard, Actions& out);
+  void repeat_lost(TimeNs now, std::uint64_t answered_beat, Actions& out);
   TimeNs heartbeat_wait_ns(TimeNs now) const;
 
   PeerId peer_;
   std::uint64_t session_;
   ConversationTimes times_;
-  TimeNs heard_at_ns_;
+  TimeNs last_arrival_ns_;
   Heartbeats heartbeats_;
   AskedMessages asked_;
   ReceivedMessages received_;

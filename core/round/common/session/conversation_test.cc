@@ -50,12 +50,12 @@ struct Pair {
     a.heartbeat(now, wire::Activity::idle, {}, beat);
     if (b_hears) {
       b.arrived(now, frame_in(beat.back()), from_b);
-      b.heard_heartbeat(now, frame_in(beat.back()), from_b);
+      b.receive_heartbeat(now, frame_in(beat.back()), from_b);
     }
     Actions answer;
     b.heartbeat(now, wire::Activity::idle, {}, answer);
     a.arrived(now, frame_in(answer.back()), from_a);
-    a.heard_heartbeat(now, frame_in(answer.back()), from_a);
+    a.receive_heartbeat(now, frame_in(answer.back()), from_a);
   }
 };
 
@@ -72,7 +72,7 @@ TEST(Conversation, RepeatsAMessageThatAnAnsweredHeartbeatProvesLost) {
   const std::uint64_t id = frame_in(pair.from_a[0]).message_id();
   pair.beat_and_answer(100, false);
   EXPECT_EQ(pair.from_a.size(), 1u)
-      << "b has not heard the heartbeat: the message may be behind it";
+      << "b has not received the heartbeat: the message may be behind it";
   pair.beat_and_answer(200);
   ASSERT_EQ(pair.from_a.size(), 2u);
   EXPECT_EQ(frame_in(pair.from_a[1]).message_id(), id);
@@ -259,13 +259,13 @@ TEST(Conversation, HeartbeatsCarryTheOthersBack) {
   Conversation b(1, 9, kTimes, 0);
   Actions out;
   a.heartbeat(100, wire::Activity::training, {}, out);
-  b.heard_heartbeat(250, frame_in(out[0]), out);
+  b.receive_heartbeat(250, frame_in(out[0]), out);
   b.heartbeat(300, wire::Activity::idle, {}, out);
   const wire::Heartbeat& beat = *frame_in(out[1]).message_as_Heartbeat();
   EXPECT_EQ(beat.echo_count(), 1u);
   EXPECT_EQ(beat.echo_sent_at_ns(), 100u);
   EXPECT_EQ(beat.echo_held_ns(), 50u);
-  EXPECT_EQ(a.heard_heartbeat(450, frame_in(out[1]), out), 300) << "without the time it was held";
+  EXPECT_EQ(a.receive_heartbeat(450, frame_in(out[1]), out), 300) << "without the time it was held";
   EXPECT_EQ(a.trouble(400 * kNsPerMs), "silent");
   EXPECT_EQ(a.trouble(399 * kNsPerMs), "");
 }
@@ -308,7 +308,7 @@ TEST(Conversation, RefusesAcknowledgementsOfUnsentBytes) {
 
 TEST(Conversation, ProgressOfBytesIsLife) {
   Conversation conversation(1, 9, kTimes, 0);
-  conversation.heard(300 * kNsPerMs);
+  conversation.bytes_arrived(300 * kNsPerMs);
   EXPECT_EQ(conversation.trouble(600 * kNsPerMs), "");
   EXPECT_EQ(conversation.trouble(700 * kNsPerMs), "silent");
 }

@@ -17,28 +17,29 @@ wire::HeartbeatT Heartbeats::beat(TimeNs now, wire::Activity activity, const Rou
   beat.echo_count = echo_count_;
   beat.echo_sent_at_ns = echo_sent_at_ns_;
   beat.echo_held_ns =
-      echo_count_ == 0 ? 0
-                       : static_cast<std::uint64_t>(std::max<TimeNs>(now - echo_heard_at_ns_, 0));
+      echo_count_ == 0
+          ? 0
+          : static_cast<std::uint64_t>(std::max<TimeNs>(now - echo_received_at_ns_, 0));
   return beat;
 }
 
-std::optional<Heartbeats::Heard> Heartbeats::heard(TimeNs now, const wire::Frame& frame) {
+std::optional<Heartbeats::Answer> Heartbeats::receive(TimeNs now, const wire::Frame& frame) {
   const wire::Heartbeat* beat = frame.message_as_Heartbeat();
   // An older heartbeat has the echo of an older state.
   if (!beat || beat->count() <= echo_count_) return std::nullopt;
   echo_count_ = beat->count();
   echo_sent_at_ns_ = frame.sent_at_ns();
-  echo_heard_at_ns_ = now;
+  echo_received_at_ns_ = now;
   if (beat->echo_count() == 0) return std::nullopt;
   // A peer may claim heartbeats that were never sent; those prove nothing.
-  Heard heard{.beat = std::min(beat->echo_count(), sent_), .took_ns = {}};
+  Answer answer{.beat = std::min(beat->echo_count(), sent_), .took_ns = {}};
   // Both numbers are claims of the other side and may be impossible.
   const auto at = static_cast<std::uint64_t>(std::max<TimeNs>(now, 0));
-  if (beat->echo_sent_at_ns() > at) return heard;
+  if (beat->echo_sent_at_ns() > at) return answer;
   const std::uint64_t away = at - beat->echo_sent_at_ns();
-  if (beat->echo_held_ns() > away) return heard;
-  heard.took_ns = static_cast<TimeNs>(away - beat->echo_held_ns());
-  return heard;
+  if (beat->echo_held_ns() > away) return answer;
+  answer.took_ns = static_cast<TimeNs>(away - beat->echo_held_ns());
+  return answer;
 }
 
 }  // namespace tributary

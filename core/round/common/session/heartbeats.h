@@ -28,13 +28,13 @@ class Heartbeats {
   bool due(TimeNs now) const { return now >= due_at_ns_; }
   TimeNs due_at_ns() const { return due_at_ns_; }
 
-  struct Heard {
+  struct Answer {
     std::uint64_t beat = 0;  // the heartbeat of this side that it answers
     // The round trip; empty if the other side's times are impossible.
     std::optional<TimeNs> took_ns;
   };
   // Handles a heartbeat of the other side. Empty if it is an old one or answers none of this side.
-  std::optional<Heard> heard(TimeNs now, const wire::Frame& frame);
+  std::optional<Answer> receive(TimeNs now, const wire::Frame& frame);
 
  private:
   TimeNs due_at_ns_;
@@ -44,7 +44,7 @@ class Heartbeats {
   // The last heartbeat of the other side.
   std::uint64_t echo_count_ = 0;
   std::uint64_t echo_sent_at_ns_ = 0;
-  TimeNs echo_heard_at_ns_ = 0;
+  TimeNs echo_received_at_ns_ = 0;
 };
 
 }  // namespace tributary

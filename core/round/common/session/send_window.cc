@@ -46,10 +46,10 @@ TimeNs SendWindow::round_trip_min_ns() const {
 
 std::uint32_t SendWindow::part_bytes() const {
   const double rate = bytes_per_s();
-  const double wanted =
+  const double usual =
       std::max(std::min(rate * kPartTime_s, kPartBytesUsual), rate * kFastPartTime_s);
   const auto most = static_cast<double>(limits_.part_bytes_max);
-  const auto bytes = static_cast<std::uint32_t>(std::min(wanted, most)) / kPartBytesStep;
+  const auto bytes = static_cast<std::uint32_t>(std::min(usual, most)) / kPartBytesStep;
   return std::min(std::max(bytes * kPartBytesStep, kPartBytesMin), limits_.part_bytes_max);
 }
 

@@ -80,7 +80,7 @@ void ActiveRound::count_part(RoundMember& member, const UploadedPart& part, Time
   sizes_.take(member.upload, part, now, round_trip_ns);
   // The first part's bytes are not counted, because the time before it includes training and
   // encoding.
-  if (std::exchange(member.heard, true)) {
+  if (std::exchange(member.part_arrived, true)) {
     member.bytes_after_first += part.bytes;
   } else {
     member.first_part_at_ns = now;

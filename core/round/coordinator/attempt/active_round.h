@@ -24,7 +24,7 @@ struct RoundMember {
   std::uint64_t session = 0;  // 0: no session
   bool participates = false;
   bool withdrawn = false;
-  bool heard = false;  // at least one payload part has arrived
+  bool part_arrived = false;  // at least one payload part has arrived
   // The stage that has closed without it, in this attempt or before; empty: none has, or its upload
   // from earlier rounds is complete. Its payloads that arrive in time count all the same.
   std::optional<std::uint32_t> missed_stage = {};

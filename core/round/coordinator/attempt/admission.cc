@@ -79,7 +79,7 @@ void Admission::take_payload(AgentSession& session, std::uint32_t member, Bucket
                              ByteSpan payload) {
   const std::size_t bytes = payload.size();
   Bytes aligned;
-  // An error here ends neither the attempt nor the session: the member counts as heard and
+  // An error here ends neither the attempt nor the session: the payload counts as arrived and
   // contributes nothing to the bucket.
   // Codecs read payloads through aligned pointers. The transport's buffer may lie at any address.
   if (reinterpret_cast<std::uintptr_t>(payload.data()) % kPayloadAlignment != 0) {
@@ -134,7 +134,7 @@ void Admission::take_announcement(AgentSession& session, std::uint32_t member,
   if (bytes > bucket.bucket().stage_bytes_max(round_.plan().agents())) {
     return context_.refuse(session, "mismatch", "a payload that is not in the plan", round_.key());
   }
-  round_.members()[member].heard = true;
+  round_.members()[member].part_arrived = true;
   if (!bucket.open() || receipt.stage() < bucket.stage() || bucket.has(member)) {
     return send_receipt(session, receipt.bucket(), receipt.stage(), bytes, budget_.window());
   }

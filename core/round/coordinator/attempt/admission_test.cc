@@ -119,7 +119,7 @@ TEST_F(AdmissionTest, APayloadOfSeveralPartsIsTakenWhenItIsWhole) {
   ASSERT_EQ(receipts(0).size(), 1u);
 }
 
-TEST_F(AdmissionTest, APayloadThatTheCodecRefusesCountsAsHeard) {
+TEST_F(AdmissionTest, APayloadThatTheCodecRefusesCountsAsArrived) {
   begin(2, kMemoryForAll);
   const Bytes garbage(200, 0x55);
   EXPECT_TRUE(
@@ -223,7 +223,7 @@ TEST_F(AdmissionTest, AnAnnouncedPayloadIsCalledAtOnceIfThereIsMemory) {
   ASSERT_EQ(called.size(), 1u);
   EXPECT_EQ(called[0].received_bytes, 0u);
   EXPECT_EQ(called[0].payloads_in_flight_max, budget_->window());
-  EXPECT_TRUE(round_->members()[0].heard);
+  EXPECT_TRUE(round_->members()[0].part_arrived);
   announce(1, payload(1).size());
   EXPECT_TRUE(receipts(1).empty()) << "the room is promised";
 }

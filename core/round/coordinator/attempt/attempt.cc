@@ -361,18 +361,18 @@ std::optional<Attempt::End> Attempt::close_if_agreed() {
 
 // --- giving up ---------------------------------------------------------------------------------
 
-// Returns the members that sent nothing at all, for the next attempt to leave out. If no member was
-// heard, none is singled out.
+// Returns the members that sent nothing at all, for the next attempt to leave out. If none
+// sent anything, no member is left out.
 Bitmap Attempt::give_up(wire::AbortReason reason) {
   CoordinatorContext& context = job_.coordinator;
   context.note(LogLevel::warning, "round_aborted", wire::EnumNameAbortReason(reason), {},
                "an attempt at " + text(key()) + " was given up", key());
   Bitmap silent(membership_.size());
-  bool some_heard = false;
+  bool any_part_arrived = false;
   for (std::uint32_t i = 0; i < membership_.size(); ++i) {
     const RoundMember& member = round_.members()[i];
-    some_heard |= member.heard;
-    if (!member.heard && member.participates) silent.set(i);
+    any_part_arrived |= member.part_arrived;
+    if (!member.part_arrived && member.participates) silent.set(i);
     AgentSession* const session = member.participates ? session_of(i) : nullptr;
     if (!session) continue;
     session->conversation.ask(
@@ -388,7 +388,7 @@ Bitmap Attempt::give_up(wire::AbortReason reason) {
   }
   // The aggregators keep the residual that they had before the attempt.
   for (const auto& bucket : round_.buckets()) bucket->settle(false);
-  return some_heard ? silent : Bitmap();
+  return any_part_arrived ? silent : Bitmap();
 }
 
 }  // namespace tributary

@@ -162,7 +162,7 @@ TEST_F(AttemptTest, APartThatThePlanHasNoPlaceForIsRefused) {
     EXPECT_FALSE(send(0, {.change = change})) << what;
     EXPECT_EQ(noted("frame_refused"), std::vector<std::string>{"mismatch"}) << what;
   }
-  EXPECT_FALSE(attempt_->round().members()[0].heard);
+  EXPECT_FALSE(attempt_->round().members()[0].part_arrived);
   EXPECT_TRUE(send(0));
 }
 

@@ -34,7 +34,7 @@ StageCall BucketAggregation::call() const {
 // Starts the next stage. Only the last stage has a residual: results of the stages before it decide
 // how values are encoded and are no part of the sum.
 Status BucketAggregation::begin() {
-  heard_ = Bitmap(plan_.members());
+  received_ = Bitmap(plan_.members());
   contributors_ = Bitmap(plan_.members());
   if (plan_.by_peers()) return {};
   aggregator_ = bucket_.codec->make_aggregator(stage(), bucket_.values);
@@ -68,8 +68,8 @@ Status BucketAggregation::check_sender(std::uint32_t member, ByteSpan payload) c
 
 Status BucketAggregation::add(std::uint32_t member, ByteSpan payload) {
   assert(open() && !has(member));
-  // Set before any check: a refused payload counts as heard.
-  heard_.set(member);
+  // Set before any check: a refused payload counts as received.
+  received_.set(member);
   TRIBUTARY_TRY(check_sender(member, payload));
   TRIBUTARY_TRY(aggregator_->add(call(), payload));
   contributors_.set(member);

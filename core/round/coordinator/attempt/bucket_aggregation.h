@@ -41,15 +41,15 @@ class BucketAggregation {
 
   // True if the member's payload of the open stage was added, or was refused and is not expected
   // again.
-  bool has(std::uint32_t member) const { return heard_.test(member); }
+  bool has(std::uint32_t member) const { return received_.test(member); }
   // True if the member's payload was added to the stage before the open one.
   bool in_step(std::uint32_t member) const { return stage() > 0 && before_.test(member); }
   // Number of members whose payload was added to the open stage.
   std::uint32_t contributors() const { return contributors_.count(); }
 
   // Adds a member's payload of the open stage. Requires that the stage is open and that has(member)
-  // is false. A payload that is refused counts as heard, because a repeat would be refused as well.
-  // Returns mismatch if the payload is not the member's own, or the aggregator's error.
+  // is false. A payload that is refused counts as received, because a repeat would be refused as
+  // well. Returns mismatch if the payload is not the member's own, or the aggregator's error.
   Status add(std::uint32_t member, ByteSpan payload);
   // In an exchange among peers: takes the result of the open stage.
   Status take_result(ByteSpan payload);
@@ -84,7 +84,7 @@ class BucketAggregation {
   std::unique_ptr<Aggregator> aggregator_;
   std::vector<SharedBytes> combined_;
   std::vector<ByteSpan> spans_;
-  Bitmap heard_;
+  Bitmap received_;
   Bitmap contributors_;
   Bitmap before_;  // contributors of the stage before
   Bitmap involved_;

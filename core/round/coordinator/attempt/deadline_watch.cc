@@ -26,7 +26,7 @@ void DeadlineWatch::part_arrived() {
 // True if participants still receive data that they need before they can begin.
 bool DeadlineWatch::waits_for_downlinks() const {
   return std::ranges::any_of(round_.members(), [&](const RoundMember& member) {
-    if (!member.present() || member.heard) return false;
+    if (!member.present() || member.part_arrived) return false;
     AgentSession* const session = job_.coordinator.roster.by_session(member.session);
     return session && !session->conversation.bulk().idle();
   });
@@ -51,7 +51,7 @@ DeadlineInput DeadlineWatch::input() const {
     agent.agent_id = membership_.members()[i].agent_id;
     AgentSession* const session = job_.coordinator.roster.by_session(member.session);
     if (!session) continue;
-    if (member.heard) {
+    if (member.part_arrived) {
       agent.uplink_bytes_per_s = member.upload.rate.bytes_per_s();
       agent.update_bytes = round_.sizes().update_bytes(member.upload, all);
       agent.received_bytes = member.upload.received_bytes;

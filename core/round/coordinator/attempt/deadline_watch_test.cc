@@ -123,7 +123,7 @@ TEST_F(DeadlineWatchTest, AMemberThatIsStillBeingSentItsModelIsWatched) {
   coordinator_.now += kWatchSecond;
   watch_->check();
   EXPECT_EQ(watch_->next_due_ns(), coordinator_.now + kWatchSecond) << "it goes on";
-  round_->members()[1].heard = true;
+  round_->members()[1].part_arrived = true;
   coordinator_.now += kWatchSecond;
   watch_->check();
   EXPECT_EQ(watch_->next_due_ns(), kNever) << "the agent has begun";

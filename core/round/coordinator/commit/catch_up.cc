@@ -286,7 +286,7 @@ void CatchUp::offer_to_waiting() {
 }
 
 void CatchUp::offer(AgentSession& session) {
-  if (session.transfer_wanted) return;
+  if (session.transfer_requested) return;
   session.transfer_waits = transfers() >= kTransfersMax;
   transfers_wait_ |= session.transfer_waits;
   if (session.transfer_waits) {
@@ -299,7 +299,7 @@ void CatchUp::offer(AgentSession& session) {
   if (!settled) {
     // The outcome of a round that the agent asks about is no longer in memory. The journal is read
     // first, and loaded() calls advance() again.
-    session.transfer_wanted = true;
+    session.transfer_requested = true;
     return;
   }
   session.synced = false;

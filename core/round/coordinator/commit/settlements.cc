@@ -99,7 +99,7 @@ AgentSession* Settlements::take(const RoundLoaded& event) {
   if (!session) return nullptr;
   if (!event.status.ok()) {
     // A later request of the agent reads the journal anew.
-    session->transfer_wanted = false;
+    session->transfer_requested = false;
     job_.coordinator.note(LogLevel::error, "outcome_unread", name(event.status.code()),
                           session->agent_id, event.status.text(),
                           {.job = job_.id(), .round = loading.round});
@@ -112,14 +112,14 @@ AgentSession* Settlements::take(const RoundLoaded& event) {
     std::erase_if(session->undecided,
                   [&](const RoundKey& key) { return key.round == loading.round; });
   }
-  session->transfer_wanted = false;
+  session->transfer_requested = false;
   return session;
 }
 
 // Outcomes read from the journal are kept only until the offer is complete, which may take several
 // reads.
 void Settlements::release(const AgentSession& session) {
-  if (!session.transfer_wanted || loaded_.size() > wire::kRoundsPerCommitMax) loaded_.clear();
+  if (!session.transfer_requested || loaded_.size() > wire::kRoundsPerCommitMax) loaded_.clear();
 }
 
 }  // namespace tributary

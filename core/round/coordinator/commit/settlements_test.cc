@@ -96,9 +96,9 @@ TEST_F(SettlementsTest, TheJournalIsAskedForARoundThatIsNotInMemory) {
   EXPECT_EQ(actions<LoadRound>()[0].job, kSmallJob);
   EXPECT_EQ(actions<LoadRound>()[0].round, 2u);
 
-  first().transfer_wanted = true;
+  first().transfer_requested = true;
   EXPECT_EQ(settlements_.take(answer(settled_round(2))), &first());
-  EXPECT_FALSE(first().transfer_wanted);
+  EXPECT_FALSE(first().transfer_requested);
   const auto settled = settlements_.up_to(first(), 20);
   ASSERT_TRUE(settled);
   EXPECT_EQ((*settled)[0].id->round(), 2u);
@@ -109,7 +109,7 @@ TEST_F(SettlementsTest, TheJournalIsAskedForARoundThatIsNotInMemory) {
 TEST_F(SettlementsTest, AJournalThatCannotBeReadIsAskedAgainAndDecidesNothing) {
   first().undecided = {key(2)};
   settlements_.up_to(first(), 20);
-  first().transfer_wanted = true;
+  first().transfer_requested = true;
   const auto unreadable = [&] {
     RoundLoaded event = answer(std::nullopt);
     event.status = Status(StatusCode::io_error, {.what = "the journal"});
@@ -124,11 +124,11 @@ TEST_F(SettlementsTest, AJournalThatCannotBeReadIsAskedAgainAndDecidesNothing) {
     settlements_.load_again();
     EXPECT_EQ(actions<LoadRound>().size(), reads + 1);
   }
-  EXPECT_TRUE(first().transfer_wanted);
+  EXPECT_TRUE(first().transfer_requested);
   EXPECT_EQ(settlements_.take(unreadable()), nullptr);
   EXPECT_EQ(settlements_.next_due_ns(), kNever) << "the attempts are limited";
   EXPECT_EQ(noted("outcome_unread"), std::vector<std::string>{"io_error"});
-  EXPECT_FALSE(first().transfer_wanted) << "the agent may ask again";
+  EXPECT_FALSE(first().transfer_requested) << "the agent may ask again";
   EXPECT_EQ(first().undecided.size(), 1u) << "a contribution that may have counted";
 }
 
@@ -170,10 +170,10 @@ TEST_F(SettlementsTest, JournalAnswersAreKeptWhileTheSessionNeedsThem) {
   first().undecided = {key(2)};
   settlements_.up_to(first(), 20);
   settlements_.take(answer(settled_round(2)));
-  first().transfer_wanted = true;
+  first().transfer_requested = true;
   settlements_.release(first());
   EXPECT_TRUE(settlements_.up_to(first(), 20));
-  first().transfer_wanted = false;
+  first().transfer_requested = false;
   settlements_.release(first());
   EXPECT_FALSE(settlements_.up_to(first(), 20));
 }

@@ -86,7 +86,7 @@ void LinkReports::receive_telemetry(AgentSession& session, const wire::Telemetry
   }
   if (context_.now - kLinkReportsEveryNs < session.links_reported_at_ns) {
     return context_.note(LogLevel::info, "links_ignored", "too_often", session.agent_id,
-                         "it has reported its links a moment ago");
+                         "its previous report of links is too recent");
   }
   LinksReported reported{.agent_id = session.agent_id, .links = {}};
   // An agent may only report links that end at itself. Otherwise one agent could make the link

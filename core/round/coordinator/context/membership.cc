@@ -204,10 +204,10 @@ Bitmap Membership::without_late(const Bitmap& members) const {
 // draws the same members.
 Bitmap Membership::drawn_from(const Bitmap& candidates, std::uint64_t round) const {
   const std::uint32_t count = candidates.count();
-  const auto wanted =
+  const auto required =
       std::max(static_cast<std::uint32_t>(std::ceil(job_.policy().fraction * count)),
                job_.policy().agents_min);
-  if (wanted >= count) return candidates;
+  if (required >= count) return candidates;
   const StreamKey key = stream_key({.job_seed = job_.model->wire().seed(),
                                     .round = round,
                                     .purpose = DrawPurpose::participants});
@@ -217,7 +217,7 @@ Bitmap Membership::drawn_from(const Bitmap& candidates, std::uint64_t round) con
   }
   std::ranges::sort(draws);
   Bitmap drawn(candidates.size());
-  for (std::uint32_t i = 0; i < wanted; ++i) drawn.set(draws[i].second);
+  for (std::uint32_t i = 0; i < required; ++i) drawn.set(draws[i].second);
   return drawn;
 }
 

@@ -53,7 +53,7 @@ struct AgentSession {
   std::uint64_t transfer_version = 0;
   bool transfer_before_job = false;  // offered before the agent acknowledged the job
   bool transfer_waits = false;       // waits until other downloads have ended
-  bool transfer_wanted = false;      // waits for the journal to load the outcome of its rounds
+  bool transfer_requested = false;   // waits for the journal to load the outcome of its rounds
   std::uint32_t generation = 0;      // number of downloads that it has finished
   std::vector<RoundKey> undecided;   // contributions whose outcome it did not know at its Hello
 

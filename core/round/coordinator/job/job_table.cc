@@ -124,7 +124,7 @@ void JobTable::share_out_agents() {
     session->synced = false;
     session->transfer = 0;
     session->transfer_waits = false;
-    session->transfer_wanted = false;
+    session->transfer_requested = false;
     session->commit_sent = 0;
     session->undecided.clear();
     run->joined(*session, 0);

@@ -83,7 +83,6 @@ void CarriedUploads::counted(const std::string& agent_id, std::uint32_t bucket) 
 }
 
 void CarriedUploads::forget(const std::string& agent_id) {
-  postponed_.erase(agent_id);
   keep_only([&](const std::string& other) { return other != agent_id; });
 }
 

@@ -63,11 +63,13 @@ class CarriedUploads {
   void counted(const std::string& agent_id, std::uint32_t bucket);
   // The agent's process has ended.
   void forget(const std::string& agent_id);
+  // Drops everything of the agents for which is_kept() returns false.
   template <typename IsKept>
   void keep_only(IsKept&& is_kept) {
     for (auto at = uploads_.begin(); at != uploads_.end();) {
       at = is_kept(at->first.agent_id) ? std::next(at) : erase(at);
     }
+    std::erase_if(postponed_, [&](const auto& each) { return !is_kept(each.first); });
   }
   std::uint64_t bytes() const { return bytes_; }
 

@@ -125,6 +125,15 @@ TEST(CarriedUploads, ArePostponedFromOneRoundToTheNextUntilTheyCount) {
   EXPECT_TRUE(carried.postpone("a", 7));
 }
 
+TEST(CarriedUploads, MayBePostponedAgainAfterTheirAgentHasLeft) {
+  CarriedUploads carried(1'000);
+  EXPECT_TRUE(carried.postpone("a", 5));
+  EXPECT_TRUE(carried.postpone("b", 5));
+  carried.keep_only([](const std::string& agent) { return agent != "a"; });
+  EXPECT_TRUE(carried.postpone("a", 6));
+  EXPECT_FALSE(carried.postpone("b", 6)) << "it has stayed";
+}
+
 TEST(CarriedUploads, AreDroppedWithTheirAgentOrWhenTheBucketCounts) {
   CarriedUploads carried(1'000);
   for (const char* const agent : {"a", "b", "c"}) {

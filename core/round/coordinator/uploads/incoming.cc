@@ -78,12 +78,12 @@ void Incoming::clear() {
 std::optional<IncomingKey> Incoming::call_next() {
   while (!queue_.empty()) {
     const IncomingKey key = queue_.front();
-    const auto wanted = waiting_.find(key);
-    if (wanted == waiting_.end()) {
+    const auto waiting = waiting_.find(key);
+    if (waiting == waiting_.end()) {
       queue_.pop_front();
       continue;
     }
-    const std::uint64_t bytes = wanted->second;
+    const std::uint64_t bytes = waiting->second;
     // A smaller payload behind it must wait too, or a large payload might wait forever.
     if (!fits(bytes)) return std::nullopt;
     queue_.pop_front();
