@@ -279,8 +279,8 @@ TEST_F(AdmissionTest, AnUploadMayBeginWhenItsStageHasClosed) {
   EXPECT_TRUE(round_->buckets()[0]->close(1).ok());
   EXPECT_FALSE(take_first_half(0));
   EXPECT_FALSE(take_first_half(1)) << "it has counted";
-  EXPECT_TRUE(carried_.has_some(member(0).agent_id));
-  EXPECT_FALSE(carried_.has_some(member(1).agent_id));
+  EXPECT_TRUE(carried_.is_sending(member(0).agent_id));
+  EXPECT_FALSE(carried_.is_sending(member(1).agent_id));
 }
 
 TEST_F(AdmissionTest, TheStagesAwaitAnUploadThatIsComplete) {

@@ -28,7 +28,7 @@ Result<std::unique_ptr<Attempt>> Attempt::make(const JobContext& job, const Memb
   for (std::uint32_t i = 0; i < membership.size(); ++i) {
     const std::string& agent_id = membership.members()[i].agent_id;
     const bool waits = setup.participants.test(i) &&
-                       stragglers.needs_patience(agent_id, carried.has_some(agent_id));
+                       stragglers.needs_patience(agent_id, carried.is_sending(agent_id));
     patient |= waits;
     members.push_back({.session = membership.members()[i].session,
                        .participates = setup.participants.test(i),

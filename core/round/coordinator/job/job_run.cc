@@ -88,7 +88,7 @@ bool JobRun::waits_for_catching_up() const {
   const TimeNs wait = job_.policy().catch_up_wait_ms * kNsPerMs;
   return wait > 0 && job_.coordinator.now < waiting_since_ns_ + wait &&
          membership_.some_catch_up(committed_.version(), [this](const std::string& agent_id) {
-           return carried_.has_some(agent_id);
+           return carried_.is_sending(agent_id);
          });
 }
 

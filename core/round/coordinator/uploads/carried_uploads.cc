@@ -64,11 +64,15 @@ const CarriedUploads::Begun* CarriedUploads::find(const Key& key) const {
   return found != uploads_.end() && found->second.begun ? &*found->second.begun : nullptr;
 }
 
-bool CarriedUploads::has_some(const std::string& agent_id) const {
-  const auto end = uploads_.end();
+bool CarriedUploads::is_sending(const std::string& agent_id) const {
+  bool begun = false;
+  bool missing = false;
   auto at = uploads_.lower_bound({.agent_id = agent_id, .bucket = 0});
-  while (at != end && at->first.agent_id == agent_id && !at->second.begun) ++at;
-  return at != end && at->first.agent_id == agent_id;
+  for (; at != uploads_.end() && at->first.agent_id == agent_id; ++at) {
+    begun |= at->second.begun.has_value();
+    missing |= !at->second.begun || !at->second.begun->payload.complete();
+  }
+  return begun && missing;
 }
 
 bool CarriedUploads::postpone(const std::string& agent_id, std::uint64_t round) {

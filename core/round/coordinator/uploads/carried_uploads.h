@@ -52,8 +52,9 @@ class CarriedUploads {
                                    std::uint64_t bytes);
   // The part of an upload that has arrived; null if none has. Valid until the next change.
   const Begun* find(const Key& key) const;
-  // True if a part of an upload of the agent has arrived.
-  bool has_some(const std::string& agent_id) const;
+  // True if a part of an upload of the agent has arrived and another part is missing. Complete
+  // uploads only wait to be counted.
+  bool is_sending(const std::string& agent_id) const;
   // The agent's uploads are complete, but the stage of one has closed already in this round. True
   // if the others wait for the next round, so that all count together. They wait once: an agent
   // that is always behind counts with those that are in time.

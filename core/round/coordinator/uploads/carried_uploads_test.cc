@@ -57,11 +57,12 @@ TEST(CarriedUploads, BeginWithAFirstPartThatArrivesLate) {
   CarriedUploads carried(1'000);
   carried.await(upload_of("a"), 5, 100);
   EXPECT_EQ(carried.bytes(), 0u);
-  EXPECT_FALSE(carried.has_some("a"));
+  EXPECT_FALSE(carried.is_sending("a"));
   EXPECT_FALSE(take(carried, kSentIn, 0, 10, 101)) << "larger than the plan allows";
-  EXPECT_TRUE(take(carried, kSentIn, 0, 100));
-  EXPECT_TRUE(carried.has_some("a"));
-  EXPECT_FALSE(carried.has_some("A"));
+  EXPECT_TRUE(take(carried, kSentIn, 0, 60));
+  EXPECT_TRUE(carried.is_sending("a"));
+  EXPECT_FALSE(carried.is_sending("A"));
+  EXPECT_TRUE(take(carried, kSentIn, 60, 40));
   const auto payload = carried.resume(upload_of("a"), 5, 100);
   ASSERT_TRUE(payload);
   EXPECT_TRUE(payload->complete());
@@ -91,6 +92,20 @@ TEST(CarriedUploads, BeginWithAPartOfAnyRoundThatHasClosed) {
   EXPECT_TRUE(take(carried, kLater, 0, 10));
 }
 
+// A complete upload only waits to be counted.
+TEST(CarriedUploads, AreSentUntilAllAreComplete) {
+  CarriedUploads carried(1'000);
+  carried.keep({.agent_id = "a", .bucket = 0}, begun(40, 3));
+  EXPECT_TRUE(carried.is_sending("a"));
+  CarriedUploads::Begun complete = begun(40, 3);
+  complete.payload.take(0, Bytes(40));
+  carried.keep({.agent_id = "a", .bucket = 0}, complete);
+  EXPECT_FALSE(carried.is_sending("a"));
+  EXPECT_TRUE(carried.find({.agent_id = "a", .bucket = 0}));
+  carried.await({.agent_id = "a", .bucket = 1}, 3, 100);
+  EXPECT_TRUE(carried.is_sending("a")) << "nothing of the other bucket has arrived";
+}
+
 TEST(CarriedUploads, HaveALimit) {
   CarriedUploads carried(150);
   carried.keep(upload_of("a"), begun(40, 3));
@@ -111,6 +126,7 @@ TEST(CarriedUploads, ShowWhatHasArrivedAndWhatFits) {
   EXPECT_EQ(carried.find(upload_of("a"))->sent_in, kSentIn);
   carried.await(upload_of("b"), 5, 100);
   EXPECT_FALSE(carried.find(upload_of("b")));
+  EXPECT_FALSE(carried.is_sending("b")) << "nothing has arrived";
   EXPECT_TRUE(carried.fits(50));
   EXPECT_FALSE(carried.fits(51));
 }
