@@ -38,7 +38,7 @@ TEST(BlockCache, DividesAndJoinsRanges) {
     std::memset(bucket, 1, 4 * kMib);
   }
   EXPECT_EQ(cache.usage().kept_bytes, 0u);
-  for (const std::size_t i : {2, 0, 3, 1}) cache.give_back(buckets[i], 4 * kMib);
+  for (const std::size_t i : {2u, 0u, 3u, 1u}) cache.give_back(buckets[i], 4 * kMib);
   EXPECT_EQ(cache.take(16 * kMib), model);
   cache.give_back(model, 16 * kMib);
 }
