@@ -64,7 +64,7 @@ TEST(BlockCache, NeverNeedsMoreThanTheMemoryInUseAtItsPeak) {
   cache.give_back(e, 11 * kMib);
 }
 
-TEST(BlockCache, UnmapsWhatNobodyNeededSinceThePreviousCall) {
+TEST(BlockCache, UnmapsWhatWasNotNeededSinceThePreviousCall) {
   BlockCache cache;
   void* const used = cache.take(2 * kMib);
   cache.give_back(cache.take(4 * kMib), 4 * kMib);
@@ -88,7 +88,7 @@ TEST(BlockCache, TakesABlockOfAnotherCache) {
   EXPECT_EQ(other.usage().kept_bytes, 0u);  // it never had a block in use
 }
 
-TEST(BlockCache, ServesManyThreads) {
+TEST(BlockCache, MayBeUsedByManyThreads) {
   BlockCache cache;
   std::vector<std::thread> threads;
   for (std::uint8_t mark = 1; mark <= 4; ++mark) {
@@ -110,7 +110,7 @@ TEST(BlockCache, ServesManyThreads) {
 }
 
 // A vector of a round uses the memory of the round before.
-TEST(BlockCache, ServesVectors) {
+TEST(BlockCache, HoldsVectors) {
   if (kMemoryIsChecked) GTEST_SKIP() << "the address sanitizer keeps freed memory apart";
   const float* first = nullptr;
   {
