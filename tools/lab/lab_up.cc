@@ -180,7 +180,7 @@ std::vector<Option> options(LabUp& command) {
           setting(link, "trace", "--trace", "FILE", "trace of rate, delay and loss over time"),
           {.name = "--node",
            .value_name = "NODE:KEY=VALUE,...",
-           .help = "settings of one node, 0 to N-1; keys are the options above without dashes",
+           .help = "settings of node 0 to N-1; keys are the options above",
            .accept = [&command](const std::string& value) -> Status {
              TRIBUTARY_ASSIGN(command.own.emplace_back(), parse_node_settings(value));
              return {};
