@@ -49,10 +49,7 @@ void Account::continue_payload(const RoundKey& key, std::uint32_t bucket,
 
 Status Account::sent(const RoundKey& key, const wire::Part& part, const PayloadSlice& payload,
                      std::uint64_t encoded_round) {
-  // An upload may outlive its round, and a later round then continues it.
-  const auto settled = settled_lately_.find(key);
-  Contribution& contribution =
-      settled == settled_lately_.end() ? contributions_[key] : settled->second;
+  Contribution& contribution = this->contribution(key);
   if (encoded_round > 0 && !contribution.payloads.contains(part.bucket())) {
     continue_payload(key, part.bucket(), encoded_round);
   }
@@ -98,8 +95,16 @@ ByteSpan Account::payload(const RoundKey& key, std::uint32_t bucket) const {
                                                                        : ByteSpan();
 }
 
+// A settled contribution stays the same one. An upload may outlive its round, and a later round
+// then continues it. A record that was pushed before the settlement may be stored after it, if the
+// disk failed in between.
+Account::Contribution& Account::contribution(const RoundKey& key) {
+  const auto settled = settled_lately_.find(key);
+  return settled == settled_lately_.end() ? contributions_[key] : settled->second;
+}
+
 void Account::gave(const RoundKey& key, std::uint32_t bucket, Given given) {
-  contributions_[key].given[bucket] = std::move(given);
+  contribution(key).given[bucket] = std::move(given);
 }
 
 const Account::Given* Account::given(const RoundKey& key, std::uint32_t bucket) const {

@@ -103,6 +103,8 @@ class Account {
     std::vector<std::pair<std::uint64_t, FloatVector>> decoded;
   };
 
+  // The one of this key, settled or not; created if there is none.
+  Contribution& contribution(const RoundKey& key);
   void continue_payload(const RoundKey& key, std::uint32_t bucket, std::uint64_t encoded_round);
   void settle(const std::vector<UndecidedRound>& undecided);
   // Reverts contributions that were settled and are undecided again, because a crash came before

@@ -184,6 +184,21 @@ TEST(Account, TheShareGivenToPeersIsTheResidualLessTheRest) {
   EXPECT_EQ(given_away(record, part).values, plain({0.5f, -0.25f}));
 }
 
+// The disk failed, so a second record of a contribution is stored after the round has been settled.
+// The process ends before the settlement is stored.
+TEST(Account, ARecordThatIsStoredAfterTheSettlementBelongsToTheSameContribution) {
+  Account account(2);
+  const std::vector<UndecidedRound> undecided = {{.id = kFirst, .agent_index = 0, .parts = {}}};
+  account.offer(floats({0.0f, 2.0f}));
+  ASSERT_TRUE(account.take(1, false).ok());
+  ASSERT_TRUE(account.check(floats({0.0f, 2.0f})->data(), undecided).ok());
+  ASSERT_TRUE(account.committed(kFirst, 1, plain({2.0f})).ok());
+  ASSERT_TRUE(account.check(nullptr, {}).ok());
+  account.gave(kFirst, 0, {.values = plain({0.0f})});
+  EXPECT_TRUE(account.check(floats({0.0f, 2.0f})->data(), undecided).ok());
+  EXPECT_TRUE(account.check(nullptr, {}).ok());
+}
+
 TEST(Account, TheLastRecordOfABucketAmongPeersCounts) {
   Account account(1);
   account.gave(kFirst, 0, {.values = plain({1.0f})});
