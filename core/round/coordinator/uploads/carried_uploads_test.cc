@@ -97,9 +97,7 @@ TEST(CarriedUploads, AreSentUntilAllAreComplete) {
   CarriedUploads carried(1'000);
   carried.keep({.agent_id = "a", .bucket = 0}, begun(40, 3));
   EXPECT_TRUE(carried.is_sending("a"));
-  CarriedUploads::Begun complete = begun(40, 3);
-  complete.payload.take(0, Bytes(40));
-  carried.keep({.agent_id = "a", .bucket = 0}, complete);
+  carried.keep({.agent_id = "a", .bucket = 0}, begun(100, 3));
   EXPECT_FALSE(carried.is_sending("a"));
   EXPECT_TRUE(carried.find({.agent_id = "a", .bucket = 0}));
   carried.await({.agent_id = "a", .bucket = 1}, 3, 100);
