@@ -176,7 +176,7 @@ std::vector<Option> options(LabUp& command) {
           setting(link, "reorder", "--reorder", "SHARE",
                   "share of the packets that skip the delay (0)"),
           setting(link, "queue", "--queue", "BYTES",
-                  "capacity of the queue; further packets are dropped (by rate and delay)"),
+                  "size of the queue; further packets are dropped (by rate and delay)"),
           setting(link, "trace", "--trace", "FILE", "trace of rate, delay and loss over time"),
           {.name = "--node",
            .value_name = "NODE:KEY=VALUE,...",
