@@ -21,16 +21,14 @@ std::size_t rounded(std::size_t bytes) {
   return (bytes + kStepBytes - 1) / kStepBytes * kStepBytes;
 }
 
-std::uintptr_t map_range(std::size_t size) {
+std::uint8_t* map_range(std::size_t size) {
   void* const range =
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (range == MAP_FAILED) throw std::bad_alloc();
-  return reinterpret_cast<std::uintptr_t>(range);
+  return static_cast<std::uint8_t*>(range);
 }
 
-void unmap_range(std::uintptr_t address, std::size_t size) {
-  ::munmap(reinterpret_cast<void*>(address), size);
-}
+void unmap_range(std::uint8_t* address, std::size_t size) { ::munmap(address, size); }
 
 std::size_t difference_or_0(std::size_t a, std::size_t b) { return a > b ? a - b : 0; }
 
@@ -41,7 +39,7 @@ BlockCache::~BlockCache() { unmap_until(0); }
 void* BlockCache::take(std::size_t bytes) {
   const std::size_t size = rounded(bytes);
   const std::scoped_lock lock(mutex_);
-  std::uintptr_t address = 0;
+  std::uint8_t* address = nullptr;
   if (const auto range = smallest_of_at_least(size); range != kept_.end()) {
     // The end of the range, so that the rest keeps its address.
     range->second -= size;
@@ -55,14 +53,14 @@ void* BlockCache::take(std::size_t bytes) {
   }
   usage_.used_bytes += size;
   usage_.peak_bytes = std::max(usage_.peak_bytes, usage_.used_bytes);
-  return reinterpret_cast<void*>(address);
+  return address;
 }
 
 void BlockCache::give_back(void* block, std::size_t bytes) {
   const std::size_t size = rounded(bytes);
   const std::scoped_lock lock(mutex_);
   usage_.used_bytes = difference_or_0(usage_.used_bytes, size);
-  keep(reinterpret_cast<std::uintptr_t>(block), size);
+  keep(static_cast<std::uint8_t*>(block), size);
   unmap_until(difference_or_0(usage_.peak_bytes, usage_.used_bytes));
 }
 
@@ -87,7 +85,7 @@ BlockCache::Ranges::iterator BlockCache::smallest_of_at_least(std::size_t size) 
   return smallest;
 }
 
-void BlockCache::keep(std::uintptr_t address, std::size_t size) {
+void BlockCache::keep(std::uint8_t* address, std::size_t size) {
   usage_.kept_bytes += size;
   const auto next = kept_.lower_bound(address);
   if (next != kept_.end() && address + size == next->first) {

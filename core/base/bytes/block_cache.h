@@ -43,10 +43,10 @@ class BlockCache {
   Usage usage() const;
 
  private:
-  using Ranges = std::map<std::uintptr_t, std::size_t>;  // sizes by address
+  using Ranges = std::map<std::uint8_t*, std::size_t>;  // sizes by address
 
   Ranges::iterator smallest_of_at_least(std::size_t size);
-  void keep(std::uintptr_t address, std::size_t size);
+  void keep(std::uint8_t* address, std::size_t size);
   void unmap_until(std::size_t kept_max);
 
   mutable std::mutex mutex_;
