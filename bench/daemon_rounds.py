@@ -14,6 +14,8 @@ import sys
 import tempfile
 import time
 
+from training import settings
+
 MIB = 1 << 20
 TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 LATE_S = 300
@@ -46,10 +48,6 @@ class Daemon:
 
     def peak_bytes(self):
         return int(re.search(r"VmHWM:\s+(\d+)", self._counters_of("status"))[1]) * 1024
-
-
-def settings(pairs):
-    return [word for pair in pairs for word in ("-s", pair)]
 
 
 class Federation:
