@@ -8,6 +8,9 @@ does for one file is to read the headers, and a batch of thirty takes five times
 is checked again only when one of its files, a project header that they reach, its compile command,
 .clang-tidy or clang-tidy itself has changed: all of that goes into the name of a stamp file in
 BUILD/clang-tidy, beside the batches.
+
+Batches that are to be checked are read together, up to ninety files at once. Where that gives two files
+of different folders the same name for something, they are read apart, and the name is printed.
 """
 
 import argparse
@@ -15,6 +18,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -43,11 +47,18 @@ ASSERTIONS = {" -UNDEBUG": " -DNDEBUG", " -D_GLIBCXX_ASSERTIONS": ""}
 FEWER_INSTRUCTION_SETS = ' "-DHWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3)"'
 
 
+FILES_AT_ONCE = 90
+
+
 class Batch(NamedTuple):
     """Files that people wrote and that one command compiles."""
     paths: tuple  # relative to the root
     command: str
     source: Path  # what the command compiles
+
+    def is_joinable(self) -> bool:
+        """Whether other files may be read before it: not if it has a main(), or includes itself as Highway's do."""
+        return "Unity" in self.source.parts and self.paths[-1].name != "main.cc"
 
     def text(self) -> str:
         """As the build includes them; a file of its own is checked as it stands."""
@@ -89,6 +100,44 @@ def files_of(source: Path) -> list:
 def is_readable(path: Path) -> bool:
     text = (ROOT / path).read_text(encoding="utf-8")
     return not any(include in text for include in UNREADABLE)
+
+
+def includes_and_macros(command: str) -> list:
+    """The options of a command by which it finds headers and defines macros."""
+    words, found = shlex.split(command), []
+    for i, word in enumerate(words):
+        if word == "-isystem":
+            found.append((word, words[i + 1]))
+        elif word.startswith(("-D", "-I")):
+            found.append((word,))
+    return found
+
+
+def joined(batches: list) -> Batch:
+    """One batch of all their files, with everything that one of their commands defines and finds."""
+    command, options = batches[0].command, includes_and_macros(batches[0].command)
+    for batch in batches[1:]:
+        for option in includes_and_macros(batch.command):
+            if option not in options:
+                options.append(option)
+                command += " " + shlex.join(option)
+    return Batch(sum((batch.paths for batch in batches), ()), command, batches[0].source)
+
+
+def groups_of(batches: list) -> list:
+    """Lists of batches that are read together. Those with Qt, libtorch or MPI are not mixed with others."""
+    groups, last_of = [], {}
+    for batch in batches:
+        kind = tuple(library in batch.command for library in ("-DQT_CORE_LIB", "/torch/", "openmpi"))
+        last = last_of.get(kind)
+        if batch.is_joinable() and last and \
+                sum(len(other.paths) for other in last) + len(batch.paths) <= FILES_AT_ONCE:
+            last.append(batch)
+            continue
+        groups.append([batch])
+        if batch.is_joinable():
+            last_of[kind] = groups[-1]
+    return groups
 
 
 class Stamps:
@@ -147,6 +196,22 @@ def check(batch: Batch, folder: Path) -> str:
     return (result.stdout or result.stderr).replace(f"{ROOT}/", "")
 
 
+SAME_NAME = re.compile(r"^.*error: (?:redefinition of|reference to) '\w+'.*\[clang-diagnostic-error.*$", re.MULTILINE)
+
+
+def check_group(group: list, folder: Path) -> list:
+    """What clang-tidy has against each batch of a group."""
+    text = check(joined(group), folder)
+    if not text:
+        return [""] * len(group)
+    if len(group) == 1:
+        return [text]
+    same_names = sorted(set(SAME_NAME.findall(text)))
+    if same_names:
+        print("read apart, because a name stands for two things:", *same_names, sep="\n  ")
+    return [check(batch, folder) for batch in group]
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, required=True)
@@ -162,18 +227,20 @@ def main() -> int:
                 for batch in batches_in(arguments.build, arguments.shipped)}
     due = [batch for batch, stamp in stamp_of.items() if not stamp.exists()]
     failed = 0
+    groups = groups_of(due)
     with ThreadPoolExecutor(arguments.jobs) as pool:
-        for batch, text in zip(due, pool.map(lambda batch: check(batch, folder), due)):
-            if text:
-                print(text, file=sys.stderr)
-                failed += 1
-            else:
-                stamp_of[batch].touch()
+        for group, texts in zip(groups, pool.map(lambda group: check_group(group, folder), groups)):
+            for batch, text in zip(group, texts):
+                if text:
+                    print(text, file=sys.stderr)
+                    failed += 1
+                else:
+                    stamp_of[batch].touch()
     for stamp in set(folder.iterdir()) - set(stamp_of.values()):
         if stamp.is_file():
             stamp.unlink()
     files, checked = (sum(len(batch.paths) for batch in some) for some in (stamp_of, due))
-    print(f"clang-tidy: {files} files, {checked} of them checked now, in {len(due)} batches, "
+    print(f"clang-tidy: {files} files, {checked} of them checked now, in {len(groups)} groups of {len(due)} batches, "
           f"{failed} of which failed")
     return 1 if failed or not stamp_of else 0
 

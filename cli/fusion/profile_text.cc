@@ -17,7 +17,7 @@
 namespace tributary {
 namespace {
 
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 using Names = std::span<const std::string_view>;
 
 // Bounds of the input, which may come from another machine.
@@ -34,13 +34,13 @@ Status refuse(std::string what, std::string expected, std::string got, std::stri
 }
 
 // A short description of a value for an error message. Structured values could be very long.
-std::string shown(const Json& json) {
+std::string shown(const PlainJson& json) {
   if (json.is_structured()) return json.is_array() ? "a list" : "an object";
-  return json.dump(-1, ' ', true, Json::error_handler_t::replace).substr(0, kShownMax);
+  return json.dump(-1, ' ', true, PlainJson::error_handler_t::replace).substr(0, kShownMax);
 }
 
 // Returns the message without the library's error number, which precedes it in brackets.
-std::string message_of(const Json::exception& error) {
+std::string message_of(const PlainJson::exception& error) {
   const std::string_view text = error.what();
   const std::size_t number_end = text.find("] ");
   return std::string(text.substr(number_end == text.npos ? 0 : number_end + 2, kShownMax));
@@ -49,10 +49,10 @@ std::string message_of(const Json::exception& error) {
 // Detects duplicate keys and deep nesting, which the parsed document no longer shows.
 class Reader {
  public:
-  bool operator()(int depth, Json::parse_event_t event, Json& parsed) {
+  bool operator()(int depth, PlainJson::parse_event_t event, PlainJson& parsed) {
     too_deep_ = too_deep_ || depth > kDepthMax;
-    if (event == Json::parse_event_t::object_start) keys_.clear();
-    if (event == Json::parse_event_t::key) {
+    if (event == PlainJson::parse_event_t::object_start) keys_.clear();
+    if (event == PlainJson::parse_event_t::key) {
       const std::string key = parsed.get<std::string>();
       std::set<std::string>& seen = depth == 1 ? top_keys_ : keys_;
       if (!seen.insert(key).second && twice_.empty()) twice_ = key;
@@ -60,11 +60,11 @@ class Reader {
     return depth <= kDepthMax;
   }
 
-  Result<Json> read(ByteSpan text) {
-    Json json;
+  Result<PlainJson> read(ByteSpan text) {
+    PlainJson json;
     try {
-      json = Json::parse(text.begin(), text.end(), std::ref(*this));
-    } catch (const Json::exception& error) {
+      json = PlainJson::parse(text.begin(), text.end(), std::ref(*this));
+    } catch (const PlainJson::exception& error) {
       return Status(StatusCode::corrupt_data, {.what = "profile",
                                                .expected = "JSON",
                                                .got = message_of(error),
@@ -89,7 +89,8 @@ class Reader {
 };
 
 // The first `needed` keys of `known` must be present.
-Status check_keys(const Json& object, std::string_view place, Names known, std::size_t needed) {
+Status check_keys(const PlainJson& object, std::string_view place, Names known,
+                  std::size_t needed) {
   const auto named = [place](std::string_view key) {
     return fmt::format("key '{}{}'", place, key.substr(0, kShownMax));
   };
@@ -105,17 +106,18 @@ Status check_keys(const Json& object, std::string_view place, Names known, std::
 }
 
 // Whether the number is finite and within its bounds is checked later, by check_fusion_profile().
-Status read_number(const Json& json, std::string place, double& number) {
+Status read_number(const PlainJson& json, std::string place, double& number) {
   if (!json.is_number()) return refuse(std::move(place), "a number", shown(json));
   number = json.get<double>();
   return {};
 }
 
-Status read_numbers(const Json& profile, const std::string& key, std::vector<double>& numbers) {
-  const Json& list = profile[key];
+Status read_numbers(const PlainJson& profile, const std::string& key,
+                    std::vector<double>& numbers) {
+  const PlainJson& list = profile[key];
   if (!list.is_array()) return refuse(key, "a list of numbers", shown(list));
   numbers.reserve(list.size());
-  for (const Json& each : list) {
+  for (const PlainJson& each : list) {
     double number = 0;
     TRIBUTARY_TRY(read_number(each, fmt::format("{}[{}]", key, numbers.size()), number));
     numbers.push_back(number);
@@ -124,9 +126,9 @@ Status read_numbers(const Json& profile, const std::string& key, std::vector<dou
 }
 
 // `extra` is an optional third key.
-Status read_cost(const Json& profile, const std::string& key, std::string_view extra,
+Status read_cost(const PlainJson& profile, const std::string& key, std::string_view extra,
                  StageCost& cost, double* extra_number) {
-  const Json& json = profile[key];
+  const PlainJson& json = profile[key];
   if (!json.is_object()) {
     return refuse(key, "an object with alpha_s and beta_s_per_byte", shown(json));
   }
@@ -141,7 +143,7 @@ Status read_cost(const Json& profile, const std::string& key, std::string_view e
 }
 
 // The profile counts uncompressed bytes, so the ratio becomes a part of the time per byte.
-Status read_network(const Json& json, StageCost& network) {
+Status read_network(const PlainJson& json, StageCost& network) {
   double ratio = 1;
   TRIBUTARY_TRY(read_cost(json, "network", "ratio", network, &ratio));
   if (!(ratio > 0 && ratio <= kRatioMax)) {
@@ -153,7 +155,7 @@ Status read_network(const Json& json, StageCost& network) {
 }
 
 // The number of agents is that of the payloads that each agent decodes.
-Status read_decode(const Json& json, FusionProfile& profile) {
+Status read_decode(const PlainJson& json, FusionProfile& profile) {
   double agents = 1;
   TRIBUTARY_TRY(read_cost(json, "decode", "agents", profile.decode, &agents));
   if (!(agents >= 1 && agents <= kFusionAgentsMax && agents == std::floor(agents))) {
@@ -174,7 +176,7 @@ Result<FusionProfile> parse_fusion_profile(ByteSpan text) {
                    .expected = fmt::format("up to {} bytes", kFusionTextBytesMax),
                    .got = fmt::format("{}", text.size())});
   }
-  TRIBUTARY_ASSIGN(const Json json, Reader().read(text));
+  TRIBUTARY_ASSIGN(const PlainJson json, Reader().read(text));
   constexpr std::array<std::string_view, 5> kKeys = {"backward_s", "bytes", "compress", "network",
                                                      "decode"};
   TRIBUTARY_TRY(check_keys(json, "", kKeys, kKeys.size() - 1));

@@ -48,7 +48,7 @@ struct Request {
 };
 
 // The times of one collective: with the requested compression, and dense as fp32.
-struct Row {
+struct CollectiveRow {
   wire::Collective kind;
   std::string codec;
   double compressed_s;
@@ -59,12 +59,12 @@ struct Row {
 struct Prediction {
   std::uint32_t buckets = 1;
   double bucket_values = 0;
-  std::vector<Row> rows;  // in the order of kCollectives
+  std::vector<CollectiveRow> rows;  // in the order of kCollectives
   std::size_t best = 0;
   bool best_is_dense = false;
   std::map<std::string, MeasuredStages> measured;  // by codec
 
-  const Row& choice() const { return rows[best]; }
+  const CollectiveRow& choice() const { return rows[best]; }
 };
 
 // From the options' units to seconds and seconds per byte; the overhead of headers is part of the
@@ -106,8 +106,8 @@ MeasuredStages stated_stages(wire::Collective kind, const Request& request, doub
 }
 
 // Predicts one exchange with these stages.
-double seconds(wire::Collective kind, const Request& request, const Prediction& prediction,
-               const MeasuredStages& bucket) {
+double predicted_seconds(wire::Collective kind, const Request& request,
+                         const Prediction& prediction, const MeasuredStages& bucket) {
   return predict_exchange(
              kind,
              {.agents = request.agents,
@@ -153,17 +153,21 @@ Result<Prediction> predict(const Request& request, const Clock& clock) {
       measured ? prediction.measured["fp32"]
                : MeasuredStages{.stages = dense_stages(prediction.bucket_values)};
   for (const wire::Collective kind : kCollectives) {
-    Row row = {.kind = kind, .codec = codec_of(kind, request), .compressed_s = 0, .dense_s = 0};
+    CollectiveRow row = {
+        .kind = kind, .codec = codec_of(kind, request), .compressed_s = 0, .dense_s = 0};
     if (measured) TRIBUTARY_TRY(measure_codec(row.codec, request, prediction, clock));
     const MeasuredStages own = measured ? prediction.measured[row.codec]
                                         : stated_stages(kind, request, prediction.bucket_values);
-    row.compressed_s = seconds(kind, request, prediction, own);
+    row.compressed_s = predicted_seconds(kind, request, prediction, own);
     row.dense_s =
         // The dense time of fp32 is its own time.
-        row.codec == "fp32" ? row.compressed_s : seconds(kind, request, prediction, dense);
+        row.codec == "fp32" ? row.compressed_s
+                            : predicted_seconds(kind, request, prediction, dense);
     prediction.rows.push_back(std::move(row));
   }
-  const auto quicker = [](const Row& row) { return std::min(row.compressed_s, row.dense_s); };
+  const auto quicker = [](const CollectiveRow& row) {
+    return std::min(row.compressed_s, row.dense_s);
+  };
   const auto best = std::ranges::min_element(prediction.rows, {}, quicker);
   prediction.best = static_cast<std::size_t>(best - prediction.rows.begin());
   prediction.best_is_dense = best->dense_s < best->compressed_s;
@@ -199,7 +203,7 @@ Json plan_json(const Request& request, const Prediction& prediction) {
   Json predicted;
   Json dense;
   Json codecs;
-  for (const Row& row : prediction.rows) {
+  for (const CollectiveRow& row : prediction.rows) {
     predicted[wire::EnumNameCollective(row.kind)] = row.compressed_s;
     dense[wire::EnumNameCollective(row.kind)] = row.dense_s;
     codecs[wire::EnumNameCollective(row.kind)] = row.codec;
@@ -225,7 +229,7 @@ Json plan_json(const Request& request, const Prediction& prediction) {
 // The choice is the fastest entry of the table, dense columns included.
 std::string plan_text(const Request& request, const Prediction& prediction) {
   Table table({"collective", "codec", "predicted", "fp32"});
-  for (const Row& row : prediction.rows) {
+  for (const CollectiveRow& row : prediction.rows) {
     table.add({wire::EnumNameCollective(row.kind), row.codec, seconds_text(row.compressed_s),
                seconds_text(row.dense_s)});
   }

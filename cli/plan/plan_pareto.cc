@@ -23,7 +23,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uint32_t kAgentsMax = 1024;
+constexpr std::uint32_t kParetoAgentsMax = 1024;
 // Size of a synthetic gradient, which is used to measure the gain.
 constexpr std::uint64_t kGradientValuesMax = 1u << 20;
 constexpr std::uint64_t kGradientBytesMax = std::uint64_t{4} << 30;
@@ -284,7 +284,7 @@ Command plan_pareto_command() {
                   {.name = "--agents",
                    .value_name = "N",
                    .help = "number of agents",
-                   .accept = accept_count(request->agents, 1u, kAgentsMax)},
+                   .accept = accept_count(request->agents, 1u, kParetoAgentsMax)},
                   {.name = "--compute-ms",
                    .value_name = "MS",
                    .help = "training time of a round, before the exchange (0)",

@@ -16,7 +16,7 @@ using Json = nlohmann::ordered_json;
 
 // Limit of the wait for an answer: longer than a full disk takes to be reported, shorter than an
 // operator's patience.
-constexpr std::chrono::seconds kPatience{20};
+constexpr std::chrono::seconds kOperatorPatience{20};
 
 std::string ok_text(Json data) { return Json{{"status", "ok"}, {"data", std::move(data)}}.dump(); }
 
@@ -90,16 +90,17 @@ std::string OperatorService::answer(std::string_view text) {
   }
   std::unique_lock lock(mutex_);
   if (!closed_) asked_.push_back(pending);
-  changed_.wait_for(lock, kPatience, [&] { return pending->answer || closed_; });
+  changed_.wait_for(lock, kOperatorPatience, [&] { return pending->answer || closed_; });
   if (pending->answer) return *pending->answer;
   // If the loop has taken the command meanwhile, it is still executed, and resolve() writes an
   // answer that is not read. Otherwise it is withdrawn here.
   std::erase(asked_, pending);
-  return error_text(Status(StatusCode::unavailable,
-                           {.what = "the coordinator",
-                            .expected = fmt::format("an answer within {} s", kPatience.count()),
-                            .got = closed_ ? "it is stopping" : "it is busy, or its disk is full",
-                            .remedy = "list the jobs to see whether the command took effect"}));
+  return error_text(
+      Status(StatusCode::unavailable,
+             {.what = "the coordinator",
+              .expected = fmt::format("an answer within {} s", kOperatorPatience.count()),
+              .got = closed_ ? "it is stopping" : "it is busy, or its disk is full",
+              .remedy = "list the jobs to see whether the command took effect"}));
 }
 
 // The state machine is not involved: the link drops messages of a key that is not allowed.

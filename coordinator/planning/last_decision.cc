@@ -10,7 +10,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint64_t kPage = 256;  // rounds per read
+constexpr std::uint64_t kDecisionsPage = 256;  // rounds per read
 
 // Only the first round of a decision stores the inputs.
 std::optional<PlanInputs> decided_from(const RoundRecord& record) {
@@ -27,7 +27,7 @@ Result<std::optional<PlanInputs>> last_decision(RunFile& run, std::uint64_t job)
   TRIBUTARY_ASSIGN(std::uint64_t last, run.last_round(job));
   const std::uint64_t end = last - std::min(last, kDecisionRoundsMax);
   while (last > end) {
-    const std::uint64_t first = last - std::min(kPage, last - end) + 1;
+    const std::uint64_t first = last - std::min(kDecisionsPage, last - end) + 1;
     TRIBUTARY_ASSIGN(const std::vector<RoundRecord> rounds, run.rounds(job, first, last));
     for (auto round = rounds.rbegin(); round != rounds.rend(); ++round) {
       if (std::optional<PlanInputs> inputs = decided_from(*round)) return inputs;

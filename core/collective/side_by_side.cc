@@ -10,7 +10,7 @@ namespace {
 
 // The form: the number of payloads (4 bytes), four zero bytes, the size of each payload (8 bytes
 // each), and then the payloads, each filled up with zeros to a multiple of 8 bytes.
-constexpr std::size_t kHeaderBytes = 8;
+constexpr std::size_t kPairHeaderBytes = 8;
 constexpr std::size_t kSizeBytes = 8;
 
 // Payloads are read in place, so each begins at a multiple of 8.
@@ -26,13 +26,13 @@ Status misfit(std::string expected, std::string got) {
 }  // namespace
 
 Bytes join_payloads(std::span<const ByteSpan> payloads) {
-  std::size_t bytes = kHeaderBytes + payloads.size() * kSizeBytes;
+  std::size_t bytes = kPairHeaderBytes + payloads.size() * kSizeBytes;
   for (const ByteSpan payload : payloads) bytes += filled_up(payload.size());
   Bytes joined(bytes, 0);
   std::uint8_t* at = joined.data();
   const auto count = static_cast<std::uint32_t>(payloads.size());
   std::memcpy(at, &count, sizeof(count));
-  at += kHeaderBytes;
+  at += kPairHeaderBytes;
   for (const ByteSpan payload : payloads) {
     const std::uint64_t size = payload.size();
     std::memcpy(at, &size, sizeof(size));

@@ -10,9 +10,9 @@ namespace {
 constexpr std::uint64_t ceil_div(std::uint64_t a, std::uint64_t b) { return (a + b - 1) / b; }
 
 // Collects layers into buckets in order. One bucket is open at a time.
-class Planner {
+class BucketPlanner {
  public:
-  explicit Planner(std::uint64_t values_max) : values_max_(values_max) {}
+  explicit BucketPlanner(std::uint64_t values_max) : values_max_(values_max) {}
 
   // Adds a layer that fits, in the open bucket if there is enough space left in it.
   void add_whole(std::uint64_t count) {
@@ -84,7 +84,7 @@ std::uint64_t cut_step(const Layer& layer, std::uint64_t layer_values_max) {
 
 Result<std::vector<Bucket>> plan_buckets(const LayerMap& map, const BucketOptions& options) {
   TRIBUTARY_TRY(check_options(options));
-  Planner planner(options.values_max);
+  BucketPlanner planner(options.values_max);
   const std::uint64_t whole_max = std::max(options.values_max, options.layer_values_max);
   for (const Layer& layer : map.layers()) {
     if (layer.count <= options.values_max) {

@@ -12,15 +12,15 @@ namespace tributary::dashboard {
 namespace {
 
 // A bound on memory: a picture takes 4 bytes per pixel.
-constexpr int kPictureSideMax = 16384;  // pixels
+constexpr int kExportSideMax = 16384;  // pixels
 
 Status check_size(QSize size, double scale) {
   const double side = std::max(size.width(), size.height()) * scale;
-  if (!size.isEmpty() && scale > 0 && side <= kPictureSideMax) return {};
+  if (!size.isEmpty() && scale > 0 && side <= kExportSideMax) return {};
   return {
       StatusCode::invalid_argument,
       {.what = "size of a picture",
-       .expected = "1 to " + std::to_string(kPictureSideMax) + " pixels a side",
+       .expected = "1 to " + std::to_string(kExportSideMax) + " pixels a side",
        .got =
            QString("%1x%2, scale %3").arg(size.width()).arg(size.height()).arg(scale).toStdString(),
        .remedy = "choose a smaller size"}};

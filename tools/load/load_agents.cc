@@ -272,8 +272,9 @@ Result<std::vector<std::vector<std::unique_ptr<LoadAgent>>>> make_agents(Shared&
 }
 
 // Runs on the caller's thread, because `go_on` need not be thread-safe.
-Status watch(const std::vector<std::unique_ptr<LoadThread>>& threads, const Arrivals& arrivals,
-             const std::function<Status(std::uint64_t rounds)>& go_on) {
+Status watch_threads(const std::vector<std::unique_ptr<LoadThread>>& threads,
+                     const Arrivals& arrivals,
+                     const std::function<Status(std::uint64_t rounds)>& go_on) {
   const auto ended = [](const auto& thread) { return thread->ended(); };
   while (!std::ranges::all_of(threads, ended)) {
     TRIBUTARY_TRY(go_on(arrivals.newest()));
@@ -312,7 +313,7 @@ Result<LoadReport> run_load(const LoadOptions& options, const Clock& clock,
   std::vector<std::unique_ptr<LoadThread>> running;
   for (auto& share : shares)
     running.push_back(std::make_unique<LoadThread>(std::move(share), stop));
-  Status status = watch(running, shared.arrivals, go_on);
+  Status status = watch_threads(running, shared.arrivals, go_on);
   // An agent's error ends all threads; the first error is returned.
   stop = true;
   LoadReport report;

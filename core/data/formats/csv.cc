@@ -23,7 +23,7 @@ std::string shown(std::string_view field) {
   return fmt::format("'{}{}'", text, field.size() > kShownMax ? "..." : "");
 }
 
-std::string_view trimmed(std::string_view field) {
+std::string_view without_blanks(std::string_view field) {
   const std::size_t first = field.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return field.substr(first, field.find_last_not_of(" \t") - first + 1);
@@ -43,7 +43,7 @@ class Records {
       line_ = next_line_;
       fields.clear();
       TRIBUTARY_TRY(read_record(fields));
-      if (fields.size() > 1 || !trimmed(fields[0]).empty()) return true;
+      if (fields.size() > 1 || !without_blanks(fields[0]).empty()) return true;
     }
     return false;
   }
@@ -122,7 +122,7 @@ class Records {
 // A number that is too large for a double still counts as a number here, so that its line is
 // reported as a bad value and not taken for a header.
 bool is_number(std::string_view field) {
-  field = trimmed(field);
+  field = without_blanks(field);
   if (field.starts_with('+')) field.remove_prefix(1);
   double value;
   const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), value);
@@ -131,7 +131,7 @@ bool is_number(std::string_view field) {
 
 // Parses a number as double first: the text may have more digits than a float.
 Result<float> parse_value(const Records& records, std::size_t column, std::string_view field) {
-  std::string_view digits = trimmed(field);
+  std::string_view digits = without_blanks(field);
   if (digits.starts_with('+')) digits.remove_prefix(1);
   double value = 0;
   const char* const last = digits.data() + digits.size();
@@ -159,7 +159,7 @@ std::string column_names(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) {
     if (text.size() > 200) return text + ", ...";
-    text += (text.empty() ? "" : ", ") + shown(trimmed(name));
+    text += (text.empty() ? "" : ", ") + shown(without_blanks(name));
   }
   return text;
 }
@@ -170,7 +170,7 @@ Result<std::size_t> find_label(const CsvOptions& options, const std::vector<std:
   if (options.label.empty()) return first.size() - 1;
   if (has_header) {
     for (std::size_t i = 0; i < first.size(); ++i) {
-      if (trimmed(first[i]) == options.label) return i;
+      if (without_blanks(first[i]) == options.label) return i;
     }
   }
   std::size_t number = 0;
@@ -235,7 +235,7 @@ class TableBuilder {
     shape.outputs = regression ? 1 : 0;
     if (!has_header) return add(records, first);
     for (std::size_t i = 0; i < columns_; ++i) {
-      (i == label_column_ ? csv_.label : csv_.names.emplace_back()) = trimmed(first[i]);
+      (i == label_column_ ? csv_.label : csv_.names.emplace_back()) = without_blanks(first[i]);
     }
     return {};
   }

@@ -9,9 +9,9 @@ namespace tributary {
 namespace {
 
 // Maps bytes to floats by a table of 256 entries, which is computed once.
-class Stored final : public DataSet {
+class StoredDataSet final : public DataSet {
  public:
-  Stored(StoredExamples examples, const FeatureScale& scale)
+  StoredDataSet(StoredExamples examples, const FeatureScale& scale)
       : examples_(std::move(examples)), values_(examples_.shape.values()) {
     for (std::size_t byte = 0; byte < scaled_.size(); ++byte) {
       const double value = static_cast<double>(byte) / 255.0;
@@ -82,7 +82,7 @@ Result<std::unique_ptr<DataSet>> make_stored(StoredExamples examples, const Feat
                    .got = fmt::format("{}", examples.labels[i]),
                    .remedy = "state the right number of classes, or check the file of labels"});
   }
-  return std::unique_ptr<DataSet>(std::make_unique<Stored>(std::move(examples), scale));
+  return std::unique_ptr<DataSet>(std::make_unique<StoredDataSet>(std::move(examples), scale));
 }
 
 }  // namespace tributary

@@ -18,20 +18,20 @@ constexpr Time kRetryAfter = std::chrono::milliseconds(1);
 constexpr Time kTimedMin = std::chrono::milliseconds(2);
 
 // Messages on the link, in the order in which they are due.
-struct Outgoing {
+struct ShapedOutgoing {
   Time due;
   ConnectionId to = 0;
   SharedSlice frame;
   SharedSlice payload;
 };
-struct Incoming {
+struct ShapedIncoming {
   Time due;     // time at which its last byte arrives
   Time begins;  // time at which its first byte arrives
   LinkEvent event;
 };
 
 // The part of the message's bytes that has not arrived at `now`, if they arrive at a constant rate.
-std::uint64_t bytes_missing(const Incoming& message, std::size_t bytes, Time now) {
+std::uint64_t bytes_missing(const ShapedIncoming& message, std::size_t bytes, Time now) {
   if (now <= message.begins || message.due <= message.begins) return bytes;
   const double part =
       std::chrono::duration<double>(message.due - now) / (message.due - message.begins);
@@ -86,8 +86,8 @@ class Shaped final : public Transport {
   // The connections that exist. All members of a transport among peers are in it until they are
   // lost.
   std::unordered_set<ConnectionId> live_;
-  MessageQueue<Outgoing> out_;  // on the link, towards the peers
-  MessageQueue<Incoming> in_;   // on the link, from the peers
+  MessageQueue<ShapedOutgoing> out_;  // on the link, towards the peers
+  MessageQueue<ShapedIncoming> in_;   // on the link, from the peers
 };
 
 // Puts the message on the link. A message that the link loses is accepted and dropped.
@@ -110,7 +110,7 @@ Status Shaped::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
 // Passes messages that have crossed the link to the inner transport.
 Status Shaped::let_out(Time now) {
   while (next_due(out_) <= now) {
-    Outgoing& next = out_.front();
+    ShapedOutgoing& next = out_.front();
     Status status = inner_->send(next.to, next.frame, next.payload);
     if (status.code() == StatusCode::resource_exhausted) {
       next.due = now + kRetryAfter;
@@ -144,7 +144,7 @@ void Shaped::take_in(LinkEvent event, Time now) {
 // Adds the arrival times to the event. A caller that fetches the event late measures a slower link,
 // never a faster one.
 LinkEvent Shaped::hand_out(Time now) {
-  Incoming next = in_.pop();
+  ShapedIncoming next = in_.pop();
   auto* const received = std::get_if<Received>(&next.event);
   if (received != nullptr && next.begins < next.due) {
     const Time took = now - next.begins;

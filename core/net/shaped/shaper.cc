@@ -7,7 +7,7 @@
 namespace tributary {
 namespace {
 
-constexpr std::uint32_t kLoss = 0;
+constexpr std::uint32_t kLossDraw = 0;
 constexpr std::uint32_t kJitter = 1;
 constexpr std::chrono::nanoseconds kDelayMax = std::chrono::hours(1);
 constexpr std::uint64_t kBytesMax = 1ull << 40;
@@ -76,7 +76,7 @@ std::optional<Shaper::Time> Shaper::arrival(Time now, std::uint64_t bytes, std::
     link_free_at_ = std::max(link_free_at_, now - time_for(at_once)) + time_for(bytes);
     leaves = std::max(now, link_free_at_);
   }
-  const bool lost = static_cast<double>(uniform_01(draw(kLoss))) < options_.loss;
+  const bool lost = static_cast<double>(uniform_01(draw(kLossDraw))) < options_.loss;
   const Time more(static_cast<Time::rep>(static_cast<double>(options_.jitter.count()) *
                                          static_cast<double>(uniform_01(draw(kJitter)))));
   ++message_;

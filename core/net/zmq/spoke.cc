@@ -42,7 +42,7 @@ struct AttemptEnd {
   std::string remedy = "check that it runs and that this is its address";
 };
 // An attempt to connect, and the connection that results from it.
-struct Attempt {
+struct ConnectionAttempt {
   ZmqSocket dealer = {};
   Monitor monitor = {};
   std::optional<Outbox> outbox = {};
@@ -99,7 +99,7 @@ class ZmqSpoke final : public Transport {
   State state_ = State::resting;
   std::chrono::nanoseconds next_step_{0};  // resting: time to connect; dialling: time to give up
   ConnectionId connection_ = 0;
-  std::optional<Attempt> attempt_{std::in_place};  // never empty
+  std::optional<ConnectionAttempt> attempt_{std::in_place};  // never empty
   std::vector<ZmqMessage> parts_;
   // A received message behind a Connected that was returned first.
   std::optional<LinkEvent> message_;

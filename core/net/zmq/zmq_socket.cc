@@ -12,7 +12,7 @@ namespace tributary {
 namespace {
 
 // Alignment in bytes that the header promises to users of payloads.
-constexpr std::size_t kPayloadAlignment = 8;
+constexpr std::size_t kPartAlignment = 8;
 
 // Keeps the bytes of a part alive while libzmq waits to send it.
 struct Held {
@@ -67,7 +67,7 @@ ZmqMessage message_that_holds(SharedSlice bytes, std::shared_ptr<QueueCount> que
 SharedSlice shared_from(ZmqMessage message) {
   const auto owner = std::make_shared<ZmqMessage>(std::move(message));
   const ByteSpan bytes = owner->bytes();
-  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % kPayloadAlignment == 0) {
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % kPartAlignment == 0) {
     return {owner, bytes};
   }
   return Bytes(bytes.begin(), bytes.end());

@@ -5,7 +5,7 @@
 namespace tributary {
 namespace {
 
-constexpr double kNever = std::numeric_limits<double>::infinity();
+constexpr double kNeverDone = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
@@ -20,14 +20,14 @@ void FusionRows::begin(const FusionDeadline& deadline) {
   deadline_ = deadline;
   rows_ = 0;
   repeats_ = false;
-  std::ranges::fill(row_, kNever);
+  std::ranges::fill(row_, kNeverDone);
   row_[0] = 0;
 }
 
 // A candidate with a greater `begin` has less to send, and so replaces earlier candidates of no
 // smaller cost.
 void FusionRows::offer(std::uint32_t begin) {
-  if (before_[begin] == kNever) return;
+  if (before_[begin] == kNeverDone) return;
   const double cost_s = before_[begin] - times_.sent_s(begin);
   while (tail_ > head_ && queue_[tail_ - 1].cost_s >= cost_s) --tail_;
   queue_[tail_++] = {.cost_s = cost_s, .begin = begin};
@@ -70,8 +70,8 @@ void FusionRows::add_row() {
     };
     improve(device);
     if (head_ < tail_) improve(queue_[head_].begin);
-    if (row_[end] == kNever) {  // later cells miss the deadline as well
-      std::fill(row_.begin() + end, row_.end(), kNever);
+    if (row_[end] == kNeverDone) {  // later cells miss the deadline as well
+      std::fill(row_.begin() + end, row_.end(), kNeverDone);
       break;
     }
   }

@@ -9,11 +9,11 @@ namespace {
 
 // Bounds of valid inputs. They are far beyond real ones: a number outside has the wrong unit or
 // comes from a damaged file. Within them no cost overflows.
-constexpr std::size_t kAgentsMax = 65'536;
-constexpr std::size_t kCodecsMax = 64;
+constexpr std::size_t kInputAgentsMax = 65'536;
+constexpr std::size_t kInputCodecsMax = 64;
 constexpr std::size_t kStagesMax = 8;
 constexpr double kSecondsMax = 1e9;
-constexpr double kBytesMax = 1e18;
+constexpr double kInputBytesMax = 1e18;
 
 // Collects the first failed check.
 class Checks {
@@ -55,7 +55,7 @@ void check_agent(const PlanAgent& agent, Checks& checks) {
   checks.known_range("an agent's alpha_s", agent.alpha_s, 0, kSecondsMax);
   checks.known_range("an agent's beta_s_per_byte", agent.beta_s_per_byte, 0, kSecondsMax);
   checks.known_range("an agent's down_beta_s_per_byte", agent.down_beta_s_per_byte, 0, kSecondsMax);
-  checks.range("an agent's weight", agent.weight, 0, kBytesMax);
+  checks.range("an agent's weight", agent.weight, 0, kInputBytesMax);
   checks.known_range("an agent's compute_s", agent.compute_s, 0, kSecondsMax);
   checks.take(check(agent.gain));
   for (const auto& [spec, gain] : agent.tried) {
@@ -70,7 +70,7 @@ void check_codec(const PlanCodec& codec, Checks& checks) {
   for (const PlanStage& stage : codec.stages) {
     for (const double bytes :
          {stage.up_bytes, stage.up_bytes_per_value, stage.down_bytes, stage.down_bytes_per_value}) {
-      checks.range("a codec's bytes", bytes, 0, kBytesMax);
+      checks.range("a codec's bytes", bytes, 0, kInputBytesMax);
     }
     checks.range("a codec's encode_s_per_value", stage.encode_s_per_value, 0, kSecondsMax);
     checks.range("a codec's aggregate_s_per_value", stage.aggregate_s_per_value, 0, kSecondsMax);
@@ -115,7 +115,8 @@ void check_policy(const PlanPolicy& policy, Checks& checks) {
     checks.range("the time that is left", policy.budget_s, -kSecondsMax, kSecondsMax);
   }
   if (policy.goal == wire::PlanGoal::byte_budget) {
-    checks.range("the bytes that are left today", policy.bytes_left_today, -kBytesMax, kBytesMax);
+    checks.range("the bytes that are left today", policy.bytes_left_today, -kInputBytesMax,
+                 kInputBytesMax);
     checks.range("the seconds that are left today", policy.seconds_left_today, 0, 86'400);
   }
 }
@@ -125,8 +126,8 @@ void check_policy(const PlanPolicy& policy, Checks& checks) {
 Status check(const PlanInputs& inputs) {
   Checks checks;
   checks.count("values", inputs.values, 1, std::size_t{1} << 40);
-  checks.count("agents", inputs.agents.size(), 1, kAgentsMax);
-  checks.count("codecs", inputs.codecs.size(), 1, kCodecsMax);
+  checks.count("agents", inputs.agents.size(), 1, kInputAgentsMax);
+  checks.count("codecs", inputs.codecs.size(), 1, kInputCodecsMax);
   checks.range("the coordinator's beta_s_per_byte", inputs.hub_beta_s_per_byte, 0, kSecondsMax);
   checks.known_range("the peers' alpha_s", inputs.peer_alpha_s, 0, kSecondsMax);
   checks.known_range("the peers' beta_s_per_byte", inputs.peer_beta_s_per_byte, 0, kSecondsMax);
@@ -139,7 +140,7 @@ Status check(const PlanInputs& inputs) {
   for (const auto& [key, factor] : inputs.corrections) {
     checks.range("the correction of " + key, factor, 0.01, 100);
   }
-  checks.count("tried codecs", inputs.tried.size(), 0, kCodecsMax);
+  checks.count("tried codecs", inputs.tried.size(), 0, kInputCodecsMax);
   for (const PlanTried& tried : inputs.tried) {
     checks.range("the gain when " + tried.spec + " was tried", tried.curve_gain, 0, 1);
   }

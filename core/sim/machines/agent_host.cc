@@ -17,8 +17,8 @@ namespace {
 constexpr std::uint64_t kBufferedModelsMax = 12;
 constexpr std::uint64_t kBufferedFixedBytes = 1u << 20;
 // Additional limit for messages of peers that are ahead.
-constexpr std::uint64_t kEarlyModelsMax = 4;
-constexpr std::uint64_t kEarlyFixedBytes = 4u << 20;
+constexpr std::uint64_t kAheadModelsMax = 4;
+constexpr std::uint64_t kAheadFixedBytes = 4u << 20;
 
 }  // namespace
 
@@ -94,7 +94,7 @@ std::uint64_t AgentHost::buffered_bytes_max() const {
   const std::uint64_t alone = kBufferedFixedBytes + kBufferedModelsMax * model_bytes;
   if (!scenario.by_peers()) return alone;
   // In a gather, each agent holds the payloads of all agents.
-  return alone + kEarlyFixedBytes + (kEarlyModelsMax + 2 * scenario.agents) * model_bytes;
+  return alone + kAheadFixedBytes + (kAheadModelsMax + 2 * scenario.agents) * model_bytes;
 }
 
 // --- actions of the machine ----------------------------------------------------------------------

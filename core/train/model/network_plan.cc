@@ -35,7 +35,7 @@ constexpr std::array kChargptParams = {
 // Names and parameter tables are in the same order.
 constexpr std::array<std::string_view, 5> kNames = {"mlp", "lenet", "resnet8", "resnet20",
                                                     "chargpt"};
-constexpr std::array<std::span<const ParamSpec>, 5> kTables = {
+constexpr std::array<std::span<const ParamSpec>, 5> kLayerTables = {
     kMlpParams, std::span<const ParamSpec>(), std::span<const ParamSpec>(),
     std::span<const ParamSpec>(), kChargptParams};
 
@@ -289,7 +289,7 @@ Result<NetworkPlan> plan_network(std::string_view spec, const ExampleShape& inpu
   const auto found = std::ranges::find(kNames, text.name);
   if (found == kNames.end()) return no_such_model(text.name);
   Result<Params> params =
-      Params::make(text, kTables[static_cast<std::size_t>(found - kNames.begin())]);
+      Params::make(text, kLayerTables[static_cast<std::size_t>(found - kNames.begin())]);
   if (!params.ok()) return std::move(params).status().at("model");
   if (outputs_of(input) == 0) return does_not_fit(text.name, "classes or outputs", input);
   if (text.name == "mlp") return plan_mlp(*params, input);

@@ -15,7 +15,7 @@ namespace {
 
 // Keeps the header's keys in the order of insertion, which is the order of the layers.
 using OrderedJson = nlohmann::ordered_json;
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
 constexpr std::string_view kMetadata = "__metadata__";
 constexpr std::size_t kLengthBytes = 8;
@@ -38,18 +38,18 @@ struct Tensor {
 
 // Rejects values nested deeper than kHeaderDepthMax while parsing, so a hostile header cannot build
 // a large or deep tree.
-Result<Json> parse_header(ByteSpan text) {
+Result<PlainJson> parse_header(ByteSpan text) {
   bool too_deep = false;
-  const auto keep = [&](int depth, Json::parse_event_t, Json&) {
+  const auto keep = [&](int depth, PlainJson::parse_event_t, PlainJson&) {
     too_deep = too_deep || depth > kHeaderDepthMax;
     return depth <= kHeaderDepthMax;
   };
-  Json header = Json::parse(text.begin(), text.end(), keep, false);
+  PlainJson header = PlainJson::parse(text.begin(), text.end(), keep, false);
   if (header.is_object() && !too_deep) return header;
   return damaged("header", "a JSON object of tensors", too_deep ? "a deeper one" : "another text");
 }
 
-Result<SafetensorsMetadata> read_metadata(const Json& json) {
+Result<SafetensorsMetadata> read_metadata(const PlainJson& json) {
   SafetensorsMetadata metadata;
   if (!json.is_object()) return damaged("metadata", "texts by name", json.type_name());
   for (const auto& [key, value] : json.items()) {
@@ -59,13 +59,13 @@ Result<SafetensorsMetadata> read_metadata(const Json& json) {
   return metadata;
 }
 
-bool is_list_of_numbers(const Json& json) {
+bool is_list_of_numbers(const PlainJson& json) {
   return json.is_array() &&
-         std::ranges::all_of(json, [](const Json& each) { return each.is_number_unsigned(); });
+         std::ranges::all_of(json, [](const PlainJson& each) { return each.is_number_unsigned(); });
 }
 
 // Requires exactly the three members of the format, with the right types.
-Result<Tensor> read_tensor(const std::string& name, const Json& json) {
+Result<Tensor> read_tensor(const std::string& name, const PlainJson& json) {
   const std::string what = fmt::format("tensor '{}'", name);
   if (!json.is_object() || json.size() != 3 || !json.contains("dtype") || !json.contains("shape") ||
       !json.contains("data_offsets") || !json["dtype"].is_string() ||
@@ -102,7 +102,7 @@ Status check_places(const std::vector<Tensor>& tensors, const LayerMap& layers,
                  fmt::format("{}", data_bytes));
 }
 
-Result<std::vector<Tensor>> read_tensors(const Json& header, SafetensorsMetadata& metadata) {
+Result<std::vector<Tensor>> read_tensors(const PlainJson& header, SafetensorsMetadata& metadata) {
   // One member more than layers: the metadata.
   if (header.size() > LayerMap::kLayersMax + 1) {
     return Status(StatusCode::resource_exhausted,
@@ -174,7 +174,7 @@ Result<Safetensors> read_safetensors(ByteSpan file) {
         fmt::format("up to {}", std::min<std::uint64_t>(rest.size(), kSafetensorsHeaderMax)),
         fmt::format("{}", length));
   }
-  TRIBUTARY_ASSIGN(const Json header, parse_header(rest.first(length)));
+  TRIBUTARY_ASSIGN(const PlainJson header, parse_header(rest.first(length)));
   SafetensorsMetadata metadata;
   TRIBUTARY_ASSIGN(const std::vector<Tensor> tensors, read_tensors(header, metadata));
   std::vector<LayerShape> shapes;
