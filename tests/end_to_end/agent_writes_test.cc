@@ -61,8 +61,8 @@ TEST_P(AgentWrites, InARound) {
   federation.expect_identical();
 }
 
-// A lossless codec leaves nothing to store but the model of now and then. The residual of the
-// others is written once, and copied from the log at most once.
+// With a lossless codec only the model is stored, once in 32 rounds. The residual of the others is
+// written once in a round, and copied from the log at most once.
 INSTANTIATE_TEST_SUITE_P(Codecs, AgentWrites,
                          testing::Values(WritesCase{"fp32", "fp32", 0.3},
                                          WritesCase{"thc", "thc:bits=4", 2.3},

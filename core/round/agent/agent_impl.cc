@@ -211,7 +211,7 @@ void Agent::Impl::receive_job(const wire::Job& job, std::uint64_t message_id) {
 // The last record of a process or of a job: it leaves nothing to catch up with, and no update that
 // is only in memory.
 void Agent::Impl::store_replica() {
-  if (!replica_.model()) return;
+  if (!replica_.model() || replica_.recorded(updates_.residual())) return;
   transfer_.replica_stored();
   context_.store.push(
       replica_.record(peers_.epoch(), updates_.residual(), Replica::Checkpoint::now), {});

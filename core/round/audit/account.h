@@ -80,7 +80,7 @@ class Account {
   // crash undoes some of them and the contribution counts, the agent has taken them after all, in
   // the buckets that count. In the other buckets they are lost.
   void stored_contribution(const RoundKey& key, std::uint64_t updates_taken) {
-    contributions_[key].updates = updates_taken;
+    contribution(key).updates = updates_taken;
   }
   std::uint64_t taken() const { return taken_; }
   // The last updates taken, newest last, at most 16.

@@ -221,6 +221,22 @@ TEST(Account, ARecordThatIsStoredAfterTheSettlementBelongsToTheSameContribution)
   EXPECT_TRUE(account.check(nullptr, {}).ok());
 }
 
+// The same with updates that the end of the process undoes.
+TEST(Account, AContributionThatIsStoredAfterItsSettlementBringsItsUpdatesBack) {
+  Account account(2);
+  const std::vector<UndecidedRound> undecided = {{.id = kFirst, .agent_index = 0, .parts = {}}};
+  account.offer(floats({1.0f, 2.0f}));
+  ASSERT_TRUE(account.take(1, false).ok());
+  ASSERT_TRUE(account.check(floats({1.0f, 2.0f})->data(), undecided).ok());
+  ASSERT_TRUE(account.committed(kFirst, 0, plain({1.0f, 2.0f})).ok());
+  ASSERT_TRUE(account.check(nullptr, {}).ok());
+  account.stored_contribution(kFirst, 1);
+  ASSERT_TRUE(account.take(0, true).ok());
+  EXPECT_TRUE(account.check(nullptr, undecided).ok());
+  ASSERT_TRUE(account.take(1, false).ok());
+  EXPECT_TRUE(account.check(nullptr, {}).ok());
+}
+
 TEST(Account, TheLastRecordOfABucketAmongPeersCounts) {
   Account account(1);
   account.gave(kFirst, 0, {.values = plain({1.0f})});

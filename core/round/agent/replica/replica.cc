@@ -44,6 +44,7 @@ Status Replica::restore(ReplicaRecord& stored) {
   if (intact) {
     model_ = std::make_shared<FloatVector>(*stored.model);
     checkpoint_ = stored.model_version;
+    updates_recorded_ = stored.residual_stamp.updates_taken;
   }
   stored.model.reset();
   return intact && stored.rule_state ? rule_->restore(*stored.rule_state) : Status();
@@ -81,6 +82,7 @@ Result<bool> Replica::take(const wire::Job& job) {
   rule_ = std::move(rule);
   model_.reset();
   checkpoint_.reset();
+  updates_recorded_ = 0;
   id_ = {};
   return true;
 }
@@ -192,7 +194,8 @@ Result<ModelAhead> Replica::go_ahead() const {
 // A download or a commit with another model may also go back to an earlier version.
 bool Replica::checkpoint_due() const {
   return !checkpoint_ || id_.version < *checkpoint_ ||
-         id_.version - *checkpoint_ >= context_.config.checkpoint_rounds || job_over();
+         id_.version - *checkpoint_ >= context_.config.checkpoint_rounds ||
+         id_.version == job_->wire().rounds() || job_over();
 }
 
 ReplicaRecord Replica::record(std::uint32_t epoch, const ResidualAccount& residual,
@@ -212,8 +215,14 @@ ReplicaRecord Replica::record(std::uint32_t epoch, const ResidualAccount& residu
     record.rule_state = rule_->save();
     checkpoint_ = id_.version;
   }
+  updates_recorded_ = record.residual_stamp.updates_taken;
   for (const UndecidedRound& round : residual.undecided()) record.undecided.push_back(round.id);
   return record;
+}
+
+// Every change of the residual but a commit's counts as an update, and a commit has its own record.
+bool Replica::recorded(const ResidualAccount& residual) const {
+  return checkpoint_ == id_.version && updates_recorded_ == residual.stamp().updates_taken;
 }
 
 std::unique_ptr<wire::HoldingT> Replica::holding() const {

@@ -86,8 +86,10 @@ class Replica {
   // --- for the journal and the coordinator ---
   enum class Checkpoint : std::uint8_t { now, if_due };
   // The record of the replica's current state, which the caller stores. Its model is due after
-  // AgentConfig::checkpoint_rounds rounds, and when the job is over.
+  // AgentConfig::checkpoint_rounds rounds, after the last round, and when the job is over.
   ReplicaRecord record(std::uint32_t epoch, const ResidualAccount& residual, Checkpoint checkpoint);
+  // True if the last record has this model and all updates of this residual.
+  bool recorded(const ResidualAccount& residual) const;
   // The description of job and model for a Hello; null without a job.
   std::unique_ptr<wire::HoldingT> holding() const;
 
@@ -104,6 +106,7 @@ class Replica {
   ModelId id_;                       // kept when the model is dropped
   std::shared_ptr<FloatVector> model_;
   std::optional<std::uint64_t> checkpoint_;  // version of the stored model; empty: none
+  std::uint64_t updates_recorded_ = 0;       // number of updates in the last record
 };
 
 }  // namespace tributary
