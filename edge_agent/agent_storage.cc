@@ -82,6 +82,9 @@ void AgentStorage::stored(const AgentRecordToStore& record) {
                    parts_.log.info(kStorageComponent, "model stored",
                                    {{"model_version", replica.model_version},
                                     {"model_hash", fmt::format("{:016x}", replica.model_hash)},
+                                    {"checkpoint", replica.model != nullptr},
+                                    {"update_stored", replica.residual_stamp.updates_taken > 0},
+                                    {"update_round", replica.residual_stamp.update_round},
                                     {"updates_taken", replica.residual_stamp.updates_taken}});
                  },
                  [this](const ContributionRecord& contribution) {
@@ -89,7 +92,7 @@ void AgentStorage::stored(const AgentRecordToStore& record) {
                                     {{"round", contribution.id.round},
                                      {"attempt", contribution.id.attempt},
                                      {"buckets", contribution.parts.size()},
-                                     {"update_taken", contribution.residual != nullptr},
+                                     {"update_stored", contribution.residual != nullptr},
                                      {"update_round", contribution.residual_stamp.update_round}});
                  },
                  [this](const AgentJobRecord& job) { job_stored(job); },

@@ -105,7 +105,6 @@ Status Auditor::take_plan(const wire::Plan& plan) {
   rounds_[key] = {.plan = std::move(made),
                   .weight = static_cast<float>(plan.weight()),
                   .combined = {},
-                  .residual = nullptr,
                   .decided = false};
   if (rounds_.size() > kRoundsMax) rounds_.erase(rounds_.begin());
   return {};
@@ -163,7 +162,6 @@ Status Auditor::decide(const RoundKey& key, const Bitmap& contributed) {
                       : commit_bucket(found->second, bucket));
   }
   account_->round_is_decided(key);
-  found->second.residual.reset();
   ++decided_;
   return {};
 }
@@ -207,21 +205,17 @@ Status Auditor::commit_recorded_bucket(const RoundKey& key, const PlannedBucket&
   return account_->committed(key, bucket.first_value, given->values);
 }
 
-// Payloads are more direct evidence than the record, if they are available. A record without a
-// residual continues the one before.
+// Payloads are more direct evidence than the record, if they are available.
 void Auditor::take_record(const ContributionRecord& record) {
   const auto found = rounds_.find(record.id);
   if (found == rounds_.end()) return;
-  AuditedRound& round = found->second;
+  const AuditedRound& round = found->second;
   const auto shown = [&](const ContributionPart& part) {
     return shown_by_record(*round.plan, round.plan->buckets()[part.bucket]);
   };
   if (std::ranges::none_of(record.parts, shown)) return;
-  if (record.residual) round.residual = record.residual;
-  ContributionRecord whole;
-  whole.residual = round.residual;
   for (const ContributionPart& part : record.parts) {
-    if (shown(part)) account_->gave(record.id, part.bucket, given_away(whole, part));
+    if (shown(part)) account_->gave(record.id, part.bucket, given_away(record, part));
   }
 }
 
@@ -283,7 +277,7 @@ Status Auditor::compare(const Agent& machine) {
   if (!account_ || machine.job() != job_->job()) return {};
   if (seen_version_ == machine.model_version() && seen_taken_ == machine.updates_taken()) return {};
   // The account does not start with the job.
-  if (seen_taken_ == UINT64_MAX && machine.updates_taken() > 0) {
+  if (seen_taken_ == UINT64_MAX && (machine.updates_taken() > 0 || !machine.undecided().empty())) {
     account_.reset();
     return {};
   }

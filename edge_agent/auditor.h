@@ -7,11 +7,11 @@
 //
 // In a round among peers, the payloads are sums of several agents, so they do not show one agent's
 // part. Neither do those of a codec that keeps no error. The auditor then uses the record that the
-// state machine stores before it reports the result of the exchange (ContributionRecord); this
-// costs memory of one more model. It verifies that the residual matches the record, and that
-// rounds, commits and aborts lose nothing and count nothing twice. It does not verify that the
-// record agrees with the result. That would need the records of all agents, which the simulator has
-// (core/sim/checks/ledger.h). Instead, all agents compare the hash of the results in each round.
+// state machine stores before it reports the result of the exchange (ContributionRecord). It
+// verifies that the residual matches the record, and that rounds, commits and aborts lose nothing
+// and count nothing twice. It does not verify that the record agrees with the result. That would
+// need the records of all agents, which the simulator has (core/sim/checks/ledger.h). Instead, all
+// agents compare the hash of the results in each round.
 //
 // The account starts with the job. An agent that joins a job later cannot be audited.
 //
@@ -54,7 +54,6 @@ class Auditor {
     std::shared_ptr<const RoundPlan> plan;
     float weight = 1;
     std::map<std::pair<std::uint32_t, std::uint32_t>, Reassembly> combined;  // by bucket and stage
-    SharedFloats residual;  // of the newest record that has one
     bool decided = false;
   };
 

@@ -16,13 +16,12 @@ Status Agent::Impl::restore(AgentState state) {
   if (!state.job) return {};
   TRIBUTARY_TRY(replica_.restore(*state.job));
   transfer_.restore(state.download);
-  const std::uint64_t values = replica_.job()->values();
   // The journal may still have the replica of an earlier job.
   if (!state.replica || !replica_.owns(*state.replica)) {
-    updates_.begin_job(values);
+    updates_.begin_job(replica_.job()->values());
     return {};
   }
-  TRIBUTARY_TRY(updates_.restore(values, *state.replica, std::move(state.undecided)));
+  TRIBUTARY_TRY(updates_.restore(*replica_.job(), *state.replica, std::move(state.undecided)));
   return replica_.restore(*state.replica);
 }
 
@@ -71,7 +70,10 @@ void Agent::Impl::pass(Event& event) {
                  [this](const PeerLost& lost) { participation_.lost(lost); },
                  [this](const ReportLinks& links) { telemetry_.send_links(links); },
                  [this](const ReportSpeeds& speeds) { telemetry_.take_speeds(speeds); },
-                 [this](const Shutdown& shutdown) { connection_.shut_down(shutdown.reason); },
+                 [this](const Shutdown& shutdown) {
+                   store_replica();
+                   connection_.shut_down(shutdown.reason);
+                 },
                  [this, &event](const auto&) {
                    context_.out.note(LogLevel::warning, "event_ignored", name_of(event),
                                      "not an event of an agent");
@@ -112,7 +114,8 @@ void Agent::Impl::dispatch(const wire::Frame& frame, const FrameReceived& event)
       return receive_job(*frame.message_as_Job(), id);
     case wire::Message::JobChange:
       session_.answer(id);
-      return replica_.change(*frame.message_as_JobChange());
+      if (replica_.change(*frame.message_as_JobChange())) store_replica();
+      return;
     case wire::Message::Membership:
       session_.answer(id);
       return peers_.join(*frame.message_as_Membership());
@@ -205,6 +208,15 @@ void Agent::Impl::receive_job(const wire::Job& job, std::uint64_t message_id) {
       [this, message_id, session = session_.id()] { session_.answer_in(session, message_id); });
 }
 
+// The last record of a process or of a job: it leaves nothing to catch up with, and no update that
+// is only in memory.
+void Agent::Impl::store_replica() {
+  if (!replica_.model() || replica_.recorded(updates_.residual())) return;
+  transfer_.replica_stored();
+  context_.store.push(
+      replica_.record(peers_.epoch(), updates_.residual(), Replica::Checkpoint::now), {});
+}
+
 // Settles undecided rounds before the model changes: a settlement names buckets of the old rounds,
 // and after it the residual belongs to the new version.
 Status Agent::Impl::adopt(const ModelDownload& download) {
@@ -226,7 +238,7 @@ void Agent::Impl::finish_download() {
   }
   rounds_.model_replaced();
   context_.store.push(
-      replica_.record(peers_.epoch(), updates_.residual()),
+      replica_.record(peers_.epoch(), updates_.residual(), Replica::Checkpoint::now),
       [this, offer_id, session = session_.id()] { session_.answer_in(session, offer_id); });
   rounds_.try_commit();
 }

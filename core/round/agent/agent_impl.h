@@ -46,6 +46,8 @@ class Agent::Impl {
   void receive_job(const wire::Job& job, std::uint64_t message_id);
   // Adopts a complete download and answers its offer, or requests the model again.
   void finish_download();
+  // Stores the whole replica if it has changed since its record, because no round may follow.
+  void store_replica();
   // Returns not_found if the offer lacks the outcome of an undecided round.
   Status adopt(const ModelDownload& download);
   wire::Activity activity() const;

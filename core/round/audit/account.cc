@@ -121,7 +121,7 @@ Account::Given given_away(const ContributionRecord& record, const ContributionPa
     return values && place < values->size() ? (*values)[place] : 0.0f;
   };
   for (std::uint64_t i = 0; i < part.values; ++i) {
-    const float held = at(record.residual, part.first_value + i);
+    const float held = at(record.encoded, part.first_value + i);
     const float left = at(part.if_committed, i);
     given.values[i] = held - left;
     given.magnitude_max = std::max<double>(given.magnitude_max, std::abs(held) + std::abs(left));
@@ -170,11 +170,52 @@ void Account::take_one(SharedFloats update) {
   ++taken_;
 }
 
-// Three legal transitions: nothing changed, the offered update or dropped values were added, or a
-// restart lost updates that were never stored. Everything else is an update that was counted twice
-// or lost.
+// A counted contribution contains updates that the end of the process has undone. They are taken
+// again, with the values of the buckets that count.
+void Account::take_undone(std::uint64_t updates_taken) {
+  for (const auto& [key, contribution] : contributions_) {
+    if (contribution.decoded.empty() || contribution.undone.empty() ||
+        contribution.undone_after != taken_ || contribution.updates != updates_taken) {
+      continue;
+    }
+    for (const SharedFloats& update : contribution.undone) {
+      auto counted = std::make_shared<FloatVector>(update->size(), 0.0f);
+      for (const auto& [first, decoded] : contribution.decoded) {
+        const std::span<const float> run =
+            std::span<const float>(*update).subspan(first, decoded.size());
+        std::ranges::copy(run, counted->begin() + static_cast<std::ptrdiff_t>(first));
+      }
+      take_one(std::move(counted));
+    }
+    return;
+  }
+}
+
+// Every stored contribution remembers which of its updates are undone, because any of them may turn
+// out to count.
+void Account::undo(std::uint64_t updates_taken) {
+  for (auto* const all : {&contributions_, &settled_lately_}) {
+    for (auto& [key, contribution] : *all) {
+      if (contribution.updates <= updates_taken || !contribution.undone.empty()) continue;
+      const auto first = recent_.end() - static_cast<std::ptrdiff_t>(taken_ - updates_taken);
+      const auto end = recent_.end() -
+                       static_cast<std::ptrdiff_t>(taken_ - std::min(taken_, contribution.updates));
+      contribution.undone.assign(first, end);
+      contribution.undone_after = updates_taken;
+    }
+  }
+  for (; taken_ > updates_taken; --taken_) {
+    add(*recent_.back(), -1);
+    recent_.pop_back();
+  }
+}
+
+// Four legal transitions: nothing changed, the offered update or dropped values were added, a
+// restart lost updates that were never stored, or a contribution with some of those counts.
+// Everything else is an update that was counted twice or lost.
 Status Account::take(std::uint64_t updates_taken, bool restarted) {
   const std::vector<SharedFloats> dropped = std::exchange(dropped_, {});
+  if (updates_taken > taken_ && !restarted) take_undone(updates_taken - dropped.size());
   if (updates_taken == taken_) return {};
   if (updates_taken == taken_ + dropped.size() + 1 && offered_) {
     take_one(std::exchange(offered_, nullptr));
@@ -185,10 +226,7 @@ Status Account::take(std::uint64_t updates_taken, bool restarted) {
   }
   const std::uint64_t back = taken_ - updates_taken;
   if (restarted && updates_taken < taken_ && updates_taken >= durable_ && back <= recent_.size()) {
-    for (; taken_ > updates_taken; --taken_) {
-      add(*recent_.back(), -1);
-      recent_.pop_back();
-    }
+    undo(updates_taken);
     return {};
   }
   const std::string before = restarted ? fmt::format("{} to {}", durable_, taken_)

@@ -76,7 +76,15 @@ class Account {
   Status take(std::uint64_t updates_taken, bool restarted);
   // The agent has stored this number of updates as taken, so that a crash cannot undo them.
   void stored(std::uint64_t updates_taken) { durable_ = std::max(durable_, updates_taken); }
+  // The agent has stored what remains of a contribution that contains this number of updates. If a
+  // crash undoes some of them and the contribution counts, the agent has taken them after all, in
+  // the buckets that count. In the other buckets they are lost.
+  void stored_contribution(const RoundKey& key, std::uint64_t updates_taken) {
+    contribution(key).updates = updates_taken;
+  }
   std::uint64_t taken() const { return taken_; }
+  // The last updates taken, newest last, at most 16.
+  const std::deque<SharedFloats>& recent() const { return recent_; }
 
   // Compares the account with the agent's residual, which includes all rounds except `undecided`.
   // Null: zeros.
@@ -101,6 +109,10 @@ class Account {
     std::map<std::uint32_t, Given> given;       // by bucket
     // Committed values and their position.
     std::vector<std::pair<std::uint64_t, FloatVector>> decoded;
+    std::uint64_t updates = 0;  // number of updates taken that it contains; 0: not stored
+    // Those that the end of the process has undone, and the number of updates before them.
+    std::vector<SharedFloats> undone;
+    std::uint64_t undone_after = 0;
   };
 
   // The one of this key, settled or not; created if there is none.
@@ -113,6 +125,8 @@ class Account {
   void give(const Contribution& contribution, double sign);
   void add(std::span<const float> update, double sign);
   void take_one(SharedFloats update);
+  void take_undone(std::uint64_t updates_taken);
+  void undo(std::uint64_t updates_taken);
 
   std::vector<double> open_;   // sum of updates minus committed contributions
   std::vector<double> moved_;  // sum of all magnitudes, to which the bound is proportional

@@ -169,12 +169,34 @@ TEST(Account, ACrashMayUndoUnstoredUpdates) {
   EXPECT_FALSE(account.take(0, true).ok()) << "it was stored";
 }
 
+// One bucket of the contribution counts and one does not. Its process has ended before it knew.
+TEST(Account, ACountedContributionContainsUpdatesThatACrashHasUndone) {
+  Account account(2);
+  const std::vector<UndecidedRound> undecided = {{.id = kFirst, .agent_index = 0, .parts = {}}};
+  account.offer(floats({1.0f, 2.0f}));
+  ASSERT_TRUE(account.take(1, false).ok());
+  account.stored_contribution(kFirst, 1);
+  ASSERT_TRUE(account.take(0, true).ok());
+  EXPECT_TRUE(account.check(nullptr, undecided).ok());
+  EXPECT_FALSE(account.take(1, false).ok()) << "nothing is committed";
+  ASSERT_TRUE(account.committed(kFirst, 0, plain({0.75f})).ok());
+  ASSERT_TRUE(account.take(1, false).ok());
+  EXPECT_TRUE(account.check(floats({0.25f, 0.0f})->data(), {}).ok());
+  // Nothing of that was stored.
+  ASSERT_TRUE(account.take(0, true).ok());
+  EXPECT_TRUE(account.check(nullptr, undecided).ok());
+  ASSERT_TRUE(account.take(1, false).ok());
+  EXPECT_TRUE(account.check(floats({0.25f, 0.0f})->data(), {}).ok());
+  EXPECT_FALSE(account.check(floats({0.25f, 2.0f})->data(), {}).ok()) << "the rest is lost";
+}
+
 TEST(Account, TheShareGivenToPeersIsTheResidualLessTheRest) {
   ContributionRecord record{.id = kFirst,
                             .agent_index = 0,
-                            .residual = floats({9.0f, 0.5f, -0.25f}),
+                            .residual = nullptr,
                             .residual_stamp = {},
-                            .parts = {}};
+                            .parts = {},
+                            .encoded = floats({9.0f, 0.5f, -0.25f})};
   ContributionPart part{
       .bucket = 3, .first_value = 1, .values = 2, .if_committed = floats({0.125f, 0.25f})};
   const Account::Given given = given_away(record, part);
@@ -196,6 +218,22 @@ TEST(Account, ARecordThatIsStoredAfterTheSettlementBelongsToTheSameContribution)
   ASSERT_TRUE(account.check(nullptr, {}).ok());
   account.gave(kFirst, 0, {.values = plain({0.0f})});
   EXPECT_TRUE(account.check(floats({0.0f, 2.0f})->data(), undecided).ok());
+  EXPECT_TRUE(account.check(nullptr, {}).ok());
+}
+
+// The same with updates that the end of the process undoes.
+TEST(Account, AContributionThatIsStoredAfterItsSettlementBringsItsUpdatesBack) {
+  Account account(2);
+  const std::vector<UndecidedRound> undecided = {{.id = kFirst, .agent_index = 0, .parts = {}}};
+  account.offer(floats({1.0f, 2.0f}));
+  ASSERT_TRUE(account.take(1, false).ok());
+  ASSERT_TRUE(account.check(floats({1.0f, 2.0f})->data(), undecided).ok());
+  ASSERT_TRUE(account.committed(kFirst, 0, plain({1.0f, 2.0f})).ok());
+  ASSERT_TRUE(account.check(nullptr, {}).ok());
+  account.stored_contribution(kFirst, 1);
+  ASSERT_TRUE(account.take(0, true).ok());
+  EXPECT_TRUE(account.check(nullptr, undecided).ok());
+  ASSERT_TRUE(account.take(1, false).ok());
   EXPECT_TRUE(account.check(nullptr, {}).ok());
 }
 

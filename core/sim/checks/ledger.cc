@@ -176,12 +176,15 @@ void Ledger::update_sent(std::uint32_t agent, const wire::Update& update,
 void Ledger::agent_stored(std::uint32_t agent, const AgentRecordToStore& record) {
   if (const auto* const replica = std::get_if<ReplicaRecord>(&record)) {
     accounts_[agent].stored(replica->residual_stamp.updates_taken);
-  } else if (const auto* const contribution = std::get_if<ContributionRecord>(&record);
-             contribution != nullptr && contribution->residual) {
-    accounts_[agent].stored(contribution->residual_stamp.updates_taken);
+  } else if (const auto* const contribution = std::get_if<ContributionRecord>(&record)) {
+    Account& account = accounts_[agent];
+    const std::uint64_t taken = contribution->residual_stamp.updates_taken;
+    if (contribution->residual) account.stored(taken);
+    if (contribution->parts.empty()) return;
+    account.stored_contribution(contribution->id, taken);
     if (!by_peers_) return;
     for (const ContributionPart& part : contribution->parts) {
-      accounts_[agent].gave(contribution->id, part.bucket, given_away(*contribution, part));
+      account.gave(contribution->id, part.bucket, given_away(*contribution, part));
     }
   }
 }

@@ -2,7 +2,9 @@
 // returns the test's updates after a given time. The test observes its events and actions.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -53,12 +55,16 @@ class FederationAgent final : public AgentHost {
     config.agent_id = host_name();
     config.incarnation = draws_.bits() | 1;
     config.execution = options.execution;
+    config.checkpoint_rounds = options.policy.checkpoint_rounds;
     config.hello_timeout_ms = 50;
     config.hello_timeout_max_ms = 400;
     config.stopwatch = [this] { return context_.stopwatch_ns += context_.options.look_ns; };
     if (options.peers) config.endpoints = {PeerNetwork::endpoint(index_)};
     if (options.endpoint_of) config.endpoints = {options.endpoint_of(index_)};
     TRIBUTARY_TRY(run_machine(std::move(config), journal.state));
+    const std::size_t stored = std::min<std::size_t>(updates_.size(), machine().updates_taken());
+    const auto undone = updates_.begin() + static_cast<std::ptrdiff_t>(stored);
+    if (undone != updates_.end()) undone_.assign(undone, updates_.end());
     updates_.resize(machine().updates_taken());
     offered_ = nullptr;
     training_ = false;
@@ -77,9 +83,27 @@ class FederationAgent final : public AgentHost {
     // The machine has taken the offered update completely.
     if (machine().updates_taken() > updates_.size() + dropped.size() && offered_) {
       updates_.push_back(std::exchange(offered_, nullptr));
+      undone_.clear();
+    }
+    // A contribution of the process before counts. It contains what the end of that process undid.
+    const std::size_t known = updates_.size() + dropped.size();
+    if (machine().updates_taken() > known && !undone_.empty()) {
+      back_ = std::min<std::size_t>(machine().updates_taken() - known, undone_.size());
+      updates_.insert(updates_.end(), undone_.begin(),
+                      undone_.begin() + static_cast<std::ptrdiff_t>(back_));
+      undone_.clear();
     }
     updates_.insert(updates_.end(), dropped.begin(), dropped.end());
     return actions;
+  }
+
+  // The account knows in which buckets such a contribution counts. The rest of its update is lost.
+  void look() override {
+    AgentHost::look();
+    const std::deque<SharedFloats>& recent = account().recent();
+    if (back_ == 0 || account().taken() != updates_.size() || recent.size() < back_) return;
+    std::copy_n(recent.rbegin(), back_, updates_.rbegin());
+    back_ = 0;
   }
 
   void perform(Action& action) override {
@@ -160,7 +184,9 @@ class FederationAgent final : public AgentHost {
   std::uint64_t session_ = 0;
   std::uint64_t given_ = 0;  // number of updates
   std::vector<SharedFloats> updates_;
-  SharedFloats offered_;  // the machine may still take it
+  std::vector<SharedFloats> undone_;  // by the last end of the process; may still count
+  std::size_t back_ = 0;              // number of updates at the end of updates_ that came back
+  SharedFloats offered_;              // the machine may still take it
 };
 
 }  // namespace tributary::sim_testing

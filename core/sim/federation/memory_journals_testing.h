@@ -105,7 +105,14 @@ class MemoryAgentJournal {
   }
   // A stored replica settles all contributions except those that it lists.
   void keep(const ReplicaRecord& record) {
-    state.replica = record;
+    const std::optional<ReplicaRecord> before = std::exchange(state.replica, record);
+    if (!record.model) {
+      ASSERT_TRUE(before) << "no replica is stored";
+      state.replica->model_version = before->model_version;
+      state.replica->model_hash = before->model_hash;
+      state.replica->model = before->model;
+      state.replica->rule_state = before->rule_state;
+    }
     state.download.reset();
     std::erase_if(state.undecided, [&](const UndecidedRound& round) {
       return std::ranges::find(record.undecided, round.id) == record.undecided.end();
@@ -124,6 +131,7 @@ class MemoryAgentJournal {
       state.undecided.push_back({.id = record.id, .agent_index = record.agent_index, .parts = {}});
       found = std::prev(state.undecided.end());
     }
+    found->stamp = record.residual_stamp;
     for (const ContributionPart& part : record.parts) {
       std::erase_if(found->parts, [&](const auto& p) { return p.bucket == part.bucket; });
       found->parts.push_back(part);

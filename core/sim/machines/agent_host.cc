@@ -50,6 +50,7 @@ Status AgentHost::boot() {
   AgentConfig config;
   config.agent_id = host_name();
   config.incarnation = draws_.bits() | 1;  // never 0
+  config.checkpoint_rounds = sim_.scenario.job.policy.checkpoint_rounds;
   if (sim_.scenario.by_peers()) config.endpoints = {PeerNetwork::endpoint(index_)};
   return run_machine(std::move(config), std::move(state));
 }

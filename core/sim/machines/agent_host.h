@@ -43,6 +43,7 @@ class AgentHost : public Host, public Receiver {
   // The last step of boot(): creates the machine.
   Status run_machine(AgentConfig config, AgentState state);
   void drop() override;
+  void look() override;
   Actions feed(TimeNs local_ns, const Event& event) override {
     return machine_->handle(local_ns, event);
   }
@@ -60,7 +61,6 @@ class AgentHost : public Host, public Receiver {
   Status boot() override;
   TimeNs next_wakeup_ns() const override { return machine_->next_wakeup_ns(); }
   void started() override;
-  void look() override;
 
   std::uint64_t buffered_bytes_max() const;
   void send(Send& send);

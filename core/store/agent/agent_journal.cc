@@ -96,43 +96,51 @@ Status AgentJournal::put(const AgentJobRecord& record) {
       record.job, record.revision, record.change, record.state, record.definition);
 }
 
-// Replaces replica and residual, and deletes the undecided rounds that the record does not list.
-// All blobs are exchanged in one step, so that model and residual reuse the pages of the deleted
-// ones.
+// Replaces residual and, if the record has a model, the replica, and deletes the undecided rounds
+// that the record does not list. All blobs are exchanged in one step, so that model and residual
+// reuse the pages of the deleted ones.
 Status AgentJournal::put(const ReplicaRecord& record) {
+  if (!record.model) TRIBUTARY_TRY(check_replica(record.job, "replica without a model"));
   // The download is removed first, so that the model is written to the pages that become free.
   TRIBUTARY_TRY(downloads_.remove());
   std::vector<BlobId> old_blobs;
-  TRIBUTARY_TRY(blobs_of_replica(old_blobs));
+  if (record.model) TRIBUTARY_TRY(blobs_of_replica(old_blobs));
   TRIBUTARY_TRY(blob_of_residual(old_blobs));
   TRIBUTARY_TRY(forget_undecided(record.undecided, old_blobs));
 
   BlobList blobs;
-  blobs.add(record.model);
-  blobs.add(record.rule_state);
   blobs.add(record.residual);
+  if (record.model) {
+    blobs.add(record.model);
+    blobs.add(record.rule_state);
+  }
   TRIBUTARY_TRY(blobs.exchange(blobs_, old_blobs));
+  TRIBUTARY_TRY(put_residual(record.residual_stamp, blobs.next()));
+  if (!record.model) return database().run("UPDATE replica SET epoch = ?", record.epoch);
   const std::optional<BlobId> model = blobs.next();
   const std::optional<BlobId> rule_state = blobs.next();
-  TRIBUTARY_TRY(database().run(
+  return database().run(
       "REPLACE INTO replica (one, job, layer_map_hash, epoch, model_version, model_hash, model, "
       "rule_state) VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
       record.job, record.layer_map_hash, record.epoch, record.model_version, record.model_hash,
-      model, rule_state));
-  return put_residual(record.residual_stamp, blobs.next());
+      model, rule_state);
+}
+
+// A record that refers to the stored replica needs one of its job.
+Status AgentJournal::check_replica(std::uint64_t job, std::string what) {
+  std::uint64_t stored = 0;
+  TRIBUTARY_ASSIGN(const bool found, database().first("SELECT job FROM replica", std::tie(stored)));
+  if (found && stored == job) return {};
+  return Status(StatusCode::invalid_argument,
+                {.what = std::move(what),
+                 .expected = "a stored replica of its job",
+                 .got = found ? fmt::format("that of job {}", stored) : "none"});
 }
 
 // Replaces the residual, if the record has one, and the parts of the given buckets; other parts of
 // the round stay.
 Status AgentJournal::put(const ContributionRecord& record) {
-  std::uint64_t job = 0;
-  TRIBUTARY_ASSIGN(const bool replica, database().first("SELECT job FROM replica", std::tie(job)));
-  if (!replica || job != record.id.job) {
-    return Status(StatusCode::invalid_argument,
-                  {.what = fmt::format("contribution to {}", text(record.id)),
-                   .expected = "a stored replica of its job",
-                   .got = replica ? fmt::format("that of job {}", job) : "none"});
-  }
+  TRIBUTARY_TRY(check_replica(record.id.job, fmt::format("contribution to {}", text(record.id))));
   std::vector<BlobId> old_blobs;
   BlobList blobs;
   if (record.residual) {
@@ -212,6 +220,7 @@ Status AgentJournal::forget_undecided(const std::vector<RoundKey>& kept,
 // Returns the row of the round, which is created by its first part.
 Result<std::uint64_t> AgentJournal::undecided_row(const ContributionRecord& record) {
   const RoundKey& id = record.id;
+  const ResidualStamp& stamp = record.residual_stamp;
   TRIBUTARY_TRY(database().run(
       "INSERT INTO undecided (job, round, epoch, attempt, agent_index) VALUES (?, ?, ?, ?, ?) "
       "ON CONFLICT (job, round, epoch, attempt) DO UPDATE SET agent_index = excluded.agent_index",
@@ -222,6 +231,11 @@ Result<std::uint64_t> AgentJournal::undecided_row(const ContributionRecord& reco
                            "WHERE job = ? AND round = ? AND epoch = ? AND attempt = ?",
                            std::tie(row), id.job, id.round, id.epoch, id.attempt)
                     .status());
+  TRIBUTARY_TRY(
+      database().run("UPDATE undecided SET learning_rate = ?, updates_taken = ?, update_round = ?, "
+                     "part_round = ?, part_first = ? WHERE undecided = ?",
+                     stamp.learning_rate, stamp.updates_taken, stamp.update_round, stamp.part_round,
+                     stamp.part_first, row));
   return row;
 }
 
@@ -308,12 +322,15 @@ Result<std::vector<UndecidedRound>> AgentJournal::restore_undecided() {
   const auto add = [&](Rows& row) -> Status {
     std::uint64_t number = 0;
     UndecidedRound& round = rounds.emplace_back();
+    ResidualStamp& stamp = round.stamp;
     TRIBUTARY_TRY(row.read(number, round.id.job, round.id.round, round.id.epoch, round.id.attempt,
-                           round.agent_index));
+                           round.agent_index, stamp.learning_rate, stamp.updates_taken,
+                           stamp.update_round, stamp.part_round, stamp.part_first));
     return restore_parts(number, round);
   };
   TRIBUTARY_TRY(
-      database().each("SELECT undecided, job, round, epoch, attempt, agent_index FROM undecided "
+      database().each("SELECT undecided, job, round, epoch, attempt, agent_index, learning_rate, "
+                      "updates_taken, update_round, part_round, part_first FROM undecided "
                       "ORDER BY undecided",
                       add));
   return rounds;

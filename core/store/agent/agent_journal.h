@@ -26,7 +26,8 @@ class AgentJournal {
   // Stores a record in one transaction. If the result is ok, the record is durable; otherwise
   // nothing of it is stored, and worth_retrying() says whether a repetition can succeed. One
   // exception: after an error while syncing, a crash may still make the record visible. A
-  // contribution requires a stored replica of its job (invalid_argument).
+  // contribution and a replica without a model require a stored replica of their job
+  // (invalid_argument).
   Status store(const AgentRecordToStore& record);
   // Returns the stored state. Fails with corrupt_data if a stored value does not match its hash.
   Result<AgentState> restore();
@@ -47,6 +48,7 @@ class AgentJournal {
   Status put(const ContributionRecord& record);
   Status put(const DownloadRecord& record) { return downloads_.put(record); }
   Status put_residual(const ResidualStamp& stamp, std::optional<BlobId> residual);
+  Status check_replica(std::uint64_t job, std::string what);
   Status forget_everything();
   // Deletes the undecided rounds that are not in `kept` and appends their blobs to `dropped`.
   Status forget_undecided(const std::vector<RoundKey>& kept, std::vector<BlobId>& dropped);

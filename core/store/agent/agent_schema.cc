@@ -66,9 +66,17 @@ constexpr std::string_view kAgentVersion2 =
     "ALTER TABLE residual ADD COLUMN part_round INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE residual ADD COLUMN part_first INTEGER NOT NULL DEFAULT 0;";
 constexpr std::string_view kAgentVersion3 = kDownloadTables;
+// The stamp of a round's parts. Before version 4 the residual contained everything that the parts
+// do, so that zeros are right.
+constexpr std::string_view kAgentVersion4 =
+    "ALTER TABLE undecided ADD COLUMN learning_rate REAL NOT NULL DEFAULT 0;"
+    "ALTER TABLE undecided ADD COLUMN updates_taken INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE undecided ADD COLUMN update_round INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE undecided ADD COLUMN part_round INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE undecided ADD COLUMN part_first INTEGER NOT NULL DEFAULT 0;";
 // Released steps never change: a file of any earlier version passes through the steps after it.
-const std::array<std::string_view, 3> kAgentSteps = {kAgentVersion1, kAgentVersion2,
-                                                     kAgentVersion3};
+const std::array<std::string_view, 4> kAgentSteps = {kAgentVersion1, kAgentVersion2, kAgentVersion3,
+                                                     kAgentVersion4};
 
 }  // namespace
 

@@ -152,6 +152,7 @@ TEST_F(Download, EndsWithAReplica) {
   store(run(0, 3'000'000));
   ReplicaRecord replica;
   replica.job = kJob;
+  replica.model = draws_.floats(1);
   store(replica);
   EXPECT_FALSE(restored());
   EXPECT_EQ(rows(), 0);
@@ -181,6 +182,7 @@ TEST_F(Download, EndsWithAnotherJobAlone) {
 TEST_F(Download, StaysWhereTheReplicaIsOfTheJobBefore) {
   ReplicaRecord replica;
   replica.job = 6;
+  replica.model = draws_.floats(1);
   store(replica);
   store(run(0, 100));
   store(AgentJobRecord{.job = kJob, .definition = {}});

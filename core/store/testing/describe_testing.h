@@ -104,6 +104,11 @@ inline std::string described(const AgentState& state) {
   }
   for (const UndecidedRound& round : state.undecided) {
     out += fmt::format("undecided {} as {}\n", text(round.id), round.agent_index);
+    if (round.stamp.updates_taken != 0) {  // none before version 4
+      out += fmt::format("  updates {} round {} rate {:a}, of round {} from {}\n",
+                         round.stamp.updates_taken, round.stamp.update_round,
+                         round.stamp.learning_rate, round.stamp.part_round, round.stamp.part_first);
+    }
     for (const ContributionPart& part : round.parts) {
       out += fmt::format(
           "  bucket {} at {}: {}\n", part.bucket, part.first_value,

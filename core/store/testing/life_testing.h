@@ -241,8 +241,10 @@ class AgentLife {
     record.epoch = draws_.next();
     record.model_version = draws_.wide();
     record.model_hash = draws_.wide();
-    record.model = draws_.floats(values_);
-    record.rule_state = draws_.perhaps_bytes(values_);
+    if (!has_replica_ || draws_.one_in(2)) {
+      record.model = draws_.floats(values_);
+      record.rule_state = draws_.perhaps_bytes(values_);
+    }
     record.residual = draws_.one_in(4) ? nullptr : draws_.floats(values_);
     record.residual_stamp = stamp();
     std::erase_if(undecided_, [&](const RoundKey&) { return !draws_.one_in(3); });
@@ -259,10 +261,8 @@ class AgentLife {
     ContributionRecord record;
     record.id = undecided_.back();
     record.agent_index = draws_.next();
-    if (draws_.one_in(2)) {
-      record.residual = draws_.floats(values_);
-      record.residual_stamp = stamp();
-    }
+    if (draws_.one_in(2)) record.residual = draws_.floats(values_);
+    record.residual_stamp = stamp();
     const std::uint32_t buckets = 1 + draws_.below(4);
     for (std::uint32_t bucket = 0; bucket < buckets; ++bucket) {
       if (draws_.one_in(3)) continue;

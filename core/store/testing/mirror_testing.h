@@ -107,11 +107,20 @@ class AgentMirror {
     state_.job = record;
   }
   void put(const ReplicaRecord& record) {
-    state_.replica = record;
+    const std::optional<ReplicaRecord> before = std::exchange(state_.replica, record);
+    if (!record.model) keep_model(*before, *state_.replica);
     state_.download.reset();
     std::erase_if(state_.undecided, [&](const UndecidedRound& round) {
       return std::ranges::find(record.undecided, round.id) == record.undecided.end();
     });
+  }
+  // A record without a model leaves the stored one.
+  static void keep_model(const ReplicaRecord& from, ReplicaRecord& to) {
+    to.layer_map_hash = from.layer_map_hash;
+    to.model_version = from.model_version;
+    to.model_hash = from.model_hash;
+    to.model = from.model;
+    to.rule_state = from.rule_state;
   }
   void put(const ContributionRecord& record) {
     if (record.residual) {
@@ -124,6 +133,8 @@ class AgentMirror {
       round = state_.undecided.insert(round, {.id = record.id, .agent_index = 0, .parts = {}});
     }
     round->agent_index = record.agent_index;
+    round->stamp = record.residual_stamp;
+    round->stamp.version = 0;  // of no use
     for (const ContributionPart& part : record.parts) {
       std::erase_if(round->parts,
                     [&](const ContributionPart& old) { return old.bucket == part.bucket; });

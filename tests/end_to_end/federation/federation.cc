@@ -189,15 +189,21 @@ void Federation::start_all() {
 void Federation::kill_agent(std::uint32_t agent) {
   agents_[agent]->kill();
   note_rounds_taken(agent);
+  const Result<AgentState> state = read_agent_journal(agent_journal(agent));
+  ASSERT_TRUE(state.ok()) << state.status().text();
+  for (const UndecidedRound& round : state->undecided) {
+    interrupted_[agent_id(agent)].insert(round.id);
+  }
 }
 
 // A process that is killed between storing and logging leaves no log line, so the journal is read
 // for its last round.
 void Federation::note_rounds_taken(std::uint32_t agent) {
   std::set<std::uint64_t>& taken = taken_[agent_id(agent)];
-  for (const std::string& line :
-       agents_[agent]->lines_with({"contribution stored", "update_taken=true"})) {
-    taken.insert(std::stoull(field(line, "update_round")));
+  for (const char* message : {"contribution stored", "model stored"}) {
+    for (const std::string& line : agents_[agent]->lines_with({message, "update_stored=true"})) {
+      taken.insert(std::stoull(field(line, "update_round")));
+    }
   }
   const Result<AgentState> state = read_agent_journal(agent_journal(agent));
   ASSERT_TRUE(state.ok()) << state.status().text();
@@ -229,7 +235,7 @@ void Federation::expect_sound() {
   ASSERT_TRUE(state.ok()) << state.status().text();
   ASSERT_EQ(state->jobs.size(), 1u);
   for (std::uint32_t i = 0; i < options_.agents; ++i) note_rounds_taken(i);
-  Expectation expected(kJobSeed, taken_);
+  Expectation expected(kJobSeed, taken_, interrupted_);
   ASSERT_NO_FATAL_FAILURE(expected.replay(state->jobs[0]));
   EXPECT_EQ(expected.version(), options_.rounds);
   for (std::uint32_t i = 0; i < options_.agents; ++i) {

@@ -98,6 +98,7 @@ class Federation {
   std::map<std::uint32_t, std::optional<Process>> agents_;
   std::map<std::uint32_t, std::vector<std::string>> settings_of_agents_;
   RoundsTaken taken_;
+  RoundsInterrupted interrupted_;
 };
 
 }  // namespace tributary::end_to_end

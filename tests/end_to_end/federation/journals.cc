@@ -51,10 +51,15 @@ void Expectation::replay_round(const RoundRecord& round, const EpochRecord& epoc
   ASSERT_EQ(round.id.round, version_ + 1) << "a round is missing, or there twice";
   EXPECT_EQ(round.previous_hash, model_hash_) << "round " << round.id.round;
   FloatVector update(model_.size());
+  std::map<std::string, FloatVector> lost;  // updates of killed processes; zero where they count
   for (const auto& [id, rounds] : taken_) {
     if (!rounds.contains(round.id.round)) continue;
     fill_synthetic_update(job_seed_, id, round.id.round, update);
     std::ranges::transform(held_[id], update, held_[id].begin(), std::plus());
+    const auto interrupted = interrupted_.find(id);
+    if (interrupted != interrupted_.end() && interrupted->second.contains(round.id)) {
+      lost[id] = update;
+    }
   }
   const Result<const wire::Frame*> frame = open_frame(*round.plan);
   ASSERT_TRUE(frame.ok()) << frame.status().text();
@@ -65,11 +70,17 @@ void Expectation::replay_round(const RoundRecord& round, const EpochRecord& epoc
     for (std::size_t i = bucket.first_value(); i < bucket.first_value() + bucket.values(); ++i) {
       float sum = 0;
       for (std::size_t member = 0; member < epoch.members.size(); ++member) {
+        if (!has(set, member)) continue;
+        const std::string& id = epoch.members[member].agent_id;
         // A contribution takes the residual with it, so the residual becomes zero.
-        if (has(set, member)) sum += std::exchange(held_[epoch.members[member].agent_id][i], 0.0f);
+        sum += std::exchange(held_[id][i], 0.0f);
+        if (const auto found = lost.find(id); found != lost.end()) found->second[i] = 0;
       }
       model_[i] += sum / static_cast<float>(set.divisor);
     }
+  }
+  for (const auto& [id, values] : lost) {
+    std::ranges::transform(held_[id], values, held_[id].begin(), std::minus());
   }
   version_ = round.id.round;
   model_hash_ = round.model_hash;

@@ -35,6 +35,10 @@ struct AgentConfig {
   std::uint32_t duplicate_refusals_max = 20;
   // Limit for the model of a job, in bytes. A larger job is refused.
   std::uint64_t model_bytes_max = 64ull << 30;
+  // Number of rounds between two stored models. A process that ends without a Shutdown starts again
+  // from the last one, and the coordinator sends the rounds since then, or a model. A journal with
+  // a log writes a model twice, so these are 1/32 of the model in a round.
+  std::uint32_t checkpoint_rounds = 64;
 
   Execution execution = {};
   // Time that passes within a call, to measure encoding. Null: all durations are 0.

@@ -250,9 +250,10 @@ void RoundExchange::prepare(std::vector<ContributionPart> parts) {
   for (const ContributionPart& part : parts) residual.open(id, *round_->member(), part);
   context_.store.push(ContributionRecord{.id = id,
                                          .agent_index = *round_->member(),
-                                         .residual = residual.shared(),
+                                         .residual = nullptr,
                                          .residual_stamp = residual.stamp(),
-                                         .parts = std::move(parts)},
+                                         .parts = std::move(parts),
+                                         .encoded = residual.shared()},
                       [this, id] {
                         if (!round_ || round_->key() != id) return;
                         prepared_ = true;

@@ -212,7 +212,8 @@ void AgentRounds::committed() {
   forget_round();
   commit_.clear();
   parts_.transfer.replica_stored();
-  context_.store.push(parts_.replica.record(parts_.peers.epoch(), parts_.updates.residual()),
+  context_.store.push(parts_.replica.record(parts_.peers.epoch(), parts_.updates.residual(),
+                                            Replica::Checkpoint::if_due),
                       [this, id, hash] { send_applied(id, hash); });
 }
 

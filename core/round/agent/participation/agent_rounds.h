@@ -30,7 +30,7 @@ class AgentRounds {
   // The other parts of the agent that rounds use and change.
   struct Parts {
     ClientSession& session;
-    const Replica& replica;
+    Replica& replica;
     ModelTransfer& transfer;
     const AgentPeers& peers;
     LocalUpdates& updates;

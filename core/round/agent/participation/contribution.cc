@@ -40,7 +40,6 @@ void Contribution::forget() {
 
 void Contribution::end() {
   round_ = nullptr;
-  residual_stored_ = false;
   saving_ = false;
   unsaved_.clear();
   unsent_.clear();
@@ -57,13 +56,11 @@ bool Contribution::has_input(const PlannedBucket& bucket) const {
 }
 
 void Contribution::encode_all() {
-  residual_stored_ = false;
   for (const PlannedBucket& bucket : round_->plan().buckets()) encode(bucket.index);
   save();
 }
 
 void Contribution::encode_ready() {
-  residual_stored_ = false;
   for (const PlannedBucket& bucket : round_->plan().buckets()) {
     if (has_input(bucket)) encode(bucket.index);
   }
@@ -182,8 +179,10 @@ Result<ContributionPart> Contribution::part_of(const PlannedBucket& bucket, cons
 
 // --- storing and sending -----------------------------------------------------------------------
 
-// A sent payload may count although this agent never learns of it. The residual that it would leave
-// is therefore stored before. Buckets that are ready at the same time are stored in one record.
+// A sent payload may count although this process never learns of it. The residual that it would
+// leave is therefore stored before. If it does not count, the stored residual of the round before
+// is the right one for a new process, which trains again. Buckets that are ready at the same time
+// are stored in one record.
 void Contribution::save() {
   if (saving_ || unsent_.empty()) return;
   const RoundKey id = round_->key();
@@ -192,11 +191,10 @@ void Contribution::save() {
                             .agent_index = *round_->member(),
                             .residual = nullptr,
                             .residual_stamp = residual.stamp(),
-                            .parts = std::exchange(unsaved_, {})};
+                            .parts = std::exchange(unsaved_, {}),
+                            .encoded = residual.shared()};
   // Codecs without a residual have nothing to store.
   if (record.parts.empty()) return send(std::exchange(unsent_, {}));
-  if (!residual_stored_) record.residual = residual.shared();
-  residual_stored_ = true;
   saving_ = true;
   storing_ = std::exchange(unsent_, {});
   context_.store.push(std::move(record), [this, id] {

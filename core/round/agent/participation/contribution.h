@@ -91,7 +91,6 @@ class Contribution {
   const Parts parts_;
   const std::function<void()> stored_;
   AgentRound* round_ = nullptr;               // null: none has begun
-  bool residual_stored_ = false;              // in its current state
   bool saving_ = false;                       // a ContributionRecord is being stored
   std::vector<ContributionPart> unsaved_;     // belong to unsent_, for buckets with a residual
   LastPayloads unsent_;                       // to be stored before they are sent

@@ -66,7 +66,7 @@ void Participation::close() {
   if (round_->plan().exchanges() > 1) {
     encoders_.clear();
     // Stores the updates of finished exchanges, so that a crash after this does not lose them.
-    if (exchange_.index() > 0 && !exchange_.prepared()) store_late_update(round_->key());
+    if (exchange_.index() > 0) store_late_update(round_->key());
   }
   drop();
 }

@@ -35,8 +35,9 @@ void LocalUpdates::begin_job(std::uint64_t values) {
   marked_.clear();
 }
 
-Status LocalUpdates::restore(std::uint64_t values, ReplicaRecord& stored,
+Status LocalUpdates::restore(const JobModel& job, ReplicaRecord& stored,
                              std::vector<UndecidedRound> undecided) {
+  const std::uint64_t values = job.values();
   if (stored.residual && stored.residual->size() != values) {
     return not_of_this_job("residual of the agent's journal", fmt::format("{} values", values),
                            "another number");
@@ -49,7 +50,7 @@ Status LocalUpdates::restore(std::uint64_t values, ReplicaRecord& stored,
     }
   }
   values_ = values;
-  residual_ = ResidualAccount(values, stored, std::move(undecided));
+  residual_ = ResidualAccount(values, stored, std::move(undecided), job.gradient());
   stored.residual.reset();
   return {};
 }

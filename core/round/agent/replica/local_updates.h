@@ -27,8 +27,7 @@ class LocalUpdates {
   void begin_job(std::uint64_t values);
   // Restores the stored residual and contributions. Returns corrupt_data if they do not fit the
   // job. Releases the stored residual after copying it.
-  Status restore(std::uint64_t values, ReplicaRecord& stored,
-                 std::vector<UndecidedRound> undecided);
+  Status restore(const JobModel& job, ReplicaRecord& stored, std::vector<UndecidedRound> undecided);
 
   ResidualAccount& residual() { return residual_; }
   const ResidualAccount& residual() const { return residual_; }

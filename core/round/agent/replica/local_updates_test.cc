@@ -136,13 +136,35 @@ TEST_F(SomeUpdates, SettlesTheRoundsUpToTheOfferedModel) {
 TEST_F(SomeUpdates, RefusesAJournalOfAnotherModel) {
   ReplicaRecord stored;
   stored.residual = std::make_shared<const FloatVector>(kSmallValues + 1);
-  EXPECT_FALSE(updates_.restore(kSmallValues, stored, {}).ok());
+  EXPECT_FALSE(updates_.restore(*agent_.replica.job(), stored, {}).ok());
   stored.residual = all(1);
   UndecidedRound beyond;
   beyond.parts.push_back({.first_value = kSmallValues, .values = 1, .if_committed = nullptr});
-  EXPECT_FALSE(updates_.restore(kSmallValues, stored, {beyond}).ok());
-  EXPECT_TRUE(updates_.restore(kSmallValues, stored, {}).ok());
+  EXPECT_FALSE(updates_.restore(*agent_.replica.job(), stored, {beyond}).ok());
+  EXPECT_TRUE(updates_.restore(*agent_.replica.job(), stored, {}).ok());
   EXPECT_EQ(residual(), *all(1));
+}
+
+// The process ended after it had stored what remains of its contribution to round 1.
+TEST_F(SomeUpdates, ACountedContributionBringsItsUpdateBack) {
+  const RoundKey id = {.job = 1, .round = 1, .epoch = 1, .attempt = 0};
+  const UndecidedRound open = {
+      .id = id,
+      .agent_index = 0,
+      .parts = {{.bucket = 0, .first_value = 0, .values = kBucketValues, .if_committed = nullptr}},
+      .stamp = {.updates_taken = 4, .update_round = 1}};
+  for (const bool counted : {true, false}) {
+    ReplicaRecord stored;
+    stored.residual = all(2);
+    stored.residual_stamp.updates_taken = 3;
+    ASSERT_TRUE(updates_.restore(*agent_.replica.job(), stored, {open}).ok());
+    Bitmap buckets(2);
+    if (counted) buckets.set(0);
+    updates_.residual().settle(id, buckets);
+    EXPECT_EQ(residual(), counted ? by_bucket(0, 2) : *all(2));
+    EXPECT_EQ(updates_.residual().stamp().updates_taken, counted ? 4u : 3u);
+    EXPECT_EQ(updates_.residual().stamp().update_round, counted ? 1u : 0u);
+  }
 }
 
 }  // namespace

@@ -41,7 +41,11 @@ Status Replica::restore(ReplicaRecord& stored) {
   const bool intact = stored.model && stored.model->size() == job_->values() &&
                       model_hash_of(*stored.model) == stored.model_hash;
   // If the stored model is damaged, the coordinator sends it again.
-  if (intact) model_ = std::make_shared<FloatVector>(*stored.model);
+  if (intact) {
+    model_ = std::make_shared<FloatVector>(*stored.model);
+    checkpoint_ = stored.model_version;
+    updates_recorded_ = stored.residual_stamp.updates_taken;
+  }
   stored.model.reset();
   return intact && stored.rule_state ? rule_->restore(*stored.rule_state) : Status();
 }
@@ -77,6 +81,8 @@ Result<bool> Replica::take(const wire::Job& job) {
   if (same) return false;
   rule_ = std::move(rule);
   model_.reset();
+  checkpoint_.reset();
+  updates_recorded_ = 0;
   id_ = {};
   return true;
 }
@@ -85,14 +91,20 @@ void Replica::store_job(StoreQueue<AgentRecordToStore>::Done&& done) {
   context_.store.push(job_record_, std::move(done));
 }
 
-void Replica::change(const wire::JobChange& change) {
+bool Replica::change(const wire::JobChange& change) {
   // Changes are numbered. A repeat or a change that was overtaken by a newer one has no effect.
-  if (!job_ || change.job() != job_->job() || change.change() <= job_record_.change) return;
+  if (!job_ || change.job() != job_->job() || change.change() <= job_record_.change) return false;
   job_record_.change = change.change();
   job_record_.state = change.state();
   store_job({});
   context_.out.note(LogLevel::info, "job_changed", wire::EnumNameJobState(change.state()),
                     change.reason() ? change.reason()->str() : std::string());
+  return job_over();
+}
+
+bool Replica::job_over() const {
+  return job_record_.state == wire::JobState::finished ||
+         job_record_.state == wire::JobState::stopped;
 }
 
 // --- downloads ---------------------------------------------------------------------------------
@@ -179,19 +191,38 @@ Result<ModelAhead> Replica::go_ahead() const {
 
 // --- records -----------------------------------------------------------------------------------
 
-ReplicaRecord Replica::record(std::uint32_t epoch, const ResidualAccount& residual) const {
+// A download or a commit with another model may also go back to an earlier version.
+bool Replica::checkpoint_due() const {
+  return !checkpoint_ || id_.version < *checkpoint_ ||
+         id_.version - *checkpoint_ >= context_.config.checkpoint_rounds ||
+         id_.version == job_->wire().rounds() || job_over();
+}
+
+ReplicaRecord Replica::record(std::uint32_t epoch, const ResidualAccount& residual,
+                              Checkpoint checkpoint) {
   ReplicaRecord record{.job = job_->job(),
                        .layer_map_hash = job_->layer_map_hash(),
                        .epoch = epoch,
                        .model_version = id_.version,
                        .model_hash = id_.hash,
-                       .model = model_,
-                       .rule_state = rule_->save(),
+                       .model = nullptr,
+                       .rule_state = nullptr,
                        .residual = residual.shared(),
                        .residual_stamp = residual.stamp(),
                        .undecided = {}};
+  if (checkpoint == Checkpoint::now || checkpoint_due()) {
+    record.model = model_;
+    record.rule_state = rule_->save();
+    checkpoint_ = id_.version;
+  }
+  updates_recorded_ = record.residual_stamp.updates_taken;
   for (const UndecidedRound& round : residual.undecided()) record.undecided.push_back(round.id);
   return record;
+}
+
+// Every change of the residual but a commit's counts as an update, and a commit has its own record.
+bool Replica::recorded(const ResidualAccount& residual) const {
+  return checkpoint_ == id_.version && updates_recorded_ == residual.stamp().updates_taken;
 }
 
 std::unique_ptr<wire::HoldingT> Replica::holding() const {

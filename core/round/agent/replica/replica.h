@@ -1,13 +1,15 @@
 // An agent's replica: its job, the model of one version, and the rule that computes the next model.
 //
 // The caller passes commits and downloads of the replica's job, and stores record() after each
-// change of the model. If the result of a commit differs from the coordinator's model, the replica
-// notes it and drops its model; the caller then requests the model again. Values that other owners
-// share are copied before a change. Not thread-safe.
+// change of the model. Most of these records have no model: after a restart the coordinator has the
+// rounds since the stored one. If the result of a commit differs from the coordinator's model, the
+// replica notes it and drops its model; the caller then requests the model again. Values that other
+// owners share are copied before a change. Not thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/round/agent/context/agent_context.h"
@@ -42,8 +44,9 @@ class Replica {
   Result<bool> take(const wire::Job& job);
   // Stores the job's record; `done` is called when it is stored.
   void store_job(StoreQueue<AgentRecordToStore>::Done&& done);
-  // Stores a change of state; ignores one of another job and an old one.
-  void change(const wire::JobChange& change);
+  // Stores a change of state; ignores one of another job and an old one. Returns true if the job is
+  // over.
+  bool change(const wire::JobChange& change);
   // Null if no job has arrived yet.
   const JobModel* job() const { return job_.get(); }
   std::uint64_t job_id() const { return job_ ? job_->job() : 0; }
@@ -81,14 +84,20 @@ class Replica {
   Result<ModelAhead> go_ahead() const;
 
   // --- for the journal and the coordinator ---
-  // The record of the replica's current state.
-  ReplicaRecord record(std::uint32_t epoch, const ResidualAccount& residual) const;
+  enum class Checkpoint : std::uint8_t { now, if_due };
+  // The record of the replica's current state, which the caller stores. Its model is due after
+  // AgentConfig::checkpoint_rounds rounds, after the last round, and when the job is over.
+  ReplicaRecord record(std::uint32_t epoch, const ResidualAccount& residual, Checkpoint checkpoint);
+  // True if the last record has this model and all updates of this residual.
+  bool recorded(const ResidualAccount& residual) const;
   // The description of job and model for a Hello; null without a job.
   std::unique_ptr<wire::HoldingT> holding() const;
 
  private:
   Status check_previous(const wire::CommitT& commit) const;
   bool finish(const wire::CommitT& commit, const Status& status);
+  bool job_over() const;
+  bool checkpoint_due() const;
 
   AgentContext& context_;
   std::shared_ptr<const JobModel> job_;
@@ -96,6 +105,8 @@ class Replica {
   std::unique_ptr<ModelRule> rule_;  // the rule of job_
   ModelId id_;                       // kept when the model is dropped
   std::shared_ptr<FloatVector> model_;
+  std::optional<std::uint64_t> checkpoint_;  // version of the stored model; empty: none
+  std::uint64_t updates_recorded_ = 0;       // number of updates in the last record
 };
 
 }  // namespace tributary

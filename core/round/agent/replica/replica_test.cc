@@ -87,11 +87,72 @@ TEST(Replica, AdoptsTheModelThatExchangesHaveMade) {
   EXPECT_EQ(agent.replica.holding()->model_hash, model_hash_of(*all(2)));
 }
 
+TEST(Replica, StoresItsModelNowAndThen) {
+  AgentParts agent;
+  const std::uint64_t rounds = agent.context.config.checkpoint_rounds;
+  const auto stored = [&](std::uint64_t version, Replica::Checkpoint checkpoint) {
+    const auto model = all(static_cast<float>(version));
+    const ModelId id = {.version = version, .hash = model_hash_of(*model)};
+    EXPECT_TRUE(agent.replica.adopt({.id = id, .model = model, .rule_state = {}}).ok());
+    return agent.replica.record(1, ResidualAccount(kSmallValues), checkpoint).model != nullptr;
+  };
+  agent.have_model(4, 1);
+  EXPECT_TRUE(stored(5, Replica::Checkpoint::if_due)) << "none is stored";
+  EXPECT_FALSE(stored(6, Replica::Checkpoint::if_due));
+  EXPECT_FALSE(stored(4 + rounds, Replica::Checkpoint::if_due));
+  EXPECT_TRUE(stored(5 + rounds, Replica::Checkpoint::if_due));
+  EXPECT_TRUE(stored(6 + rounds, Replica::Checkpoint::now));
+  EXPECT_FALSE(stored(5 + 2 * rounds, Replica::Checkpoint::if_due));
+  EXPECT_TRUE(stored(99, Replica::Checkpoint::now));
+  EXPECT_TRUE(stored(100, Replica::Checkpoint::if_due)) << "the last round";
+  EXPECT_TRUE(stored(3, Replica::Checkpoint::if_due)) << "an earlier version";
+  EXPECT_FALSE(stored(4, Replica::Checkpoint::if_due));
+  wire::JobChangeT finished;
+  finished.job = 1;
+  finished.change = 1;
+  finished.state = wire::JobState::finished;
+  EXPECT_TRUE(agent.replica.change(*Packed(finished)));
+  EXPECT_TRUE(stored(5, Replica::Checkpoint::if_due)) << "the job is over";
+}
+
+TEST(Replica, KnowsWhetherItsRecordIsNew) {
+  AgentParts agent;
+  agent.have_model(4, 1);
+  ResidualAccount residual(kSmallValues);
+  EXPECT_FALSE(agent.replica.recorded(residual)) << "none is stored";
+  ReplicaRecord record = agent.replica.record(1, residual, Replica::Checkpoint::now);
+  EXPECT_TRUE(agent.replica.recorded(residual));
+  residual.add(all(1), 1);
+  residual.took_update(5);
+  EXPECT_FALSE(agent.replica.recorded(residual)) << "another residual";
+  record = agent.replica.record(1, residual, Replica::Checkpoint::if_due);
+  EXPECT_TRUE(agent.replica.recorded(residual)) << "the model is an earlier record's";
+
+  const auto model = all(2);
+  const ModelId id = {.version = 5, .hash = model_hash_of(*model)};
+  ASSERT_TRUE(agent.replica.adopt({.id = id, .model = model, .rule_state = {}}).ok());
+  EXPECT_FALSE(agent.replica.recorded(residual)) << "another model";
+  agent.replica.record(1, residual, Replica::Checkpoint::if_due);
+  EXPECT_FALSE(agent.replica.recorded(residual)) << "a record without the model";
+  record = agent.replica.record(1, residual, Replica::Checkpoint::now);
+  EXPECT_TRUE(agent.replica.recorded(residual));
+
+  agent.replica.store_job({});
+  const auto job = std::get<AgentJobRecord>(agent.store_all().at(0));
+  AgentParts restarted;
+  ASSERT_TRUE(restarted.replica.restore(job).ok());
+  ASSERT_TRUE(restarted.replica.restore(record).ok());
+  EXPECT_TRUE(restarted.replica.recorded(residual)) << "restored";
+  ASSERT_TRUE(restarted.replica.take(*Packed(small_job(2))).ok());
+  EXPECT_FALSE(restarted.replica.recorded(residual)) << "another job";
+}
+
 TEST(Replica, RestoresAnIntactModelAlone) {
   for (const bool intact : {true, false}) {
     AgentParts before;
     before.have_model(4, 1);
-    ReplicaRecord record = before.replica.record(2, ResidualAccount(kSmallValues));
+    ReplicaRecord record =
+        before.replica.record(2, ResidualAccount(kSmallValues), Replica::Checkpoint::now);
     if (!intact) record.model_hash += 1;
     before.replica.store_job({});
     const auto job = std::get<AgentJobRecord>(before.store_all().at(0));

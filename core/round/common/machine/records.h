@@ -214,13 +214,16 @@ struct ResidualStamp {
 };
 
 // The agent's replica after a commit or a model download, stored in one transaction. Replaces the
-// stored replica. Removes all undecided rounds that `undecided` does not name.
+// stored residual and, if the record has a model, the stored replica. Removes all undecided rounds
+// that `undecided` does not name.
 struct ReplicaRecord {
   std::uint64_t job = 0;
   std::uint64_t layer_map_hash = 0;
   std::uint32_t epoch = 0;
   std::uint64_t model_version = 0;
   std::uint64_t model_hash = 0;
+  // Null: the stored model stays, with its version, hash and rule_state, and is older than the
+  // residual. The coordinator has the rounds in between.
   SharedFloats model;
   SharedBytes rule_state;
   SharedFloats residual;  // null: zeros
@@ -229,7 +232,7 @@ struct ReplicaRecord {
 };
 
 // The residual of a bucket for the case that the round commits with this agent's contribution to
-// it. In the other case the residual is ContributionRecord::residual.
+// it. In the other case the residual stays as it is.
 struct ContributionPart {
   std::uint32_t bucket = 0;
   std::uint64_t first_value = 0;
@@ -237,15 +240,21 @@ struct ContributionPart {
   SharedFloats if_committed;  // null: zeros, because the whole bucket was sent
 };
 
-// The two possible outcomes of a contribution, stored before any payload of a last stage is sent.
-// Its parts are added to the stored parts of the same round; a part of the same bucket is replaced.
-// A record without parts stores only the residual.
+// A contribution: the residual that remains if it counts, stored before any payload of a last stage
+// is sent. Its parts are added to the stored parts of the same round; a part of the same bucket is
+// replaced. A record without parts stores only the residual.
+//
+// The residual with the round's update is not stored with the parts. If the process ends before the
+// round is decided, and the round does not count, that update is lost with the process's memory,
+// and the agent trains again.
 struct ContributionRecord {
   RoundKey id;
   std::uint32_t agent_index = 0;  // index of the agent in the epoch
-  SharedFloats residual;          // complete, with this round's update added; null: unchanged
-  ResidualStamp residual_stamp;   // belongs to `residual`
+  SharedFloats residual;          // complete; null: the stored one stays
+  ResidualStamp residual_stamp;   // of `residual`, and of the parts
   std::vector<ContributionPart> parts;
+  // The residual that was encoded, for auditors. It is not stored.
+  SharedFloats encoded = nullptr;
 };
 
 // A run of bytes of a model download, stored while the rest is still being received, so that the
@@ -268,6 +277,7 @@ struct UndecidedRound {
   RoundKey id;
   std::uint32_t agent_index = 0;
   std::vector<ContributionPart> parts;
+  ResidualStamp stamp = {};  // of the parts: the updates that they contain
 };
 
 // A download that was not complete when the agent's process ended.

@@ -15,12 +15,25 @@ void add_weighted(std::span<float> residual, std::span<const float> update, floa
 
 }  // namespace
 
+// The parts may be in units of a later learning rate than the residual, which was stored earlier.
 ResidualAccount::ResidualAccount(std::uint64_t values, const ReplicaRecord& record,
-                                 std::vector<UndecidedRound> undecided)
+                                 std::vector<UndecidedRound> undecided, bool gradient)
     : count_(values),
       values_(record.residual ? std::make_shared<FloatVector>(*record.residual) : nullptr),
       stamp_(record.residual_stamp),
-      undecided_(std::move(undecided)) {}
+      undecided_(std::move(undecided)) {
+  for (UndecidedRound& round : undecided_) {
+    const double rate = std::exchange(round.stamp.learning_rate, stamp_.learning_rate);
+    if (stamp_.learning_rate == 0) stamp_.learning_rate = round.stamp.learning_rate = rate;
+    if (!gradient || rate == 0 || rate == stamp_.learning_rate) continue;
+    for (ContributionPart& part : round.parts) {
+      if (!part.if_committed) continue;
+      auto converted = std::make_shared<FloatVector>(*part.if_committed);
+      rescale_residual(rate, stamp_.learning_rate, *converted);
+      part.if_committed = std::move(converted);
+    }
+  }
+}
 
 // A writable residual. It is copied first if a record that is being stored still shares it.
 FloatVector& ResidualAccount::writable_values() {
@@ -117,6 +130,7 @@ void ResidualAccount::open(const RoundKey& id, std::uint32_t agent_index, Contri
     found = std::prev(undecided_.end());
   }
   found->parts.push_back(std::move(part));
+  found->stamp = stamp_;
 }
 
 const UndecidedRound* ResidualAccount::find(const RoundKey& id) const {
@@ -145,8 +159,21 @@ void ResidualAccount::settle_parts(const UndecidedRound& round, const Bitmap& co
   }
 }
 
+// A process that ended has lost the updates that its residual had not stored. Those in a counted
+// contribution are not lost: they are in the model and in the parts.
+void ResidualAccount::take_stamp(const ResidualStamp& stamp) {
+  if (stamp.updates_taken <= stamp_.updates_taken) return;
+  stamp_.updates_taken = stamp.updates_taken;
+  stamp_.update_round = stamp.update_round;
+  stamp_.part_round = stamp.part_round;
+  stamp_.part_first = stamp.part_first;
+}
+
 void ResidualAccount::settle(const RoundKey& id, const Bitmap& contributed) {
-  if (const UndecidedRound* round = find(id)) settle_parts(*round, contributed);
+  if (const UndecidedRound* round = find(id)) {
+    if (contributed.count() > 0) take_stamp(round->stamp);
+    settle_parts(*round, contributed);
+  }
   // Rounds are committed in order, so every earlier undecided round and every other attempt at this
   // one has failed or was settled.
   std::erase_if(undecided_, [&](const UndecidedRound& r) { return r.id.round <= id.round; });

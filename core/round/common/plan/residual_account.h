@@ -31,9 +31,10 @@ class ResidualAccount {
   ResidualAccount() = default;
   // A residual of zeros for a model of `values` values. It takes no memory until the first change.
   explicit ResidualAccount(std::uint64_t values) : count_(values) {}
-  // Continues from a stored replica and its undecided rounds.
+  // Continues from a stored replica and its undecided rounds. `gradient`: the values are in units
+  // of a learning rate.
   ResidualAccount(std::uint64_t values, const ReplicaRecord& record,
-                  std::vector<UndecidedRound> undecided);
+                  std::vector<UndecidedRound> undecided, bool gradient);
 
   // The current residual, shared. Later changes copy it first. Null: zeros.
   SharedFloats shared() const { return values_; }
@@ -82,6 +83,7 @@ class ResidualAccount {
  private:
   FloatVector& writable_values();
   void settle_parts(const UndecidedRound& round, const Bitmap& contributed);
+  void take_stamp(const ResidualStamp& stamp);
   void add_to_undecided(std::uint64_t first, std::span<const float> update, float weight);
 
   std::uint64_t count_ = 0;
