@@ -1,4 +1,4 @@
-#include "coordinator/closed_loop/plan_scenario.h"
+#include "coordinator/closed_loop/truth/plan_scenario.h"
 
 #include <chrono>
 #include <filesystem>
@@ -30,7 +30,7 @@ struct Part {
 using Read = Status (*)(Part& part, PlanScenario& scenario);
 
 // The shares make a trace fit another model or a shorter run.
-Status read_trace(Part& part, LinkSettings& links) {
+Status read_trace(Part& part, PlanLinkSettings& links) {
   std::string trace;
   double rate_share = 1;
   double time_share = 1;
@@ -50,7 +50,7 @@ Status read_trace(Part& part, LinkSettings& links) {
   return {};
 }
 
-Status read_steps(Part& part, LinkSettings& links) {
+Status read_steps(Part& part, PlanLinkSettings& links) {
   TRIBUTARY_ASSIGN(const std::vector<const toml::table*> steps, part.in.tables("steps"));
   for (const toml::table* const table : steps) {
     TableReader in(*table, part.place + ": steps");
@@ -72,11 +72,11 @@ Status read_steps(Part& part, LinkSettings& links) {
   return in.refuse_others();
 }
 
-Status read_links(Part& part, LinkSettings& links) {
+Status read_links(Part& part, PlanLinkSettings& links) {
   TRIBUTARY_TRY(part.in.span("rate_mbit_s", links.rate_mbit_s, kRateMin_mbit_s, kRateMax_mbit_s));
   TRIBUTARY_TRY(part.in.span("delay_ms", links.delay_ms, kDelayMin_ms, kDelayMax_ms));
   TRIBUTARY_TRY(part.in.span("factor", links.factor, 1e-4, 1e4));
-  TRIBUTARY_TRY(part.in.flag("apart", links.apart));
+  TRIBUTARY_TRY(part.in.flag("staggered", links.staggered));
   TRIBUTARY_TRY(read_trace(part, links));
   const std::size_t traced = links.steps.size();
   TRIBUTARY_TRY(read_steps(part, links));

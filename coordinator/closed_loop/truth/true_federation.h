@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
-#include "coordinator/closed_loop/link_line.h"
-#include "coordinator/closed_loop/plan_scenario.h"
+#include "coordinator/closed_loop/truth/link_line.h"
+#include "coordinator/closed_loop/truth/plan_scenario.h"
 #include "core/cost/exchange_shape.h"
 #include "core/plan/inputs/inputs.h"
 

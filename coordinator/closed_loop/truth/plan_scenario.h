@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "coordinator/closed_loop/link_line.h"
+#include "coordinator/closed_loop/truth/link_line.h"
 #include "core/base/status.h"
 #include "core/sim/scenario/scenario.h"
 
@@ -23,7 +23,7 @@ struct RandomSteps {
 };
 
 // The links of all agents in one direction, or among themselves.
-struct LinkSettings {
+struct PlanLinkSettings {
   // Drawn once per agent. Unused if the links have steps.
   Span rate_mbit_s = {100, 100};
   Span delay_ms = {5, 5};
@@ -31,7 +31,7 @@ struct LinkSettings {
   std::optional<RandomSteps> random = {};
   // Factor of all rates of an agent's links, drawn once per agent.
   Span factor = {1, 1};
-  bool apart = false;  // whether each agent begins at a place of its own in the steps
+  bool staggered = false;  // whether each agent begins at a place of its own in the steps
 };
 
 // The deviations of the truth from what the planner is told.
@@ -60,10 +60,10 @@ struct PlanScenario {
   // Whether only a call with --full runs the scenario.
   bool full = false;
 
-  LinkSettings uplinks;
-  std::optional<LinkSettings> downlinks = {};  // empty: as the uplinks
+  PlanLinkSettings uplinks;
+  std::optional<PlanLinkSettings> downlinks = {};  // empty: as the uplinks
   // The network among the agents. Empty: agents reach one another over their uplinks and downlinks.
-  std::optional<LinkSettings> peers = {};
+  std::optional<PlanLinkSettings> peers = {};
   bool peers_reachable = true;
   double coordinator_mbit_s = 0;  // the coordinator's own link; 0: no limit
 

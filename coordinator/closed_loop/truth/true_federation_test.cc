@@ -1,4 +1,4 @@
-#include "coordinator/closed_loop/true_federation.h"
+#include "coordinator/closed_loop/truth/true_federation.h"
 
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST(TrueFederation, VisitorsComeAndGo) {
   EXPECT_EQ(counts, (std::set<std::size_t>{3, 4}));
 }
 
-TEST(TrueFederation, WithoutDeviationsThePlannerIsToldTheTruth) {
+TEST(TrueFederation, WithoutDeviationsEveryFactorIsOne) {
   PlanScenario scenario;
   scenario.hidden = {.codec_time = 0, .payload_size = 0, .collective_time = 0, .device_report = 0};
   const TrueFederation federation = make_federation(scenario, 9);

@@ -1,4 +1,4 @@
-#include "coordinator/closed_loop/plan_scenario.h"
+#include "coordinator/closed_loop/truth/plan_scenario.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,7 +38,7 @@ agents = 6
 goal = 50
 [uplinks]
 rate_mbit_s = [1, 2]
-apart = true
+staggered = true
 [[peers.steps]]
 seconds = 3
 rate_mbit_s = 0.5
@@ -52,7 +52,7 @@ round_noise = 0
   ASSERT_TRUE(scenario.ok()) << scenario.status().text();
   EXPECT_EQ(scenario->agents, 6u);
   EXPECT_EQ(scenario->uplinks.rate_mbit_s.high, 2);
-  EXPECT_TRUE(scenario->uplinks.apart);
+  EXPECT_TRUE(scenario->uplinks.staggered);
   ASSERT_TRUE(scenario->peers);
   EXPECT_EQ(scenario->peers->steps,
             (std::vector<LinkStep>{{.seconds = 3, .rate_mbit_s = 0.5, .delay_ms = 0}}));

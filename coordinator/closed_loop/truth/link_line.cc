@@ -1,4 +1,4 @@
-#include "coordinator/closed_loop/link_line.h"
+#include "coordinator/closed_loop/truth/link_line.h"
 
 #include <algorithm>
 #include <cmath>

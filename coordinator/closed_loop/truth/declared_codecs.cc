@@ -1,4 +1,4 @@
-#include "coordinator/closed_loop/declared_codecs.h"
+#include "coordinator/closed_loop/truth/declared_codecs.h"
 
 #include "core/plan/search/measured_codecs.h"
 

@@ -1,4 +1,4 @@
-#include "coordinator/closed_loop/true_federation.h"
+#include "coordinator/closed_loop/truth/true_federation.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "coordinator/closed_loop/declared_codecs.h"
+#include "coordinator/closed_loop/truth/declared_codecs.h"
 
 namespace tributary {
 namespace {
@@ -33,7 +33,7 @@ std::vector<LinkStep> drawn_steps(const RandomSteps& random, std::uint64_t seed,
 }
 
 // All agents follow the same steps, each with its own factor.
-LinkLine line_of(const LinkSettings& links, std::uint64_t seed, Direction direction,
+LinkLine line_of(const PlanLinkSettings& links, std::uint64_t seed, Direction direction,
                  std::uint64_t agent, double slowness) {
   constexpr auto kDirections = static_cast<std::uint64_t>(Direction::all);
   SeededDraws draws(seed, DrawUse::rates,
@@ -51,7 +51,7 @@ LinkLine line_of(const LinkSettings& links, std::uint64_t seed, Direction direct
     step.rate_mbit_s *= factor;
     total_s += step.seconds;
   }
-  return LinkLine(steps, links.apart ? draws.uniform() * total_s : 0);
+  return LinkLine(steps, links.staggered ? draws.uniform() * total_s : 0);
 }
 
 TrueAgent make_agent(const PlanScenario& scenario, std::uint64_t seed, std::uint32_t number) {
