@@ -78,6 +78,12 @@ Json run_json(const SimPlan& command, const PlanRun& run) {
   }
   if (command.each) {
     for (const FixedResult& fixed : run.hindsight.fixed) json["fixed"].push_back(fixed_json(fixed));
+    for (const Verified& verified : run.verified) {
+      Json played = choice_json(verified.choice);
+      played["s"] = verified.hindsight_s;
+      played["played_s"] = verified.played_s;
+      json["played"].push_back(std::move(played));
+    }
   }
   if (command.decisions) {
     json["decisions"] = Json::array();
@@ -197,7 +203,7 @@ Status check_size(const SimPlan& command, const PlanScenario& scenario) {
                 {.what = command.scenario,
                  .expected = "--full, because a run of this scenario takes minutes",
                  .got = "no --full",
-                 .remedy = "add --full, or --planner-only with it"});
+                 .remedy = "add --full; with --planner-only it takes seconds"});
 }
 
 Result<Answer> run(const SimPlan& command, World& world) {
@@ -262,7 +268,7 @@ Command sim_plan_command() {
                    .accept = accept_count(command->threads, 1u, kPlanThreadsMax)},
                   {.name = "--each",
                    .value_name = {},
-                   .help = "with --json: add the time of every fixed choice",
+                   .help = "with --json: add the times of all fixed and played choices",
                    .accept = accept_flag(command->each)},
                   {.name = "--decisions",
                    .value_name = {},

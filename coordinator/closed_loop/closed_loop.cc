@@ -50,12 +50,7 @@ class ClosedLoop {
   Result<LoopResult> run(const std::function<bool()>& go_on) {
     double progress = 0;
     while (progress < scenario_.goal && result_.seconds < scenario_.limit_s) {
-      if (go_on && !go_on()) {
-        return Status(StatusCode::cancelled, {.what = scenario_.name,
-                                              .expected = "the goal",
-                                              .got = "a stop",
-                                              .remedy = "start the command again"});
-      }
+      if (go_on && !go_on()) return stopped_run(scenario_);
       const TrueRound round = rounds_.play(choice_, ratios_, result_.seconds);
       progress += round.gain;
       result_.seconds = round.ends_s;

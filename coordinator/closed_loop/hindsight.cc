@@ -112,7 +112,8 @@ const std::vector<double>& RoundTimes::paces(double at_s) {
   return place->second;
 }
 
-HindsightResult look_back(const PlanScenario& scenario, const TrueFederation& federation) {
+Result<HindsightResult> look_back(const PlanScenario& scenario, const TrueFederation& federation,
+                                  const std::function<bool()>& go_on) {
   const std::vector<PlanChoice> choices = fixed_choices(scenario);
   RoundTimes times(scenario, federation, choices);
   std::vector<double> progress(choices.size(), 0.0);
@@ -122,6 +123,7 @@ HindsightResult look_back(const PlanScenario& scenario, const TrueFederation& fe
   double now_s = 0;
   double end_s = scenario.limit_s;
   while (now_s < end_s) {
+    if (go_on && !go_on()) return stopped_run(scenario);
     const double next_s = std::min(federation.next_change_s(now_s), end_s);
     const std::vector<double>& paces = times.paces(now_s);
     const auto advance = [&](double& sum, double pace, double& reached) {

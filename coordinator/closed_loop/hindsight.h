@@ -7,12 +7,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "coordinator/closed_loop/truth/plan_scenario.h"
 #include "coordinator/closed_loop/truth/true_federation.h"
+#include "core/base/status.h"
 #include "core/plan/inputs/inputs.h"
 
 namespace tributary {
@@ -54,7 +56,9 @@ class RoundTimes {
   std::map<std::vector<double>, std::vector<double>> known_;  // by state
 };
 
-HindsightResult look_back(const PlanScenario& scenario, const TrueFederation& federation);
+// Returns `cancelled` if `go_on`, which is called for every state of the links, returns false.
+Result<HindsightResult> look_back(const PlanScenario& scenario, const TrueFederation& federation,
+                                  const std::function<bool()>& go_on = {});
 
 // Returns the virtual time to the goal with one choice in every round, played round by round with
 // noise.

@@ -21,6 +21,12 @@ double seconds_of(const HindsightResult& result, const PlanChoice& choice) {
   return found == result.fixed.end() ? 0 : found->seconds;
 }
 
+HindsightResult hindsight_of(const PlanScenario& scenario, const TrueFederation& federation) {
+  Result<HindsightResult> result = look_back(scenario, federation);
+  EXPECT_TRUE(result.ok()) << result.status().text();
+  return result.ok() ? *std::move(result) : HindsightResult();
+}
+
 // fp32 in one bucket: 4 * 62,500 bytes are 2 Mbit each way, beside 50 ms of training. CPU times and
 // envelopes are below a percent of that.
 PlanScenario two_megabits(const std::vector<LinkStep>& steps) {
@@ -33,7 +39,7 @@ const PlanChoice kDense = choice_of("fp32", kStar, 62'500);
 TEST(Hindsight, SteadyLinkTakesRoundsTimesTheirDuration) {
   PlanScenario scenario = two_megabits({{.seconds = 1, .rate_mbit_s = 1000}});
   scenario.goal = 100;
-  const HindsightResult result = look_back(scenario, make_federation(scenario, 1));
+  const HindsightResult result = hindsight_of(scenario, make_federation(scenario, 1));
   EXPECT_NEAR(seconds_of(result, kDense), 100 * (0.002 + 0.002 + 0.05), 0.1);
 }
 
@@ -55,12 +61,20 @@ TEST(Hindsight, EqualsPlayedRoundsWithoutNoise) {
                                         {.seconds = 5, .rate_mbit_s = 3, .delay_ms = 20}});
   scenario.goal = 200;
   const TrueFederation federation = make_federation(scenario, 1);
-  const HindsightResult result = look_back(scenario, federation);
+  const HindsightResult result = hindsight_of(scenario, federation);
   for (std::size_t i = 0; i < 60; i += 20) {
     const FixedResult& fixed = result.fixed[i];
     EXPECT_NEAR(play_fixed(scenario, federation, fixed.choice, 1) / fixed.seconds, 1, 0.03)
         << fixed.choice.codec << " by " << wire::EnumNameCollective(fixed.choice.collective);
   }
+}
+
+TEST(Hindsight, StopsOnRequest) {
+  const PlanScenario scenario = steady(10, 5);
+  const Result<HindsightResult> stopped =
+      look_back(scenario, make_federation(scenario, 1), [] { return false; });
+  ASSERT_FALSE(stopped.ok());
+  EXPECT_EQ(stopped.status().code(), StatusCode::cancelled);
 }
 
 TEST(Hindsight, NoFixedChoiceBeatsTheOracle) {
@@ -70,7 +84,7 @@ TEST(Hindsight, NoFixedChoiceBeatsTheOracle) {
   scenario.goal = 100;
   scenario.hidden = HiddenSettings();
   for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-    const HindsightResult result = look_back(scenario, make_federation(scenario, seed));
+    const HindsightResult result = hindsight_of(scenario, make_federation(scenario, seed));
     EXPECT_LE(result.oracle_s, result.fixed.front().seconds * (1 + 1e-9));
     EXPECT_TRUE(std::ranges::is_sorted(result.fixed, {}, &FixedResult::seconds));
   }
@@ -81,7 +95,7 @@ TEST(Hindsight, OracleIsFasterWhereNoFixedChoiceSuits) {
   PlanScenario scenario = scenario_of({{.seconds = 20, .rate_mbit_s = 0.2, .delay_ms = 5},
                                        {.seconds = 20, .rate_mbit_s = 1000, .delay_ms = 5}});
   scenario.goal = 400;
-  const HindsightResult result = look_back(scenario, make_federation(scenario, 1));
+  const HindsightResult result = hindsight_of(scenario, make_federation(scenario, 1));
   EXPECT_LT(result.oracle_s, 0.99 * result.fixed.front().seconds);
 }
 

@@ -50,10 +50,10 @@ class PlanRuns {
     const TrueFederation federation = make_federation(scenario_, seed);
     PlanRun& run = runs_[place];
     run.seed = seed;
-    TRIBUTARY_ASSIGN(run.planner,
-                     run_closed_loop(scenario_, federation, seed, [this] { return go_on(); }));
+    const std::function<bool()> ask = [this] { return go_on(); };
+    TRIBUTARY_ASSIGN(run.planner, run_closed_loop(scenario_, federation, seed, ask));
     if (request_.hindsight) {
-      run.hindsight = look_back(scenario_, federation);
+      TRIBUTARY_ASSIGN(run.hindsight, look_back(scenario_, federation, ask));
       run.verified = verify(scenario_, federation, run.hindsight, seed);
     }
     const std::lock_guard lock(mutex_);

@@ -153,6 +153,13 @@ Status read_everything(TableReader in, const std::string& origin, PlanScenario& 
 
 }  // namespace
 
+Status stopped_run(const PlanScenario& scenario) {
+  return Status(StatusCode::cancelled, {.what = scenario.name,
+                                        .expected = "the goal",
+                                        .got = "a stop",
+                                        .remedy = "start the command again"});
+}
+
 Result<PlanScenario> parse_plan_scenario(std::string_view text, std::string_view origin) {
   const std::string place(origin);
   TRIBUTARY_ASSIGN(const toml::table root, parse_scenario_table(text, place));

@@ -85,4 +85,7 @@ struct PlanScenario {
 Result<PlanScenario> parse_plan_scenario(std::string_view text, std::string_view origin);
 Result<PlanScenario> read_plan_scenario(const std::string& path);
 
+// The status `cancelled` of a run that was stopped.
+Status stopped_run(const PlanScenario& scenario);
+
 }  // namespace tributary
