@@ -87,7 +87,8 @@ void SeenLinks::pairs(const TrueRound& round) {
 // Every connection among the members tells its smallest round trip, whatever it carried.
 void SeenLinks::report(const TrueAgent& agent, Receiver& receiver, double at_s) {
   LinksReported reported = {.agent_id = agent.id, .links = {}};
-  for (const auto& [from, known] : receiver.round_trip_at_s) {
+  for (const auto& peer : receiver.round_trip_at_s) {
+    const std::string& from = peer.first;
     const MeasuredLink link = receiver.links.measured(from, at_s);
     const auto add = [&](const LinkQuantity& quantity, double wire::LinkSampleT::*value) {
       if (!quantity.known()) return;
