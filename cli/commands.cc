@@ -42,9 +42,10 @@ std::span<const Noun> all_nouns() {
       {"run", "copy the journal of a run",
        "examples:\n"
        "  tributary run copy run.db monday.db"},
-      {"sim", "simulate the round protocol on a virtual clock, network and disk",
+      {"sim", "simulate rounds, or the planner, in virtual time",
        "examples:\n"
-       "  tributary sim run tests/scenarios/mixed.toml --seed 7"},
+       "  tributary sim run tests/scenarios/mixed.toml --seed 7\n"
+       "  tributary sim plan tests/scenarios/plan/c1.toml --seeds 8"},
   });
   return kNouns;
 }
@@ -81,6 +82,7 @@ std::vector<Command> all_commands() {
   commands.push_back(plan_replay_command());
   commands.push_back(run_copy_command());
   commands.push_back(sim_run_command());
+  commands.push_back(sim_plan_command());
   commands.push_back(demo_command());
   commands.push_back(report_command());
   return commands;

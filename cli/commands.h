@@ -41,6 +41,7 @@ Command plan_replay_command();
 Command plan_table_command();
 Command report_command();
 Command run_copy_command();
+Command sim_plan_command();
 Command sim_run_command();
 
 // The first words of all commands, with one line of help each.

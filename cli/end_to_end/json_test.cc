@@ -66,6 +66,28 @@ TEST_F(JsonTest, PlanParetoHasBothNamesOfItsTrigger) {
   EXPECT_EQ(out["choice"]["codec"], "fp32");
 }
 
+TEST_F(JsonTest, SimPlanComparesThePlannerWithFixedChoices) {
+  const std::string text = "goal = 20\nvalues = 4096\n[uplinks]\nrate_mbit_s = [2, 20]\n";
+  const std::string scenario = write("links.toml", bytes_of(std::string_view(text)));
+  const Json out = data({"sim", "plan", scenario, "--seeds", "2", "--each", "--decisions"});
+  EXPECT_THAT(keys(out), UnorderedElementsAreArray(
+                             {"scenario", "about", "agents", "values", "goal", "seed", "seeds",
+                              "fixed_choices", "to_best_median", "to_best_worst",
+                              "oracle_to_best_median", "slower_than_median_fixed",
+                              "verified_error_median", "verified_error_max", "wall_s", "runs"}));
+  ASSERT_EQ(out["runs"].size(), 2u);
+  const Json& run = out["runs"][1];
+  EXPECT_THAT(keys(run), UnorderedElementsAreArray(
+                             {"seed", "planner_s", "reached", "rounds", "switches", "best_fixed",
+                              "median_fixed_s", "oracle_s", "to_best", "to_oracle", "verified",
+                              "verified_error_max", "fixed", "played", "decisions"}));
+  EXPECT_EQ(run["seed"], 2);
+  EXPECT_EQ(run["fixed"].size(), out["fixed_choices"]);
+  EXPECT_EQ(run["fixed"][0]["s"], run["best_fixed"]["s"]);
+  EXPECT_EQ(run["played"].size(), run["verified"]);
+  EXPECT_FALSE(run["decisions"].empty());
+}
+
 // The registry is the reference, so a new codec is in the list without a change here.
 TEST_F(JsonTest, ListHasEveryFamily) {
   const Json data = this->data({"codec", "list"});

@@ -21,6 +21,8 @@ enum class DrawUse : std::uint32_t {
   peer_link,
   rates,
   rate_steps,
+  hidden_factors,
+  round_noise,
 };
 
 // One sequence. It is deterministic and gives the same numbers on every platform. Not thread-safe.

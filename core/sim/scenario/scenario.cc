@@ -2,16 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <toml++/toml.h>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <sstream>
 
 #include "core/base/files/file.h"
-#include "core/base/nearest.h"
 #include "core/codec/registry.h"
 #include "core/collective/collective_name.h"
+#include "core/sim/scenario/table_reader.h"
 #include "schemas/limits.h"
 
 namespace tributary {
@@ -42,174 +40,6 @@ constexpr std::array<std::string_view, kIncidents> kIncidentNames = {
     "lying_peer",
 };
 
-// The error of a value that does not fit.
-Status wrong(std::string what, std::string expected, std::string got, std::string remedy) {
-  return Status(StatusCode::invalid_argument, {.what = std::move(what),
-                                               .expected = std::move(expected),
-                                               .got = std::move(got),
-                                               .remedy = std::move(remedy)});
-}
-
-std::string text_of(const toml::node& node) {
-  std::ostringstream out;
-  node.visit([&](const auto& value) { out << value; });
-  return out.str();
-}
-
-// Reads one table. The caller asks for every key by name; keys that it did not ask for are refused.
-// A key that is missing leaves the value of `out`, which is the default.
-class TableReader {
- public:
-  TableReader(const toml::table& table, std::string place)
-      : table_(table), place_(std::move(place)) {}
-
-  Status number(std::string_view key, double& out, double min, double max) {
-    const toml::node* const node = find(key);
-    if (node == nullptr) return {};
-    const auto value = node->value<double>();
-    if (value && std::isfinite(*value) && *value >= min && *value <= max) {
-      out = *value;
-      return {};
-    }
-    return bad(key, fmt::format("a number from {} to {}", min, max), *node);
-  }
-
-  // value_exact() refuses 3.0 and true, which value() would convert.
-  template <std::unsigned_integral T>
-  Status count(std::string_view key, T& out, T min, T max) {
-    const toml::node* const node = find(key);
-    if (node == nullptr) return {};
-    const auto value = node->value_exact<std::int64_t>();
-    if (value && *value >= 0 && static_cast<std::uint64_t>(*value) >= min &&
-        static_cast<std::uint64_t>(*value) <= max) {
-      out = static_cast<T>(*value);
-      return {};
-    }
-    return bad(key, fmt::format("a whole number from {} to {}", min, max), *node);
-  }
-
-  Status text(std::string_view key, std::string& out) {
-    const toml::node* const node = find(key);
-    if (node == nullptr) return {};
-    if (const auto value = node->value_exact<std::string>()) {
-      out = *value;
-      return {};
-    }
-    return bad(key, "a text", *node);
-  }
-
-  Status texts(std::string_view key, std::vector<std::string>& out) {
-    const toml::node* const node = find(key);
-    if (node == nullptr) return {};
-    const toml::array* const array = node->as_array();
-    if (array == nullptr) return bad(key, "a list of strings", *node);
-    out.clear();
-    for (const toml::node& item : *array) {
-      const auto value = item.value_exact<std::string>();
-      if (!value) return bad(key, "a list of strings", *node);
-      out.push_back(*value);
-    }
-    return {};
-  }
-
-  // Reads a range of times in milliseconds, at most one day.
-  Status span(std::string_view key, SpanMs& out) {
-    const toml::node* const node = find(key);
-    if (node == nullptr) return {};
-    constexpr double kDayMs = 86'400'000;
-    const toml::array* const array = node->as_array();
-    if (array != nullptr && array->size() == 2) {
-      const auto low = array->get(0)->value<double>();
-      const auto high = array->get(1)->value<double>();
-      if (low && high && *low >= 0 && *low <= *high && *high <= kDayMs) {
-        out = {*low, *high};
-        return {};
-      }
-    }
-    return bad(key, "two times in milliseconds, [lowest, highest]", *node);
-  }
-
-  // Both values must be above 0, because they are drawn log-uniform.
-  Status span(std::string_view key, Span& out, double min, double max) {
-    const toml::node* const node = find(key);
-    if (node == nullptr) return {};
-    const toml::array* const array = node->as_array();
-    if (array != nullptr && array->size() == 2) {
-      const auto low = array->get(0)->value<double>();
-      const auto high = array->get(1)->value<double>();
-      if (low && high && *low >= min && *low <= *high && *high <= max) {
-        out = {*low, *high};
-        return {};
-      }
-    }
-    return bad(key, fmt::format("two numbers from {} to {}, [lowest, highest]", min, max), *node);
-  }
-
-  Status span(std::string_view key, std::optional<Span>& out, double min, double max) {
-    Span given;
-    TRIBUTARY_TRY(span(key, given, min, max));
-    if (table_.contains(key)) out = given;
-    return {};
-  }
-
-  Status flag(std::string_view key, bool& out) {
-    const toml::node* const node = find(key);
-    if (node == nullptr) return {};
-    const auto value = node->value_exact<bool>();
-    if (!value) return bad(key, "true or false", *node);
-    out = *value;
-    return {};
-  }
-
-  // Returns one table for each item; none if the key is missing.
-  Result<std::vector<const toml::table*>> tables(std::string_view key) {
-    std::vector<const toml::table*> out;
-    const toml::node* const node = find(key);
-    if (node == nullptr) return out;
-    const toml::array* const array = node->as_array();
-    if (array == nullptr || array->empty()) return bad(key, "a list of tables", *node);
-    for (const toml::node& item : *array) {
-      if (item.as_table() == nullptr) return bad(key, "a list of tables", item);
-      out.push_back(item.as_table());
-    }
-    return out;
-  }
-
-  // Returns null if the key is missing.
-  Result<const toml::table*> table(std::string_view key) {
-    const toml::node* const node = find(key);
-    if (node == nullptr) return nullptr;
-    const toml::table* const table = node->as_table();
-    if (table == nullptr) return bad(key, "a table", *node);
-    return table;
-  }
-
-  // Call it after all keys were asked for.
-  Status refuse_others() const {
-    for (const auto& [key, node] : table_) {
-      if (std::ranges::find(asked_, key.str()) != asked_.end()) continue;
-      return wrong(fmt::format("{}, line {}", place_, node.source().begin.line), "a known key",
-                   fmt::format("'{}'", key.str()), did_you_mean(key.str(), asked_));
-    }
-    return {};
-  }
-
- private:
-  const toml::node* find(std::string_view key) {
-    asked_.push_back(key);
-    return table_.get(key);
-  }
-  Status bad(std::string_view key, std::string expected, const toml::node& node) const {
-    return wrong(fmt::format("{}, line {}: {}", place_, node.source().begin.line, key),
-                 std::move(expected), text_of(node), "change it in the scenario");
-  }
-
-  const toml::table& table_;
-  std::string place_;
-  // The keys of the format, from which suggestions for a mistyped key are made.
-  std::vector<std::string_view> asked_;
-};
-
 // The simulator advises the job's own codec and changes only the shares.
 Status plan_own_ratios(ScenarioJob& job) {
   RoundPolicy& policy = job.policy;
@@ -218,10 +48,11 @@ Status plan_own_ratios(ScenarioJob& job) {
     TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(policy.codecs[0]));
     if (codec->own_share() && *codec->own_share() >= job.ratio_min) return {};
   }
-  return wrong("ratio_min of the job",
-               "one codec by the star of which agents keep places of their own, and so much at "
-               "least",
-               fmt::format("{}", job.ratio_min), "name a codec like topk:cr=0.1, or leave it out");
+  return wrong_setting(
+      "ratio_min of the job",
+      "one codec by the star of which agents keep places of their own, and so much at "
+      "least",
+      fmt::format("{}", job.ratio_min), "name a codec like topk:cr=0.1, or leave it out");
 }
 
 // The keys are those of a real job where both exist.
@@ -252,7 +83,8 @@ Status read_job(TableReader in, ScenarioJob& job) {
   TRIBUTARY_TRY(in.refuse_others());
   policy.bucket_values_max = job.bucket_values;
   if (job.mode != "gradient" && job.mode != "delta") {
-    return wrong("mode of the job", "gradient or delta", job.mode, "change it in the scenario");
+    return wrong_setting("mode of the job", "gradient or delta", job.mode,
+                         "change it in the scenario");
   }
   if (job.ratio_min < 1) TRIBUTARY_TRY(plan_own_ratios(job));
   return check(policy);
@@ -277,8 +109,9 @@ Status read_rates(TableReader& in, const std::string& origin, const std::string&
   if (trace.empty()) return {};
   // A trace defines the rate, so another rate beside it would be ignored.
   if (network.rate_up_mbit_s || network.rate_down_mbit_s || !steps.empty()) {
-    return wrong(place + ": trace", "no rate_up_mbit_s, rate_down_mbit_s or rate_steps beside it",
-                 "both", "leave one of them out: a trace says the rate");
+    return wrong_setting(place + ": trace",
+                         "no rate_up_mbit_s, rate_down_mbit_s or rate_steps beside it", "both",
+                         "leave one of them out: a trace says the rate");
   }
   const auto path = std::filesystem::path(origin).parent_path() / trace;
   TRIBUTARY_ASSIGN(LinkTrace read, LinkTrace::read(path.string()));
@@ -379,29 +212,22 @@ std::string_view name(Incident incident) {
 
 Result<Scenario> parse_scenario(std::string_view text, std::string_view origin) {
   const std::string place(origin);
-  toml::table root;
-  try {
-    root = toml::parse(text, place);
-  } catch (const toml::parse_error& error) {
-    return Status(StatusCode::corrupt_data,
-                  {.what = fmt::format("{}, line {}", place, error.source().begin.line),
-                   .expected = "TOML",
-                   .got = std::string(error.description()),
-                   .remedy = "mend the file"});
-  }
+  TRIBUTARY_ASSIGN(const toml::table root, parse_scenario_table(text, place));
   Scenario scenario;
   scenario.name = place;
   scenario.job.policy.bucket_values_max = scenario.job.bucket_values;
   TRIBUTARY_TRY(read_all(root, place, scenario));
   if (scenario.job.policy.agents_min > scenario.agents) {
-    return wrong(fmt::format("{}: agents_min of the job", place),
-                 fmt::format("at most the {} agents there are", scenario.agents),
-                 fmt::format("{}", scenario.job.policy.agents_min), "change it in the scenario");
+    return wrong_setting(fmt::format("{}: agents_min of the job", place),
+                         fmt::format("at most the {} agents there are", scenario.agents),
+                         fmt::format("{}", scenario.job.policy.agents_min),
+                         "change it in the scenario");
   }
   // Connections among agents have a constant rate and lose nothing.
   if (scenario.by_peers() && scenario.network.of_agents()) {
-    return wrong(fmt::format("{}: network", place), "rates of agents with the collective star only",
-                 "another collective", "leave the rates, the trace and `stream` out");
+    return wrong_setting(fmt::format("{}: network", place),
+                         "rates of agents with the collective star only", "another collective",
+                         "leave the rates, the trace and `stream` out");
   }
   return scenario;
 }

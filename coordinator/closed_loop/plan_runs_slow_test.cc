@@ -1,0 +1,28 @@
+// Many random traces, planner only.
+#include "coordinator/closed_loop/plan_runs.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/base/thread_pool.h"
+
+namespace tributary {
+namespace {
+
+TEST(ManyTraces, PlannerReachesTheGoalOnEach) {
+  const Result<PlanScenario> scenario =
+      read_plan_scenario(std::string(TRIBUTARY_SCENARIOS) + "/random.toml");
+  ASSERT_TRUE(scenario.ok()) << scenario.status().text();
+  const PlanRunsRequest request = {.seeds = 200, .threads = hardware_threads(), .hindsight = false};
+  const Result<std::vector<PlanRun>> runs = run_plan_seeds(*scenario, request);
+  ASSERT_TRUE(runs.ok()) << runs.status().text();
+  ASSERT_EQ(runs->size(), 200u);
+  for (const PlanRun& run : *runs) {
+    EXPECT_TRUE(run.planner.reached) << "seed " << run.seed;
+    EXPECT_FALSE(run.planner.decisions.empty()) << "seed " << run.seed;
+  }
+}
+
+}  // namespace
+}  // namespace tributary
