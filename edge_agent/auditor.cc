@@ -6,6 +6,7 @@
 
 #include "core/base/overloaded.h"
 #include "core/round/common/plan/residual_account.h"
+#include "core/round/common/plan/standalone_payload.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -178,7 +179,8 @@ Status Auditor::commit_bucket(const AuditedRound& round, const PlannedBucket& bu
                                          .remedy = {}});
   }
   std::vector<ByteSpan> combined;
-  for (std::uint32_t stage = 0; stage < bucket.last_stage(); ++stage) {
+  const std::uint32_t needed = is_standalone(payload) ? 0 : bucket.last_stage();
+  for (std::uint32_t stage = 0; stage < needed; ++stage) {
     const auto found = round.combined.find({bucket.index, stage});
     if (found == round.combined.end() || !found->second.complete()) {
       return Status(StatusCode::mismatch, {.what = text(key) + ": stages before the last",
@@ -189,8 +191,9 @@ Status Auditor::commit_bucket(const AuditedRound& round, const PlannedBucket& bu
     combined.push_back(found->second.bytes());
   }
   FloatVector decoded(bucket.values);
-  TRIBUTARY_TRY(bucket.codec->decode(
-      {.round = round.plan->context(bucket, *rank), .combined = combined}, payload, decoded));
+  TRIBUTARY_TRY(decode_contribution(
+      bucket, {.round = round.plan->context(bucket, *rank), .combined = combined}, payload,
+      decoded));
   return account_->committed(key, bucket.first_value, std::move(decoded));
 }
 

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace tributary::wire {
 
@@ -13,6 +14,10 @@ namespace tributary::wire {
 // increases.
 constexpr std::uint32_t kProtocolVersionMin = 2;
 constexpr std::uint32_t kProtocolVersionMax = 2;
+
+// An entry of Capabilities.features: the agent decodes results that contain standalone payloads
+// (Plan.standalone).
+constexpr std::string_view kStandaloneFeature = "standalone_payloads";
 
 // 8-byte numbers are read in place.
 constexpr std::size_t kFrameAlignment = 8;

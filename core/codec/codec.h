@@ -199,6 +199,14 @@ class Codec {
   // not need the share. Empty: all agents keep the same share.
   virtual std::optional<double> own_share() const { return std::nullopt; }
 
+  // Whether a later round may count a payload: the codec has one stage, a decoder needs nothing of
+  // the round in which the payload was encoded, and the encoder need not learn which round counts
+  // it. The address of an addend in a sum may follow from the round, unless its bytes are the
+  // values.
+  virtual bool outlives_round() const {
+    return stages().size() == 1 && (stages()[0].combine == Combine::gather || !lossy());
+  }
+
   // Whether an encoder's payload depends on StageCall::optimizer. The caller then passes a view if
   // it has one; the payload decodes without it.
   virtual bool reads_optimizer() const { return false; }

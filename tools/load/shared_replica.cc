@@ -10,6 +10,7 @@
 
 #include "core/base/bytes/checksum.h"
 #include "core/round/common/plan/round_steps.h"
+#include "core/round/common/plan/standalone_payload.h"
 #include "core/train/synthetic_trainer.h"
 
 namespace tributary {
@@ -223,9 +224,7 @@ Result<SharedModel> SharedReplica::apply(SharedRound& round, const wire::CommitT
     const bool counted = found != buckets.end();
     for (auto& [which, cache] : encoders_) {
       cache.get(bucket, round.plan->key().epoch)
-          .settle(
-              counted ? std::span<const ByteSpan>(found->combined) : std::span<const ByteSpan>(),
-              counted);
+          .settle(counted ? own_results(found->combined) : std::vector<ByteSpan>(), counted);
     }
   }
   forget_shares(round);

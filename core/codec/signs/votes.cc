@@ -158,6 +158,8 @@ class VoteCodec final : public Codec {
   // The majority's sign differs on purpose from the sum of the sent signs, so no residual may be
   // kept.
   bool conserves() const override { return false; }
+  // A vote is the same in every round.
+  bool outlives_round() const override { return true; }
 
   std::unique_ptr<Encoder> make_encoder(std::uint32_t) const override {
     return std::make_unique<VoteEncoder>(*this);

@@ -99,6 +99,8 @@ class DgcCodec final : public OwnPlacesCodec {
 
   // u and v hold back values in their own form, so an outer residual would count them twice.
   bool conserves() const override { return false; }
+  // settle() masks what the last encoded payload has sent.
+  bool outlives_round() const override { return false; }
   std::unique_ptr<Encoder> make_encoder(std::uint32_t values) const override {
     return std::make_unique<DgcEncoder>(*this, options_, values);
   }

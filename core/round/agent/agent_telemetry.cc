@@ -89,7 +89,9 @@ void AgentTelemetry::send_speeds() {
 
 std::unique_ptr<wire::CapabilitiesT> AgentTelemetry::capabilities_to_send() {
   speeds_unsent_ = false;
-  return std::make_unique<wire::CapabilitiesT>(capabilities_);
+  auto capabilities = std::make_unique<wire::CapabilitiesT>(capabilities_);
+  capabilities->features.emplace_back(wire::kStandaloneFeature);
+  return capabilities;
 }
 
 }  // namespace tributary

@@ -20,6 +20,13 @@ ConversationTimes times_of(const CoordinatorConfig& config) {
           .retries_max = config.retries_max};
 }
 
+bool decodes_standalone(const wire::Capabilities* capabilities) {
+  if (!capabilities || !capabilities->features()) return false;
+  return std::ranges::any_of(*capabilities->features(), [](const flatbuffers::String* feature) {
+    return feature->string_view() == wire::kStandaloneFeature;
+  });
+}
+
 }  // namespace
 
 // A session is bound to its connection. A frame with a valid session number on another connection
@@ -167,6 +174,7 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
       hello.capabilities()->device()->model()) {
     made->device_model = hello.capabilities()->device()->model()->str();
   }
+  made->decodes_standalone = decodes_standalone(hello.capabilities());
   for (std::uint32_t i = 0; hello.holdings() && i < hello.holdings()->size(); ++i) {
     hello.holdings()->Get(i)->UnPackTo(&made->holdings.emplace_back());
   }

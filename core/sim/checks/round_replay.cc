@@ -147,16 +147,13 @@ Status RoundReplay::play_bucket(const CommitRecord& record, const RoundPlan& pla
     const StageCall call = {.round = plan.context(bucket, *rank),
                             .combined = std::span(committed.combined).first(bucket.last_stage())};
     FloatVector decoded(bucket.values);
-    TRIBUTARY_TRY(bucket.codec->decode(call, payload, decoded));
+    TRIBUTARY_TRY(decode_contribution(bucket, call, payload, decoded));
     balance.count(decoded, 1);
     TRIBUTARY_TRY(account->committed(key, bucket.first_value, std::move(decoded)));
   }
   if (bucket.codec->lossy() && !bucket.keeps_error()) return {};
-  const StageCall call = {.round = plan.context(bucket),
-                          .combined = std::span(committed.combined).first(bucket.last_stage()),
-                          .contributors = committed.contributors};
-  FloatVector result(bucket.values);
-  TRIBUTARY_TRY(bucket.codec->decode(call, committed.combined.back(), result));
+  FloatVector result;
+  TRIBUTARY_TRY(decode_bucket(plan, committed, {}, result));
   balance.count_kept(bucket, aggregator_residual_, record.aggregator_residual);
   balance.count(result, -1);
   // The tolerance allows one rounding for each contributor and one for the result.

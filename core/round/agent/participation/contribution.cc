@@ -7,6 +7,7 @@
 
 #include "core/codec/error_feedback.h"
 #include "core/codec/payload.h"
+#include "core/round/common/plan/standalone_payload.h"
 
 namespace tributary {
 
@@ -16,7 +17,9 @@ void Contribution::begin(AgentRound& round) {
 }
 
 void Contribution::cut_off(Outgoing::Payload payload) {
+  if (round_->plan().by_peers()) return;
   const PlannedBucket& bucket = round_->plan().buckets()[payload.bucket];
+  late_.insert(bucket.index);
   if (!payload.outlives_round) return;
   if (payload.encoded_round == 0) payload.encoded_round = round_->key().round;
   carried_.insert_or_assign(bucket.index, Carried{.bucket = bucket,
@@ -24,16 +27,36 @@ void Contribution::cut_off(Outgoing::Payload payload) {
                                                   .updates = updates_encoded_[bucket.index]});
 }
 
+// A payload that counts in the round in which it was encoded is not late.
 void Contribution::committed(const Bitmap& counted) {
+  std::erase_if(late_, [&](std::uint32_t bucket) {
+    return counted.test(bucket) && !carried_.contains(bucket);
+  });
   std::erase_if(carried_, [&](const auto& item) { return counted.test(item.first); });
   for (std::uint32_t bucket = 0; bucket < counted.size(); ++bucket) {
     if (counted.test(bucket)) counted_last_[bucket] = round_->key().round;
   }
 }
 
+void Contribution::failed() {
+  for (const PlannedBucket& bucket : round_->plan().buckets()) {
+    if (!bucket.allows_standalone) continue;
+    drop_carried(bucket.index);
+    late_.erase(bucket.index);
+  }
+}
+
+void Contribution::drop_carried(std::uint32_t bucket) {
+  const auto carried = carried_.find(bucket);
+  if (carried == carried_.end()) return;
+  parts_.upload.drop(carried->second.payload);
+  carried_.erase(carried);
+}
+
 void Contribution::forget() {
   for (const auto& [bucket, carried] : carried_) parts_.upload.drop(carried.payload);
   carried_.clear();
+  late_.clear();
   updates_encoded_.clear();
   counted_last_.clear();
 }
@@ -94,7 +117,6 @@ void Contribution::encode_stages(std::uint32_t number) {
       }
       return;
     }
-    ++work.encoded;
   }
 }
 
@@ -119,10 +141,11 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
                           .keep = bucket.keep,
                           .facts = &round_->cost().encoding};
   TRIBUTARY_ASSIGN(Outgoing::Payload payload, make_payload(bucket, call));
+  work.encoded = std::min(payload.stage + 1, bucket.stages());
   // Nothing to send: either this agent is not the root, or the stage has closed and was encoded
   // only to advance the encoder.
-  if (payload.bytes->empty() || stage < work.combined.size()) return {};
-  if (stage < bucket.last_stage()) {
+  if (payload.bytes->empty() || payload.stage < work.combined.size()) return {};
+  if (payload.stage < bucket.last_stage()) {
     parts_.upload.add(std::move(payload));
     return {};
   }
@@ -135,31 +158,50 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
   return {};
 }
 
-// Encodes the stage of the call, or takes the payload whose upload has outlived an earlier round.
+// Encodes the stage of the call or a standalone payload, or takes the payload whose upload has
+// outlived an earlier round.
 Result<Outgoing::Payload> Contribution::make_payload(const PlannedBucket& bucket,
                                                      const StageCall& call) {
-  const auto carried = carried_.find(bucket.index);
-  if (carried != carried_.end() && carried->second.bucket.same_as(bucket) &&
-      carried->second.updates == parts_.updates.residual().stamp().updates_taken &&
-      carried->second.payload.encoded_round < round_->key().round) {
-    ++round_->mechanisms().uploads_continued;
-    return carried->second.payload;
+  if (call.stage() == 0) {
+    if (std::optional<Outgoing::Payload> carried = take_carried(bucket)) return std::move(*carried);
+    drop_carried(bucket.index);
   }
-  if (carried != carried_.end()) {
-    parts_.upload.drop(carried->second.payload);
-    carried_.erase(carried);
-  }
-  Bytes payload;
-  Encoder& encoder = parts_.encoders.get(bucket, round_->key().epoch);
-  TRIBUTARY_TRY(encoder.encode(call, parts_.updates.input_of(bucket), payload));
+  TRIBUTARY_ASSIGN(Outgoing::Payload payload, encode_payload(bucket, call));
   updates_encoded_[bucket.index] = parts_.updates.residual().stamp().updates_taken;
   if (call.stage() == 0) {
     round_->count_encoded(bucket, call.execution, call.optimizer != nullptr);
   }
+  return payload;
+}
+
+std::optional<Outgoing::Payload> Contribution::take_carried(const PlannedBucket& bucket) {
+  const auto carried = carried_.find(bucket.index);
+  if (carried == carried_.end() || !carried->second.bucket.same_as(bucket) ||
+      carried->second.payload.stage != bucket.outliving_stage() ||
+      carried->second.updates != parts_.updates.residual().stamp().updates_taken ||
+      carried->second.payload.encoded_round >= round_->key().round) {
+    return std::nullopt;
+  }
+  ++round_->mechanisms().uploads_continued;
+  return carried->second.payload;
+}
+
+Result<Outgoing::Payload> Contribution::encode_payload(const PlannedBucket& bucket,
+                                                       const StageCall& call) {
+  const std::span<const float> input = parts_.updates.input_of(bucket);
+  auto stage = static_cast<std::uint32_t>(call.stage());
+  Bytes bytes;
+  if (stage == 0 && bucket.allows_standalone && late_.contains(bucket.index)) {
+    stage = bucket.standalone_stage();
+    TRIBUTARY_ASSIGN(bytes, encode_standalone(*bucket.codec, call, input));
+  } else {
+    Encoder& encoder = parts_.encoders.get(bucket, round_->key().epoch);
+    TRIBUTARY_TRY(encoder.encode(call, input, bytes));
+  }
   return Outgoing::Payload{.bucket = bucket.index,
-                           .stage = static_cast<std::uint32_t>(call.stage()),
-                           .bytes = std::make_shared<const Bytes>(std::move(payload)),
-                           .outlives_round = bucket.outlives_round()};
+                           .stage = stage,
+                           .bytes = std::make_shared<const Bytes>(std::move(bytes)),
+                           .outlives_round = bucket.outliving_stage() == stage};
 }
 
 Result<ContributionPart> Contribution::part_of(const PlannedBucket& bucket, const StageCall& call,
@@ -171,7 +213,7 @@ Result<ContributionPart> Contribution::part_of(const PlannedBucket& bucket, cons
   if (!bucket.keeps_error()) return part;
   auto left = std::make_shared<FloatVector>(bucket.values);
   parts_.scratch.resize(bucket.values);
-  TRIBUTARY_TRY(bucket.codec->decode(call, *payload.bytes, parts_.scratch));
+  TRIBUTARY_TRY(decode_contribution(bucket, call, *payload.bytes, parts_.scratch));
   keep_residual(call.execution, parts_.updates.input_of(bucket), parts_.scratch, *left);
   part.if_committed = std::move(left);
   return part;
@@ -217,7 +259,9 @@ void Contribution::send(LastPayloads payloads) {
   });
   for (Outgoing::Payload& payload : payloads) {
     // Closed while the record was stored.
-    if (round_->work()[payload.bucket].combined.size() > payload.stage) continue;
+    const PlannedBucket& bucket = round_->plan().buckets()[payload.bucket];
+    const std::uint32_t stage = std::min(payload.stage, bucket.last_stage());
+    if (round_->work()[payload.bucket].combined.size() > stage) continue;
     parts_.upload.add(std::move(payload));
   }
 }

@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -43,9 +45,13 @@ class Contribution {
   void begin(AgentRound& round);
   // Ends the round. Payloads that are not stored yet are not sent.
   void end();
-  // The last stage of the payload's bucket has closed before its upload was complete. If the bucket
-  // is the same in the next round and its payload outlives this one, the upload continues there.
+  // The stage of the payload has closed before its upload was complete. If the bucket is the same
+  // in the next round and its payload outlives this one, the upload continues there. Otherwise the
+  // bucket's next payload is a standalone one, if the plan allows it.
   void cut_off(Outgoing::Payload payload);
+  // The round that has begun ends without a commit. Perhaps its stages lacked the payloads that a
+  // standalone one replaces, so the next attempt gets them.
+  void failed();
   // The round that has begun is committed with these buckets of this agent. Their payloads are not
   // sent again.
   void committed(const Bitmap& counted);
@@ -78,6 +84,9 @@ class Contribution {
 
   void encode(std::uint32_t bucket);
   Result<Outgoing::Payload> make_payload(const PlannedBucket& bucket, const StageCall& call);
+  std::optional<Outgoing::Payload> take_carried(const PlannedBucket& bucket);
+  Result<Outgoing::Payload> encode_payload(const PlannedBucket& bucket, const StageCall& call);
+  void drop_carried(std::uint32_t bucket);
   void encode_stages(std::uint32_t bucket);
   void drop_input(const PlannedBucket& bucket);
   Status encode_stage(const PlannedBucket& bucket, BucketWork& work, std::uint32_t stage);
@@ -96,6 +105,7 @@ class Contribution {
   LastPayloads unsent_;                       // to be stored before they are sent
   LastPayloads storing_;                      // sent when the running record is stored
   std::map<std::uint32_t, Carried> carried_;  // by bucket
+  std::set<std::uint32_t> late_;              // buckets whose last upload took longer than a round
   std::map<std::uint32_t, std::uint64_t> updates_encoded_;  // by bucket, in its last payload
   std::map<std::uint32_t, std::uint64_t> counted_last_;  // the last round that counted each bucket
 };

@@ -28,21 +28,39 @@ class SomeContribution : public testing::Test {
   }
 
   // The upload of bucket 0 is cut off in round 1, which does not count it; round 2 begins.
-  void begin_after_a_cut() {
-    begin({});
+  void begin_after_a_cut(const round_testing::Planned& planned = {}) {
+    begin(planned);
     contribution_.encode_all();
     agent_.store_all();
     upload_.pump();
-    auto payload = upload_.close_stage(0, 0);
+    cut_off(0);
+    begin_next(2, planned, Bitmap(2));
+  }
+  void cut_off(std::uint32_t stage) {
+    auto payload = upload_.close_stage(0, stage);
     ASSERT_TRUE(payload);
     contribution_.cut_off(*payload);
-    contribution_.committed(Bitmap(2));
+  }
+  // The round ends with these buckets of the agent, and another one begins.
+  void begin_next(std::uint64_t round, const round_testing::Planned& planned,
+                  const Bitmap& counted) {
+    contribution_.committed(counted);
     upload_.end();
-    updates_.residual().settle_excluded(round_->key());
-    round_ = std::make_unique<AgentRound>(agent_.round_plan(2));
+    updates_.residual().settle(round_->key(), counted);
+    round_ = std::make_unique<AgentRound>(agent_.round_plan(round, planned));
     round_->take_part_as(0);
     upload_.begin(*round_);
     contribution_.begin(*round_);
+  }
+  // Sends the payloads of all buckets. Returns the stage of the payload of bucket 0.
+  std::uint32_t sent_stage() {
+    contribution_.encode_all();
+    agent_.store_all();
+    upload_.pump();
+    for (const std::uint32_t stage : {0u, 1u, 2u}) {
+      if (bulk().has({.round = round_->key(), .bucket = 0, .stage = stage})) return stage;
+    }
+    return UINT32_MAX;
   }
 
   BulkSender& bulk() { return agent_.session.conversation()->bulk(); }
@@ -91,6 +109,52 @@ TEST_F(SomeContribution, APayloadThatLacksALaterUpdateIsEncodedAnew) {
   agent_.store_all();
   EXPECT_EQ(round_->mechanisms().uploads_continued, 0u);
   EXPECT_FALSE(bulk().has({.round = agent_.round_plan(1)->key()})) << "it lacks the later update";
+}
+
+constexpr std::uint32_t kStandaloneStage = 2;  // int8_shared has two stages
+
+round_testing::Planned with_standalone() { return {.codec = "int8_shared", .standalone = true}; }
+
+TEST_F(SomeContribution, IsStandaloneAfterACut) {
+  begin_after_a_cut(with_standalone());
+  round_->begin_work(1);
+  EXPECT_EQ(sent_stage(), kStandaloneStage);
+  EXPECT_EQ(updates_.residual().undecided().back().parts.size(), 1u) << "of the other, stage 0";
+  cut_off(kStandaloneStage);
+  begin_next(3, with_standalone(), Bitmap(2));
+  round_->begin_work(1);
+  contribution_.encode_all();
+  EXPECT_EQ(round_->mechanisms().uploads_continued, 1u);
+}
+
+TEST_F(SomeContribution, IsNotStandaloneIfThePlanDoesNotAllowIt) {
+  begin_after_a_cut({.codec = "int8_shared"});
+  round_->begin_work(1);
+  EXPECT_EQ(sent_stage(), 0u);
+}
+
+TEST_F(SomeContribution, IsNotStandaloneAfterOneThatWasInTime) {
+  begin_after_a_cut(with_standalone());
+  round_->begin_work(1);
+  EXPECT_EQ(sent_stage(), kStandaloneStage);
+  Bitmap counted(2);
+  counted.set(0);
+  begin_next(3, with_standalone(), counted);
+  updates_.take(round_->plan(), 0, all(1));
+  round_->begin_work(3);
+  EXPECT_EQ(sent_stage(), 0u);
+}
+
+TEST_F(SomeContribution, IsNotStandaloneInTheNextAttemptAtARound) {
+  begin_after_a_cut(with_standalone());
+  round_->begin_work(1);
+  EXPECT_EQ(sent_stage(), kStandaloneStage);
+  contribution_.failed();
+  round_testing::Planned again = with_standalone();
+  again.attempt = 1;
+  begin_next(2, again, Bitmap(2));
+  round_->begin_work(1);
+  EXPECT_EQ(sent_stage(), 0u);
 }
 
 TEST_F(SomeContribution, UploadsTheStoredPayload) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/round/agent/round/layer_bits.h"
+#include "core/round/common/plan/standalone_payload.h"
 
 namespace tributary {
 
@@ -62,7 +63,11 @@ void Participation::close() {
     if (round_->work()[bucket.index].encoded == 0) continue;
     if (Encoder* encoder = encoders_.find(bucket)) encoder->settle({}, false);
   }
-  if (round_->plan().by_peers()) peers_.clear_cache();
+  if (round_->plan().by_peers()) {
+    peers_.clear_cache();
+  } else {
+    contribution_.failed();
+  }
   if (round_->plan().exchanges() > 1) {
     encoders_.clear();
     // Stores the updates of finished exchanges, so that a crash after this does not lose them.
@@ -142,11 +147,13 @@ void Participation::follow(RoundExchange::Next next) {
 // An agent that missed the stage still encodes the next one from the combined payload, so a late
 // agent can catch up within the round.
 void Participation::stage_closed(std::uint32_t bucket) {
+  const RoundPlan& plan = round_->plan();
   const auto closed = static_cast<std::uint32_t>(round_->work()[bucket].combined.size());
-  if (auto payload = upload_.close_stage(bucket, closed - 1)) {
+  // The last stage is also the end for a standalone payload.
+  const bool last = closed == plan.buckets()[bucket].stages();
+  if (auto payload = upload_.close_stage(bucket, last ? closed : closed - 1)) {
     contribution_.cut_off(std::move(*payload));
   }
-  const RoundPlan& plan = round_->plan();
   if (plan.by_peers() || round_->withdrawn()) return;
   if (!contribution_.has_input(plan.buckets()[bucket])) return;
   contribution_.encode_next(bucket);
@@ -229,7 +236,7 @@ void Participation::settle_encoders(const wire::CommitT& commit, const Bitmap& c
         outcomes, [&](const auto& each) { return each->bucket == bucket.index; });
     const BucketWork& work = round_->work()[bucket.index];
     encoders_.get(bucket, round_->key().epoch)
-        .settle(committed ? work.spans(bucket.stages()) : none,
+        .settle(committed ? own_results(work.spans(bucket.stages())) : none,
                 committed && counted.test(bucket.index));
   }
 }

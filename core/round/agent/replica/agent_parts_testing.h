@@ -56,6 +56,7 @@ struct Planned {
   std::uint32_t attempt = 0;
   std::vector<std::string> trials = {};
   double weight = 1;
+  bool standalone = false;
 };
 
 // The parts of an agent that all other parts require.
@@ -88,6 +89,7 @@ struct AgentParts : ContextParts {
                                            .payload_bytes = 1024,
                                            .collective = planned.collective,
                                            .exchanges_per_round = planned.exchanges,
+                                           .standalone = planned.standalone,
                                            .trials = planned.trials,
                                            .trial_s = 1});
     EXPECT_TRUE(made.ok()) << made.status().text();

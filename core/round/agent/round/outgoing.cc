@@ -30,12 +30,11 @@ std::optional<Outgoing::Payload> Outgoing::cancel(std::uint32_t bucket, std::uin
                                                   const Session& session) {
   std::optional<Payload> cut_off;
   std::erase_if(items_, [&](const Item& item) {
-    // Payloads of earlier stages are of no use either.
     const bool over = item.payload.bucket == bucket && item.payload.stage <= stage;
     if (over && item.state == State::sent && !item.payload.outlives_round) {
       session.stop(item.payload);
     }
-    if (over && item.payload.stage == stage && item.begun) cut_off = item.payload;
+    if (over && item.begun) cut_off = item.payload;
     return over;
   });
   return cut_off;

@@ -53,8 +53,9 @@ class Outgoing {
   // Payloads whose uploads began in an earlier round are announced when the session has sent all of
   // them. The receipts name the first byte that the coordinator lacks of each.
   void add(Payload payload);
-  // Drops a payload whose stage has closed. Returns it if a part of it was sent and no receipt has
-  // confirmed it. The session goes on sending it if it outlives the round.
+  // Drops the payloads of a bucket up to a stage that has closed. Returns one of which a part was
+  // sent and that no receipt has confirmed. The session goes on sending it if it outlives the
+  // round.
   std::optional<Payload> cancel(std::uint32_t bucket, std::uint32_t stage, const Session& session);
   void stop_all(const Session& session);
   // Handles a receipt: the payload is complete, must wait, or is called.

@@ -29,8 +29,8 @@ class RoundUpload {
 
   // --- while a round has begun ---
   void add(Outgoing::Payload payload) { outgoing_.add(std::move(payload)); }
-  // Drops the payload of a closed stage. Requires an open session. Returns the payload if its
-  // upload had begun. The session goes on sending it if it outlives the round.
+  // Drops the bucket's payloads up to a closed stage. Requires an open session. Returns the payload
+  // whose upload had begun. The session goes on sending it if it outlives the round.
   std::optional<Outgoing::Payload> close_stage(std::uint32_t bucket, std::uint32_t stage) {
     return outgoing_.cancel(bucket, stage, streams());
   }

@@ -169,6 +169,7 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
     plan.exchanges.push_back(std::move(exchange));
   }
   plan.exchanges_per_round = request.exchanges_per_round;
+  plan.standalone = request.standalone;
   TRIBUTARY_TRY(add_buckets(job, request, bounds, cache, plan));
   plan.reason = std::make_unique<wire::ReasonT>();
   plan.reason->trigger = request.trigger;

@@ -22,6 +22,7 @@ struct PlanRequest {
   std::uint32_t payloads_in_flight_max = 1;
   wire::Collective collective = wire::Collective::star;
   std::uint32_t exchanges_per_round = 1;
+  bool standalone = false;  // every member decodes results that contain standalone payloads
   // Upper bound; 0: determined by the policy and the number of members.
   std::uint64_t bucket_values = 0;
   // Share of the values that each member keeps, for codecs with an own_share(). Empty: all keep the

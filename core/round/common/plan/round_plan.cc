@@ -4,9 +4,11 @@
 
 #include <algorithm>
 
+#include "core/codec/error_feedback.h"
 #include "core/codec/payload.h"
 #include "core/codec/registry.h"
 #include "core/collective/side_by_side.h"
+#include "core/round/common/plan/standalone_payload.h"
 #include "core/update/buckets.h"
 
 namespace tributary {
@@ -130,11 +132,9 @@ std::uint64_t PlannedBucket::stage_bytes_max(std::uint32_t agents) const {
   return side_by_side ? (payload_bytes + kAgentBytes) * agents : payload_bytes;
 }
 
-// A receiver decodes each gathered payload by itself. The place of an addend in a sum may follow
-// from the round, unless its bytes are the values.
-bool PlannedBucket::outlives_round() const {
-  if (stages() > 1 || !keeps_residual()) return false;
-  return codec->stages()[0].combine == Combine::gather || !codec->lossy();
+std::optional<std::uint32_t> PlannedBucket::outliving_stage() const {
+  if (codec->outlives_round()) return 0;
+  return allows_standalone ? std::optional(standalone_stage()) : std::nullopt;
 }
 
 Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan,
@@ -169,6 +169,10 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
     }
     TRIBUTARY_ASSIGN(std::vector<LayerRun> layers, layers_of(bucket, exchange, job.layers()));
     const bool side_by_side = stays_side_by_side(exchange.collective, *codec);
+    // The residual takes what a standalone payload lacks.
+    const bool allows_standalone = plan.standalone &&
+                                   exchange.collective == wire::Collective::star &&
+                                   !codec->outlives_round() && codec->conserves();
     made->buckets_.push_back({.index = i,
                               .exchange = i / each,
                               .place = i % each,
@@ -178,7 +182,8 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
                               .part_bytes = exchange.payload_bytes,
                               .keep = exchange.ratio,
                               .layers = std::move(layers),
-                              .side_by_side = side_by_side});
+                              .side_by_side = side_by_side,
+                              .allows_standalone = allows_standalone});
   }
   return std::shared_ptr<const RoundPlan>(std::move(made));
 }
@@ -237,7 +242,32 @@ Status decode_side_by_side(const RoundPlan& plan, const PlannedBucket& bucket, S
   return {};
 }
 
+// The late payloads are added in the order in which the result has them.
+Status decode_with_late(const PlannedBucket& bucket, StageCall call, ByteSpan result,
+                        FloatVector& sum) {
+  TRIBUTARY_ASSIGN(const ResultPayloads payloads, split_result(result));
+  if (payloads.late.empty()) return bucket.codec->decode(call, result, sum);
+  if (payloads.own.empty()) {
+    std::ranges::fill(sum, 0.0f);
+  } else {
+    call.contributors = contributors_stated(payloads.own);
+    TRIBUTARY_TRY(bucket.codec->decode(call, payloads.own, sum));
+  }
+  FloatVector values(bucket.values);
+  for (const ByteSpan late : payloads.late) {
+    TRIBUTARY_TRY(decode_late(*bucket.codec, call, late, values));
+    add_values(call.execution, values, sum);
+  }
+  return {};
+}
+
 }  // namespace
+
+Status decode_contribution(const PlannedBucket& bucket, const StageCall& call, ByteSpan payload,
+                           std::span<float> values) {
+  return is_standalone(payload) ? decode_standalone(*bucket.codec, call, payload, values)
+                                : bucket.codec->decode(call, payload, values);
+}
 
 Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
                      const Execution& execution, FloatVector& sum) {
@@ -249,7 +279,7 @@ Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
   sum.resize(bucket.values);
   const ByteSpan result = committed.combined.back();
   Status status = bucket.side_by_side ? decode_side_by_side(plan, bucket, call, result, sum)
-                                      : bucket.codec->decode(call, result, sum);
+                                      : decode_with_late(bucket, call, result, sum);
   if (status.ok()) return {};
   return std::move(status).at(fmt::format("bucket {}", committed.bucket));
 }

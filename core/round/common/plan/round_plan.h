@@ -54,6 +54,8 @@ struct PlannedBucket {
   // Peers do not combine the payloads of the last stage; the result is the sequence of all payloads
   // (core/collective/side_by_side.h).
   bool side_by_side = false;
+  // A late agent may send a standalone payload (standalone_payload.h).
+  bool allows_standalone = false;
 
   std::uint32_t stages() const { return static_cast<std::uint32_t>(codec->stages().size()); }
   std::uint32_t last_stage() const { return stages() - 1; }
@@ -63,9 +65,11 @@ struct PlannedBucket {
   bool keeps_residual() const { return codec->conserves(); }
   // True if the encoding error stays in the residual as well.
   bool keeps_error() const { return codec->keeps_error(); }
-  // True if an agent's payload has the same values in every round: a decoder needs nothing of the
-  // round in which it was encoded, and the residual takes what the payload lacks.
-  bool outlives_round() const;
+  // The number of a standalone payload in place of a stage's.
+  std::uint32_t standalone_stage() const { return stages(); }
+  // The stage whose payload a later round may count, so that its upload goes on when the stage has
+  // closed; empty: none.
+  std::optional<std::uint32_t> outliving_stage() const;
   // True if the other bucket has the same values and the same codec.
   bool same_as(const PlannedBucket& other) const {
     return first_value == other.first_value && values == other.values &&
@@ -132,6 +136,11 @@ struct CommittedBucket {
   std::uint32_t contributors = 1;
   std::vector<ByteSpan> combined;  // combined payloads of all stages
 };
+
+// Writes the values of one agent's contribution: its payload of the last stage, or a standalone
+// payload.
+Status decode_contribution(const PlannedBucket& bucket, const StageCall& call, ByteSpan payload,
+                           std::span<float> values);
 
 // Writes the sum over a bucket's contributors. Returns the codec's error for a bad payload.
 Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,

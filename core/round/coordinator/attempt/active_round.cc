@@ -46,8 +46,23 @@ bool ActiveRound::awaits(const BucketAggregation& bucket, std::uint32_t member) 
   return !state.missed_stage || (bucket.stage() > *state.missed_stage && bucket.in_step(member));
 }
 
+// Late members may send standalone payloads, which take no part in the stages before the last.
 std::uint32_t ActiveRound::least(const BucketAggregation& bucket) const {
-  return bucket.takes_one() ? 1 : plan_->wire().quorum;
+  if (bucket.takes_one()) return 1;
+  const std::uint32_t quorum = plan_->wire().quorum;
+  if (bucket.at_last_stage() || !bucket.bucket().allows_standalone) return quorum;
+  return quorum - std::min(quorum - 1, late_);
+}
+
+void ActiveRound::miss(std::uint32_t member, std::uint32_t stage) {
+  std::optional<std::uint32_t>& missed = members_[member].missed_stage;
+  if (!missed) ++late_;
+  missed = std::max(missed.value_or(0), stage);
+}
+
+void ActiveRound::await_again(std::uint32_t member) {
+  if (members_[member].missed_stage) --late_;
+  members_[member].missed_stage.reset();
 }
 
 bool ActiveRound::any_open() const {

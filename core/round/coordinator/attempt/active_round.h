@@ -5,6 +5,7 @@
 // per bucket, independent of the number of members, plus the finished payloads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,7 +27,8 @@ struct RoundMember {
   bool withdrawn = false;
   bool part_arrived = false;  // at least one payload part has arrived
   // The stage that has closed without it, in this attempt or before; empty: none has, or its upload
-  // from earlier rounds is complete. Its payloads that arrive in time count all the same.
+  // from earlier rounds is complete. Its payloads that arrive in time count all the same. Changed
+  // only by ActiveRound.
   std::optional<std::uint32_t> missed_stage = {};
   // The round for which its newest update was trained.
   std::uint64_t trained_round = 0;
@@ -48,7 +50,11 @@ struct RoundMember {
 class ActiveRound {
  public:
   ActiveRound(std::shared_ptr<const RoundPlan> plan, std::vector<RoundMember> members)
-      : plan_(std::move(plan)), members_(std::move(members)), sizes_(*plan_) {}
+      : plan_(std::move(plan)),
+        members_(std::move(members)),
+        sizes_(*plan_),
+        late_(static_cast<std::uint32_t>(std::ranges::count_if(
+            members_, [](const RoundMember& each) { return each.missed_stage.has_value(); }))) {}
 
   // Begins the aggregation of all buckets. `residual` is the aggregator's residual for the whole
   // model; empty if it keeps none. It must outlive the object.
@@ -61,6 +67,10 @@ class ActiveRound {
   const std::vector<RoundMember>& members() const { return members_; }
   std::vector<std::unique_ptr<BucketAggregation>>& buckets() { return buckets_; }
   const std::vector<std::unique_ptr<BucketAggregation>>& buckets() const { return buckets_; }
+
+  // A stage closes without the member, or its upload from earlier rounds is complete.
+  void miss(std::uint32_t member, std::uint32_t stage);
+  void await_again(std::uint32_t member);
 
   // True if the bucket's open stage waits for the member's payload. It does not wait for a member
   // that has missed this stage or a later one, nor for one that has missed an earlier stage, unless
@@ -97,6 +107,7 @@ class ActiveRound {
   std::vector<RoundMember> members_;
   std::vector<std::unique_ptr<BucketAggregation>> buckets_;
   UploadSizes sizes_;
+  std::uint32_t late_ = 0;  // members that have missed a stage
   // By bucket: a member that its open stage waited for. While it is still awaited, complete() asks
   // for no other member, so that it need not ask for all of them at each payload.
   mutable std::vector<std::uint32_t> awaited_;

@@ -25,7 +25,8 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
     return false;
   }
   const std::uint64_t bytes = part.stage_bytes();
-  const IncomingKey key{.bucket = part.bucket(), .member = member};
+  const bool standalone = part.stage() == bucket.bucket().standalone_stage();
+  const IncomingKey key{.bucket = part.bucket(), .member = member, .standalone = standalone};
   if (!bucket.open() || part.stage() < bucket.stage() || bucket.has(member)) {
     // A later round counts it.
     if (!bucket.has(member) && carried_.take(session.agent_id, part, payload)) return false;
@@ -34,7 +35,7 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
     send_receipt(session, part.bucket(), part.stage(), bytes, budget_.window());
     return false;
   }
-  if (part.stage() > bucket.stage()) {
+  if (!standalone && part.stage() > bucket.stage()) {
     if (round_.plan().by_peers()) return false;  // an earlier stage was lost: both are sent again
     context_.refuse(session, "mismatch", "a stage that is not open yet", round_.key());
     return false;
@@ -46,7 +47,7 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
     send_receipt(session, part.bucket(), part.stage(), bytes, budget_.window());
     incoming_.erase(key);
     call_waiting();
-    take_payload(session, member, bucket, payload);
+    take_payload(session, key, bucket, payload);
     return true;
   }
   // A late member's payload that found no memory of this attempt is kept for a later round.
@@ -71,12 +72,12 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
   const Bytes whole = place->release();
   incoming_.erase(key);
   call_waiting();
-  take_payload(session, member, bucket, whole);
+  take_payload(session, key, bucket, whole);
   return true;
 }
 
-void Admission::take_payload(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
-                             ByteSpan payload) {
+void Admission::take_payload(AgentSession& session, const IncomingKey& key,
+                             BucketAggregation& bucket, ByteSpan payload) {
   const std::size_t bytes = payload.size();
   Bytes aligned;
   // An error here ends neither the attempt nor the session: the payload counts as arrived and
@@ -86,11 +87,12 @@ void Admission::take_payload(AgentSession& session, std::uint32_t member, Bucket
     aligned.assign(payload.begin(), payload.end());
     payload = aligned;
   }
-  const Status status =
-      round_.plan().by_peers() ? bucket.take_result(payload) : bucket.add(member, payload);
+  const Status status = round_.plan().by_peers() ? bucket.take_result(payload)
+                        : key.standalone         ? bucket.add_standalone(key.member, payload)
+                                                 : bucket.add(key.member, payload);
   if (status.ok()) return;
   if (status.code() == StatusCode::not_finite) {
-    round_.members()[member].fault =
+    round_.members()[key.member].fault =
         fmt::format("bucket {}: {}", bucket.bucket().index, status.text());
   }
   context_.note(
@@ -117,12 +119,14 @@ void Admission::call_waiting() {
     AgentSession* const session =
         context_.roster.by_session(round_.members()[next->member].session);
     const BucketAggregation& bucket = *round_.buckets()[next->bucket];
+    const std::uint32_t stage =
+        next->standalone ? bucket.bucket().standalone_stage() : bucket.stage();
     // The payload is not needed any more; its memory goes to the next one.
     if (!session || !bucket.open() || bucket.has(next->member)) {
       incoming_.erase(*next);
       continue;
     }
-    send_receipt(*session, next->bucket, bucket.stage(), 0, budget_.window());
+    send_receipt(*session, next->bucket, stage, 0, budget_.window());
   }
 }
 
@@ -138,9 +142,10 @@ void Admission::take_announcement(AgentSession& session, std::uint32_t member,
   if (!bucket.open() || receipt.stage() < bucket.stage() || bucket.has(member)) {
     return send_receipt(session, receipt.bucket(), receipt.stage(), bytes, budget_.window());
   }
-  if (receipt.stage() > bucket.stage()) return;
-  const IncomingKey key{.bucket = receipt.bucket(), .member = member};
-  const bool outlives = bucket.bucket().outlives_round();
+  const bool standalone = receipt.stage() == bucket.bucket().standalone_stage();
+  if (standalone ? !bucket.bucket().allows_standalone : receipt.stage() > bucket.stage()) return;
+  const IncomingKey key{.bucket = receipt.bucket(), .member = member, .standalone = standalone};
+  const bool outlives = bucket.bucket().outliving_stage() == receipt.stage();
   if (outlives) {
     if (receipt.encoded_round() > 0 && postponed(session.agent_id, member)) {
       return send_receipt(session, receipt.bucket(), receipt.stage(), 0, 0);
@@ -154,7 +159,8 @@ void Admission::take_announcement(AgentSession& session, std::uint32_t member,
     const bool late = round_.members()[member].missed_stage.has_value();
     if (!late || !outlives || !carried_.fits(bytes)) return;
     incoming_.erase(key);
-    carried_.await({.agent_id = session.agent_id, .bucket = key.bucket}, round_.key().round, bytes);
+    carried_.await({.agent_id = session.agent_id, .bucket = key.bucket}, round_.key().round,
+                   receipt.stage(), bytes);
     return send_receipt(session, receipt.bucket(), receipt.stage(), 0, budget_.window());
   }
   if (place->size() != bytes) {
@@ -165,7 +171,7 @@ void Admission::take_announcement(AgentSession& session, std::uint32_t member,
   // payload counts only by a message of this attempt.
   const std::uint64_t received = std::min(place->from_start(), bytes - 1);
   // The stages of this round wait for the rest of a complete upload, which takes a round trip.
-  if (place->complete()) round_.members()[member].missed_stage.reset();
+  if (place->complete()) round_.await_again(member);
   send_receipt(session, receipt.bucket(), receipt.stage(), received, budget_.window());
 }
 
@@ -202,7 +208,8 @@ std::uint64_t Admission::encoded_round(const IncomingKey& key) const {
 // may still be on its way.
 void Admission::stage_closed(std::uint32_t bucket) {
   const BucketAggregation& closing = *round_.buckets()[bucket];
-  if (closing.bucket().outlives_round() && !round_.plan().by_peers()) {
+  const std::optional<std::uint32_t> outliving = closing.bucket().outliving_stage();
+  if (outliving && closing.at_last_stage() && !round_.plan().by_peers()) {
     for (std::uint32_t i = 0; i < round_.members().size(); ++i) {
       const RoundMember& member = round_.members()[i];
       const std::string& agent_id = membership_.members()[i].agent_id;
@@ -211,20 +218,23 @@ void Admission::stage_closed(std::uint32_t bucket) {
         carried_.counted(agent_id, bucket);
         continue;
       }
-      const IncomingKey key{.bucket = bucket, .member = i};
+      const IncomingKey key{.bucket = bucket,
+                            .member = i,
+                            .standalone = *outliving == closing.bucket().standalone_stage()};
       std::optional<Reassembly> begun = incoming_.release(key);
       if (begun) {
         carried_.keep({.agent_id = agent_id, .bucket = bucket},
                       {.sent_in = round_.key(),
+                       .stage = *outliving,
                        .encoded_round = encoded_round(key),
                        .payload = std::move(*begun)});
       } else if (member.present()) {
-        carried_.await({.agent_id = agent_id, .bucket = bucket}, round_.key().round,
+        carried_.await({.agent_id = agent_id, .bucket = bucket}, round_.key().round, *outliving,
                        closing.bucket().stage_bytes_max(round_.plan().agents()));
       }
     }
   }
-  incoming_.erase_bucket(bucket);
+  incoming_.erase_stage(bucket);
 }
 
 void Admission::withdrew(std::uint32_t member) {

@@ -52,7 +52,7 @@ class Admission {
   std::uint64_t bytes() const { return incoming_.bytes(); }
 
  private:
-  void take_payload(AgentSession& session, std::uint32_t member, BucketAggregation& bucket,
+  void take_payload(AgentSession& session, const IncomingKey& key, BucketAggregation& bucket,
                     ByteSpan payload);
   void resume(const std::string& agent_id, const IncomingKey& key, std::uint64_t encoded_round,
               std::uint64_t bytes);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/round/common/plan/standalone_payload.h"
 #include "core/round/coordinator/attempt/active_round_testing.h"
 #include "core/round/coordinator/context/job_testing.h"
 
@@ -287,7 +288,7 @@ TEST_F(AdmissionTest, TheStagesAwaitAnUploadThatIsComplete) {
   begin(2, kMemoryForAll);
   begin_next(2);
   keep_complete(0, 0);
-  round_->members()[0].missed_stage = 0;
+  round_->miss(0, 0);
   announce(0, payload(0).size(), 1);
   ASSERT_EQ(receipts(0).size(), 1u);
   take(1);
@@ -320,7 +321,7 @@ TEST_F(AdmissionTest, ALateMemberIsCalledAlthoughTheOthersUseTheMemory) {
   take_first_half(1);
   announce(0, payload(0).size());
   EXPECT_TRUE(receipts(0).empty()) << "it is not late";
-  round_->members()[0].missed_stage = 0;
+  round_->miss(0, 0);
   announce(0, payload(0).size());
   ASSERT_EQ(receipts(0).size(), 1u);
   EXPECT_FALSE(take_first_half(0));
@@ -330,6 +331,104 @@ TEST_F(AdmissionTest, ALateMemberIsCalledAlthoughTheOthersUseTheMemory) {
   EXPECT_EQ(receipts(0).back().received_bytes, payload(0).size() - 1);
   take(0, payload(0).size() - 1);
   EXPECT_TRUE(has(0)) << "in the same round, because its stage is open";
+}
+
+// Round 1 of a codec with two stages. Member 0 sends a standalone payload.
+class StandaloneUploads : public AdmissionTest {
+ protected:
+  void begin_with(std::uint64_t memory) {
+    policy().codec = "int8_shared";
+    coordinator_.config.incoming_bytes_max = memory;
+    open_epoch(2);
+    for (std::uint32_t i : {0u, 1u}) member(i).decodes_standalone = true;
+    begin_standalone(1);
+    standalone_ = *encode_standalone(*bucket().bucket().codec,
+                                     {.round = round_->plan().context(bucket().bucket())},
+                                     FloatVector(kSmallValues, 2.0f));
+  }
+  void begin_standalone(std::uint64_t round) {
+    round_ = begin_round(membership_, coordinator_.now,
+                         make_plan(round, [](PlanRequest& request) { request.standalone = true; }));
+    budget_.emplace(coordinator_.config, 2, job_.model->values());
+    admission_ = std::make_unique<Admission>(coordinator_, membership_, *round_, *budget_, repeats_,
+                                             carried_);
+  }
+  bool take_standalone(std::uint64_t from, std::uint64_t size) {
+    const wire::PartT part = part_of(round_->key(), 0, 2, standalone_, from, size);
+    return admission_->take(member(0), 0, *Packed(part),
+                            ByteSpan(standalone_).subspan(from, part.payload_bytes));
+  }
+  void announce_standalone(std::uint64_t encoded_round) {
+    wire::ReceiptT receipt;
+    receipt.id = wire_id_of(round_->key());
+    receipt.stage = 2;
+    receipt.waiting_bytes = standalone_.size();
+    receipt.encoded_round = encoded_round;
+    admission_->take_announcement(member(0), 0, *Packed(receipt));
+  }
+  // Member 1 sends its payload of the open stage.
+  void take_of_other() {
+    std::vector<ByteSpan> combined;
+    for (const SharedBytes& each : bucket().combined()) combined.emplace_back(*each);
+    const Bytes payload = payload_of(round_->plan(), 0, 1, 1, combined);
+    const wire::PartT part = part_of(round_->key(), 0, bucket().stage(), payload);
+    EXPECT_TRUE(admission_->take(member(1), 1, *Packed(part), payload));
+  }
+  BucketAggregation& bucket() { return *round_->buckets()[0]; }
+  FloatVector result() const {
+    const BucketAggregation& finished = *round_->buckets()[0];
+    FloatVector sum;
+    EXPECT_TRUE(decode_bucket(round_->plan(), finished.committed(1), {}, sum).ok());
+    return sum;
+  }
+
+  Bytes standalone_;
+};
+
+TEST_F(StandaloneUploads, CountWhileAnyStageIsOpen) {
+  begin_with(kMemoryForAll);
+  EXPECT_FALSE(take_standalone(0, 100));
+  EXPECT_TRUE(take_standalone(100, UINT32_MAX)) << "in stage 0";
+  EXPECT_EQ(bucket().contributors(), 0u) << "it is no payload of stage 0";
+  take_of_other();
+  EXPECT_TRUE(round_->complete(bucket()));
+  close(0);
+  EXPECT_EQ(bucket().contributors(), 1u);
+  take_of_other();
+  close(0);
+  EXPECT_EQ(bucket().in_result().count(), 2u);
+  for (const float value : result()) ASSERT_NEAR(value, 3.0f, 0.05f);
+}
+
+TEST_F(StandaloneUploads, GoOnWhenAllStagesHaveClosed) {
+  begin_with(kMemoryForAll);
+  EXPECT_FALSE(take_standalone(0, 100));
+  take_of_other();
+  close(0);
+  EXPECT_FALSE(take_standalone(100, 50));
+  take_of_other();
+  close(0);
+  EXPECT_EQ(bucket().in_result().count(), 1u);
+  EXPECT_FALSE(take_standalone(150, UINT32_MAX));
+  EXPECT_EQ(repeats_.late_up, 0u);
+  begin_standalone(2);
+  announce_standalone(1);
+  EXPECT_EQ(receipts(0).back().received_bytes, standalone_.size() - 1);
+  EXPECT_TRUE(take_standalone(standalone_.size() - 1, 1));
+  take_of_other();
+  close(0);
+  take_of_other();
+  close(0);
+  for (const float value : result()) ASSERT_NEAR(value, 3.0f, 0.05f);
+}
+
+TEST_F(StandaloneUploads, AreTheWholeResultIfNoOtherPayloadArrives) {
+  begin_with(kMemoryForAll);
+  take_of_other();
+  close(0);
+  EXPECT_TRUE(take_standalone(0, UINT32_MAX));
+  close(0);
+  for (const float value : result()) ASSERT_NEAR(value, 2.0f, 0.05f);
 }
 
 // --- repeats ---

@@ -117,9 +117,11 @@ bool Attempt::receive_part(AgentSession& session, const wire::Part& part,
   const PlannedBucket& bucket = round_.buckets()[part.bucket()]->bucket();
   // The plan determines the kind of message for each stage.
   const SentAs right_kind = round_.plan().by_peers()              ? SentAs::result
-                            : part.stage() == bucket.last_stage() ? SentAs::update
+                            : part.stage() >= bucket.last_stage() ? SentAs::update
                                                                   : SentAs::preliminary;
-  const bool right_stage = part.stage() < bucket.stages() && message.sent_as == right_kind;
+  const bool known_stage = part.stage() < bucket.stages() ||
+                           (bucket.allows_standalone && part.stage() == bucket.standalone_stage());
+  const bool right_stage = known_stage && message.sent_as == right_kind;
   if (!right_stage || part.segments() != 1 ||
       part.stage_bytes() > bucket.stage_bytes_max(round_.plan().agents()) ||
       part.payload_bytes() > bucket.part_bytes) {
@@ -215,8 +217,7 @@ void Attempt::end_grace() {
     facts.grace_ms = std::max(facts.grace_ms, static_cast<std::uint32_t>(waited / kNsPerMs));
     for (std::uint32_t i = 0; i < membership_.size(); ++i) {
       if (!round_.awaits(*bucket, i)) continue;
-      std::optional<std::uint32_t>& missed = round_.members()[i].missed_stage;
-      missed = std::max(missed.value_or(0), bucket->stage());
+      round_.miss(i, bucket->stage());
       if (names.size() >= kNamesBytesMax) continue;
       names += (names.empty() ? "" : ", ") + membership_.members()[i].agent_id;
     }

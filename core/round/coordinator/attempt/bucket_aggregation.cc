@@ -20,6 +20,7 @@ BucketAggregation::BucketAggregation(const RoundPlan& plan, const PlannedBucket&
       execution_(execution),
       residual_(residual),
       start_(std::move(start)),
+      late_(bucket, plan.members()),
       involved_(plan.members()) {}
 
 // finite_only makes the aggregator refuse NaN and Inf by sender, before they reach a sum that other
@@ -34,8 +35,8 @@ StageCall BucketAggregation::call() const {
 // Starts the next stage. Only the last stage has a residual: results of the stages before it decide
 // how values are encoded and are no part of the sum.
 Status BucketAggregation::begin() {
-  received_ = Bitmap(plan_.members());
-  contributors_ = Bitmap(plan_.members());
+  received_ = late_.members();
+  contributors_ = at_last_stage() ? late_.members() : Bitmap(plan_.members());
   if (plan_.by_peers()) return {};
   aggregator_ = bucket_.codec->make_aggregator(stage(), bucket_.values);
   return aggregator_->begin(call(), at_last_stage() ? residual_ : std::span<float>());
@@ -77,6 +78,15 @@ Status BucketAggregation::add(std::uint32_t member, ByteSpan payload) {
   return {};
 }
 
+Status BucketAggregation::add_standalone(std::uint32_t member, ByteSpan payload) {
+  assert(open() && !has(member) && bucket_.allows_standalone);
+  received_.set(member);
+  TRIBUTARY_TRY(late_.add(member, call(), payload));
+  if (at_last_stage()) contributors_.set(member);
+  involved_.set(member);
+  return {};
+}
+
 void BucketAggregation::drop_not_finite() {
   drop();
   not_finite_ = true;
@@ -114,7 +124,7 @@ Status BucketAggregation::close(std::uint32_t least) {
   StageCall closing = call();
   if (view) closing.optimizer = &*view;
   Bytes combined;
-  if (Status status = aggregator_->finish(closing, combined); !status.ok()) {
+  if (Status status = finish(closing, combined); !status.ok()) {
     if (status.code() == StatusCode::not_finite) {
       drop_not_finite();
     } else {
@@ -128,6 +138,17 @@ Status BucketAggregation::close(std::uint32_t least) {
   if (last) return {};
   before_ = contributors_;
   return begin();
+}
+
+// The aggregator has nothing to combine if all contributors of the last stage are late.
+Status BucketAggregation::finish(const StageCall& call, Bytes& combined) {
+  const bool with_late = at_last_stage() && !late_.empty();
+  if (!with_late || aggregator_->contributors() > 0) {
+    TRIBUTARY_TRY(aggregator_->finish(call, combined));
+  }
+  if (!with_late) return {};
+  TRIBUTARY_ASSIGN(combined, late_.join_to(call, combined));
+  return {};
 }
 
 CommittedBucket BucketAggregation::committed(double divisor) const {

@@ -13,6 +13,7 @@
 #include "core/round/common/machine/bitmap.h"
 #include "core/round/common/machine/records.h"
 #include "core/round/common/plan/round_plan.h"
+#include "core/round/coordinator/attempt/late_payloads.h"
 
 namespace tributary {
 
@@ -44,13 +45,17 @@ class BucketAggregation {
   bool has(std::uint32_t member) const { return received_.test(member); }
   // True if the member's payload was added to the stage before the open one.
   bool in_step(std::uint32_t member) const { return stage() > 0 && before_.test(member); }
-  // Number of members whose payload was added to the open stage.
+  // Number of members whose payload was added to the open stage. In the last one, a standalone
+  // payload counts as well.
   std::uint32_t contributors() const { return contributors_.count(); }
 
   // Adds a member's payload of the open stage. Requires that the stage is open and that has(member)
   // is false. A payload that is refused counts as received, because a repeat would be refused as
   // well. Returns mismatch if the payload is not the member's own, or the aggregator's error.
   Status add(std::uint32_t member, ByteSpan payload);
+  // Adds a member's standalone payload, under the same conditions. No further payload of the member
+  // is expected in any stage.
+  Status add_standalone(std::uint32_t member, ByteSpan payload);
   // In an exchange among peers: takes the result of the open stage.
   Status take_result(ByteSpan payload);
   // Combines the payloads of the open stage and begins the next stage. Drops the bucket if the
@@ -74,6 +79,7 @@ class BucketAggregation {
 
  private:
   StageCall call() const;
+  Status finish(const StageCall& call, Bytes& combined);
   Status check_sender(std::uint32_t member, ByteSpan payload) const;
 
   const RoundPlan& plan_;
@@ -84,6 +90,7 @@ class BucketAggregation {
   std::unique_ptr<Aggregator> aggregator_;
   std::vector<SharedBytes> combined_;
   std::vector<ByteSpan> spans_;
+  LatePayloads late_;
   Bitmap received_;
   Bitmap contributors_;
   Bitmap before_;  // contributors of the stage before

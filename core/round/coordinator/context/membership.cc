@@ -86,7 +86,8 @@ void Membership::open(std::uint64_t first_round) {
                         .generation = session->generation,
                         .weight = weight_of(agent_id, most),
                         .public_key = session->public_key,
-                        .endpoint = session->endpoint});
+                        .endpoint = session->endpoint,
+                        .decodes_standalone = session->decodes_standalone});
     record->members.push_back({.agent_id = agent_id, .weight = members_.back().weight});
   }
   epoch_ = std::move(record);
@@ -189,6 +190,10 @@ Bitmap Membership::participants(std::uint64_t round, const Bitmap& left_out) con
     if (ready.test(i) && !excluded_.test(i) && !left_out.test(i)) candidates.set(i);
   }
   return drawn_from(candidates, round);
+}
+
+bool Membership::decode_standalone() const {
+  return std::ranges::all_of(members_, &Member::decodes_standalone);
 }
 
 Bitmap Membership::without_late(const Bitmap& members) const {

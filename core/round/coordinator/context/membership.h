@@ -30,6 +30,7 @@ class Membership {
     double weight = 1;
     Bytes public_key;
     std::string endpoint;
+    bool decodes_standalone = false;  // as in its session
   };
 
   Membership(const JobContext& job, std::uint32_t last_epoch)
@@ -79,6 +80,8 @@ class Membership {
   // The agents that no stage waits for. They are kept from epoch to epoch.
   Stragglers& stragglers() { return stragglers_; }
   const Stragglers& stragglers() const { return stragglers_; }
+  // True if the builds of all members decode results that contain standalone payloads.
+  bool decode_standalone() const;
   // These members without the late ones.
   Bitmap without_late(const Bitmap& members) const;
   // Excludes these members from the next attempt.

@@ -28,6 +28,7 @@ struct AgentSession {
   Conversation conversation;
   std::string build;
   std::string device_model;
+  bool decodes_standalone = false;  // wire::kStandaloneFeature
   Bytes public_key;      // authenticated by the transport; empty: the connection is not encrypted
   std::string endpoint;  // address for connections of peers; empty: none
   std::vector<wire::HoldingT> holdings;  // from its Hello

@@ -173,6 +173,7 @@ PlanRequest JobRun::request_plan(const Bitmap& participants) {
       .payloads_in_flight_max = uploads.called() ? 0 : uploads.window(),
       .collective = collective,
       .exchanges_per_round = PeerPolicy::exchanges(advice_.policy(), collective),
+      .standalone = membership_.decode_standalone(),
       .deadline_ms = peers_.deadline_ms(collective, next_round()),
       .trigger = retry_.attempt > 0 ? wire::Trigger::after_abort : wire::Trigger::unchanged,
       .reason = std::move(reason)};

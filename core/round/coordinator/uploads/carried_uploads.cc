@@ -6,10 +6,12 @@ namespace tributary {
 
 void CarriedUploads::keep(const Key& key, Begun begun) { begin(uploads_[key], std::move(begun)); }
 
-void CarriedUploads::await(const Key& key, std::uint64_t round, std::uint64_t bytes_max) {
+void CarriedUploads::await(const Key& key, std::uint64_t round, std::uint32_t stage,
+                           std::uint64_t bytes_max) {
   Upload& upload = uploads_[key];
   if (upload.first_round == 0) upload.first_round = round;
   upload.last_round = round;
+  upload.stage = stage;
   upload.bytes_max = bytes_max;
 }
 
@@ -29,13 +31,15 @@ bool CarriedUploads::take(const std::string& agent_id, const wire::Part& part, B
   if (found == uploads_.end()) return false;
   Upload& upload = found->second;
   const RoundKey sent_in = key_of(*part.id());
-  if (!upload.begun || upload.begun->sent_in != sent_in) {
+  if (!upload.begun || upload.begun->sent_in != sent_in || upload.begun->stage != part.stage()) {
     const std::uint64_t bytes = part.stage_bytes();
-    const bool awaited = sent_in.round >= upload.first_round && sent_in.round <= upload.last_round;
+    const bool awaited = sent_in.round >= upload.first_round &&
+                         sent_in.round <= upload.last_round && part.stage() == upload.stage;
     if (!awaited || bytes > upload.bytes_max) return false;
-    if (!begin(
-            upload,
-            {.sent_in = sent_in, .encoded_round = sent_in.round, .payload = Reassembly(bytes)})) {
+    if (!begin(upload, {.sent_in = sent_in,
+                        .stage = part.stage(),
+                        .encoded_round = sent_in.round,
+                        .payload = Reassembly(bytes)})) {
       return false;
     }
   }

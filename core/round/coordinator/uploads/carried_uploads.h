@@ -2,7 +2,7 @@
 // counts in a later round, so that a payload that takes longer than a round reaches the coordinator
 // within several.
 //
-// Only payloads that mean the same in every round are kept (PlannedBucket::outlives_round()). An
+// Only payloads that mean the same in every round are kept (PlannedBucket::outliving_stage()). An
 // agent names the round in which it encoded the payload; any other payload begins anew. An upload
 // belongs to the process of an agent and not to an epoch, so it continues when the members change.
 // The memory has a limit, beyond which an upload is dropped and begins anew. Not thread-safe.
@@ -31,6 +31,7 @@ class CarriedUploads {
   // The part of a payload that has arrived.
   struct Begun {
     RoundKey sent_in;                 // the attempt that its parts name
+    std::uint32_t stage = 0;          // the stage that its parts name
     std::uint64_t encoded_round = 0;  // the round in which the payload was encoded
     Reassembly payload;
   };
@@ -39,10 +40,10 @@ class CarriedUploads {
 
   // Keeps an upload whose stage has closed. It replaces the one before.
   void keep(const Key& key, Begun begun);
-  // Nothing of the agent's payload of this round has arrived, and its stage has closed or its agent
-  // is called. An upload of up to so many bytes begins with its first part, and replaces the one
-  // before then.
-  void await(const Key& key, std::uint64_t round, std::uint64_t bytes_max);
+  // Nothing of the agent's payload of this stage and round has arrived, and the bucket has closed
+  // or its agent is called. An upload of up to so many bytes begins with its first part, and
+  // replaces the one before then.
+  void await(const Key& key, std::uint64_t round, std::uint32_t stage, std::uint64_t bytes_max);
   // True if an upload of so many bytes would be kept now.
   bool fits(std::uint64_t bytes) const { return bytes_ + bytes <= bytes_max_; }
   // Takes a part. Returns false if its payload is not kept.
@@ -80,6 +81,7 @@ class CarriedUploads {
     // The rounds of which nothing has arrived; an agent may be sending for any of them.
     std::uint64_t first_round = 0;
     std::uint64_t last_round = 0;
+    std::uint32_t stage = 0;
     std::uint64_t bytes_max = 0;
   };
   using Uploads = std::map<Key, Upload>;

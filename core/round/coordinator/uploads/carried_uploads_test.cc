@@ -55,7 +55,7 @@ TEST(CarriedUploads, ContinueWithThePartsThatArriveLate) {
 
 TEST(CarriedUploads, BeginWithAFirstPartThatArrivesLate) {
   CarriedUploads carried(1'000);
-  carried.await(upload_of("a"), 5, 100);
+  carried.await(upload_of("a"), 5, 0, 100);
   EXPECT_EQ(carried.bytes(), 0u);
   EXPECT_FALSE(carried.is_sending("a"));
   EXPECT_FALSE(take(carried, kSentIn, 0, 10, 101)) << "larger than the plan allows";
@@ -72,7 +72,7 @@ TEST(CarriedUploads, BeginWithAFirstPartThatArrivesLate) {
 TEST(CarriedUploads, GoOnUntilALaterOneBegins) {
   CarriedUploads carried(1'000);
   carried.keep(upload_of("a"), begun(40, 5));
-  carried.await(upload_of("a"), 6, 100);
+  carried.await(upload_of("a"), 6, 0, 100);
   EXPECT_TRUE(take(carried, kSentIn, 40, 20));
   EXPECT_TRUE(take(carried, kLater, 0, 10));
   EXPECT_FALSE(take(carried, kSentIn, 60, 20));
@@ -84,8 +84,8 @@ TEST(CarriedUploads, GoOnUntilALaterOneBegins) {
 // A first part may take longer than several rounds.
 TEST(CarriedUploads, BeginWithAPartOfAnyRoundThatHasClosed) {
   CarriedUploads carried(1'000);
-  carried.await(upload_of("a"), 5, 100);
-  carried.await(upload_of("a"), 6, 100);
+  carried.await(upload_of("a"), 5, 0, 100);
+  carried.await(upload_of("a"), 6, 0, 100);
   EXPECT_TRUE(take(carried, kSentIn, 0, 10));
   EXPECT_EQ(carried.resume(upload_of("a"), 5, 100)->from_start(), 10u);
   EXPECT_FALSE(take(carried, kSentIn, 10, 10)) << "it was handed back";
@@ -100,7 +100,7 @@ TEST(CarriedUploads, AreSentUntilAllAreComplete) {
   carried.keep({.agent_id = "a", .bucket = 0}, begun(100, 3));
   EXPECT_FALSE(carried.is_sending("a"));
   EXPECT_TRUE(carried.find({.agent_id = "a", .bucket = 0}));
-  carried.await({.agent_id = "a", .bucket = 1}, 3, 100);
+  carried.await({.agent_id = "a", .bucket = 1}, 3, 0, 100);
   EXPECT_TRUE(carried.is_sending("a")) << "nothing of the other bucket has arrived";
 }
 
@@ -122,7 +122,7 @@ TEST(CarriedUploads, ShowWhatHasArrivedAndWhatFits) {
   carried.keep(upload_of("a"), begun(40, 3));
   ASSERT_TRUE(carried.find(upload_of("a")));
   EXPECT_EQ(carried.find(upload_of("a"))->sent_in, kSentIn);
-  carried.await(upload_of("b"), 5, 100);
+  carried.await(upload_of("b"), 5, 0, 100);
   EXPECT_FALSE(carried.find(upload_of("b")));
   EXPECT_FALSE(carried.is_sending("b")) << "nothing has arrived";
   EXPECT_TRUE(carried.fits(50));

@@ -44,14 +44,17 @@ void Incoming::erase(const IncomingKey& key) {
   places_.erase(found);
 }
 
-void Incoming::erase_bucket(std::uint32_t bucket) {
-  const IncomingKey first{.bucket = bucket, .member = 0};
-  while (true) {
-    const auto found = places_.lower_bound(first);
-    if (found == places_.end() || found->first.bucket != bucket) break;
-    erase(found->first);
+void Incoming::erase_stage(std::uint32_t bucket) {
+  const auto of_stage = [&](const auto& item) {
+    return item.first.bucket == bucket && !item.first.standalone;
+  };
+  auto at = places_.lower_bound({.bucket = bucket, .member = 0});
+  while (at != places_.end() && at->first.bucket == bucket) {
+    const auto next = std::next(at);
+    if (of_stage(*at)) erase(at->first);
+    at = next;
   }
-  std::erase_if(waiting_, [&](const auto& item) { return item.first.bucket == bucket; });
+  std::erase_if(waiting_, of_stage);
 }
 
 void Incoming::erase_member(std::uint32_t member) {

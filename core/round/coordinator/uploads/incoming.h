@@ -14,10 +14,11 @@
 
 namespace tributary {
 
-// Address of a payload; its stage is the one that is open.
+// Address of a payload: of the bucket's open stage, or a standalone one.
 struct IncomingKey {
   std::uint32_t bucket = 0;
   std::uint32_t member = 0;
+  bool standalone = false;
   friend auto operator<=>(const IncomingKey&, const IncomingKey&) = default;
 };
 
@@ -33,8 +34,8 @@ class Incoming {
   // Moves out a payload; empty if there is none.
   std::optional<Reassembly> release(const IncomingKey& key);
   void erase(const IncomingKey& key);
-  // Drops all payloads of a bucket or of a member, and their place in the queue.
-  void erase_bucket(std::uint32_t bucket);
+  // Drops all payloads of a bucket's open stage or of a member, and their place in the queue.
+  void erase_stage(std::uint32_t bucket);
   void erase_member(std::uint32_t member);
   void clear();
 

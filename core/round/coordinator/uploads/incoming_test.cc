@@ -52,7 +52,7 @@ TEST(Incoming, OneThatIsLargerThanTheMemoryStillGetsIn) {
   Incoming incoming(10);
   EXPECT_NE(incoming.find_or_admit(of(0), kIncomingBytes), nullptr);
   EXPECT_EQ(incoming.find_or_admit(of(1), kIncomingBytes), nullptr);
-  incoming.erase_bucket(0);
+  incoming.erase_stage(0);
   EXPECT_EQ(incoming.bytes(), 0u);
   EXPECT_FALSE(incoming.call_next()) << "the bucket is closed: no payload waits for it";
 }

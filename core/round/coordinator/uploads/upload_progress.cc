@@ -85,7 +85,9 @@ void UploadSizes::take(UploadProgress& progress, const UploadedPart& part, TimeN
   // The size of a payload is counted once, with its first part.
   if (part.offset > 0) return;
   if (progress.known.empty()) progress.known.resize(groups_.size());
-  UploadProgress::Sizes& sizes = progress.known[first_group_[part.bucket] + part.stage];
+  // A standalone payload is about as large as one of the last stage.
+  const std::uint32_t stage = std::min(part.stage, plan_.buckets()[part.bucket].last_stage());
+  UploadProgress::Sizes& sizes = progress.known[first_group_[part.bucket] + stage];
   sizes.bytes += static_cast<double>(part.stage_bytes);
   sizes.values += plan_.buckets()[part.bucket].values;
 }
