@@ -12,8 +12,8 @@ namespace tributary {
 namespace {
 
 constexpr double kFigureUnknown = std::numeric_limits<double>::quiet_NaN();
-// Nominal sizes. A heartbeat is small, so its size does not matter. An uplink reading is a time per
-// byte, so a train of any length represents it.
+// Nominal sizes. A heartbeat is small, so its size does not matter. A reading from payloads is a
+// time per byte, so a train of any length represents it.
 constexpr double kHeartbeatBytes = 1;
 constexpr double kTrainBytes = 1e6;
 
@@ -66,37 +66,62 @@ void LinkFigures::round_trip(const std::string& agent_id, double seconds) {
 }
 
 void LinkFigures::uplink(const std::string& agent_id, double seconds_per_byte) {
-  Agent& from = agent(agent_id);
-  from.last_s_per_byte = {from.last_s_per_byte[1], seconds_per_byte};
-  from.large_at = clock_.now();
-  take_uplink(agent_id, seconds_per_byte);
+  take_large(false, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::uplink_of_few(const std::string& agent_id, double seconds_per_byte) {
-  const std::optional<std::chrono::nanoseconds> large_at = agent(agent_id).large_at;
-  if (large_at && clock_.now() - *large_at < kLargeValidTime) return;
-  take_uplink(agent_id, seconds_per_byte);
+  take_few(false, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::uplink_at_most(const std::string& agent_id, double seconds_per_byte) {
   const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
-  if (known.known() && seconds_per_byte < known.value) take_uplink(agent_id, seconds_per_byte);
+  if (known.known() && seconds_per_byte < known.value) take(false, agent_id, seconds_per_byte);
 }
 
-void LinkFigures::take_uplink(const std::string& agent_id, double seconds_per_byte) {
-  links_.add(agent_id, {.kind = TransferKind::train,
-                        .bytes = kTrainBytes,
-                        .seconds = seconds_per_byte * kTrainBytes,
-                        .at_s = now_s()});
-  Agent& from = agent(agent_id);
-  if (from.beta_kept && clock_.now() - from.beta_at < kBetaEvery) return;
-  const LinkQuantity beta = links_.measured(agent_id, now_s()).beta_s_per_byte;
+void LinkFigures::downlink(const std::string& agent_id, double seconds_per_byte) {
+  take_large(true, agent_id, seconds_per_byte);
+}
+
+void LinkFigures::downlink_of_few(const std::string& agent_id, double seconds_per_byte) {
+  take_few(true, agent_id, seconds_per_byte);
+}
+
+void LinkFigures::downlink_at_most(const std::string& agent_id, double seconds_per_byte) {
+  LinkQuantity known = downlinks_.measured(agent_id, now_s()).beta_s_per_byte;
+  if (!known.known()) known = links_.measured(agent_id, now_s()).beta_s_per_byte;
+  if (known.known() && seconds_per_byte < known.value) take(true, agent_id, seconds_per_byte);
+}
+
+void LinkFigures::take_large(bool down, const std::string& agent_id, double seconds_per_byte) {
+  Agent& of = agent(agent_id);
+  Payloads& payloads = down ? of.down : of.up;
+  payloads.last_s_per_byte = {payloads.last_s_per_byte[1], seconds_per_byte};
+  payloads.large_at = clock_.now();
+  take(down, agent_id, seconds_per_byte);
+}
+
+void LinkFigures::take_few(bool down, const std::string& agent_id, double seconds_per_byte) {
+  const Agent& of = agent(agent_id);
+  const auto large_at = (down ? of.down : of.up).large_at;
+  if (large_at && clock_.now() - *large_at < kLargeValidTime) return;
+  take(down, agent_id, seconds_per_byte);
+}
+
+void LinkFigures::take(bool down, const std::string& agent_id, double seconds_per_byte) {
+  LinkTable& links = down ? downlinks_ : links_;
+  links.add(agent_id, {.kind = TransferKind::train,
+                       .bytes = kTrainBytes,
+                       .seconds = seconds_per_byte * kTrainBytes,
+                       .at_s = now_s()});
+  Agent& of = agent(agent_id);
+  auto& stored_at = (down ? of.down : of.up).stored_at;
+  if (stored_at && clock_.now() - *stored_at < kBetaEvery) return;
+  const LinkQuantity beta = links.measured(agent_id, now_s()).beta_s_per_byte;
   if (!beta.known()) return;
-  // At most one sample per kBetaEvery, because every payload part gives a reading.
-  from.beta_at = clock_.now();
-  from.beta_kept = true;
-  telemetry_.link({.from = agent_id,
-                   .to = {},
+  // At most one sample per kBetaEvery, because rounds may be short.
+  stored_at = clock_.now();
+  telemetry_.link({.from = down ? "" : agent_id,
+                   .to = down ? agent_id : "",
                    .method = wire::LinkMethod::passive,
                    .alpha_s = kFigureUnknown,
                    .beta_s_per_byte = beta.value,
@@ -105,11 +130,11 @@ void LinkFigures::take_uplink(const std::string& agent_id, double seconds_per_by
 
 std::optional<double> LinkFigures::slower_now(const std::string& agent_id) const {
   const auto found = agents_.find(agent_id);
-  if (found == agents_.end() || !found->second.large_at) return std::nullopt;
-  if (clock_.now() - *found->second.large_at >= kLargeValidTime) return std::nullopt;
+  if (found == agents_.end() || !found->second.up.large_at) return std::nullopt;
+  if (clock_.now() - *found->second.up.large_at >= kLargeValidTime) return std::nullopt;
   const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
   // The smaller of the two readings, so that a single slow payload is not enough.
-  const double now = std::ranges::min(found->second.last_s_per_byte);
+  const double now = std::ranges::min(found->second.up.last_s_per_byte);
   if (!known.known() || now < kMuchSlower * known.value) return std::nullopt;
   return now;
 }
@@ -171,8 +196,7 @@ void LinkFigures::reported(const LinksReported& links) {
   }
 }
 
-// A downlink without a train has only a latency, which is half of the same round trip as the
-// uplink's.
+// The latency of a downlink is half of the same round trip as the uplink's.
 MeasuredLinks LinkFigures::measured_links(const std::string& agent_id) const {
   MeasuredLinks measured{.up = links_.measured(agent_id, now_s()),
                          .down = downlinks_.measured(agent_id, now_s())};

@@ -57,6 +57,11 @@ class LinkFigures {
   // The same for payloads that also waited for something other than the link. The value is an upper
   // bound: it counts only if the link is faster than known.
   void uplink_at_most(const std::string& agent_id, double seconds_per_byte);
+  // The same for an agent's downlink, measured on payloads that were sent to it.
+  void downlink(const std::string& agent_id, double seconds_per_byte);
+  void downlink_of_few(const std::string& agent_id, double seconds_per_byte);
+  // An unknown downlink counts as fast as the uplink.
+  void downlink_at_most(const std::string& agent_id, double seconds_per_byte);
   // Adds the result of a probe.
   void probed(const std::string& agent_id, const LinkProbes::Reading& reading);
   // Counts an echo that could not be used.
@@ -79,18 +84,24 @@ class LinkFigures {
   const PairFigures& pairs() const { return pairs_; }
 
  private:
+  // The payloads that measured one direction of a link.
+  struct Payloads {
+    std::optional<std::chrono::nanoseconds> stored_at;  // time of the last stored rate
+    std::optional<std::chrono::nanoseconds> large_at;   // time of the last large payload
+    std::array<double, 2> last_s_per_byte = {};         // of the last two large payloads
+  };
   struct Agent {
-    bool latency_measured = false;       // since the last stored latency
-    bool by_heartbeat = false;           // whether a heartbeat, and not only a probe, measured it
-    std::chrono::nanoseconds beta_at{};  // time of the last stored rate
-    bool beta_kept = false;
-    std::array<double, 2> last_s_per_byte = {};        // of the last two large payloads
-    std::optional<std::chrono::nanoseconds> large_at;  // time of the last large payload
+    bool latency_measured = false;  // since the last stored latency
+    bool by_heartbeat = false;      // whether a heartbeat, and not only a probe, measured it
+    Payloads up;
+    Payloads down;
   };
 
   double now_s() const;
   Agent& agent(const std::string& agent_id);
-  void take_uplink(const std::string& agent_id, double seconds_per_byte);
+  void take_large(bool down, const std::string& agent_id, double seconds_per_byte);
+  void take_few(bool down, const std::string& agent_id, double seconds_per_byte);
+  void take(bool down, const std::string& agent_id, double seconds_per_byte);
   void keep_alphas();
   void count_known();
   void set_gauges();

@@ -161,6 +161,48 @@ TEST_F(LinkFiguresTest, TwoThatTakeMuchLongerReplaceTheRate) {
   EXPECT_FALSE(figures.slower_now("nobody"));
 }
 
+// Payloads to an agent measure its downlink as its own payloads measure its uplink.
+TEST_F(LinkFiguresTest, ADownlinkIsMeasuredByPayloadsAndForItself) {
+  for (int i = 0; i < 20; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.uplink("a", 1e-6);
+    figures.downlink("a", 1e-7);
+    figures.downlink_of_few("a", 1e-9);
+    figures.downlink_of_few("b", 2e-7);
+  }
+  EXPECT_NEAR(figures.measured_links("a").up.beta_s_per_byte.value, 1e-6, 1e-8);
+  EXPECT_NEAR(figures.measured_links("a").down.beta_s_per_byte.value, 1e-7, 1e-9);
+  EXPECT_GT(figures.measured_links("a").down.beta_s_per_byte.confidence, LinkFigures::kTrusted);
+  EXPECT_NEAR(figures.measured_links("b").down.beta_s_per_byte.value, 2e-7, 2e-9);
+  const TelemetryRows rows = telemetry.take();
+  ASSERT_GE(rows.link_samples.size(), 3u);
+  EXPECT_EQ(rows.link_samples[1].from, "");
+  EXPECT_EQ(rows.link_samples[1].to, "a");
+  EXPECT_NEAR(rows.link_samples[1].beta_s_per_byte, 1e-7, 1e-9);
+  EXPECT_EQ(rows.link_samples[1].method, wire::LinkMethod::passive);
+  figures.downlink("a", 1e-6);
+  figures.downlink("a", 1e-6);
+  EXPECT_FALSE(figures.slower_now("a")) << "it is about uplinks";
+}
+
+// Until the downlink is known, plans take it to be as fast as the uplink.
+TEST_F(LinkFiguresTest, AnUpperBoundOfADownlinkCountsIfItIsFasterThanKnown) {
+  const auto down = [&] { return figures.measured_links("a").down.beta_s_per_byte; };
+  figures.downlink_at_most("a", 1e-9);
+  EXPECT_FALSE(down().known()) << "nothing to compare it with";
+  figures.uplink("a", 1e-6);
+  clock.advance(std::chrono::seconds(1));
+  figures.downlink_at_most("a", 2e-6);
+  EXPECT_FALSE(down().known()) << "it may be as fast as the uplink";
+  for (int i = 0; i < 3; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.downlink_at_most("a", 1e-7);
+  }
+  EXPECT_NEAR(down().value, 1e-7, 1e-9);
+  figures.downlink_at_most("a", 5e-7);
+  EXPECT_NEAR(down().value, 1e-7, 1e-9) << "it may be faster than that";
+}
+
 // A rate is stored at most once per kBetaEvery.
 TEST_F(LinkFiguresTest, TheRateOfALinkIsStoredOncePerSecond) {
   figures.uplink("a", 1e-6);

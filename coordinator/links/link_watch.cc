@@ -13,6 +13,12 @@ void LinkWatch::take_reading(const Reading& reading) {
       return figures_->uplink_of_few(reading.agent_id, reading.value);
     case ReadingKind::uplink_s_per_byte_at_most:
       return figures_->uplink_at_most(reading.agent_id, reading.value);
+    case ReadingKind::downlink_s_per_byte:
+      return figures_->downlink(reading.agent_id, reading.value);
+    case ReadingKind::downlink_s_per_byte_of_few:
+      return figures_->downlink_of_few(reading.agent_id, reading.value);
+    case ReadingKind::downlink_s_per_byte_at_most:
+      return figures_->downlink_at_most(reading.agent_id, reading.value);
     case ReadingKind::round_trip_s:
       return figures_->round_trip(reading.agent_id, reading.value);
     default:

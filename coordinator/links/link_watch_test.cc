@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 namespace tributary {
 namespace {
@@ -42,6 +43,12 @@ TEST_F(LinkWatchTest, ReadingsOfALinkBecomeItsFigures) {
   EXPECT_FALSE(known()) << "it says nothing of a line";
   watch.take_reading({.kind = ReadingKind::uplink_s_per_byte, .value = 1e-6, .agent_id = "a"});
   EXPECT_TRUE(known());
+  for (const auto& [kind, agent] : {std::pair(ReadingKind::downlink_s_per_byte, "b"),
+                                    std::pair(ReadingKind::downlink_s_per_byte_of_few, "c"),
+                                    std::pair(ReadingKind::downlink_s_per_byte_at_most, "a")}) {
+    watch.take_reading({.kind = kind, .value = 1e-7, .agent_id = agent});
+    EXPECT_TRUE(watch.figures().measured_links(agent).down.beta_s_per_byte.known()) << agent;
+  }
 }
 
 TEST_F(LinkWatchTest, WithoutProbesNoneIsDueAndAnEchoIsUnasked) {

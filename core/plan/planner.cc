@@ -23,14 +23,11 @@ constexpr std::uint64_t kYoungRounds = 5;  // rounds for which a choice's own ev
 constexpr double kSizeShare = 0.3;  // share by which a size factor moves to that of the last round
 constexpr double kSizeMax = 64;     // bound on measured over expected size, and its inverse
 
-// Whether the current rate replaces `last`, the rate that the plan uses.
-bool is_news(double now, double error, double last) {
+// Whether the current rate replaces `used`, the rate that the plan uses. A rough rate must differ
+// from it clearly, also if that one is only assumed.
+bool is_news(double now, double error, double used) {
   if (std::isnan(now)) return false;
-  // A rough rate replaces an unknown last rate only if it differs from the assumed rate, because
-  // the plan used that one.
-  if (error <= kRough) return true;
-  const double assumed = link_of({.beta_s_per_byte = last}).up;
-  return std::abs(now - assumed) > kErrorsBetweenRates * error * now;
+  return error <= kRough || std::abs(now - used) > kErrorsBetweenRates * error * now;
 }
 
 // Scales the time per byte of all links by `factor`. An unmeasured link is scaled from its assumed
@@ -197,8 +194,8 @@ void Planner::take(const PlanLinks& links) {
   };
   keep(links_.peer_alpha_s, before.peer_alpha_s);
   keep(links_.peer_beta_s_per_byte, before.peer_beta_s_per_byte);
-  const auto keep_rate = [](double& now, double error, double last) {
-    if (!is_news(now, error, last)) now = last;
+  const auto keep_rate = [](double& now, double error, double last, double used) {
+    if (!is_news(now, error, used)) now = last;
   };
   constexpr PlanLinks::Agent kNeverSeen = {
       .alpha_s = kUnknown, .beta_s_per_byte = kUnknown, .down_beta_s_per_byte = kUnknown};
@@ -208,9 +205,11 @@ void Planner::take(const PlanLinks& links) {
     const auto [link, gone] = links_.agents.try_emplace(agent.id, last);
     if (gone) continue;
     keep(link->second.alpha_s, last.alpha_s);
-    keep_rate(link->second.beta_s_per_byte, link->second.beta_error, last.beta_s_per_byte);
+    const AgentLink used = link_of({.beta_s_per_byte = last.beta_s_per_byte,
+                                    .down_beta_s_per_byte = last.down_beta_s_per_byte});
+    keep_rate(link->second.beta_s_per_byte, link->second.beta_error, last.beta_s_per_byte, used.up);
     keep_rate(link->second.down_beta_s_per_byte, link->second.down_beta_error,
-              last.down_beta_s_per_byte);
+              last.down_beta_s_per_byte, used.down);
   }
   if (measured_anew(links_, before)) slowdown_.forget();
 }

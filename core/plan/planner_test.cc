@@ -394,5 +394,27 @@ TEST_F(PlannerTest, LinesThatCannotBeAreAnError) {
   EXPECT_EQ(planner.think(links, policy).status().code(), StatusCode::invalid_argument);
 }
 
+// The plan took the unknown downlink to be as fast as the uplink, so a rough rate is compared with
+// that and not with the rate of an unmeasured link.
+TEST_F(PlannerTest, ARoughRateOfADownlinkCountsIfItIsNotThatOfTheUplink) {
+  set_lines(3, 20);
+  // Each decision has one agent less, so that there is a reason for it.
+  RoundFacts facts = round();
+  const auto downlink_in_plan = [&](double beta) {
+    for (auto& [id, link] : links.agents) {
+      link.down_beta_s_per_byte = beta;
+      link.down_beta_error = 0.2;
+    }
+    planner.round_over(facts);
+    facts.agents.pop_back();
+    const std::optional<Planned> planned = think();
+    EXPECT_TRUE(planned);
+    return planned ? planned->inputs.agents[0].down_beta_s_per_byte : 0;
+  };
+  EXPECT_TRUE(std::isnan(downlink_in_plan(std::numeric_limits<double>::quiet_NaN())));
+  EXPECT_TRUE(std::isnan(downlink_in_plan(beta_of_mbit(4)))) << "it may be that of the uplink";
+  EXPECT_EQ(downlink_in_plan(beta_of_mbit(100)), beta_of_mbit(100));
+}
+
 }  // namespace
 }  // namespace tributary

@@ -28,6 +28,10 @@ TEST_P(LayerBitsOfAJob, AreInTheJournal) {
   federation.start_all();
   federation.expect_all_end();
   federation.expect_identical();
+  EXPECT_EQ(federation.coordinator()
+                .lines_with({"round committed", std::string("collective=") + GetParam() + " "})
+                .size(),
+            kRatedRounds);
   const auto file = RunFile::open(federation.coordinator_journal());
   ASSERT_TRUE(file.ok()) << file.status().text();
   const auto reports = (*file)->agent_rounds((*file)->jobs()->front().job, 1, kRatedRounds);
@@ -53,7 +57,8 @@ TEST_P(LayerBitsOfAJob, AreInTheJournal) {
   for (const auto& [round, times] : reported) EXPECT_EQ(times, 1) << "in round " << round;
 }
 
-INSTANTIATE_TEST_SUITE_P(Collectives, LayerBitsOfAJob, testing::Values("star", "ring"),
+INSTANTIATE_TEST_SUITE_P(Collectives, LayerBitsOfAJob,
+                         testing::Values("star", "sharded_star", "ring"),
                          [](const auto& collective) { return std::string(collective.param); });
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
@@ -148,6 +149,43 @@ TEST(Planner, ATimeBudgetThatIsLargeLetsEverythingThrough) {
     }
   }
   EXPECT_GE(chosen, 5u);
+}
+
+// Uplinks are slow and downlinks are not. No link is ever quiet and probes are off, so only the
+// payloads of rounds can measure the downlinks.
+TEST(Planner, WeighsSumsByTheMeasuredRatesOfDownlinks) {
+  FederationOptions options = planned("adaptive");
+  options.coordinator_settings.insert(options.coordinator_settings.end(),
+                                      {"probes.on=false", "job.gain_min=0.95"});
+  options.agent_settings = {"trainer.train_ms=20", "link.shape_bytes_per_s=100000",
+                            "link.shape_burst_bytes=0"};
+  Federation federation(options);
+  federation.start_all();
+  // A busy machine makes downlinks look slower, but not a hundred times.
+  ASSERT_TRUE(eventually([&] {
+    return !federation.coordinator().lines_with({"planner: ", "down_weight=0."}).empty();
+  }));
+  ASSERT_NO_FATAL_FAILURE(wait_for_rounds(federation, 2));
+  end_all(federation);
+  const auto answer = nlohmann::json::parse(federation.ask({"link", "list"}));
+  std::set<std::string> measured;
+  for (const auto& link : answer.at("data").at("links")) {
+    if (link.at("from") != "" || link.at("beta_s_per_byte").is_null()) continue;
+    const auto& beta = link.at("beta_s_per_byte");
+    EXPECT_EQ(beta.at("method"), "passive");
+    EXPECT_LT(beta.at("value").get<double>(), 1e-5) << "faster than the uplink";
+    measured.insert(link.at("to").get<std::string>());
+  }
+  EXPECT_EQ(measured, (std::set<std::string>{"agent-0", "agent-1", "agent-2"}));
+  std::size_t weighed = 0;
+  for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
+    const std::string& codec = one.plan.exchanges[0]->codec;
+    if (codec.find(",down_weight=0.") == std::string::npos) continue;
+    EXPECT_EQ(codec.substr(0, 9), "thc:rate=");
+    EXPECT_EQ(one.plan.exchanges[0]->collective, wire::Collective::star);
+    ++weighed;
+  }
+  EXPECT_GE(weighed, 1u);
 }
 
 }  // namespace

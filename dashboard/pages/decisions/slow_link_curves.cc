@@ -41,8 +41,7 @@ bool SlowLinkCurves::update(const RunView& view, std::uint64_t job) {
                         .last = link->beta_last_s_per_byte});
       }
     }
-    // Uplinks are measured in every round that passes through the coordinator, downlinks only
-    // occasionally. If any uplink is known, only uplinks are shown.
+    // Uplinks decide the time of most rounds. If any uplink is known, only uplinks are shown.
     const auto up = [](const DirectedLink& link) { return link.up; };
     if (std::ranges::any_of(rate, up)) std::erase_if(rate, std::not_fn(up));
     // Choosing the slowest links costs time linear in their number. It may be late by a quarter of

@@ -24,6 +24,9 @@ enum class ReadingKind : std::uint8_t {
   uplink_s_per_byte,
   uplink_s_per_byte_of_few,
   uplink_s_per_byte_at_most,
+  downlink_s_per_byte,
+  downlink_s_per_byte_of_few,
+  downlink_s_per_byte_at_most,
 
   evaluation_loss,
   evaluation_accuracy,
@@ -64,7 +67,7 @@ enum class ReadingKind : std::uint8_t {
   repeated_up_late_bytes,
   repeated_up_no_room_bytes,
 };
-inline constexpr std::size_t kReadingKinds = 42;
+inline constexpr std::size_t kReadingKinds = 45;
 
 // The subject of a reading, which also determines where it is measured.
 enum class ReadingGroup : std::uint8_t {
@@ -108,6 +111,14 @@ inline constexpr std::array<ReadingFacts, kReadingKinds> kReadings = [] {
       {uplink_s_per_byte_at_most, ReadingGroup::link, "uplink_s_per_byte_at_most",
        ReadingUnit::seconds_per_byte,
        "Upper bound of the time per byte, where payloads waited for more than the link."},
+      {downlink_s_per_byte, ReadingGroup::link, "downlink_s_per_byte",
+       ReadingUnit::seconds_per_byte, "Time per byte of payloads that were sent to an agent."},
+      {downlink_s_per_byte_of_few, ReadingGroup::link, "downlink_s_per_byte_of_few",
+       ReadingUnit::seconds_per_byte,
+       "Time per byte of sent payloads that may fit into the burst of a link."},
+      {downlink_s_per_byte_at_most, ReadingGroup::link, "downlink_s_per_byte_at_most",
+       ReadingUnit::seconds_per_byte,
+       "Upper bound of the time per byte, where the round trip was most of the time."},
 
       {evaluation_loss, ReadingGroup::agent, "evaluation_loss", ReadingUnit::one,
        "Loss of the model on examples that it was not trained with."},

@@ -43,7 +43,10 @@ void BulkSender::pump(TimeNs now, std::uint64_t beat, const Emit& emit) {
     if (stream->all_sent()) waiting_.pop_front();
   }
   // Rates measured from here on would be those of the sender, not of the link.
-  if (waiting_.empty() && window_.open(now)) window_.nothing_to_send();
+  if (waiting_.empty() && window_.open(now)) {
+    window_.nothing_to_send();
+    deliveries_.nothing_to_send();
+  }
 }
 
 void BulkSender::send_part(TimeNs now, std::uint64_t beat, const std::shared_ptr<Stream>& stream,
@@ -58,11 +61,13 @@ void BulkSender::send_part(TimeNs now, std::uint64_t beat, const std::shared_ptr
   const auto bytes = static_cast<std::uint32_t>(slice.bytes.size());
   stream->next += bytes;
   ++stream->under_way;
+  const DeliveryTimer::Run run = deliveries_.sent(now, bytes, under_way_.empty());
   under_way_.push_back({.number = ++last_number_,
                         .stream = stream,
                         .offset = offset,
                         .size = bytes,
                         .sent = window_.sent(now, bytes),
+                        .run = run,
                         .beat = beat});
   emit(last_number_, stream->spec.frame(offset, slice), &slice);
 }
@@ -79,6 +84,9 @@ void BulkSender::acknowledged(TimeNs now, std::uint64_t up_to) {
     const Part part = std::move(under_way_.front());
     under_way_.pop_front();
     window_.acknowledged(now, part.sent, part.repeats > 0);
+    if (part.repeats == 0) {
+      deliveries_.acknowledged(now, part.run, window_.round_trip_min_ns());
+    }
     --part.stream->under_way;
     forget_if_done(part.stream);
   }

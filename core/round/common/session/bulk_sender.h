@@ -15,9 +15,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/machine/round_key.h"
+#include "core/round/common/session/delivery_timer.h"
 #include "core/round/common/session/send_window.h"
 #include "schemas/frame.h"
 
@@ -72,6 +74,9 @@ class BulkSender {
   // more than 8 times.
   bool repeat_lost(std::uint64_t answered_beat, std::uint64_t beat, const Emit& emit);
 
+  // The best measurement of the link since the previous call.
+  std::optional<Delivery> take_delivery() { return deliveries_.take(); }
+
   std::uint64_t bytes_under_way() const { return window_.bytes_under_way(); }
   std::uint64_t bytes_waiting() const;
   std::uint64_t bytes_repeated() const { return bytes_repeated_; }
@@ -95,6 +100,7 @@ class BulkSender {
     std::uint64_t offset = 0;
     std::uint32_t size = 0;
     SendWindow::Sent sent;
+    DeliveryTimer::Run run;
     std::uint64_t beat = 0;  // number of heartbeats sent before it
     std::uint32_t repeats = 0;
   };
@@ -104,6 +110,7 @@ class BulkSender {
   void forget_if_done(const std::shared_ptr<Stream>& stream);
 
   SendWindow window_;
+  DeliveryTimer deliveries_;
   std::map<BulkId, std::shared_ptr<Stream>> streams_;
   std::deque<std::shared_ptr<Stream>> waiting_;  // in order of add()
   std::deque<Part> under_way_;                   // ascending by number

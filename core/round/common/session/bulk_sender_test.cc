@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,7 @@ struct Outcome {
   TimeNs queue_late_max_ns = 0;  // over its second half
   std::uint64_t frames = 0;
   std::uint32_t part_max = 0;
+  std::optional<Delivery> delivery = {};
 };
 
 BulkStream stream_of(std::uint64_t transfer, std::uint64_t bytes) {
@@ -132,6 +134,7 @@ Outcome transfer(std::uint64_t bytes, Line& out, Line& back,
   }
   EXPECT_TRUE(sender.idle());
   EXPECT_EQ(arrived, bytes);
+  outcome.delivery = sender.take_delivery();
   return outcome;
 }
 
@@ -158,6 +161,12 @@ TEST_P(OverALine, FillsTheLinkAndQueuesLittle) {
   const double two_parts_s = 2.1 * SendWindow::kPartBytesMin / (mbit_s * 125'000);
   // After the link was drained to measure its round trip, the window opens again at once.
   EXPECT_LE(queue_s, std::max(0.55, two_parts_s) + trip_s) << outcome.part_max << " bytes a part";
+  ASSERT_TRUE(outcome.delivery);
+  EXPECT_TRUE(outcome.delivery->measures_rate());
+  const double rate = mbit_s * 125'000;
+  // Heartbeats take some time themselves, and the round trip contains it.
+  EXPECT_GE(outcome.delivery->s_per_byte(), 0.99 / rate);
+  EXPECT_LE(outcome.delivery->s_per_byte(), 1.4 / rate) << "the window opens slowly";
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -9,9 +9,6 @@
 namespace tributary {
 namespace {
 
-// The amount after which peers measure one another (core/net/arrival_timer.h). Fewer bytes may
-// arrive in one burst of the link.
-constexpr std::uint64_t kRateBytesMin = 64 * 1024;
 constexpr double kNoGain = std::numeric_limits<double>::quiet_NaN();
 
 // The curve does not include the rounding of values that are all kept.
@@ -97,6 +94,7 @@ void RoundReporter::report_commit(const RoundRecord& record, const ActiveRound& 
               static_cast<double>(job_.coordinator.now - record.began_at_ns) / 1e9,
               record.id.round);
   report_uplinks(record, round);
+  report_downlinks(record, round);
 }
 
 // The measured rate is a lower bound on that of the uplink: parts after the first may have waited
@@ -107,12 +105,25 @@ void RoundReporter::report_uplinks(const RoundRecord& record, const ActiveRound&
     const AgentSession* const session = job_.coordinator.roster.by_session(member.session);
     const TimeNs took = member.last_part_at_ns - member.first_part_at_ns;
     if (!session || member.bytes_after_first == 0 || took <= 0) continue;
-    const bool few = member.bytes_after_first < kRateBytesMin;
+    const bool few = member.bytes_after_first < Delivery::kLargeBytes;
     ReadingKind kind = few ? ReadingKind::uplink_s_per_byte_of_few : ReadingKind::uplink_s_per_byte;
     if (round.plan().by_peers()) kind = ReadingKind::uplink_s_per_byte_at_most;
     add_reading(kind,
                 static_cast<double>(took) / 1e9 / static_cast<double>(member.bytes_after_first),
                 record.id.round, session->agent_id);
+  }
+}
+
+// Models that members have downloaded since the last commit count, too.
+void RoundReporter::report_downlinks(const RoundRecord& record, const ActiveRound& round) {
+  for (const RoundMember& member : round.members()) {
+    AgentSession* const session = job_.coordinator.roster.by_session(member.session);
+    const auto delivery = session ? session->conversation.bulk().take_delivery() : std::nullopt;
+    if (!delivery) continue;
+    ReadingKind kind = delivery->is_large() ? ReadingKind::downlink_s_per_byte
+                                            : ReadingKind::downlink_s_per_byte_of_few;
+    if (!delivery->measures_rate()) kind = ReadingKind::downlink_s_per_byte_at_most;
+    add_reading(kind, delivery->s_per_byte(), record.id.round, session->agent_id);
   }
 }
 

@@ -1,6 +1,5 @@
 // Collects the telemetry of a job's rounds for the journal and the exporters: reports and metrics
-// of agents, rates of uplinks, and bytes of messages. `job` must outlive the object. Not
-// thread-safe.
+// of agents, rates of links, and bytes of messages. `job` must outlive the object. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +33,7 @@ class RoundReporter {
   // The number of trial results in the reports since the previous call.
   std::uint32_t take_trials() { return std::exchange(trials_, 0); }
 
-  // Publishes the duration of a committed round and the rates of uplinks.
+  // Publishes the duration of a committed round and the rates of the members' links.
   void report_commit(const RoundRecord& record, const ActiveRound& round);
   // Publishes the bytes of the round and of its commit, which was just sent. Answers to the commit
   // count for the next round.
@@ -45,6 +44,7 @@ class RoundReporter {
   static constexpr std::size_t kReportsMax = 4096;
 
   void report_uplinks(const RoundRecord& record, const ActiveRound& round);
+  void report_downlinks(const RoundRecord& record, const ActiveRound& round);
   void add_reading(ReadingKind kind, double value, std::uint64_t round, std::string agent_id = {});
 
   const JobContext& job_;

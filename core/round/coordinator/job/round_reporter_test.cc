@@ -196,6 +196,52 @@ TEST_F(UplinkReadingTest, ByPeersTheRateIsABound) {
   EXPECT_EQ(readings(ReadingKind::uplink_s_per_byte_at_most).size(), 1u);
 }
 
+// The reported rate of a downlink: the coordinator sends a payload to member 1, which acknowledges
+// its parts one by one, each after the same time.
+class DownlinkReadingTest : public RoundReporterTest {
+ protected:
+  // Returns the number of parts.
+  std::uint64_t send(std::uint64_t bytes, TimeNs part_ns) {
+    BulkSender& bulk = member(1).conversation.bulk();
+    bulk.window().round_trip(coordinator_.now, 10 * kNsPerMs);
+    bulk.add({.id = {.transfer = 1},
+              .bytes = bytes,
+              .slice = slices_of(std::make_shared<const Bytes>(bytes)),
+              .frame = [](std::uint64_t, const PayloadSlice&) {
+                return frame_with(wire::TransferPartT());
+              }});
+    const std::uint64_t before = bulk.last_number();
+    std::uint64_t acknowledged = before;
+    do {
+      bulk.pump(coordinator_.now, 0,
+                [](std::uint64_t, const wire::FrameT&, const PayloadSlice*) {});
+      coordinator_.now += part_ns;
+      bulk.acknowledged(coordinator_.now, ++acknowledged);
+    } while (!bulk.idle());
+    reporter_.report_commit({}, *begin_round(membership_, coordinator_.now, make_plan(1)));
+    return acknowledged - before;
+  }
+};
+
+TEST_F(DownlinkReadingTest, TheRateOfADownlinkFollowsFromAcknowledgements) {
+  const std::uint64_t parts = send(100'000, 200 * kNsPerMs);
+  const auto rates = readings(ReadingKind::downlink_s_per_byte);
+  ASSERT_EQ(rates.size(), 1u) << "nothing was sent to the other member";
+  EXPECT_EQ(rates[0].agent_id, "agent-001");
+  EXPECT_NEAR(rates[0].value, (0.2 * static_cast<double>(parts) - 0.01) / 100'000, 1e-6);
+  forget_actions();
+  reporter_.report_commit({}, *begin_round(membership_, coordinator_.now, make_plan(2)));
+  EXPECT_TRUE(readings(ReadingKind::downlink_s_per_byte).empty()) << "it is reported once";
+}
+
+TEST_F(DownlinkReadingTest, FewBytesAndBoundsHaveNamesOfTheirOwn) {
+  send(20'000, 100 * kNsPerMs);
+  EXPECT_EQ(readings(ReadingKind::downlink_s_per_byte_of_few).size(), 1u);
+  send(100'000, 1 * kNsPerMs);
+  EXPECT_EQ(readings(ReadingKind::downlink_s_per_byte_at_most).size(), 1u);
+  EXPECT_TRUE(readings(ReadingKind::downlink_s_per_byte).empty());
+}
+
 // --- bytes ---
 
 TEST_F(RoundReporterTest, BytesOfAllSessionsAreReportedOnce) {
