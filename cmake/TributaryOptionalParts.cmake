@@ -15,6 +15,9 @@ else()
       # Machine code for Ampere, Jetson Orin and Hopper. Other devices compile the PTX of 8.0 or 9.0 at
       # the start. Older ones lack instructions that the kernels use (__reduce_max_sync).
       set(CMAKE_CUDA_ARCHITECTURES 80 87-real 90)
+      if(TRIBUTARY_ASSERTIONS)
+        set(CMAKE_CUDA_ARCHITECTURES 80)  # one shows what does not compile
+      endif()
     endif()
     enable_language(CUDA)
     # nvcc has C++20 since 12.0, which CMake 3.25 does not know yet.
