@@ -4,7 +4,7 @@
 # CUDA: the compiler decides; a GPU is needed only to run.
 include(CheckLanguage)
 if(TRIBUTARY_SANITIZE)
-  tributary_part("codec on CUDA" off "the sanitizer presets do not cover device code")
+  tributary_part("codec on CUDA" off "sanitizers check the kernels on the emulated device")
 elseif(CMAKE_CROSSCOMPILING)
   tributary_part("codec on CUDA" off "cross builds have no device code")
 else()
@@ -12,8 +12,12 @@ else()
   if(CMAKE_CUDA_COMPILER)
     set(cuda_found TRUE)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      # Machine code for Ampere, including Jetson Orin. Newer devices compile the PTX at the start.
-      set(CMAKE_CUDA_ARCHITECTURES 80)
+      # Machine code for Ampere, Jetson Orin and Hopper. Other devices compile the PTX of 8.0 or 9.0 at
+      # the start. Older ones lack instructions that the kernels use (__reduce_max_sync).
+      set(CMAKE_CUDA_ARCHITECTURES 80 87-real 90)
+      if(TRIBUTARY_ASSERTIONS)
+        set(CMAKE_CUDA_ARCHITECTURES 80)  # one shows what does not compile
+      endif()
     endif()
     enable_language(CUDA)
     # nvcc has C++20 since 12.0, which CMake 3.25 does not know yet.
@@ -23,7 +27,7 @@ else()
     endif()
     find_package(CUDAToolkit REQUIRED)
   endif()
-  tributary_optional_part("codec on CUDA" core/codec/cuda "${cuda_found}"
+  tributary_optional_part("codec on CUDA" core/codec/cuda/gpu "${cuda_found}"
     "CUDA compiler ${CMAKE_CUDA_COMPILER}"
     "no CUDA compiler (nvcc) on the path; results are the same without")
 endif()

@@ -72,7 +72,7 @@ def batches_in(build: Path, shipped: bool) -> list:
     found, batches = set(), []
     for entry in sorted(commands, key=lambda entry: entry["file"]):
         source = Path(entry["directory"], entry["file"])
-        if source.suffix == ".cu":  # nvcc's options are not clang's
+        if source.suffix == ".cu":  # nvcc's options are not clang's; CUDA's names are not ours
             continue
         paths = tuple(path for path in files_of(source)
                       if path in ours and path not in found and is_readable(path) and

@@ -1,54 +1,107 @@
-#include <cuda_runtime.h>
-
 #include "core/codec/cuda/device_quantize.h"
+
+#include "core/codec/cuda/launch.h"
 #include "core/codec/quantize/elements.h"
 
-namespace tributary::cuda {
+namespace tributary::TRIBUTARY_DEVICE {
 namespace {
 
 using quantize::block_scale;
 using quantize::BlockScale;
 using quantize::magnitude_bits;
 
-// One thread handles several groups if the grid is at its limit.
-constexpr unsigned kThreads = 256;
+// The thread sanitizer's build has smaller blocks (CMakeLists.txt).
+#ifndef TRIBUTARY_KERNEL_THREADS
+#define TRIBUTARY_KERNEL_THREADS 256
+#endif
+constexpr unsigned kThreads = TRIBUTARY_KERNEL_THREADS;
+constexpr unsigned kWarpThreads = 32;
+constexpr unsigned kAllLanes = 0xffffffffu;
 constexpr unsigned kPerThread = 4;  // one 16-byte load
-constexpr unsigned kBlocksMax = 8192;
 
-Status launched(const char* what) {
-  const cudaError_t error = cudaGetLastError();
-  if (error == cudaSuccess) return {};
-  return Status(StatusCode::io_error, {.what = what,
-                                       .expected = "a kernel that starts",
-                                       .got = cudaGetErrorString(error),
-                                       .remedy = "encode on the CPU; the bytes are the same"});
+// The vector type of four values, for one load or store.
+template <typename T>
+struct QuadOf;
+template <>
+struct QuadOf<float> {
+  using Type = float4;
+};
+template <>
+struct QuadOf<std::uint16_t> {
+  using Type = ushort4;
+};
+template <>
+struct QuadOf<std::int8_t> {
+  using Type = char4;
+};
+template <>
+struct QuadOf<std::int16_t> {
+  using Type = short4;
+};
+template <>
+struct QuadOf<std::int32_t> {
+  using Type = int4;
+};
+template <typename T>
+using Quad = typename QuadOf<T>::Type;
+
+constexpr std::uint32_t quads_of(std::uint32_t n) {
+  return n / kPerThread + (n % kPerThread != 0 ? 1 : 0);
 }
 
-unsigned grid_for(std::uint32_t n) {
-  const std::uint64_t blocks =
-      (std::uint64_t{n} + kThreads * kPerThread - 1) / (std::uint64_t{kThreads} * kPerThread);
-  return static_cast<unsigned>(blocks < kBlocksMax ? blocks : kBlocksMax);
+// Reads the values i .. i + 3 of an array that ends at `end`, with zeros beyond. i is a multiple of
+// four, below `end`.
+template <typename T>
+__device__ Quad<T> load_quad(const T* in, std::uint32_t i, std::uint32_t end) {
+  if (end - i >= kPerThread) return *reinterpret_cast<const Quad<T>*>(in + i);
+  Quad<T> quad = {};
+  quad.x = in[i];
+  if (end - i > 1) quad.y = in[i + 1];
+  if (end - i > 2) quad.z = in[i + 2];
+  return quad;
+}
+
+template <typename T>
+__device__ void store_quad(T* out, std::uint32_t i, std::uint32_t end, Quad<T> quad) {
+  if (end - i >= kPerThread) {
+    *reinterpret_cast<Quad<T>*>(out + i) = quad;
+    return;
+  }
+  out[i] = quad.x;
+  if (end - i > 1) out[i + 1] = quad.y;
+  if (end - i > 2) out[i + 2] = quad.z;
+}
+
+__device__ std::uint32_t largest_in(float4 v) {
+  return max(max(magnitude_bits(v.x), magnitude_bits(v.y)),
+             max(magnitude_bits(v.z), magnitude_bits(v.w)));
 }
 
 // Returns the largest value of all threads of a block, to each of them.
 __device__ std::uint32_t block_max(std::uint32_t value) {
-  __shared__ std::uint32_t warps[kThreads / 32];
-  value = __reduce_max_sync(0xffffffffu, value);
-  if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = value;
+  __shared__ std::uint32_t warps[kThreads / kWarpThreads];
+  value = __reduce_max_sync(kAllLanes, value);
+  if (threadIdx.x % kWarpThreads == 0) warps[threadIdx.x / kWarpThreads] = value;
   __syncthreads();
   value = 0;
-  for (unsigned warp = 0; warp < kThreads / 32; ++warp) value = max(value, warps[warp]);
+  for (unsigned warp = 0; warp < kThreads / kWarpThreads; ++warp) value = max(value, warps[warp]);
   __syncthreads();  // before the next use of `warps`
   return value;
 }
 
-// Visits groups of four neighbours, then the rest one by one: visit4(index) and visit1(index).
-template <typename Visit4, typename Visit1>
-__device__ void for_each_quad(std::uint32_t begin, std::uint32_t end, std::uint32_t thread,
-                              std::uint32_t threads, const Visit4& visit4, const Visit1& visit1) {
-  const std::uint32_t quads = (end - begin) / kPerThread;
-  for (std::uint32_t q = thread; q < quads; q += threads) visit4(begin + q * kPerThread);
-  for (std::uint32_t i = begin + quads * kPerThread + thread; i < end; i += threads) visit1(i);
+// The same for each group of kLanes neighbouring threads, 16 or a multiple of a warp.
+template <unsigned kLanes>
+__device__ std::uint32_t group_max(std::uint32_t value) {
+  if constexpr (kLanes == kThreads) {
+    return block_max(value);
+  } else if constexpr (kLanes == kWarpThreads) {
+    return __reduce_max_sync(kAllLanes, value);
+  } else {
+    for (unsigned lanes = kLanes / 2; lanes > 0; lanes /= 2) {
+      value = max(value, __shfl_xor_sync(kAllLanes, value, lanes));
+    }
+    return value;
+  }
 }
 
 // The element functions are those of the scalar specification, compiled for the device.
@@ -65,20 +118,16 @@ template <typename Format>
 __global__ void to_16_bits(const float* x, std::uint32_t n, std::uint16_t* out,
                            std::uint32_t* largest) {
   std::uint32_t seen = 0;
-  for_each_quad(
-      0, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x,
-      [&](std::uint32_t i) {
-        const float4 v = *reinterpret_cast<const float4*>(x + i);
-        seen =
-            max(max(max(seen, magnitude_bits(v.x)), max(magnitude_bits(v.y), magnitude_bits(v.z))),
-                magnitude_bits(v.w));
-        *reinterpret_cast<ushort4*>(out + i) = make_ushort4(
-            Format::encode(v.x), Format::encode(v.y), Format::encode(v.z), Format::encode(v.w));
-      },
-      [&](std::uint32_t i) {
-        seen = max(seen, magnitude_bits(x[i]));
-        out[i] = Format::encode(x[i]);
-      });
+  const std::uint32_t quads = quads_of(n);
+  for (std::uint32_t quad = blockIdx.x * kThreads + threadIdx.x; quad < quads;
+       quad += gridDim.x * kThreads) {
+    const std::uint32_t i = quad * kPerThread;
+    const float4 v = load_quad(x, i, n);
+    seen = max(seen, largest_in(v));
+    store_quad(out, i, n,
+               make_ushort4(Format::encode(v.x), Format::encode(v.y), Format::encode(v.z),
+                            Format::encode(v.w)));
+  }
   // One atomic per block instead of one per value.
   seen = block_max(seen);
   if (threadIdx.x == 0) atomicMax(largest, seen);
@@ -87,23 +136,20 @@ __global__ void to_16_bits(const float* x, std::uint32_t n, std::uint16_t* out,
 template <typename Format>
 __global__ void from_16_bits(const std::uint16_t* in, std::uint32_t n, float* x,
                              std::uint32_t* largest) {
-  std::uint32_t seen = 0;
   const auto magnitude = [](std::uint16_t word) {
     return static_cast<std::uint32_t>(word & 0x7fffu);
   };
-  for_each_quad(
-      0, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x,
-      [&](std::uint32_t i) {
-        const ushort4 w = *reinterpret_cast<const ushort4*>(in + i);
-        seen = max(max(max(seen, magnitude(w.x)), max(magnitude(w.y), magnitude(w.z))),
-                   magnitude(w.w));
-        *reinterpret_cast<float4*>(x + i) = make_float4(Format::decode(w.x), Format::decode(w.y),
-                                                        Format::decode(w.z), Format::decode(w.w));
-      },
-      [&](std::uint32_t i) {
-        seen = max(seen, magnitude(in[i]));
-        x[i] = Format::decode(in[i]);
-      });
+  std::uint32_t seen = 0;
+  const std::uint32_t quads = quads_of(n);
+  for (std::uint32_t quad = blockIdx.x * kThreads + threadIdx.x; quad < quads;
+       quad += gridDim.x * kThreads) {
+    const std::uint32_t i = quad * kPerThread;
+    const ushort4 w = load_quad(in, i, n);
+    seen = max(max(max(seen, magnitude(w.x)), max(magnitude(w.y), magnitude(w.z))), magnitude(w.w));
+    store_quad(x, i, n,
+               make_float4(Format::decode(w.x), Format::decode(w.y), Format::decode(w.z),
+                           Format::decode(w.w)));
+  }
   seen = block_max(seen);
   if (threadIdx.x == 0) atomicMax(largest, seen);
 }
@@ -117,172 +163,220 @@ __device__ std::int8_t level_of(float x, BlockScale scale, const LevelFormat& fo
              : quantize::nearest_level(x, scale.levels_per_unit);
 }
 
-__device__ std::uint32_t largest_of(const float* x, std::uint32_t begin, std::uint32_t end) {
-  std::uint32_t seen = 0;
-  for_each_quad(
-      begin, end, threadIdx.x, blockDim.x,
-      [&](std::uint32_t i) {
-        const float4 v = *reinterpret_cast<const float4*>(x + i);
-        seen =
-            max(max(max(seen, magnitude_bits(v.x)), max(magnitude_bits(v.y), magnitude_bits(v.z))),
-                magnitude_bits(v.w));
-      },
-      [&](std::uint32_t i) { seen = max(seen, magnitude_bits(x[i])); });
-  return block_max(seen);
-}
-
-__device__ void write_levels(const float* x, std::uint32_t begin, std::uint32_t end,
-                             BlockScale scale, const LevelFormat& format, std::int8_t* levels) {
-  for_each_quad(
-      begin, end, threadIdx.x, blockDim.x,
-      [&](std::uint32_t i) {
-        const float4 v = *reinterpret_cast<const float4*>(x + i);
-        *reinterpret_cast<char4*>(levels + i) =
-            make_char4(level_of(v.x, scale, format, i), level_of(v.y, scale, format, i + 1),
-                       level_of(v.z, scale, format, i + 2), level_of(v.w, scale, format, i + 3));
-      },
-      [&](std::uint32_t i) { levels[i] = level_of(x[i], scale, format, i); });
+__device__ char4 levels_of(float4 v, BlockScale scale, const LevelFormat& format, std::uint32_t i) {
+  return make_char4(level_of(v.x, scale, format, i), level_of(v.y, scale, format, i + 1),
+                    level_of(v.z, scale, format, i + 2), level_of(v.w, scale, format, i + 3));
 }
 
 // The parts of the quantization that a kernel does. They are template arguments, so that no branch
 // on them remains in the kernel.
 enum class Work { find_scales, use_scales, both };
 
-// One CUDA block per block of values. If it does both kinds of work, the second read of the values
-// hits the first-level cache.
-template <Work kWork>
+// A group of kLanes threads takes one block of values at a time. Each thread keeps its kQuads quads
+// of the block in registers between the two kinds of work. With kQuads = 0 a block is too large for
+// that and is read twice. All threads of a CUDA block take the same number of turns, because
+// group_max() needs them all.
+template <Work kWork, unsigned kLanes, unsigned kQuads>
 __global__ void quantize_blocks(const float* x, std::uint32_t n, LevelFormat format, float* scales,
                                 std::int8_t* levels) {
-  const std::uint32_t blocks = (n + format.block - 1) / format.block;
-  for (std::uint32_t block = blockIdx.x; block < blocks; block += gridDim.x) {
-    const std::uint32_t begin = block * format.block;
-    const std::uint32_t end = min(n, begin + format.block);
+  constexpr unsigned kGroups = kThreads / kLanes;
+  constexpr std::uint32_t kStride = kLanes * kPerThread;
+  const unsigned lane = threadIdx.x % kLanes;
+  const std::uint32_t blocks = n / format.block + (n % format.block != 0 ? 1 : 0);
+  for (std::uint32_t first = blockIdx.x * kGroups; first < blocks; first += gridDim.x * kGroups) {
+    const std::uint32_t block = first + threadIdx.x / kLanes;
+    const bool exists = block < blocks;
+    const std::uint32_t begin = exists ? block * format.block : n;
+    const std::uint32_t size = min(format.block, n - begin);
+    const std::uint32_t end = begin + size;
+
+    float4 kept[kQuads > 0 ? kQuads : 1] = {};
+    if constexpr (kQuads > 0) {
+      for (unsigned turn = 0; turn < kQuads; ++turn) {
+        const std::uint32_t offset = turn * kStride + lane * kPerThread;
+        if (offset < size) kept[turn] = load_quad(x, begin + offset, end);
+      }
+    }
+
     float largest = 0;
     if constexpr (kWork == Work::use_scales) {
-      largest = scales[block];
+      if (exists) largest = scales[block];
     } else {
-      largest = std::bit_cast<float>(largest_of(x, begin, end));
-      if (threadIdx.x == 0) scales[block] = largest;
+      std::uint32_t seen = 0;
+      if constexpr (kQuads > 0) {
+        for (unsigned turn = 0; turn < kQuads; ++turn) seen = max(seen, largest_in(kept[turn]));
+      } else {
+        for (std::uint32_t offset = lane * kPerThread; offset < size; offset += kStride) {
+          seen = max(seen, largest_in(load_quad(x, begin + offset, end)));
+        }
+      }
+      largest = std::bit_cast<float>(group_max<kLanes>(seen));
+      if (exists && lane == 0) scales[block] = largest;
     }
+
     if constexpr (kWork != Work::find_scales) {
-      write_levels(x, begin, end, block_scale(largest), format, levels);
+      const BlockScale scale = block_scale(largest);
+      if constexpr (kQuads > 0) {
+        for (unsigned turn = 0; turn < kQuads; ++turn) {
+          const std::uint32_t offset = turn * kStride + lane * kPerThread;
+          if (offset >= size) continue;
+          const std::uint32_t i = begin + offset;
+          store_quad(levels, i, end, levels_of(kept[turn], scale, format, i));
+        }
+      } else {
+        for (std::uint32_t offset = lane * kPerThread; offset < size; offset += kStride) {
+          const std::uint32_t i = begin + offset;
+          store_quad(levels, i, end, levels_of(load_quad(x, i, end), scale, format, i));
+        }
+      }
     }
   }
 }
 
-// The vector type of four levels, for one load per group.
-template <typename Level>
-struct Quad;
-template <>
-struct Quad<std::int8_t> {
-  using Type = char4;
-};
-template <>
-struct Quad<std::int16_t> {
-  using Type = short4;
-};
-template <>
-struct Quad<std::int32_t> {
-  using Type = int4;
-};
+// A warp takes a run of 32 pieces of 64 values. A piece lies in one block, because a block is a
+// multiple of 64 values. Each lane computes the step of one piece, so that there is one division
+// for 16 quads of values.
+constexpr std::uint32_t kPiece = 64;
+constexpr std::uint32_t kRun = kWarpThreads * kPiece;
 
 template <typename Level>
-__global__ void dequantize_blocks(const Level* levels, std::uint32_t n, std::uint32_t block_values,
+__global__ void dequantize_blocks(const Level* levels, std::uint32_t n, unsigned block_shift,
                                   const float* scales, float* x) {
-  for_each_quad(
-      0, n, blockIdx.x * blockDim.x + threadIdx.x, gridDim.x * blockDim.x,
-      [&](std::uint32_t i) {
-        // Four neighbours share a scale, because a block has a multiple of 64 values.
-        const float step = block_scale(scales[i / block_values]).step;
-        const auto l = *reinterpret_cast<const typename Quad<Level>::Type*>(levels + i);
-        *reinterpret_cast<float4*>(x + i) =
-            make_float4(static_cast<float>(l.x) * step, static_cast<float>(l.y) * step,
-                        static_cast<float>(l.z) * step, static_cast<float>(l.w) * step);
-      },
-      [&](std::uint32_t i) {
-        x[i] = static_cast<float>(levels[i]) * block_scale(scales[i / block_values]).step;
-      });
+  const unsigned lane = threadIdx.x % kWarpThreads;
+  const std::uint32_t runs = n / kRun + (n % kRun != 0 ? 1 : 0);
+  for (std::uint32_t run = (blockIdx.x * kThreads + threadIdx.x) / kWarpThreads; run < runs;
+       run += gridDim.x * (kThreads / kWarpThreads)) {
+    const std::uint32_t begin = run * kRun;
+    const std::uint32_t size = min(kRun, n - begin);
+    const std::uint32_t piece = lane * kPiece;
+    const float own_step =
+        piece < size ? block_scale(scales[(begin + piece) >> block_shift]).step : 0.0f;
+    for (unsigned turn = 0; turn < kRun / kWarpThreads / kPerThread; ++turn) {
+      const std::uint32_t offset = (turn * kWarpThreads + lane) * kPerThread;
+      const float step = __shfl_sync(kAllLanes, own_step, offset / kPiece);
+      if (offset >= size) continue;
+      const Quad<Level> level = load_quad(levels, begin + offset, n);
+      store_quad(
+          x, begin + offset, n,
+          make_float4(static_cast<float>(level.x) * step, static_cast<float>(level.y) * step,
+                      static_cast<float>(level.z) * step, static_cast<float>(level.w) * step));
+    }
+  }
 }
 
+// The grid for `n` units of which a CUDA block takes `each` at a time.
+LaunchShape shape_for(const Queue& queue, const char* kernel, std::uint32_t n, std::uint32_t each) {
+  const std::uint32_t blocks = n / each + (n % each != 0 ? 1 : 0);
+  return {.kernel = kernel,
+          .grid = blocks < queue.grid_blocks() ? blocks : queue.grid_blocks(),
+          .threads = kThreads,
+          .stream = queue.stream()};
+}
+
+template <Work kWork, unsigned kLanes, unsigned kQuads>
+Status launch_groups(const Queue& queue, const float* x, std::uint32_t n, const LevelFormat& format,
+                     float* scales, std::int8_t* levels) {
+  return launch(quantize_blocks<kWork, kLanes, kQuads>,
+                shape_for(queue, "quantize_blocks", n, format.block * (kThreads / kLanes)), x, n,
+                format, scales, levels);
+}
+
+// Chooses the number of threads for a block of values so that each has work, and few quads to keep.
 template <Work kWork>
-Status launch_quantize(const float* x, std::uint32_t n, const LevelFormat& format, float* scales,
-                       std::int8_t* levels, Stream stream) {
+Status launch_quantize(const Queue& queue, const float* x, std::uint32_t n,
+                       const LevelFormat& format, float* scales, std::int8_t* levels) {
   if (n == 0) return {};
-  const std::uint32_t blocks = (n + format.block - 1) / format.block;
-  const unsigned grid = blocks < kBlocksMax ? blocks : kBlocksMax;
-  quantize_blocks<kWork><<<grid, kThreads, 0, stream>>>(x, n, format, scales, levels);
-  return launched("quantize_blocks");
+  switch (format.block) {
+    case 64:
+      return launch_groups<kWork, 16, 1>(queue, x, n, format, scales, levels);
+    case 128:
+      return launch_groups<kWork, 32, 1>(queue, x, n, format, scales, levels);
+    case 256:
+      return launch_groups<kWork, 32, 2>(queue, x, n, format, scales, levels);
+    case 512:
+      return launch_groups<kWork, 32, 4>(queue, x, n, format, scales, levels);
+    case 1024:
+      return launch_groups<kWork, 32, 8>(queue, x, n, format, scales, levels);
+    case 2048:
+      return launch_groups<kWork, kThreads, 2048 / (kThreads * kPerThread)>(queue, x, n, format,
+                                                                            scales, levels);
+    case 4096:
+      return launch_groups<kWork, kThreads, 4096 / (kThreads * kPerThread)>(queue, x, n, format,
+                                                                            scales, levels);
+    default:
+      return launch_groups<kWork, kThreads, 0>(queue, x, n, format, scales, levels);
+  }
 }
 
 template <typename Level>
-Status launch_dequantize(const Level* levels, std::uint32_t n, const LevelFormat& format,
-                         const float* scales, float* x, Stream stream) {
+Status launch_dequantize(const Queue& queue, const Level* levels, std::uint32_t n,
+                         const LevelFormat& format, const float* scales, float* x) {
   if (n == 0) return {};
-  dequantize_blocks<<<grid_for(n), kThreads, 0, stream>>>(levels, n, format.block, scales, x);
-  return launched("dequantize_blocks");
+  return launch(dequantize_blocks<Level>,
+                shape_for(queue, "dequantize_blocks", n, kRun * (kThreads / kWarpThreads)), levels,
+                n, static_cast<unsigned>(std::countr_zero(format.block)), scales, x);
 }
 
 template <typename Format>
-Status launch_to_16(const float* x, std::uint32_t n, std::uint16_t* out, std::uint32_t* largest,
-                    Stream stream) {
+Status launch_to_16(const Queue& queue, const float* x, std::uint32_t n, std::uint16_t* out,
+                    std::uint32_t* largest) {
   if (n == 0) return {};
-  to_16_bits<Format><<<grid_for(n), kThreads, 0, stream>>>(x, n, out, largest);
-  return launched("to_16_bits");
+  return launch(to_16_bits<Format>, shape_for(queue, "to_16_bits", n, kThreads * kPerThread), x, n,
+                out, largest);
 }
 
 template <typename Format>
-Status launch_from_16(const std::uint16_t* in, std::uint32_t n, float* x, std::uint32_t* largest,
-                      Stream stream) {
+Status launch_from_16(const Queue& queue, const std::uint16_t* in, std::uint32_t n, float* x,
+                      std::uint32_t* largest) {
   if (n == 0) return {};
-  from_16_bits<Format><<<grid_for(n), kThreads, 0, stream>>>(in, n, x, largest);
-  return launched("from_16_bits");
+  return launch(from_16_bits<Format>, shape_for(queue, "from_16_bits", n, kThreads * kPerThread),
+                in, n, x, largest);
 }
 
 }  // namespace
 
-Status to_half(const float* x, std::uint32_t n, std::uint16_t* out, std::uint32_t* largest,
-               Stream stream) {
-  return launch_to_16<Half>(x, n, out, largest, stream);
+Status to_half(const Queue& queue, const float* x, std::uint32_t n, std::uint16_t* out,
+               std::uint32_t* largest) {
+  return launch_to_16<Half>(queue, x, n, out, largest);
 }
-Status to_bfloat(const float* x, std::uint32_t n, std::uint16_t* out, std::uint32_t* largest,
-                 Stream stream) {
-  return launch_to_16<Bfloat>(x, n, out, largest, stream);
+Status to_bfloat(const Queue& queue, const float* x, std::uint32_t n, std::uint16_t* out,
+                 std::uint32_t* largest) {
+  return launch_to_16<Bfloat>(queue, x, n, out, largest);
 }
-Status from_half(const std::uint16_t* in, std::uint32_t n, float* x, std::uint32_t* largest,
-                 Stream stream) {
-  return launch_from_16<Half>(in, n, x, largest, stream);
+Status from_half(const Queue& queue, const std::uint16_t* in, std::uint32_t n, float* x,
+                 std::uint32_t* largest) {
+  return launch_from_16<Half>(queue, in, n, x, largest);
 }
-Status from_bfloat(const std::uint16_t* in, std::uint32_t n, float* x, std::uint32_t* largest,
-                   Stream stream) {
-  return launch_from_16<Bfloat>(in, n, x, largest, stream);
+Status from_bfloat(const Queue& queue, const std::uint16_t* in, std::uint32_t n, float* x,
+                   std::uint32_t* largest) {
+  return launch_from_16<Bfloat>(queue, in, n, x, largest);
 }
 
-Status find_scales(const float* x, std::uint32_t n, const LevelFormat& format, float* scales,
-                   Stream stream) {
-  return launch_quantize<Work::find_scales>(x, n, format, scales, nullptr, stream);
+Status find_scales(const Queue& queue, const float* x, std::uint32_t n, const LevelFormat& format,
+                   float* scales) {
+  return launch_quantize<Work::find_scales>(queue, x, n, format, scales, nullptr);
 }
-Status to_levels(const float* x, std::uint32_t n, const LevelFormat& format, const float* scales,
-                 std::int8_t* levels, Stream stream) {
+Status to_levels(const Queue& queue, const float* x, std::uint32_t n, const LevelFormat& format,
+                 const float* scales, std::int8_t* levels) {
   // The kernel writes scales only in its other modes.
-  return launch_quantize<Work::use_scales>(x, n, format, const_cast<float*>(scales), levels,
-                                           stream);
+  return launch_quantize<Work::use_scales>(queue, x, n, format, const_cast<float*>(scales), levels);
 }
-Status to_scales_and_levels(const float* x, std::uint32_t n, const LevelFormat& format,
-                            float* scales, std::int8_t* levels, Stream stream) {
-  return launch_quantize<Work::both>(x, n, format, scales, levels, stream);
-}
-
-Status from_levels8(const std::int8_t* levels, std::uint32_t n, const LevelFormat& format,
-                    const float* scales, float* x, Stream stream) {
-  return launch_dequantize(levels, n, format, scales, x, stream);
-}
-Status from_levels16(const std::int16_t* levels, std::uint32_t n, const LevelFormat& format,
-                     const float* scales, float* x, Stream stream) {
-  return launch_dequantize(levels, n, format, scales, x, stream);
-}
-Status from_levels32(const std::int32_t* levels, std::uint32_t n, const LevelFormat& format,
-                     const float* scales, float* x, Stream stream) {
-  return launch_dequantize(levels, n, format, scales, x, stream);
+Status to_scales_and_levels(const Queue& queue, const float* x, std::uint32_t n,
+                            const LevelFormat& format, float* scales, std::int8_t* levels) {
+  return launch_quantize<Work::both>(queue, x, n, format, scales, levels);
 }
 
-}  // namespace tributary::cuda
+Status from_levels8(const Queue& queue, const std::int8_t* levels, std::uint32_t n,
+                    const LevelFormat& format, const float* scales, float* x) {
+  return launch_dequantize(queue, levels, n, format, scales, x);
+}
+Status from_levels16(const Queue& queue, const std::int16_t* levels, std::uint32_t n,
+                     const LevelFormat& format, const float* scales, float* x) {
+  return launch_dequantize(queue, levels, n, format, scales, x);
+}
+Status from_levels32(const Queue& queue, const std::int32_t* levels, std::uint32_t n,
+                     const LevelFormat& format, const float* scales, float* x) {
+  return launch_dequantize(queue, levels, n, format, scales, x);
+}
+
+}  // namespace tributary::TRIBUTARY_DEVICE

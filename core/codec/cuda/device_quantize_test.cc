@@ -1,49 +1,70 @@
-// Compares the GPU's bytes with those of the scalar specification. Skipped, with the reason,
-// without a GPU.
+// Compares a device's bytes with those of the scalar specification. Built for the emulated device
+// everywhere and, where nvcc is, for a GPU. Skipped, with the reason, if the device is not
+// available.
 #include "core/codec/cuda/device_quantize.h"
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <optional>
 
 #include "core/codec/codec_testing.h"
 #include "core/codec/quantize/elements.h"
 #include "core/codec/quantize/int8_blocks.h"
 
-namespace tributary::cuda {
+namespace tributary::TRIBUTARY_DEVICE {
 namespace {
 
 using codec_testing::kPatterns;
 using codec_testing::Pattern;
 using quantize::scalar_kernels;
 
-constexpr std::size_t kSizes[] = {0, 1, 3, 4, 5, 63, 64, 65, 4095, 4096, 4097, 70'001, 1'000'003};
+// The last size has several runs, CUDA blocks and turns of the smallest grid.
+constexpr std::size_t kSizes[] = {0, 1, 3, 4, 5, 63, 64, 65, 1024, 4095, 4097, 9001};
 
 class DeviceQuantize : public testing::Test {
  protected:
   void SetUp() override {
     const Status available = device_available();
     if (!available.ok()) GTEST_SKIP() << available.text();
+    queue_ = queue_of(kGridBlocks);
+    narrow_queue_ = queue_of(2);
   }
+
+  // A grid of the usual size, and one whose blocks take several turns.
+  const Queue& queue() const { return *queue_; }
+  const Queue& narrow_queue() const { return *narrow_queue_; }
+
+  template <typename T>
+  DeviceArray<T> on_device(std::span<const T> host) const {
+    auto array = DeviceArray<T>::copy_of(queue(), host);
+    EXPECT_TRUE(array.ok()) << array.status().text();
+    return std::move(*array);
+  }
+
+  template <typename T>
+  static RawVector<T> on_host(const Queue& queue, const DeviceArray<T>& array) {
+    RawVector<T> host(array.size());
+    const Status status = array.read(queue, host);
+    EXPECT_TRUE(status.ok()) << status.text();
+    return host;
+  }
+
+  template <typename T>
+  DeviceArray<T> empty(std::size_t count) const {
+    return on_device<T>(RawVector<T>(count, T{}));
+  }
+
+ private:
+  static std::optional<Queue> queue_of(unsigned grid_blocks) {
+    auto queue = Queue::make(grid_blocks);
+    EXPECT_TRUE(queue.ok()) << queue.status().text();
+    return std::move(*queue);
+  }
+
+  std::optional<Queue> queue_;
+  std::optional<Queue> narrow_queue_;
 };
-
-template <typename T>
-DeviceArray<T> on_device(std::span<const T> host) {
-  auto array = DeviceArray<T>::copy_of(host);
-  EXPECT_TRUE(array.ok()) << array.status().text();
-  return std::move(*array);
-}
-
-template <typename T>
-RawVector<T> on_host(const DeviceArray<T>& array) {
-  RawVector<T> host(array.size());
-  const Status status = array.read(host);
-  EXPECT_TRUE(status.ok()) << status.text();
-  return host;
-}
-
-template <typename T>
-DeviceArray<T> empty(std::size_t count) {
-  return on_device<T>(RawVector<T>(count, T{}));
-}
 
 // Calls body(update) for every pattern and size.
 template <typename Body>
@@ -57,12 +78,25 @@ void for_each_update(const Body& body) {
   }
 }
 
-using ToDevice = Status (*)(const float*, std::uint32_t, std::uint16_t*, std::uint32_t*, Stream);
-using FromDevice = Status (*)(const std::uint16_t*, std::uint32_t, float*, std::uint32_t*, Stream);
+using ToDevice = Status (*)(const Queue&, const float*, std::uint32_t, std::uint16_t*,
+                            std::uint32_t*);
+using FromDevice = Status (*)(const Queue&, const std::uint16_t*, std::uint32_t, float*,
+                              std::uint32_t*);
 
-void compare_16_bits(ToDevice to, FromDevice from, decltype(quantize::Kernels::to_half) spec_to,
-                     decltype(quantize::Kernels::from_half) spec_from) {
-  for_each_update([&](const FloatVector& update) {
+class DeviceSixteenBits : public DeviceQuantize {
+ protected:
+  void compare(ToDevice to, FromDevice from, decltype(quantize::Kernels::to_half) spec_to,
+               decltype(quantize::Kernels::from_half) spec_from) const {
+    for_each_update([&](const FloatVector& update) {
+      compare_on(queue(), update, to, from, spec_to, spec_from);
+      compare_on(narrow_queue(), update, to, from, spec_to, spec_from);
+    });
+  }
+
+ private:
+  void compare_on(const Queue& queue, const FloatVector& update, ToDevice to, FromDevice from,
+                  decltype(quantize::Kernels::to_half) spec_to,
+                  decltype(quantize::Kernels::from_half) spec_from) const {
     const auto n = static_cast<std::uint32_t>(update.size());
     RawVector<std::uint16_t> expected(n);
     const std::uint32_t expected_largest = spec_to(update.data(), n, expected.data());
@@ -70,24 +104,26 @@ void compare_16_bits(ToDevice to, FromDevice from, decltype(quantize::Kernels::t
     const auto x = on_device<float>(update);
     auto words = empty<std::uint16_t>(n);
     auto largest = empty<std::uint32_t>(1);
-    ASSERT_TRUE(to(x.data(), n, words.data(), largest.data(), nullptr).ok());
-    ASSERT_EQ(on_host(words), expected);
-    ASSERT_EQ(on_host(largest)[0], expected_largest);
+    ASSERT_TRUE(to(queue, x.data(), n, words.data(), largest.data()).ok());
+    ASSERT_EQ(on_host(queue, words), expected);
+    ASSERT_EQ(on_host(queue, largest)[0], expected_largest);
 
     FloatVector decoded(n);
-    spec_from(expected.data(), n, decoded.data());
+    const std::uint32_t expected_word = spec_from(expected.data(), n, decoded.data());
     auto back = empty<float>(n);
-    ASSERT_TRUE(from(words.data(), n, back.data(), largest.data(), nullptr).ok());
-    ASSERT_EQ(codec_testing::bits_of(on_host(back)), codec_testing::bits_of(decoded));
-  });
+    auto largest_word = empty<std::uint32_t>(1);
+    ASSERT_TRUE(from(queue, words.data(), n, back.data(), largest_word.data()).ok());
+    ASSERT_EQ(codec_testing::bits_of(on_host(queue, back)), codec_testing::bits_of(decoded));
+    ASSERT_EQ(on_host(queue, largest_word)[0], expected_word);
+  }
+};
+
+TEST_F(DeviceSixteenBits, HalvesAreTheSpecifications) {
+  compare(to_half, from_half, scalar_kernels().to_half, scalar_kernels().from_half);
 }
 
-TEST_F(DeviceQuantize, HalvesAreTheSpecifications) {
-  compare_16_bits(to_half, from_half, scalar_kernels().to_half, scalar_kernels().from_half);
-}
-
-TEST_F(DeviceQuantize, BfloatsAreTheSpecifications) {
-  compare_16_bits(to_bfloat, from_bfloat, scalar_kernels().to_bfloat, scalar_kernels().from_bfloat);
+TEST_F(DeviceSixteenBits, BfloatsAreTheSpecifications) {
+  compare(to_bfloat, from_bfloat, scalar_kernels().to_bfloat, scalar_kernels().from_bfloat);
 }
 
 struct Expected {
@@ -118,49 +154,82 @@ Expected specified(const FloatVector& update, const LevelFormat& format) {
 }
 
 class DeviceLevels : public DeviceQuantize,
-                     public testing::WithParamInterface<std::pair<std::uint32_t, bool>> {};
+                     public testing::WithParamInterface<std::pair<std::uint32_t, bool>> {
+ protected:
+  LevelFormat format() const {
+    return {.block = GetParam().first,
+            .random_rounding = GetParam().second,
+            .key = stream_key({.job_seed = 5, .purpose = DrawPurpose::rounding, .agent = 2})};
+  }
 
-TEST_P(DeviceLevels, AreTheSpecifications) {
-  const LevelFormat format = {
-      .block = GetParam().first,
-      .random_rounding = GetParam().second,
-      .key = stream_key({.job_seed = 5, .purpose = DrawPurpose::rounding, .agent = 2})};
-  for_each_update([&](const FloatVector& update) {
+  void compare_encoding(const Queue& queue, const FloatVector& update,
+                        const Expected& expected) const {
     const auto n = static_cast<std::uint32_t>(update.size());
-    const Expected expected = specified(update, format);
     const auto x = on_device<float>(update);
     auto scales = empty<float>(expected.scales.size());
     auto levels = empty<std::int8_t>(n);
-
     ASSERT_TRUE(
-        to_scales_and_levels(x.data(), n, format, scales.data(), levels.data(), nullptr).ok());
-    ASSERT_EQ(on_host(scales), expected.scales);
-    ASSERT_EQ(on_host(levels), expected.levels);
+        to_scales_and_levels(queue, x.data(), n, format(), scales.data(), levels.data()).ok());
+    ASSERT_EQ(on_host(queue, scales), expected.scales);
+    ASSERT_EQ(on_host(queue, levels), expected.levels);
 
     auto shared_scales = empty<float>(expected.scales.size());
     auto shared_levels = empty<std::int8_t>(n);
-    ASSERT_TRUE(find_scales(x.data(), n, format, shared_scales.data(), nullptr).ok());
+    ASSERT_TRUE(find_scales(queue, x.data(), n, format(), shared_scales.data()).ok());
     ASSERT_TRUE(
-        to_levels(x.data(), n, format, shared_scales.data(), shared_levels.data(), nullptr).ok());
-    ASSERT_EQ(on_host(shared_levels), expected.levels);
+        to_levels(queue, x.data(), n, format(), shared_scales.data(), shared_levels.data()).ok());
+    ASSERT_EQ(on_host(queue, shared_scales), expected.scales);
+    ASSERT_EQ(on_host(queue, shared_levels), expected.levels);
+  }
 
+  // Decodes levels of 8 bits, or sums of them that are `factor` times as large.
+  template <typename Level, typename FromLevels, typename SpecFromLevels>
+  void compare_decoding(const Queue& queue, const Expected& expected, int factor,
+                        FromLevels from_levels, SpecFromLevels spec) const {
+    const auto n = static_cast<std::uint32_t>(expected.levels.size());
+    RawVector<Level> sums(n);
+    std::ranges::transform(expected.levels, sums.begin(),
+                           [&](std::int8_t level) { return static_cast<Level>(level * factor); });
     FloatVector decoded(n);
-    quantize::for_each_block(
-        {}, {.block = format.block}, n, [&](std::size_t block, std::size_t begin, std::size_t end) {
-          const float step = quantize::block_scale(expected.scales[block]).step;
-          scalar_kernels().from_levels8(expected.levels.data() + begin, end - begin, step,
-                                        decoded.data() + begin);
-        });
+    quantize::for_each_block({}, {.block = format().block}, n,
+                             [&](std::size_t block, std::size_t begin, std::size_t end) {
+                               const float step =
+                                   quantize::block_scale(expected.scales[block]).step;
+                               spec(sums.data() + begin, end - begin, step, decoded.data() + begin);
+                             });
+    const auto scales = on_device<float>(expected.scales);
+    const auto levels = on_device<Level>(sums);
     auto back = empty<float>(n);
-    ASSERT_TRUE(from_levels8(levels.data(), n, format, scales.data(), back.data(), nullptr).ok());
-    ASSERT_EQ(codec_testing::bits_of(on_host(back)), codec_testing::bits_of(decoded));
+    ASSERT_TRUE(from_levels(queue, levels.data(), n, format(), scales.data(), back.data()).ok());
+    ASSERT_EQ(codec_testing::bits_of(on_host(queue, back)), codec_testing::bits_of(decoded));
+  }
+};
+
+TEST_P(DeviceLevels, AreTheSpecifications) {
+  for_each_update([&](const FloatVector& update) {
+    const Expected expected = specified(update, format());
+    compare_encoding(queue(), update, expected);
+    compare_decoding<std::int8_t>(queue(), expected, 1, from_levels8,
+                                  scalar_kernels().from_levels8);
   });
 }
 
+TEST_P(DeviceLevels, AreTheSameInSeveralTurns) {
+  const FloatVector update = codec_testing::update(Pattern::lognormal, kSizes[11], 0);
+  const Expected expected = specified(update, format());
+  compare_encoding(narrow_queue(), update, expected);
+  compare_decoding<std::int16_t>(narrow_queue(), expected, 255, from_levels16,
+                                 scalar_kernels().from_levels16);
+  compare_decoding<std::int32_t>(narrow_queue(), expected, 1 << 20, from_levels32,
+                                 scalar_kernels().from_levels32);
+}
+
 INSTANTIATE_TEST_SUITE_P(BlocksAndRoundings, DeviceLevels,
-                         testing::Values(std::pair(64u, false), std::pair(4096u, false),
-                                         std::pair(65536u, false), std::pair(64u, true),
-                                         std::pair(4096u, true)));
+                         testing::Values(std::pair(64u, false), std::pair(128u, true),
+                                         std::pair(256u, false), std::pair(512u, true),
+                                         std::pair(1024u, false), std::pair(2048u, true),
+                                         std::pair(4096u, false), std::pair(4096u, true),
+                                         std::pair(8192u, true)));
 
 TEST_F(DeviceQuantize, NotFiniteValuesAreSeen) {
   FloatVector update = codec_testing::update(Pattern::normal, 5000, 0);
@@ -168,9 +237,9 @@ TEST_F(DeviceQuantize, NotFiniteValuesAreSeen) {
   const auto x = on_device<float>(update);
   auto words = empty<std::uint16_t>(5000);
   auto largest = empty<std::uint32_t>(1);
-  ASSERT_TRUE(to_half(x.data(), 5000, words.data(), largest.data(), nullptr).ok());
-  EXPECT_GE(on_host(largest)[0], quantize::kInfinityBits);
+  ASSERT_TRUE(to_half(queue(), x.data(), 5000, words.data(), largest.data()).ok());
+  EXPECT_GE(on_host(queue(), largest)[0], quantize::kInfinityBits);
 }
 
 }  // namespace
-}  // namespace tributary::cuda
+}  // namespace tributary::TRIBUTARY_DEVICE

@@ -1,0 +1,75 @@
+#include "core/codec/cuda/device.h"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+#include "core/codec/cuda/emulated/emulated_testing.h"
+
+// The emulated device has no streams: every operation is complete when its function returns.
+struct CUstream_st {};
+
+namespace tributary::emulated {
+namespace {
+
+constexpr std::size_t kAlignment = 256;
+
+// Before each allocation stands its size, in a block of its own alignment.
+std::atomic<std::size_t> bytes_in_use = 0;
+std::atomic<std::size_t> bytes_max = std::numeric_limits<std::size_t>::max();
+
+}  // namespace
+
+Status device_available() { return {}; }
+
+Result<Queue> Queue::make(unsigned grid_blocks) { return Queue(new CUstream_st, grid_blocks); }
+Queue::~Queue() { delete stream_; }
+Status Queue::wait() const { return {}; }
+
+void set_memory_limit(std::size_t bytes) { bytes_max = bytes; }
+
+// The allocation has the exact size, so that the address sanitizer finds an overrun. Its content is
+// that of uninitialised memory.
+Result<void*> allocate_bytes(std::size_t bytes) {
+  if (bytes == 0) return nullptr;
+  const std::size_t used = bytes_in_use.fetch_add(bytes) + bytes;
+  void* memory = nullptr;
+  if (used > bytes_max || bytes > std::numeric_limits<std::size_t>::max() - kAlignment ||
+      posix_memalign(&memory, kAlignment, bytes + kAlignment) != 0) {
+    bytes_in_use -= bytes;
+    return Status(StatusCode::resource_exhausted,
+                  {.what = "memory of the emulated device",
+                   .expected = fmt::format("{} bytes", bytes),
+                   .got = "too little",
+                   .remedy = "use smaller buckets, or encode on the host"});
+  }
+  std::memcpy(memory, &bytes, sizeof(bytes));
+  auto* const content = static_cast<unsigned char*>(memory) + kAlignment;
+  std::memset(content, 0xcd, bytes);
+  return content;
+}
+
+void free_bytes(void* memory) {
+  if (memory == nullptr) return;
+  auto* const block = static_cast<unsigned char*>(memory) - kAlignment;
+  std::size_t bytes = 0;
+  std::memcpy(&bytes, block, sizeof(bytes));
+  bytes_in_use -= bytes;
+  std::free(block);
+}
+
+Status copy_to_device(const Queue&, const void* host, std::size_t bytes, void* device) {
+  if (bytes > 0) std::memcpy(device, host, bytes);
+  return {};
+}
+Status copy_to_host(const Queue& queue, const void* device, std::size_t bytes, void* host) {
+  return copy_to_device(queue, device, bytes, host);
+}
+Status copy_on_device(const Queue& queue, const void* from, std::size_t bytes, void* to) {
+  return copy_to_device(queue, from, bytes, to);
+}
+
+}  // namespace tributary::emulated
