@@ -20,6 +20,7 @@ namespace {
 struct Unread {
   std::uint64_t model_mib_max = 0;
   std::string peers_transport = "tcp";
+  std::string codec_device = "auto";
 };
 
 void bind(Settings& settings, AgentSettings& config, Unread& unread) {
@@ -43,6 +44,7 @@ void bind(Settings& settings, AgentSettings& config, Unread& unread) {
   settings.number("hello.timeout_max_ms", config.machine.hello_timeout_max_ms, 10u, 600'000u);
   settings.number("hello.duplicate_refusals_max", config.machine.duplicate_refusals_max, 0u);
   settings.number<std::uint64_t>("limits.model_mib_max", unread.model_mib_max, 1, 1u << 20);
+  settings.text("codec.device", unread.codec_device);
   settings.flag("audit", config.audit);
   settings.text("trainer.name", config.trainer);
   settings.number("trainer.train_ms", config.training.train_ms, 0u, 3'600'000u);
@@ -85,6 +87,17 @@ Result<PeerTransport> peer_transport(const std::string& name) {
   return Status(
       StatusCode::invalid_argument,
       {.what = "setting peers.transport", .expected = "tcp or mpi", .got = name, .remedy = {}});
+}
+
+// No codec uses a GPU yet, so "auto" is the host.
+Result<bool> emulates_device(const std::string& name) {
+  if (name == "emulated") return true;
+  if (name == "auto" || name == "host") return false;
+  return Status(StatusCode::invalid_argument,
+                {.what = "setting codec.device",
+                 .expected = "auto, host or emulated",
+                 .got = name,
+                 .remedy = name == "cuda" ? "no codec of this version uses a GPU" : ""});
 }
 
 // mpirun knows the addresses of its ranks, so settings of TCP endpoints with MPI are a mistake.
@@ -176,6 +189,7 @@ Result<AgentSettings> read_agent_settings(const DaemonFlags& flags) {
   TRIBUTARY_TRY(take_join_file(settings, config));
   config.machine.model_bytes_max = unread.model_mib_max << 20;
   TRIBUTARY_ASSIGN(config.peers_transport, peer_transport(unread.peers_transport));
+  TRIBUTARY_ASSIGN(config.emulated_device, emulates_device(unread.codec_device));
   config.machine.build = build_version();
   config.training.agent_id = config.machine.agent_id;
   config.exit_when_done = flags.exit_when_done;

@@ -41,6 +41,7 @@ struct AgentSettings {
   std::string peers_shape_trace;  // trace file of the simulated link to peers, for any transport
   std::string trainer = "synthetic";
   TrainerOptions training;
+  bool emulated_device = false;  // encode on the emulated GPU (codec.device)
   bool audit = false;
   bool exit_when_done = false;
 };

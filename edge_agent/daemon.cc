@@ -9,6 +9,7 @@
 #include "core/base/bytes/block_cache.h"
 #include "core/base/overloaded.h"
 #include "core/base/thread_pool.h"
+#include "core/codec/cuda/quantize_device.h"
 #include "core/net/shaped/shaped_peer_port.h"
 #include "core/net/shaped/trace.h"
 #include "core/net/zmq/spoke.h"
@@ -115,6 +116,11 @@ Status AgentDaemon::open() {
   if (settings_.audit) auditor_ = std::make_unique<Auditor>();
 
   AgentConfig config = settings_.machine;
+  if (config.execution.device != nullptr) {
+    config.execution.device->report_errors_to([this](const Status& error) {
+      log().warning(kComponent, "the host does the work of the device", {{"error", error.text()}});
+    });
+  }
   if (peers_) config.endpoints = {peers_->endpoint()};
   TRIBUTARY_ASSIGN(config.incarnation, draw_incarnation());
   config.stopwatch = [this] { return outlets_->clock().now().count(); };
@@ -356,10 +362,13 @@ Result<std::unique_ptr<PeerPort>> without_mpi(const Clock&) {
 }
 
 Status run_agent(const AgentSettings& settings, const OpenMpi& open_mpi) {
-  // The pool outlives everything that uses it.
+  // The pool and the device outlive everything that uses them.
   ThreadPool pool(settings.common.threads);
+  std::unique_ptr<CodecDevice> device;
+  if (settings.emulated_device) device = emulated::make_codec_device();
   AgentSettings own = settings;
   own.machine.execution.pool = &pool;
+  own.machine.execution.device = device.get();
   AgentDaemon daemon(own, open_mpi);
   TRIBUTARY_TRY(daemon.open());
   return daemon.run();

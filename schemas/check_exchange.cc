@@ -81,7 +81,9 @@ Status check_mechanisms(const Mechanisms& mechanisms) {
   const auto check_tally = [](const Tally& tally) { return given("of", tally.of()); };
   TRIBUTARY_TRY(
       each("buckets_by_codec", mechanisms.buckets_by_codec(), kExchangesMax, check_tally));
-  return each("millibits_by_layer", mechanisms.millibits_by_layer(), kExchangesMax, check_tally);
+  TRIBUTARY_TRY(
+      each("millibits_by_layer", mechanisms.millibits_by_layer(), kExchangesMax, check_tally));
+  return each("buckets_by_device", mechanisms.buckets_by_device(), kExchangesMax, check_tally);
 }
 
 Status check_settlement(const Settlement& settlement) {

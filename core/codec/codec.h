@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,10 +59,14 @@ struct Stage {
 // specification.
 enum class Backend : std::uint8_t { scalar, simd };
 
+class CodecDevice;  // core/codec/device/codec_device.h
+
 // How a call runs. The result does not depend on it.
 struct Execution {
   Backend backend = Backend::simd;
   ThreadPool* pool = nullptr;  // not owned; null: run on the caller's thread
+  // Not owned. Codecs with loops for a device use it before the host. Null: the host does all work.
+  CodecDevice* device = nullptr;
 };
 
 // The values that a plan fixes for one bucket in one round. A decoder knows these, the payload's
@@ -86,6 +91,7 @@ struct EncodingFacts {
   };
 
   std::uint64_t mantissa_bits_dropped = 0;  // of all values; a value of float32 has 23
+  std::set<std::uint32_t> buckets_on_device = {};  // whose newest payload a device has encoded
   // By bucket and offset in the bucket, for codecs that divide bits among blocks.
   std::map<std::pair<std::uint32_t, std::uint32_t>, LayerBits> layer_bits = {};
 };

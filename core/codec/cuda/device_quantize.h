@@ -8,8 +8,8 @@
 
 #include <cstdint>
 
-#include "core/base/random.h"
 #include "core/codec/cuda/device.h"
+#include "core/codec/device/codec_device.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
 
@@ -23,14 +23,6 @@ Status from_half(const Queue& queue, const std::uint16_t* in, std::uint32_t n, f
                  std::uint32_t* largest);
 Status from_bfloat(const Queue& queue, const std::uint16_t* in, std::uint32_t n, float* x,
                    std::uint32_t* largest);
-
-// How the values of a bucket are quantized: blocks that share a scale, with nearest or random
-// rounding.
-struct LevelFormat {
-  std::uint32_t block = 4096;  // a power of two, 64 or more
-  bool random_rounding = false;
-  StreamKey key = {};
-};
 
 // Sets scales[b] to the largest magnitude of block b.
 Status find_scales(const Queue& queue, const float* x, std::uint32_t n, const LevelFormat& format,

@@ -5,6 +5,7 @@
 
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
 #include "core/codec/quantize/elements.h"
@@ -16,6 +17,7 @@ namespace {
 
 // float32 without any change of bits: NaN payloads and signed zeros are preserved.
 struct Fp32 {
+  static constexpr bool kOnDevice = false;
   using Word = float;
   static constexpr std::string_view kName = "fp32";
   static constexpr Stage kStages[] = {{"values", Combine::sum}};
@@ -38,6 +40,7 @@ struct Fp32 {
 // The common part of the 16-bit formats. A sum of payloads would round at every addition, so an
 // aggregator decodes, adds in float32 and encodes once.
 struct SixteenBit {
+  static constexpr bool kOnDevice = true;
   using Word = std::uint16_t;
   static constexpr Stage kStages[] = {{"values", Combine::gather}};
   static constexpr Aggregation kAggregation = Aggregation::reduce;
@@ -46,6 +49,7 @@ struct SixteenBit {
 
 struct Fp16 : SixteenBit {
   static constexpr std::string_view kName = "fp16";
+  static constexpr SixteenBitFormat kFormat = SixteenBitFormat::half;
   // The largest word that decodes to at most `limit`. Every finite half is far below any limit.
   static std::uint32_t largest_word(float) { return 0x7bff; }
 
@@ -59,6 +63,7 @@ struct Fp16 : SixteenBit {
 
 struct Bf16 : SixteenBit {
   static constexpr std::string_view kName = "bf16";
+  static constexpr SixteenBitFormat kFormat = SixteenBitFormat::bfloat;
   // As in Fp16; a word is the upper half of a float32.
   static std::uint32_t largest_word(float limit) {
     return std::bit_cast<std::uint32_t>(limit) >> 16;
@@ -85,7 +90,25 @@ class FixedWidthEncoder final : public Encoder {
                        .contributors = call.contributors,
                        .values = static_cast<std::uint32_t>(values.size())},
                       values.size() * sizeof(Word), payload);
-    auto* const words = reinterpret_cast<Word*>(body.data());
+    if (!encode_words(call, values, reinterpret_cast<Word*>(body.data()))) {
+      return not_finite_error(values);
+    }
+    seal_payload(call.execution, payload);
+    return {};
+  }
+
+ private:
+  // Returns false if a value is NaN or Inf.
+  static bool encode_words(const StageCall& call, std::span<const float> values,
+                           typename Format::Word* words) {
+    if constexpr (Format::kOnDevice) {
+      std::uint32_t largest = 0;
+      const bool done = encoded_on_device(call, [&](CodecDevice& device) {
+        TRIBUTARY_ASSIGN(largest, device.encode_words(Format::kFormat, values, words));
+        return Status();
+      });
+      if (done) return largest < kInfinityBits;
+    }
     std::atomic<bool> finite = true;
     for_each_chunk(call.execution, values.size(), kChunkValues,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
@@ -96,12 +119,9 @@ class FixedWidthEncoder final : public Encoder {
                      // matter.
                      if (largest >= kInfinityBits) finite = false;
                    });
-    if (!finite) return not_finite_error(values);
-    seal_payload(call.execution, payload);
-    return {};
+    return finite;
   }
 
- private:
   const Codec& codec_;
 };
 
@@ -193,20 +213,35 @@ class FixedWidthCodec final : public Codec {
     const auto* const words = reinterpret_cast<const Word*>(open.body.data());
     const std::uint32_t largest_allowed =
         Format::largest_word(addend_max(call, open.header.contributors));
-    std::atomic<bool> finite = true;
+    if (decode_words(call, words, largest_allowed, sum)) return {};
+    return beyond_addend_error(spec_ + " payload", call, open.header.contributors);
+  }
+
+ private:
+  // Returns false if a word is larger than allowed. An untrusted word may be NaN or Inf, although
+  // no encoder writes it.
+  static bool decode_words(const StageCall& call, const typename Format::Word* words,
+                           std::uint32_t largest_allowed, std::span<float> sum) {
+    if constexpr (Format::kOnDevice) {
+      std::uint32_t largest = 0;
+      const bool done = done_on_device(call, [&](CodecDevice& device) {
+        TRIBUTARY_ASSIGN(largest,
+                         device.decode_words(Format::kFormat, {words, sum.size()}, sum.data()));
+        return Status();
+      });
+      if (done) return largest <= largest_allowed;
+    }
+    std::atomic<bool> within = true;
     for_each_chunk(call.execution, sum.size(), kChunkValues,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
                      const std::uint32_t largest =
                          Format::decode(kernels(call.execution.backend), words + begin, end - begin,
                                         sum.data() + begin);
-                     // An untrusted word may be NaN or Inf, although no encoder writes it.
-                     if (largest > largest_allowed) finite = false;
+                     if (largest > largest_allowed) within = false;
                    });
-    if (finite) return {};
-    return beyond_addend_error(spec_ + " payload", call, open.header.contributors);
+    return within;
   }
 
- private:
   const std::string spec_ = std::string(Format::kName);
 };
 

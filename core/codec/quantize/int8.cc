@@ -1,6 +1,7 @@
 // The codec int8: every block of values is scaled by its own largest magnitude.
 //
 //   body: scale of every block, f32; then one signed byte per value
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 
@@ -28,25 +29,35 @@ class Int8Encoder final : public Encoder {
                       scale_bytes + values.size(), payload);
     auto* const scales = reinterpret_cast<float*>(body.data());
     auto* const levels = reinterpret_cast<std::int8_t*>(body.data() + scale_bytes);
-    const Kernels& loops = kernels(call.execution.backend);
     const LevelWriter writer(call, options_);
-    std::atomic<bool> finite = true;
-    for_each_block(call.execution, options_, values.size(),
-                   [&](std::size_t block, std::size_t begin, std::size_t end) {
-                     const std::uint32_t largest =
-                         loops.largest_magnitude(values.data() + begin, end - begin);
-                     // A scale that is not finite makes the whole bucket fail below; the levels
-                     // written here are discarded.
-                     if (largest >= kInfinityBits) finite = false;
-                     scales[block] = std::bit_cast<float>(largest);
-                     writer.write(values, begin, end, block_scale(scales[block]), levels);
-                   });
+    const bool done = encoded_on_device(call, [&](CodecDevice& device) {
+      return device.encode_scales_and_levels(writer.format(), values, scales, levels);
+    });
+    // A scale that is not finite makes the whole bucket fail; its levels are discarded.
+    const bool finite = done ? all_finite({scales, options_.blocks(values.size())})
+                             : encode_on_host(call, writer, values, scales, levels);
     if (!finite) return not_finite_error(values);
     seal_payload(call.execution, payload);
     return {};
   }
 
  private:
+  // Returns false if a value is NaN or Inf.
+  bool encode_on_host(const StageCall& call, const LevelWriter& writer,
+                      std::span<const float> values, float* scales, std::int8_t* levels) const {
+    const Kernels& loops = kernels(call.execution.backend);
+    std::atomic<bool> finite = true;
+    for_each_block(call.execution, options_, values.size(),
+                   [&](std::size_t block, std::size_t begin, std::size_t end) {
+                     const std::uint32_t largest =
+                         loops.largest_magnitude(values.data() + begin, end - begin);
+                     if (largest >= kInfinityBits) finite = false;
+                     scales[block] = std::bit_cast<float>(largest);
+                     writer.write(values, begin, end, block_scale(scales[block]), levels);
+                   });
+    return finite;
+  }
+
   const Codec& codec_;
   const Int8Options options_;
 };
@@ -77,23 +88,35 @@ class Int8Codec final : public Codec {
     }
     const auto* const scales = reinterpret_cast<const float*>(open.body.data());
     const auto* const levels = reinterpret_cast<const std::int8_t*>(open.body.data() + scale_bytes);
-    const Kernels& loops = kernels(call.execution.backend);
+    // A larger step than an encoder writes cannot overflow: block_scale() limits the scale.
     const float limit = addend_max(call, open.header.contributors);
-    std::atomic<bool> sound = true;
-    for_each_block(call.execution, options_, sum.size(),
-                   [&](std::size_t block, std::size_t begin, std::size_t end) {
-                     // A larger step than an encoder writes cannot overflow: block_scale() limits
-                     // the scale.
-                     if (!(scales[block] >= 0 && scales[block] <= limit)) sound = false;
-                     loops.from_levels8(levels + begin, end - begin,
-                                        block_scale(scales[block]).step, sum.data() + begin);
-                   });
-    if (sound) return {};
+    const bool sound =
+        std::ranges::all_of(std::span(scales, options_.blocks(sum.size())),
+                            [limit](float scale) { return scale >= 0 && scale <= limit; });
+    if (sound) {
+      decode_levels(call, scales, levels, sum);
+      return {};
+    }
     return beyond_addend_error("scales of the " + spec_ + " payload, none of them negative", call,
                                open.header.contributors);
   }
 
  private:
+  void decode_levels(const StageCall& call, const float* scales, const std::int8_t* levels,
+                     std::span<float> sum) const {
+    const bool done = done_on_device(call, [&](CodecDevice& device) {
+      return device.decode_levels8({.block = options_.block}, {levels, sum.size()}, scales,
+                                   sum.data());
+    });
+    if (done) return;
+    const Kernels& loops = kernels(call.execution.backend);
+    for_each_block(call.execution, options_, sum.size(),
+                   [&](std::size_t block, std::size_t begin, std::size_t end) {
+                     loops.from_levels8(levels + begin, end - begin,
+                                        block_scale(scales[block]).step, sum.data() + begin);
+                   });
+  }
+
   const std::string spec_;
   const Int8Options options_;
 };

@@ -10,6 +10,7 @@
 
 #include "core/codec/chunks.h"
 #include "core/codec/codec.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/quantize/elements.h"
 #include "core/codec/quantize/kernels.h"
 #include "core/codec/spec.h"
@@ -28,6 +29,12 @@ struct Int8Options {
   // Number of blocks, including a shorter last one.
   std::size_t blocks(std::size_t values) const { return (values + block - 1) / block; }
 };
+
+// Scales are largest magnitudes, so NaN and Inf in a block's values are in its scale.
+inline bool all_finite(std::span<const float> scales) {
+  return std::ranges::all_of(scales,
+                             [](float scale) { return magnitude_bits(scale) < kInfinityBits; });
+}
 
 // Calls body(block, begin, end) for each block of `values` values. Chunks of whole blocks may run
 // in parallel, so `body` must be safe for different blocks at once.
@@ -48,23 +55,27 @@ void for_each_block(const Execution& execution, const Int8Options& options, std:
 class LevelWriter {
  public:
   LevelWriter(const StageCall& call, const Int8Options& options)
-      : kernels_(kernels(call.execution.backend)), random_(options.random_rounding) {
-    if (random_) {
-      key_ = stream_key({.job_seed = call.round.job_seed,
-                         .round = call.round.round,
-                         .bucket = call.round.bucket,
-                         .purpose = DrawPurpose::rounding,
-                         .agent = call.round.agent});
+      : kernels_(kernels(call.execution.backend)),
+        format_{.block = options.block, .random_rounding = options.random_rounding} {
+    if (format_.random_rounding) {
+      format_.key = stream_key({.job_seed = call.round.job_seed,
+                                .round = call.round.round,
+                                .bucket = call.round.bucket,
+                                .purpose = DrawPurpose::rounding,
+                                .agent = call.round.agent});
     }
   }
+
+  // The same rounding for a device.
+  const LevelFormat& format() const { return format_; }
 
   // Writes the levels of values[begin, end), which must lie in one block. Both spans begin at the
   // start of the bucket.
   void write(std::span<const float> values, std::size_t begin, std::size_t end, BlockScale scale,
              std::int8_t* levels) const {
     const float* const x = values.data() + begin;
-    if (random_) {
-      kernels_.to_random_levels(x, end - begin, scale.levels_per_unit, key_,
+    if (format_.random_rounding) {
+      kernels_.to_random_levels(x, end - begin, scale.levels_per_unit, format_.key,
                                 static_cast<std::uint32_t>(begin), levels + begin);
     } else {
       kernels_.to_nearest_levels(x, end - begin, scale.levels_per_unit, levels + begin);
@@ -73,8 +84,7 @@ class LevelWriter {
 
  private:
   const Kernels& kernels_;
-  bool random_;
-  StreamKey key_ = {};
+  LevelFormat format_;
 };
 
 }  // namespace tributary::quantize

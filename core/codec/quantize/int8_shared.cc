@@ -4,7 +4,7 @@
 //   stage 0, max: largest magnitude of every block, f32
 //   stage 1, sum: one level per value. Layout 0: signed bytes of one agent; 1 and 2: sums in 16 and
 //                 32 bits, the narrowest in which the planned number of agents can't overflow.
-#include <atomic>
+#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -82,6 +82,27 @@ void decode_levels(const Kernels& k, const OpenPayload& payload, std::size_t beg
     } else {
       k.from_levels32(levels + begin, end - begin, step, x);
     }
+  });
+}
+
+// Returns false if the host must decode.
+bool decode_on_device(const StageCall& call, const OpenPayload& payload, const Int8Options& options,
+                      std::span<const float> scales, std::span<float> sum) {
+  const LevelFormat format = {.block = options.block};
+  return done_on_device(call, [&](CodecDevice& device) {
+    Status status;
+    visit_levels(payload.header.layout, payload.body.data(), [&](const auto* levels) {
+      using Level = std::remove_cvref_t<decltype(*levels)>;
+      const std::span<const Level> all(levels, sum.size());
+      if constexpr (sizeof(Level) == 1) {
+        status = device.decode_levels8(format, all, scales.data(), sum.data());
+      } else if constexpr (sizeof(Level) == 2) {
+        status = device.decode_levels16(format, all, scales.data(), sum.data());
+      } else {
+        status = device.decode_levels32(format, all, scales.data(), sum.data());
+      }
+    });
+    return status;
   });
 }
 
@@ -191,16 +212,19 @@ class Int8SharedEncoder final : public Encoder {
     const MutableByteSpan body = start_payload(
         {.spec = codec_.spec(), .stage = 0, .values = static_cast<std::uint32_t>(values.size())},
         options.blocks(values.size()) * sizeof(float), payload);
-    // The bits of a non-negative float are the bits of its magnitude.
-    auto* const scales = reinterpret_cast<std::uint32_t*>(body.data());
-    const Kernels& loops = kernels(call.execution.backend);
-    std::atomic<bool> finite = true;
-    for_each_block(call.execution, options, values.size(),
-                   [&](std::size_t block, std::size_t begin, std::size_t end) {
-                     scales[block] = loops.largest_magnitude(values.data() + begin, end - begin);
-                     if (scales[block] >= kInfinityBits) finite = false;
-                   });
-    if (!finite) return not_finite_error(values);
+    auto* const scales = reinterpret_cast<float*>(body.data());
+    const bool done = encoded_on_device(call, [&](CodecDevice& device) {
+      return device.find_scales({.block = options.block}, values, scales);
+    });
+    if (!done) {
+      const Kernels& loops = kernels(call.execution.backend);
+      for_each_block(call.execution, options, values.size(),
+                     [&](std::size_t block, std::size_t begin, std::size_t end) {
+                       scales[block] = std::bit_cast<float>(
+                           loops.largest_magnitude(values.data() + begin, end - begin));
+                     });
+    }
+    if (!all_finite({scales, options.blocks(values.size())})) return not_finite_error(values);
     seal_payload(call.execution, payload);
     return {};
   }
@@ -217,10 +241,15 @@ class Int8SharedEncoder final : public Encoder {
                       values.size(), payload);
     auto* const levels = reinterpret_cast<std::int8_t*>(body.data());
     const LevelWriter writer(call, codec_.options());
-    for_each_block(call.execution, codec_.options(), values.size(),
-                   [&](std::size_t block, std::size_t begin, std::size_t end) {
-                     writer.write(values, begin, end, block_scale(scales[block]), levels);
-                   });
+    const bool done = encoded_on_device(call, [&](CodecDevice& device) {
+      return device.encode_levels(writer.format(), values, scales.data(), levels);
+    });
+    if (!done) {
+      for_each_block(call.execution, codec_.options(), values.size(),
+                     [&](std::size_t block, std::size_t begin, std::size_t end) {
+                       writer.write(values, begin, end, block_scale(scales[block]), levels);
+                     });
+    }
     seal_payload(call.execution, payload);
     return {};
   }
@@ -238,18 +267,22 @@ Status Int8SharedCodec::decode(const StageCall& call, ByteSpan payload,
   TRIBUTARY_ASSIGN(const OpenPayload open,
                    open_payload_of(*this, 1, sum.size(), call.execution, payload));
   TRIBUTARY_TRY(check_levels(open));
-  const Kernels& k = kernels(call.execution.backend);
   // Levels within the bound may still exceed float32 with a large scale, so each block's product is
   // checked once.
   const auto level_bound = static_cast<float>(kLevelMax * open.header.contributors);
-  std::atomic<bool> finite = true;
-  for_each_block(call.execution, options_, sum.size(),
-                 [&](std::size_t block, std::size_t begin, std::size_t end) {
-                   const float step = block_scale(scales[block]).step;
-                   if (!std::isfinite(step * level_bound)) finite = false;
-                   decode_levels(k, open, begin, end, step, sum.data() + begin);
-                 });
-  if (finite) return {};
+  const bool finite = std::ranges::all_of(scales, [level_bound](float scale) {
+    return std::isfinite(block_scale(scale).step * level_bound);
+  });
+  if (finite) {
+    if (decode_on_device(call, open, options_, scales, sum)) return {};
+    const Kernels& k = kernels(call.execution.backend);
+    for_each_block(call.execution, options_, sum.size(),
+                   [&](std::size_t block, std::size_t begin, std::size_t end) {
+                     const float step = block_scale(scales[block]).step;
+                     decode_levels(k, open, begin, end, step, sum.data() + begin);
+                   });
+    return {};
+  }
   return not_addable_error(
       spec_ + " payload", "a sum within the range of float32",
       fmt::format("{} contributors at a scale beyond it", open.header.contributors));

@@ -7,6 +7,7 @@
 
 #include "core/base/bytes/checksum.h"
 #include "core/codec/chunks.h"
+#include "core/codec/device/codec_device.h"
 #include "core/round/common/plan/mechanisms.h"
 
 namespace tributary {
@@ -103,6 +104,8 @@ void AgentRound::count_encoded(const PlannedBucket& bucket, const Execution& exe
                                bool viewed) {
   mechanisms_.values_encoded += bucket.values;
   add_to_tally(mechanisms_.buckets_by_codec, bucket.codec->spec());
+  const bool on_device = cost_.encoding.buckets_on_device.contains(bucket.index);
+  add_to_tally(mechanisms_.buckets_by_device, on_device ? execution.device->name() : "host");
   if (viewed) ++mechanisms_.buckets_with_view;
   if (bucket.codec->whole_layers()) {
     ++mechanisms_.buckets_of_layers;

@@ -4,6 +4,7 @@
 
 #include "core/base/bytes/checksum.h"
 #include "core/codec/chunks.h"
+#include "core/codec/cuda/quantize_device.h"
 #include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {
@@ -91,6 +92,20 @@ TEST_F(SomeRound, CountsEncodedBytesByCodec) {
   large.values = 3 * kChunkValues;
   round_->count_encoded(large, {.pool = &pool}, false);
   EXPECT_EQ(facts.encode_threads, 3u);
+}
+
+TEST_F(SomeRound, CountsBucketsByTheDeviceThatEncodedThem) {
+  const std::vector<PlannedBucket>& buckets = round_->plan().buckets();
+  const auto device = emulated::make_codec_device();
+  const Execution execution = {.device = device.get()};
+  round_->count_encoded(buckets[0], execution, false);
+  round_->cost().encoding.buckets_on_device.insert(buckets[1].index);
+  round_->count_encoded(buckets[1], execution, false);
+  const auto& tallies = round_->mechanisms().buckets_by_device;
+  ASSERT_EQ(tallies.size(), 2u);
+  EXPECT_EQ(tallies[0]->of, "host");
+  EXPECT_EQ(tallies[1]->of, "emulated");
+  EXPECT_EQ(tallies[1]->count, 1u);
 }
 
 TEST_F(SomeRound, CountsTheMatricesOfCodecsThatNeedLayers) {

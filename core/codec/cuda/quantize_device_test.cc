@@ -1,0 +1,92 @@
+// Codecs that encode, add and decode on the emulated device give the bytes of the scalar
+// specification in whole exchanges, and use the host where the device fails.
+#include "core/codec/cuda/quantize_device.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/codec/codec_testing.h"
+#include "core/codec/cuda/emulated/emulated_testing.h"
+
+namespace tributary::emulated {
+namespace {
+
+using codec_testing::Pattern;
+using codec_testing::play;
+
+class CodecsOnDevice : public testing::TestWithParam<std::string> {
+ protected:
+  CodecsOnDevice() {
+    device_->report_errors_to([this](const Status& error) { errors_.push_back(error); });
+  }
+  ~CodecsOnDevice() override { set_memory_limit(std::numeric_limits<std::size_t>::max()); }
+
+  Execution on_device() const { return {.backend = Backend::scalar, .device = device_.get()}; }
+
+  // Encodes the first stage, and returns whether the facts name the device.
+  bool encodes_on_device(const FloatVector& values, Status* status = nullptr) const {
+    EncodingFacts facts;
+    Bytes payload;
+    const auto encoder = codec_->make_encoder(static_cast<std::uint32_t>(values.size()));
+    const Status encoded = encoder->encode(
+        {.round = {.bucket = 5}, .execution = on_device(), .facts = &facts}, values, payload);
+    if (status != nullptr) *status = encoded;
+    return facts.buckets_on_device.contains(5);
+  }
+
+  const std::unique_ptr<Codec> codec_ = codec_testing::codec_of(GetParam());
+  std::vector<Status> errors_;
+  const std::unique_ptr<CodecDevice> device_ = make_codec_device();
+};
+
+TEST_P(CodecsOnDevice, GiveTheSameBytes) {
+  for (const Pattern pattern : codec_testing::kPatterns) {
+    for (const std::size_t values : {0u, 1u, 67u, 4099u}) {
+      const auto all = codec_testing::updates(pattern, values, 3);
+      const auto expected = play(*codec_, all, 2, {.backend = Backend::scalar});
+      const auto got = play(*codec_, all, 2, on_device());
+      ASSERT_EQ(got, expected) << values << " values, pattern " << static_cast<int>(pattern);
+    }
+  }
+  EXPECT_TRUE(errors_.empty()) << errors_[0].text();
+  EXPECT_TRUE(encodes_on_device(codec_testing::update(Pattern::normal, 100, 0)));
+}
+
+TEST_P(CodecsOnDevice, UseTheHostIfItsMemoryIsFull) {
+  const auto all = codec_testing::updates(Pattern::normal, 3000, 2);
+  const auto expected = play(*codec_, all, 2, {.backend = Backend::scalar});
+  for (const std::size_t limit : {0u, 6'000u, 13'000u, 16'000u}) {
+    errors_.clear();
+    set_memory_limit(limit);
+    EXPECT_EQ(play(*codec_, all, 2, on_device()), expected) << limit;
+    if (limit > 13'000) continue;  // some calls need less
+    ASSERT_FALSE(errors_.empty()) << limit;
+    EXPECT_EQ(errors_[0].code(), StatusCode::resource_exhausted) << errors_[0].text();
+  }
+  set_memory_limit(0);
+  EXPECT_FALSE(encodes_on_device(all[0]));
+}
+
+TEST_P(CodecsOnDevice, RefuseNotFiniteValues) {
+  FloatVector update = codec_testing::update(Pattern::normal, 500, 0);
+  for (const float bad :
+       {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
+        std::numeric_limits<float>::quiet_NaN()}) {
+    update[333] = bad;
+    Status status;
+    encodes_on_device(update, &status);
+    EXPECT_EQ(status.code(), StatusCode::not_finite);
+    EXPECT_NE(status.text().find("333"), std::string::npos) << status.text();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(FixedWidth, CodecsOnDevice,
+                         testing::Values("fp16", "bf16", "int8", "int8:block=64,rounding=random",
+                                         "int8_shared", "int8_shared:block=256,rounding=random"),
+                         codec_testing::test_name);
+
+}  // namespace
+}  // namespace tributary::emulated

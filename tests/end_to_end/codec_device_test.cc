@@ -1,0 +1,51 @@
+// Agents encode on the device that their settings name. The journal says so, and the model does not
+// depend on it.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/end_to_end/federation/federation.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+constexpr std::uint64_t kDeviceRounds = 3;
+
+// Runs a job of two agents, checks what the journal says about them, and returns the hash of its
+// model.
+std::string model_of(const std::string& codec, const std::string& device,
+                     const std::string& in_journal) {
+  Federation federation({.agents = 2,
+                         .rounds = kDeviceRounds,
+                         .parameters = 10'000,
+                         .codec = codec,
+                         .coordinator_settings = {"job.bucket_values=4096", "job.quorum=1"},
+                         .agent_settings = {"codec.device=" + device}});
+  federation.start_all();
+  federation.expect_all_end();
+  federation.expect_identical();
+  // The reports on the round before the last one are stored with the last one.
+  const auto answer = nlohmann::json::parse(
+      federation.ask({"job", "show", "test", "--round", std::to_string(kDeviceRounds - 1)}));
+  for (std::uint32_t i = 0; i < 2; ++i) {
+    const nlohmann::json& facts = answer["data"]["mechanisms"]["agents"][Federation::agent_id(i)];
+    EXPECT_EQ(facts["buckets_by_device"], nlohmann::json({{in_journal, 3}})) << answer.dump();
+  }
+  return answer["data"]["last_round"]["model_hash"].dump();
+}
+
+class CodecDevices : public testing::TestWithParam<const char*> {};
+
+TEST_P(CodecDevices, AreInTheJournalAndLeaveTheModelAsItIs) {
+  const std::string expected = model_of(GetParam(), "auto", "host");
+  EXPECT_EQ(model_of(GetParam(), "emulated", "emulated"), expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, CodecDevices, testing::Values("int8_shared", "fp16"));
+
+TEST(CodecDevice, HasNoKernelsForEveryCodec) { model_of("threelc", "emulated", "host"); }
+
+}  // namespace
+}  // namespace tributary::end_to_end
