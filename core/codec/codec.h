@@ -90,7 +90,7 @@ struct EncodingFacts {
     std::uint64_t bits = 0;  // of all its values on the uplink, without envelopes
   };
 
-  std::uint64_t mantissa_bits_dropped = 0;  // of all values; a value of float32 has 23
+  std::uint64_t mantissa_bits_dropped = 0;         // of all values; a value of float32 has 23
   std::set<std::uint32_t> buckets_on_device = {};  // whose newest payload a device has encoded
   // By bucket and offset in the bucket, for codecs that divide bits among blocks.
   std::map<std::pair<std::uint32_t, std::uint32_t>, LayerBits> layer_bits = {};
