@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 
 #include "core/base/thread_pool.h"
@@ -10,19 +11,24 @@
 namespace tributary {
 namespace {
 
-TEST(ManyTraces, PlannerReachesTheGoalOnEach) {
+void expect_goal_on_each_of(std::uint64_t seeds) {
   const Result<PlanScenario> scenario =
       read_plan_scenario(std::string(TRIBUTARY_SCENARIOS) + "/random.toml");
   ASSERT_TRUE(scenario.ok()) << scenario.status().text();
-  const PlanRunsRequest request = {.seeds = 200, .threads = hardware_threads(), .hindsight = false};
+  const PlanRunsRequest request = {
+      .seeds = seeds, .threads = hardware_threads(), .hindsight = false};
   const Result<std::vector<PlanRun>> runs = run_plan_seeds(*scenario, request);
   ASSERT_TRUE(runs.ok()) << runs.status().text();
-  ASSERT_EQ(runs->size(), 200u);
+  ASSERT_EQ(runs->size(), seeds);
   for (const PlanRun& run : *runs) {
     EXPECT_TRUE(run.planner.reached) << "seed " << run.seed;
     EXPECT_FALSE(run.planner.decisions.empty()) << "seed " << run.seed;
   }
 }
+
+TEST(SomeTraces, PlannerReachesTheGoalOnEach) { expect_goal_on_each_of(40); }
+
+TEST(ManyTraces, PlannerReachesTheGoalOnEach) { expect_goal_on_each_of(200); }
 
 }  // namespace
 }  // namespace tributary
