@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::string_view kComponent = "agent";
 // Period of the tasks that are not driven by events.
-constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
+constexpr TimeNs kAgentLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
 constexpr TimeNs kUnmapIdleEveryNs = 60'000 * kNsPerMs;
 // Every 30 min, because speeds change with the device's temperature.
@@ -303,7 +303,7 @@ bool AgentDaemon::everything_done() const {
 void AgentDaemon::run_periodic_tasks() {
   const TimeNs now = loop_->now();
   if (now < next_.look_at_ns) return;
-  next_.look_at_ns = now + kLookEveryNs;
+  next_.look_at_ns = now + kAgentLookEveryNs;
   // A job may continue after it was over, for example with more rounds.
   if (!storage_->job_over()) last_evaluated_ = false;
   if (!last_evaluated_ && everything_done()) {
