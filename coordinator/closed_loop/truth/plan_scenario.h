@@ -34,7 +34,7 @@ struct PlanLinkSettings {
   bool staggered = false;  // whether each agent begins at a place of its own in the steps
 };
 
-// The deviations of the truth from what the planner is told.
+// The deviations of the truth from the inputs of the planner.
 struct HiddenSettings {
   // Standard deviations of logarithms. A factor is drawn once per run.
   double codec_time = 0.3;        // CPU time of each codec

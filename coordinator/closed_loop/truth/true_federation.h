@@ -1,5 +1,5 @@
 // The truth that a closed loop hides from its planner: links over time, training times, presence,
-// and the factors by which codecs and collectives deviate from what the planner is told.
+// and the factors by which codecs and collectives deviate from the inputs of the planner.
 //
 // Everything is drawn from the scenario and a seed, and does not change afterwards. Threads may
 // share an object.
