@@ -9,7 +9,7 @@
 #include "core/base/bytes/block_cache.h"
 #include "core/base/overloaded.h"
 #include "core/base/thread_pool.h"
-#include "core/codec/cuda/quantize_device.h"
+#include "core/codec/cuda/codec_device.h"
 #include "core/net/shaped/shaped_peer_port.h"
 #include "core/net/shaped/trace.h"
 #include "core/net/zmq/spoke.h"

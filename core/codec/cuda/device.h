@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "core/base/status.h"
@@ -25,6 +26,12 @@
 struct CUstream_st;  // cudaStream_t is a pointer to it
 
 namespace tributary::TRIBUTARY_DEVICE {
+
+#ifdef TRIBUTARY_CUDA
+inline constexpr std::string_view kDeviceName = "cuda";
+#else
+inline constexpr std::string_view kDeviceName = "emulated";
+#endif
 
 using Stream = CUstream_st*;
 

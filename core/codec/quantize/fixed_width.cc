@@ -8,6 +8,7 @@
 #include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
+#include "core/codec/quantize/device_loops.h"
 #include "core/codec/quantize/elements.h"
 #include "core/codec/quantize/families.h"
 #include "core/codec/quantize/kernels.h"
@@ -103,7 +104,7 @@ class FixedWidthEncoder final : public Encoder {
                            typename Format::Word* words) {
     if constexpr (Format::kOnDevice) {
       std::uint32_t largest = 0;
-      const bool done = encoded_on_device(call, [&](CodecDevice& device) {
+      const bool done = encoded_on_device(call, &CodecDevice::quantize, [&](DeviceLoops& device) {
         TRIBUTARY_ASSIGN(largest, device.encode_words(Format::kFormat, values, words));
         return Status();
       });
@@ -224,7 +225,7 @@ class FixedWidthCodec final : public Codec {
                            std::uint32_t largest_allowed, std::span<float> sum) {
     if constexpr (Format::kOnDevice) {
       std::uint32_t largest = 0;
-      const bool done = done_on_device(call, [&](CodecDevice& device) {
+      const bool done = done_on_device(call, &CodecDevice::quantize, [&](DeviceLoops& device) {
         TRIBUTARY_ASSIGN(largest,
                          device.decode_words(Format::kFormat, {words, sum.size()}, sum.data()));
         return Status();

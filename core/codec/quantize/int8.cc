@@ -6,8 +6,10 @@
 #include <cmath>
 
 #include "core/codec/aggregate/aggregate.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
+#include "core/codec/quantize/device_loops.h"
 #include "core/codec/quantize/families.h"
 #include "core/codec/quantize/int8_blocks.h"
 
@@ -30,7 +32,7 @@ class Int8Encoder final : public Encoder {
     auto* const scales = reinterpret_cast<float*>(body.data());
     auto* const levels = reinterpret_cast<std::int8_t*>(body.data() + scale_bytes);
     const LevelWriter writer(call, options_);
-    const bool done = encoded_on_device(call, [&](CodecDevice& device) {
+    const bool done = encoded_on_device(call, &CodecDevice::quantize, [&](DeviceLoops& device) {
       return device.encode_scales_and_levels(writer.format(), values, scales, levels);
     });
     // A scale that is not finite makes the whole bucket fail; its levels are discarded.
@@ -104,7 +106,7 @@ class Int8Codec final : public Codec {
  private:
   void decode_levels(const StageCall& call, const float* scales, const std::int8_t* levels,
                      std::span<float> sum) const {
-    const bool done = done_on_device(call, [&](CodecDevice& device) {
+    const bool done = done_on_device(call, &CodecDevice::quantize, [&](DeviceLoops& device) {
       return device.decode_levels8({.block = options_.block}, {levels, sum.size()}, scales,
                                    sum.data());
     });

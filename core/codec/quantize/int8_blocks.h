@@ -10,7 +10,7 @@
 
 #include "core/codec/chunks.h"
 #include "core/codec/codec.h"
-#include "core/codec/device/codec_device.h"
+#include "core/codec/quantize/device_loops.h"
 #include "core/codec/quantize/elements.h"
 #include "core/codec/quantize/kernels.h"
 #include "core/codec/spec.h"

@@ -9,8 +9,10 @@
 #include <type_traits>
 
 #include "core/codec/aggregate/aggregate.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
+#include "core/codec/quantize/device_loops.h"
 #include "core/codec/quantize/families.h"
 #include "core/codec/quantize/int8_blocks.h"
 
@@ -89,7 +91,7 @@ void decode_levels(const Kernels& k, const OpenPayload& payload, std::size_t beg
 bool decode_on_device(const StageCall& call, const OpenPayload& payload, const Int8Options& options,
                       std::span<const float> scales, std::span<float> sum) {
   const LevelFormat format = {.block = options.block};
-  return done_on_device(call, [&](CodecDevice& device) {
+  return done_on_device(call, &CodecDevice::quantize, [&](DeviceLoops& device) {
     Status status;
     visit_levels(payload.header.layout, payload.body.data(), [&](const auto* levels) {
       using Level = std::remove_cvref_t<decltype(*levels)>;
@@ -213,7 +215,7 @@ class Int8SharedEncoder final : public Encoder {
         {.spec = codec_.spec(), .stage = 0, .values = static_cast<std::uint32_t>(values.size())},
         options.blocks(values.size()) * sizeof(float), payload);
     auto* const scales = reinterpret_cast<float*>(body.data());
-    const bool done = encoded_on_device(call, [&](CodecDevice& device) {
+    const bool done = encoded_on_device(call, &CodecDevice::quantize, [&](DeviceLoops& device) {
       return device.find_scales({.block = options.block}, values, scales);
     });
     if (!done) {
@@ -241,7 +243,7 @@ class Int8SharedEncoder final : public Encoder {
                       values.size(), payload);
     auto* const levels = reinterpret_cast<std::int8_t*>(body.data());
     const LevelWriter writer(call, codec_.options());
-    const bool done = encoded_on_device(call, [&](CodecDevice& device) {
+    const bool done = encoded_on_device(call, &CodecDevice::quantize, [&](DeviceLoops& device) {
       return device.encode_levels(writer.format(), values, scales.data(), levels);
     });
     if (!done) {

@@ -14,6 +14,7 @@
 
 #define __global__
 #define __device__
+#define __forceinline__ inline
 #define __shared__ static thread_local
 #define __launch_bounds__(...)
 
@@ -25,6 +26,15 @@
 struct alignas(16) float4 {
   float x, y, z, w;
 };
+struct alignas(16) uint4 {
+  unsigned x, y, z, w;
+};
+struct alignas(8) uint2 {
+  unsigned x, y;
+};
+struct alignas(8) float2 {
+  float x, y;
+};
 struct alignas(16) int4 {
   int x, y, z, w;
 };
@@ -33,6 +43,9 @@ struct alignas(8) short4 {
 };
 struct alignas(8) ushort4 {
   unsigned short x, y, z, w;
+};
+struct alignas(4) uchar4 {
+  unsigned char x, y, z, w;
 };
 struct alignas(4) char4 {
   signed char x, y, z, w;
@@ -45,6 +58,23 @@ inline ushort4 make_ushort4(unsigned short x, unsigned short y, unsigned short z
 }
 inline char4 make_char4(signed char x, signed char y, signed char z, signed char w) {
   return {x, y, z, w};
+}
+
+inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
+inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
+inline float2 make_float2(float x, float y) { return {x, y}; }
+inline uchar4 make_uchar4(unsigned char x, unsigned char y, unsigned char z, unsigned char w) {
+  return {x, y, z, w};
+}
+inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
+
+inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
+inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+inline int __popc(unsigned bits) { return std::popcount(bits); }
+inline int __clz(unsigned bits) { return std::countl_zero(bits); }
+inline int __ffs(unsigned bits) { return bits == 0 ? 0 : std::countr_zero(bits) + 1; }
+inline unsigned __umulhi(unsigned a, unsigned b) {
+  return static_cast<unsigned>(std::uint64_t{a} * b >> 32);
 }
 
 inline std::uint32_t max(std::uint32_t a, std::uint32_t b) { return a < b ? b : a; }
@@ -75,7 +105,59 @@ T __shfl_xor_sync(unsigned mask, T value, unsigned lanes, unsigned site = __buil
   return __shfl_sync(mask, value, threadIdx.x ^ lanes, site);
 }
 
-// A real atomic operation, so that the thread sanitizer knows it.
+// The lanes below `lanes` keep their own value.
+template <typename T>
+T __shfl_up_sync(unsigned mask, T value, unsigned lanes, unsigned site = __builtin_LINE()) {
+  const unsigned lane = threadIdx.x % tributary::emulated::kWarp;
+  return __shfl_sync(mask, value, lane < lanes ? lane : lane - lanes, site);
+}
+// The last `lanes` lanes keep their own value.
+template <typename T>
+T __shfl_down_sync(unsigned mask, T value, unsigned lanes, unsigned site = __builtin_LINE()) {
+  const unsigned lane = threadIdx.x % tributary::emulated::kWarp;
+  return __shfl_sync(mask, value, lane + lanes < tributary::emulated::kWarp ? lane + lanes : lane,
+                     site);
+}
+inline unsigned __ballot_sync(unsigned mask, bool predicate, unsigned site = __builtin_LINE()) {
+  const std::uint32_t* const values =
+      tributary::emulated::exchange_in_warp(mask, predicate ? 1 : 0, site);
+  unsigned bits = 0;
+  for (unsigned lane = 0; lane < tributary::emulated::kWarp; ++lane) bits |= values[lane] << lane;
+  return bits;
+}
+inline std::uint32_t __reduce_add_sync(unsigned mask, std::uint32_t value,
+                                       unsigned site = __builtin_LINE()) {
+  const std::uint32_t* const values = tributary::emulated::exchange_in_warp(mask, value, site);
+  std::uint32_t sum = 0;
+  for (unsigned lane = 0; lane < tributary::emulated::kWarp; ++lane) sum += values[lane];
+  return sum;
+}
+inline std::uint32_t __reduce_or_sync(unsigned mask, std::uint32_t value,
+                                      unsigned site = __builtin_LINE()) {
+  const std::uint32_t* const values = tributary::emulated::exchange_in_warp(mask, value, site);
+  std::uint32_t bits = 0;
+  for (unsigned lane = 0; lane < tributary::emulated::kWarp; ++lane) bits |= values[lane];
+  return bits;
+}
+// Orders the memory accesses of a warp.
+inline void __syncwarp(unsigned mask = 0xffffffffu, unsigned site = __builtin_LINE()) {
+  tributary::emulated::exchange_in_warp(mask, 0, site);
+}
+
+// Real atomic operations, so that the thread sanitizer knows them.
+inline std::uint32_t atomicAdd(std::uint32_t* at, std::uint32_t value) {
+  return __atomic_fetch_add(at, value, __ATOMIC_RELAXED);
+}
+inline std::uint32_t atomicOr(std::uint32_t* at, std::uint32_t value) {
+  return __atomic_fetch_or(at, value, __ATOMIC_RELAXED);
+}
+inline std::uint32_t atomicMin(std::uint32_t* at, std::uint32_t value) {
+  std::uint32_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
+  while (value < old &&
+         !__atomic_compare_exchange_n(at, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
+  return old;
+}
 inline std::uint32_t atomicMax(std::uint32_t* at, std::uint32_t value) {
   std::uint32_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
   while (old < value &&

@@ -4,7 +4,7 @@
 
 #include "bench/harness/harness.h"
 #include "bench/harness/peers.h"
-#include "core/codec/cuda/device_quantize.h"
+#include "core/codec/cuda/quantize/quantize.h"
 #include "core/codec/quantize/elements.h"
 #include "core/codec/quantize/kernels.h"
 

@@ -4,7 +4,7 @@
 
 #include "core/base/bytes/checksum.h"
 #include "core/codec/chunks.h"
-#include "core/codec/cuda/quantize_device.h"
+#include "core/codec/cuda/codec_device.h"
 #include "core/round/agent/replica/agent_parts_testing.h"
 
 namespace tributary {

@@ -1,7 +1,7 @@
 // Compares a device's bytes with those of the scalar specification. Built for the emulated device
 // everywhere and, where nvcc is, for a GPU. Skipped, with the reason, if the device is not
 // available.
-#include "core/codec/cuda/device_quantize.h"
+#include "core/codec/cuda/quantize/quantize.h"
 
 #include <gtest/gtest.h>
 

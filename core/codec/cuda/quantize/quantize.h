@@ -9,9 +9,11 @@
 #include <cstdint>
 
 #include "core/codec/cuda/device.h"
-#include "core/codec/device/codec_device.h"
+#include "core/codec/quantize/device_loops.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
+
+using quantize::LevelFormat;
 
 // Encoders raise *largest to the bits of the largest magnitude (quantize::kInfinityBits or more: a
 // value is Inf or NaN), decoders to the largest 16-bit magnitude. The caller initializes *largest.

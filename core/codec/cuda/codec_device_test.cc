@@ -1,6 +1,6 @@
 // Codecs that encode, add and decode on the emulated device give the bytes of the scalar
 // specification in whole exchanges, and use the host where the device fails.
-#include "core/codec/cuda/quantize_device.h"
+#include "core/codec/cuda/codec_device.h"
 
 #include <gtest/gtest.h>
 

@@ -7,9 +7,9 @@
 #include <sys/wait.h>
 
 #include "core/codec/codec_testing.h"
-#include "core/codec/cuda/device_quantize.h"
 #include "core/codec/cuda/emulated/emulated_testing.h"
 #include "core/codec/cuda/launch.h"
+#include "core/codec/cuda/quantize/quantize.h"
 #include "core/codec/quantize/elements.h"
 #include "core/codec/quantize/kernels.h"
 

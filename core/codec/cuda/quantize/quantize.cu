@@ -1,6 +1,6 @@
-#include "core/codec/cuda/device_quantize.h"
+#include "core/codec/cuda/quantize/quantize.h"
 
-#include "core/codec/cuda/launch.h"
+#include "core/codec/cuda/block.h"
 #include "core/codec/quantize/elements.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
@@ -10,86 +10,13 @@ using quantize::block_scale;
 using quantize::BlockScale;
 using quantize::magnitude_bits;
 
-// The thread sanitizer's build has smaller blocks (CMakeLists.txt).
-#ifndef TRIBUTARY_KERNEL_THREADS
-#define TRIBUTARY_KERNEL_THREADS 256
-#endif
-constexpr unsigned kThreads = TRIBUTARY_KERNEL_THREADS;
-constexpr unsigned kWarpThreads = 32;
-constexpr unsigned kAllLanes = 0xffffffffu;
-constexpr unsigned kPerThread = 4;  // one 16-byte load
-
-// The vector type of four values, for one load or store.
-template <typename T>
-struct QuadOf;
-template <>
-struct QuadOf<float> {
-  using Type = float4;
-};
-template <>
-struct QuadOf<std::uint16_t> {
-  using Type = ushort4;
-};
-template <>
-struct QuadOf<std::int8_t> {
-  using Type = char4;
-};
-template <>
-struct QuadOf<std::int16_t> {
-  using Type = short4;
-};
-template <>
-struct QuadOf<std::int32_t> {
-  using Type = int4;
-};
-template <typename T>
-using Quad = typename QuadOf<T>::Type;
-
-constexpr std::uint32_t quads_of(std::uint32_t n) {
-  return n / kPerThread + (n % kPerThread != 0 ? 1 : 0);
-}
-
-// Reads the values i .. i + 3 of an array that ends at `end`, with zeros beyond. i is a multiple of
-// four, below `end`.
-template <typename T>
-__device__ Quad<T> load_quad(const T* in, std::uint32_t i, std::uint32_t end) {
-  if (end - i >= kPerThread) return *reinterpret_cast<const Quad<T>*>(in + i);
-  Quad<T> quad = {};
-  quad.x = in[i];
-  if (end - i > 1) quad.y = in[i + 1];
-  if (end - i > 2) quad.z = in[i + 2];
-  return quad;
-}
-
-template <typename T>
-__device__ void store_quad(T* out, std::uint32_t i, std::uint32_t end, Quad<T> quad) {
-  if (end - i >= kPerThread) {
-    *reinterpret_cast<Quad<T>*>(out + i) = quad;
-    return;
-  }
-  out[i] = quad.x;
-  if (end - i > 1) out[i + 1] = quad.y;
-  if (end - i > 2) out[i + 2] = quad.z;
-}
-
 __device__ std::uint32_t largest_in(float4 v) {
   return max(max(magnitude_bits(v.x), magnitude_bits(v.y)),
              max(magnitude_bits(v.z), magnitude_bits(v.w)));
 }
 
-// Returns the largest value of all threads of a block, to each of them.
-__device__ std::uint32_t block_max(std::uint32_t value) {
-  __shared__ std::uint32_t warps[kThreads / kWarpThreads];
-  value = __reduce_max_sync(kAllLanes, value);
-  if (threadIdx.x % kWarpThreads == 0) warps[threadIdx.x / kWarpThreads] = value;
-  __syncthreads();
-  value = 0;
-  for (unsigned warp = 0; warp < kThreads / kWarpThreads; ++warp) value = max(value, warps[warp]);
-  __syncthreads();  // before the next use of `warps`
-  return value;
-}
-
-// The same for each group of kLanes neighbouring threads, 16 or a multiple of a warp.
+// Returns the largest value of each group of kLanes neighbouring threads, to each of them: , 16 or
+// a multiple of a warp.
 template <unsigned kLanes>
 __device__ std::uint32_t group_max(std::uint32_t value) {
   if constexpr (kLanes == kThreads) {
@@ -262,15 +189,6 @@ __global__ void dequantize_blocks(const Level* levels, std::uint32_t n, unsigned
                       static_cast<float>(level.z) * step, static_cast<float>(level.w) * step));
     }
   }
-}
-
-// The grid for `n` units of which a CUDA block takes `each` at a time.
-LaunchShape shape_for(const Queue& queue, const char* kernel, std::uint32_t n, std::uint32_t each) {
-  const std::uint32_t blocks = n / each + (n % each != 0 ? 1 : 0);
-  return {.kernel = kernel,
-          .grid = blocks < queue.grid_blocks() ? blocks : queue.grid_blocks(),
-          .threads = kThreads,
-          .stream = queue.stream()};
 }
 
 template <Work kWork, unsigned kLanes, unsigned kQuads>

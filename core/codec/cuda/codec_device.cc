@@ -1,0 +1,22 @@
+#include "core/codec/cuda/codec_device.h"
+
+#include "core/codec/cuda/quantize/loops.h"
+
+namespace tributary::TRIBUTARY_DEVICE {
+namespace {
+
+class Device final : public CodecDevice {
+ public:
+  std::string_view name() const override { return kDeviceName; }
+  quantize::DeviceLoops* quantize() override { return quantize_.get(); }
+
+ private:
+  Workspaces workspaces_;
+  const std::unique_ptr<quantize::DeviceLoops> quantize_ = make_quantize_loops(workspaces_);
+};
+
+}  // namespace
+
+std::unique_ptr<CodecDevice> make_codec_device() { return std::make_unique<Device>(); }
+
+}  // namespace tributary::TRIBUTARY_DEVICE

@@ -1,0 +1,122 @@
+#include "core/codec/cuda/quantize/loops.h"
+
+#include "core/codec/cuda/quantize/quantize.h"
+#include "core/codec/cuda/workspace.h"
+
+namespace tributary::TRIBUTARY_DEVICE {
+namespace {
+
+using quantize::SixteenBitFormat;
+
+template <typename T>
+std::uint32_t count_of(std::span<const T> values) {
+  return static_cast<std::uint32_t>(values.size());
+}
+
+std::size_t blocks_of(const LevelFormat& format, std::size_t values) {
+  return (values + format.block - 1) / format.block;
+}
+
+class QuantizeLoops final : public quantize::DeviceLoops {
+ public:
+  explicit QuantizeLoops(Workspaces& workspaces) : workspaces_(workspaces) {}
+
+  Result<std::uint32_t> encode_words(SixteenBitFormat format, std::span<const float> values,
+                                     std::uint16_t* words) override {
+    return convert(format == SixteenBitFormat::half ? to_half : to_bfloat, values, words);
+  }
+  Result<std::uint32_t> decode_words(SixteenBitFormat format, std::span<const std::uint16_t> words,
+                                     float* values) override {
+    return convert(format == SixteenBitFormat::half ? from_half : from_bfloat, words, values);
+  }
+
+  Status find_scales(const LevelFormat& format, std::span<const float> values,
+                     float* scales) override {
+    TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
+    TRIBUTARY_ASSIGN(const auto* const x, space.upload(values));
+    TRIBUTARY_ASSIGN(auto* const found, space.array<float>(blocks_of(format, values.size())));
+    TRIBUTARY_TRY(TRIBUTARY_DEVICE::find_scales(space.queue(), x, count_of(values), format, found));
+    TRIBUTARY_TRY(space.download(found, std::span(scales, blocks_of(format, values.size()))));
+    return space.wait();
+  }
+
+  Status encode_levels(const LevelFormat& format, std::span<const float> values,
+                       const float* scales, std::int8_t* levels) override {
+    TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
+    TRIBUTARY_ASSIGN(const auto* const x, space.upload(values));
+    TRIBUTARY_ASSIGN(const auto* const given,
+                     space.upload(std::span(scales, blocks_of(format, values.size()))));
+    TRIBUTARY_ASSIGN(auto* const made, space.array<std::int8_t>(values.size()));
+    TRIBUTARY_TRY(to_levels(space.queue(), x, count_of(values), format, given, made));
+    TRIBUTARY_TRY(space.download(made, std::span(levels, values.size())));
+    return space.wait();
+  }
+
+  Status encode_scales_and_levels(const LevelFormat& format, std::span<const float> values,
+                                  float* scales, std::int8_t* levels) override {
+    TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
+    TRIBUTARY_ASSIGN(const auto* const x, space.upload(values));
+    TRIBUTARY_ASSIGN(auto* const found, space.array<float>(blocks_of(format, values.size())));
+    TRIBUTARY_ASSIGN(auto* const made, space.array<std::int8_t>(values.size()));
+    TRIBUTARY_TRY(to_scales_and_levels(space.queue(), x, count_of(values), format, found, made));
+    TRIBUTARY_TRY(space.download(found, std::span(scales, blocks_of(format, values.size()))));
+    TRIBUTARY_TRY(space.download(made, std::span(levels, values.size())));
+    return space.wait();
+  }
+
+  Status decode_levels8(const LevelFormat& format, std::span<const std::int8_t> levels,
+                        const float* scales, float* values) override {
+    return decode(from_levels8, format, levels, scales, values);
+  }
+  Status decode_levels16(const LevelFormat& format, std::span<const std::int16_t> levels,
+                         const float* scales, float* values) override {
+    return decode(from_levels16, format, levels, scales, values);
+  }
+  Status decode_levels32(const LevelFormat& format, std::span<const std::int32_t> levels,
+                         const float* scales, float* values) override {
+    return decode(from_levels32, format, levels, scales, values);
+  }
+
+ private:
+  template <typename From, typename To>
+  Result<std::uint32_t> convert(Status (*loop)(const Queue&, const From*, std::uint32_t, To*,
+                                               std::uint32_t*),
+                                std::span<const From> from, To* to) {
+    constexpr std::uint32_t kNone[] = {0};
+    std::uint32_t largest = 0;
+    TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
+    TRIBUTARY_ASSIGN(const auto* const input, space.upload(from));
+    TRIBUTARY_ASSIGN(auto* const output, space.array<To>(from.size()));
+    TRIBUTARY_ASSIGN(auto* const found, space.upload(std::span<const std::uint32_t>(kNone)));
+    TRIBUTARY_TRY(loop(space.queue(), input, count_of(from), output, found));
+    TRIBUTARY_TRY(space.download(found, std::span(&largest, 1)));
+    TRIBUTARY_TRY(space.download(output, std::span(to, from.size())));
+    TRIBUTARY_TRY(space.wait());
+    return largest;
+  }
+
+  template <typename Level>
+  Status decode(Status (*loop)(const Queue&, const Level*, std::uint32_t, const LevelFormat&,
+                               const float*, float*),
+                const LevelFormat& format, std::span<const Level> levels, const float* scales,
+                float* values) {
+    TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
+    TRIBUTARY_ASSIGN(const auto* const input, space.upload(levels));
+    TRIBUTARY_ASSIGN(const auto* const given,
+                     space.upload(std::span(scales, blocks_of(format, levels.size()))));
+    TRIBUTARY_ASSIGN(auto* const output, space.array<float>(levels.size()));
+    TRIBUTARY_TRY(loop(space.queue(), input, count_of(levels), format, given, output));
+    TRIBUTARY_TRY(space.download(output, std::span(values, levels.size())));
+    return space.wait();
+  }
+
+  Workspaces& workspaces_;
+};
+
+}  // namespace
+
+std::unique_ptr<quantize::DeviceLoops> make_quantize_loops(Workspaces& workspaces) {
+  return std::make_unique<QuantizeLoops>(workspaces);
+}
+
+}  // namespace tributary::TRIBUTARY_DEVICE
