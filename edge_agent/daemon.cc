@@ -9,7 +9,6 @@
 #include "core/base/bytes/block_cache.h"
 #include "core/base/overloaded.h"
 #include "core/base/thread_pool.h"
-#include "core/codec/cuda/codec_device.h"
 #include "core/net/shaped/shaped_peer_port.h"
 #include "core/net/shaped/trace.h"
 #include "core/net/zmq/spoke.h"
@@ -22,6 +21,8 @@
 #include "edge_agent/agent_storage.h"
 #include "edge_agent/agent_training.h"
 #include "edge_agent/auditor.h"
+#include "edge_agent/device/encoding_device.h"
+#include "edge_agent/device/gpu.h"
 #include "edge_agent/peer_service.h"
 
 namespace tributary {
@@ -51,8 +52,11 @@ Result<ShapedOptions> shape_of(const std::string& trace_file) {
 // destruction.
 class AgentDaemon {
  public:
-  AgentDaemon(const AgentSettings& settings, const OpenMpi& open_mpi)
-      : settings_(settings), open_mpi_(open_mpi), end_(settings.common.stop_grace_ms * kNsPerMs) {}
+  AgentDaemon(const AgentSettings& settings, const EncodingDevice& device, const OpenMpi& open_mpi)
+      : settings_(settings),
+        device_(device),
+        open_mpi_(open_mpi),
+        end_(settings.common.stop_grace_ms * kNsPerMs) {}
   AgentDaemon(const AgentDaemon&) = delete;
   AgentDaemon& operator=(const AgentDaemon&) = delete;
 
@@ -77,6 +81,7 @@ class AgentDaemon {
   Actions handle(TimeNs now, Event event);
   void execute(Action& action);
   void log_audit();
+  void log_device();
   void run_periodic_tasks();
   void export_metrics();
   bool everything_done() const;
@@ -84,6 +89,7 @@ class AgentDaemon {
   Log& log() { return outlets_->log(); }
 
   const AgentSettings& settings_;
+  const EncodingDevice& device_;
   const OpenMpi& open_mpi_;
   std::unique_ptr<DaemonOutlets> outlets_;
   std::unique_ptr<Transport> link_;
@@ -109,6 +115,7 @@ class AgentDaemon {
 // are the last, because their handler uses the loop.
 Status AgentDaemon::open() {
   TRIBUTARY_ASSIGN(outlets_, DaemonOutlets::open(settings_.common, kComponent));
+  log_device();
   TRIBUTARY_ASSIGN(AgentState state, open_storage());
   TRIBUTARY_ASSIGN(const std::shared_ptr<const KeyPair> keys, own_keys());
   TRIBUTARY_TRY(open_link(keys));
@@ -116,8 +123,9 @@ Status AgentDaemon::open() {
   if (settings_.audit) auditor_ = std::make_unique<Auditor>();
 
   AgentConfig config = settings_.machine;
-  if (config.execution.device != nullptr) {
-    config.execution.device->report_errors_to([this](const Status& error) {
+  if (device_.device != nullptr) {
+    config.execution.device = device_.device.get();
+    device_.device->report_errors_to([this](const Status& error) {
       log().warning(kComponent, "the host does the work of the device", {{"error", error.text()}});
     });
   }
@@ -256,6 +264,19 @@ void AgentDaemon::log_audit() {
   }
 }
 
+// An agent that has been told to use a GPU is warned about the lack of one.
+void AgentDaemon::log_device() {
+  if (device_.unusable.ok()) {
+    log().info(kComponent, "encodes", {{"device", device_.name()}});
+  } else if (settings_.codec_device == DeviceSetting::cuda) {
+    log().warning(kComponent, "codec.device is cuda, but the host encodes",
+                  {{"device", device_.name()}, {"reason", device_.unusable.text()}});
+  } else {
+    log().info(kComponent, "encodes",
+               {{"device", device_.name()}, {"reason", device_.unusable.text()}});
+  }
+}
+
 void AgentDaemon::execute(Action& action) {
   std::visit(
       Overloaded{
@@ -364,12 +385,10 @@ Result<std::unique_ptr<PeerPort>> without_mpi(const Clock&) {
 Status run_agent(const AgentSettings& settings, const OpenMpi& open_mpi) {
   // The pool and the device outlive everything that uses them.
   ThreadPool pool(settings.common.threads);
-  std::unique_ptr<CodecDevice> device;
-  if (settings.emulated_device) device = emulated::make_codec_device();
+  const EncodingDevice device = open_encoding_device(settings.codec_device, open_gpu);
   AgentSettings own = settings;
   own.machine.execution.pool = &pool;
-  own.machine.execution.device = device.get();
-  AgentDaemon daemon(own, open_mpi);
+  AgentDaemon daemon(own, device, open_mpi);
   TRIBUTARY_TRY(daemon.open());
   return daemon.run();
 }
