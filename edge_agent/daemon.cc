@@ -52,15 +52,13 @@ Result<ShapedOptions> shape_of(const std::string& trace_file) {
 // destruction.
 class AgentDaemon {
  public:
-  AgentDaemon(const AgentSettings& settings, const EncodingDevice& device, const OpenMpi& open_mpi)
-      : settings_(settings),
-        device_(device),
-        open_mpi_(open_mpi),
-        end_(settings.common.stop_grace_ms * kNsPerMs) {}
+  AgentDaemon(const AgentSettings& settings, const OpenMpi& open_mpi)
+      : settings_(settings), open_mpi_(open_mpi), end_(settings.common.stop_grace_ms * kNsPerMs) {}
   AgentDaemon(const AgentDaemon&) = delete;
   AgentDaemon& operator=(const AgentDaemon&) = delete;
 
-  Status open();
+  // The device outlives the daemon.
+  Status open(const EncodingDevice& device);
   Status run();
 
  private:
@@ -81,7 +79,7 @@ class AgentDaemon {
   Actions handle(TimeNs now, Event event);
   void execute(Action& action);
   void log_audit();
-  void log_device();
+  void log_device(const EncodingDevice& device);
   void run_periodic_tasks();
   void export_metrics();
   bool everything_done() const;
@@ -89,7 +87,6 @@ class AgentDaemon {
   Log& log() { return outlets_->log(); }
 
   const AgentSettings& settings_;
-  const EncodingDevice& device_;
   const OpenMpi& open_mpi_;
   std::unique_ptr<DaemonOutlets> outlets_;
   std::unique_ptr<Transport> link_;
@@ -113,9 +110,9 @@ class AgentDaemon {
 
 // The order matters. The journal is read first, because the machine starts from its state. Signals
 // are the last, because their handler uses the loop.
-Status AgentDaemon::open() {
+Status AgentDaemon::open(const EncodingDevice& device) {
   TRIBUTARY_ASSIGN(outlets_, DaemonOutlets::open(settings_.common, kComponent));
-  log_device();
+  log_device(device);
   TRIBUTARY_ASSIGN(AgentState state, open_storage());
   TRIBUTARY_ASSIGN(const std::shared_ptr<const KeyPair> keys, own_keys());
   TRIBUTARY_TRY(open_link(keys));
@@ -123,9 +120,9 @@ Status AgentDaemon::open() {
   if (settings_.audit) auditor_ = std::make_unique<Auditor>();
 
   AgentConfig config = settings_.machine;
-  if (device_.device != nullptr) {
-    config.execution.device = device_.device.get();
-    device_.device->report_errors_to([this](const Status& error) {
+  if (device.device != nullptr) {
+    config.execution.device = device.device.get();
+    device.device->report_errors_to([this](const Status& error) {
       log().warning(kComponent, "the host does the work of the device", {{"error", error.text()}});
     });
   }
@@ -265,15 +262,15 @@ void AgentDaemon::log_audit() {
 }
 
 // An agent that has been told to use a GPU is warned about the lack of one.
-void AgentDaemon::log_device() {
-  if (device_.unusable.ok()) {
-    log().info(kComponent, "encodes", {{"device", device_.name()}});
+void AgentDaemon::log_device(const EncodingDevice& device) {
+  if (device.unusable.ok()) {
+    log().info(kComponent, "encodes", {{"device", device.name()}});
   } else if (settings_.codec_device == DeviceSetting::cuda) {
     log().warning(kComponent, "codec.device is cuda, but the host encodes",
-                  {{"device", device_.name()}, {"reason", device_.unusable.text()}});
+                  {{"device", device.name()}, {"reason", device.unusable.text()}});
   } else {
     log().info(kComponent, "encodes",
-               {{"device", device_.name()}, {"reason", device_.unusable.text()}});
+               {{"device", device.name()}, {"reason", device.unusable.text()}});
   }
 }
 
@@ -388,8 +385,8 @@ Status run_agent(const AgentSettings& settings, const OpenMpi& open_mpi) {
   const EncodingDevice device = open_encoding_device(settings.codec_device, open_gpu);
   AgentSettings own = settings;
   own.machine.execution.pool = &pool;
-  AgentDaemon daemon(own, device, open_mpi);
-  TRIBUTARY_TRY(daemon.open());
+  AgentDaemon daemon(own, open_mpi);
+  TRIBUTARY_TRY(daemon.open(device));
   return daemon.run();
 }
 

@@ -45,8 +45,7 @@ Graph capture(const Queue& queue, std::span<const Start> starts) {
   cudaGraph_t graph = nullptr;
   const bool ended = cudaStreamEndCapture(queue.stream(), &graph) == cudaSuccess;
   cudaGraphExec_t executable = nullptr;
-  const bool made =
-      added && ended && cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess;
+  const bool made = added && ended && cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess;
   if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
   static_cast<void>(cudaGetLastError());
   return Graph(made ? executable : nullptr);

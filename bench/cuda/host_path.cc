@@ -156,8 +156,8 @@ class Paths {
     auto* const to = static_cast<float*>(pinned_->data());
     for (std::uint32_t i = 0; i < encoders_.size(); ++i) {
       const std::size_t at = i * kBucketValues;
-      TRIBUTARY_TRY(cuda::copy_to_host(queue_, on_device_.data() + at, part(i).size_bytes(),
-                                       to + at));
+      TRIBUTARY_TRY(
+          cuda::copy_to_host(queue_, on_device_.data() + at, part(i).size_bytes(), to + at));
       TRIBUTARY_TRY(status_of(cudaEventRecord(copied_[i], queue_.stream()), "an event"));
     }
     const auto encode = [&](std::size_t i, const Execution& execution) {
@@ -191,8 +191,7 @@ class Paths {
   }
   std::uint64_t buckets() const { return encoders_.size(); }
   std::uint64_t buckets_on_device() const {
-    return static_cast<std::uint64_t>(
-        std::ranges::count_if(encoders_, &BucketEncoder::on_device));
+    return static_cast<std::uint64_t>(std::ranges::count_if(encoders_, &BucketEncoder::on_device));
   }
 
  private:
@@ -232,9 +231,8 @@ Result<PathTimes> time_paths(const std::string& spec, const FloatVector& update,
   TRIBUTARY_ASSIGN(times.device_s,
                    median_s([&] { return paths.by_device(encode, times.payload_bytes); }));
   TRIBUTARY_ASSIGN(times.job_host_s, median_s([&] { return paths.in_a_job({.pool = &pool}); }));
-  TRIBUTARY_ASSIGN(times.job_device_s, median_s([&] {
-                     return paths.in_a_job({.pool = &pool, .device = &gpu});
-                   }));
+  TRIBUTARY_ASSIGN(times.job_device_s,
+                   median_s([&] { return paths.in_a_job({.pool = &pool, .device = &gpu}); }));
   times.buckets_on_device = paths.buckets_on_device();
   return times;
 }

@@ -16,11 +16,12 @@ namespace tributary::bench {
 // Seconds for the whole update; medians.
 struct PathTimes {
   std::uint64_t payload_bytes = 0;
-  double device_s = 0;         // the GPU encodes and copies the payload
-  double host_s = 0;           // float32 is copied, and all cores encode while the copy goes on
-  bool bucket_each = false;    // the host was faster with a core for each bucket than with all for one
-  double job_device_s = 0;     // host memory to host memory, by the codec with the GPU
-  double job_host_s = 0;       // the same without
+  double device_s = 0;  // the GPU encodes and copies the payload
+  double host_s = 0;    // float32 is copied, and all cores encode while the copy goes on
+  bool bucket_each =
+      false;                // the host was faster with a core for each bucket than with all for one
+  double job_device_s = 0;  // host memory to host memory, by the codec with the GPU
+  double job_host_s = 0;    // the same without
   std::uint64_t buckets_on_device = 0;  // that the codec encoded on the GPU
   std::uint64_t buckets = 0;
 };

@@ -30,7 +30,8 @@ constexpr const char* kUsage =
     "usage: tributary-bench-cuda [--json FILE] [FAMILY...]\n"
     "\n"
     "Measures the kernels of the families, or of all, on the GPU. A ratio is the bytes of float32\n"
-    "per second of a case, divided by those of a copy on the device. Every result is compared with\n"
+    "per second of a case, divided by those of a copy on the device. Every result is compared "
+    "with\n"
     "the scalar specification.\n"
     "\n"
     "  --json FILE       also write the figures to this file\n";
@@ -129,8 +130,8 @@ class Benchmark {
       TRIBUTARY_ASSIGN(auto to, DeviceArray<float>::make(update.size()));
       arrays.push_back(std::make_shared<DeviceArray<float>>(std::move(from)));
       arrays.push_back(std::make_shared<DeviceArray<float>>(std::move(to)));
-      starts.emplace_back([from = arrays[arrays.size() - 2].get(), to = arrays.back().get()](
-                              const Queue& queue) {
+      starts.emplace_back([from = arrays[arrays.size() - 2].get(),
+                           to = arrays.back().get()](const Queue& queue) {
         return cuda::copy_on_device(queue, from->data(), from->size() * sizeof(float), to->data());
       });
     }

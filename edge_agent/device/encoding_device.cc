@@ -11,11 +11,10 @@ Result<DeviceSetting> device_setting(const std::string& name) {
   if (name == "host") return DeviceSetting::host;
   if (name == "cuda") return DeviceSetting::cuda;
   if (name == "emulated") return DeviceSetting::emulated;
-  return Status(StatusCode::invalid_argument,
-                {.what = "setting codec.device",
-                 .expected = "auto, host, cuda or emulated",
-                 .got = name,
-                 .remedy = {}});
+  return Status(StatusCode::invalid_argument, {.what = "setting codec.device",
+                                               .expected = "auto, host, cuda or emulated",
+                                               .got = name,
+                                               .remedy = {}});
 }
 
 EncodingDevice open_encoding_device(DeviceSetting setting, const OpenGpu& open_gpu) {

@@ -15,10 +15,10 @@ namespace tributary::TRIBUTARY_DEVICE {
 
 class Workspaces;
 
-// Borrows a queue and memory of the pool for one call. All arrays that it returns are valid until it
-// is destroyed. Use each by one thread at a time. Copies may still be in progress when a function
-// returns: wait() before you read what was downloaded. An upload has read its host memory when it
-// returns.
+// Borrows a queue and memory of the pool for one call. All arrays that it returns are valid until
+// it is destroyed. Use each by one thread at a time. Copies may still be in progress when a
+// function returns: wait() before you read what was downloaded. An upload has read its host memory
+// when it returns.
 class Workspace {
  public:
   Workspace(Workspace&& other) noexcept

@@ -34,9 +34,9 @@ struct QuantizeArrays {
     TRIBUTARY_ASSIGN(auto scales, DeviceArray<float>::make(n / kFormat.block + 1));
     TRIBUTARY_ASSIGN(auto largest,
                      DeviceArray<std::uint32_t>::copy_of(queue, RawVector<std::uint32_t>(1, 0)));
-    return std::make_shared<QuantizeArrays>(
-        QuantizeArrays{n, update, std::move(x), std::move(back), std::move(words),
-                       std::move(levels), std::move(scales), std::move(largest)});
+    return std::make_shared<QuantizeArrays>(QuantizeArrays{n, update, std::move(x), std::move(back),
+                                                           std::move(words), std::move(levels),
+                                                           std::move(scales), std::move(largest)});
   }
 };
 
@@ -45,7 +45,7 @@ Status same_bits(bool same, const char* what) {
               : Status(StatusCode::mismatch, {.what = what, .expected = "the specification's"});
 }
 
-// What the specification says of the levels, and the values that they decode to.
+// The levels of the specification, and the values that they decode to.
 struct SpecifiedLevels {
   RawVector<std::int8_t> levels;
   FloatVector decoded;

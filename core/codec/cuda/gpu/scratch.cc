@@ -46,10 +46,10 @@ class Arena {
       extra_.clear();
       memory_.reset();
       size_ = 0;
-      const std::size_t wanted = rounded_up(used_, kArenaStep);
-      if (Result<void*> memory = allocate_bytes(wanted); memory.ok()) {
+      const std::size_t needed = rounded_up(used_, kArenaStep);
+      if (Result<void*> memory = allocate_bytes(needed); memory.ok()) {
         memory_.reset(*memory);
-        size_ = wanted;
+        size_ = needed;
       }
     }
     used_ = 0;
@@ -62,8 +62,8 @@ class Arena {
   std::vector<std::unique_ptr<void, FreeDevice>> extra_;
 };
 
-// A piece of pinned host memory between pageable memory and the device. The GPU copies pinned memory
-// at the rate of the bus, and does so while the CPU fills or empties another piece.
+// A piece of pinned host memory between pageable memory and the device. The GPU copies pinned
+// memory at the rate of the bus, and does so while the CPU fills or empties another piece.
 struct Piece {
   void* pinned = nullptr;
   cudaEvent_t copied = nullptr;  // the end of the piece's last copy
@@ -92,8 +92,8 @@ class GpuScratch final : public Scratch {
     for (Piece& piece : pieces_) {
       piece.pinned = memory;
       memory += kPieceBytes;
-      TRIBUTARY_TRY(status_of(cudaEventCreateWithFlags(&piece.copied, cudaEventDisableTiming),
-                              "an event"));
+      TRIBUTARY_TRY(
+          status_of(cudaEventCreateWithFlags(&piece.copied, cudaEventDisableTiming), "an event"));
     }
     return {};
   }
