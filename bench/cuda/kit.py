@@ -3,8 +3,8 @@
 
 usage: kit.py --build FOLDER --out FOLDER
 
-The other machine needs an x86-64 processor, a driver and bash. The folder carries the programs and
-all libraries that they load but the driver's.
+The other machine needs an x86-64 processor, a driver, bash, tar and gzip. The folder carries the
+programs and all libraries that they load but the driver's, in an archive that the scripts unpack.
 """
 
 import argparse
@@ -12,6 +12,8 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -41,6 +43,21 @@ def commit() -> str:
         " with changes" if changed else "")
 
 
+def collect(build: Path, folder: Path):
+    """Copies the programs and their libraries, without symbols, to bin and lib."""
+    for name in ("bin", "lib"):
+        (folder / name).mkdir()
+    for program in PROGRAMS:
+        built = build / program
+        copies = [(built, folder / "bin" / built.name)]
+        copies += [(library, folder / "lib" / library.name) for library in libraries(built)]
+        for source, copy in copies:
+            if not copy.exists():
+                shutil.copy(source, copy)
+                subprocess.run(["strip", "--strip-unneeded", str(copy)], check=True)
+    assert (folder / "lib" / LOADER).exists()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, required=True, help="a release build with nvcc")
@@ -48,21 +65,17 @@ def main():
     options = parser.parse_args()
 
     shutil.rmtree(options.out, ignore_errors=True)
-    for folder in ("bin", "lib"):
-        (options.out / folder).mkdir(parents=True)
-    for program in PROGRAMS:
-        built = options.build / program
-        copy = options.out / "bin" / built.name
-        shutil.copy(built, copy)
-        subprocess.run(["strip", str(copy)], check=True)
-        for library in libraries(built):
-            shutil.copy(library, options.out / "lib" / library.name)
-    assert (options.out / "lib" / LOADER).exists()
+    options.out.mkdir(parents=True)
+    with tempfile.TemporaryDirectory() as folder:
+        collect(options.build, Path(folder))
+        with tarfile.open(options.out / "programs.tar.gz", "w:gz") as archive:
+            for name in ("bin", "lib"):
+                archive.add(Path(folder) / name, name)
     for script in (ROOT / "bench/cuda/kit").iterdir():
         shutil.copy(script, options.out / script.name)
     (options.out / "commit").write_text(commit() + "\n", encoding="utf-8")
 
-    size = sum(file.stat().st_size for file in options.out.rglob("*") if file.is_file())
+    size = sum(file.stat().st_size for file in options.out.iterdir())
     if size > KIT_BYTES_MAX:
         sys.exit(f"kit.py: the kit has {size >> 20} MiB; expected {KIT_BYTES_MAX >> 20} MiB or less")
     print(f"{options.out}: {size / 1e6:.1f} MB; on the other machine run ./run.sh")

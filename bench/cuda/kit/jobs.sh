@@ -4,6 +4,7 @@
 # devices in the journal. Fails if the hashes of a codec differ, or if a device did not encode.
 set -uo pipefail
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=bench/cuda/kit/programs.sh
 . "$kit/programs.sh"
 
 codecs=(thc int8_shared)
@@ -17,6 +18,7 @@ trap 'kill ${pids[@]+"${pids[@]}"} 2>/dev/null; rm -rf "$work"' EXIT
 job() {
   local folder=$1 endpoint='' agent pid status=0
   mkdir "$folder"
+  : >"$folder/coordinator.log"
   pids=()
   start tributary-coordinator --exit-when-done -s link.encrypted=false -s "link.endpoint=tcp://127.0.0.1:*" \
     -s "journal.file=$folder/coordinator.db" -s job.name=kit -s "job.rounds=$rounds" -s "job.codec=$2" \

@@ -2,6 +2,8 @@
 # `kit` to the folder and read this file.
 # shellcheck shell=bash
 
+# shellcheck disable=SC2154
+[[ -d $kit/bin ]] || tar -xzf "$kit/programs.tar.gz" -C "$kit" || exit 1
 loader=$kit/lib/ld-linux-x86-64.so.2
 # The driver's library is the machine's own; it may stand outside the default folders.
 libraries=$kit/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}

@@ -3,6 +3,7 @@
 # a driver and nothing else of this project. ./run.sh --help describes it.
 set -uo pipefail
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=bench/cuda/kit/programs.sh
 . "$kit/programs.sh"
 
 usage() {
