@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """The PTX of the GPU's kernels has no instruction whose result may differ from the specification's:
-no fused multiply-add, no flush of denormals, no approximation, no float64."""
+no fused multiply-add, no flush of denormals, no approximation, no float64. The agent that has these
+kernels needs no library of CUDA, so that it also runs where there is no driver."""
 
 import os
 import re
+import subprocess
 import sys
 import unittest
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("TRIBUTARY_BUILD_DIR", ROOT / "build" / "dev"))
+AGENT = BUILD / "edge_agent/tributary-agent"
 LIBRARY = BUILD / "core/codec/cuda/gpu/libtributary_cuda.a"
 SKIPPED = 77  # as tests/CMakeLists.txt has it
 
@@ -74,7 +77,7 @@ class Lint(unittest.TestCase):
             with self.subTest(bad):
                 found = complaints(f"{self.TEXT}\t@!%p2 {bad} \t%f2, %f1;\n}}\n", {})
                 self.assertEqual(len(found), 1, found)
-                self.assertIn(f"_Z3addPf has ", found[0])
+                self.assertIn("_Z3addPf has ", found[0])
                 self.assertIn(bad, found[0])
 
     def test_leaves_the_rest(self):
@@ -106,6 +109,13 @@ class Kernels(unittest.TestCase):
                 name, instruction = key.split(": ")
                 self.assertTrue(any(name in entry and entry.endswith(f": {instruction}")
                                     for entry in used), f"{key} is not there: remove the exception")
+
+
+class Agent(unittest.TestCase):
+    def test_needs_no_library_of_cuda(self):
+        needed = subprocess.run(["ldd", str(AGENT)], check=True, text=True, capture_output=True).stdout
+        self.assertIn("libzmq", needed)
+        self.assertNotRegex(needed, r"libcu|libnv")
 
 
 if __name__ == "__main__":

@@ -119,7 +119,7 @@ def main():
         for name in dict.fromkeys(kernel.name for kernel in by_arch[arches[0]]):
             of_name = {arch: [k for k in by_arch[arch] if k.name == name] for arch in arches}
             each = [worst(of_name[arch]) for arch in arches]
-            share = " / ".join(f"{min(occupancy(k, MULTIPROCESSORS[a]) for k in of_name[a]):.0%}"
+            share = " / ".join(f"{min(occupancy(k, MULTIPROCESSORS[a]) for k in of_name[a]) * 100:.0f} %"
                                for a in arches)
             print(f"| {source.name} | `{name}` | {len(of_name[arches[0]])} "
                   f"| {' / '.join(str(kernel.registers) for kernel in each)} "

@@ -3,8 +3,6 @@
 # a driver and nothing else of this project. ./run.sh --help describes it.
 set -uo pipefail
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-# shellcheck source=bench/cuda/kit/programs.sh
-. "$kit/programs.sh"
 
 usage() {
   cat <<'END'
@@ -33,6 +31,8 @@ while (($#)); do
   shift
 done
 ((${#parts[@]})) || parts=(tests bench jobs sanitizer)
+# shellcheck source=bench/cuda/kit/programs.sh
+. "$kit/programs.sh"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -78,8 +78,8 @@ run_jobs() {
 
 run_sanitizer() {
   local sanitizer tool status comma=''
-  if ! sanitizer=$(command -v compute-sanitizer); then
-    printf '{"skipped":"no compute-sanitizer on the path"}'
+  if ! sanitizer=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer); then
+    printf '{"skipped":"no compute-sanitizer on the path or in /usr/local/cuda/bin"}'
     return
   fi
   printf '{'
