@@ -15,7 +15,7 @@ all parts run:
   bench       the benchmark
   jobs        the same small jobs with codec.device = host, emulated and cuda
   sanitizer   the tests under compute-sanitizer (memcheck, racecheck, synccheck, initcheck), if it is
-              on the path
+              on the path or in /usr/local/cuda/bin
 END
 }
 
