@@ -13,7 +13,40 @@
 
 namespace tributary::TRIBUTARY_DEVICE {
 
-class Workspaces;
+// The idle parts of a pool, and the number of those in use. Thread-safe. The pool and all its
+// workspaces own it, so a workspace may be destroyed after its pool.
+class ScratchPool {
+ public:
+  // Blocks while `most` are in use.
+  Result<std::unique_ptr<Scratch>> take(std::size_t most) {
+    std::unique_lock lock(mutex_);
+    returned_.wait(lock, [&] { return in_use_ < most; });
+    ++in_use_;
+    if (!idle_.empty()) {
+      std::unique_ptr<Scratch> scratch = std::move(idle_.back());
+      idle_.pop_back();
+      return scratch;
+    }
+    lock.unlock();
+    Result<std::unique_ptr<Scratch>> made = Scratch::make();
+    if (!made.ok()) give_back(nullptr);
+    return made;
+  }
+  void give_back(std::unique_ptr<Scratch> scratch) {
+    {
+      const std::lock_guard lock(mutex_);
+      --in_use_;
+      if (scratch != nullptr) idle_.push_back(std::move(scratch));
+    }
+    returned_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::size_t in_use_ = 0;
+  std::vector<std::unique_ptr<Scratch>> idle_;
+};
 
 // Borrows a queue and memory of the pool for one call. All arrays that it returns are valid until
 // it is destroyed. Use each by one thread at a time. Copies may still be in progress when a
@@ -21,10 +54,13 @@ class Workspaces;
 // when it returns.
 class Workspace {
  public:
-  Workspace(Workspace&& other) noexcept
-      : pool_(other.pool_), scratch_(std::exchange(other.scratch_, nullptr)) {}
+  Workspace(Workspace&& other) noexcept = default;
   Workspace& operator=(Workspace&&) = delete;
-  inline ~Workspace();
+  ~Workspace() {
+    if (scratch_ == nullptr) return;
+    scratch_->reset();
+    pool_->give_back(std::move(scratch_));
+  }
 
   const Queue& queue() const { return scratch_->queue(); }
 
@@ -48,14 +84,14 @@ class Workspace {
 
  private:
   friend class Workspaces;
-  Workspace(Workspaces& pool, std::unique_ptr<Scratch> scratch)
-      : pool_(&pool), scratch_(std::move(scratch)) {}
+  Workspace(std::shared_ptr<ScratchPool> pool, std::unique_ptr<Scratch> scratch)
+      : pool_(std::move(pool)), scratch_(std::move(scratch)) {}
 
-  Workspaces* pool_;
+  std::shared_ptr<ScratchPool> pool_;
   std::unique_ptr<Scratch> scratch_;  // null: moved from
 };
 
-// The workspaces of a device. Thread-safe. It outlives all workspaces.
+// The workspaces of a device. Thread-safe.
 class Workspaces {
  public:
   // Calls that run at the same time. Copies of one overlap kernels of another; more than two of
@@ -64,47 +100,12 @@ class Workspaces {
 
   // Blocks while kWorkspacesMax are in use, so a call takes one at a time.
   Result<Workspace> take() {
-    std::unique_lock lock(mutex_);
-    returned_.wait(lock, [this] { return in_use_ < kWorkspacesMax; });
-    ++in_use_;
-    std::unique_ptr<Scratch> scratch;
-    if (!idle_.empty()) {
-      scratch = std::move(idle_.back());
-      idle_.pop_back();
-    }
-    lock.unlock();
-    if (scratch == nullptr) {
-      Result<std::unique_ptr<Scratch>> made = Scratch::make();
-      if (!made.ok()) {
-        give_back(nullptr);
-        return std::move(made).status();
-      }
-      scratch = std::move(*made);
-    }
-    return Workspace(*this, std::move(scratch));
+    TRIBUTARY_ASSIGN(std::unique_ptr<Scratch> scratch, pool_->take(kWorkspacesMax));
+    return Workspace(pool_, std::move(scratch));
   }
 
  private:
-  friend class Workspace;
-  void give_back(std::unique_ptr<Scratch> scratch) {
-    {
-      const std::lock_guard lock(mutex_);
-      --in_use_;
-      if (scratch != nullptr) idle_.push_back(std::move(scratch));
-    }
-    returned_.notify_one();
-  }
-
-  std::mutex mutex_;
-  std::condition_variable returned_;
-  std::size_t in_use_ = 0;
-  std::vector<std::unique_ptr<Scratch>> idle_;
+  const std::shared_ptr<ScratchPool> pool_ = std::make_shared<ScratchPool>();
 };
-
-inline Workspace::~Workspace() {
-  if (scratch_ == nullptr) return;
-  scratch_->reset();
-  pool_->give_back(std::move(scratch_));
-}
 
 }  // namespace tributary::TRIBUTARY_DEVICE

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -100,6 +101,15 @@ TEST_F(WorkspacePool, DropsTheDownloadsOfACallThatEnded) {
     values = nullptr;
   }
   copy_there_and_back(2000, 5);
+}
+
+TEST_F(WorkspacePool, MayEndBeforeItsWorkspaces) {
+  std::optional<Workspaces> pool(std::in_place);
+  Result<Workspace> space = pool->take();
+  ASSERT_TRUE(space.ok()) << space.status().text();
+  pool.reset();
+  EXPECT_TRUE(space->array<float>(100).ok());
+  EXPECT_TRUE(space->wait().ok());
 }
 
 }  // namespace
