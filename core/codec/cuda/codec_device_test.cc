@@ -1,5 +1,5 @@
-// Codecs that encode, add and decode on the emulated device give the bytes of the scalar
-// specification in whole exchanges, and use the host where the device fails.
+// Codecs that encode, add and decode on a device give the bytes of the scalar specification in
+// whole exchanges. The emulated device also shows that they use the host where the device fails.
 #include "core/codec/cuda/codec_device.h"
 
 #include <gtest/gtest.h>
@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "core/codec/codec_testing.h"
+#ifndef TRIBUTARY_CUDA
 #include "core/codec/cuda/emulated/emulated_testing.h"
+#endif
 
-namespace tributary::emulated {
+namespace tributary::TRIBUTARY_DEVICE {
 namespace {
 
 using codec_testing::Pattern;
@@ -22,7 +24,17 @@ class CodecsOnDevice : public testing::TestWithParam<std::string> {
   CodecsOnDevice() {
     device_->report_errors_to([this](const Status& error) { errors_.push_back(error); });
   }
-  ~CodecsOnDevice() override { set_memory_limit(std::numeric_limits<std::size_t>::max()); }
+#ifdef TRIBUTARY_CUDA
+  void SetUp() override {
+    const Status there = device_available();
+    if (!there.ok()) GTEST_SKIP() << there.text();
+  }
+#else
+  ~CodecsOnDevice() override {
+    set_memory_limit(std::numeric_limits<std::size_t>::max());
+    set_device_lost(false);
+  }
+#endif
 
   Execution on_device() const { return {.backend = Backend::scalar, .device = device_.get()}; }
 
@@ -55,6 +67,7 @@ TEST_P(CodecsOnDevice, GiveTheSameBytes) {
   EXPECT_TRUE(encodes_on_device(codec_testing::update(Pattern::normal, 100, 0)));
 }
 
+#ifndef TRIBUTARY_CUDA
 TEST_P(CodecsOnDevice, UseTheHostIfItsMemoryIsFull) {
   const auto all = codec_testing::updates(Pattern::normal, 3000, 2);
   const auto expected = play(*codec_, all, 2, {.backend = Backend::scalar});
@@ -69,6 +82,23 @@ TEST_P(CodecsOnDevice, UseTheHostIfItsMemoryIsFull) {
   set_memory_limit(0);
   EXPECT_FALSE(encodes_on_device(all[0]));
 }
+
+// One message, and no further call: the device has not come back if it works again.
+TEST_P(CodecsOnDevice, UseTheHostFromTheLossOfTheDeviceOn) {
+  const auto all = codec_testing::updates(Pattern::normal, 3000, 2);
+  const auto expected = play(*codec_, all, 2, {.backend = Backend::scalar});
+  EXPECT_TRUE(encodes_on_device(all[0]));
+  set_device_lost(true);
+  EXPECT_EQ(play(*codec_, all, 2, on_device()), expected);
+  set_device_lost(false);
+  EXPECT_EQ(play(*codec_, all, 2, on_device()), expected);
+  EXPECT_FALSE(encodes_on_device(all[0]));
+  ASSERT_EQ(errors_.size(), 1u);
+  EXPECT_EQ(errors_[0].code(), StatusCode::io_error);
+  EXPECT_NE(errors_[0].text().find("the device is not used again"), std::string::npos)
+      << errors_[0].text();
+}
+#endif
 
 TEST_P(CodecsOnDevice, RefuseNotFiniteValues) {
   FloatVector update = codec_testing::update(Pattern::normal, 500, 0);
@@ -89,4 +119,4 @@ INSTANTIATE_TEST_SUITE_P(FixedWidth, CodecsOnDevice,
                          codec_testing::test_name);
 
 }  // namespace
-}  // namespace tributary::emulated
+}  // namespace tributary::TRIBUTARY_DEVICE
