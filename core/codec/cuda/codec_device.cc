@@ -1,6 +1,7 @@
 #include "core/codec/cuda/codec_device.h"
 
 #include "core/codec/cuda/quantize/loops.h"
+#include "core/codec/cuda/sparse/loops.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
 namespace {
@@ -9,10 +10,12 @@ class Device final : public CodecDevice {
  public:
   std::string_view name() const override { return kDeviceName; }
   quantize::DeviceLoops* quantize() override { return quantize_.get(); }
+  sparse::DeviceLoops* sparse() override { return sparse_.get(); }
 
  private:
   Workspaces workspaces_;
   const std::unique_ptr<quantize::DeviceLoops> quantize_ = make_quantize_loops(workspaces_);
+  const std::unique_ptr<sparse::DeviceLoops> sparse_ = make_sparse_loops(workspaces_);
 };
 
 }  // namespace
