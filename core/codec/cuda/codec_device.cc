@@ -1,5 +1,6 @@
 #include "core/codec/cuda/codec_device.h"
 
+#include "core/codec/cuda/gcomp/loops.h"
 #include "core/codec/cuda/quantize/loops.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
@@ -9,10 +10,12 @@ class Device final : public CodecDevice {
  public:
   std::string_view name() const override { return kDeviceName; }
   quantize::DeviceLoops* quantize() override { return quantize_.get(); }
+  gcomp::DeviceLoops* gcomp() override { return gcomp_.get(); }
 
  private:
   Workspaces workspaces_;
   const std::unique_ptr<quantize::DeviceLoops> quantize_ = make_quantize_loops(workspaces_);
+  const std::unique_ptr<gcomp::DeviceLoops> gcomp_ = make_gcomp_loops(workspaces_);
 };
 
 }  // namespace
