@@ -1,5 +1,6 @@
 #include "core/codec/cuda/codec_device.h"
 
+#include "core/codec/cuda/gcomp/loops.h"
 #include "core/codec/cuda/quantize/loops.h"
 #include "core/codec/cuda/sparse/loops.h"
 
@@ -11,11 +12,13 @@ class Device final : public CodecDevice {
   std::string_view name() const override { return kDeviceName; }
   quantize::DeviceLoops* quantize() override { return quantize_.get(); }
   sparse::DeviceLoops* sparse() override { return sparse_.get(); }
+  gcomp::DeviceLoops* gcomp() override { return gcomp_.get(); }
 
  private:
   Workspaces workspaces_;
   const std::unique_ptr<quantize::DeviceLoops> quantize_ = make_quantize_loops(workspaces_);
   const std::unique_ptr<sparse::DeviceLoops> sparse_ = make_sparse_loops(workspaces_);
+  const std::unique_ptr<gcomp::DeviceLoops> gcomp_ = make_gcomp_loops(workspaces_);
 };
 
 }  // namespace
