@@ -88,5 +88,10 @@ INSTANTIATE_TEST_SUITE_P(FixedWidth, CodecsOnDevice,
                                          "int8_shared", "int8_shared:block=256,rounding=random"),
                          codec_testing::test_name);
 
+INSTANTIATE_TEST_SUITE_P(Thc, CodecsOnDevice,
+                         testing::Values("thc:granularity=63,p=0.001",
+                                         "thc:bits=6,granularity=90,p=0.01,block=64,range=minmax"),
+                         codec_testing::test_name);
+
 }  // namespace
 }  // namespace tributary::emulated
