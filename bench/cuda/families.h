@@ -9,6 +9,7 @@
 #include "core/codec/cuda/gpu/gcomp_cases.h"
 #include "core/codec/cuda/gpu/quantize_cases.h"
 #include "core/codec/cuda/gpu/sparse_cases.h"
+#include "core/codec/cuda/gpu/thc_cases.h"
 
 namespace tributary::bench {
 
@@ -20,6 +21,7 @@ struct Family {
 // A new family is one line here and one include above.
 inline constexpr Family kFamilies[] = {
     {"quantize", cuda::quantize_cases},
+    {"thc", cuda::thc_cases},
     {"sparse", cuda::sparse_cases},
     {"gcomp", cuda::gcomp_cases},
 };

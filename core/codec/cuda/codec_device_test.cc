@@ -130,5 +130,10 @@ INSTANTIATE_TEST_SUITE_P(Sparse, CodecsOnDevice,
 INSTANTIATE_TEST_SUITE_P(GComp, CodecsOnDevice, testing::Values("gcomp", "gcomp:truncation=none"),
                          codec_testing::test_name);
 
+INSTANTIATE_TEST_SUITE_P(Thc, CodecsOnDevice,
+                         testing::Values("thc:granularity=63,p=0.001",
+                                         "thc:bits=6,granularity=90,p=0.01,block=64,range=minmax"),
+                         codec_testing::test_name);
+
 }  // namespace
 }  // namespace tributary::TRIBUTARY_DEVICE
