@@ -6,7 +6,10 @@
 
 #include "core/base/bytes/bytes.h"
 #include "core/codec/cuda/gpu/device_case.h"
+#include "core/codec/cuda/gpu/gcomp_cases.h"
 #include "core/codec/cuda/gpu/quantize_cases.h"
+#include "core/codec/cuda/gpu/sparse_cases.h"
+#include "core/codec/cuda/gpu/thc_cases.h"
 
 namespace tributary::bench {
 
@@ -18,6 +21,9 @@ struct Family {
 // A new family is one line here and one include above.
 inline constexpr Family kFamilies[] = {
     {"quantize", cuda::quantize_cases},
+    {"thc", cuda::thc_cases},
+    {"sparse", cuda::sparse_cases},
+    {"gcomp", cuda::gcomp_cases},
 };
 
 }  // namespace tributary::bench

@@ -20,6 +20,15 @@ namespace tributary {
 namespace quantize {
 class DeviceLoops;  // core/codec/quantize/device_loops.h
 }
+namespace sparse {
+class DeviceLoops;  // core/codec/sparse/device/device_loops.h
+}
+namespace gcomp {
+class DeviceLoops;  // core/codec/gcomp/device/device_loops.h
+}
+namespace thc {
+class DeviceLoops;  // core/codec/thc/device_loops.h
+}
 
 class CodecDevice {
  public:
@@ -30,6 +39,9 @@ class CodecDevice {
 
   // The loops of each family; null: the device has none for it.
   virtual quantize::DeviceLoops* quantize() = 0;
+  virtual sparse::DeviceLoops* sparse() = 0;
+  virtual gcomp::DeviceLoops* gcomp() = 0;
+  virtual thc::DeviceLoops* thc() = 0;
 
   // `handler` receives the error of every call that a codec repeats on the host, from any thread.
   // The loss of the device is reported once. Set it before the first call.

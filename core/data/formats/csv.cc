@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/blanks.h"
 #include "core/data/limits.h"
 
 namespace tributary {
@@ -21,12 +22,6 @@ std::string shown(std::string_view field) {
   std::string text;
   for (const char c : field.substr(0, kShownMax)) text += c >= ' ' && c <= '~' ? c : '?';
   return fmt::format("'{}{}'", text, field.size() > kShownMax ? "..." : "");
-}
-
-std::string_view without_blanks(std::string_view field) {
-  const std::size_t first = field.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return field.substr(first, field.find_last_not_of(" \t") - first + 1);
 }
 
 // Splits the text into records, one per call of next().

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 
+#include "core/base/blanks.h"
 #include "core/base/files/file.h"
 #include "schemas/limits.h"
 
@@ -39,11 +40,6 @@ std::string_view next_word(std::string_view& text) {
   return word;
 }
 
-std::string_view trimmed(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
-}
-
 Status check_comment(std::string_view comment) {
   const bool clean = std::ranges::none_of(
       comment, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
@@ -58,12 +54,12 @@ Status check_comment(std::string_view comment) {
 // A line is ID KEY COMMENT, separated by blanks. Errors do not repeat the line: a secret key may
 // have been pasted into it by mistake.
 Result<std::optional<AllowedAgent>> parse_line(std::string_view line) {
-  line = trimmed(line);
+  line = without_blanks(line);
   if (line.empty() || line[0] == '#') return std::optional<AllowedAgent>();
   AllowedAgent agent;
   agent.id = next_word(line);
   const std::string_view key = next_word(line);
-  agent.comment = trimmed(line);
+  agent.comment = without_blanks(line);
   if (!check_agent_id(agent.id).ok()) return bad_line("an agent's id", "something else");
   Result<PublicKey> parsed = parse_public_key(key);
   if (!parsed.ok()) {

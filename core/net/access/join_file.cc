@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/blanks.h"
 #include "core/base/nearest.h"
 #include "core/net/access/allow_list.h"
 #include "core/net/keys/secret_file.h"
@@ -17,7 +18,6 @@
 namespace tributary {
 namespace {
 
-constexpr std::string_view kJoinBlanks = " \t\r";
 constexpr std::string_view kRemedy = "make a new one with 'tributary keys join'";
 constexpr std::size_t kEndpointBytesMax = 300;  // longer than any host name with a port
 
@@ -37,11 +37,6 @@ Status bad_line(std::size_t number, std::string expected, std::string got,
                                            .expected = std::move(expected),
                                            .got = std::move(got),
                                            .remedy = std::move(remedy)});
-}
-
-std::string_view without_blanks(std::string_view text) {
-  text.remove_prefix(std::min(text.find_first_not_of(kJoinBlanks), text.size()));
-  return text.substr(0, text.find_last_not_of(kJoinBlanks) + 1);
 }
 
 // Returns the text within quotes. Returns nothing unless `text` is one quoted text, optionally

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/blanks.h"
 #include "core/base/files/file.h"
 
 namespace tributary {
@@ -15,17 +16,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-constexpr std::string_view kTraceBlanks = " \t\r";
 // One step per line: its duration, and rate, delay and loss in this time. Both directions share
 // them. A rate of 0 means no limit.
 constexpr std::size_t kColumns = 4;
 constexpr std::string_view kTraceHeader = "seconds, mbit_per_s, delay_ms, loss_percent";
-
-std::string_view trimmed_field(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kTraceBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kTraceBlanks) - first + 1);
-}
 
 Status bad(std::size_t line, std::string expected, std::string_view got) {
   constexpr std::size_t kShown = 60;
@@ -67,7 +61,7 @@ Result<TraceStep> parse_step(std::size_t line, std::string_view text) {
     if ((comma == std::string_view::npos) != (i + 1 == kColumns)) {
       return bad(line, fmt::format("{} numbers separated by commas", kColumns), text);
     }
-    TRIBUTARY_ASSIGN(values[i], number(line, kLimits[i], trimmed_field(rest.substr(0, comma))));
+    TRIBUTARY_ASSIGN(values[i], number(line, kLimits[i], without_blanks(rest.substr(0, comma))));
     rest.remove_prefix(std::min(comma, rest.size() - 1) + 1);
   }
   const double bytes_per_s = values[1] * 1e6 / 8;
@@ -107,7 +101,7 @@ Result<LinkTrace> LinkTrace::parse(std::string_view text) {
     const std::size_t end = std::min(text.find('\n'), text.size() - 1);
     const std::string_view whole = text.substr(0, end + 1);
     text.remove_prefix(end + 1);
-    const std::string_view step = trimmed_field(whole.substr(0, whole.find_first_of("#\n")));
+    const std::string_view step = without_blanks(whole.substr(0, whole.find_first_of("#\n")));
     const bool header = steps.empty() && step.starts_with(kLimits[0].name);
     if (step.empty() || header) continue;
     if (steps.size() == kStepsMax) {
