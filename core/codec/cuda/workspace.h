@@ -25,7 +25,7 @@ class ScratchPool {
     if (!idle_.empty()) {
       std::unique_ptr<Scratch> scratch = std::move(idle_.back());
       idle_.pop_back();
-      return scratch;
+      return Result<std::unique_ptr<Scratch>>(std::move(scratch));
     }
     lock.unlock();
     Result<std::unique_ptr<Scratch>> made = Scratch::make();
