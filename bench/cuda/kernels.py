@@ -9,6 +9,8 @@ blocks of 256 threads. Needs nvcc and c++filt.
 """
 
 import argparse
+import concurrent.futures
+import os
 import re
 import subprocess
 import sys
@@ -94,7 +96,7 @@ def compiled(source: Path, arch: str) -> list[Kernel]:
              f"--generate-code=arch=compute_{arch},code=sm_{arch}", "-Xptxas", "-v", "-cubin", "-o",
              f"{folder}/kernels.cubin", str(source)], text=True, capture_output=True, check=False)
     if done.returncode != 0:
-        sys.exit(done.stderr)
+        raise ChildProcessError(done.stderr)
     return kernels(done.stderr)
 
 
@@ -114,8 +116,14 @@ def main():
     print(f"| file | kernel | instances | registers, {heads} | shared memory, bytes | spills, stack, bytes "
           f"| occupancy, {heads} |")
     print("|---|---|---|---|---|---|---|")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = {(source, arch): pool.submit(compiled, source, arch)
+                for source in sources for arch in arches}
     for source in sources:
-        by_arch = {arch: compiled(source, arch) for arch in arches}
+        try:
+            by_arch = {arch: jobs[source, arch].result() for arch in arches}
+        except ChildProcessError as error:
+            sys.exit(str(error))
         for name in dict.fromkeys(kernel.name for kernel in by_arch[arches[0]]):
             of_name = {arch: [k for k in by_arch[arch] if k.name == name] for arch in arches}
             each = [worst(of_name[arch]) for arch in arches]
