@@ -1,6 +1,9 @@
 #include "core/codec/cuda/codec_device.h"
 
+#include "core/codec/cuda/gcomp/loops.h"
 #include "core/codec/cuda/quantize/loops.h"
+#include "core/codec/cuda/sparse/loops.h"
+#include "core/codec/cuda/thc/loops.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
 namespace {
@@ -9,10 +12,16 @@ class Device final : public CodecDevice {
  public:
   std::string_view name() const override { return kDeviceName; }
   quantize::DeviceLoops* quantize() override { return quantize_.get(); }
+  sparse::DeviceLoops* sparse() override { return sparse_.get(); }
+  gcomp::DeviceLoops* gcomp() override { return gcomp_.get(); }
+  thc::DeviceLoops* thc() override { return thc_.get(); }
 
  private:
   Workspaces workspaces_;
   const std::unique_ptr<quantize::DeviceLoops> quantize_ = make_quantize_loops(workspaces_);
+  const std::unique_ptr<sparse::DeviceLoops> sparse_ = make_sparse_loops(workspaces_);
+  const std::unique_ptr<gcomp::DeviceLoops> gcomp_ = make_gcomp_loops(workspaces_);
+  const std::unique_ptr<thc::DeviceLoops> thc_ = make_thc_loops(workspaces_);
 };
 
 }  // namespace

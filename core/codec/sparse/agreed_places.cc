@@ -11,7 +11,9 @@
 
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/aggregate/gather.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/sparse/aggregators.h"
+#include "core/codec/sparse/device/call_selector.h"
 #include "core/codec/sparse/families.h"
 #include "core/codec/sparse/indices/random_places.h"
 #include "core/codec/sparse/select.h"
@@ -45,7 +47,7 @@ class AgreedPlacesCodec : public Codec {
                      open_payload_of(*this, last_stage(), sum.size(), call.execution, payload));
     TRIBUTARY_ASSIGN(const std::span<const float> values,
                      read_value_sums(call.execution, open, places.size()));
-    scatter(call.execution, places, values.data(), sum);
+    scatter_in_call(call, places, values.data(), sum);
     return {};
   }
 
@@ -74,7 +76,11 @@ Status encode_values(const AgreedPlacesCodec& codec, const StageCall& call,
                      .contributors = call.contributors,
                      .values = static_cast<std::uint32_t>(values.size())},
                     places.size() * sizeof(float), payload);
-  pick(call.execution, places, values, reinterpret_cast<float*>(body.data()));
+  auto* const picked = reinterpret_cast<float*>(body.data());
+  const bool done = encoded_on_device(call, &CodecDevice::sparse, [&](DeviceLoops& device) {
+    return device.pick(places, values, picked);
+  });
+  if (!done) pick(call.execution, places, values, picked);
   seal_payload(call.execution, payload);
   return {};
 }
@@ -192,7 +198,9 @@ class ArTopkEncoder final : public Encoder {
   }
 
   Status select(const StageCall& call, std::span<const float> values) {
-    TRIBUTARY_ASSIGN(selected_, selector_.top(call.execution, values, codec_.kept(values.size())));
+    TRIBUTARY_ASSIGN(const Selection selection,
+                     selector_.top(call, values, codec_.kept(values.size())));
+    selected_ = selection.indices;
     return {};
   }
 
@@ -222,7 +230,7 @@ class ArTopkEncoder final : public Encoder {
   }
 
   const ArTopkCodec& codec_;
-  Selector selector_;
+  CallSelector selector_;
   std::span<const std::uint32_t> selected_;  // points into selector_
 };
 
