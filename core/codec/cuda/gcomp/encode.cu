@@ -6,9 +6,18 @@
 // eight zeros. Byte k of a stream is taken at the step with which its codes reach 8 (k + 1) bits.
 // The state before a segment therefore follows from the bits of all later segments, and from the
 // last 16 bits of the next one.
+#include <bit>
+
 #include "core/codec/cuda/block.h"
 #include "core/codec/cuda/gcomp/gcomp.h"
 #include "core/codec/gcomp/chunk.h"
+
+// Keeps arrays that such a loop indexes in registers.
+#ifdef __CUDACC__
+#define TRIBUTARY_UNROLL _Pragma("unroll")
+#else
+#define TRIBUTARY_UNROLL
+#endif
 
 namespace tributary::TRIBUTARY_DEVICE {
 namespace {
@@ -178,19 +187,30 @@ __device__ BlockScan warp_scan(std::uint32_t value) {
 __device__ void plan_streams(const GCompEncoding& g, std::uint32_t first, std::uint32_t count,
                              std::uint32_t (&bytes)[kGCompChunkSegments][kStreams / kWarpThreads],
                              ChunkPlan& plan) {
+  constexpr std::uint32_t kGroup = 8;
   for (std::uint32_t stream = threadIdx.x; stream < kStreams; stream += kThreads) {
     std::uint32_t sum = 0;
     std::uint32_t window = 0;
-    for (std::uint32_t s = count; s-- > 0;) {
-      std::uint32_t& at = g.states[(first + s) * kStreams + stream];
-      const std::uint32_t measured = at;
-      const std::uint32_t bits = 8 + sum % 8;
-      at = bits << 16 | (window & ((1u << bits) - 1));
-      const std::uint32_t after = sum + (measured >> 16);
-      const std::uint32_t all = __reduce_add_sync(kAllLanes, after / 8 - sum / 8);
-      if (stream % kWarpThreads == 0) bytes[s][stream / kWarpThreads] = all;
-      sum = after;
-      window = measured & 0xffffu;
+    for (std::uint32_t group = (count + kGroup - 1) / kGroup; group-- > 0;) {
+      // The loads of a group do not wait for one another.
+      std::uint32_t measured[kGroup] = {};
+      TRIBUTARY_UNROLL
+      for (std::uint32_t k = 0; k < kGroup; ++k) {
+        const std::uint32_t s = group * kGroup + k;
+        if (s < count) measured[k] = g.states[(first + s) * kStreams + stream];
+      }
+      TRIBUTARY_UNROLL
+      for (std::uint32_t k = kGroup; k-- > 0;) {
+        const std::uint32_t s = group * kGroup + k;
+        if (s >= count) continue;
+        const std::uint32_t bits = 8 + sum % 8;
+        g.states[(first + s) * kStreams + stream] = bits << 16 | (window & ((1u << bits) - 1));
+        const std::uint32_t after = sum + (measured[k] >> 16);
+        const std::uint32_t all = __reduce_add_sync(kAllLanes, after / 8 - sum / 8);
+        if (stream % kWarpThreads == 0) bytes[s][stream / kWarpThreads] = all;
+        sum = after;
+        window = measured[k] & 0xffffu;
+      }
     }
     const std::uint32_t bits = 8 + sum % 8;
     plan.states[turn_of(stream)] =
@@ -387,8 +407,8 @@ __device__ void scan_words(std::uint32_t* before, const Count& count) {
   __syncthreads();
 }
 
-__device__ void load_tile(const GCompEncoding& g, const Tile& tile, std::uint32_t padding,
-                          TileMemory& m) {
+__device__ __forceinline__ void load_tile(const GCompEncoding& g, const Tile& tile,
+                                          std::uint32_t padding, TileMemory& m) {
   const float* const x = g.x + tile.begin;
   for (std::uint32_t quad = threadIdx.x; quad < kTile / 4; quad += kThreads) {
     const std::uint32_t i = quad * 4;
@@ -424,8 +444,8 @@ __device__ void write_bytes(const GCompEncoding& g, const std::uint32_t* words,
 }
 
 // Codes the exponents of a tile. A thread has one stream of one segment at a time.
-__device__ void code_tile(const GCompEncoding& g, const Tile& tile, const ChunkPlan& plan,
-                          TileMemory& m) {
+__device__ __forceinline__ void code_tile(const GCompEncoding& g, const Tile& tile,
+                                          const ChunkPlan& plan, TileMemory& m) {
   constexpr std::uint32_t kUnits = kTileSegments * kStreams;
   constexpr std::uint32_t kRounds = (kUnits + kThreads - 1) / kThreads;
   static_assert(kUnits % kThreads == 0);
@@ -441,6 +461,7 @@ __device__ void code_tile(const GCompEncoding& g, const Tile& tile, const ChunkP
     const std::uint32_t start = steps > 0 ? g.states[(tile.segment + part) * kStreams + stream] : 0;
     std::uint32_t bits = start >> 16;
     std::uint32_t window = start & 0xffffu;
+    TRIBUTARY_UNROLL
     for (std::uint32_t step = kSegmentSteps; step-- > 0;) {
       std::uint32_t gives = 0;
       if (step < steps) {
@@ -468,6 +489,7 @@ __device__ void code_tile(const GCompEncoding& g, const Tile& tile, const ChunkP
   for (std::uint32_t round = 0; round < kRounds; ++round) {
     const std::uint32_t unit = round * kThreads + threadIdx.x;
     const std::uint32_t word_of_unit = unit / kStreams * (kSegmentSteps * 4) + unit % kStreams / 32;
+    TRIBUTARY_UNROLL
     for (std::uint32_t step = 0; step < kSegmentSteps; ++step) {
       const std::uint32_t word = word_of_unit + step * 4;
       const std::uint32_t mask = m.masks[0][word];
@@ -483,8 +505,8 @@ __device__ void code_tile(const GCompEncoding& g, const Tile& tile, const ChunkP
 }
 
 // Writes the escaped exponents in the order of the values. A warp has 32 neighbouring values.
-__device__ void write_escapes(const GCompEncoding& g, const Tile& tile, const ChunkPlan& plan,
-                              TileMemory& m) {
+__device__ __forceinline__ void write_escapes(const GCompEncoding& g, const Tile& tile,
+                                              const ChunkPlan& plan, TileMemory& m) {
   const unsigned lane = threadIdx.x % kWarpThreads;
   __syncthreads();  // before the masks are used again
   for (std::uint32_t word = threadIdx.x / kWarpThreads; word < kTileWords; word += kWarps) {
@@ -507,6 +529,33 @@ __device__ void write_escapes(const GCompEncoding& g, const Tile& tile, const Ch
   }
 }
 
+// The number of rows of fields that fill whole words.
+constexpr std::uint32_t rows_of_group(std::uint32_t bits) {
+  return 32u >> static_cast<unsigned>(std::countr_zero(bits));
+}
+
+// Packs whole groups of rows whose fields fill whole words. A thread takes one column of a group.
+template <unsigned kBits, typename Field>
+__device__ void pack_groups(std::uint32_t* words, std::uint32_t count, const Field& field) {
+  constexpr std::uint32_t kRows = rows_of_group(kBits);
+  constexpr std::uint32_t kWords = kRows * kBits / 32;
+  for (std::uint32_t at = threadIdx.x; at < count / kRows; at += kThreads) {
+    const std::uint32_t group = at / kColumns;
+    const std::uint32_t column = at % kColumns;
+    std::uint32_t* const out = words + group * kWords * kColumns + column;
+    std::uint32_t packed = 0;
+    TRIBUTARY_UNROLL
+    for (std::uint32_t row = 0; row < kRows; ++row) {
+      const std::uint32_t value = field((group * kRows + row) * kColumns + column);
+      const std::uint32_t shift = row * kBits % 32;
+      packed |= value << shift;
+      if (shift + kBits < 32) continue;
+      out[row * kBits / 32 * kColumns] = packed;
+      packed = shift + kBits > 32 ? value >> (32 - shift) : 0;
+    }
+  }
+}
+
 // Packs the fields first .. first + count - 1 of the `total` fields of a level. field(i) returns
 // field first + i. Words that have fields of other tiles as well are completed by atomic
 // operations.
@@ -516,6 +565,10 @@ __device__ void pack_fields(std::uint32_t* words, std::uint32_t first, std::uint
   constexpr std::uint32_t kBits = sent_bits(kLevel);
   constexpr std::uint32_t kRowsMax = (31 + kBits - 1) / kBits + 1;
   if (count == 0) return;
+  constexpr std::uint32_t kGroupFields = rows_of_group(kBits) * kColumns;
+  if (first % kGroupFields == 0 && count % kGroupFields == 0) {
+    return pack_groups<kBits>(words + first / 32 * kBits, count, field);
+  }
   const std::uint32_t begin = first / kColumns * kBits / 32 * kColumns;
   const std::uint32_t end =
       (((first + count - 1) / kColumns * kBits + kBits - 1) / 32 + 1) * kColumns;
@@ -525,6 +578,7 @@ __device__ void pack_fields(std::uint32_t* words, std::uint32_t first, std::uint
     std::uint32_t packed = 0;
     bool own = false;
     bool others = false;
+    TRIBUTARY_UNROLL
     for (std::uint32_t k = 0; k < kRowsMax; ++k) {
       const std::uint32_t at = (row + k) * kColumns + word % kColumns;
       const std::uint32_t from = (row + k) * kBits;
@@ -562,8 +616,8 @@ __device__ void pack_level(unsigned level, std::uint32_t* words, std::uint32_t f
 }
 
 // The level of value i of a tile that is sent.
-__device__ std::uint32_t level_at(const GCompEncoding& g, const Tile& tile, std::uint32_t i,
-                                  std::uint32_t exponent) {
+__device__ __forceinline__ std::uint32_t level_at(const GCompEncoding& g, const Tile& tile,
+                                                  std::uint32_t i, std::uint32_t exponent) {
   if (!g.values_have_levels()) return exponent == kNotFinite ? 0 : tile.fixed_level;
   const std::uint32_t step = i / kStreams;
   const std::uint32_t word =
@@ -593,7 +647,8 @@ __device__ std::uint32_t gather_word(std::uint32_t bits, std::uint32_t mask) {
 }
 
 // Finds the places of the fields of each level (m.places), and the masks.
-__device__ void find_places(const GCompEncoding& g, const Tile& tile, bool pruned, TileMemory& m) {
+__device__ __forceinline__ void find_places(const GCompEncoding& g, const Tile& tile, bool pruned,
+                                            TileMemory& m) {
   const unsigned lane = threadIdx.x % kWarpThreads;
   __syncthreads();  // before the masks are used again
   for (std::uint32_t word = threadIdx.x / kWarpThreads; word < kTileWords; word += kWarps) {
@@ -618,6 +673,7 @@ __device__ void find_places(const GCompEncoding& g, const Tile& tile, bool prune
   }
   for (std::uint32_t word = threadIdx.x / kWarpThreads; word < kTileWords; word += kWarps) {
     std::uint32_t begin = 0;
+    TRIBUTARY_UNROLL
     for (unsigned level = 0; level < kLevels; ++level) {
       const std::uint32_t mask = mask_of(m, word, level);
       if ((mask >> lane & 1u) != 0) {
@@ -632,10 +688,11 @@ __device__ void find_places(const GCompEncoding& g, const Tile& tile, bool prune
 }
 
 // Writes the two bits of each sent value's level to the rows.
-__device__ void write_levels(const GCompEncoding& g, const Tile& tile, const ChunkPlan& plan,
-                             TileMemory& m) {
+__device__ __forceinline__ void write_levels(const GCompEncoding& g, const Tile& tile,
+                                             const ChunkPlan& plan, TileMemory& m) {
   std::uint32_t first = 0;
   std::uint32_t count = 0;
+  TRIBUTARY_UNROLL
   for (unsigned level = 0; level < kLevels; ++level) {
     first += tile.fields[level];
     count += tile.counts[level];
@@ -677,9 +734,10 @@ __device__ void write_levels(const GCompEncoding& g, const Tile& tile, const Chu
   }
 }
 
-__device__ void write_fractions(const GCompEncoding& g, const Tile& tile, const ChunkPlan& plan,
-                                TileMemory& m) {
+__device__ __forceinline__ void write_fractions(const GCompEncoding& g, const Tile& tile,
+                                                const ChunkPlan& plan, TileMemory& m) {
   // The common case: the tile's values are all sent at one level.
+  TRIBUTARY_UNROLL
   for (unsigned level = 0; level < kLevels; ++level) {
     if (tile.counts[level] != tile.size || plan.level == kLevels) continue;
     pack_level(level, words_at(g, plan.begin + fields_begin(plan, level)), tile.fields[level],
@@ -690,6 +748,7 @@ __device__ void write_fractions(const GCompEncoding& g, const Tile& tile, const 
   find_places(g, tile, plan.pruned != 0, m);
   if (plan.level == kLevels) write_levels(g, tile, plan, m);
   std::uint32_t begin = 0;
+  TRIBUTARY_UNROLL
   for (unsigned level = 0; level < kLevels; ++level) {
     pack_level(level, words_at(g, plan.begin + fields_begin(plan, level)), tile.fields[level],
                tile.counts[level], plan.counts[level], [&m, level, begin](std::uint32_t i) {
@@ -716,6 +775,7 @@ __global__ void write_tiles(GCompEncoding g) {
     for (std::uint32_t s = 0; s < tile.segments; ++s) {
       const SegmentPlan& part = g.segments[tile.segment + s];
       escapes += part.escape_count;
+      TRIBUTARY_UNROLL
       for (unsigned level = 0; level < kLevels; ++level) {
         if (s == 0) tile.fields[level] = part.fields[level];
         tile.counts[level] += part.counts[level];
