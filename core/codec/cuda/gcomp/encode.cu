@@ -736,13 +736,19 @@ __device__ __forceinline__ void write_levels(const GCompEncoding& g, const Tile&
 
 __device__ __forceinline__ void write_fractions(const GCompEncoding& g, const Tile& tile,
                                                 const ChunkPlan& plan, TileMemory& m) {
-  // The common case: the tile's values are all sent at one level.
+  std::uint32_t first = 0;
+  std::uint32_t count = 0;
   TRIBUTARY_UNROLL
   for (unsigned level = 0; level < kLevels; ++level) {
-    if (tile.counts[level] != tile.size || plan.level == kLevels) continue;
-    pack_level(level, words_at(g, plan.begin + fields_begin(plan, level)), tile.fields[level],
-               tile.size, plan.counts[level],
-               [&m, level](std::uint32_t i) { return m.fractions[i] >> truncated_bits(level); });
+    first += tile.fields[level];
+    count += tile.counts[level];
+  }
+  // The common case: the tile's values are all sent, and the chunk has one level.
+  if (plan.level != kLevels && count == tile.size) {
+    pack_level(plan.level, words_at(g, plan.begin + fields_begin(plan, plan.level)), first, count,
+               plan.sent, [&m, shift = truncated_bits(plan.level)](std::uint32_t i) {
+                 return m.fractions[i] >> shift;
+               });
     return;
   }
   find_places(g, tile, plan.pruned != 0, m);
