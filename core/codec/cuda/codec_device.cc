@@ -1,6 +1,7 @@
 #include "core/codec/cuda/codec_device.h"
 
 #include "core/codec/cuda/quantize/loops.h"
+#include "core/codec/cuda/signs/loops.h"
 #include "core/codec/cuda/threelc/loops.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
@@ -10,11 +11,13 @@ class Device final : public CodecDevice {
  public:
   std::string_view name() const override { return kDeviceName; }
   quantize::DeviceLoops* quantize() override { return quantize_.get(); }
+  signs::DeviceLoops* signs() override { return signs_.get(); }
   threelc::DeviceLoops* threelc() override { return threelc_.get(); }
 
  private:
   Workspaces workspaces_;
   const std::unique_ptr<quantize::DeviceLoops> quantize_ = make_quantize_loops(workspaces_);
+  const std::unique_ptr<signs::DeviceLoops> signs_ = make_sign_loops(workspaces_);
   const std::unique_ptr<threelc::DeviceLoops> threelc_ = make_ternary_loops(workspaces_);
 };
 

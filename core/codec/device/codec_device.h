@@ -18,6 +18,9 @@ namespace tributary {
 namespace quantize {
 class DeviceLoops;  // core/codec/quantize/device_loops.h
 }
+namespace signs {
+class DeviceLoops;  // core/codec/signs/device_loops.h
+}
 namespace threelc {
 class DeviceLoops;  // core/codec/threelc/ternary.h
 }
@@ -31,6 +34,7 @@ class CodecDevice {
 
   // The loops of each family; null: the device has none for it.
   virtual quantize::DeviceLoops* quantize() = 0;
+  virtual signs::DeviceLoops* signs() = 0;
   virtual threelc::DeviceLoops* threelc() = 0;
 
   // `handler` receives the error of every call that a codec repeats on the host, from any thread.
