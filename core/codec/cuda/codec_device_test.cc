@@ -91,6 +91,9 @@ INSTANTIATE_TEST_SUITE_P(Ternary, CodecsOnDevice,
                          testing::Values("threelc:bypass=64", "threelc:s=1.75,block=256", "stoch3",
                                          "terngrad"),
                          codec_testing::test_name);
+INSTANTIATE_TEST_SUITE_P(PackedLevels, CodecsOnDevice,
+                         testing::Values("qsgd", "qsgd:bits=3,block=64,norm=max"),
+                         codec_testing::test_name);
 INSTANTIATE_TEST_SUITE_P(Signs, CodecsOnDevice,
                          testing::Values("signsgd", "ef_signsgd", "onebit:block=256"),
                          codec_testing::test_name);
