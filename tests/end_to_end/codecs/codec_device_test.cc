@@ -45,8 +45,13 @@ TEST_P(CodecDevices, AreInTheJournalAndLeaveTheModelAsItIs) {
 
 INSTANTIATE_TEST_SUITE_P(Codecs, CodecDevices, testing::Values("int8_shared", "fp16"));
 
-// 3LC has none, and its buckets hold whole layers.
-TEST(CodecDevice, HasNoKernelsForEveryCodec) { model_of("threelc", "emulated", "host", 1); }
+// The buckets of 3LC hold whole layers.
+TEST(CodecDevice, TakesWholeLayers) {
+  const std::string expected = model_of("threelc", "auto", "host", 1);
+  EXPECT_EQ(model_of("threelc", "emulated", "emulated", 1), expected);
+}
+
+TEST(CodecDevice, HasNoKernelsForEveryCodec) { model_of("zlib", "emulated", "host", 3); }
 
 }  // namespace
 }  // namespace tributary::end_to_end
