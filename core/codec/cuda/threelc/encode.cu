@@ -385,17 +385,27 @@ __device__ TileCode tile_code(const TernaryEncoding& e, std::uint32_t at) {
   return {entering, bytes};
 }
 
-// Finds the place of every tile's coded bytes. One block.
+// Finds the place of every tile's coded bytes. One block, whose threads take several neighbouring
+// tiles, so that their loads are in flight together.
 __global__ void __launch_bounds__(kThreads) place_tiles(TernaryEncoding e) {
+  constexpr unsigned kEach = 4;
   std::uint32_t total = 0;
-  for (std::uint32_t begin = 0; begin < e.tables.tile_count; begin += kThreads) {
-    const std::uint32_t at = begin + threadIdx.x;
-    const bool exists = at < e.tables.tile_count;
-    const TileCode code = exists ? tile_code(e, at) : TileCode{};
-    const BlockScan scan = block_scan(code.bytes);
-    if (exists) {
-      e.entering[at] = code.entering;
-      e.before[at] = total + scan.before;
+  for (std::uint32_t begin = 0; begin < e.tables.tile_count; begin += kThreads * kEach) {
+    const std::uint32_t first = begin + threadIdx.x * kEach;
+    TileCode codes[kEach] = {};
+    std::uint32_t bytes = 0;
+    for (unsigned k = 0; k < kEach; ++k) {
+      if (first + k < e.tables.tile_count) codes[k] = tile_code(e, first + k);
+      bytes += codes[k].bytes;
+    }
+    const BlockScan scan = block_scan(bytes);
+    std::uint32_t before = total + scan.before;
+    for (unsigned k = 0; k < kEach; ++k) {
+      if (first + k < e.tables.tile_count) {
+        e.entering[first + k] = codes[k].entering;
+        e.before[first + k] = before;
+      }
+      before += codes[k].bytes;
     }
     total += scan.total;
   }
