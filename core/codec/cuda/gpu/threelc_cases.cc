@@ -2,6 +2,7 @@
 
 #include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -18,12 +19,14 @@ using threelc::TernaryOptions;
 class TernaryBucket {
  public:
   static Result<std::shared_ptr<TernaryBucket>> make(const TernaryOptions& options,
+                                                     std::span<const LayerRun> layers,
                                                      const FloatVector& update) {
     static Workspaces workspaces;
     TRIBUTARY_ASSIGN(Workspace space, workspaces.take());
-    TRIBUTARY_ASSIGN(const Layout layout, Layout::make({}, update.size(), options.layout()));
+    TRIBUTARY_ASSIGN(const Layout layout,
+                     Layout::make({.layers = layers}, update.size(), options.layout()));
     auto bucket = std::shared_ptr<TernaryBucket>(new TernaryBucket(options, std::move(space)));
-    TRIBUTARY_TRY(bucket->specify(update));
+    TRIBUTARY_TRY(bucket->specify(layers, update));
     TRIBUTARY_TRY(bucket->upload(update, layout));
     return bucket;
   }
@@ -53,8 +56,8 @@ class TernaryBucket {
     return same ? Status() : Status(StatusCode::mismatch, {.what = what, .expected = "scalar's"});
   }
 
-  Status specify(const FloatVector& update) {
-    const StageCall call = {.round = {}, .execution = {.backend = Backend::scalar}};
+  Status specify(std::span<const LayerRun> layers, const FloatVector& update) {
+    const StageCall call = {.round = {.layers = layers}, .execution = {.backend = Backend::scalar}};
     const auto codec = threelc::make_ternary_codec("threelc", options_);
     Bytes payload;
     TRIBUTARY_TRY(codec->make_encoder(static_cast<std::uint32_t>(update.size()))
@@ -87,22 +90,33 @@ class TernaryBucket {
 }  // namespace
 
 Result<std::vector<DeviceCase>> threelc_cases(const FloatVector& update) {
-  const std::pair<std::string, TernaryOptions> codecs[] = {
-      {"threelc", {.clip = 2.5, .zero_run = true}},
-      {"threelc:s=1.75", {.sparsity = 1.75f, .clip = 2.5, .zero_run = true}},
-      {"threelc:clip=0", {.zero_run = true}},
-      {"stoch3", {.random_digits = true}},
-      {"terngrad", {.random_digits = true, .clip = 2.5, .two_bit = true}}};
+  // Layers whose stripes do not begin at multiples of four values.
+  const auto n = static_cast<std::uint32_t>(update.size());
+  const std::uint32_t first = n / 2 + 1;
+  const std::vector<LayerRun> odd = {{.offset = 0, .count = first},
+                                     {.offset = first, .count = n - first}};
+  struct Case {
+    std::string codec;
+    std::string suffix;
+    TernaryOptions options;
+    std::vector<LayerRun> layers = {};
+  };
+  const Case kinds[] = {{"threelc", "", {.clip = 2.5, .zero_run = true}},
+                        {"threelc", ", odd layers", {.clip = 2.5, .zero_run = true}, odd},
+                        {"threelc:s=1.75", "", {.sparsity = 1.75f, .clip = 2.5, .zero_run = true}},
+                        {"threelc:clip=0", "", {.zero_run = true}},
+                        {"stoch3", "", {.random_digits = true}},
+                        {"terngrad", "", {.random_digits = true, .clip = 2.5, .two_bit = true}}};
   std::vector<DeviceCase> cases;
-  for (const auto& codec : codecs) {
-    TRIBUTARY_ASSIGN(const auto bucket, TernaryBucket::make(codec.second, update));
+  for (const Case& kind : kinds) {
+    TRIBUTARY_ASSIGN(const auto bucket, TernaryBucket::make(kind.options, kind.layers, update));
     cases.push_back(
-        {.name = codec.first + " encode",
+        {.name = kind.codec + " encode" + kind.suffix,
          .float_bytes = update.size() * sizeof(float),
          .start = [bucket](const Queue& queue) { return bucket->encode(queue); },
          .check = [bucket](const Queue& queue) { return bucket->check_encoding(queue); }});
     cases.push_back(
-        {.name = codec.first + " decode",
+        {.name = kind.codec + " decode" + kind.suffix,
          .float_bytes = update.size() * sizeof(float),
          .start = [bucket](const Queue& queue) { return bucket->decode(queue); },
          .check = [bucket](const Queue& queue) { return bucket->check_decoding(queue); }});
