@@ -238,6 +238,26 @@ TEST_F(DeviceTernary, SquaresAreAddedInTheSpecifiedOrder) {
   EXPECT_EQ(sums[1], spec.sum_of_squares(update.data() + kChunkValues, 5003));
 }
 
+TEST_F(DeviceTernary, SquaresOfTilesAreAlmostExact) {
+  for (const Pattern pattern : kPatterns) {
+    const FloatVector update = codec_testing::update(pattern, 4003, 0);
+    const Layout layout = *Layout::make({}, update.size(), kThreelc.layout());
+    Workspace space = this->space();
+    const auto x = space.upload(std::span(update));
+    auto encoding = prepare_ternary_encoding(space, kThreelc, layout, {}, *x);
+    ASSERT_TRUE(encoding.ok());
+    encoding->format.order_margin = 0;  // nothing else is written to the sums
+    ASSERT_TRUE(encode_ternary(queue(), *encoding).ok());
+    ASSERT_TRUE(queue().wait().ok());
+    std::vector<double> sums(1);
+    ASSERT_EQ(encoding->tables.tile_count, 1u);
+    ASSERT_TRUE(space.download(encoding->squares, std::span(sums)).ok());
+    ASSERT_TRUE(space.wait().ok());
+    const double expected = threelc::scalar_kernels().sum_of_squares(update.data(), update.size());
+    EXPECT_NEAR(sums[0], expected, expected * kOrderMargin / 8) << static_cast<int>(pattern);
+  }
+}
+
 TEST_F(DeviceTernary, NotFiniteValuesAreSeen) {
   for (const std::size_t at : {0u, 3u, 1000u, 1049u}) {
     FloatVector update = codec_testing::update(Pattern::normal, 1050, 0);

@@ -49,35 +49,40 @@ __global__ void __launch_bounds__(kThreads) gather_plain(TernaryEncoding e) {
   if (threadIdx.x == 0) atomicMax(&e.result->largest, seen);
 }
 
-// The largest magnitude and the sum of squares of the values that a thread has seen.
-template <bool kSquares>
-struct Survey {
-  std::uint32_t largest = 0;
-  double even = 0;
-  double odd = 0;
+constexpr unsigned kBatch = 4;  // quads of a thread in flight
 
-  __device__ void add(float value) {
-    largest = max(largest, magnitude_bits(value));
-    if constexpr (kSquares) even += square(value);
+__device__ std::uint32_t largest_of(float4 v) {
+  return max(max(magnitude_bits(v.x), magnitude_bits(v.y)),
+             max(magnitude_bits(v.z), magnitude_bits(v.w)));
+}
+
+// The square of a value in units of 2^(2 * (top - 150)), rounded down. No exponent exceeds `top`;
+// that of a denormal is 1.
+__device__ std::uint64_t scaled_square(float value, std::uint32_t top) {
+  const std::uint32_t bits = magnitude_bits(value);
+  const std::uint32_t exponent = max(bits >> 23, 1u);
+  const std::uint64_t mantissa = bits - ((exponent - 1) << 23);
+  return mantissa * mantissa >> min(2 * (top - exponent), 63u);
+}
+
+// The sum of the squares of a batch whose largest magnitude is given. It is added in integers,
+// because many GPUs have few units for double. A square has 48 bits, so the sum is exact in double;
+// what the squares lose is less than 2^-41 of it.
+__device__ double squares_of(const float4 (&v)[kBatch], std::uint32_t largest) {
+  const std::uint32_t top = max(largest >> 23, 1u);
+  std::uint64_t sum = 0;
+  for (unsigned k = 0; k < kBatch; ++k) {
+    sum += scaled_square(v[k].x, top) + scaled_square(v[k].y, top) + scaled_square(v[k].z, top) +
+           scaled_square(v[k].w, top);
   }
-  __device__ void add(float4 v) {
-    largest = max(max(largest, max(magnitude_bits(v.x), magnitude_bits(v.y))),
-                  max(magnitude_bits(v.z), magnitude_bits(v.w)));
-    if constexpr (kSquares) {
-      even += square(v.x) + square(v.z);
-      odd += square(v.y) + square(v.w);
-    }
-  }
-  static __device__ double square(float value) {
-    return static_cast<double>(value) * static_cast<double>(value);
-  }
-};
+  const auto unit = std::bit_cast<double>(std::uint64_t{1023 + 2 * top - 300} << 52);
+  return static_cast<double>(sum) * unit;
+}
 
 // Measures as many values as a tile has digits. They are not the values of the tile's own digits,
 // but all tiles of a part together cover the part, which is enough.
 template <bool kSquares>
 __global__ void __launch_bounds__(kThreads) survey_tiles(TernaryEncoding e, std::uint32_t digits) {
-  constexpr unsigned kBatch = 4;  // loads in flight
   constexpr std::uint32_t kStride = kThreads * kPerThread;
   for (std::uint32_t at = blockIdx.x; at < e.tables.tile_count; at += gridDim.x) {
     const PackedTile tile = e.tables.tiles[at];
@@ -87,19 +92,29 @@ __global__ void __launch_bounds__(kThreads) survey_tiles(TernaryEncoding e, std:
     // Quads from `first` to `last`, and up to three values at each end.
     const std::uint32_t first = min(end, quads_of(begin) * kPerThread);
     const std::uint32_t last = max(first, end / kPerThread * kPerThread);
-    Survey<kSquares> seen;
-    if (begin + threadIdx.x < first) seen.add(e.x[begin + threadIdx.x]);
-    if (last + threadIdx.x < end) seen.add(e.x[last + threadIdx.x]);
+    std::uint32_t largest = 0;
+    double squares = 0;
+    const auto add = [&](const float4(&v)[kBatch]) {
+      std::uint32_t of_batch = 0;
+      for (unsigned k = 0; k < kBatch; ++k) of_batch = max(of_batch, largest_of(v[k]));
+      largest = max(largest, of_batch);
+      if constexpr (kSquares) squares += squares_of(v, of_batch);
+    };
+    if (threadIdx.x < kPerThread) {
+      float4 ends[kBatch] = {};
+      if (begin + threadIdx.x < first) ends[0].x = e.x[begin + threadIdx.x];
+      if (last + threadIdx.x < end) ends[0].y = e.x[last + threadIdx.x];
+      add(ends);
+    }
     for (std::uint32_t i = first + threadIdx.x * kPerThread; i < last; i += kBatch * kStride) {
       float4 v[kBatch] = {};
       for (unsigned k = 0; k < kBatch; ++k) {
         if (i + k * kStride < last) v[k] = *reinterpret_cast<const float4*>(e.x + i + k * kStride);
       }
-      for (unsigned k = 0; k < kBatch; ++k) seen.add(v[k]);
+      add(v);
     }
-    const std::uint32_t largest = block_max(seen.largest);
-    double squares = 0;
-    if constexpr (kSquares) squares = block_sum(seen.even + seen.odd);
+    largest = block_max(largest);
+    if constexpr (kSquares) squares = block_sum(squares);
     if (threadIdx.x == 0) {
       e.largest[at] = largest;
       if constexpr (kSquares) e.squares[at] = squares;
@@ -114,6 +129,7 @@ template <class P>
 __device__ double ordered_squares(const float* x, const PackedPart& part, double* sums) {
   constexpr std::uint32_t kChunkDigits = kChunkBytes * P::kDigits;
   constexpr unsigned kAtOnce = kThreads / kSumLanes;
+  constexpr unsigned kSteps = 16;  // loads in flight
   const unsigned lane = threadIdx.x % kSumLanes;
   const std::uint32_t chunks = (part.count + kChunkDigits - 1) / kChunkDigits;
   for (std::uint32_t first = 0; first < chunks; first += kAtOnce) {
@@ -121,9 +137,16 @@ __device__ double ordered_squares(const float* x, const PackedPart& part, double
     const std::uint32_t begin = chunk < chunks ? chunk * kChunkDigits : part.count;
     const std::uint32_t end = min(part.count, begin + kChunkDigits);
     double sum = 0;
-    for (std::uint32_t i = begin + lane; i < end; i += kSumLanes) {
-      const auto value = static_cast<double>(x[part.offset + i]);
-      sum += value * value;
+    for (std::uint32_t at = begin + lane; at < end; at += kSteps * kSumLanes) {
+      float v[kSteps];
+      for (unsigned k = 0; k < kSteps; ++k) {
+        const std::uint32_t i = at + k * kSumLanes;
+        v[k] = i < end ? x[part.offset + i] : 0.0f;
+      }
+      for (unsigned k = 0; k < kSteps; ++k) {
+        // Adding 0 changes nothing, because no sum is -0.
+        sum += static_cast<double>(v[k]) * static_cast<double>(v[k]);
+      }
     }
     sum = add_lanes(sum);
     if (lane == 0 && chunk < chunks) sums[chunk] = sum;

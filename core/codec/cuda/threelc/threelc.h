@@ -58,8 +58,9 @@ struct TernaryFormat {
 };
 
 // The relative difference of two sums of the same squares in different order is at most the number
-// of additions of a value in either, times 2^-53. The specification has fewer than 2^15 (a lane of
-// a chunk has 2^14.2, and a part has at most 2^8 chunks), the tiles fewer than 2^14.
+// of additions of a value in either, times 2^-53. The specification has fewer than 2^14.2 (a lane
+// of a chunk has 17,920, and a part has at most 2^8 chunks), the tiles fewer than 2^10, and what
+// these round down is less than 2^-41.
 inline constexpr double kOrderMargin = 0x1p-37;
 
 struct TernaryTables {
