@@ -4,6 +4,8 @@
 #include "core/codec/cuda/quantize/loops.h"
 #include "core/codec/cuda/sparse/loops.h"
 #include "core/codec/cuda/thc/loops.h"
+#include "core/codec/cuda/signs/loops.h"
+#include "core/codec/cuda/threelc/loops.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
 namespace {
@@ -15,6 +17,8 @@ class Device final : public CodecDevice {
   sparse::DeviceLoops* sparse() override { return sparse_.get(); }
   gcomp::DeviceLoops* gcomp() override { return gcomp_.get(); }
   thc::DeviceLoops* thc() override { return thc_.get(); }
+  signs::DeviceLoops* signs() override { return signs_.get(); }
+  threelc::DeviceLoops* threelc() override { return threelc_.get(); }
 
  private:
   Workspaces workspaces_;
@@ -22,6 +26,8 @@ class Device final : public CodecDevice {
   const std::unique_ptr<sparse::DeviceLoops> sparse_ = make_sparse_loops(workspaces_);
   const std::unique_ptr<gcomp::DeviceLoops> gcomp_ = make_gcomp_loops(workspaces_);
   const std::unique_ptr<thc::DeviceLoops> thc_ = make_thc_loops(workspaces_);
+  const std::unique_ptr<signs::DeviceLoops> signs_ = make_sign_loops(workspaces_);
+  const std::unique_ptr<threelc::DeviceLoops> threelc_ = make_ternary_loops(workspaces_);
 };
 
 }  // namespace

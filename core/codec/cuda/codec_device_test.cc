@@ -77,6 +77,11 @@ TEST_P(CodecsOnDevice, UseTheHostIfItsMemoryIsFull) {
     EXPECT_EQ(play(*codec_, all, 2, on_device()), expected) << limit;
     // randk needs little more than the bucket.
     if (limit > (GetParam() == "randk" ? 12'000u : 13'000u)) continue;
+  for (const std::size_t limit : {0u, 6'000u, 12'100u, 16'000u}) {
+    errors_.clear();
+    set_memory_limit(limit);
+    EXPECT_EQ(play(*codec_, all, 2, on_device()), expected) << limit;
+    if (limit > 12'100) continue;  // some calls need less
     ASSERT_FALSE(errors_.empty()) << limit;
     EXPECT_EQ(errors_[0].code(), StatusCode::resource_exhausted) << errors_[0].text();
   }
@@ -133,6 +138,15 @@ INSTANTIATE_TEST_SUITE_P(GComp, CodecsOnDevice, testing::Values("gcomp", "gcomp:
 INSTANTIATE_TEST_SUITE_P(Thc, CodecsOnDevice,
                          testing::Values("thc:granularity=63,p=0.001",
                                          "thc:bits=6,granularity=90,p=0.01,block=64,range=minmax"),
+INSTANTIATE_TEST_SUITE_P(Ternary, CodecsOnDevice,
+                         testing::Values("threelc:bypass=64", "threelc:s=1.75,block=256", "stoch3",
+                                         "terngrad"),
+                         codec_testing::test_name);
+INSTANTIATE_TEST_SUITE_P(PackedLevels, CodecsOnDevice,
+                         testing::Values("qsgd", "qsgd:bits=3,block=64,norm=max"),
+                         codec_testing::test_name);
+INSTANTIATE_TEST_SUITE_P(Signs, CodecsOnDevice,
+                         testing::Values("signsgd", "ef_signsgd", "onebit:block=256"),
                          codec_testing::test_name);
 
 }  // namespace

@@ -29,6 +29,12 @@ class DeviceLoops;  // core/codec/gcomp/device/device_loops.h
 namespace thc {
 class DeviceLoops;  // core/codec/thc/device_loops.h
 }
+namespace signs {
+class DeviceLoops;  // core/codec/signs/device_loops.h
+}
+namespace threelc {
+class DeviceLoops;  // core/codec/threelc/ternary.h
+}
 
 class CodecDevice {
  public:
@@ -42,6 +48,8 @@ class CodecDevice {
   virtual sparse::DeviceLoops* sparse() = 0;
   virtual gcomp::DeviceLoops* gcomp() = 0;
   virtual thc::DeviceLoops* thc() = 0;
+  virtual signs::DeviceLoops* signs() = 0;
+  virtual threelc::DeviceLoops* threelc() = 0;
 
   // `handler` receives the error of every call that a codec repeats on the host, from any thread.
   // The loss of the device is reported once. Set it before the first call.

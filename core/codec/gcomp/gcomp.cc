@@ -149,7 +149,7 @@ class Codebooks {
  public:
   explicit Codebooks(const Options& options) : options_(options) {}
 
-  // What encoding needs of the round's histogram.
+  // The use of a round's histogram.
   enum class Need : std::uint8_t { nothing, histogram, book };
 
   Need need(std::uint64_t round) {

@@ -32,7 +32,7 @@ struct BlockRange {
 
   // The factors of the rotation. Without rotation, `block` is 1.
   TRIBUTARY_HD float encode_factor(float granularity, std::size_t block) const {
-    return spread_factor(granularity, threshold, half, block);
+    return spread_scale(granularity, threshold, block) / half;
   }
   TRIBUTARY_HD float decode_factor(float granularity, std::size_t block) const {
     return collect_factor(granularity, threshold, half, block);

@@ -63,10 +63,10 @@ TRIBUTARY_HD inline float rms_of(float scaled_square_sum, std::size_t block, flo
   return rms < 0x1.fffffep127f ? rms : 0x1.fffffep127f;
 }
 
-// The factor k of the rotation when encoding.
-TRIBUTARY_HD inline float spread_factor(float granularity, float threshold, float rms,
-                                        std::size_t block) {
-  return granularity / (2.0f * threshold) / sqrtf(static_cast<float>(block)) / rms;
+// The factor k of the rotation when encoding is k = spread_scale() / rms. The scale is the same for
+// all blocks of a size.
+TRIBUTARY_HD inline float spread_scale(float granularity, float threshold, std::size_t block) {
+  return granularity / (2.0f * threshold) / sqrtf(static_cast<float>(block));
 }
 
 // The factor f of the rotation when decoding.

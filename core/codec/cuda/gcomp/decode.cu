@@ -107,6 +107,49 @@ __device__ bool start_streams(const std::uint8_t* states, Streams& s) {
   return !any_lane(!valid);
 }
 
+// Keeps the next bytes of a chunk in shared memory. A block of bytes is loaded to a register of
+// each lane while the blocks before it are read.
+class ByteWindow {
+ public:
+  static constexpr std::uint32_t kBlock = kWarpThreads * 4;
+  static constexpr std::uint32_t kBlocks = 4;
+
+  // `words` of them may be read.
+  __device__ ByteWindow(const std::uint32_t* in, std::uint32_t words, std::uint32_t* ring)
+      : in_(in), words_(words), ring_(ring), next_(load()) {
+    for (unsigned block = 1; block < kBlocks; ++block) store();
+    __syncwarp();
+  }
+
+  // Makes the bytes of the next step readable, which are at most kBlock from `position` on.
+  __device__ void advance(std::uint32_t position) {
+    if (loaded_ >= position / kBlock + kBlocks - 1) return;
+    __syncwarp();  // the block that is replaced has been read
+    store();
+    __syncwarp();
+  }
+  __device__ std::uint32_t at(std::uint32_t position) const {
+    return reinterpret_cast<const std::uint8_t*>(ring_)[position % (kBlocks * kBlock)];
+  }
+
+ private:
+  __device__ std::uint32_t load() const {
+    const std::uint32_t word = loaded_ * kWarpThreads + threadIdx.x;
+    return word < words_ ? in_[word] : 0;
+  }
+  __device__ void store() {
+    ring_[loaded_ % kBlocks * kWarpThreads + threadIdx.x] = next_;
+    ++loaded_;
+    next_ = load();
+  }
+
+  const std::uint32_t* in_;
+  std::uint32_t words_;
+  std::uint32_t* ring_;
+  std::uint32_t loaded_ = 0;  // blocks in the ring, counted from the first
+  std::uint32_t next_;
+};
+
 // Replaces the marks among a pair of neighbouring values of each lane by escaped exponents. `used`
 // counts them.
 __device__ bool restore_pair(std::uint32_t (&pair)[2], std::uint32_t i, std::uint32_t n,
@@ -124,9 +167,11 @@ __device__ bool restore_pair(std::uint32_t (&pair)[2], std::uint32_t i, std::uin
   return true;
 }
 
-__device__ bool decode_codes(Reading& r, const std::uint16_t* table, std::uint32_t mark,
-                             std::uint32_t byte_count, std::uint32_t escape_count, bool prune,
-                             SentCount& sent) {
+static_assert(ByteWindow::kBlock == kStreams);  // a step reads at most a byte of each stream
+
+__device__ bool decode_codes(Reading& r, std::uint32_t* ring, const std::uint16_t* table,
+                             std::uint32_t mark, std::uint32_t byte_count,
+                             std::uint32_t escape_count, bool prune, SentCount& sent) {
   const std::uint8_t* const states = r.chunk + r.position;
   const std::uint8_t* const bytes = states + kStateBytes;
   const std::uint8_t* const escapes = bytes + byte_count;
@@ -138,10 +183,12 @@ __device__ bool decode_codes(Reading& r, const std::uint16_t* table, std::uint32
   if (!start_streams(states, s)) return false;
   const std::uint32_t below = (1u << threadIdx.x) - 1;
   const std::uint32_t steps = (r.n + kStreams - 1) / kStreams;
+  ByteWindow window(words_of(bytes), (byte_count + 3) / 4, ring);
   std::uint32_t position = 0;
   std::uint32_t used = 0;
   std::uint32_t own = 0;
   for (std::uint32_t step = 0; step < steps; ++step) {
+    window.advance(position);
     std::uint32_t exponents[kTurns];
     std::uint32_t taking[kTurns];
     for (unsigned turn = 0; turn < kTurns; ++turn) {
@@ -159,7 +206,7 @@ __device__ bool decode_codes(Reading& r, const std::uint16_t* table, std::uint32
     if (position > byte_count) return false;
     for (unsigned turn = 0; turn < kTurns; ++turn) {
       if (s.bits[turn] >= 8) continue;
-      s.windows[turn] |= static_cast<std::uint32_t>(bytes[at[turn]]) << s.bits[turn];
+      s.windows[turn] |= window.at(at[turn]) << s.bits[turn];
       s.bits[turn] += 8;
     }
     // In each half of a step, a lane has two neighbouring values.
@@ -224,8 +271,9 @@ __device__ void count_levels(const Reading& r, const std::uint32_t* low, const s
 }
 
 // Returns false if the chunk has a fault. `offset` is that of the chunk in the body.
-__device__ bool read_chunk(Reading& r, std::uint32_t offset, const std::uint16_t* table,
-                           std::uint32_t mark, bool has_table, DecodePlan& plan) {
+__device__ bool read_chunk(Reading& r, std::uint32_t offset, std::uint32_t* ring,
+                           const std::uint16_t* table, std::uint32_t mark, bool has_table,
+                           DecodePlan& plan) {
   if (!r.take(kHeader)) return false;
   const std::uint32_t byte_count = words_of(r.chunk)[0];
   const std::uint32_t escape_count = words_of(r.chunk)[1];
@@ -236,9 +284,9 @@ __device__ bool read_chunk(Reading& r, std::uint32_t offset, const std::uint16_t
   if (level > kLevels || pruned > 1 || coded > 1 || kinds >> 24 != 0) return false;
   if (coded != 0 ? !has_table : byte_count != 0 || escape_count != 0) return false;
   SentCount sent = {plan};
-  const bool read = coded != 0
-                        ? decode_codes(r, table, mark, byte_count, escape_count, pruned != 0, sent)
-                        : copy_raw(r, pruned != 0, sent);
+  const bool read =
+      coded != 0 ? decode_codes(r, ring, table, mark, byte_count, escape_count, pruned != 0, sent)
+                 : copy_raw(r, pruned != 0, sent);
   if (!read) return false;
 
   std::uint32_t counts[kLevels] = {};
@@ -268,6 +316,7 @@ __device__ bool read_chunk(Reading& r, std::uint32_t offset, const std::uint16_t
 
 __global__ void read_chunks(GCompDecoding g) {
   __shared__ std::uint16_t table[kExponents];
+  __shared__ std::uint32_t ring[ByteWindow::kBlocks * kWarpThreads];
   for (unsigned e = threadIdx.x; e < kExponents; e += kWarpThreads) {
     table[e] = g.table != nullptr ? g.table->entries[e] : std::uint16_t{0x100};
   }
@@ -281,7 +330,8 @@ __global__ void read_chunks(GCompDecoding g) {
                        .position = 0,
                        .n = min(kGCompChunk, g.n - chunk * kGCompChunk),
                        .exponents = g.exponents + std::uint64_t{chunk} * kGCompChunk};
-    const bool sound = read_chunk(reading, begin, table, mark, g.table != nullptr, g.plans[chunk]);
+    const bool sound =
+        read_chunk(reading, begin, ring, table, mark, g.table != nullptr, g.plans[chunk]);
     if (threadIdx.x != 0) continue;
     g.plans[chunk].sound = sound ? 1 : 0;
     if (!sound) atomicMax(g.faults, 1u);

@@ -122,7 +122,7 @@ TEST_F(DeviceGComp, SeveralChunksAreTheSpecifications) {
 }
 
 TEST_F(DeviceGComp, CodebooksOfLaterRoundsAreTheSpecifications) {
-  compare("gcomp:rebuild=1", codec_testing::update(Pattern::lognormal, 5000, 2), 3);
+  compare("gcomp:truncation=6,rebuild=1", codec_testing::update(Pattern::lognormal, 5000, 2), 3);
 }
 
 // Optimizers with a linear and with an adaptive metric.

@@ -60,7 +60,7 @@ Status count_exponents(const Queue& queue, const float* x, std::uint32_t n, cons
 // Makes the best codebook for the counted histogram, with version 0.
 Status make_code_table(const Queue& queue, unsigned bits_max, const BookMaking& book);
 
-// What is counted in a segment.
+// The counts of a segment.
 struct SegmentCounts {
   std::uint32_t sent01;  // values of level 0, and those of level 1 << 16
   std::uint32_t sent23;
@@ -125,7 +125,7 @@ struct GCompEncoding {
 
 Status encode_chunks(const Queue& queue, const GCompEncoding& encoding);
 
-// What the first kernel of a decoding finds out about a chunk.
+// The findings of a decoding's first kernel about a chunk.
 struct DecodePlan {
   std::uint32_t sound;
   std::uint32_t level;

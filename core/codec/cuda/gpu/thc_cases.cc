@@ -129,8 +129,8 @@ Result<std::shared_ptr<ThcArrays>> thc_arrays(const FloatVector& update) {
   TRIBUTARY_ASSIGN(const auto levels, thc::levels_for({.agents = kThcAgents}));
   const std::size_t n = update.size();
   const ThcBlocks blocks = ThcBlocks::of(host.format, n);
-  const ThcRun level_run[] = {ThcRun::of(*levels, levels->bits, 0)};
-  const ThcRun sum_run[] = {ThcRun::of(*levels, levels->sum_bits_of(kThcAgents), 0)};
+  const ThcRun level_run[] = {ThcRun::of(blocks, *levels, levels->bits, 0)};
+  const ThcRun sum_run[] = {ThcRun::of(blocks, *levels, levels->sum_bits_of(kThcAgents), 0)};
   TRIBUTARY_ASSIGN(const ByteSpan fields, thc_body(host, 1, n, host.levels));
   TRIBUTARY_ASSIGN(const ByteSpan sums, thc_body(host, 1, n, host.sums));
   TRIBUTARY_ASSIGN(const Queue queue, Queue::make());

@@ -43,15 +43,21 @@ class SparseLoops final : public sparse::DeviceLoops {
         });
   }
 
-  Status pick(std::span<const std::uint32_t> indices, std::span<const float> values,
-              float* picked) override {
+  Result<std::uint32_t> pick(std::span<const std::uint32_t> indices, std::span<const float> values,
+                             float* picked) override {
+    constexpr std::uint32_t kNone[] = {0};
+    std::uint32_t largest = 0;
     TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
     TRIBUTARY_ASSIGN(const auto* const x, space.upload(values));
     TRIBUTARY_ASSIGN(const Places places, upload_places(space, indices));
     TRIBUTARY_ASSIGN(auto* const out, space.array<float>(indices.size()));
+    TRIBUTARY_ASSIGN(auto* const found, space.upload(std::span<const std::uint32_t>(kNone)));
+    TRIBUTARY_TRY(find_largest(space.queue(), x, static_cast<std::uint32_t>(values.size()), found));
     TRIBUTARY_TRY(pick_values(space.queue(), x, places, out));
+    TRIBUTARY_TRY(space.download(found, std::span(&largest, 1)));
     TRIBUTARY_TRY(space.download(out, std::span(picked, indices.size())));
-    return space.wait();
+    TRIBUTARY_TRY(space.wait());
+    return largest;
   }
 
   Status scatter(std::span<const std::uint32_t> indices, const float* values,

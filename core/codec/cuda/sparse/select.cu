@@ -75,13 +75,18 @@ __device__ void add_bins(const std::uint32_t (&bins)[kBins], std::uint32_t* hist
 template <unsigned kBins>
 __device__ RankedPrefix bin_of_rank(const std::uint32_t* histogram, std::uint32_t rank) {
   constexpr unsigned kEach = kBins / kThreads;
+  static_assert(kEach % kPerThread == 0);
   __shared__ RankedPrefix found;
   const unsigned top = kBins - threadIdx.x * kEach;  // thread 0 has the highest bins
-  std::uint32_t counts[kEach];
+  std::uint32_t counts[kEach];                       // from the highest bin down
   std::uint32_t sum = 0;
-  for (unsigned i = 0; i < kEach; ++i) {
-    counts[i] = histogram[top - 1 - i];
-    sum += counts[i];
+  for (unsigned i = 0; i < kEach; i += kPerThread) {
+    const uint4 quad = load_quad(histogram, top - kPerThread - i, kBins);
+    counts[i] = quad.w;
+    counts[i + 1] = quad.z;
+    counts[i + 2] = quad.y;
+    counts[i + 3] = quad.x;
+    sum += quad.x + quad.y + quad.z + quad.w;
   }
   const BlockScan scan = block_scan(sum);
   if (threadIdx.x == 0) found = {0, scan.total};

@@ -24,7 +24,7 @@ struct RankedPrefix {
   std::uint32_t above;
 };
 
-// What the kernels of a selection tell each other, and the caller.
+// The state that the kernels of a selection pass on, and its result.
 struct SelectionState {
   std::uint32_t selected;  // the number of selected values
   std::uint32_t largest;   // largest magnitude; sparse::kInfinityBits or more: NaN or Inf

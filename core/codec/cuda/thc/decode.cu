@@ -46,6 +46,14 @@ __device__ void load_fields(const std::uint8_t* in, std::uint64_t byte, unsigned
     }
     return;
   }
+  if (bits == 8) {
+    const auto* const pairs = reinterpret_cast<const uint2*>(in + byte);
+    for (unsigned i = 0; i < kEach; ++i) {
+      const uint2 words = pairs[i / 8];
+      field[i] = (i % 8 < 4 ? words.x : words.y) >> (8 * (i % 4)) & 255u;
+    }
+    return;
+  }
   const auto* const words = reinterpret_cast<const std::uint32_t*>(in) + byte / 4;
   auto at = static_cast<unsigned>(byte % 4 * 8);
   for (unsigned i = 0; i < kEach; ++i, at += bits) {
@@ -123,7 +131,7 @@ __device__ void raise(bool raised, std::uint32_t* flag) {
 // kWhole: no block is larger than a tile, so that the result are values.
 template <bool kWhole, bool kTail>
 __global__ void __launch_bounds__(kThreads, 4) collect_tiles(CollectCall call) {
-  __shared__ float tile_values[kTile];
+  __shared__ float tile_values[kTileWords];
   __shared__ ChunkFactor chunks[kWorkers];
   const ThcBlocks& blocks = call.blocks;
   bool within = true;

@@ -127,12 +127,13 @@ class DeviceThc : public testing::TestWithParam<std::string> {
     }
   };
   template <typename BitsOf>
-  Uploaded upload(const thc::FieldPlan& plan, const BitsOf& bits) const {
+  Uploaded upload(const Bucket& bucket, const BitsOf& bits) const {
+    const thc::FieldPlan& plan = bucket.plan;
     const std::vector<std::size_t> starts = plan.starts(bits);
     std::vector<ThcRun> runs;
     for (std::size_t i = 0; i < plan.runs().size(); ++i) {
       const thc::Levels& levels = *plan.runs()[i].levels;
-      runs.push_back(ThcRun::of(levels, bits(levels), starts[i]));
+      runs.push_back(ThcRun::of(bucket.blocks, levels, bits(levels), starts[i]));
     }
     return {on_device<ThcRun>(runs), on_device(plan.run_of_block()),
             on_device(plan.begin_of_block()), !plan.run_of_block().empty()};
@@ -178,8 +179,7 @@ class DeviceThc : public testing::TestWithParam<std::string> {
         correlated ? thc::correlated_rounding(key, kAgent, planned) : thc::Rounding{.key = key};
     const auto expected = array_of<std::uint8_t>(
         host.body(1, host.round.payload(1, kAgent)).subspan(thc::kStampBytes));
-    const Uploaded places =
-        upload(bucket.plan, [](const thc::Levels& levels) { return levels.bits; });
+    const Uploaded places = upload(bucket, [](const thc::Levels& levels) { return levels.bits; });
     const auto x = on_device<float>(update);
     const auto numbers = on_device<float>(bucket.norms);
     auto scratch = empty<float>(bucket.blocks.coordinates());
@@ -209,7 +209,7 @@ class DeviceThc : public testing::TestWithParam<std::string> {
   ThcFlags decode(const Queue& queue, const Bucket& bucket, const thc::Fields& fields,
                   FloatVector& values) const {
     const Uploaded places =
-        upload(bucket.plan, [&](const thc::Levels& levels) { return fields.bits_of(levels); });
+        upload(bucket, [&](const thc::Levels& levels) { return fields.bits_of(levels); });
     const auto in = on_device<std::uint8_t>(ByteSpan(fields.data, fields.starts.back()));
     const auto numbers = on_device<float>(bucket.norms);
     auto scratch = empty<float>(bucket.blocks.coordinates());

@@ -35,16 +35,26 @@ __device__ void load_values(const float* x, std::uint32_t i, std::uint32_t n, fl
   }
 }
 
-// The factor of a block with rotation. Blocks without levels need none.
-__device__ float factor_of(const SpreadCall& call, BlockPlace block) {
+// The factor of a block that has the run. All full blocks have the same scale.
+template <bool kTail>
+__device__ float factor_of(const SpreadCall& call, const ThcRun& run, const thc::BlockRange& range,
+                           BlockPlace block) {
+  if (range.is_zero()) return 0.0f;
+  if constexpr (!kTail) return run.spread_scale / range.half;
+  return range.encode_factor(run.granularity, call.blocks.rotated ? block.size : 1);
+}
+
+// The factor of a rotated block, whether it has levels or not.
+template <bool kTail>
+__device__ float rotation_factor(const SpreadCall& call, BlockPlace block) {
   if (call.numbers == nullptr) return 1.0f / sqrtf(static_cast<float>(block.size));
   const ThcRun* run = call.fields.runs;
   if (call.fields.run_of_block != nullptr) {
     if (call.fields.run_of_block[block.index] == thc::FieldPlan::kNotSent) return 0.0f;
     run += call.fields.run_of_block[block.index];
   }
-  const thc::BlockRange range = range_at(call.blocks, *run, call.numbers, block.index);
-  return range.is_zero() ? 0.0f : range.encode_factor(run->granularity, block.size);
+  return factor_of<kTail>(call, *run, range_at(call.blocks, *run, call.numbers, block.index),
+                          block);
 }
 
 // The first step of a worker: its values, in units of the grid, and four rounds of butterflies.
@@ -57,12 +67,12 @@ __device__ void spread_first(const SpreadCall& call, std::uint32_t first, float 
   if (!blocks.rotated) {
     const ThcRun& run = *call.fields.runs;  // rate= has rotation
     const thc::BlockRange range = range_at(blocks, run, call.numbers, block.index);
-    const float factor = range.is_zero() ? 0.0f : range.encode_factor(run.granularity, 1);
+    const float factor = factor_of<kTail>(call, run, range, block);
     const float offset = -range.centre * range.half;
     for (unsigned i = 0; i < kEach; ++i) y[i] = (y[i] + offset) * factor;
     return;
   }
-  const float factor = factor_of(call, block);
+  const float factor = rotation_factor<kTail>(call, block);
   const std::uint32_t word = random_bits(blocks.signs, first / thc::kSignsPerWord);
   for (unsigned i = 0; i < kEach; ++i) y[i] = y[i] * thc::signed_factor(factor, word, first + i);
   butterflies(y, [](unsigned, unsigned) { return true; });
@@ -72,42 +82,71 @@ __device__ void spread_first(const SpreadCall& call, std::uint32_t first, float 
 struct Table {
   float granularity;
   const std::uint8_t* level_of_cell;
-  const float* up_from;
-  const float* gap_per_draw;
+  const ThcStep* step_of_level;
 
   static __device__ Table of(const ThcRun& run) {
-    return {run.granularity, run.level_of_cell, run.up_from, run.gap_per_draw};
+    return {run.granularity, run.level_of_cell, run.step_of_level};
   }
 };
 
-__device__ std::uint8_t level_of(float y, const Table& table, std::uint16_t draw) {
+// The draws of a worker's coordinates: rounding_draw() with fewer operations, because the distance
+// of the coordinates is a multiple of 32. A draw is in the high half of its word.
+class Draws {
+ public:
+  __device__ Draws(const thc::Rounding& rounding, std::uint32_t first)
+      : key_(rounding.key),
+        flips_(rounding.flip * 0x10001u),
+        shift_(std::uint32_t{rounding.shift} << 16),
+        to_high_half_((first & 16) != 0 ? 1 : 0x10000),
+        word_(first / 32 * 16 + first % 16) {}
+
+  __device__ std::uint32_t at(std::uint32_t distance) const {
+    const std::uint32_t word = random_bits(key_, word_ + distance / 2) ^ flips_;
+    return (word * to_high_half_ + shift_) & 0xffff0000u;
+  }
+
+ private:
+  StreamKey key_;
+  std::uint32_t flips_;
+  std::uint32_t shift_;
+  std::uint32_t to_high_half_;
+  std::uint32_t word_;
+};
+
+// `draw` is one of Draws. Powers of two move it without rounding.
+__device__ std::uint8_t level_of(float y, const Table& table, std::uint32_t draw) {
   const float place = thc::clamp_to_grid(y + 0.5f * table.granularity, table.granularity);
   const std::uint8_t level = table.level_of_cell[static_cast<std::uint32_t>(place)];
-  const bool up = thc::goes_up(place, table.up_from[level], table.gap_per_draw[level], draw);
+  const ThcStep step = table.step_of_level[level];
+  const bool up = static_cast<float>(draw) * step.per_draw < place - step.up_from;
   return static_cast<std::uint8_t>(level + (up ? 1 : 0));
 }
 
-// Moves a rotated coordinate to the centre of its block's range.
+// What moves the rotated coordinates of a block to the centre of its range (range=minmax).
 template <bool kTail>
-__device__ float centred(const SpreadCall& call, float y, std::uint32_t coordinate) {
-  if (!exists<kTail>(call.blocks, coordinate)) return y;
+__device__ float centre_offset(const SpreadCall& call, std::uint32_t coordinate) {
+  if (!exists<kTail>(call.blocks, coordinate)) return 0.0f;
   const ThcRun& run = *call.fields.runs;  // rate= has no range=minmax
   const thc::BlockRange range =
       range_at(call.blocks, run, call.numbers, block_at<kTail>(call.blocks, coordinate).index);
-  const float offset = range.centre_half_steps(run.granularity, 1) * -0.5f;
-  return offset != 0 ? (y + offset) * 1.0f : y;
+  return range.centre_half_steps(run.granularity, 1) * -0.5f;
 }
 
 // Rounds the coordinates of a worker. levels[i * kWorkers + worker] is that of coordinate i.
-template <bool kTail, std::uint32_t kStep>
+// offsets[k] belongs to the kEach coordinates that are packed together.
+template <std::uint32_t kStep>
 __device__ void quantize_columns(const SpreadCall& call, const Table& table, Columns<kStep> columns,
-                                 unsigned worker, float (&y)[kEach], std::uint8_t* levels) {
+                                 const float* offsets, unsigned worker, float (&y)[kEach],
+                                 std::uint8_t* levels) {
   if (call.blocks.rotated && call.blocks.minmax) {
-    for (unsigned i = 0; i < kEach; ++i) y[i] = centred<kTail>(call, y[i], columns.at(worker, i));
+    for (unsigned i = 0; i < kEach; ++i) {
+      const float offset = offsets[i * kEach + worker / kEach];
+      if (offset != 0) y[i] = (y[i] + offset) * 1.0f;
+    }
   }
+  const Draws draws(call.rounding, columns.at(worker, 0));
   for (unsigned i = 0; i < kEach; ++i) {
-    const std::uint16_t draw = thc::rounding_draw(call.rounding, columns.at(worker, i));
-    levels[i * kWorkers + worker] = level_of(y[i], table, draw);
+    levels[i * kWorkers + worker] = level_of(y[i], table, draws.at(i * kStep));
   }
 }
 
@@ -116,6 +155,7 @@ template <bool kTail, std::uint32_t kStep>
 __device__ void quantize_rated_columns(const SpreadCall& call, Columns<kStep> columns,
                                        unsigned worker, const float (&y)[kEach],
                                        std::uint8_t* levels) {
+  const Draws draws(call.rounding, columns.at(worker, 0));
   for (unsigned i = 0; i < kEach; ++i) {
     const std::uint32_t coordinate = columns.at(worker, i);
     std::uint8_t level = 0;
@@ -123,8 +163,7 @@ __device__ void quantize_rated_columns(const SpreadCall& call, Columns<kStep> co
       const BlockPlace block = block_at<kTail>(call.blocks, coordinate);
       const std::uint8_t run = call.fields.run_of_block[block.index];
       if (run != thc::FieldPlan::kNotSent) {
-        level = level_of(y[i], Table::of(call.fields.runs[run]),
-                         thc::rounding_draw(call.rounding, coordinate));
+        level = level_of(y[i], Table::of(call.fields.runs[run]), draws.at(i * kStep));
       }
     }
     levels[i * kWorkers + worker] = level;
@@ -177,18 +216,17 @@ __device__ void pack_levels(const SpreadCall& call, std::uint32_t coordinate,
 // The shared memory for a table: without `rate`, all coordinates have the same.
 struct SharedTable {
   std::uint8_t* level_of_cell;
-  float* up_from;
-  float* gap_per_draw;
+  ThcStep* step_of_level;
 
   __device__ Table copy_of(const ThcRun& run) const {
-    for (unsigned i = threadIdx.x; i <= thc::kGranularityMax; i += kThreads) {
+    const auto last = static_cast<unsigned>(run.granularity);
+    for (unsigned i = threadIdx.x; i <= last; i += kThreads) {
       level_of_cell[i] = run.level_of_cell[i];
     }
-    for (unsigned i = threadIdx.x; i < thc::levels_of(thc::kBitsMax); i += kThreads) {
-      up_from[i] = run.up_from[i];
-      gap_per_draw[i] = run.gap_per_draw[i];
+    for (unsigned i = threadIdx.x; i < thc::levels_of(run.bits); i += kThreads) {
+      step_of_level[i] = run.step_of_level[i];
     }
-    return {run.granularity, level_of_cell, up_from, gap_per_draw};
+    return {run.granularity, level_of_cell, step_of_level};
   }
 };
 
@@ -197,7 +235,7 @@ struct SharedTable {
 // call it. Before `levels` is used again, the threads must meet at a barrier.
 template <Spread kSpread, bool kTail, std::uint32_t kStep, typename Load>
 __device__ void finish_columns(const SpreadCall& call, const Table& table, Columns<kStep> columns,
-                               std::uint8_t* levels, const Load& load) {
+                               const float* offsets, std::uint8_t* levels, const Load& load) {
   for_each_worker([&](unsigned worker) {
     float y[kEach];
     load(worker, y);
@@ -207,7 +245,7 @@ __device__ void finish_columns(const SpreadCall& call, const Table& table, Colum
     if constexpr (kSpread == Spread::coordinates) {
       store_columns<kTail>(call.blocks, y, columns, worker, call.y);
     } else if constexpr (kSpread == Spread::levels) {
-      quantize_columns<kTail>(call, table, columns, worker, y, levels);
+      quantize_columns(call, table, columns, offsets, worker, y, levels);
     } else {
       quantize_rated_columns<kTail>(call, columns, worker, y, levels);
     }
@@ -223,14 +261,14 @@ __device__ void finish_columns(const SpreadCall& call, const Table& table, Colum
 
 template <Spread kSpread, bool kTail>
 __global__ void __launch_bounds__(kThreads, 4) spread_tiles(SpreadCall call) {
-  __shared__ float tile_values[kTile];
+  __shared__ float tile_values[kTileWords];
   alignas(16) __shared__ std::uint8_t levels[kSpread == Spread::coordinates ? 16 : kTile];
+  __shared__ float offsets[kWorkers];
   __shared__ std::uint8_t level_of_cell[thc::kGranularityMax + 1];
-  __shared__ float up_from[thc::levels_of(thc::kBitsMax)];
-  __shared__ float gap_per_draw[thc::levels_of(thc::kBitsMax)];
+  __shared__ ThcStep step_of_level[thc::levels_of(thc::kBitsMax)];
   Table table = {};
   if constexpr (kSpread == Spread::levels) {
-    table = SharedTable{level_of_cell, up_from, gap_per_draw}.copy_of(*call.fields.runs);
+    table = SharedTable{level_of_cell, step_of_level}.copy_of(*call.fields.runs);
   }
   const ThcBlocks& blocks = call.blocks;
   for (std::uint32_t tile = call.part.begin + blockIdx.x; tile < call.part.end; tile += gridDim.x) {
@@ -239,12 +277,15 @@ __global__ void __launch_bounds__(kThreads, 4) spread_tiles(SpreadCall call) {
       float y[kEach];
       spread_first<kTail>(call, begin + worker * kEach, y);
       store_shared<1>(y, worker * kEach, tile_values);
+      if constexpr (kSpread == Spread::levels) {
+        if (blocks.minmax) offsets[worker] = centre_offset<kTail>(call, begin + worker * kEach);
+      }
     });
     __syncthreads();
     if (blocks.rotated) rotate_middle<kTail>(blocks, begin, tile_values);
     __syncthreads();
     finish_columns<kSpread, kTail>(
-        call, table, columns_of_tile(tile), levels,
+        call, table, columns_of_tile(tile), offsets, levels,
         [&](unsigned worker, float(&y)[kEach]) { load_shared<kWorkers>(tile_values, worker, y); });
     // Levels have a barrier between the last use of the tile and the next tile.
     if constexpr (kSpread == Spread::coordinates) __syncthreads();
@@ -255,18 +296,24 @@ __global__ void __launch_bounds__(kThreads, 4) spread_tiles(SpreadCall call) {
 template <Spread kSpread, bool kTail>
 __global__ void __launch_bounds__(kThreads, 4) spread_groups(SpreadCall call) {
   alignas(16) __shared__ std::uint8_t levels[kSpread == Spread::coordinates ? 16 : kTile];
+  __shared__ float offsets[kWorkers];
   __shared__ std::uint8_t level_of_cell[thc::kGranularityMax + 1];
-  __shared__ float up_from[thc::levels_of(thc::kBitsMax)];
-  __shared__ float gap_per_draw[thc::levels_of(thc::kBitsMax)];
+  __shared__ ThcStep step_of_level[thc::levels_of(thc::kBitsMax)];
   Table table = {};
   if constexpr (kSpread == Spread::levels) {
-    table = SharedTable{level_of_cell, up_from, gap_per_draw}.copy_of(*call.fields.runs);
+    table = SharedTable{level_of_cell, step_of_level}.copy_of(*call.fields.runs);
   }
   for (std::uint32_t piece = call.part.begin + blockIdx.x; piece < call.part.end;
        piece += gridDim.x) {
-    __syncthreads();  // before the use of the table, and before `levels` is used again
     const GroupColumns columns = columns_of_group(piece);
-    finish_columns<kSpread, kTail>(call, table, columns, levels,
+    if constexpr (kSpread == Spread::levels) {
+      for_each_worker([&](unsigned worker) {
+        const std::uint32_t coordinate = columns.at(worker % kEach * kEach, worker / kEach);
+        if (call.blocks.minmax) offsets[worker] = centre_offset<kTail>(call, coordinate);
+      });
+    }
+    __syncthreads();  // before the use of the offsets and the table, and of `levels` again
+    finish_columns<kSpread, kTail>(call, table, columns, offsets, levels,
                                    [&](unsigned worker, float(&y)[kEach]) {
                                      load_columns<kTail>(call.blocks, call.y, columns, worker, y);
                                    });

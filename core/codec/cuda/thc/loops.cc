@@ -16,17 +16,19 @@ ThcBlocks ThcBlocks::of(const thc::BlockFormat& format, std::size_t values) {
           .signs = format.signs};
 }
 
-ThcRun ThcRun::of(const thc::Levels& levels, unsigned bits, std::uint64_t start) {
+ThcRun ThcRun::of(const ThcBlocks& blocks, const thc::Levels& levels, unsigned bits,
+                  std::uint64_t start) {
   ThcRun run = {};
   run.start = start;
   run.bits = bits;
   run.granularity = static_cast<float>(levels.granularity);
   run.threshold = levels.threshold;
+  run.spread_scale = thc::spread_scale(run.granularity, blocks.minmax ? 1.0f : levels.threshold,
+                                       blocks.rotated ? blocks.block() : 1);
   for (std::uint32_t i = 0; i <= levels.granularity; ++i) {
     const thc::Cell& cell = levels.cells[i];
     run.level_of_cell[i] = cell.level;
-    run.up_from[cell.level] = thc::least_to_go_up(cell);
-    run.gap_per_draw[cell.level] = thc::gap_per_draw(cell);
+    run.step_of_level[cell.level] = {thc::least_to_go_up(cell), thc::gap_per_draw(cell) * 0x1p-16f};
   }
   std::ranges::copy(levels.places, run.places);
   return run;
@@ -68,7 +70,7 @@ class ThcLoops final : public thc::DeviceLoops {
     TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
     TRIBUTARY_ASSIGN(const auto* const x, space.upload(values));
     TRIBUTARY_ASSIGN(const auto* const given, space.upload(numbers));
-    TRIBUTARY_ASSIGN(const Uploaded places, upload(space, plan, bits_of));
+    TRIBUTARY_ASSIGN(const Uploaded places, upload(space, blocks, plan, bits_of));
     TRIBUTARY_ASSIGN(auto* const scratch, scratch_of(space, blocks, blocks.needs_scratch()));
     TRIBUTARY_ASSIGN(auto* const out, space.array<std::uint8_t>(places.bytes));
     TRIBUTARY_TRY(TRIBUTARY_DEVICE::encode_levels(space.queue(), x, blocks, given, places.fields,
@@ -86,7 +88,7 @@ class ThcLoops final : public thc::DeviceLoops {
     const auto bits_of = [&](const thc::Levels& levels) { return fields.bits_of(levels); };
     TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
     TRIBUTARY_ASSIGN(const auto* const given, space.upload(numbers));
-    TRIBUTARY_ASSIGN(const Uploaded places, upload(space, plan, bits_of));
+    TRIBUTARY_ASSIGN(const Uploaded places, upload(space, blocks, plan, bits_of));
     TRIBUTARY_ASSIGN(const auto* const in, space.upload(std::span(fields.data, places.bytes)));
     TRIBUTARY_ASSIGN(auto* const flags, space.upload(std::span<const ThcFlags>(kNone)));
     TRIBUTARY_ASSIGN(auto* const scratch, scratch_of(space, blocks, blocks.needs_scratch()));
@@ -115,13 +117,13 @@ class ThcLoops final : public thc::DeviceLoops {
   };
   // The result must stay until the workspace has waited.
   template <typename BitsOf>
-  static Result<Uploaded> upload(Workspace& space, const thc::FieldPlan& plan,
-                                 const BitsOf& bits_of) {
+  static Result<Uploaded> upload(Workspace& space, const ThcBlocks& blocks,
+                                 const thc::FieldPlan& plan, const BitsOf& bits_of) {
     const std::vector<std::size_t> starts = plan.starts(bits_of);
     Uploaded out = {.fields = {}, .bytes = starts.back(), .runs = {}};
     for (std::size_t i = 0; i < plan.runs().size(); ++i) {
       const thc::Levels& levels = *plan.runs()[i].levels;
-      out.runs.push_back(ThcRun::of(levels, bits_of(levels), starts[i]));
+      out.runs.push_back(ThcRun::of(blocks, levels, bits_of(levels), starts[i]));
     }
     TRIBUTARY_ASSIGN(out.fields.runs, space.upload(std::span<const ThcRun>(out.runs)));
     if (plan.run_of_block().empty()) return out;

@@ -31,23 +31,31 @@ __device__ BlockSpan span_of(const ThcBlocks& blocks, std::uint32_t index) {
   }
 }
 
-// Calls visit(value) for every 32nd value of a block from `lane` on, with zeros behind the bucket.
-// Several loads are in flight at once.
+// Calls visit(value) for every 32nd value of `n`, with kAtOnce loads in flight.
+template <unsigned kAtOnce, typename Visit>
+__device__ void visit_at_once(const float* from, std::uint32_t n, const Visit& visit) {
+  for (std::uint32_t i = 0; i < n; i += kAtOnce * kWarpThreads) {
+    float v[kAtOnce];
+    for (unsigned k = 0; k < kAtOnce; ++k) v[k] = from[i + k * kWarpThreads];
+    for (unsigned k = 0; k < kAtOnce; ++k) visit(v[k]);
+  }
+}
+
+// The same for the values of a block from `lane` on, with zeros behind the bucket.
 template <typename Visit>
 __device__ void visit_lane(const float* x, std::uint32_t n, BlockSpan block, unsigned lane,
                            const Visit& visit) {
-  constexpr unsigned kAtOnce = 16;
   const float* const from = x + block.begin + lane;
-  if (block.size >= kAtOnce * kWarpThreads && block.begin + block.size <= n) {
-    for (std::uint32_t i = 0; i < block.size; i += kAtOnce * kWarpThreads) {
-      float v[kAtOnce];
-      for (unsigned k = 0; k < kAtOnce; ++k) v[k] = from[i + k * kWarpThreads];
-      for (unsigned k = 0; k < kAtOnce; ++k) visit(v[k]);
+  if (n - block.begin < block.size) {
+    for (std::uint32_t i = lane; i < block.size; i += kWarpThreads) {
+      visit(i < n - block.begin ? from[i - lane] : 0.0f);
     }
-    return;
-  }
-  for (std::uint32_t i = 0; i < block.size; i += kWarpThreads) {
-    visit(block.begin + lane + i < n ? from[i] : 0.0f);
+  } else if (block.size >= 512) {
+    visit_at_once<16>(from, block.size, visit);
+  } else if (block.size == 256) {
+    visit_at_once<8>(from, block.size, visit);
+  } else {
+    visit_at_once<2>(from, block.size, visit);
   }
 }
 

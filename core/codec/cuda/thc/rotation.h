@@ -23,7 +23,11 @@ static_assert(kGroup == thc::kBlockMax);
 // A thread is one worker or, where a block of threads is small, several.
 template <typename Work>
 __device__ void for_each_worker(const Work& work) {
-  for (unsigned worker = threadIdx.x; worker < kWorkers; worker += kThreads) work(worker);
+  if constexpr (kThreads == kWorkers) {
+    work(threadIdx.x);
+  } else {
+    for (unsigned worker = threadIdx.x; worker < kWorkers; worker += kThreads) work(worker);
+  }
 }
 
 struct BlockPlace {
@@ -38,7 +42,7 @@ struct BlockPlace {
 template <bool kTail>
 __device__ BlockPlace block_at(const ThcBlocks& blocks, std::uint32_t coordinate) {
   const std::uint32_t unit = coordinate / thc::kBlockMin;
-  const BlockPlace full = {unit >> blocks.shift, thc::kBlockMin << blocks.shift};
+  const BlockPlace full = {unit >> blocks.shift, blocks.block()};
   if constexpr (!kTail) return full;
   const auto top = 31u - static_cast<unsigned>(__clz(unit ^ blocks.units));
   if (top >= blocks.shift) return full;
@@ -52,20 +56,22 @@ __device__ bool exists(const ThcBlocks& blocks, std::uint32_t coordinate) {
   return !kTail || coordinate / thc::kBlockMin < blocks.units;
 }
 
-// Where a coordinate of a tile is in shared memory. No step of the rotation has bank conflicts. The
-// function is linear: swizzled(a ^ b) == swizzled(a) ^ swizzled(b).
-constexpr unsigned swizzled(unsigned i) { return i ^ ((i >> 5) & 15u) ^ ((i >> 4) & 16u); }
+// Where a coordinate of a tile is in shared memory. With a gap after every 16, the lanes of a warp
+// use different banks in the first two steps of the rotation, and two of them the same in the last.
+constexpr unsigned kTileWords = kTile + kTile / kEach;
+constexpr unsigned place_of(unsigned i) { return i + i / kEach; }
 
-// The coordinates first + i * kStep of a tile, with the bits of `first` and i * kStep disjoint.
+// The coordinates first + i * kStep of a tile. kStep is a multiple of kEach, or it is 1 and `first`
+// is such a multiple.
 template <unsigned kStep>
 __device__ void load_shared(const float* tile, unsigned first, float (&y)[kEach]) {
-  const unsigned base = swizzled(first);
-  for (unsigned i = 0; i < kEach; ++i) y[i] = tile[base ^ swizzled(i * kStep)];
+  const float* const from = tile + place_of(first);
+  for (unsigned i = 0; i < kEach; ++i) y[i] = from[i * place_of(kStep)];
 }
 template <unsigned kStep>
 __device__ void store_shared(const float (&y)[kEach], unsigned first, float* tile) {
-  const unsigned base = swizzled(first);
-  for (unsigned i = 0; i < kEach; ++i) tile[base ^ swizzled(i * kStep)] = y[i];
+  float* const to = tile + place_of(first);
+  for (unsigned i = 0; i < kEach; ++i) to[i * place_of(kStep)] = y[i];
 }
 
 // Four rounds of butterflies. The pair of i and i + s takes part if applies(i, s).
@@ -86,7 +92,7 @@ __device__ void butterflies(float (&y)[kEach], const Applies& applies) {
 template <bool kTail>
 __device__ void rotate(const ThcBlocks& blocks, std::uint32_t first, std::uint32_t step,
                        float (&y)[kEach]) {
-  const std::uint32_t full = thc::kBlockMin << blocks.shift;
+  const std::uint32_t full = blocks.block();
   if constexpr (kTail) {
     butterflies(y, [&](unsigned i, unsigned s) {
       const std::uint32_t coordinate = first + i * step;

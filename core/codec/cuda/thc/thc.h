@@ -26,12 +26,20 @@ struct ThcBlocks {
   static ThcBlocks of(const thc::BlockFormat& format, std::size_t values);
 
   // Blocks above this size are rotated by two kernels, which need memory for all coordinates.
-  bool needs_scratch() const { return rotated && (thc::kBlockMin << shift) > 4096; }
+  bool needs_scratch() const { return rotated && block() > 4096; }
+  constexpr std::uint32_t block() const { return thc::kBlockMin << shift; }
   std::size_t coordinates() const { return std::size_t{units} * thc::kBlockMin; }
   constexpr std::uint32_t blocks() const {
     const std::uint32_t tail = units & ((1u << shift) - 1);
     return (units >> shift) + static_cast<std::uint32_t>(std::popcount(tail));
   }
+};
+
+// For rounding to a level or the next one (elements.h). A draw is in the high half of a word, so
+// `per_draw` is divided by 2^16.
+struct alignas(8) ThcStep {
+  float up_from;
+  float per_draw;
 };
 
 // The fields of one table.
@@ -40,13 +48,13 @@ struct ThcRun {
   unsigned bits;        // of a field
   float granularity;
   float threshold;
+  float spread_scale;  // of a full block
   std::uint8_t level_of_cell[thc::kGranularityMax + 1];
-  // For rounding to a level or the next one (elements.h).
-  float up_from[thc::levels_of(thc::kBitsMax)];
-  float gap_per_draw[thc::levels_of(thc::kBitsMax)];
+  ThcStep step_of_level[thc::levels_of(thc::kBitsMax)];
   std::uint16_t places[thc::levels_of(thc::kBitsMax)];
 
-  static ThcRun of(const thc::Levels& levels, unsigned bits, std::uint64_t start);
+  static ThcRun of(const ThcBlocks& blocks, const thc::Levels& levels, unsigned bits,
+                   std::uint64_t start);
 };
 
 // Where the fields of each block are. Without `run_of_block` there is one run, and a block begins

@@ -13,7 +13,7 @@
 
 namespace tributary::sparse {
 
-// What a device has selected. Only this comes back from it.
+// The selected values, which are all that comes back from a device.
 struct DeviceSelection {
   IndexVector indices;  // ascending
   FloatVector values;   // at the indices
@@ -34,9 +34,9 @@ class DeviceLoops {
   // is set.
   virtual Status select_sampled(std::span<const float> values, const SampledRank& sample,
                                 std::optional<std::uint32_t> k_max, DeviceSelection& out) = 0;
-  // pick() and scatter() of sparse_body.h.
-  virtual Status pick(std::span<const std::uint32_t> indices, std::span<const float> values,
-                      float* picked) = 0;
+  // pick() and scatter() of sparse_body.h. pick() returns the largest magnitude of the bucket.
+  virtual Result<std::uint32_t> pick(std::span<const std::uint32_t> indices,
+                                     std::span<const float> values, float* picked) = 0;
   virtual Status scatter(std::span<const std::uint32_t> indices, const float* values,
                          std::span<float> out) = 0;
 };
