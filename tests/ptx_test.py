@@ -22,8 +22,13 @@ REFUSED = {
     "an approximation": re.compile(r"\.approx\b|^div\.full\b"),
     "float64": re.compile(r"\.f64\b"),
 }
-# "kernel: instruction" -> the reason why its result cannot differ, in one sentence.
-ALLOWED: dict[str, str] = {}
+# Kernels, as expressions of the names of their file and their function, that may use float64, each
+# with the reason in a sentence. Nothing else has exceptions.
+FLOAT64 = {
+    r"_signs_cu_.*pack_scaled": "The specification adds magnitudes in float64, in the same order.",
+    r"_qsgd_cu_.*norms_of_blocks": "The specification adds squares in float64, in the same order.",
+    r"_encode_cu_.*(?:survey_tiles|find_units)": "The specification of threelc adds squares in float64.",
+}
 
 
 def texts(library: bytes) -> list[str]:
@@ -44,18 +49,23 @@ def instructions(text: str):
             yield function, line.split()[0].rstrip(";")
 
 
-def complaints(text: str, allowed: dict[str, str]) -> list[str]:
+def complaints(text: str, float64: dict[str, str]) -> list[str]:
     found = {}
     for function, instruction in instructions(text):
+        may_double = any(re.search(kernel, function) for kernel in float64)
         for what, pattern in REFUSED.items():
-            if pattern.search(instruction) and not any(
-                    key.split(": ")[0] in function and key.split(": ")[1] == instruction
-                    for key in allowed):
+            if pattern.search(instruction) and not (what == "float64" and may_double):
                 key = (function, instruction, what)
                 found[key] = found.get(key, 0) + 1
     return [f"{function} has {what}: {instruction}, {count} times; write the operations so that their "
             f"rounding is that of the specification" for (function, instruction, what), count in
             found.items()]
+
+
+def ptx_is_readable() -> bool:
+    """Other presets compress it."""
+    cache = BUILD / "CMakeCache.txt"
+    return cache.exists() and "TRIBUTARY_ASSERTIONS:BOOL=ON" in cache.read_text(encoding="utf-8")
 
 
 class Lint(unittest.TestCase):
@@ -85,33 +95,29 @@ class Lint(unittest.TestCase):
         self.assertEqual(complaints(self.TEXT + exact, {}), [])
 
     def test_knows_exceptions(self):
-        text = self.TEXT + "\tcvt.f64.f32 \t%d1, %f1;\n"
-        self.assertEqual(complaints(text, {"add: cvt.f64.f32": "It is printed only."}), [])
+        text = self.TEXT + "\tadd.f64 \t%d1, %d1;\n\tfma.rn.f64 \t%d1, %d1;\n"
+        found = complaints(text, {"Z3add": "The specification adds in float64."})
+        self.assertEqual(len(found), 1, found)
+        self.assertIn("fused", found[0])
 
 
 class Kernels(unittest.TestCase):
     def test_are_exact(self):
-        if not LIBRARY.exists():
-            self.skipTest(f"{LIBRARY.name} is not built: no nvcc")
         found = texts(LIBRARY.read_bytes())
         folder = ROOT / "core/codec/cuda"
         with_kernels = [file for file in [*folder.glob("*.cu"), *folder.glob("*/*.cu")]
                         if "__global__" in file.read_text(encoding="utf-8")]
         self.assertGreaterEqual(len(found), len(with_kernels),
                                 "some file's PTX cannot be read; is it compressed?")
-        self.assertEqual([line for text in found for line in complaints(text, ALLOWED)], [])
+        self.assertEqual([line for text in found for line in complaints(text, FLOAT64)], [])
 
-    def test_exceptions_have_reasons_and_are_used(self):
-        for key, reason in ALLOWED.items():
-            self.assertRegex(key, r"^\w+: [\w.]+$")
-            self.assertRegex(reason, r"^\w.*\.$", key)
-        if LIBRARY.exists() and ALLOWED:
-            used = {f"{function}: {instruction}" for text in texts(LIBRARY.read_bytes())
-                    for function, instruction in instructions(text)}
-            for key in ALLOWED:
-                name, instruction = key.split(": ")
-                self.assertTrue(any(name in entry and entry.endswith(f": {instruction}")
-                                    for entry in used), f"{key} is not there: remove the exception")
+    def test_exceptions_are_used(self):
+        double = {function for text in texts(LIBRARY.read_bytes())
+                  for function, instruction in instructions(text) if ".f64" in instruction}
+        for kernel, reason in FLOAT64.items():
+            self.assertRegex(reason, r"^\w.*\.$", kernel)
+            self.assertTrue(any(re.search(kernel, function) for function in double),
+                            f"{kernel} has no float64: remove the exception")
 
 
 class Agent(unittest.TestCase):
@@ -124,5 +130,8 @@ class Agent(unittest.TestCase):
 if __name__ == "__main__":
     if not LIBRARY.exists():
         print("no code for GPUs in this build: no nvcc")
+        sys.exit(SKIPPED)
+    if not ptx_is_readable():
+        print("the PTX of this build is compressed; the preset dev is checked")
         sys.exit(SKIPPED)
     unittest.main()

@@ -55,13 +55,12 @@ INSTANTIATE_TEST_SUITE_P(Codecs, CodecDevices, testing::Values("int8_shared", "f
 
 // Compressors of bytes have none.
 TEST(CodecDevice, HasNoKernelsForEveryCodec) { model_of("zstd", "emulated", "host", 3); }
+
 // The buckets of 3LC hold whole layers.
 TEST(CodecDevice, TakesWholeLayers) {
   const std::string expected = model_of("threelc", "auto", "host", 1);
   EXPECT_EQ(model_of("threelc", "emulated", "emulated", 1), expected);
 }
-
-TEST(CodecDevice, HasNoKernelsForEveryCodec) { model_of("zlib", "emulated", "host", 3); }
 
 }  // namespace
 }  // namespace tributary::end_to_end
