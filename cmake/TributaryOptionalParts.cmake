@@ -30,6 +30,9 @@ else()
   tributary_optional_part("codec on CUDA" core/codec/cuda/gpu "${cuda_found}"
     "CUDA compiler ${CMAKE_CUDA_COMPILER}"
     "no CUDA compiler (nvcc) on the path; results are the same without")
+  if(TARGET tributary_cuda)
+    add_subdirectory(bench/cuda)
+  endif()
 endif()
 
 # Not with sanitizers: libtorch is built without, and would be what is found.

@@ -89,17 +89,6 @@ Result<PeerTransport> peer_transport(const std::string& name) {
       {.what = "setting peers.transport", .expected = "tcp or mpi", .got = name, .remedy = {}});
 }
 
-// No codec uses a GPU yet, so "auto" is the host.
-Result<bool> emulates_device(const std::string& name) {
-  if (name == "emulated") return true;
-  if (name == "auto" || name == "host") return false;
-  return Status(StatusCode::invalid_argument,
-                {.what = "setting codec.device",
-                 .expected = "auto, host or emulated",
-                 .got = name,
-                 .remedy = name == "cuda" ? "no codec of this version uses a GPU" : ""});
-}
-
 // mpirun knows the addresses of its ranks, so settings of TCP endpoints with MPI are a mistake.
 Status check_peers(const Settings& settings, const AgentSettings& config) {
   if (config.peers_transport == PeerTransport::mpi) {
@@ -189,7 +178,7 @@ Result<AgentSettings> read_agent_settings(const DaemonFlags& flags) {
   TRIBUTARY_TRY(take_join_file(settings, config));
   config.machine.model_bytes_max = unread.model_mib_max << 20;
   TRIBUTARY_ASSIGN(config.peers_transport, peer_transport(unread.peers_transport));
-  TRIBUTARY_ASSIGN(config.emulated_device, emulates_device(unread.codec_device));
+  TRIBUTARY_ASSIGN(config.codec_device, device_setting(unread.codec_device));
   config.machine.build = build_version();
   config.training.agent_id = config.machine.agent_id;
   config.exit_when_done = flags.exit_when_done;

@@ -14,6 +14,7 @@
 #include "core/round/agent/agent.h"
 #include "core/service/settings/common_settings.h"
 #include "core/train/trainer.h"
+#include "edge_agent/device/encoding_device.h"
 
 namespace tributary {
 
@@ -41,7 +42,7 @@ struct AgentSettings {
   std::string peers_shape_trace;  // trace file of the simulated link to peers, for any transport
   std::string trainer = "synthetic";
   TrainerOptions training;
-  bool emulated_device = false;  // encode on the emulated GPU (codec.device)
+  DeviceSetting codec_device = DeviceSetting::automatic;
   bool audit = false;
   bool exit_when_done = false;
 };

@@ -9,7 +9,6 @@
 #include "core/base/bytes/block_cache.h"
 #include "core/base/overloaded.h"
 #include "core/base/thread_pool.h"
-#include "core/codec/cuda/codec_device.h"
 #include "core/net/shaped/shaped_peer_port.h"
 #include "core/net/shaped/trace.h"
 #include "core/net/zmq/spoke.h"
@@ -22,6 +21,8 @@
 #include "edge_agent/agent_storage.h"
 #include "edge_agent/agent_training.h"
 #include "edge_agent/auditor.h"
+#include "edge_agent/device/encoding_device.h"
+#include "edge_agent/device/gpu.h"
 #include "edge_agent/peer_service.h"
 
 namespace tributary {
@@ -56,7 +57,8 @@ class AgentDaemon {
   AgentDaemon(const AgentDaemon&) = delete;
   AgentDaemon& operator=(const AgentDaemon&) = delete;
 
-  Status open();
+  // The device outlives the daemon.
+  Status open(const EncodingDevice& device);
   Status run();
 
  private:
@@ -77,6 +79,7 @@ class AgentDaemon {
   Actions handle(TimeNs now, Event event);
   void execute(Action& action);
   void log_audit();
+  void log_device(const EncodingDevice& device);
   void run_periodic_tasks();
   void export_metrics();
   bool everything_done() const;
@@ -107,8 +110,9 @@ class AgentDaemon {
 
 // The order matters. The journal is read first, because the machine starts from its state. Signals
 // are the last, because their handler uses the loop.
-Status AgentDaemon::open() {
+Status AgentDaemon::open(const EncodingDevice& device) {
   TRIBUTARY_ASSIGN(outlets_, DaemonOutlets::open(settings_.common, kComponent));
+  log_device(device);
   TRIBUTARY_ASSIGN(AgentState state, open_storage());
   TRIBUTARY_ASSIGN(const std::shared_ptr<const KeyPair> keys, own_keys());
   TRIBUTARY_TRY(open_link(keys));
@@ -116,8 +120,9 @@ Status AgentDaemon::open() {
   if (settings_.audit) auditor_ = std::make_unique<Auditor>();
 
   AgentConfig config = settings_.machine;
-  if (config.execution.device != nullptr) {
-    config.execution.device->report_errors_to([this](const Status& error) {
+  if (device.device != nullptr) {
+    config.execution.device = device.device.get();
+    device.device->report_errors_to([this](const Status& error) {
       log().warning(kComponent, "the host does the work of the device", {{"error", error.text()}});
     });
   }
@@ -256,6 +261,19 @@ void AgentDaemon::log_audit() {
   }
 }
 
+// An agent that has been told to use a GPU is warned about the lack of one.
+void AgentDaemon::log_device(const EncodingDevice& device) {
+  if (device.unusable.ok()) {
+    log().info(kComponent, "encodes", {{"device", device.name()}});
+  } else if (settings_.codec_device == DeviceSetting::cuda) {
+    log().warning(kComponent, "codec.device is cuda, but the host encodes",
+                  {{"device", device.name()}, {"reason", device.unusable.text()}});
+  } else {
+    log().info(kComponent, "encodes",
+               {{"device", device.name()}, {"reason", device.unusable.text()}});
+  }
+}
+
 void AgentDaemon::execute(Action& action) {
   std::visit(
       Overloaded{
@@ -364,13 +382,11 @@ Result<std::unique_ptr<PeerPort>> without_mpi(const Clock&) {
 Status run_agent(const AgentSettings& settings, const OpenMpi& open_mpi) {
   // The pool and the device outlive everything that uses them.
   ThreadPool pool(settings.common.threads);
-  std::unique_ptr<CodecDevice> device;
-  if (settings.emulated_device) device = emulated::make_codec_device();
+  const EncodingDevice device = open_encoding_device(settings.codec_device, open_gpu);
   AgentSettings own = settings;
   own.machine.execution.pool = &pool;
-  own.machine.execution.device = device.get();
   AgentDaemon daemon(own, open_mpi);
-  TRIBUTARY_TRY(daemon.open());
+  TRIBUTARY_TRY(daemon.open(device));
   return daemon.run();
 }
 

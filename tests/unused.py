@@ -12,7 +12,7 @@ from typing import Iterator, NamedTuple
 import cpp_reader
 import source_tree
 
-SIDE = ("_test", "_testing", "_fuzz", "_bench")  # not part of a library or a program
+SIDE = ("_test", "_testing", "_fuzz", "_bench", "_cases")  # not part of a library or a program
 SIDE_FOLDERS = {"tests", "bench"}
 LIBRARY_FOLDERS = {"core", "schemas"}
 

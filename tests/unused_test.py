@@ -53,8 +53,8 @@ class Functions(Tree):
         self.assert_used("cli/main.cc", "#if X\n#else\nint main() { return f(1); }\n#endif\n")
 
     def test_callers_outside_the_shipped_code(self):
-        for path in ("core/a/f_test.cc", "core/a/f_fuzz.cc", "core/a/f_bench.cc", "bench/f.cc",
-                     "core/a/f_testing.h", "tests/end_to_end/f.cc"):
+        for path in ("core/a/f_test.cc", "core/a/f_fuzz.cc", "core/a/f_bench.cc", "core/a/f_cases.cc",
+                     "bench/f.cc", "core/a/f_testing.h", "tests/end_to_end/f.cc"):
             self.assert_unused(path, "int g() { return f(1); }")
 
     def test_comment_and_text_are_no_callers(self):

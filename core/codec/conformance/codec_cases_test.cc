@@ -12,6 +12,7 @@
 #include "core/base/sanitized_testing.h"
 #include "core/codec/chunks.h"
 #include "core/codec/codec_testing.h"
+#include "core/codec/cuda/codec_device.h"
 
 namespace tributary {
 namespace {
@@ -225,6 +226,22 @@ TEST_P(CodecCases, ScalarAndSimdGiveTheSameBytes) {
         ASSERT_TRUE(got == expected) << hwy::TargetName(target) << ", " << size
                                      << " values, pattern " << static_cast<int>(pattern);
       }
+    }
+  }
+}
+
+// As ScalarAndSimdGiveTheSameBytes, on the emulated device. It is slow, and the kernels have tests of
+// their own, so a few sizes and patterns are enough. Codecs without kernels use the host.
+TEST_P(CodecCases, HostAndDeviceGiveTheSameBytes) {
+  const auto device = emulated::make_codec_device();
+  device->report_errors_to([](const Status& error) { ADD_FAILURE() << error.text(); });
+  for (const Pattern pattern : {Pattern::lognormal, Pattern::spike, Pattern::extremes}) {
+    if (!codec_->lossy() && pattern != Pattern::extremes) continue;
+    for (const std::size_t size : {1u, 129u, 4097u}) {
+      const auto all = updates(pattern, size, 3);
+      const Trace expected = codec_testing::play(*codec_, all, 2, {.backend = Backend::scalar});
+      const Trace got = codec_testing::play(*codec_, all, 2, {.device = device.get()});
+      ASSERT_TRUE(got == expected) << size << " values, pattern " << static_cast<int>(pattern);
     }
   }
 }

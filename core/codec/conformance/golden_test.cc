@@ -9,6 +9,7 @@
 
 #include "core/base/bytes/checksum.h"
 #include "core/codec/codec_testing.h"
+#include "core/codec/cuda/codec_device.h"
 
 namespace tributary {
 namespace {
@@ -88,8 +89,8 @@ std::uint64_t hash_of_payloads(const Codec& codec) {
 }
 
 // Covers the arithmetic of decoding and of residuals over several rounds.
-std::uint64_t hash_of_results(const Codec& codec) {
-  const Trace trace = codec_testing::play(codec, updates(), 3, {});
+std::uint64_t hash_of_results(const Codec& codec, const Execution& execution) {
+  const Trace trace = codec_testing::play(codec, updates(), 3, execution);
   EXPECT_EQ(trace.error, "");
   Checksum checksum;
   for (const auto* vectors : {&trace.sums, &trace.residuals}) {
@@ -110,12 +111,23 @@ TEST_P(GoldenRounds, StayAsTheyAre) {
   const bool known = golden != std::end(kGolden);
   const bool pinned = !known || golden->payloads != kFromALibrary;
   const Golden got = {GetParam(), pinned ? hash_of_payloads(*codec) : kFromALibrary,
-                      hash_of_results(*codec)};
+                      hash_of_results(*codec, {})};
   const std::string line =
       fmt::format("{{\"{}\", {:#018x}, {:#018x}}},", got.spec, got.payloads, got.results);
   ASSERT_TRUE(known) << "a new codec needs its line in kGolden: " << line;
   EXPECT_TRUE(got.payloads == golden->payloads && got.results == golden->results)
       << "this codec gives other bytes than it did; as they are now:\n  " << line;
+}
+
+// Codecs with kernels give the same values on the emulated device.
+TEST_P(GoldenRounds, AreTheSameOnADevice) {
+  const auto codec = codec_testing::codec_of(GetParam());
+  ASSERT_NE(codec, nullptr);
+  const auto device = emulated::make_codec_device();
+  device->report_errors_to([](const Status& error) { ADD_FAILURE() << error.text(); });
+  const auto* golden = std::ranges::find(kGolden, GetParam(), &Golden::spec);
+  ASSERT_NE(golden, std::end(kGolden));
+  EXPECT_EQ(hash_of_results(*codec, {.device = device.get()}), golden->results);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, GoldenRounds, testing::ValuesIn(codec_testing::default_specs()),

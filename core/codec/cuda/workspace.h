@@ -1,61 +1,111 @@
-// The queue and the memory of one call of a codec on a device.
+// The queue and the memory that a call of a codec uses on a device, and the pool of them.
 #pragma once
 
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-#include "core/codec/cuda/device.h"
+#include "core/codec/cuda/scratch.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
 
-// Owns its queue and all arrays that it returns; they are valid until it is destroyed. Use each by
-// one thread at a time. Copies may still be in progress when a function returns: wait() before you
-// read what was downloaded, and before host memory that takes part in a copy ends.
+// The idle parts of a pool, and the number of those in use. Thread-safe. The pool and all its
+// workspaces own it, so a workspace may be destroyed after its pool.
+class ScratchPool {
+ public:
+  // Blocks while `most` are in use.
+  Result<std::unique_ptr<Scratch>> take(std::size_t most) {
+    std::unique_lock lock(mutex_);
+    returned_.wait(lock, [&] { return in_use_ < most; });
+    ++in_use_;
+    if (!idle_.empty()) {
+      std::unique_ptr<Scratch> scratch = std::move(idle_.back());
+      idle_.pop_back();
+      return Result<std::unique_ptr<Scratch>>(std::move(scratch));
+    }
+    lock.unlock();
+    Result<std::unique_ptr<Scratch>> made = Scratch::make();
+    if (!made.ok()) give_back(nullptr);
+    return made;
+  }
+  void give_back(std::unique_ptr<Scratch> scratch) {
+    {
+      const std::lock_guard lock(mutex_);
+      --in_use_;
+      if (scratch != nullptr) idle_.push_back(std::move(scratch));
+    }
+    returned_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable returned_;
+  std::size_t in_use_ = 0;
+  std::vector<std::unique_ptr<Scratch>> idle_;
+};
+
+// Borrows a queue and memory of the pool for one call. All arrays that it returns are valid until
+// it is destroyed. Use each by one thread at a time. Copies may still be in progress when a
+// function returns: wait() before you read what was downloaded. An upload has read its host memory
+// when it returns.
 class Workspace {
  public:
-  const Queue& queue() const { return queue_; }
+  Workspace(Workspace&& other) noexcept = default;
+  Workspace& operator=(Workspace&&) = delete;
+  ~Workspace() {
+    if (scratch_ == nullptr) return;
+    scratch_->reset();
+    pool_->give_back(std::move(scratch_));
+  }
+
+  const Queue& queue() const { return scratch_->queue(); }
 
   // Memory for `count` values, not initialised.
   template <typename T>
   Result<T*> array(std::size_t count) {
-    TRIBUTARY_ASSIGN(void* const memory, allocate_bytes(count * sizeof(T)));
-    memory_.emplace_back(memory);
+    TRIBUTARY_ASSIGN(void* const memory, scratch_->take(count * sizeof(T)));
     return static_cast<T*>(memory);
   }
   template <typename T>
   Result<std::remove_const_t<T>*> upload(std::span<T> host) {
     TRIBUTARY_ASSIGN(auto* const copy, array<std::remove_const_t<T>>(host.size()));
-    TRIBUTARY_TRY(copy_to_device(queue_, host.data(), host.size_bytes(), copy));
+    TRIBUTARY_TRY(scratch_->upload(host.data(), host.size_bytes(), copy));
     return copy;
   }
   template <typename T>
   Status download(const T* device, std::span<T> host) const {
-    return copy_to_host(queue_, device, host.size_bytes(), host.data());
+    return scratch_->download(device, host.size_bytes(), host.data());
   }
-  Status wait() const { return queue_.wait(); }
+  Status wait() const { return scratch_->wait(); }
 
  private:
-  struct Free {
-    void operator()(void* memory) const { free_bytes(memory); }
-  };
-
   friend class Workspaces;
-  explicit Workspace(Queue queue) : queue_(std::move(queue)) {}
+  Workspace(std::shared_ptr<ScratchPool> pool, std::unique_ptr<Scratch> scratch)
+      : pool_(std::move(pool)), scratch_(std::move(scratch)) {}
 
-  Queue queue_;
-  std::vector<std::unique_ptr<void, Free>> memory_;
+  std::shared_ptr<ScratchPool> pool_;
+  std::unique_ptr<Scratch> scratch_;  // null: moved from
 };
 
 // The workspaces of a device. Thread-safe.
 class Workspaces {
  public:
+  // Calls that run at the same time. Copies of one overlap kernels of another; more than two of
+  // each kind gain nothing, and every workspace keeps memory.
+  static constexpr std::size_t kWorkspacesMax = 4;
+
+  // Blocks while kWorkspacesMax are in use, so a call takes one at a time.
   Result<Workspace> take() {
-    TRIBUTARY_ASSIGN(Queue queue, Queue::make());
-    return Workspace(std::move(queue));
+    TRIBUTARY_ASSIGN(std::unique_ptr<Scratch> scratch, pool_->take(kWorkspacesMax));
+    return Workspace(pool_, std::move(scratch));
   }
+
+ private:
+  const std::shared_ptr<ScratchPool> pool_ = std::make_shared<ScratchPool>();
 };
 
 }  // namespace tributary::TRIBUTARY_DEVICE

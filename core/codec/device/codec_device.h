@@ -3,9 +3,11 @@
 //
 // A codec with loops for a device asks the device of its call first. If a device cannot do the
 // work, for example because its memory is full, the codec does it on the host in the same call, so
-// no update is lost. Spans and pointers are to host memory. Thread-safe.
+// no update is lost. A device that is lost is not asked again. Spans and pointers are to host
+// memory. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -18,6 +20,21 @@ namespace tributary {
 namespace quantize {
 class DeviceLoops;  // core/codec/quantize/device_loops.h
 }
+namespace sparse {
+class DeviceLoops;  // core/codec/sparse/device/device_loops.h
+}
+namespace gcomp {
+class DeviceLoops;  // core/codec/gcomp/device/device_loops.h
+}
+namespace thc {
+class DeviceLoops;  // core/codec/thc/device_loops.h
+}
+namespace signs {
+class DeviceLoops;  // core/codec/signs/device_loops.h
+}
+namespace threelc {
+class DeviceLoops;  // core/codec/threelc/ternary.h
+}
 
 class CodecDevice {
  public:
@@ -28,18 +45,30 @@ class CodecDevice {
 
   // The loops of each family; null: the device has none for it.
   virtual quantize::DeviceLoops* quantize() = 0;
+  virtual sparse::DeviceLoops* sparse() = 0;
+  virtual gcomp::DeviceLoops* gcomp() = 0;
+  virtual thc::DeviceLoops* thc() = 0;
+  virtual signs::DeviceLoops* signs() = 0;
+  virtual threelc::DeviceLoops* threelc() = 0;
 
   // `handler` receives the error of every call that a codec repeats on the host, from any thread.
-  // Set it before the first call.
+  // The loss of the device is reported once. Set it before the first call.
   void report_errors_to(std::function<void(const Status&)> handler) {
     handler_ = std::move(handler);
   }
-  void report(const Status& error) const {
-    if (handler_) handler_(error);
+  // An io_error says that the device is lost: errors of a GPU stay, but for a lack of memory, and
+  // every later call of the process would fail.
+  void report(const Status& error) {
+    const bool loss = error.code() == StatusCode::io_error;
+    if (loss && lost_.exchange(true)) return;
+    if (!handler_) return;
+    handler_(loss ? Status(error).at("the device is not used again") : error);
   }
+  bool lost() const { return lost_; }
 
  private:
   std::function<void(const Status&)> handler_;
+  std::atomic<bool> lost_ = false;
 };
 
 // Calls work(loops), which returns a Status, with the loops of a family on the call's device.
@@ -47,7 +76,7 @@ class CodecDevice {
 template <typename Loops, typename Work>
 bool done_on_device(const StageCall& call, Loops* (CodecDevice::*family)(), const Work& work) {
   CodecDevice* const device = call.execution.device;
-  Loops* const loops = device != nullptr ? (device->*family)() : nullptr;
+  Loops* const loops = device != nullptr && !device->lost() ? (device->*family)() : nullptr;
   if (loops == nullptr) return false;
   const Status status = work(*loops);
   if (!status.ok()) device->report(status);

@@ -16,8 +16,10 @@
 
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
 #include "core/codec/gcomp/chunk.h"
+#include "core/codec/gcomp/device/device_loops.h"
 #include "core/codec/gcomp/families.h"
 #include "core/codec/optimizer_view.h"
 #include "core/codec/payload.h"
@@ -147,18 +149,33 @@ class Codebooks {
  public:
   explicit Codebooks(const Options& options) : options_(options) {}
 
-  const Codebook& for_round(std::uint64_t round, std::span<const float> values) {
+  // The use of a round's histogram.
+  enum class Need : std::uint8_t { nothing, histogram, book };
+
+  Need need(std::uint64_t round) {
     rebuild();
-    if (!book_) {
-      histogram_ = histogram_of(values);
-      rebuild();
-      built_in_ = round;
-    } else if (is_due(round)) {
-      histogram_ = histogram_of(values);
-      built_in_ = round;
-      outdated_ = false;
-    }
+    if (!book_) return Need::book;
+    return is_due(round) ? Need::histogram : Need::nothing;
+  }
+  const Codebook& for_round(std::uint64_t round, std::span<const float> values) {
+    const Need what = need(round);
+    if (what != Need::nothing) note_histogram(histogram_of(values), round);
+    if (what == Need::book) rebuild();
     return *book_;
+  }
+  // Null before the first one.
+  const Codebook* current() const { return book_ ? &*book_ : nullptr; }
+
+  // The next rebuild() takes the histogram.
+  void note_histogram(const Histogram& histogram, std::uint64_t round) {
+    histogram_ = histogram;
+    built_in_ = round;
+    outdated_ = false;
+  }
+  // The first codebook, if a device has made it.
+  void start_with(const Codebook& book, std::uint64_t round) {
+    book_ = book;
+    built_in_ = round;
   }
   void rebuild() {
     if (!histogram_) return;
@@ -196,24 +213,34 @@ class GCompEncoder final : public Encoder {
       TRIBUTARY_TRY(check_view(*call.optimizer, values.size()));
     }
     const std::size_t chunks = chunks_of(values.size());
-    const Codebook* const book =
-        values.size() < kCodedValuesMin ? nullptr : &books_.for_round(call.round.round, values);
-    const std::size_t head = book == nullptr ? 0 : kCodebookBytes;
+    const bool coded = values.size() >= kCodedValuesMin;
+    const std::size_t head = coded ? kCodebookBytes : 0;
     const std::size_t table = head + chunks * sizeof(std::uint32_t);
     const MutableByteSpan body =
         start_payload({.spec = codec_.spec(),
-                       .layout = book == nullptr ? kRawLayout : kCodedLayout,
+                       .layout = coded ? kCodedLayout : kRawLayout,
                        .contributors = call.contributors,
                        .values = static_cast<std::uint32_t>(values.size())},
                       table + chunks * chunk_bytes_max(kChunkValues), payload);
-    if (book != nullptr) write_codebook(*book, body);
-    const Work work = {.call = call,
-                       .loops = kernels(call.execution.backend),
-                       .book = book,
-                       .rule = rule_of(options_, call),
-                       .values = values,
-                       .sizes = body.subspan(head)};
-    const Written written = write_chunks(work, body.subspan(table));
+    const LevelRule rule = rule_of(options_, call);
+    Written written;
+    const bool done = encoded_on_device(call, &CodecDevice::gcomp, [&](DeviceLoops& device) {
+      return encode_on_device(device, call, rule, values, body, written);
+    });
+    if (!done) {
+      const Codebook* const book = coded ? &books_.for_round(call.round.round, values) : nullptr;
+      if (book != nullptr) write_codebook(*book, body);
+      const Work work = {.call = call,
+                         .loops = kernels(call.execution.backend),
+                         .book = book,
+                         .rule = rule,
+                         .values = values,
+                         .sizes = body.subspan(head)};
+      written = write_chunks(work, body.subspan(table));
+    }
+    if (coded && (written.misfit || written.escapes > values.size() / kValuesPerEscapeMin)) {
+      books_.note_misfit();
+    }
     shrink_body(table + written.bytes, payload);
     seal_payload(call.execution, payload);
     if (call.facts != nullptr) call.facts->mantissa_bits_dropped += written.bits_dropped;
@@ -259,6 +286,40 @@ class GCompEncoder final : public Encoder {
     return chunk;
   }
 
+  // Writes the whole body. The codebooks change only if the device succeeds.
+  Status encode_on_device(DeviceLoops& device, const StageCall& call, const LevelRule& rule,
+                          std::span<const float> values, MutableByteSpan body, Written& written) {
+    using Need = Codebooks::Need;
+    const bool coded = values.size() >= kCodedValuesMin;
+    const std::uint64_t round = call.round.round;
+    const Need need = coded ? books_.need(round) : Need::nothing;
+    const Codebook* const book = coded ? books_.current() : nullptr;
+    const std::size_t head = coded ? kCodebookBytes : 0;
+    TRIBUTARY_ASSIGN(const DeviceEncoded made,
+                     device.encode({.values = values,
+                                    .rule = rule,
+                                    .chunk_levels = options_.chunk_levels,
+                                    .level = options_.level,
+                                    .exact = options_.exact,
+                                    .coded = coded,
+                                    .book = book,
+                                    .count = need == Need::histogram,
+                                    .code_bits_max = options_.code_bits_max},
+                                   body.subspan(head)));
+    if (book != nullptr) write_codebook(*book, body);
+    if (need == Need::histogram) books_.note_histogram(made.histogram, round);
+    if (need == Need::book) {
+      TRIBUTARY_ASSIGN(const Codebook first, read_codebook(made.book, options_.code_bits_max));
+      write_codebook(first, body);
+      books_.start_with(first, round);
+    }
+    written.bytes = made.bytes - chunks_of(values.size()) * sizeof(std::uint32_t);
+    written.escapes = made.escapes;
+    written.misfit = made.misfit;
+    written.bits_dropped = made.bits_dropped;
+    return {};
+  }
+
   // Writes all chunks.
   Written write_chunks(const Work& work, MutableByteSpan out) {
     const std::size_t chunks = chunks_of(work.values.size());
@@ -271,10 +332,6 @@ class GCompEncoder final : public Encoder {
       }
     } else {
       written = write_chunks_in_turn(work, *pool, chunks, out);
-    }
-    if (work.book != nullptr &&
-        (written.misfit || written.escapes > work.values.size() / kValuesPerEscapeMin)) {
-      books_.note_misfit();
     }
     return written;
   }
@@ -350,11 +407,22 @@ class GCompCodec final : public Codec {
     }
     TRIBUTARY_ASSIGN(const std::vector<std::size_t> begins,
                      read_table(payload.body(), head, sum.size()));
+    const std::uint32_t contributors = payload.header().contributors;
+    const float limit = addend_max(call, contributors);
+    // The host decodes what the device finds a fault in, and names the fault.
+    DeviceDecoded decoded;
+    const bool done = done_on_device(call, &CodecDevice::gcomp, [&](DeviceLoops& device) -> Status {
+      TRIBUTARY_ASSIGN(decoded,
+                       device.decode(payload.body(), begins, coded ? &book : nullptr, sum));
+      return {};
+    });
+    if (done && decoded.sound) {
+      if (!call.finite_only || decoded.largest <= std::bit_cast<std::uint32_t>(limit)) return {};
+      return beyond_addend_error(spec_ + " payload", call, contributors);
+    }
     const Kernels& loops = kernels(call.execution.backend);
     std::vector<const char*> faults(chunks_of(sum.size()));
     std::atomic<bool> addable = true;
-    const std::uint32_t contributors = payload.header().contributors;
-    const float limit = addend_max(call, contributors);
     for_each_chunk(call.execution, sum.size(), kChunkValues,
                    [&](std::size_t index, std::size_t begin, std::size_t end) {
                      const ByteSpan rest = payload.body().subspan(begins[index]);

@@ -30,27 +30,6 @@ constexpr std::size_t kBlock = 64;  // values whose masks fit in one word
 constexpr std::size_t kBlocksMax = kChunkValues / kBlock;
 constexpr std::size_t kSlack = 64;  // elements that a vector may write after an end
 
-// The rule that chooses the level of a value. The pointers of a metric begin at the chunk's first
-// value.
-struct LevelRule {
-  enum class Kind : std::uint8_t { fixed, linear, adaptive };
-  Kind kind = Kind::fixed;
-  unsigned level = 0;  // for fixed
-  MetricCoefficients metric = {};
-  const float* parameters = nullptr;
-  const float* first = nullptr;
-  const float* second = nullptr;
-};
-
-// The rule for the values from `begin` on.
-inline LevelRule rule_at(LevelRule rule, std::size_t begin) {
-  if (rule.kind == LevelRule::Kind::fixed) return rule;
-  rule.parameters += begin;
-  rule.first += begin;
-  rule.second += begin;
-  return rule;
-}
-
 // The parts of a chunk.
 struct Parts {
   alignas(64) std::array<std::uint8_t, kChunkValues + kStreams> exponents;

@@ -26,7 +26,9 @@
 // operations in the same order.
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/base/host_device.h"
@@ -86,5 +88,40 @@ TRIBUTARY_HD inline bool may_truncate(std::uint32_t exponent, float parameter) {
 
 // Computes the coefficients for values that are sums of `contributors` updates.
 MetricCoefficients metric_coefficients(const OptimizerView& view, std::uint32_t contributors);
+
+// The rule that chooses the level of a value. The pointers of a metric begin at the chunk's first
+// value.
+struct LevelRule {
+  enum class Kind : std::uint8_t { fixed, linear, adaptive };
+  Kind kind = Kind::fixed;
+  unsigned level = 0;  // for fixed
+  MetricCoefficients metric = {};
+  const float* parameters = nullptr;
+  const float* first = nullptr;
+  const float* second = nullptr;
+};
+
+// The rule for the values from `begin` on.
+TRIBUTARY_HD inline LevelRule rule_at(LevelRule rule, std::size_t begin) {
+  if (rule.kind == LevelRule::Kind::fixed) return rule;
+  rule.parameters += begin;
+  rule.first += begin;
+  rule.second += begin;
+  return rule;
+}
+
+// The level of value i, counted from where the rule's pointers begin.
+TRIBUTARY_HD inline unsigned choose_level(const LevelRule& rule, std::size_t i, float value) {
+  const std::uint32_t exponent = exponent_of(std::bit_cast<std::uint32_t>(value));
+  if (rule.kind == LevelRule::Kind::fixed) {
+    return exponent == kNotFiniteExponent ? 0 : rule.level;
+  }
+  const float parameter = rule.parameters[i];
+  if (!may_truncate(exponent, parameter)) return 0;
+  return level_of(
+      rule.kind == LevelRule::Kind::linear
+          ? linear_metric(rule.metric, value, parameter, rule.first[i])
+          : adaptive_metric(rule.metric, value, parameter, rule.first[i], rule.second[i]));
+}
 
 }  // namespace tributary::gcomp

@@ -15,20 +15,6 @@
 
 namespace tributary::gcomp {
 
-// The level of value i of the chunk.
-inline unsigned choose_level(const LevelRule& rule, std::size_t i, float value) {
-  const std::uint32_t exponent = exponent_of(std::bit_cast<std::uint32_t>(value));
-  if (rule.kind == LevelRule::Kind::fixed) {
-    return exponent == kNotFiniteExponent ? 0 : rule.level;
-  }
-  const float parameter = rule.parameters[i];
-  if (!may_truncate(exponent, parameter)) return 0;
-  return level_of(
-      rule.kind == LevelRule::Kind::linear
-          ? linear_metric(rule.metric, value, parameter, rule.first[i])
-          : adaptive_metric(rule.metric, value, parameter, rule.first[i], rule.second[i]));
-}
-
 // Divides values into Parts. Call add() in ascending order of values, then finish(). The SIMD
 // version appends to `low` and `high` itself.
 class Splitter {

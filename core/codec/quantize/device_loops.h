@@ -20,6 +20,14 @@ struct LevelFormat {
   StreamKey key = {};
 };
 
+// How the values of a bucket are rounded at random to levels of few bits.
+struct PackedFormat {
+  std::uint32_t block = 512;  // a power of two, 64 or more
+  int bits = 4;               // of a level: 2 to 8
+  bool euclidean = false;     // the norm of a block is its length, or else its largest magnitude
+  StreamKey key = {};
+};
+
 class DeviceLoops {
  public:
   virtual ~DeviceLoops() = default;
@@ -43,6 +51,13 @@ class DeviceLoops {
                                  const float* scales, float* values) = 0;
   virtual Status decode_levels32(const LevelFormat& format, std::span<const std::int32_t> levels,
                                  const float* scales, float* values) = 0;
+
+  // The encoder returns the bits of the largest magnitude.
+  virtual Result<std::uint32_t> encode_packed(const PackedFormat& format,
+                                              std::span<const float> values, float* norms,
+                                              std::uint8_t* packed) = 0;
+  virtual Status decode_packed(const PackedFormat& format, const float* norms,
+                               const std::uint8_t* packed, std::span<float> values) = 0;
 };
 
 }  // namespace tributary::quantize

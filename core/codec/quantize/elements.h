@@ -103,4 +103,33 @@ TRIBUTARY_HD inline std::int8_t random_level(float x, float levels_per_unit, std
   return static_cast<std::int8_t>(clamp_level(level));
 }
 
+// QSGD: the values of a block are multiples of norm / s; s is the largest level. Norms above this
+// value saturate. With this limit the sum over the maximum number of agents fits in float32, even
+// if every level is far larger than its value. A block with a norm below kScaleMin decodes to
+// zeros.
+constexpr float kNormMax = 0x1p107f;
+
+TRIBUTARY_HD inline BlockScale norm_scale(float norm, int levels) {
+  if (!(norm >= kScaleMin)) return {0.0f, 0.0f};
+  const auto most = static_cast<float>(levels);
+  return {most / norm, norm / most};
+}
+
+// Rounding to float32 may make the length smaller than the block's only value, so levels are
+// clamped later.
+TRIBUTARY_HD inline float euclidean_norm(double sum_of_squares) {
+  const double length = sqrt(sum_of_squares);
+  const auto most = static_cast<double>(kNormMax);
+  return static_cast<float>(length < most ? length : most);
+}
+TRIBUTARY_HD inline float largest_norm(std::uint32_t largest_magnitude) {
+  const auto largest = std::bit_cast<float>(largest_magnitude);
+  return largest < kNormMax ? largest : kNormMax;
+}
+
+TRIBUTARY_HD inline std::int8_t clamp_to(std::int8_t level, int most) {
+  const int low = level > -most ? level : -most;
+  return static_cast<std::int8_t>(low < most ? low : most);
+}
+
 }  // namespace tributary::quantize

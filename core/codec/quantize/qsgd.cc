@@ -3,12 +3,15 @@
 // 2^(bits-1) - 1. The norm is the block's Euclidean length or its largest magnitude.
 //
 //   body: norm of every block, f32; then the levels, `bits` bits each
+#include <algorithm>
+#include <array>
 #include <atomic>
-#include <cmath>
 
 #include "core/codec/aggregate/aggregate.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
+#include "core/codec/quantize/device_loops.h"
 #include "core/codec/quantize/families.h"
 #include "core/codec/quantize/int8_blocks.h"
 #include "core/codec/quantize/packed_levels.h"
@@ -29,25 +32,13 @@ struct QsgdOptions {
   std::size_t body_bytes(std::size_t values) const {
     return norm_bytes(values) + packed_bytes(values, bits);
   }
+  // The same for a device.
+  PackedFormat format(StreamKey key = {}) const {
+    return {.block = blocks.block, .bits = bits, .euclidean = euclidean, .key = key};
+  }
 };
 
-// Norms above this value saturate. With this limit the sum over the maximum number of agents fits
-// in float32, even if every level is far larger than its value. A block with a norm below kScaleMin
-// decodes to zeros.
-constexpr float kNormMax = 0x1p127f / kContributorsMax;
-
-BlockScale level_scale(float norm, int bits) {
-  if (!(norm >= kScaleMin)) return {0.0f, 0.0f};
-  const auto levels = static_cast<float>(level_max(bits));
-  return {levels / norm, norm / levels};
-}
-
-// Rounding to float32 may make the length smaller than the block's only value, so levels are
-// clamped later.
-float euclidean_norm(std::span<const float> block) {
-  const double length = std::sqrt(ordered_dot(block, block));
-  return static_cast<float>(std::min(length, static_cast<double>(kNormMax)));
-}
+static_assert(kNormMax == 0x1p127f / kContributorsMax);
 
 // Calls body(begin, end) for the stretches of [begin, end). Each starts at a whole packed byte.
 template <typename Body>
@@ -67,27 +58,42 @@ class QsgdEncoder final : public Encoder {
                       options_.body_bytes(values.size()), payload);
     auto* const norms = reinterpret_cast<float*>(body.data());
     std::uint8_t* const packed = body.data() + options_.norm_bytes(values.size());
-    const Kernels& loops = kernels(call.execution.backend);
     const StreamKey key = rounding_key(call);
-    std::atomic<bool> finite = true;
-    for_each_block(
-        call.execution, options_.blocks, values.size(),
-        [&](std::size_t block, std::size_t begin, std::size_t end) {
-          const std::uint32_t largest = loops.largest_magnitude(values.data() + begin, end - begin);
-          if (largest >= kInfinityBits) {
-            finite = false;
-            return;
-          }
-          norms[block] = options_.euclidean ? euclidean_norm(values.subspan(begin, end - begin))
-                                            : std::min(std::bit_cast<float>(largest), kNormMax);
-          write_levels(loops, values, begin, end, norms[block], key, packed);
-        });
+    bool finite = true;
+    const bool done = encoded_on_device(call, &CodecDevice::quantize, [&](DeviceLoops& device) {
+      const Result<std::uint32_t> largest =
+          device.encode_packed(options_.format(key), values, norms, packed);
+      finite = largest.ok() && *largest < kInfinityBits;
+      return largest.status();
+    });
+    if (!done) finite = encode_on_host(call.execution, values, key, norms, packed);
     if (!finite) return not_finite_error(values);
     seal_payload(call.execution, payload);
     return {};
   }
 
  private:
+  // Returns false if a value is not finite.
+  bool encode_on_host(const Execution& execution, std::span<const float> values, StreamKey key,
+                      float* norms, std::uint8_t* packed) const {
+    const Kernels& loops = kernels(execution.backend);
+    std::atomic<bool> finite = true;
+    for_each_block(execution, options_.blocks, values.size(),
+                   [&](std::size_t block, std::size_t begin, std::size_t end) {
+                     const std::uint32_t largest =
+                         loops.largest_magnitude(values.data() + begin, end - begin);
+                     if (largest >= kInfinityBits) {
+                       finite = false;
+                       return;
+                     }
+                     const auto x = values.subspan(begin, end - begin);
+                     norms[block] = options_.euclidean ? euclidean_norm(ordered_dot(x, x))
+                                                       : largest_norm(largest);
+                     write_levels(loops, values, begin, end, norms[block], key, packed);
+                   });
+    return finite;
+  }
+
   // An aggregate uses other draws than every agent's update. Otherwise the two roundings would not
   // be independent, and their sum would not be unbiased.
   static StreamKey rounding_key(const StageCall& call) {
@@ -102,16 +108,14 @@ class QsgdEncoder final : public Encoder {
   // Packs the levels of values[begin, end), which lie in one block.
   void write_levels(const Kernels& loops, std::span<const float> values, std::size_t begin,
                     std::size_t end, float norm, StreamKey key, std::uint8_t* packed) const {
-    const float levels_per_unit = level_scale(norm, options_.bits).levels_per_unit;
-    const auto most = static_cast<std::int8_t>(level_max(options_.bits));
+    const int most = level_max(options_.bits);
+    const float levels_per_unit = norm_scale(norm, most).levels_per_unit;
     for_each_stretch(begin, end, [&](std::size_t from, std::size_t to) {
       std::array<std::int8_t, kStretch> buffer;
       const auto levels = std::span(buffer).first(to - from);
       loops.to_random_levels(values.data() + from, to - from, levels_per_unit, key,
                              static_cast<std::uint32_t>(from), levels.data());
-      for (std::int8_t& level : levels) {
-        level = std::min(most, std::max(static_cast<std::int8_t>(-most), level));
-      }
+      for (std::int8_t& level : levels) level = clamp_to(level, most);
       pack_levels(levels, options_.bits, packed + packed_bytes(from, options_.bits));
     });
   }
@@ -156,26 +160,27 @@ class QsgdCodec final : public Codec {
     }
     const auto* const norms = reinterpret_cast<const float*>(open.body.data());
     const std::uint8_t* const packed = open.body.data() + options_.norm_bytes(sum.size());
-    const Kernels& loops = kernels(call.execution.backend);
-    std::atomic<bool> finite = true;
-    for_each_block(call.execution, options_.blocks, sum.size(),
-                   [&](std::size_t block, std::size_t begin, std::size_t end) {
-                     const float norm = norms[block];
-                     if (!(norm >= 0 && norm <= kNormMax)) {
-                       finite = false;
-                       return;
-                     }
-                     read_levels(loops, packed, begin, end, norm, sum);
-                   });
-    if (!finite) {
+    const std::span all_norms(norms, options_.blocks.blocks(sum.size()));
+    if (!std::ranges::all_of(all_norms, [](float x) { return x >= 0 && x <= kNormMax; })) {
       return not_addable_error(spec_ + " payload", "norms from 0 to 2^107",
                                "another, which no encoder writes");
     }
-    if (padding_is_zero(open.body, sum.size())) return {};
-    return Status(StatusCode::corrupt_data, {.what = spec_ + " payload",
-                                             .expected = "zero padding",
-                                             .got = "something else, which no encoder writes",
-                                             .remedy = "have the bucket sent again"});
+    if (!padding_is_zero(open.body, sum.size())) {
+      return Status(StatusCode::corrupt_data, {.what = spec_ + " payload",
+                                               .expected = "zero padding",
+                                               .got = "something else, which no encoder writes",
+                                               .remedy = "have the bucket sent again"});
+    }
+    const bool done = done_on_device(call, &CodecDevice::quantize, [&](DeviceLoops& device) {
+      return device.decode_packed(options_.format(), norms, packed, sum);
+    });
+    if (done) return {};
+    const Kernels& loops = kernels(call.execution.backend);
+    for_each_block(call.execution, options_.blocks, sum.size(),
+                   [&](std::size_t block, std::size_t begin, std::size_t end) {
+                     read_levels(loops, packed, begin, end, norms[block], sum);
+                   });
+    return {};
   }
 
  private:
@@ -187,7 +192,7 @@ class QsgdCodec final : public Codec {
 
   void read_levels(const Kernels& loops, const std::uint8_t* packed, std::size_t begin,
                    std::size_t end, float norm, std::span<float> sum) const {
-    const float step = level_scale(norm, options_.bits).step;
+    const float step = norm_scale(norm, level_max(options_.bits)).step;
     for_each_stretch(begin, end, [&](std::size_t from, std::size_t to) {
       std::array<std::int8_t, kStretch> buffer;
       const auto levels = std::span(buffer).first(to - from);

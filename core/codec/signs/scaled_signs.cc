@@ -3,14 +3,15 @@
 // uses the mean of each sign.
 //
 //   body: positive and negative magnitude of every block, f32 each; then the sign bits
-#include <array>
 #include <atomic>
 #include <cmath>
 
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
+#include "core/codec/signs/device_loops.h"
 #include "core/codec/signs/families.h"
 #include "core/codec/signs/sign_bits.h"
 #include "core/codec/simd/ordered_sum.h"
@@ -19,12 +20,6 @@ namespace tributary::signs {
 namespace {
 
 constexpr Stage kScaledSignStages[] = {{"signs", Combine::gather}};
-
-// The decoded magnitudes of a block's positive and negative values. Neither has a sign bit.
-struct Worth {
-  float positive;
-  float negative;
-};
 
 // Sums of magnitudes and counts, by sign. The sums are in double, so that they cannot overflow.
 struct SignSums {
@@ -54,29 +49,18 @@ SignSums sums_of(std::span<const float> values) {
   return sums;
 }
 
-float mean(double sum, std::size_t count) {
-  return count == 0 ? 0.0f : static_cast<float>(sum / static_cast<double>(count));
-}
-
-Worth mean_magnitude(std::span<const float> values) {
+Worth worth_of(WorthRule rule, std::span<const float> values) {
   const SignSums sums = sums_of(values);
-  const float both = mean(sums.positive + sums.negative, values.size());
-  return {both, both};
+  return rule == WorthRule::mean_magnitude
+             ? mean_magnitude(sums.positive, sums.negative, values.size())
+             : means_by_sign(sums.positive, sums.negative, sums.negatives, values.size());
 }
-
-Worth means_by_sign(std::span<const float> values) {
-  const SignSums sums = sums_of(values);
-  return {mean(sums.positive, values.size() - sums.negatives), mean(sums.negative, sums.negatives)};
-}
-
-// Computes the magnitudes of a block.
-using Rule = Worth (*)(std::span<const float> values);
 
 class ScaledSignsCodec final : public Codec {
  public:
-  ScaledSignsCodec(std::string_view name, Rule worth_of, const Params& params)
+  ScaledSignsCodec(std::string_view name, WorthRule rule, const Params& params)
       : spec_(params.canonical(name)),
-        rule_(worth_of),
+        rule_(rule),
         block_(static_cast<std::size_t>(params.integer("block"))) {}
 
   const std::string& spec() const override { return spec_; }
@@ -94,7 +78,8 @@ class ScaledSignsCodec final : public Codec {
   std::size_t worth_bytes(std::size_t values) const {
     return (values + block_ - 1) / block_ * sizeof(Worth);
   }
-  Rule rule() const { return rule_; }
+  WorthRule rule() const { return rule_; }
+  std::uint32_t block() const { return static_cast<std::uint32_t>(block_); }
 
   // Calls body(block, begin, end) for every block. Chunks may run in parallel; the block size
   // divides kChunkValues, so a chunk contains whole blocks and whole bytes of sign bits.
@@ -110,7 +95,7 @@ class ScaledSignsCodec final : public Codec {
 
  private:
   const std::string spec_;
-  const Rule rule_;
+  const WorthRule rule_;
   const std::size_t block_;
 };
 
@@ -127,20 +112,34 @@ class ScaledSignsEncoder final : public Encoder {
                       worth_bytes + sign_bytes(values.size()), payload);
     auto* const worths = reinterpret_cast<Worth*>(body.data());
     std::uint8_t* const bits = body.data() + worth_bytes;
-    // Threads only ever set it to false, so the order of their writes does not matter.
-    std::atomic<bool> finite = true;
-    codec_.for_each_block(call.execution, values.size(),
-                          [&](std::size_t block, std::size_t begin, std::size_t end) {
-                            const auto part = values.subspan(begin, end - begin);
-                            if (!pack_signs(part, bits + begin / 8)) finite = false;
-                            worths[block] = codec_.rule()(part);
-                          });
+    bool finite = true;
+    const bool done = encoded_on_device(call, &CodecDevice::signs, [&](DeviceLoops& device) {
+      const Result<std::uint32_t> largest =
+          device.encode_scaled_signs(codec_.rule(), codec_.block(), values, worths, bits);
+      finite = largest.ok() && is_finite(*largest);
+      return largest.status();
+    });
+    if (!done) finite = encode_on_host(call.execution, values, worths, bits);
     if (!finite) return not_finite_error(values);
     seal_payload(call.execution, payload);
     return {};
   }
 
  private:
+  // Returns false if any value is NaN or Inf.
+  bool encode_on_host(const Execution& execution, std::span<const float> values, Worth* worths,
+                      std::uint8_t* bits) const {
+    // Threads only ever set it to false, so the order of their writes does not matter.
+    std::atomic<bool> finite = true;
+    codec_.for_each_block(execution, values.size(),
+                          [&](std::size_t block, std::size_t begin, std::size_t end) {
+                            const auto part = values.subspan(begin, end - begin);
+                            if (!pack_signs(part, bits + begin / 8)) finite = false;
+                            worths[block] = worth_of(codec_.rule(), part);
+                          });
+    return finite;
+  }
+
   const ScaledSignsCodec& codec_;
 };
 
@@ -156,39 +155,41 @@ Status ScaledSignsCodec::decode(const StageCall& call, ByteSpan payload,
   if (open.body.size() != worths_end + sign_bytes(sum.size())) {
     return wrong_body_size(spec_, worths_end + sign_bytes(sum.size()), open.body.size());
   }
-  const auto* const worths = reinterpret_cast<const Worth*>(open.body.data());
-  const std::uint8_t* const bits = open.body.data() + worths_end;
-  const float limit = addend_max(call, open.header.contributors);
-  std::atomic<bool> finite = true;
-  for_each_block(call.execution, sum.size(),
-                 [&](std::size_t block, std::size_t begin, std::size_t end) {
-                   const Worth& worth = worths[block];
-                   if (!within_magnitude(std::array{worth.positive, worth.negative}, limit)) {
-                     finite = false;
-                   }
-                   unpack_signs(bits + begin / 8, worth.positive, -worth.negative,
-                                sum.subspan(begin, end - begin));
-                 });
-  if (!finite) {
+  const auto* const magnitudes = reinterpret_cast<const float*>(open.body.data());
+  if (!within_magnitude({magnitudes, worths_end / sizeof(float)},
+                        addend_max(call, open.header.contributors))) {
     return beyond_addend_error("magnitudes of the " + spec_ + " payload", call,
                                open.header.contributors);
   }
-  if (padding_is_zero(open.body, sum.size())) return {};
-  return Status(StatusCode::corrupt_data, {.what = spec_ + " payload",
-                                           .expected = "zero padding",
-                                           .got = "something else, which no encoder writes",
-                                           .remedy = "have the bucket sent again"});
+  if (!padding_is_zero(open.body, sum.size())) {
+    return Status(StatusCode::corrupt_data, {.what = spec_ + " payload",
+                                             .expected = "zero padding",
+                                             .got = "something else, which no encoder writes",
+                                             .remedy = "have the bucket sent again"});
+  }
+  const auto* const worths = reinterpret_cast<const Worth*>(open.body.data());
+  const std::uint8_t* const bits = open.body.data() + worths_end;
+  const bool done = done_on_device(call, &CodecDevice::signs, [&](DeviceLoops& device) {
+    return device.decode_scaled_signs(block(), worths, bits, sum);
+  });
+  if (done) return {};
+  for_each_block(call.execution, sum.size(),
+                 [&](std::size_t block, std::size_t begin, std::size_t end) {
+                   unpack_signs(bits + begin / 8, worths[block].positive, -worths[block].negative,
+                                sum.subspan(begin, end - begin));
+                 });
+  return {};
 }
 
 }  // namespace
 
 Result<std::unique_ptr<Codec>> make_ef_signsgd(const Params& params) {
   return std::unique_ptr<Codec>(
-      std::make_unique<ScaledSignsCodec>("ef_signsgd", mean_magnitude, params));
+      std::make_unique<ScaledSignsCodec>("ef_signsgd", WorthRule::mean_magnitude, params));
 }
 Result<std::unique_ptr<Codec>> make_onebit(const Params& params) {
   return std::unique_ptr<Codec>(
-      std::make_unique<ScaledSignsCodec>("onebit", means_by_sign, params));
+      std::make_unique<ScaledSignsCodec>("onebit", WorthRule::means_by_sign, params));
 }
 
 }  // namespace tributary::signs

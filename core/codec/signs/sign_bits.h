@@ -10,14 +10,15 @@
 #include <span>
 
 #include "core/base/bytes/bytes.h"
+#include "core/codec/signs/elements.h"
 
 namespace tributary::signs {
 
 // Number of bytes for the signs of `values` values.
 constexpr std::size_t sign_bytes(std::size_t values) { return (values + 7) / 8; }
 
-// 1 for a set sign bit, also that of -0 and NaN; otherwise 0.
-inline std::uint32_t sign_of(float x) { return std::bit_cast<std::uint32_t>(x) >> 31; }
+// Whether the largest magnitude of some values, as bits, is that of a number.
+constexpr bool is_finite(std::uint32_t largest) { return largest < 0x7f800000u; }
 
 // Writes the sign bits; unused bits of the last byte are zero. Returns false if any value is NaN or
 // Inf.
@@ -39,7 +40,7 @@ inline bool pack_signs(std::span<const float> values, std::uint8_t* bits) {
     bits[i / 8] = static_cast<std::uint8_t>(bits[i / 8] | (pattern >> 31) << (i % 8));
     largest = std::max(largest, pattern & 0x7fffffffu);
   }
-  return largest < 0x7f800000u;
+  return is_finite(largest);
 }
 
 // Sets values[i] to `negative` if bit i is set, and otherwise to `positive`.

@@ -9,8 +9,10 @@
 
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
+#include "core/codec/signs/device_loops.h"
 #include "core/codec/signs/families.h"
 #include "core/codec/signs/sign_bits.h"
 
@@ -131,18 +133,31 @@ class VoteEncoder final : public Encoder {
                        .layout = kSigns,
                        .values = static_cast<std::uint32_t>(values.size())},
                       sign_bytes(values.size()), payload);
-    std::atomic<bool> finite = true;
-    for_each_chunk(call.execution, values.size(), kChunkValues,
-                   [&](std::size_t, std::size_t begin, std::size_t end) {
-                     const auto part = values.subspan(begin, end - begin);
-                     if (!pack_signs(part, body.data() + begin / 8)) finite = false;
-                   });
+    bool finite = true;
+    const bool done = encoded_on_device(call, &CodecDevice::signs, [&](DeviceLoops& device) {
+      const Result<std::uint32_t> largest = device.encode_signs(values, body.data());
+      finite = largest.ok() && is_finite(*largest);
+      return largest.status();
+    });
+    if (!done) finite = encode_on_host(call.execution, values, body.data());
     if (!finite) return not_finite_error(values);
     seal_payload(call.execution, payload);
     return {};
   }
 
  private:
+  // Returns false if any value is NaN or Inf.
+  static bool encode_on_host(const Execution& execution, std::span<const float> values,
+                             std::uint8_t* bits) {
+    std::atomic<bool> finite = true;
+    for_each_chunk(execution, values.size(), kChunkValues,
+                   [&](std::size_t, std::size_t begin, std::size_t end) {
+                     const auto part = values.subspan(begin, end - begin);
+                     if (!pack_signs(part, bits + begin / 8)) finite = false;
+                   });
+    return finite;
+  }
+
   const Codec& codec_;
 };
 
@@ -175,6 +190,7 @@ class VoteCodec final : public Codec {
                      open_payload_of(*this, 0, sum.size(), call.execution, payload));
     TRIBUTARY_TRY(check_votes(open));
     const float step = scale_ * static_cast<float>(open.header.contributors);
+    if (decode_on_device(call, open, step, sum)) return {};
     for_each_chunk(call.execution, sum.size(), kChunkValues,
                    [&](std::size_t, std::size_t begin, std::size_t end) {
                      decode_chunk(open, begin, step, sum.subspan(begin, end - begin));
@@ -183,6 +199,20 @@ class VoteCodec final : public Codec {
   }
 
  private:
+  // Returns false if the host must decode.
+  static bool decode_on_device(const StageCall& call, const OpenPayload& open, float step,
+                               std::span<float> sum) {
+    return done_on_device(call, &CodecDevice::signs, [&](DeviceLoops& device) {
+      if (open.header.layout == kSigns) return device.decode_signs(open.body.data(), step, sum);
+      Status status;
+      visit_counts(open.header.layout, open.body.data(), [&](const auto* counts) {
+        status = device.decode_votes(std::span(counts, sum.size()), open.header.contributors, step,
+                                     sum.data());
+      });
+      return status;
+    });
+  }
+
   static void decode_chunk(const OpenPayload& open, std::size_t begin, float step,
                            std::span<float> sum) {
     if (open.header.layout == kSigns) {
@@ -192,9 +222,7 @@ class VoteCodec final : public Codec {
     const std::uint32_t voters = open.header.contributors;
     visit_counts(open.header.layout, open.body.data(), [&](const auto* counts) {
       for (std::size_t i = 0; i < sum.size(); ++i) {
-        const std::uint32_t minus = counts[begin + i];
-        const std::uint32_t plus = voters - minus;
-        sum[i] = plus > minus ? step : plus < minus ? -step : 0.0f;
+        sum[i] = step_of_vote(counts[begin + i], voters, step);
       }
     });
   }

@@ -11,7 +11,11 @@
 
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/aggregate/gather.h"
+#include "core/codec/device/codec_device.h"
+#include "core/codec/finite.h"
 #include "core/codec/sparse/aggregators.h"
+#include "core/codec/sparse/device/call_selector.h"
+#include "core/codec/sparse/elements.h"
 #include "core/codec/sparse/families.h"
 #include "core/codec/sparse/indices/random_places.h"
 #include "core/codec/sparse/select.h"
@@ -45,7 +49,7 @@ class AgreedPlacesCodec : public Codec {
                      open_payload_of(*this, last_stage(), sum.size(), call.execution, payload));
     TRIBUTARY_ASSIGN(const std::span<const float> values,
                      read_value_sums(call.execution, open, places.size()));
-    scatter(call.execution, places, values.data(), sum);
+    scatter_in_call(call, places, values.data(), sum);
     return {};
   }
 
@@ -63,9 +67,10 @@ class AgreedPlacesCodec : public Codec {
   const std::span<const Stage> stages_;
 };
 
-// Encodes the last stage, which is the same for all of these codecs.
+// Encodes the last stage, which is the same for all of these codecs. `checked`: an earlier stage
+// has refused NaN and Inf.
 Status encode_values(const AgreedPlacesCodec& codec, const StageCall& call,
-                     std::span<const float> values, Bytes& payload) {
+                     std::span<const float> values, bool checked, Bytes& payload) {
   IndexVector places;
   TRIBUTARY_TRY(codec.read_places(call, values.size(), places));
   const MutableByteSpan body =
@@ -74,7 +79,20 @@ Status encode_values(const AgreedPlacesCodec& codec, const StageCall& call,
                      .contributors = call.contributors,
                      .values = static_cast<std::uint32_t>(values.size())},
                     places.size() * sizeof(float), payload);
-  pick(call.execution, places, values, reinterpret_cast<float*>(body.data()));
+  auto* const picked = reinterpret_cast<float*>(body.data());
+  std::uint32_t largest = 0;
+  const bool done =
+      encoded_on_device(call, &CodecDevice::sparse, [&](DeviceLoops& device) -> Status {
+        TRIBUTARY_ASSIGN(largest, device.pick(places, values, picked));
+        return {};
+      });
+  if (largest >= kInfinityBits) return not_finite_error(values);
+  if (!done) {
+    if (!checked) {
+      TRIBUTARY_TRY(check_finite(call.execution, values));
+    }
+    pick(call.execution, places, values, picked);
+  }
   seal_payload(call.execution, payload);
   return {};
 }
@@ -106,8 +124,7 @@ class RandkEncoder final : public Encoder {
   explicit RandkEncoder(const RandkCodec& codec) : codec_(codec) {}
 
   Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
-    TRIBUTARY_TRY(check_finite(call.execution, values));
-    return encode_values(codec_, call, values, payload);
+    return encode_values(codec_, call, values, false, payload);
   }
 
  private:
@@ -179,7 +196,9 @@ class ArTopkEncoder final : public Encoder {
   explicit ArTopkEncoder(const ArTopkCodec& codec) : codec_(codec) {}
 
   Status encode(const StageCall& call, std::span<const float> values, Bytes& payload) override {
-    if (call.stage() == codec_.last_stage()) return encode_values(codec_, call, values, payload);
+    if (call.stage() == codec_.last_stage()) {
+      return encode_values(codec_, call, values, true, payload);
+    }
     if (call.stage() == codec_.index_stage()) return encode_indices(call, values, payload);
     return encode_energy(call, values, payload);
   }
@@ -192,7 +211,9 @@ class ArTopkEncoder final : public Encoder {
   }
 
   Status select(const StageCall& call, std::span<const float> values) {
-    TRIBUTARY_ASSIGN(selected_, selector_.top(call.execution, values, codec_.kept(values.size())));
+    TRIBUTARY_ASSIGN(const Selection selection,
+                     selector_.top(call, values, codec_.kept(values.size())));
+    selected_ = selection.indices;
     return {};
   }
 
@@ -222,7 +243,7 @@ class ArTopkEncoder final : public Encoder {
   }
 
   const ArTopkCodec& codec_;
-  Selector selector_;
+  CallSelector selector_;
   std::span<const std::uint32_t> selected_;  // points into selector_
 };
 

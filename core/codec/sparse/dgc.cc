@@ -57,10 +57,10 @@ class DgcEncoder final : public OwnPlacesEncoder {
                          .correct_momentum(values.data() + begin, end - begin, options_.momentum,
                                            velocity_.data() + begin, accumulated_.data() + begin);
                    });
-    TRIBUTARY_ASSIGN(const std::span<const std::uint32_t> places, select(call, accumulated_));
+    TRIBUTARY_ASSIGN(const Selection selection, select(call, accumulated_));
     // settle() masks these indices if the round is committed.
-    sent_.assign(places.begin(), places.end());
-    send(call, places, accumulated_, payload);
+    sent_.assign(selection.indices.begin(), selection.indices.end());
+    send(call, selection, accumulated_, payload);
     return {};
   }
 
@@ -72,20 +72,19 @@ class DgcEncoder final : public OwnPlacesEncoder {
   }
 
  private:
-  Selector::Indices select(const StageCall& call, std::span<const float> values) override {
+  Result<Selection> select(const StageCall& call, std::span<const float> values) override {
     const double share = share_kept(share_in_round(options_, call.round.round), call);
-    const std::uint32_t threshold =
-        sampled_threshold(call.execution, values, share,
-                          sample_size(options_.sample, values.size()), sample_stream(call.round));
-    return selector_.at_least_up_to(call.execution, values, threshold,
-                                    kept_of(share, values.size()));
+    return selector_.sampled(
+        call, values,
+        sampled_rank(options_.sample, values.size(), share, sample_stream(call.round)),
+        kept_of(share, values.size()));
   }
 
   const DgcOptions options_;
   FloatVector velocity_;
   FloatVector accumulated_;
   IndexVector sent_;
-  Selector selector_;
+  CallSelector selector_;
 };
 
 class DgcCodec final : public OwnPlacesCodec {

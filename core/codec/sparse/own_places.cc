@@ -21,24 +21,26 @@ class TopkEncoder final : public OwnPlacesEncoder {
       : OwnPlacesEncoder(codec, IndexChoice::smallest), ratio_(ratio), by_layer_(by_layer) {}
 
  private:
-  Selector::Indices select(const StageCall& call, std::span<const float> values) override {
+  Result<Selection> select(const StageCall& call, std::span<const float> values) override {
     if (by_layer_ && !call.round.layers.empty()) return select_by_layer(call, values);
-    return selector_.top(call.execution, values, kept_of(share_kept(ratio_, call), values.size()));
+    return selector_.top(call, values, kept_of(share_kept(ratio_, call), values.size()));
   }
 
-  Selector::Indices select_by_layer(const StageCall& call, std::span<const float> values) {
+  // On the host: layers may begin at any index, and a device reads aligned groups of values.
+  Result<Selection> select_by_layer(const StageCall& call, std::span<const float> values) {
     TRIBUTARY_TRY(check_layers(call.round.layers, values.size()));
     TRIBUTARY_TRY(check_finite(call.execution, values));  // an error must name the index
     places_.clear();
     const double ratio = share_kept(ratio_, call);
     // Layers are in ascending order, so the concatenated indices are ascending.
     for (const LayerRun& layer : call.round.layers) {
-      TRIBUTARY_ASSIGN(const std::span<const std::uint32_t> places,
-                       selector_.top(call.execution, values.subspan(layer.offset, layer.count),
-                                     kept_of(ratio, layer.count)));
+      TRIBUTARY_ASSIGN(
+          const std::span<const std::uint32_t> places,
+          layer_selector_.top(call.execution, values.subspan(layer.offset, layer.count),
+                              kept_of(ratio, layer.count)));
       for (const std::uint32_t place : places) places_.push_back(layer.offset + place);
     }
-    return std::span<const std::uint32_t>(places_);
+    return Selection{.indices = places_};
   }
 
   // The sum is 64 bits wide, so that hostile counts cannot overflow it.
@@ -58,7 +60,8 @@ class TopkEncoder final : public OwnPlacesEncoder {
 
   const double ratio_;
   const bool by_layer_;
-  Selector selector_;
+  CallSelector selector_;
+  Selector layer_selector_;
   IndexVector places_;
 };
 
@@ -86,14 +89,14 @@ class MstopkEncoder final : public OwnPlacesEncoder {
       : OwnPlacesEncoder(codec, IndexChoice::smallest), ratio_(ratio), bisections_(bisections) {}
 
  private:
-  Selector::Indices select(const StageCall& call, std::span<const float> values) override {
-    return selector_.bisected(call.execution, values,
-                              kept_of(share_kept(ratio_, call), values.size()), bisections_);
+  Result<Selection> select(const StageCall& call, std::span<const float> values) override {
+    return selector_.bisected(call, values, kept_of(share_kept(ratio_, call), values.size()),
+                              bisections_);
   }
 
   const double ratio_;
   const unsigned bisections_;
-  Selector selector_;
+  CallSelector selector_;
 };
 
 class MstopkCodec final : public OwnPlacesCodec {
@@ -119,16 +122,16 @@ class ThresholdEncoder final : public OwnPlacesEncoder {
       : OwnPlacesEncoder(codec, IndexChoice::bitmap), keep_(keep), sample_(sample) {}
 
  private:
-  Selector::Indices select(const StageCall& call, std::span<const float> values) override {
-    const std::uint32_t threshold =
-        sampled_threshold(call.execution, values, share_kept(keep_, call),
-                          sample_size(sample_, values.size()), sample_stream(call.round));
-    return selector_.at_least(call.execution, values, threshold);
+  Result<Selection> select(const StageCall& call, std::span<const float> values) override {
+    return selector_.sampled(
+        call, values,
+        sampled_rank(sample_, values.size(), share_kept(keep_, call), sample_stream(call.round)),
+        std::nullopt);
   }
 
   const double keep_;
   const double sample_;
-  Selector selector_;
+  CallSelector selector_;
 };
 
 class ThresholdCodec final : public OwnPlacesCodec {
@@ -165,7 +168,7 @@ Status OwnPlacesCodec::read(const StageCall& call, ByteSpan payload, std::size_t
 Status OwnPlacesCodec::decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const {
   SparseValues sparse;
   TRIBUTARY_TRY(read(call, payload, sum.size(), sparse));
-  scatter(call.execution, sparse.indices, sparse.values.data(), sum);
+  scatter_in_call(call, sparse.indices, sparse.values.data(), sum);
   return {};
 }
 
@@ -186,18 +189,22 @@ Status OwnPlacesCodec::decode_add(const StageCall& call, ByteSpan payload, std::
 
 Status OwnPlacesEncoder::encode(const StageCall& call, std::span<const float> values,
                                 Bytes& payload) {
-  TRIBUTARY_ASSIGN(const std::span<const std::uint32_t> places, select(call, values));
-  send(call, places, values, payload);
+  TRIBUTARY_ASSIGN(const Selection selection, select(call, values));
+  send(call, selection, values, payload);
   return {};
 }
 
-void OwnPlacesEncoder::send(const StageCall& call, std::span<const std::uint32_t> places,
+void OwnPlacesEncoder::send(const StageCall& call, const Selection& selection,
                             std::span<const float> values, Bytes& payload) const {
-  write_sparse_values(call.execution,
-                      {.spec = codec_.spec(),
-                       .contributors = call.contributors,
-                       .values = static_cast<std::uint32_t>(values.size())},
-                      choice_, places, values, payload);
+  const PayloadHeader header = {.spec = codec_.spec(),
+                                .contributors = call.contributors,
+                                .values = static_cast<std::uint32_t>(values.size())};
+  if (selection.values.empty()) {
+    write_sparse_values(call.execution, header, choice_, selection.indices, values, payload);
+  } else {
+    write_picked_values(call.execution, header, choice_, selection.indices, selection.values,
+                        payload);
+  }
   seal_payload(call.execution, payload);
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "core/codec/codec.h"
+#include "core/codec/sparse/device/call_selector.h"
 #include "core/codec/sparse/select.h"
 #include "core/codec/sparse/sparse_body.h"
 
@@ -48,13 +49,12 @@ class OwnPlacesEncoder : public Encoder {
  protected:
   OwnPlacesEncoder(const Codec& codec, IndexChoice choice) : codec_(codec), choice_(choice) {}
 
-  // Returns the indices to send; they are valid until the next selection. Refuses NaN and Inf
-  // (not_finite).
-  virtual Selector::Indices select(const StageCall& call, std::span<const float> values) = 0;
+  // Returns the values to send, valid until the next selection. Refuses NaN and Inf (not_finite).
+  virtual Result<Selection> select(const StageCall& call, std::span<const float> values) = 0;
 
-  // Writes the payload with the values at `places`.
-  void send(const StageCall& call, std::span<const std::uint32_t> places,
-            std::span<const float> values, Bytes& payload) const;
+  // Writes the payload with the selected ones of `values`.
+  void send(const StageCall& call, const Selection& selection, std::span<const float> values,
+            Bytes& payload) const;
 
  private:
   const Codec& codec_;

@@ -295,27 +295,29 @@ std::size_t sample_size(double fraction, std::size_t values) {
   return std::min(std::max(samples, kSamplesMin), values);
 }
 
-std::uint32_t sampled_threshold(const Execution& execution, std::span<const float> values,
-                                double ratio, std::size_t samples, StreamKey key) {
-  assert(samples <= values.size());
-  if (samples == 0) return 0;
-  RawVector<std::uint32_t> sample(samples);
-  const auto part_begin = [&](std::size_t part) {
-    return std::uint64_t{part} * values.size() / samples;
-  };
-  for_each_chunk(execution, samples, kChunkValues,
-                 [&](std::size_t, std::size_t first, std::size_t last) {
-                   for (std::size_t part = first; part < last; ++part) {
-                     const std::uint64_t begin = part_begin(part);
-                     const std::uint64_t part_values = part_begin(part + 1) - begin;
-                     const std::uint32_t bits = random_bits(key, static_cast<std::uint32_t>(part));
-                     sample[part] = magnitude_bits(values[begin + (part_values * bits >> 32)]);
-                   }
-                 });
-  const double rank = std::clamp(std::ceil(ratio * static_cast<double>(samples)), 1.0,
-                                 static_cast<double>(samples));
-  return magnitude_of_rank(execution, std::span<const std::uint32_t>(sample),
-                           static_cast<std::uint64_t>(rank))
+SampledRank sampled_rank(double fraction, std::size_t values, double ratio, StreamKey key) {
+  const std::size_t count = sample_size(fraction, values);
+  const double rank = count == 0 ? 0.0
+                                 : std::clamp(std::ceil(ratio * static_cast<double>(count)), 1.0,
+                                              static_cast<double>(count));
+  return {.count = static_cast<std::uint32_t>(count),
+          .rank = static_cast<std::uint32_t>(rank),
+          .key = key};
+}
+
+std::uint32_t sampled_magnitude(const Execution& execution, std::span<const float> values,
+                                const SampledRank& sample) {
+  assert(sample.count <= values.size());
+  if (sample.count == 0) return 0;
+  RawVector<std::uint32_t> magnitudes(sample.count);
+  for_each_chunk(
+      execution, sample.count, kChunkValues, [&](std::size_t, std::size_t first, std::size_t last) {
+        for (std::size_t part = first; part < last; ++part) {
+          magnitudes[part] = magnitude_bits(
+              values[sampled_index(sample, values.size(), static_cast<std::uint32_t>(part))]);
+        }
+      });
+  return magnitude_of_rank(execution, std::span<const std::uint32_t>(magnitudes), sample.rank)
       .magnitude;
 }
 

@@ -14,6 +14,7 @@
 
 #include "core/base/random.h"
 #include "core/codec/codec.h"
+#include "core/codec/sparse/elements.h"
 #include "core/codec/sparse/indices/indices.h"
 
 namespace tributary::sparse {
@@ -77,10 +78,12 @@ class Selector {
 // threshold too noisy, and at most all.
 std::size_t sample_size(double fraction, std::size_t values);
 
-// Returns the magnitude that the fraction `ratio` of a sample reaches. The sample has one value
-// from each of `samples` equal parts of the bucket, drawn from the stream `key`. Requires samples
-// <= values.size().
-std::uint32_t sampled_threshold(const Execution& execution, std::span<const float> values,
-                                double ratio, std::size_t samples, StreamKey key);
+// The sample of sample_size(fraction, values), and the rank that the fraction `ratio` of it
+// reaches.
+SampledRank sampled_rank(double fraction, std::size_t values, double ratio, StreamKey key);
+
+// Returns the magnitude of the rank; 0 if the sample is empty. Requires count <= values.size().
+std::uint32_t sampled_magnitude(const Execution& execution, std::span<const float> values,
+                                const SampledRank& sample);
 
 }  // namespace tributary::sparse

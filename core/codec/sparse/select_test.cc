@@ -205,9 +205,12 @@ TEST(Selector, AThresholdTakesAllThatReachItButNoZeros) {
 TEST(SampledThreshold, IsExactForTheWholeBucket) {
   const FloatVector x = update(Pattern::normal, 1000, 0);
   const Places sorted = sorted_places(x);
-  EXPECT_EQ(sampled_threshold({}, x, 0.05, 1000, {1, 2}), magnitude_bits(x[sorted[49]]));
-  EXPECT_EQ(sampled_threshold({}, x, 1, 1000, {1, 2}), magnitude_bits(x[sorted[999]]));
-  EXPECT_EQ(sampled_threshold({}, {}, 0.5, 0, {1, 2}), 0u);
+  const auto magnitude = [](const FloatVector& of, double ratio) {
+    return sampled_magnitude({}, of, sampled_rank(1, of.size(), ratio, {1, 2}));
+  };
+  EXPECT_EQ(magnitude(x, 0.05), magnitude_bits(x[sorted[49]]));
+  EXPECT_EQ(magnitude(x, 1), magnitude_bits(x[sorted[999]]));
+  EXPECT_EQ(magnitude({}, 0.5), 0u);
 }
 
 // The share that reaches a threshold from s samples has a standard deviation of sqrt(p (1 - p) /
@@ -220,7 +223,10 @@ TEST(SampledThreshold, IsNearForASample) {
   for (const double share : {0.05, 0.25}) {
     const double deviation = std::sqrt(share * (1 - share) / kSamples);
     for (std::uint32_t seed = 0; seed < 5; ++seed) {
-      const std::uint32_t threshold = sampled_threshold({}, x, share, kSamples, {seed, 9});
+      const SampledRank sample =
+          sampled_rank(static_cast<double>(kSamples) / kSize, kSize, share, {seed, 9});
+      EXPECT_EQ(sample.count, kSamples);
+      const std::uint32_t threshold = sampled_magnitude({}, x, sample);
       const auto kept = static_cast<double>(taken(selector.at_least({}, x, threshold)).size());
       EXPECT_NEAR(kept / kSize, share, 4 * deviation);
     }

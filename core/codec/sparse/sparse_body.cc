@@ -4,7 +4,9 @@
 
 #include <cstring>
 
+#include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
+#include "core/codec/sparse/device/device_loops.h"
 #include "core/codec/sparse/select.h"
 
 namespace tributary::sparse {
@@ -37,18 +39,43 @@ float* values_of(MutableByteSpan body) {
 }
 
 // Writes the whole bucket with zeros for the values that were not selected.
+template <typename ValueAt>
 void write_all_values(const Execution& execution, const PayloadHeader& header,
-                      std::span<const std::uint32_t> indices, std::span<const float> values,
+                      std::span<const std::uint32_t> indices, const ValueAt& value_at,
                       Bytes& payload) {
   const MutableByteSpan body =
-      start_payload(header, kCountBytes + values.size() * sizeof(float), payload);
-  put_count(values.size(), body);
+      start_payload(header, kCountBytes + header.values * sizeof(float), payload);
+  put_count(header.values, body);
   float* const out = values_of(body);
-  for_each_range(execution, indices, values.size(),
+  for_each_range(execution, indices, header.values,
                  [&](std::size_t begin, std::size_t end, std::size_t first, std::size_t last) {
                    std::memset(out + begin, 0, (end - begin) * sizeof(float));
-                   for (std::size_t i = first; i < last; ++i) out[indices[i]] = values[indices[i]];
+                   for (std::size_t i = first; i < last; ++i) out[indices[i]] = value_at(i);
                  });
+}
+
+// value_at(i) is the value at indices[i].
+template <typename ValueAt>
+void write_values(const Execution& execution, PayloadHeader header, IndexChoice choice,
+                  std::span<const std::uint32_t> indices, const ValueAt& value_at, Bytes& payload) {
+  const std::size_t values = header.values;
+  const IndexPlan plan = choice == IndexChoice::bitmap ? bitmap_plan(values)
+                                                       : smallest_plan(execution, indices, values);
+  // A body with many indices may be larger than all values without indices.
+  const std::size_t sparse_bytes = indices.size() * sizeof(float) + plan.bytes;
+  if (choice == IndexChoice::smallest && values * sizeof(float) <= sparse_bytes) {
+    header.layout = static_cast<std::uint8_t>(IndexLayout::all);
+    return write_all_values(execution, header, indices, value_at, payload);
+  }
+  header.layout = static_cast<std::uint8_t>(plan.layout);
+  const MutableByteSpan body = start_payload(header, kCountBytes + sparse_bytes, payload);
+  put_count(indices.size(), body);
+  float* const out = values_of(body);
+  for_each_chunk(execution, indices.size(), kChunkValues,
+                 [&](std::size_t, std::size_t begin, std::size_t end) {
+                   for (std::size_t i = begin; i < end; ++i) out[i] = value_at(i);
+                 });
+  write_indices(execution, plan, indices, values, body.last(plan.bytes));
 }
 
 }  // namespace
@@ -56,20 +83,16 @@ void write_all_values(const Execution& execution, const PayloadHeader& header,
 void write_sparse_values(const Execution& execution, PayloadHeader header, IndexChoice choice,
                          std::span<const std::uint32_t> indices, std::span<const float> values,
                          Bytes& payload) {
-  const IndexPlan plan = choice == IndexChoice::bitmap
-                             ? bitmap_plan(values.size())
-                             : smallest_plan(execution, indices, values.size());
-  // A body with many indices may be larger than all values without indices.
-  const std::size_t sparse_bytes = indices.size() * sizeof(float) + plan.bytes;
-  if (choice == IndexChoice::smallest && values.size() * sizeof(float) <= sparse_bytes) {
-    header.layout = static_cast<std::uint8_t>(IndexLayout::all);
-    return write_all_values(execution, header, indices, values, payload);
-  }
-  header.layout = static_cast<std::uint8_t>(plan.layout);
-  const MutableByteSpan body = start_payload(header, kCountBytes + sparse_bytes, payload);
-  put_count(indices.size(), body);
-  pick(execution, indices, values, values_of(body));
-  write_indices(execution, plan, indices, values.size(), body.last(plan.bytes));
+  write_values(
+      execution, header, choice, indices, [&](std::size_t i) { return values[indices[i]]; },
+      payload);
+}
+
+void write_picked_values(const Execution& execution, PayloadHeader header, IndexChoice choice,
+                         std::span<const std::uint32_t> indices, std::span<const float> picked,
+                         Bytes& payload) {
+  write_values(
+      execution, header, choice, indices, [&](std::size_t i) { return picked[i]; }, payload);
 }
 
 // The count is checked against the bucket, and the body's size against the count, before anything
@@ -118,6 +141,14 @@ void scatter(const Execution& execution, std::span<const std::uint32_t> indices,
                    std::memset(out.data() + begin, 0, (end - begin) * sizeof(float));
                    for (std::size_t i = first; i < last; ++i) out[indices[i]] = values[i];
                  });
+}
+
+void scatter_in_call(const StageCall& call, std::span<const std::uint32_t> indices,
+                     const float* values, std::span<float> out) {
+  const bool done = done_on_device(call, &CodecDevice::sparse, [&](DeviceLoops& device) {
+    return device.scatter(indices, values, out);
+  });
+  if (!done) scatter(call.execution, indices, values, out);
 }
 
 Status check_finite_body(const Execution& execution, std::span<const float> values) {

@@ -30,6 +30,12 @@ void write_sparse_values(const Execution& execution, PayloadHeader header, Index
                          std::span<const std::uint32_t> indices, std::span<const float> values,
                          Bytes& payload);
 
+// Does the same with the selected values alone: picked[i] is the value at indices[i]. header.values
+// is the size of the bucket.
+void write_picked_values(const Execution& execution, PayloadHeader header, IndexChoice choice,
+                         std::span<const std::uint32_t> indices, std::span<const float> picked,
+                         Bytes& payload);
+
 // A sparse body after it was read.
 struct SparseValues {
   IndexVector indices;
@@ -55,6 +61,10 @@ void pick(const Execution& execution, std::span<const std::uint32_t> indices,
 // Sets all of `out` to zero, except for the given values at their indices.
 void scatter(const Execution& execution, std::span<const std::uint32_t> indices,
              const float* values, std::span<float> out);
+
+// scatter() on the device of the call, or else on the host.
+void scatter_in_call(const StageCall& call, std::span<const std::uint32_t> indices,
+                     const float* values, std::span<float> out);
 
 // Returns not_finite if any value of a body is NaN or Inf.
 Status check_finite_body(const Execution& execution, std::span<const float> values);

@@ -10,8 +10,6 @@
 #pragma once
 
 #include "core/codec/thc/elements.h"
-#include "core/codec/thc/levels.h"
-#include "core/codec/thc/options.h"
 
 namespace tributary::thc {
 
@@ -21,28 +19,28 @@ struct BlockRange {
   float centre;     // 0 for range=norm
   float threshold;  // t for range=norm, else 1
 
-  // `numbers` are those of the block, from stage 0.
-  static BlockRange of(const Options& options, const Levels& levels, const float* numbers) {
-    if (!options.minmax) return {numbers[0], 0.0f, levels.threshold};
+  // `numbers` are those of the block, from stage 0. `table_threshold` is that of its table.
+  TRIBUTARY_HD static BlockRange of(bool minmax, float table_threshold, const float* numbers) {
+    if (!minmax) return {numbers[0], 0.0f, table_threshold};
     const float half = 0.5f * numbers[1] + 0.5f * numbers[0];
     if (half < kRmsMin) return {0.0f, 0.0f, 1.0f};
     return {half, (0.5f * numbers[1] - 0.5f * numbers[0]) / half, 1.0f};
   }
 
   // Such a block decodes to zeros.
-  bool is_zero() const { return half < kRmsMin; }
+  TRIBUTARY_HD bool is_zero() const { return half < kRmsMin; }
 
   // The factors of the rotation. Without rotation, `block` is 1.
-  float encode_factor(const Levels& levels, std::size_t block) const {
-    return spread_factor(static_cast<float>(levels.granularity), threshold, half, block);
+  TRIBUTARY_HD float encode_factor(float granularity, std::size_t block) const {
+    return spread_scale(granularity, threshold, block) / half;
   }
-  float decode_factor(const Levels& levels, std::size_t block) const {
-    return collect_factor(static_cast<float>(levels.granularity), threshold, half, block);
+  TRIBUTARY_HD float decode_factor(float granularity, std::size_t block) const {
+    return collect_factor(granularity, threshold, half, block);
   }
 
   // Distance of the centre from 0 in half steps of the grid, for a sum of `contributors`.
-  float centre_half_steps(const Levels& levels, std::uint32_t contributors) const {
-    return centre * static_cast<float>(levels.granularity) * static_cast<float>(contributors);
+  TRIBUTARY_HD float centre_half_steps(float granularity, std::uint32_t contributors) const {
+    return centre * granularity * static_cast<float>(contributors);
   }
 };
 

@@ -70,6 +70,9 @@ struct Run {
 // agents and aggregators compute the same. Immutable.
 class FieldPlan {
  public:
+  // The run of a block that is not sent.
+  static constexpr std::uint8_t kNotSent = 0xff;
+
   // The place of a block: its run, and its first coordinate in the run.
   struct Place {
     std::size_t run;
@@ -88,6 +91,11 @@ class FieldPlan {
     if (run_of_block_[block.index] == kNotSent) return std::nullopt;
     return Place{.run = run_of_block_[block.index], .begin = begin_of_block_[block.index]};
   }
+
+  // Both places by block, for loops over many blocks. Empty if there is one run, in which every
+  // block begins at its own first coordinate.
+  std::span<const std::uint8_t> run_of_block() const { return run_of_block_; }
+  std::span<const std::uint32_t> begin_of_block() const { return begin_of_block_; }
 
   // The layout of a payload with sums.
   std::uint8_t sums_layout(std::uint32_t contributors) const;
@@ -108,8 +116,6 @@ class FieldPlan {
   Status check_stamp(const std::uint8_t* body) const;
 
  private:
-  static constexpr std::uint8_t kNotSent = 0xff;
-
   Status divide(const Options& options, std::uint32_t agents, std::size_t values,
                 std::span<const float> norms);
 

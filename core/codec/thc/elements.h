@@ -63,10 +63,10 @@ TRIBUTARY_HD inline float rms_of(float scaled_square_sum, std::size_t block, flo
   return rms < 0x1.fffffep127f ? rms : 0x1.fffffep127f;
 }
 
-// The factor k of the rotation when encoding.
-TRIBUTARY_HD inline float spread_factor(float granularity, float threshold, float rms,
-                                        std::size_t block) {
-  return granularity / (2.0f * threshold) / sqrtf(static_cast<float>(block)) / rms;
+// The factor k of the rotation when encoding is k = spread_scale() / rms. The scale is the same for
+// all blocks of a size.
+TRIBUTARY_HD inline float spread_scale(float granularity, float threshold, std::size_t block) {
+  return granularity / (2.0f * threshold) / sqrtf(static_cast<float>(block));
 }
 
 // The factor f of the rotation when decoding.
@@ -133,9 +133,18 @@ TRIBUTARY_HD inline float least_to_go_up(const Cell& cell) {
   return static_cast<float>(cell.lower) + static_cast<float>(cell.gap) * 0x1p-17f;
 }
 
+// The part of the gap to the next level that one step of a draw stands for.
+TRIBUTARY_HD inline float gap_per_draw(const Cell& cell) {
+  return static_cast<float>(cell.gap) * 0x1p-16f;
+}
+
+TRIBUTARY_HD inline bool goes_up(float y, float up_from, float per_draw, std::uint16_t draw) {
+  return static_cast<float>(draw) * per_draw < y - up_from;
+}
+
 TRIBUTARY_HD inline std::uint8_t round_to_level(float y, const Cell& cell, std::uint16_t draw) {
-  const float reach = static_cast<float>(draw) * (static_cast<float>(cell.gap) * 0x1p-16f);
-  return static_cast<std::uint8_t>(cell.level + (reach < y - least_to_go_up(cell) ? 1 : 0));
+  return static_cast<std::uint8_t>(
+      cell.level + (goes_up(y, least_to_go_up(cell), gap_per_draw(cell), draw) ? 1 : 0));
 }
 
 }  // namespace tributary::thc

@@ -32,7 +32,7 @@ void draw_words(StreamKey key, std::uint32_t first, std::size_t n, std::uint32_t
   }
 }
 
-// Without the factor 1/√B, which spread_factor() and collect_factor() contain.
+// Without the factor 1/√B, which spread_scale() and collect_factor() contain.
 void hadamard(float* y, std::size_t block) {
   for (std::size_t stride = 1; stride < block; stride *= 2) {
     for (std::size_t i = 0; i < block; ++i) {

@@ -38,7 +38,7 @@ Levels::Levels(const TablePlan& plan, unsigned level_bits)
     if (cell < level_of_cell.size()) level_of_cell[cell] = static_cast<std::uint8_t>(level);
     if (level >= gap_of_level.size()) continue;
     up_from_of_level[level] = least_to_go_up(cells[cell]);
-    gap_of_level[level] = static_cast<float>(gap) * 0x1p-16f;
+    gap_of_level[level] = gap_per_draw(cells[cell]);
   }
   Checksum checksum;
   checksum.update(bytes_of(std::span<const std::uint16_t>(plan.levels)));

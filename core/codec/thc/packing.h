@@ -15,21 +15,21 @@ namespace tributary::thc {
 // move them: neighbours, pairs and halves.
 class EightFields {
  public:
-  explicit EightFields(unsigned bits)
+  constexpr explicit EightFields(unsigned bits)
       : bits_(bits),
         one_(repeated((1u << bits) - 1, 16)),
         two_(repeated((1u << 2 * bits) - 1, 32)),
         four_((std::uint64_t{1} << 4 * bits) - 1) {}
 
   // `bytes` has no other bits than those of the fields.
-  std::uint64_t packed(std::uint64_t bytes) const {
+  constexpr std::uint64_t packed(std::uint64_t bytes) const {
     std::uint64_t x = bytes;
     x = (x & one_) | ((x >> (8 - bits_)) & (one_ << bits_));
     x = (x & two_) | ((x >> (16 - 2 * bits_)) & (two_ << 2 * bits_));
     return (x & four_) | ((x >> (32 - 4 * bits_)) & (four_ << 4 * bits_));
   }
   // Ignores all bits after the eighth field.
-  std::uint64_t unpacked(std::uint64_t fields) const {
+  constexpr std::uint64_t unpacked(std::uint64_t fields) const {
     std::uint64_t x = fields;
     x = (x & four_) | ((x << (32 - 4 * bits_)) & (four_ << 32));
     x = (x & two_) | ((x << (16 - 2 * bits_)) & (two_ << 16));

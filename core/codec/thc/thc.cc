@@ -14,10 +14,12 @@
 #include <optional>
 
 #include "core/codec/aggregate/aggregate.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
 #include "core/codec/thc/block_range.h"
 #include "core/codec/thc/body.h"
+#include "core/codec/thc/device_loops.h"
 #include "core/codec/thc/families.h"
 #include "core/codec/thc/kernels.h"
 #include "core/codec/thc/options.h"
@@ -37,14 +39,26 @@ const float* padded(std::span<const float> values, const Block& block, FloatVect
   return copy.data();
 }
 
-// The signs of a block's values. All agents draw the same.
+// The stream of the signs. All agents draw the same.
+StreamKey signs_key(const RoundContext& round) {
+  return stream_key({.job_seed = round.job_seed,
+                     .round = round.round,
+                     .bucket = round.bucket,
+                     .purpose = DrawPurpose::hadamard_sign});
+}
+
+BlockFormat device_format(const StageCall& call, const Options& options) {
+  return {.block = options.block,
+          .rotated = options.rotated,
+          .minmax = options.minmax,
+          .signs = signs_key(call.round)};
+}
+
+// The signs of a block's values.
 class Signs {
  public:
   Signs(const StageCall& call, const Options& options)
-      : key_(stream_key({.job_seed = call.round.job_seed,
-                         .round = call.round.round,
-                         .bucket = call.round.bucket,
-                         .purpose = DrawPurpose::hadamard_sign})),
+      : key_(signs_key(call.round)),
         kernels_(kernels(call.execution.backend)),
         words_(options.block / kSignsPerWord + kSpareWords) {}
 
@@ -100,6 +114,12 @@ void count_layer_bits(const StageCall& call, const BlockLayout& layout, const Fi
   });
 }
 
+BlockRange range_of(const Options& options, const Levels& levels, std::span<const float> norms,
+                    const Block& block) {
+  return BlockRange::of(options.minmax, levels.threshold,
+                        &norms[block.index * options.range_numbers()]);
+}
+
 class ThcCodec final : public Codec {
  public:
   ThcCodec(const Params& params, const Options& options, bool contracts)
@@ -149,6 +169,22 @@ class ThcEncoder final : public Encoder {
         {.spec = codec_.spec(), .stage = 0, .values = static_cast<std::uint32_t>(values.size())},
         layout.blocks() * options_.range_numbers() * sizeof(float), payload);
     auto* const norms = reinterpret_cast<float*>(body.data());
+    bool finite = true;
+    const bool done =
+        encoded_on_device(call, &CodecDevice::thc, [&](DeviceLoops& device) -> Status {
+          TRIBUTARY_ASSIGN(finite,
+                           device.find_ranges(device_format(call, options_), values, norms));
+          return {};
+        });
+    if (!done) finite = write_ranges(call, layout, values, norms);
+    if (!finite) return not_finite_error(values);
+    seal_payload(call.execution, payload);
+    return {};
+  }
+
+  // Returns false if a value is Inf or NaN.
+  bool write_ranges(const StageCall& call, const BlockLayout& layout, std::span<const float> values,
+                    float* norms) const {
     std::atomic<bool> finite = true;
     layout.for_each_chunk(call.execution, [&](const auto& for_each_block) {
       RangeWriter writer(call, options_);
@@ -158,9 +194,7 @@ class ThcEncoder final : public Encoder {
         }
       });
     });
-    if (!finite) return not_finite_error(values);
-    seal_payload(call.execution, payload);
-    return {};
+    return finite;
   }
 
   // Writes the numbers of stage 0.
@@ -226,20 +260,24 @@ class ThcEncoder final : public Encoder {
                       kStampBytes + starts.back(), payload);
     plan.write_stamp(body.data());
     if (call.facts != nullptr && options_.rate != 0) count_layer_bits(call, layout, plan);
-    const std::size_t each = options_.range_numbers();
     const Rounding rounding = rounding_of(call.round, options_.correlated);
-    layout.for_each_chunk(call.execution, [&](const auto& for_each_block) {
-      BlockWriter writer(call, options_, rounding);
-      for_each_block([&](const Block& block) {
-        const std::optional<FieldPlan::Place> place = plan.place(block);
-        if (!place) return;
-        const Levels& levels = *plan.runs()[place->run].levels;
-        writer.write(values, block, levels,
-                     BlockRange::of(options_, levels, &norms[block.index * each]),
-                     body.data() + kStampBytes + starts[place->run] +
-                         fields_bytes(place->begin, levels.bits));
-      });
+    std::uint8_t* const fields = body.data() + kStampBytes;
+    const bool done = encoded_on_device(call, &CodecDevice::thc, [&](DeviceLoops& device) {
+      return device.encode_levels(device_format(call, options_), plan, rounding, values, norms,
+                                  fields);
     });
+    if (!done) {
+      layout.for_each_chunk(call.execution, [&](const auto& for_each_block) {
+        BlockWriter writer(call, options_, rounding);
+        for_each_block([&](const Block& block) {
+          const std::optional<FieldPlan::Place> place = plan.place(block);
+          if (!place) return;
+          const Levels& levels = *plan.runs()[place->run].levels;
+          writer.write(values, block, levels, range_of(options_, levels, norms, block),
+                       fields + starts[place->run] + fields_bytes(place->begin, levels.bits));
+        });
+      });
+    }
     seal_payload(call.execution, payload);
     return {};
   }
@@ -276,14 +314,15 @@ class ThcEncoder final : public Encoder {
     // Sets y_ to positions on the grid around its middle.
     void move_to_grid(const float* x, const Block& block, const Levels& levels,
                       const BlockRange& range) {
+      const auto granularity = static_cast<float>(levels.granularity);
       if (!options_.rotated) {
-        const float factor = range.encode_factor(levels, 1);
+        const float factor = range.encode_factor(granularity, 1);
         kernels_.affine(x, block.size, -range.centre * range.half, factor, y_.data());
         return;
       }
-      kernels_.spread(x, block.size, signs_.of(block), range.encode_factor(levels, block.size),
+      kernels_.spread(x, block.size, signs_.of(block), range.encode_factor(granularity, block.size),
                       y_.data());
-      const float offset = range.centre_half_steps(levels, 1) * -0.5f;
+      const float offset = range.centre_half_steps(granularity, 1) * -0.5f;
       if (offset != 0) kernels_.affine(y_.data(), block.size, offset, 1.0f, y_.data());
     }
 
@@ -380,13 +419,14 @@ class BlockReader {
   // Turns multiples of half a grid step in y into values. Returns the largest magnitude as bits.
   std::uint32_t move_to_values(const Block& block, const Levels& levels, const BlockRange& range,
                                float* y) {
-    const float offset = range.centre_half_steps(levels, fields_.contributors);
+    const auto granularity = static_cast<float>(levels.granularity);
+    const float offset = range.centre_half_steps(granularity, fields_.contributors);
     if (!options_.rotated) {
-      return kernels_.affine(y, block.size, offset, range.decode_factor(levels, 1), y);
+      return kernels_.affine(y, block.size, offset, range.decode_factor(granularity, 1), y);
     }
     if (offset != 0) kernels_.affine(y, block.size, offset, 1.0f, y);
     return kernels_.collect(y, block.size, signs_.of(block),
-                            range.decode_factor(levels, block.size));
+                            range.decode_factor(granularity, block.size));
   }
 
  private:
@@ -396,19 +436,14 @@ class BlockReader {
   Signs signs_;
 };
 
-Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const {
-  TRIBUTARY_ASSIGN(const std::span<const float> norms,
-                   open_norms(*this, options_, call, sum.size()));
-  TRIBUTARY_ASSIGN(const FieldPlan plan,
-                   FieldPlan::make(options_, call.round.agents, sum.size(), norms));
-  TRIBUTARY_ASSIGN(const OpenPayload open,
-                   open_payload_of(*this, 1, sum.size(), call.execution, payload));
-  TRIBUTARY_ASSIGN(const Fields fields, open_fields(open, plan));
+DeviceLoops::Checks decode_on_host(const StageCall& call, const Options& options,
+                                   const FieldPlan& plan, const Fields& fields,
+                                   std::span<const float> norms, std::span<float> sum) {
   const Centre centre(kernels(call.execution.backend), fields, plan);
   std::atomic<bool> within = true;
   std::atomic<bool> finite = true;
-  options_.layout(sum.size()).for_each_chunk(call.execution, [&](const auto& for_each_block) {
-    BlockReader reader(call, options_, fields);
+  options.layout(sum.size()).for_each_chunk(call.execution, [&](const auto& for_each_block) {
+    BlockReader reader(call, options, fields);
     FloatVector scratch;
     for_each_block([&](const Block& block) {
       const std::size_t values = std::min(block.size, sum.size() - block.begin);
@@ -425,8 +460,7 @@ Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float
       } else {
         if (!centre.write(*place, block.size, y)) within = false;
         const Levels& levels = *plan.runs()[place->run].levels;
-        const BlockRange range =
-            BlockRange::of(options_, levels, &norms[block.index * options_.range_numbers()]);
+        const BlockRange range = range_of(options, levels, norms, block);
         if (range.is_zero()) {
           std::fill_n(y, block.size, 0.0f);
         } else if (reader.move_to_values(block, levels, range, y) >= kInfinityBits) {
@@ -436,8 +470,26 @@ Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float
       if (values < block.size) std::copy_n(y, values, sum.data() + block.begin);
     });
   });
-  if (!within) return sum_too_large(fields.contributors);
-  if (finite) return {};
+  return {.within = within, .finite = finite};
+}
+
+Status ThcCodec::decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const {
+  TRIBUTARY_ASSIGN(const std::span<const float> norms,
+                   open_norms(*this, options_, call, sum.size()));
+  TRIBUTARY_ASSIGN(const FieldPlan plan,
+                   FieldPlan::make(options_, call.round.agents, sum.size(), norms));
+  TRIBUTARY_ASSIGN(const OpenPayload open,
+                   open_payload_of(*this, 1, sum.size(), call.execution, payload));
+  TRIBUTARY_ASSIGN(const Fields fields, open_fields(open, plan));
+  DeviceLoops::Checks checks = {};
+  const bool done = done_on_device(call, &CodecDevice::thc, [&](DeviceLoops& device) -> Status {
+    TRIBUTARY_ASSIGN(checks,
+                     device.decode(device_format(call, options_), plan, fields, norms, sum));
+    return {};
+  });
+  if (!done) checks = decode_on_host(call, options_, plan, fields, norms, sum);
+  if (!checks.within) return sum_too_large(fields.contributors);
+  if (checks.finite) return {};
   return not_addable_error(spec_ + " payload", "a sum within the range of float32",
                            fmt::format("{} contributors at a norm beyond it", fields.contributors));
 }

@@ -7,6 +7,8 @@
 
 #include <bit>
 #include <cfloat>
+#include <cmath>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/base/host_device.h"
@@ -26,6 +28,15 @@ TRIBUTARY_HD inline std::uint32_t magnitude_bits(float x) {
 TRIBUTARY_HD inline float unit_of(float largest_magnitude, float sparsity) {
   const float unit = largest_magnitude * sparsity;
   return unit < FLT_MAX ? unit : FLT_MAX;
+}
+
+// Limits M to `sparsity` * `clip` root mean squares of `count` values. The result does not decrease
+// if `squares` grows.
+TRIBUTARY_HD inline float clipped_unit(float unit, double squares, std::size_t count,
+                                       float sparsity, double clip) {
+  const double root_mean_square = sqrt(squares / static_cast<double>(count));
+  const double clipped = clip * static_cast<double>(sparsity) * root_mean_square;
+  return clipped < static_cast<double>(unit) ? static_cast<float>(clipped) : unit;
 }
 
 // A digit is decided by one level: it is 1 above the level, -1 below its negative, and otherwise 0.

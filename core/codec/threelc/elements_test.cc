@@ -63,6 +63,24 @@ TEST(Digits, RandomOnesAreCertainAtBothEnds) {
   }
 }
 
+// A device decides by the units at both ends of an interval of sums.
+TEST(Units, DoNotDecreaseIfTheSumOfSquaresGrows) {
+  for (const double around : {0x1p-280, 1e-3, 1.0, 6.25e10, 0x1p250}) {
+    double squares = around;
+    float before = 0;
+    for (int step = 0; step < 2000; ++step) {
+      const float unit = clipped_unit(0x1p127f, squares, 1001, 1.75f, 2.5);
+      ASSERT_GE(unit, before) << squares;
+      before = unit;
+      squares = step % 2 == 0 ? std::nextafter(squares, 1e300) : squares * (1 + 0x1p-26);
+    }
+    EXPECT_LT(clipped_unit(FLT_MAX, around / 4, 1001, 1.75f, 2.5), before);
+  }
+  EXPECT_EQ(clipped_unit(3.0f, 1001 * 16.0, 1001, 1.0f, 2.5), 3.0f);
+  EXPECT_EQ(clipped_unit(11.0f, 1001 * 16.0, 1001, 1.0f, 2.5), 10.0f);
+  EXPECT_EQ(clipped_unit(0.0f, 0.0, 1001, 1.0f, 2.5), 0.0f);
+}
+
 // A digit of 0 must keep the sign of a zero in the sum.
 TEST(Digits, TakingAwayNothingChangesNothing) {
   EXPECT_FALSE(std::signbit(0.0f - negated_value(0, 2.0f)));

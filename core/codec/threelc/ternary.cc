@@ -10,6 +10,7 @@
 
 #include "core/codec/aggregate/aggregate.h"
 #include "core/codec/chunks.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/error_feedback.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
@@ -29,6 +30,7 @@ Status corrupt(std::string what, std::string expected, std::string got) {
 
 // A body after all checks. Its pointers and spans point into the payload.
 struct CheckedBody {
+  ByteSpan bytes;
   Layout layout;
   const float* plain;
   const float* units;
@@ -58,6 +60,7 @@ class TernaryCodec final : public Codec {
 
   Status decode(const StageCall& call, ByteSpan payload, std::span<float> sum) const override {
     TRIBUTARY_ASSIGN(const CheckedBody body, check(call, payload, sum.size()));
+    if (decode_on_device(call, body, false, sum)) return {};
     const float* plain = body.plain;
     for (const Part& part : body.layout.plain) {
       std::memcpy(sum.data() + part.offset, plain, part.count * sizeof(float));
@@ -72,6 +75,7 @@ class TernaryCodec final : public Codec {
   Status decode_add(const StageCall& call, ByteSpan payload, std::span<float>,
                     std::span<float> sum) const override {
     TRIBUTARY_ASSIGN(const CheckedBody body, check(call, payload, sum.size()));
+    if (decode_on_device(call, body, true, sum)) return {};
     const float* plain = body.plain;
     for (const Part& part : body.layout.plain) {
       add_values({plain, part.count}, sum.subspan(part.offset, part.count));
@@ -83,6 +87,14 @@ class TernaryCodec final : public Codec {
 
  private:
   using Unpack = decltype(PackingKernels::unpack);
+
+  // Returns false if the host must decode; `sum` is unchanged then.
+  bool decode_on_device(const StageCall& call, const CheckedBody& body, bool add,
+                        std::span<float> sum) const {
+    return done_on_device(call, &CodecDevice::threelc, [&](DeviceLoops& device) {
+      return device.decode(options_, body.layout, body.bytes, add, sum);
+    });
+  }
 
   void unpack(const Execution& execution, const CheckedBody& body, Unpack unpack_range,
               std::span<float> sum) const {
@@ -115,6 +127,7 @@ class TernaryCodec final : public Codec {
                      fmt::format("{}", body.size()));
     }
     CheckedBody checked;
+    checked.bytes = body;
     checked.layout = std::move(layout);
     checked.plain = reinterpret_cast<const float*>(body.data());
     checked.units = reinterpret_cast<const float*>(body.data() + checked.layout.units_at());

@@ -10,8 +10,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
+#include "core/base/bytes/bytes.h"
 #include "core/codec/codec.h"
 #include "core/codec/threelc/kernels.h"
 #include "core/codec/threelc/layout.h"
@@ -39,6 +41,27 @@ struct TernaryOptions {
   const PackingKernels& packing(const Kernels& kernels) const {
     return two_bit ? kernels.two_bit : kernels.quartic;
   }
+};
+
+// The loops over whole buckets, as a device runs them. The bytes are those of the scalar
+// specification. Spans are to host memory. Thread-safe.
+class DeviceLoops {
+ public:
+  struct Encoded {
+    bool finite = false;    // whether all values are; if not, the body is undefined
+    std::size_t bytes = 0;  // of the body
+  };
+
+  virtual ~DeviceLoops() = default;
+
+  // Writes a body, which has room for the bytes without zero runs. `draws` is used for random
+  // digits.
+  virtual Result<Encoded> encode(const TernaryOptions& options, const Layout& layout,
+                                 StreamKey draws, std::span<const float> values,
+                                 MutableByteSpan body) = 0;
+  // Decodes a body that has been checked; `add` adds its values to `sum`.
+  virtual Status decode(const TernaryOptions& options, const Layout& layout, ByteSpan body,
+                        bool add, std::span<float> sum) = 0;
 };
 
 // Makes a codec. `spec` must be its canonical spec string.

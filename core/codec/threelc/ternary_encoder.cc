@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 #include "core/codec/chunks.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
 #include "core/codec/payload.h"
 #include "core/codec/threelc/elements.h"
@@ -37,17 +37,40 @@ class TernaryEncoder final : public Encoder {
                        .contributors = call.contributors,
                        .values = static_cast<std::uint32_t>(values.size())},
                       layout.chunks_at() + layout.packed_bytes, payload);
-    if (!write_plain(call.execution, layout, values, body) ||
-        !write_units(call.execution, layout, values, body)) {
-      return not_finite_error(values);
-    }
-    const std::size_t packed_bytes = write_chunks(call, layout, values, body);
-    shrink_body(layout.chunks_at() + packed_bytes, payload);
+    DeviceLoops::Encoded encoded;
+    const bool done = encoded_on_device(call, &CodecDevice::threelc, [&](DeviceLoops& device) {
+      Result<DeviceLoops::Encoded> result =
+          device.encode(options_, layout, draws(call), values, body);
+      if (result.ok()) encoded = *result;
+      return result.status();
+    });
+    if (!done) encoded = encode_on_host(call, layout, values, body);
+    if (!encoded.finite) return not_finite_error(values);
+    shrink_body(encoded.bytes, payload);
     seal_payload(call.execution, payload);
     return {};
   }
 
  private:
+  DeviceLoops::Encoded encode_on_host(const StageCall& call, const Layout& layout,
+                                      std::span<const float> values, MutableByteSpan body) {
+    if (!write_plain(call.execution, layout, values, body) ||
+        !write_units(call.execution, layout, values, body)) {
+      return {};
+    }
+    return {.finite = true, .bytes = layout.chunks_at() + write_chunks(call, layout, values, body)};
+  }
+
+  // The stream of random digits; unused if they are rounded.
+  StreamKey draws(const StageCall& call) const {
+    if (!options_.random_digits) return {};
+    return stream_key({.job_seed = call.round.job_seed,
+                       .round = call.round.round,
+                       .bucket = call.round.bucket,
+                       .purpose = DrawPurpose::rounding,
+                       .agent = call.round.agent});
+  }
+
   // Both functions return false if a value is not finite.
   static bool write_plain(const Execution& execution, const Layout& layout,
                           std::span<const float> values, MutableByteSpan body) {
@@ -100,12 +123,8 @@ class TernaryEncoder final : public Encoder {
 
   float unit_of_part(const Survey& survey, std::size_t count) const {
     const float unit = unit_of(std::bit_cast<float>(survey.largest), options_.sparsity);
-    // Clipping can only lower M.
     if (options_.clip == 0) return unit;
-    const double root_mean_square = std::sqrt(survey.squares / static_cast<double>(count));
-    const double clipped =
-        options_.clip * static_cast<double>(options_.sparsity) * root_mean_square;
-    return clipped < static_cast<double>(unit) ? static_cast<float>(clipped) : unit;
+    return clipped_unit(unit, survey.squares, count, options_.sparsity, options_.clip);
   }
 
   // Returns the total size of all chunks in bytes.
@@ -153,12 +172,7 @@ class TernaryEncoder final : public Encoder {
       loops.pack_nearest(x, chunk.range, nearest_level(unit), out);
       return;
     }
-    const StreamKey key = stream_key({.job_seed = call.round.job_seed,
-                                      .round = call.round.round,
-                                      .bucket = call.round.bucket,
-                                      .purpose = DrawPurpose::rounding,
-                                      .agent = call.round.agent});
-    options_.packing(loops).pack_random(x, chunk.range, unit, key,
+    options_.packing(loops).pack_random(x, chunk.range, unit, draws(call),
                                         static_cast<std::uint32_t>(part.offset), out);
   }
 

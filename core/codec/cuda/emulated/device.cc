@@ -20,6 +20,15 @@ constexpr std::size_t kAlignment = 256;
 // Before each allocation stands its size, in a block of its own alignment.
 std::atomic<std::size_t> bytes_in_use = 0;
 std::atomic<std::size_t> bytes_max = std::numeric_limits<std::size_t>::max();
+std::atomic<bool> device_lost = false;
+
+Status state_of_device() {
+  if (!device_lost) return {};
+  return Status(StatusCode::io_error, {.what = "the emulated device",
+                                       .expected = "success",
+                                       .got = "a lost device",
+                                       .remedy = "encode on the host; the bytes are the same"});
+}
 
 }  // namespace
 
@@ -27,13 +36,15 @@ Status device_available() { return {}; }
 
 Result<Queue> Queue::make(unsigned grid_blocks) { return Queue(new CUstream_st, grid_blocks); }
 Queue::~Queue() { delete stream_; }
-Status Queue::wait() const { return {}; }
+Status Queue::wait() const { return state_of_device(); }
 
 void set_memory_limit(std::size_t bytes) { bytes_max = bytes; }
+void set_device_lost(bool lost) { device_lost = lost; }
 
 // The allocation has the exact size, so that the address sanitizer finds an overrun. Its content is
 // that of uninitialised memory.
 Result<void*> allocate_bytes(std::size_t bytes) {
+  TRIBUTARY_TRY(state_of_device());
   if (bytes == 0) return nullptr;
   const std::size_t used = bytes_in_use.fetch_add(bytes) + bytes;
   void* memory = nullptr;

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "core/codec/cuda/gpu/errors.h"
 #include "core/codec/cuda/launch.h"
 
 namespace tributary::cuda {
@@ -28,9 +29,23 @@ void note(Stream stream, const char* call) {
   calls += call;
 }
 
+Status copied(const Queue& queue, cudaError_t error, const char* what) {
+  note(queue.stream(), what);
+  return status_of(error, "one of " + pending_in(queue.stream()));
+}
+
+// CUDA 12.6 is 12060.
+std::string version(int number) {
+  return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+}
+
+}  // namespace
+
 Status status_of(cudaError_t error, std::string what) {
   if (error == cudaSuccess) return {};
   const bool memory = error == cudaErrorMemoryAllocation;
+  // The error has a reader now; without this a later call would return it once more.
+  if (memory) static_cast<void>(cudaGetLastError());
   return Status(memory ? StatusCode::resource_exhausted : StatusCode::io_error,
                 {.what = std::move(what),
                  .expected = "success",
@@ -39,17 +54,12 @@ Status status_of(cudaError_t error, std::string what) {
                                   : "encode on the host; the bytes are the same"});
 }
 
-Status copied(const Queue& queue, cudaError_t error, const char* what) {
-  note(queue.stream(), what);
-  return status_of(error, "one of " + pending_in(queue.stream()));
-}
-
-}  // namespace
-
 Status device_available() {
   int devices = 0;
   int device = 0;
   int major = 0;
+  int driver = 0;
+  static_cast<void>(cudaDriverGetVersion(&driver));
   cudaError_t error = cudaGetDeviceCount(&devices);
   if (error == cudaSuccess && devices > 0) error = cudaGetDevice(&device);
   if (error == cudaSuccess && devices > 0) {
@@ -59,10 +69,13 @@ Status device_available() {
   std::string got = cudaGetErrorString(error);
   if (error == cudaSuccess) {
     got = devices == 0 ? "none" : "compute capability " + std::to_string(major);
+  } else if (error == cudaErrorInsufficientDriver) {
+    got = driver == 0 ? "no driver" : "a driver for CUDA " + version(driver);
   }
   return Status(StatusCode::unavailable,
                 {.what = "GPU",
-                 .expected = "a driver, and a GPU of compute capability 8.0 or newer",
+                 .expected = "a driver for CUDA " + version(CUDART_VERSION) +
+                             ", and a GPU of compute capability 8.0 or newer",
                  .got = std::move(got),
                  .remedy = "encode on the host; the bytes are the same"});
 }

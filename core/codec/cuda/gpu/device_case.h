@@ -17,6 +17,9 @@ struct DeviceCase {
   std::function<Status(const Queue& queue)> start;
   // Compares the result of a call with the scalar specification.
   std::function<Status(const Queue& queue)> check;
+  // Spec of the codec whose whole encoding the case is, for the comparison with the host. Empty:
+  // the first word of a name like "thc encode"; other cases are not compared.
+  std::string codec = {};
 };
 
 }  // namespace tributary::cuda

@@ -1,7 +1,9 @@
 #include "core/codec/cuda/quantize/loops.h"
 
+#include "core/codec/cuda/quantize/qsgd.h"
 #include "core/codec/cuda/quantize/quantize.h"
 #include "core/codec/cuda/workspace.h"
+#include "core/codec/quantize/packed_levels.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
 namespace {
@@ -13,7 +15,8 @@ std::uint32_t count_of(std::span<const T> values) {
   return static_cast<std::uint32_t>(values.size());
 }
 
-std::size_t blocks_of(const LevelFormat& format, std::size_t values) {
+template <typename Format>
+std::size_t blocks_of(const Format& format, std::size_t values) {
   return (values + format.block - 1) / format.block;
 }
 
@@ -75,6 +78,42 @@ class QuantizeLoops final : public quantize::DeviceLoops {
   Status decode_levels32(const LevelFormat& format, std::span<const std::int32_t> levels,
                          const float* scales, float* values) override {
     return decode(from_levels32, format, levels, scales, values);
+  }
+
+  Result<std::uint32_t> encode_packed(const PackedFormat& format, std::span<const float> values,
+                                      float* norms, std::uint8_t* packed) override {
+    constexpr std::uint32_t kNone[] = {0};
+    const std::size_t blocks = blocks_of(format, values.size());
+    std::uint32_t largest = 0;
+    TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
+    TRIBUTARY_ASSIGN(const auto* const x, space.upload(values));
+    TRIBUTARY_ASSIGN(auto* const found, space.array<float>(blocks));
+    TRIBUTARY_ASSIGN(auto* const made, space.array<std::uint8_t>(quantize::packed_bytes(
+                                           (values.size() + 31) / 32 * 32, format.bits)));
+    TRIBUTARY_ASSIGN(auto* const seen, space.upload(std::span<const std::uint32_t>(kNone)));
+    TRIBUTARY_TRY(find_norms(space.queue(), x, count_of(values), format, found, seen));
+    TRIBUTARY_TRY(to_packed_levels(space.queue(), x, count_of(values), format, found, made));
+    TRIBUTARY_TRY(space.download(seen, std::span(&largest, 1)));
+    TRIBUTARY_TRY(space.download(found, std::span(norms, blocks)));
+    TRIBUTARY_TRY(space.download(
+        made, std::span(packed, quantize::packed_bytes(values.size(), format.bits))));
+    TRIBUTARY_TRY(space.wait());
+    return largest;
+  }
+
+  Status decode_packed(const PackedFormat& format, const float* norms, const std::uint8_t* packed,
+                       std::span<float> values) override {
+    TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
+    TRIBUTARY_ASSIGN(const auto* const given,
+                     space.upload(std::span(norms, blocks_of(format, values.size()))));
+    TRIBUTARY_ASSIGN(
+        const auto* const in,
+        space.upload(std::span(packed, quantize::packed_bytes(values.size(), format.bits))));
+    TRIBUTARY_ASSIGN(auto* const x, space.array<float>(values.size()));
+    TRIBUTARY_TRY(from_packed_levels(space.queue(), in, static_cast<std::uint32_t>(values.size()),
+                                     format, given, x));
+    TRIBUTARY_TRY(space.download(x, values));
+    return space.wait();
   }
 
  private:

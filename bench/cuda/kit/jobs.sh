@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Runs the same small job with codec.device = host, emulated and cuda, for several codecs: a real
+# coordinator, two real agents, synthetic training. Prints a JSON array with the model's hash and the
+# devices in the journal. Fails if the hashes of a codec differ, or if a device did not encode.
+set -uo pipefail
+kit=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=bench/cuda/kit/programs.sh
+. "$kit/programs.sh"
+
+codecs=(thc int8_shared)
+(($# == 0)) || codecs=("$@")
+rounds=4
+work=$(mktemp -d)
+pids=()
+trap 'kill ${pids[@]+"${pids[@]}"} 2>/dev/null; rm -rf "$work"' EXIT
+
+# job FOLDER CODEC DEVICE: returns an error if a daemon failed.
+job() {
+  local folder=$1 endpoint='' agent pid status=0
+  mkdir "$folder"
+  : >"$folder/coordinator.log"
+  pids=()
+  start tributary-coordinator --exit-when-done -s link.encrypted=false -s "link.endpoint=tcp://127.0.0.1:*" \
+    -s "journal.file=$folder/coordinator.db" -s job.name=kit -s "job.rounds=$rounds" -s "job.codec=$2" \
+    -s job.parameters=300000 -s job.bucket_values=65536 -s job.agents_min=2 -s job.quorum=1 \
+    >"$folder/coordinator.log" 2>&1 &
+  pids+=($!)
+  for ((i = 0; i < 200; i++)); do
+    endpoint=$(sed -n 's/.*listening.*endpoint="\{0,1\}\(tcp:[^" ]*\).*/\1/p' "$folder/coordinator.log" | head -n 1)
+    [[ -z $endpoint ]] || break
+    sleep 0.1
+  done
+  for agent in a b; do
+    start tributary-agent --exit-when-done -s "agent_id=$agent" -s link.encrypted=false \
+      -s "journal.file=$folder/$agent.db" -s "link.coordinator=$endpoint" -s "codec.device=$3" \
+      >"$folder/$agent.log" 2>&1 &
+    pids+=($!)
+  done
+  for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+  pids=()
+  ((status == 0)) || tail -n 5 "$folder"/*.log >&2
+  grep -h 'encodes\|device' "$folder/a.log" | head -n 3 >&2
+  return "$status"
+}
+
+failed=0
+comma=''
+printf '['
+for codec in "${codecs[@]}"; do
+  hashes=()
+  for device in host emulated cuda; do
+    folder=$work/$codec-$device
+    begin_ns=$(date +%s%N)
+    job "$folder" "$codec" "$device" || failed=1
+    took_ms=$((($(date +%s%N) - begin_ns) / 1000000))
+    # The reports on the round before the last one are stored with the last one.
+    shown=$(start tributary job show kit --run "$folder/coordinator.db" --round $((rounds - 1)) --json)
+    hash=$(sed -n 's/.*"model_hash": \{0,1\}"\{0,1\}\([0-9a-fx]*\).*/\1/p' <<<"$shown" | tail -n 1)
+    # Each agent's map of devices, once if they are equal.
+    devices=$(tr -d ' \n' <<<"$shown" | grep -o '"buckets_by_device":{[^}]*}' | cut -d: -f2- | sort -u |
+      paste -sd,)
+    printf '%s\n{"codec":"%s","device":"%s","model_hash":"%s","buckets_by_device":[%s],"took_ms":%d}' \
+      "$comma" "$codec" "$device" "$hash" "$devices" "$took_ms"
+    comma=,
+    hashes+=("$hash")
+    if [[ -z $hash || $hash != "${hashes[0]}" ]]; then
+      printf '%s: the model of %s is %s, that of host is %s\n' "$codec" "$device" "$hash" "${hashes[0]}" >&2
+      failed=1
+    fi
+    if [[ $devices != "{\"$device\":"* ]]; then
+      printf '%s: %s was to encode, the journal says %s\n' "$codec" "$device" "$devices" >&2
+      failed=1
+    fi
+  done
+done
+printf '\n]\n'
+exit "$failed"

@@ -1,0 +1,14 @@
+// Measurements of GComp on a GPU.
+#pragma once
+
+#include <vector>
+
+#include "core/base/bytes/bytes.h"
+#include "core/base/status.h"
+#include "core/codec/cuda/gpu/device_case.h"
+
+namespace tributary::cuda {
+
+Result<std::vector<DeviceCase>> gcomp_cases(const FloatVector& update);
+
+}  // namespace tributary::cuda

@@ -1,0 +1,13 @@
+// The measurements of the codec qsgd on a GPU.
+#pragma once
+
+#include <vector>
+
+#include "core/base/bytes/bytes.h"
+#include "core/codec/cuda/gpu/device_case.h"
+
+namespace tributary::cuda {
+
+Result<std::vector<DeviceCase>> qsgd_cases(const FloatVector& update);
+
+}  // namespace tributary::cuda

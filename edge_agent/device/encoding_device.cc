@@ -1,0 +1,28 @@
+#include "edge_agent/device/encoding_device.h"
+
+#include <utility>
+
+#include "core/codec/cuda/codec_device.h"
+
+namespace tributary {
+
+Result<DeviceSetting> device_setting(const std::string& name) {
+  if (name == "auto") return DeviceSetting::automatic;
+  if (name == "host") return DeviceSetting::host;
+  if (name == "cuda") return DeviceSetting::cuda;
+  if (name == "emulated") return DeviceSetting::emulated;
+  return Status(StatusCode::invalid_argument, {.what = "setting codec.device",
+                                               .expected = "auto, host, cuda or emulated",
+                                               .got = name,
+                                               .remedy = {}});
+}
+
+EncodingDevice open_encoding_device(DeviceSetting setting, const OpenGpu& open_gpu) {
+  if (setting == DeviceSetting::host) return {};
+  if (setting == DeviceSetting::emulated) return {.device = emulated::make_codec_device()};
+  Result<std::unique_ptr<CodecDevice>> gpu = open_gpu();
+  if (!gpu.ok()) return {.unusable = std::move(gpu).status()};
+  return {.device = std::move(*gpu)};
+}
+
+}  // namespace tributary

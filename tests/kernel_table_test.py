@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""The table of the GPU's kernels: reading ptxas, and occupancy as NVIDIA's tables have it."""
+
+import sys
+import unittest
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "bench/cuda"))
+import kernels  # noqa: E402
+
+OUTPUT = """ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function '_ZN9tributary4cuda12_GLOBAL__N_110to_16_bitsINS1_4HalfEEEvPKfjPtPj' for 'sm_87'
+ptxas info    : Function properties for _ZN9tributary4cuda12_GLOBAL__N_110to_16_bitsINS1_4HalfEEEvPKfjPtPj
+    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 21 registers, used 1 barriers, 8 bytes cumulative stack size, 32 bytes smem
+ptxas info    : Compiling entry function '_Z4scanPfj' for 'sm_87'
+ptxas info    : Function properties for _Z4scanPfj
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 40 registers, used 0 barriers
+"""
+
+
+class Table(unittest.TestCase):
+    def test_reads_ptxas(self):
+        self.assertEqual(kernels.kernels(OUTPUT),
+                         [kernels.Kernel("to_16_bits", 21, 32, 16, 8), kernels.Kernel("scan", 40, 0, 0, 0)])
+
+    def test_occupancy(self):
+        for registers, shared, arch, share in ((32, 0, "90", 1.0), (48, 0, "90", 5 / 8),
+                                               (48, 0, "87", 5 / 6), (128, 0, "90", 2 / 8),
+                                               (32, 48 << 10, "87", 3 / 6), (255, 0, "80", 1 / 8)):
+            with self.subTest(f"{registers} registers, {shared} bytes, sm_{arch}"):
+                kernel = kernels.Kernel("k", registers, shared, 0, 0)
+                self.assertEqual(kernels.occupancy(kernel, kernels.MULTIPROCESSORS[arch]), share)
+
+    def test_flags_are_those_of_the_library(self):
+        self.assertIn("--fmad=false", kernels.project_flags())
+        self.assertNotIn("Werror", " ".join(kernels.project_flags()))
+
+
+if __name__ == "__main__":
+    unittest.main()
