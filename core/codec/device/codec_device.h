@@ -19,7 +19,7 @@ namespace quantize {
 class DeviceLoops;  // core/codec/quantize/device_loops.h
 }
 namespace thc {
-class DeviceLoops;  // core/codec/thc/device_loops.h
+class DeviceLoops;  // core/codec/thc/device/device_loops.h
 }
 
 class CodecDevice {
