@@ -27,7 +27,7 @@ namespace gcomp {
 class DeviceLoops;  // core/codec/gcomp/device/device_loops.h
 }
 namespace thc {
-class DeviceLoops;  // core/codec/thc/device_loops.h
+class DeviceLoops;  // core/codec/thc/device/device_loops.h
 }
 namespace signs {
 class DeviceLoops;  // core/codec/signs/device_loops.h

@@ -19,7 +19,7 @@
 #include "core/codec/payload.h"
 #include "core/codec/thc/block_range.h"
 #include "core/codec/thc/body.h"
-#include "core/codec/thc/device_loops.h"
+#include "core/codec/thc/device/device_loops.h"
 #include "core/codec/thc/families.h"
 #include "core/codec/thc/kernels.h"
 #include "core/codec/thc/options.h"

@@ -16,7 +16,7 @@ struct CollectCall {
   ThcFlags* flags;
 };
 
-// What the last step multiplies kEach neighbouring coordinates by.
+// The last step multiplies kEach neighbouring coordinates by the factor with these signs.
 struct ChunkFactor {
   float factor;  // 0: the values are zeros
   std::uint32_t signs;

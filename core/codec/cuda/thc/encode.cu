@@ -122,7 +122,7 @@ __device__ std::uint8_t level_of(float y, const Table& table, std::uint32_t draw
   return static_cast<std::uint8_t>(level + (up ? 1 : 0));
 }
 
-// What moves the rotated coordinates of a block to the centre of its range (range=minmax).
+// The distance of the rotated coordinates of a block from the centre of its range (range=minmax).
 template <bool kTail>
 __device__ float centre_offset(const SpreadCall& call, std::uint32_t coordinate) {
   if (!exists<kTail>(call.blocks, coordinate)) return 0.0f;

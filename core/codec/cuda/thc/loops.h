@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "core/codec/cuda/workspace.h"
-#include "core/codec/thc/device_loops.h"
+#include "core/codec/thc/device/device_loops.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
 

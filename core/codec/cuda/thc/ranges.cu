@@ -107,8 +107,8 @@ __global__ void __launch_bounds__(kThreads)
   if (bad && lane == 0) atomicMax(not_finite, 1);
 }
 
-// Of the values of a bucket, or of their rotated coordinates, which may exceed the range of
-// float32: their extent is then limited to it.
+// The input is the values of a bucket, or their rotated coordinates (kRotated). These may exceed
+// the range of float32: their extent is then limited to it.
 template <bool kRotated>
 __global__ void __launch_bounds__(kThreads)
     extents_of_blocks(const float* x, std::uint32_t n, ThcBlocks blocks, float* extents,

@@ -10,7 +10,7 @@
 
 #include "core/codec/cuda/device.h"
 #include "core/codec/thc/blocks/blocks.h"
-#include "core/codec/thc/device_loops.h"
+#include "core/codec/thc/device/device_loops.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
 
@@ -78,7 +78,7 @@ Status encode_levels(const Queue& queue, const float* x, const ThcBlocks& blocks
                      const float* numbers, const ThcFields& fields, const thc::Rounding& rounding,
                      float* scratch, std::uint8_t* out);
 
-// What fields are: levels of one agent, or sums of several agents' places.
+// Fields are levels of one agent, or sums of several agents' places.
 struct ThcFieldKind {
   bool sums;
   std::uint32_t contributors;
