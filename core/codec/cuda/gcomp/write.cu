@@ -9,7 +9,7 @@ namespace {
 
 // A tile of a chunk, in shared memory.
 struct TileMemory {
-  std::uint32_t fractions[kTile];
+  alignas(16) std::uint32_t fractions[kTile];  // written four at a time
   alignas(4) std::uint8_t exponents[kTile];
   std::uint32_t bytes[kTile / 4 + 1];  // coded exponents
   std::uint16_t places[kTile];         // of the fields of level 0, of level 1, ...
