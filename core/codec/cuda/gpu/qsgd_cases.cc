@@ -19,8 +19,7 @@ class PackedBucket {
   static Result<std::shared_ptr<PackedBucket>> make(const std::string& spec,
                                                     const PackedFormat& format,
                                                     const FloatVector& update) {
-    static Workspaces workspaces;
-    TRIBUTARY_ASSIGN(Workspace space, workspaces.take());
+    TRIBUTARY_ASSIGN(Workspace space, Workspaces().take());
     auto bucket = std::shared_ptr<PackedBucket>(new PackedBucket(format, update, std::move(space)));
     TRIBUTARY_TRY(bucket->specify(spec, update));
     TRIBUTARY_TRY(bucket->upload(update));

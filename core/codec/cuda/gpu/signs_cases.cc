@@ -25,8 +25,7 @@ class SignBucket {
  public:
   static Result<std::shared_ptr<SignBucket>> make(const SignCodec& codec,
                                                   const FloatVector& update) {
-    static Workspaces workspaces;
-    TRIBUTARY_ASSIGN(Workspace space, workspaces.take());
+    TRIBUTARY_ASSIGN(Workspace space, Workspaces().take());
     auto bucket = std::shared_ptr<SignBucket>(new SignBucket(codec, update, std::move(space)));
     TRIBUTARY_TRY(bucket->specify(update));
     TRIBUTARY_TRY(bucket->upload(update));

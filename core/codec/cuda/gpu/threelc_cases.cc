@@ -21,8 +21,7 @@ class TernaryBucket {
   static Result<std::shared_ptr<TernaryBucket>> make(const TernaryOptions& options,
                                                      std::span<const LayerRun> layers,
                                                      const FloatVector& update) {
-    static Workspaces workspaces;
-    TRIBUTARY_ASSIGN(Workspace space, workspaces.take());
+    TRIBUTARY_ASSIGN(Workspace space, Workspaces().take());
     TRIBUTARY_ASSIGN(const Layout layout,
                      Layout::make({.layers = layers}, update.size(), options.layout()));
     auto bucket = std::shared_ptr<TernaryBucket>(new TernaryBucket(options, std::move(space)));
