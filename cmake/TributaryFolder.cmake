@@ -112,11 +112,34 @@ function(tributary_folder library)
   set(TRIBUTARY_BENCH_SOURCES ${TRIBUTARY_BENCH_SOURCES} ${benches} CACHE INTERNAL "")
 endfunction()
 
+# tributary_with_threads(RESULT REGEX sources...): those with a test whose Suite.Case matches what is before
+# the parameters in REGEX, and those without a test.
+function(tributary_with_threads result regex)
+  string(REGEX REPLACE "/([(][^)]*[)]|[^|()]*)" "" regex "${regex}")
+  set(found "")
+  foreach(source ${ARGN})
+    file(READ "${source}" text)
+    string(REGEX MATCHALL "TEST(_F|_P)?[(][A-Za-z0-9_]+,[ \n]*[A-Za-z0-9_]+[)]" tests "${text}")
+    string(REGEX REPLACE "TEST(_F|_P)?[(]([A-Za-z0-9_]+),[ \n]*([A-Za-z0-9_]+)[)]" "\\2.\\3" tests "${tests}")
+    if(tests)
+      list(FILTER tests INCLUDE REGEX "${regex}")
+      if(NOT tests)
+        continue()
+      endif()
+    endif()
+    list(APPEND found "${source}")
+  endforeach()
+  set(${result} ${found} PARENT_SCOPE)
+endfunction()
+
 # tributary_test(NAME SOURCES files... LINK libs... [LABELS labels...] [MARK label=regex...]): one
 # GoogleTest program; each suite in it is a test of CTest's (list_suites.py), and each case is counted.
 # A program of a few thousand cases takes seconds as one process and minutes as one process a case.
 function(tributary_test name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK;LABELS;MARK" ${ARGN})
+  if(TRIBUTARY_SANITIZE MATCHES "thread" AND arg_MARK MATCHES "threads=([^;]*)")
+    tributary_with_threads(arg_SOURCES "${CMAKE_MATCH_1}" ${arg_SOURCES})
+  endif()
   if(NOT arg_SOURCES)
     return()
   endif()
