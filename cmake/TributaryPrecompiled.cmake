@@ -42,6 +42,7 @@ macro(tributary_precompiled_kind kind)
       add_executable(tributary_precompiled_${kind}_test "${TRIBUTARY_PRECOMPILED_DIR}/none.cc")
       target_link_libraries(tributary_precompiled_${kind}_test
                             PRIVATE tributary_flags GTest::gmock_main ${arg_LINK})
+      target_compile_options(tributary_precompiled_${kind}_test PRIVATE ${TRIBUTARY_TEST_OPTIONS})
       tributary_precompile(tributary_precompiled_${kind}_test "${header}"
                            "${TRIBUTARY_PRECOMPILED_DIR}/test.h")
     endif()

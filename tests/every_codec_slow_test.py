@@ -61,6 +61,10 @@ SIZE_FOLLOWS_VALUES = {
     "threshold": (0.25, "the threshold is that of a sample, and a residual has other tails than an update"),
 }
 
+# One codec of each kind of sum: of floats, without decoding, of elements at common places, by power iteration,
+# and of payloads side by side. Each option's jobs use the star as well.
+TWICE = ("fp32", "thc", "threelc", "gcomp", "star_topk", "powersgd", "topk")
+
 # Forms of a codec whose payloads have another structure. They are cases of --all and --rest.
 FORMS = ("thc:rate=2",)
 # Options that have an effect only beside another one.
@@ -93,12 +97,16 @@ def cases_of(codecs: list) -> list:
 
 
 def fixed_part(codecs: list) -> list:
-    """Each codec by the star and by one collective among peers, which take turns as the modes do."""
+    """Those of TWICE by the star and by one collective among peers, every fourth of the others by the star and
+    the rest by one among peers. Collectives take turns, and so do modes."""
     modes = list(MODES)
     part = []
     for i, codec in enumerate(codecs):
-        part.append(Case(codec["name"], "star", modes[i % 2]))
-        part.append(Case(codec["name"], COLLECTIVES[1 + i % 5], modes[(i + 1 + i // 5) % 2]))
+        twice = codec["name"] in TWICE
+        if twice or i % 4 == 3:
+            part.append(Case(codec["name"], "star", modes[i % 2]))
+        if twice or i % 4 != 3:
+            part.append(Case(codec["name"], COLLECTIVES[1 + i % 5], modes[(i + 1 + i // 5) % 2]))
     return part
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs libFuzzer targets, two at a time, each for a bounded time.
 
-usage: fuzz.py --build build/asan [--seconds N] [--parallel N] [TARGET...]
+usage: fuzz.py --build build/asan [--seconds N] [--runs N] [--parallel N] [TARGET...]
 
 Inputs that are worth keeping go to BUILD/corpora/TARGET, the ones that failed to
 BUILD/findings/TARGET. Exits with 1 when there is a finding, or no target.
@@ -37,9 +37,10 @@ class Outcome(NamedTuple):
 
 
 class Fuzzing:
-    def __init__(self, build: Path, seconds: int):
+    def __init__(self, build: Path, seconds: int, runs: int):
         self.build = build
         self.seconds = seconds
+        self.runs = runs
 
     def targets(self) -> list:
         folder = self.build / "fuzzers"
@@ -55,7 +56,8 @@ class Fuzzing:
         command = [str(self.build / "fuzzers" / target), f"-max_total_time={self.seconds}",
                    f"-max_len={INPUT_BYTES_MAX}", "-timeout=10", "-rss_limit_mb=2048",
                    "-print_final_stats=1", f"-artifact_prefix={findings}/", str(corpus)]
-        result = subprocess.run(command + self.seeds(target), stdout=subprocess.PIPE,
+        limit = [f"-runs={self.runs}"] if self.runs else []
+        result = subprocess.run(command + self.seeds(target) + limit, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True, errors="replace",
                                 stdin=subprocess.DEVNULL, check=False)
         verdict = VERDICTS.get(result.returncode, f"exit status {result.returncode}")
@@ -105,10 +107,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--seconds", type=int, default=60, help="for each target")
+    parser.add_argument("--runs", type=int, default=0,
+                        help="most inputs of each target, its seeds included; 0: no limit")
     parser.add_argument("--parallel", type=int, default=2)
     parser.add_argument("targets", nargs="*", metavar="TARGET")
     arguments = parser.parse_args()
-    fuzzing = Fuzzing(arguments.build, arguments.seconds)
+    fuzzing = Fuzzing(arguments.build, arguments.seconds, arguments.runs)
     targets = chosen(fuzzing.targets(), arguments.targets)
     if not targets:
         sys.exit(f"fuzz: no target in {arguments.build / 'fuzzers'}; build its target fuzzers first")

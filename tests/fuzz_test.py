@@ -58,6 +58,10 @@ class Runner(unittest.TestCase):
         self.target("calm", f'[ "$8" = "{self.build}/seeds" ] || exit 1; {STATISTICS}')
         self.assertEqual(self.run_fuzz().returncode, 0)
 
+    def test_a_limit_of_runs_is_handed_over(self):
+        self.target("calm", f'[ "$8" = "-runs=7" ] || exit 1; {STATISTICS}')
+        self.assertEqual(self.run_fuzz("--runs", "7").returncode, 0)
+
     def test_unknown_target(self):
         self.target("calm", STATISTICS)
         result = self.run_fuzz("clam")

@@ -11,7 +11,9 @@
 #include <cmath>
 #include <numeric>
 #include <set>
+#include <vector>
 
+#include "core/base/memory_checked.h"
 #include "core/codec/codec_testing.h"
 #include "core/codec/sparse/elements.h"
 #include "core/codec/sparse/indices/random_places.h"
@@ -62,12 +64,14 @@ TEST(KeptOf, IsTheFloorAndAtLeastOne) {
 }
 
 TEST(Selector, TopEqualsSortingOnEveryKindOfInput) {
+  const std::vector<double> shares =
+      kMemoryIsChecked ? std::vector{0.01, 0.9} : std::vector{0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 1.0};
   Selector selector;
   for (const Pattern pattern : kPatterns) {
     for (const std::size_t size : {1u, 2u, 15u, 16u, 17u, 100u, 1000u, 4099u, 70'001u}) {
       const FloatVector x = update(pattern, size, 0);
       const Places sorted = sorted_places(x);
-      for (const double share : {0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 1.0}) {
+      for (const double share : shares) {
         const std::uint32_t k = kept_of(share, size);
         for (const Backend backend : {Backend::scalar, Backend::simd}) {
           ASSERT_EQ(taken(selector.top({.backend = backend}, x, k)), first_ascending(sorted, k))

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "core/round/common/machine/bitmap.h"
 #include "core/run/mechanisms.h"
@@ -20,13 +21,26 @@ bool in_every_bucket(const RoundRecord& round, std::uint32_t agent) {
   });
 }
 
+// Whether the agent reports that it sent the rest of an upload that began in an earlier round.
+bool continued_an_upload(RunFile& file, const RoundKey& round, std::uint32_t agent) {
+  const Result<std::vector<AgentRoundRecord>> reports = file.agent_rounds(round.job, round.round);
+  EXPECT_TRUE(reports.ok());
+  if (!reports.ok()) return false;
+  return std::ranges::any_of(*reports, [&](const AgentRoundRecord& report) {
+    return report.agent_id == Federation::agent_id(agent) &&
+           std::ranges::any_of(mechanisms_of_agent(report.mechanisms), [](const Mechanism& fact) {
+             return fact.name == "uploads_continued" && fact.value > 0;
+           });
+  });
+}
+
 }  // namespace
 
 std::string AgentRounds::text() const {
   return fmt::format(
       "{} rounds in {:.2f} s, {} contributions to all buckets, at most {} rounds "
-      "apart",
-      rounds, seconds, contributions, longest_gap);
+      "apart, {} of them continued from an earlier round",
+      rounds, seconds, contributions, longest_gap, continued);
 }
 
 AgentRounds rounds_of_agent(const std::string& coordinator_journal, std::uint32_t agent) {
@@ -47,6 +61,7 @@ AgentRounds rounds_of_agent(const std::string& coordinator_journal, std::uint32_
     if (in_every_bucket(round, agent)) {
       last = round.id.round;
       ++all.contributions;
+      if (continued_an_upload(**file, round.id, agent)) ++all.continued;
     }
     const Result<SharedBytes> facts = (*file)->round_mechanisms(job.job.job, round.id.round);
     for (const Mechanism& fact : mechanisms_of_round(facts.ok() ? *facts : nullptr)) {

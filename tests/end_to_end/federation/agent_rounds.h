@@ -16,6 +16,8 @@ struct AgentRounds {
   std::uint64_t longest_gap = 0;
   std::uint64_t late = 0;             // rounds that name it as late
   std::uint64_t closed_by_grace = 0;  // stages
+  // Contributions with a payload whose upload began in an earlier round.
+  std::uint64_t continued = 0;
 
   std::string text() const;
 };
