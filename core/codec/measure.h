@@ -30,7 +30,8 @@ struct MeasureOptions {
   std::uint32_t layer_values = 16u << 20;  // as BucketOptions::layer_values_max
   // Implementation that is measured.
   Backend backend = Backend::simd;
-  ThreadPool* pool = nullptr;  // not owned; null: one thread
+  ThreadPool* pool = nullptr;     // not owned; null: one thread
+  CodecDevice* device = nullptr;  // not owned; null: the host does all work
   // Called on the measuring thread after every bucket of every round. Returning false stops the
   // measurement with StatusCode::cancelled.
   std::function<bool(std::uint64_t done, std::uint64_t total)> progress = {};
