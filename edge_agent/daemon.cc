@@ -263,6 +263,12 @@ void AgentDaemon::log_audit() {
 
 // An agent that has been told to use a GPU is warned about the lack of one.
 void AgentDaemon::log_device(const EncodingDevice& device) {
+  for (const FamilySpeed& speed : device.speeds) {
+    log().info(kComponent, "measured where to encode",
+               {{"codec", speed.codec},
+                {"device_ms", speed.device_s * 1e3},
+                {"host_ms", speed.host_s * 1e3}});
+  }
   if (device.unusable.ok()) {
     log().info(kComponent, "encodes", {{"device", device.name()}});
   } else if (settings_.codec_device == DeviceSetting::cuda) {
@@ -382,7 +388,8 @@ Result<std::unique_ptr<PeerPort>> without_mpi(const Clock&) {
 Status run_agent(const AgentSettings& settings, const OpenMpi& open_mpi) {
   // The pool and the device outlive everything that uses them.
   ThreadPool pool(settings.common.threads);
-  const EncodingDevice device = open_encoding_device(settings.codec_device, open_gpu);
+  const EncodingDevice device =
+      open_encoding_device(settings.codec_device, open_gpu, pool, SystemClock());
   AgentSettings own = settings;
   own.machine.execution.pool = &pool;
   AgentDaemon daemon(own, open_mpi);

@@ -110,7 +110,8 @@ class BucketRun {
         const ExchangeTraffic traffic,
         exchange_.play(
             {.job_seed = options_.job_seed, .round = round, .bucket = bucket, .layers = layers_},
-            {.backend = options_.backend, .pool = options_.pool, .device = options_.device}, updates_, sum_));
+            {.backend = options_.backend, .pool = options_.pool, .device = options_.device},
+            updates_, sum_));
     tally.add_traffic(traffic, sum_.size(), updates_.size());
     for (std::size_t i = 0; i < sum_.size(); ++i) total_[i] += static_cast<double>(sum_[i]);
     return {};

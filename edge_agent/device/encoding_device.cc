@@ -17,12 +17,21 @@ Result<DeviceSetting> device_setting(const std::string& name) {
                                                .remedy = {}});
 }
 
-EncodingDevice open_encoding_device(DeviceSetting setting, const OpenGpu& open_gpu) {
+EncodingDevice open_encoding_device(DeviceSetting setting, const OpenGpu& open_gpu,
+                                    ThreadPool& pool, const Clock& clock) {
   if (setting == DeviceSetting::host) return {};
   if (setting == DeviceSetting::emulated) return {.device = emulated::make_codec_device()};
   Result<std::unique_ptr<CodecDevice>> gpu = open_gpu();
   if (!gpu.ok()) return {.unusable = std::move(gpu).status()};
-  return {.device = std::move(*gpu)};
+  if (setting == DeviceSetting::cuda) return {.device = std::move(*gpu)};
+  FasterFamilies faster = choose_faster_families(std::move(*gpu), pool, clock);
+  EncodingDevice chosen{.device = std::move(faster.device), .speeds = std::move(faster.speeds)};
+  if (chosen.device == nullptr) {
+    chosen.unusable = Status(
+        StatusCode::unavailable,
+        {.what = "GPU", .expected = "codecs that it encodes faster", .got = "none", .remedy = {}});
+  }
+  return chosen;
 }
 
 }  // namespace tributary

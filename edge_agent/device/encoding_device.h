@@ -6,9 +6,11 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/base/status.h"
 #include "core/codec/device/codec_device.h"
+#include "edge_agent/device/faster_families.h"
 
 namespace tributary {
 
@@ -20,14 +22,17 @@ Result<DeviceSetting> device_setting(const std::string& name);
 struct EncodingDevice {
   std::unique_ptr<CodecDevice> device = {};  // null: the host encodes
   Status unusable = {};                      // why not the GPU, if the setting allows one
+  std::vector<FamilySpeed> speeds = {};      // what `automatic` has measured
 
   std::string_view name() const { return device != nullptr ? device->name() : "host"; }
 };
 
 using OpenGpu = std::function<Result<std::unique_ptr<CodecDevice>>()>;
 
-// A machine without a usable GPU encodes on the host, with the same bytes. `cuda` differs from
-// `automatic` only in that the caller warns.
-EncodingDevice open_encoding_device(DeviceSetting setting, const OpenGpu& open_gpu);
+// A machine without a usable GPU encodes on the host, with the same bytes; the caller of `cuda`
+// warns. `automatic` measures which codecs the GPU encodes faster than the host with all threads of
+// the pool, and takes it for those.
+EncodingDevice open_encoding_device(DeviceSetting setting, const OpenGpu& open_gpu,
+                                    ThreadPool& pool, const Clock& clock);
 
 }  // namespace tributary

@@ -25,20 +25,31 @@ TEST(EncodingDevices, HaveFourNames) {
       << status.text();
 }
 
+Result<std::unique_ptr<CodecDevice>> emulated_gpu() { return emulated::make_codec_device(); }
+
+EncodingDevice opened(DeviceSetting setting, const OpenGpu& open_gpu) {
+  ThreadPool pool(2);
+  const SystemClock clock;
+  return open_encoding_device(setting, open_gpu, pool, clock);
+}
+
 TEST(EncodingDevices, AreTheGpuIfThereIsOne) {
-  const OpenGpu there = []() -> Result<std::unique_ptr<CodecDevice>> {
-    return emulated::make_codec_device();
-  };
-  for (const DeviceSetting setting : {DeviceSetting::automatic, DeviceSetting::cuda}) {
-    const EncodingDevice device = open_encoding_device(setting, there);
-    EXPECT_EQ(device.name(), "emulated");
-    EXPECT_TRUE(device.unusable.ok());
-  }
+  const EncodingDevice device = opened(DeviceSetting::cuda, emulated_gpu);
+  EXPECT_EQ(device.name(), "emulated");
+  EXPECT_TRUE(device.unusable.ok());
+  EXPECT_TRUE(device.speeds.empty());
+}
+
+TEST(EncodingDevices, AreTheHostIfTheGpuIsSlower) {
+  const EncodingDevice device = opened(DeviceSetting::automatic, emulated_gpu);
+  EXPECT_EQ(device.name(), "host");
+  EXPECT_FALSE(device.speeds.empty());
+  EXPECT_NE(device.unusable.text().find("codecs that it encodes faster"), std::string::npos);
 }
 
 TEST(EncodingDevices, AreTheHostIfThereIsNoGpuAndSayWhy) {
   for (const DeviceSetting setting : {DeviceSetting::automatic, DeviceSetting::cuda}) {
-    const EncodingDevice device = open_encoding_device(setting, no_driver);
+    const EncodingDevice device = opened(setting, no_driver);
     EXPECT_EQ(device.device, nullptr);
     EXPECT_EQ(device.name(), "host");
     EXPECT_NE(device.unusable.text().find("expected a driver, got none"), std::string::npos);
@@ -50,10 +61,10 @@ TEST(EncodingDevices, ThatAreNoGpuAskForNone) {
     ADD_FAILURE();
     return no_driver();
   };
-  const EncodingDevice host = open_encoding_device(DeviceSetting::host, never);
+  const EncodingDevice host = opened(DeviceSetting::host, never);
   EXPECT_EQ(host.device, nullptr);
   EXPECT_TRUE(host.unusable.ok());
-  EXPECT_EQ(open_encoding_device(DeviceSetting::emulated, never).name(), "emulated");
+  EXPECT_EQ(opened(DeviceSetting::emulated, never).name(), "emulated");
 }
 
 // A build without nvcc says so. Other builds have a GPU, or the driver's reason.

@@ -70,13 +70,14 @@ class FasterDevice final : public CodecDevice {
 std::optional<double> seconds_of(const Codec& codec, std::span<const float> update,
                                  ThreadPool& pool, CodecDevice* device, const Clock& clock) {
   const std::span<const float> one[] = {update};
-  const Result<MeasureReport> report = measure(codec, one,
-                                               {.rounds = kRounds,
-                                                .error_feedback = false,
-                                                .bucket_values = static_cast<std::uint32_t>(update.size()),
-                                                .pool = &pool,
-                                                .device = device},
-                                               clock);
+  const Result<MeasureReport> report =
+      measure(codec, one,
+              {.rounds = kRounds,
+               .error_feedback = false,
+               .bucket_values = static_cast<std::uint32_t>(update.size()),
+               .pool = &pool,
+               .device = device},
+              clock);
   if (!report.ok() || report->encode_bytes_per_s <= 0 || report->decode_bytes_per_s <= 0) return {};
   const auto bytes = static_cast<double>(update.size_bytes());
   return bytes / report->encode_bytes_per_s + bytes / report->decode_bytes_per_s;

@@ -28,8 +28,8 @@ struct FasterFamilies {
   std::vector<FamilySpeed> speeds;  // of all families that the device has loops for
 };
 
-// Measures a bucket of each family, by default of 4 MiB, a usual size in jobs. That takes a few tenths
-// of a second. The host uses all threads of the pool.
+// Measures a bucket of each family, by default of 4 MiB, a usual size in jobs. That takes a few
+// tenths of a second. The host uses all threads of the pool.
 FasterFamilies choose_faster_families(std::unique_ptr<CodecDevice> device, ThreadPool& pool,
                                       const Clock& clock, std::uint32_t values = 1u << 20);
 // The choice that follows from the speeds. Null: the device is faster for no family.

@@ -10,11 +10,9 @@ namespace tributary {
 namespace {
 
 TEST(FasterFamiliesOfADevice, AreThoseThatItEncodesFaster) {
-  const auto device =
-      with_faster_families(emulated::make_codec_device(), {{"int8", 2.0, 1.0},
-                                                           {"thc", 1.0, 2.0},
-                                                           {"topk", 1.0, 1.0},
-                                                           {"gcomp", 0.5, 0.6}});
+  const auto device = with_faster_families(
+      emulated::make_codec_device(),
+      {{"int8", 2.0, 1.0}, {"thc", 1.0, 2.0}, {"topk", 1.0, 1.0}, {"gcomp", 0.5, 0.6}});
   ASSERT_NE(device, nullptr);
   EXPECT_EQ(device->name(), "emulated");
   EXPECT_NE(device->thc(), nullptr);
