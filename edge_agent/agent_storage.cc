@@ -42,7 +42,22 @@ Result<std::unique_ptr<AgentStorage>> AgentStorage::open(const JournalOptions& o
     contents = read(options);
   }
   TRIBUTARY_TRY(contents.status());
-  return std::unique_ptr<AgentStorage>(new AgentStorage(*std::move(contents), std::move(parts)));
+  std::unique_ptr<AgentStorage> storage(new AgentStorage(*std::move(contents), std::move(parts)));
+  if (options.durability == Durability::seconds_30) storage->sync_every(kDurableAfter);
+  return storage;
+}
+
+// If a sync fails, the system may have dropped what it could not write, but still shows it to
+// readers: the copy in the file is written and synced anew.
+void AgentStorage::sync_every(std::chrono::milliseconds time) {
+  syncing_ = std::make_unique<PeriodicSync>(
+      time,
+      PeriodicSync::Parts{
+          .sync = [log = journal_->database().log().file()] { return sync_file(log); },
+          .failed =
+              [this] { thread_.post([this] { ignore_error(journal_->database().log().copy()); }); },
+          .log = parts_.log,
+          .component = kStorageComponent});
 }
 
 Result<AgentStorage::Contents> AgentStorage::read(const JournalOptions& options) {

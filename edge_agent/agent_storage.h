@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@
 #include "core/round/common/machine/events.h"
 #include "core/service/worker.h"
 #include "core/store/agent/agent_journal.h"
+#include "core/store/durability/periodic_sync.h"
 
 namespace tributary {
 
@@ -60,6 +62,7 @@ class AgentStorage {
         journal_(std::move(contents.journal)),
         state_(std::move(contents.state)) {}
 
+  void sync_every(std::chrono::milliseconds time);
   void stored(const AgentRecordToStore& record);
   void job_stored(const AgentJobRecord& job);
 
@@ -68,7 +71,8 @@ class AgentStorage {
   AgentState state_;  // until restore() returns it
   std::atomic<bool> job_over_ = false;
   std::atomic<std::uint64_t> last_version_ = 0;
-  Worker thread_;  // destroyed first
+  Worker thread_;                          // destroyed before the members above
+  std::unique_ptr<PeriodicSync> syncing_;  // null: not needed; destroyed first
 };
 
 }  // namespace tributary

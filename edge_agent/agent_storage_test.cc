@@ -19,7 +19,7 @@ class AgentStorageTest : public testing::Test {
  protected:
   void open() {
     auto opened = AgentStorage::open(
-        {.path = folder_ / "agent.db", .sync = false},
+        {.path = folder_ / "agent.db", .durability = Durability::stop},
         {.post = events_.poster(),
          .definition_stored = [this](SharedBytes definition) { definition_ = definition; },
          .log = log_});

@@ -77,7 +77,7 @@ Result<std::string> AgentJournal::set_aside(const std::string& path) {
   return aside;
 }
 
-// One transaction per record; the commit syncs it.
+// One transaction per record.
 Status AgentJournal::store(const AgentRecordToStore& record) {
   TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
   // Every error rolls the transaction back, so a record is stored completely or not at all.

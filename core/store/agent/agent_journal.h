@@ -23,11 +23,11 @@ class AgentJournal {
   // unsupported (a newer version), mismatch (another kind of file), corrupt_data or io_error.
   static Result<std::unique_ptr<AgentJournal>> open(const JournalOptions& options);
 
-  // Stores a record in one transaction. If the result is ok, the record is durable; otherwise
-  // nothing of it is stored, and worth_retrying() says whether a repetition can succeed. One
-  // exception: after an error while syncing, a crash may still make the record visible. A
-  // contribution and a replica without a model require a stored replica of their job
-  // (invalid_argument).
+  // Stores a record in one transaction. If the result is ok, the record is durable as far as
+  // JournalOptions::durability says; otherwise nothing of it is stored, and worth_retrying() says
+  // whether a repetition can succeed. One exception: after an error while syncing, a crash may
+  // still make the record visible. A contribution and a replica without a model require a stored
+  // replica of their job (invalid_argument).
   Status store(const AgentRecordToStore& record);
   // Returns the stored state. Fails with corrupt_data if a stored value does not match its hash.
   Result<AgentState> restore();

@@ -14,6 +14,7 @@
 #include "core/store/database/database.h"
 #include "core/store/database/file_lock.h"
 #include "core/store/database/migrations.h"
+#include "core/store/durability/durability.h"
 
 namespace tributary {
 
@@ -23,8 +24,9 @@ struct JournalOptions {
   // Name of a registered SQLite VFS, such as a simulated disk. Empty: the operating system's files,
   // guarded by PATH.lock.
   std::string vfs = {};
-  // False: stored records survive a crash of this process, but not a power failure.
-  bool sync = true;
+  // Until when a power failure can undo stored records. With seconds_30 the owner of the journal
+  // calls WriteAheadLog::sync(), or syncs the log's file, every 30 s.
+  Durability durability = Durability::round;
   // Clock for dates, which are for people and for retention. It must outlive the journal. Null: the
   // system's clock.
   const Clock* clock = nullptr;
