@@ -38,6 +38,7 @@ void CoordinatorStorage::sync_every(std::chrono::milliseconds time) {
                     [this] {
                       thread_->post([this] { ignore_error(journal_->database().log().copy()); });
                     },
+                .clock = parts_.clock,
                 .log = parts_.log,
                 .component = kStorageComponent});
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <system_error>
 #include <utility>
@@ -43,20 +44,19 @@ PeriodicSync::~PeriodicSync() {
 
 // The time runs from the beginning of one sync to that of the next.
 void PeriodicSync::work() {
-  auto next = std::chrono::steady_clock::now() + every_;
+  std::chrono::nanoseconds wait = every_;
   std::unique_lock lock(mutex_);
-  while (!changed_.wait_until(lock, next, [this] { return ending_; })) {
-    next = std::chrono::steady_clock::now() + every_;
+  while (!changed_.wait_for(lock, wait, [this] { return ending_; })) {
     lock.unlock();
-    sync();
+    wait = std::max(every_ - sync(), std::chrono::nanoseconds(0));
     lock.lock();
   }
 }
 
-void PeriodicSync::sync() {
-  const auto began = std::chrono::steady_clock::now();
+std::chrono::nanoseconds PeriodicSync::sync() {
+  const std::chrono::nanoseconds began = parts_.clock.now();
   const Status status = parts_.sync();
-  const auto took = std::chrono::steady_clock::now() - began;
+  const std::chrono::nanoseconds took = parts_.clock.now() - began;
   if (!status.ok()) {
     if (!failed_) {
       parts_.log.warning(parts_.component, "the journal cannot be synced",
@@ -69,6 +69,7 @@ void PeriodicSync::sync() {
         {{"sync_s", std::chrono::duration_cast<std::chrono::seconds>(took).count()}});
   }
   failed_ = !status.ok();
+  return took;
 }
 
 }  // namespace tributary

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <thread>
 
+#include "core/base/clock.h"
 #include "core/base/log/log.h"
 #include "core/base/status.h"
 
@@ -28,6 +29,7 @@ class PeriodicSync {
     std::function<Status()> sync;
     // Called after each sync that failed: what was written may not be durable.
     std::function<void()> failed;
+    const Clock& clock;  // measures the syncs
     Log& log;
     std::string_view component;  // of the log's lines
   };
@@ -40,7 +42,7 @@ class PeriodicSync {
 
  private:
   void work();
-  void sync();
+  std::chrono::nanoseconds sync();  // returns the time that it took
 
   const std::chrono::milliseconds every_;
   const Parts parts_;

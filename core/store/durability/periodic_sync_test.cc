@@ -44,6 +44,7 @@ class Calls {
 
 TEST(PeriodicSync, SyncsAgainAndAgain) {
   MemoryLog log;
+  ManualClock clock;
   Calls syncs;
   Calls failures;
   {
@@ -53,6 +54,7 @@ TEST(PeriodicSync, SyncsAgainAndAgain) {
                                                                      return Status();
                                                                    },
                                                                .failed = [&] { failures.add(); },
+                                                               .clock = clock,
                                                                .log = log,
                                                                .component = "agent"});
     syncs.wait_for(3);
@@ -62,13 +64,17 @@ TEST(PeriodicSync, SyncsAgainAndAgain) {
 
 TEST(PeriodicSync, EndsWithoutWaitingForTheNextSync) {
   MemoryLog log;
-  const PeriodicSync syncing(
-      std::chrono::hours(10),
-      {.sync = [] { return Status(); }, .failed = [] {}, .log = log, .component = "agent"});
+  ManualClock clock;
+  const PeriodicSync syncing(std::chrono::hours(10), {.sync = [] { return Status(); },
+                                                      .failed = [] {},
+                                                      .clock = clock,
+                                                      .log = log,
+                                                      .component = "agent"});
 }
 
 TEST(PeriodicSync, AFailureIsReportedEachTimeAndLoggedOnce) {
   MemoryLog log;
+  ManualClock clock;
   Calls failures;
   {
     const PeriodicSync syncing(
@@ -76,6 +82,7 @@ TEST(PeriodicSync, AFailureIsReportedEachTimeAndLoggedOnce) {
         {.sync =
              [] { return Status(StatusCode::io_error, {.what = "the disk", .got = "a failure"}); },
          .failed = [&] { failures.add(); },
+         .clock = clock,
          .log = log,
          .component = "agent"});
     failures.wait_for(3);
@@ -87,16 +94,18 @@ TEST(PeriodicSync, AFailureIsReportedEachTimeAndLoggedOnce) {
 // The disk is slower than the bound: writes become durable later, and the log says so.
 TEST(PeriodicSync, ASyncThatTakesLongerThanItsPeriodIsLogged) {
   MemoryLog log;
+  ManualClock clock;
   Calls syncs;
   {
     const PeriodicSync syncing(std::chrono::milliseconds(1),
                                {.sync =
                                     [&] {
-                                      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                                      clock.advance(std::chrono::seconds(60));
                                       syncs.add();
                                       return Status();
                                     },
                                 .failed = [] {},
+                                .clock = clock,
                                 .log = log,
                                 .component = "agent"});
     syncs.wait_for(2);
