@@ -28,7 +28,7 @@ class JournalSettings {
  private:
   std::string name_;
   bool sync_ = true;
-  Durability durability_ = Durability::round;
+  Durability durability_ = Durability::seconds_30;
 };
 
 }  // namespace tributary

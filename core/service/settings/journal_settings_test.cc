@@ -24,6 +24,7 @@ Result<Durability> read_durability(const std::vector<std::string>& assignments) 
 }
 
 TEST(JournalSettings, DurabilityHasThreeValues) {
+  EXPECT_EQ(read_durability({"journal.file=run.db"}).value(), Durability::seconds_30);
   EXPECT_EQ(read_durability({"journal.file=run.db", "journal.durability=round"}).value(),
             Durability::round);
   EXPECT_EQ(read_durability({"journal.file=run.db", "journal.durability=30s"}).value(),
