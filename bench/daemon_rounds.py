@@ -56,7 +56,7 @@ class Federation:
     def __init__(self, options, codec, folder):
         common = ["--exit-when-done", *settings([
             f"link.encrypted={'true' if options.curve else 'false'}",
-            f"journal.sync={'true' if options.sync else 'false'}"])]
+            f"journal.durability={'round' if options.sync else 'stop'}"])]
         self.agents = []
         self.coordinator = Daemon(
             [os.path.join(options.build, "coordinator", "tributary-coordinator"), *common,

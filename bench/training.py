@@ -35,7 +35,7 @@ def train(build, folder, data, job, agents, lab=None):
         return [] if lab is None else [os.path.join(build, "cli", "tributary"), "lab", "exec",
                                        "--name", lab, "--node", str(node), "--"]
 
-    common = ["--exit-when-done", "-s", "link.encrypted=false", "-s", "journal.sync=false"]
+    common = ["--exit-when-done", "-s", "link.encrypted=false", "-s", "journal.durability=stop"]
     journal = os.path.join(folder, "coordinator.db")
     endpoint = f"tcp://127.0.0.1:{free_port()}" if lab is None else "tcp://10.77.0.1:4640"
     # A loaded machine must not leave an agent out.

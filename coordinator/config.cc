@@ -51,8 +51,7 @@ class RetentionWords {
 void bind(Settings& settings, CoordinatorSettings& config) {
   config.common.bind(settings);
   settings.text("federation", config.machine.federation);
-  settings.text("journal.file", config.journal);
-  settings.flag("journal.sync", config.journal_sync);
+  config.journal.bind(settings);
   settings.flag("control", config.control);
   settings.text("link.endpoint", config.endpoint);
   settings.text("link.key_file", config.key_file);
@@ -101,10 +100,8 @@ Status check_watch(const Settings& settings, const CoordinatorSettings& config) 
 }
 
 // Checks that need several settings. Each error names the one to change.
-Status check_together(const Settings& settings, const CoordinatorSettings& config) {
-  if (config.journal.empty()) {
-    return settings.missing("journal.file", "name the file that keeps jobs and rounds");
-  }
+Status check_together(const Settings& settings, CoordinatorSettings& config) {
+  TRIBUTARY_TRY(config.journal.settle(settings, "jobs and rounds"));
   TRIBUTARY_TRY(check_listening_endpoint(config.endpoint).at("setting link.endpoint"));
   if (config.encrypted && config.key_file.empty()) {
     return settings.missing("link.key_file", "make a key pair with 'tributary keys new'");

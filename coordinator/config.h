@@ -14,6 +14,7 @@
 #include "core/job/job_settings.h"
 #include "core/round/coordinator/coordinator.h"
 #include "core/service/settings/common_settings.h"
+#include "core/service/settings/journal_settings.h"
 #include "core/store/coordinator/telemetry_rows.h"
 #include "schemas/limits.h"
 
@@ -23,8 +24,7 @@ namespace tributary {
 struct CoordinatorSettings {
   CommonSettings common;
   CoordinatorConfig machine;
-  std::string journal;
-  bool journal_sync = true;
+  JournalSettings journal;
   Retention retention;
   std::string endpoint = "tcp://*:4640";
   std::string key_file;

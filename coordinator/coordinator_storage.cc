@@ -22,11 +22,29 @@ constexpr std::chrono::milliseconds kCloseRetryEvery{20};
 Result<std::unique_ptr<CoordinatorStorage>> CoordinatorStorage::open(
     const CoordinatorJournalOptions& options, Parts parts) {
   TRIBUTARY_ASSIGN(std::unique_ptr<CoordinatorJournal> journal, CoordinatorJournal::open(options));
-  return std::unique_ptr<CoordinatorStorage>(
+  std::unique_ptr<CoordinatorStorage> storage(
       new CoordinatorStorage(std::move(journal), std::move(parts)));
+  if (options.journal.durability == Durability::seconds_30) storage->sync_every(kDurableAfter);
+  return storage;
+}
+
+// If a sync fails, the system may have dropped what it could not write, but still shows it to
+// readers: the copy in the file is written and synced anew.
+void CoordinatorStorage::sync_every(std::chrono::milliseconds time) {
+  syncing_ = std::make_unique<PeriodicSync>(
+      time, PeriodicSync::Parts{
+                .sync = [log = journal_->database().log().file()] { return sync_file(log); },
+                .failed =
+                    [this] {
+                      thread_->post([this] { ignore_error(journal_->database().log().copy()); });
+                    },
+                .clock = parts_.clock,
+                .log = parts_.log,
+                .component = kStorageComponent});
 }
 
 CoordinatorStorage::~CoordinatorStorage() {
+  syncing_.reset();
   thread_.reset();
   const auto give_up_at = parts_.clock.now() + kClosePatience;
   Status status = journal_->close();
@@ -132,6 +150,7 @@ void CoordinatorStorage::keep(const TelemetryRows& rows) {
 }
 
 void CoordinatorStorage::end() {
+  syncing_.reset();
   thread_.reset();
   if (keeping_) keep(under_way_);  // the thread ended before it wrote this batch
 }

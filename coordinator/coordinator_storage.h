@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,6 +19,7 @@
 #include "core/round/common/machine/events.h"
 #include "core/service/worker.h"
 #include "core/store/coordinator/coordinator_journal.h"
+#include "core/store/durability/periodic_sync.h"
 
 namespace tributary {
 
@@ -67,6 +69,8 @@ class CoordinatorStorage {
         journal_(std::move(journal)),
         thread_(std::make_unique<Worker>()) {}
 
+  void sync_every(std::chrono::milliseconds time);
+
   void log_stored(const CoordinatorRecord& record);
   void keep(const TelemetryRows& rows);
   void rest();
@@ -80,7 +84,8 @@ class CoordinatorStorage {
   LogBlockage blockage_;               // used by the journal's thread
   // Length of a log that a reader keeps from being copied; 0: nothing to note.
   std::atomic<std::uint64_t> blocked_bytes_ = 0;
-  std::unique_ptr<Worker> thread_;  // destroyed before the members above
+  std::unique_ptr<Worker> thread_;         // destroyed before the members above
+  std::unique_ptr<PeriodicSync> syncing_;  // null: not needed; destroyed before the thread
 };
 
 }  // namespace tributary

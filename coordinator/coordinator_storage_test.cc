@@ -21,9 +21,9 @@ namespace {
 class CoordinatorStorageTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto opened =
-        CoordinatorStorage::open({.journal = {.path = folder_ / "run.db", .sync = false}},
-                                 {.post = events_.poster(), .clock = clock_, .log = log_});
+    auto opened = CoordinatorStorage::open(
+        {.journal = {.path = folder_ / "run.db", .durability = Durability::stop}},
+        {.post = events_.poster(), .clock = clock_, .log = log_});
     ASSERT_TRUE(opened.ok()) << opened.status().text();
     storage_ = std::move(*opened);
   }
@@ -46,7 +46,9 @@ TEST_F(CoordinatorStorageTest, AReaderThatBlocksTheLogIsNotedOnce) {
   ManualClock clock;
   std::vector<std::string> notes;
   auto opened = CoordinatorStorage::open(
-      {.journal = {.path = folder_ / "blocked.db", .sync = false, .log_bytes = 64u << 10}},
+      {.journal = {.path = folder_ / "blocked.db",
+                   .durability = Durability::stop,
+                   .log_bytes = 64u << 10}},
       {.post = events_.poster(), .clock = clock, .log = log_, .note = [&](const Note& note) {
          notes.push_back(std::string(note.name) + ": " + note.text);
        }});

@@ -123,7 +123,8 @@ Status CoordinatorDaemon::open() {
                    }));
   TRIBUTARY_ASSIGN(storage_,
                    CoordinatorStorage::open(
-                       {.journal = {.path = settings_.journal, .sync = settings_.journal_sync},
+                       {.journal = {.path = settings_.journal.file,
+                                    .durability = settings_.journal.durability()},
                         .retention = settings_.retention},
                        {.post = [this](Event event) { loop_->post(std::move(event)); },
                         .clock = outlets_->clock(),
@@ -306,7 +307,7 @@ void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
 void CoordinatorDaemon::resume_plan(const JobRecord& job) {
   if (!is_to_be_planned(job)) return;
   const Status resumed = [&]() -> Status {
-    TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(settings_.journal));
+    TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(settings_.journal.file));
     TRIBUTARY_ASSIGN(const PlanSpent spent,
                      read_spent(*run, job.job, wall_time_ns(outlets_->clock())));
     planner_->spent(job.job, spent);

@@ -29,7 +29,8 @@ Result<std::unique_ptr<OperatorPorts>> OperatorPorts::open(const CoordinatorSett
     return service->answer(question);
   };
   if (settings.control) {
-    TRIBUTARY_ASSIGN(ports->control_, ControlServer::open(control_path(settings.journal), ask));
+    TRIBUTARY_ASSIGN(ports->control_,
+                     ControlServer::open(control_path(settings.journal.file), ask));
   }
   TRIBUTARY_ASSIGN(ports->watch_, open_watch_port(settings, ports->watchers_, ask, clock, log));
   return ports;

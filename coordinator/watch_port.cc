@@ -19,7 +19,7 @@ Result<std::unique_ptr<WatchServer>> open_watch_port(
                                       .watchers = settings.encrypted ? watchers.list() : nullptr,
                                       .encrypted = settings.encrypted,
                                       .operators = settings.watch_operators,
-                                      .journal = settings.journal,
+                                      .journal = settings.journal.file,
                                       .ask_operator = std::move(ask_operator)},
                                      clock, log));
   log.info("coordinator", "observers can connect", {{"endpoint", server->endpoint()}});

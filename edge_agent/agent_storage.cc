@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 #include "core/base/overloaded.h"
@@ -42,7 +43,36 @@ Result<std::unique_ptr<AgentStorage>> AgentStorage::open(const JournalOptions& o
     contents = read(options);
   }
   TRIBUTARY_TRY(contents.status());
-  return std::unique_ptr<AgentStorage>(new AgentStorage(*std::move(contents), std::move(parts)));
+  std::unique_ptr<AgentStorage> storage(new AgentStorage(*std::move(contents), std::move(parts)));
+  if (options.durability == Durability::seconds_30)
+    storage->sync_every(kDurableAfter, clock_of(options));
+  return storage;
+}
+
+AgentStorage::~AgentStorage() {
+  syncing_.reset();
+  thread_.reset();
+  if (const Status status = journal_->close(); !status.ok()) {
+    parts_.log.warning(kStorageComponent,
+                       "the journal cannot be closed: a power failure may undo "
+                       "records, and the residual is dropped then",
+                       {{"error", status.text()}});
+  }
+}
+
+// If a sync fails, the system may have dropped what it could not write, but still shows it to
+// readers: the copy in the file is written and synced anew.
+void AgentStorage::sync_every(std::chrono::milliseconds time, const Clock& clock) {
+  syncing_ = std::make_unique<PeriodicSync>(
+      time, PeriodicSync::Parts{
+                .sync = [log = journal_->database().log().file()] { return sync_file(log); },
+                .failed =
+                    [this] {
+                      thread_->post([this] { ignore_error(journal_->database().log().copy()); });
+                    },
+                .clock = clock,
+                .log = parts_.log,
+                .component = kStorageComponent});
 }
 
 Result<AgentStorage::Contents> AgentStorage::read(const JournalOptions& options) {
@@ -54,6 +84,11 @@ Result<AgentStorage::Contents> AgentStorage::read(const JournalOptions& options)
 
 AgentState AgentStorage::restore() {
   AgentState state = std::exchange(state_, {});
+  if (const std::optional<double>& norm = journal_->residual_dropped()) {
+    parts_.log.warning(kStorageComponent,
+                       "a power failure may have undone records: the residual is dropped",
+                       {{"residual_norm", *norm}});
+  }
   if (state.job) job_stored(*state.job);
   if (state.replica) {
     parts_.log.info(kStorageComponent, "replica restored",
@@ -65,7 +100,7 @@ AgentState AgentStorage::restore() {
 }
 
 void AgentStorage::store(StoreAgent& request) {
-  thread_.post([this, request = std::move(request)]() mutable {
+  thread_->post([this, request = std::move(request)]() mutable {
     Status status = journal_->store(request.record);
     if (status.ok()) stored(request.record);
     // Released before the event, so that the machine is the only owner and can modify the data in

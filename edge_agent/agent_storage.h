@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -14,6 +15,7 @@
 #include "core/round/common/machine/events.h"
 #include "core/service/worker.h"
 #include "core/store/agent/agent_journal.h"
+#include "core/store/durability/periodic_sync.h"
 
 namespace tributary {
 
@@ -33,6 +35,8 @@ class AgentStorage {
   // contents of the residual are lost. Returns the journal's error if it cannot be used. parts.log
   // must outlive the object.
   static Result<std::unique_ptr<AgentStorage>> open(const JournalOptions& options, Parts parts);
+  // Finishes the record in progress, and closes the journal: a power failure undoes nothing then.
+  ~AgentStorage();
   AgentStorage(const AgentStorage&) = delete;
   AgentStorage& operator=(const AgentStorage&) = delete;
 
@@ -58,8 +62,10 @@ class AgentStorage {
   AgentStorage(Contents contents, Parts parts)
       : parts_(std::move(parts)),
         journal_(std::move(contents.journal)),
-        state_(std::move(contents.state)) {}
+        state_(std::move(contents.state)),
+        thread_(std::make_unique<Worker>()) {}
 
+  void sync_every(std::chrono::milliseconds time, const Clock& clock);
   void stored(const AgentRecordToStore& record);
   void job_stored(const AgentJobRecord& job);
 
@@ -68,7 +74,8 @@ class AgentStorage {
   AgentState state_;  // until restore() returns it
   std::atomic<bool> job_over_ = false;
   std::atomic<std::uint64_t> last_version_ = 0;
-  Worker thread_;  // destroyed first
+  std::unique_ptr<Worker> thread_;         // destroyed before the members above
+  std::unique_ptr<PeriodicSync> syncing_;  // null: not needed; destroyed first
 };
 
 }  // namespace tributary

@@ -17,9 +17,9 @@ namespace {
 
 class AgentStorageTest : public testing::Test {
  protected:
-  void open() {
+  void open(const std::string& boot_id = "first") {
     auto opened = AgentStorage::open(
-        {.path = folder_ / "agent.db", .sync = false},
+        {.path = folder_ / "agent.db", .durability = Durability::stop, .boot_id = boot_id},
         {.post = events_.poster(),
          .definition_stored = [this](SharedBytes definition) { definition_ = definition; },
          .log = log_});
@@ -83,6 +83,20 @@ TEST_F(AgentStorageTest, StoredStateIsKnownAfterARestart) {
   storage_->restore();
   EXPECT_TRUE(storage_->job_over());
   EXPECT_NE(definition_, nullptr);
+}
+
+// A power failure after the end of the process undoes nothing, whatever the durability.
+TEST_F(AgentStorageTest, TheJournalIsClosedAtTheEnd) {
+  open("first");
+  storage_->restore();
+  ASSERT_TRUE(store(job_in(wire::JobState::running)).ok());
+  storage_.reset();
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "agent.db-wal"));
+  open("second");
+  EXPECT_TRUE(storage_->restore().job);
+  EXPECT_FALSE(std::ranges::any_of(log_.entries(), [](const MemoryLog::Entry& entry) {
+    return entry.message.find("the residual is dropped") != std::string::npos;
+  }));
 }
 
 // An agent can always begin anew, because the coordinator has the model.

@@ -26,8 +26,7 @@ struct Unread {
 void bind(Settings& settings, AgentSettings& config, Unread& unread) {
   config.common.bind(settings);
   settings.text("agent_id", config.machine.agent_id);
-  settings.text("journal.file", config.journal);
-  settings.flag("journal.sync", config.journal_sync);
+  config.journal.bind(settings);
   settings.text("link.coordinator", config.coordinator);
   settings.text("link.coordinator_key", config.coordinator_key);
   settings.text("link.key_file", config.key_file);
@@ -108,14 +107,12 @@ Status check_peers(const Settings& settings, const AgentSettings& config) {
 }
 
 // Checks that need several settings. Each error names the one to change.
-Status check_together(const Settings& settings, const AgentSettings& config) {
+Status check_together(const Settings& settings, AgentSettings& config) {
   if (config.machine.agent_id.empty()) {
     return settings.missing(
         "agent_id", "the id under which the coordinator allows this agent; a join file has it");
   }
-  if (config.journal.empty()) {
-    return settings.missing("journal.file", "name the file that keeps model and residual");
-  }
+  TRIBUTARY_TRY(config.journal.settle(settings, "model and residual"));
   if (config.coordinator.empty()) {
     return settings.missing("link.coordinator", "for example tcp://coordinator.lan:4640");
   }

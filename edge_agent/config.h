@@ -13,6 +13,7 @@
 #include "core/net/shaped/shaped.h"
 #include "core/round/agent/agent.h"
 #include "core/service/settings/common_settings.h"
+#include "core/service/settings/journal_settings.h"
 #include "core/train/trainer.h"
 #include "edge_agent/device/encoding_device.h"
 
@@ -24,8 +25,7 @@ enum class PeerTransport : std::uint8_t { tcp, mpi };
 struct AgentSettings {
   CommonSettings common;
   AgentConfig machine;
-  std::string journal;
-  bool journal_sync = true;
+  JournalSettings journal;
   std::string coordinator;  // endpoint of the coordinator
   std::string coordinator_key;
   std::string key_file;

@@ -209,13 +209,13 @@ Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
 Result<AgentState> AgentDaemon::open_storage() {
   TRIBUTARY_TRY(open_training());
   TRIBUTARY_ASSIGN(
-      storage_, AgentStorage::open({.path = settings_.journal, .sync = settings_.journal_sync},
-                                   {.post = [this](Event event) { loop_->post(std::move(event)); },
-                                    .definition_stored =
-                                        [this](SharedBytes definition) {
-                                          training_->set_definition(std::move(definition));
-                                        },
-                                    .log = log()}));
+      storage_,
+      AgentStorage::open(
+          {.path = settings_.journal.file, .durability = settings_.journal.durability()},
+          {.post = [this](Event event) { loop_->post(std::move(event)); },
+           .definition_stored =
+               [this](SharedBytes definition) { training_->set_definition(std::move(definition)); },
+           .log = log()}));
   return storage_->restore();
 }
 

@@ -118,10 +118,10 @@ class Federation(Processes):
         self.journal = self.folder / "run.db"
         ask("data", "make", "digits", "--out", self.folder / "digits", "--count", 1500, "--test-count", 60)
         self.coordinator, self.endpoint = self.start_coordinator(*all_set(
-            f"journal.file={self.journal}", "journal.sync=false", "link.encrypted=false", "probes.on=false"))
+            f"journal.file={self.journal}", "journal.durability=stop", "link.encrypted=false", "probes.on=false"))
         for i in range(AGENTS):
             self.start(f"agent-{i}", AGENT, *all_set(
-                f"agent_id=agent-{i}", f"journal.file={self.folder}/agent-{i}.db", "journal.sync=false",
+                f"agent_id=agent-{i}", f"journal.file={self.folder}/agent-{i}.db", "journal.durability=stop",
                 "link.encrypted=false", f"link.coordinator={self.endpoint}",
                 "peers.endpoint=tcp://127.0.0.1:0", "audit=true", "trainer.name=torch",
                 "trainer.threads=1", f"trainer.library={TORCH}", f"data.path={self.folder}/digits",

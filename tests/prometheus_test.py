@@ -40,14 +40,14 @@ class Exported(unittest.TestCase):
         cls.logs = {}
         endpoint = cls.start("tributary-coordinator", "listening",
                              "link.endpoint=tcp://127.0.0.1:*", "link.encrypted=false",
-                             "watch.endpoint=tcp://127.0.0.1:*", "journal.sync=false")
+                             "watch.endpoint=tcp://127.0.0.1:*", "journal.durability=stop")
         for job in ("first", "second"):
             (cls.folder / f"{job}.toml").write_text(
                 f'name = "{job}"\nrounds = 3\nparameters = 1000\n', encoding="utf-8")
             cls.run_command("job", "submit", f"{job}.toml", "--run", "tributary-coordinator.db")
             if job == "first":
                 cls.start("tributary-agent", "metrics", "agent_id=a", "link.encrypted=false",
-                          f"link.coordinator={endpoint}", "journal.sync=false")
+                          f"link.coordinator={endpoint}", "journal.durability=stop")
             cls.run_command("job", "watch", job, "--run", "tributary-coordinator.db")
         cls.scraped = {daemon: cls.scrape(daemon) for daemon in cls.logs}
 

@@ -73,11 +73,14 @@ class Guide(unittest.TestCase):
     def test_every_setting_is_in_its_table(self):
         both = bound_in("core/service/settings/common_settings.cc")
         self.assertEqual(settings_of("Settings of both daemons"), both)
+        journal = bound_in("core/service/settings/journal_settings.cc")
+        self.assertIn("journal.file", journal)
         coordinator = settings_of("The coordinator's settings")
         kept = {f"retention.{table}_{unit}" for unit in ("days", "mib")
                 for table in ("events", "metrics", "link_samples", "agent_rounds")}
-        self.assertEqual(coordinator, bound_in("coordinator/config.cc") | kept)
-        self.assertEqual(settings_of("An agent's settings"), bound_in("edge_agent/config.cc"))
+        self.assertEqual(coordinator, bound_in("coordinator/config.cc") | kept | journal)
+        self.assertEqual(settings_of("An agent's settings"),
+                         bound_in("edge_agent/config.cc") | journal)
         job = settings_of("A job") | settings_of("Job keys for training", TRAINING)
         self.assertEqual(job, bound_in("core/job/job_settings.cc"))
 

@@ -106,7 +106,8 @@ Result<std::unique_ptr<PacedRun>> PacedRun::begin(const std::string& path) {
   auto run = std::make_unique<PacedRun>();
   TRIBUTARY_ASSIGN(
       run->journal_,
-      CoordinatorJournal::open({.journal = {.path = path, .sync = false, .clock = &run->dates_}}));
+      CoordinatorJournal::open(
+          {.journal = {.path = path, .durability = Durability::stop, .clock = &run->dates_}}));
   TRIBUTARY_TRY(run->write_job());
   return run;
 }

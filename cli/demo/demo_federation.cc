@@ -34,7 +34,7 @@ federation = "demo"
 
 [journal]
 file = "{folder}/run.db"
-sync = false                     # nothing here is to survive a power cut
+durability = "stop"              # nothing here is to survive a power cut
 
 [link]
 endpoint = "tcp://127.0.0.1:*"
@@ -80,7 +80,7 @@ audit = true                     # adds up every update, beside the state machin
 
 [journal]
 file = "{folder}/{id}.db"
-sync = false
+durability = "stop"
 
 [link]
 coordinator = "{endpoint}"

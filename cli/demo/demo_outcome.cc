@@ -24,8 +24,8 @@ Status read_replicas(const DemoFederation& federation, std::uint64_t model_hash,
                      DemoOutcome& outcome) {
   outcome.replicas_identical = true;
   for (std::uint32_t i = 0; i < federation.plan().agents; ++i) {
-    TRIBUTARY_ASSIGN(const auto journal,
-                     AgentJournal::open({.path = federation.agent_file(i), .sync = false}));
+    TRIBUTARY_ASSIGN(const auto journal, AgentJournal::open({.path = federation.agent_file(i),
+                                                             .durability = Durability::stop}));
     TRIBUTARY_ASSIGN(const AgentState state, journal->restore());
     // The stored hash and the hash of the stored values must both match.
     const bool same = state.replica && state.replica->model_hash == model_hash &&

@@ -115,8 +115,8 @@ SharedBytes plan(std::uint64_t round, const std::string& codec, wire::Trigger tr
 class RunReportTest : public testing::Test {
  protected:
   void open() {
-    auto journal =
-        CoordinatorJournal::open({.journal = {.path = run_db(), .sync = false, .clock = &clock_}});
+    auto journal = CoordinatorJournal::open(
+        {.journal = {.path = run_db(), .durability = Durability::stop, .clock = &clock_}});
     ASSERT_TRUE(journal.ok()) << journal.status().text();
     journal_ = std::move(*journal);
   }

@@ -30,8 +30,8 @@ class BigRunWriter {
   explicit BigRunWriter(const BigRun& run) : run_(run) { make_plans(); }
 
   Status write(const std::string& path) {
-    TRIBUTARY_ASSIGN(journal_,
-                     CoordinatorJournal::open({.journal = {.path = path, .sync = false}}));
+    TRIBUTARY_ASSIGN(journal_, CoordinatorJournal::open(
+                                   {.journal = {.path = path, .durability = Durability::stop}}));
     TRIBUTARY_TRY(write_job());
     TRIBUTARY_TRY(write_rounds());
     return journal_->close();

@@ -205,8 +205,9 @@ class HostileRun {
   }
 
   Status write_original() {
-    TRIBUTARY_ASSIGN(const auto journal,
-                     CoordinatorJournal::open({.journal = {.path = path(), .sync = false}}));
+    TRIBUTARY_ASSIGN(
+        const auto journal,
+        CoordinatorJournal::open({.journal = {.path = path(), .durability = Durability::stop}}));
     NewJobRecord job;
     job.job.job = job.checkpoint.job = kJob;
     job.job.definition = definition("digits");

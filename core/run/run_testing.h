@@ -20,8 +20,8 @@ namespace tributary::run_testing {
 class RunWriter {
  public:
   explicit RunWriter(const std::string& path) {
-    auto opened =
-        CoordinatorJournal::open({.journal = {.path = path, .sync = false, .clock = &clock_}});
+    auto opened = CoordinatorJournal::open(
+        {.journal = {.path = path, .durability = Durability::stop, .clock = &clock_}});
     EXPECT_TRUE(opened.ok()) << opened.status().text();
     if (opened.ok()) journal_ = std::move(*opened);
   }

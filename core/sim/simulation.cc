@@ -202,6 +202,8 @@ class Simulation {
     sim_.tally.add("cut_off", traffic.cut_off);
     sim_.tally.add("held_up", traffic.held_up);
     sim_.tally.add("delay", traffic.slowed);
+    sim_.tally.add("round_lost", sim_.ledger.rounds_lost());
+    sim_.tally.add("residual_dropped", sim_.ledger.residuals_dropped());
     count_disk(coordinator_.disk().tally());
     for (const auto& agent : agents_) count_disk(agent->disk().tally());
   }

@@ -108,7 +108,8 @@ struct CoordinatorKind {
   static constexpr std::uint32_t kValues = 20'000;
   static auto open(const Folder& folder) {
     return CoordinatorJournal::open(
-        {.journal = {.path = folder / "run.db", .sync = false, .log_bytes = 256u << 10}});
+        {.journal = {
+             .path = folder / "run.db", .durability = Durability::stop, .log_bytes = 256u << 10}});
   }
 };
 struct AgentKind {
@@ -118,7 +119,7 @@ struct AgentKind {
   static constexpr std::uint32_t kValues = 20'000;
   static auto open(const Folder& folder) {
     return AgentJournal::open(
-        {.path = folder / "agent.db", .sync = false, .log_bytes = 256u << 10});
+        {.path = folder / "agent.db", .durability = Durability::stop, .log_bytes = 256u << 10});
   }
 };
 

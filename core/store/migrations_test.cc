@@ -140,13 +140,15 @@ class Released : public testing::Test {
 
 TEST_F(Released, CoordinatorsJournalOfVersion1) {
   const std::string path = make("coordinator_1");
-  auto journal = CoordinatorJournal::open({.journal = {.path = path, .sync = false}});
+  auto journal =
+      CoordinatorJournal::open({.journal = {.path = path, .durability = Durability::stop}});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   const auto state = (*journal)->restore();
   ASSERT_TRUE(state.ok()) << state.status().text();
   EXPECT_EQ(described(*state), released("coordinator_1.txt"));
 
-  auto fresh = CoordinatorJournal::open({.journal = {.path = folder_ / "fresh.db", .sync = false}});
+  auto fresh = CoordinatorJournal::open(
+      {.journal = {.path = folder_ / "fresh.db", .durability = Durability::stop}});
   ASSERT_TRUE(fresh.ok());
   EXPECT_EQ(tables((*journal)->database()), tables((*fresh)->database()))
       << "old and new journals must have the same tables";
@@ -184,13 +186,13 @@ INSTANTIATE_TEST_SUITE_P(Versions, ReleasedAgent, testing::Values("agent_1", "ag
 
 TEST_P(ReleasedAgent, IsTakenToThisVersion) {
   const std::string path = make(GetParam());
-  auto journal = AgentJournal::open({.path = path, .sync = false});
+  auto journal = AgentJournal::open({.path = path, .durability = Durability::stop});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   const auto state = (*journal)->restore();
   ASSERT_TRUE(state.ok()) << state.status().text();
   EXPECT_EQ(described(*state), released(std::string(GetParam()) + ".txt"));
 
-  auto fresh = AgentJournal::open({.path = folder_ / "fresh.db", .sync = false});
+  auto fresh = AgentJournal::open({.path = folder_ / "fresh.db", .durability = Durability::stop});
   ASSERT_TRUE(fresh.ok());
   EXPECT_EQ(tables((*journal)->database()), tables((*fresh)->database()))
       << "old and new journals must have the same tables";
@@ -203,7 +205,7 @@ TEST_F(Released, ANewerJournalIsRefused) {
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE((*database)->execute("PRAGMA user_version = 1000").ok());
   }
-  const auto journal = AgentJournal::open({.path = path, .sync = false});
+  const auto journal = AgentJournal::open({.path = path, .durability = Durability::stop});
   ASSERT_FALSE(journal.ok());
   EXPECT_EQ(journal.status().code(), StatusCode::unsupported);
   EXPECT_FALSE(worth_retrying(journal.status()));

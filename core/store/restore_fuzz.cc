@@ -32,9 +32,10 @@ class Journals {
  public:
   Journals() {
     {
-      auto journal = CoordinatorJournal::open({.journal = {.path = path(0), .sync = false}});
+      auto journal =
+          CoordinatorJournal::open({.journal = {.path = path(0), .durability = Durability::stop}});
       fill(journal, CoordinatorLife(1, 400));
-      auto agent = AgentJournal::open({.path = path(1), .sync = false});
+      auto agent = AgentJournal::open({.path = path(1), .durability = Durability::stop});
       fill(agent, AgentLife(1, 400));
     }
     for (unsigned which = 0; which < 2; ++which) {
@@ -65,7 +66,8 @@ class Journals {
   std::string path(unsigned which) const { return folder_ / (which == 0 ? "run.db" : "agent.db"); }
 
   void restore_coordinator() {
-    auto journal = CoordinatorJournal::open({.journal = {.path = path(0), .sync = false}});
+    auto journal =
+        CoordinatorJournal::open({.journal = {.path = path(0), .durability = Durability::stop}});
     if (!journal.ok()) return;
     const auto state = (*journal)->restore();
     if (!state.ok()) return;
@@ -77,7 +79,7 @@ class Journals {
   }
 
   void restore_agent() {
-    auto journal = AgentJournal::open({.path = path(1), .sync = false});
+    auto journal = AgentJournal::open({.path = path(1), .durability = Durability::stop});
     if (!journal.ok()) return;
     ignore_error((*journal)->restore().status());
     AgentLife life(2, 400);

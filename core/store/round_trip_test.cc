@@ -19,9 +19,10 @@ class RoundTrip : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(RoundTrip, RestoresACoordinator) {
   const Folder folder;
-  const CoordinatorJournalOptions options{
-      .journal = {.path = folder / "run.db", .sync = false, .log_bytes = 64u << 10},
-      .history_rounds_max = kHistory};
+  const CoordinatorJournalOptions options{.journal = {.path = folder / "run.db",
+                                                      .durability = Durability::stop,
+                                                      .log_bytes = 64u << 10},
+                                          .history_rounds_max = kHistory};
   CoordinatorLife life(GetParam(), 3000);
   CoordinatorMirror mirror(kHistory);
   for (std::uint32_t record = 0; record < kRecords;) {
@@ -41,7 +42,8 @@ TEST_P(RoundTrip, RestoresACoordinator) {
 TEST_P(RoundTrip, RestoresEveryCommittedRound) {
   const Folder folder;
   auto journal = CoordinatorJournal::open(
-      {.journal = {.path = folder / "run.db", .sync = false}, .history_rounds_max = 1});
+      {.journal = {.path = folder / "run.db", .durability = Durability::stop},
+       .history_rounds_max = 1});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   CoordinatorLife life(GetParam(), 300);
   CoordinatorMirror mirror(1);
@@ -69,7 +71,8 @@ TEST_P(RoundTrip, RestoresEveryCommittedRound) {
 
 TEST_P(RoundTrip, RestoresAnAgent) {
   const Folder folder;
-  const JournalOptions options{.path = folder / "agent.db", .sync = false, .log_bytes = 64u << 10};
+  const JournalOptions options{
+      .path = folder / "agent.db", .durability = Durability::stop, .log_bytes = 64u << 10};
   AgentLife life(GetParam(), 4000);
   AgentMirror mirror;
   for (std::uint32_t record = 0; record < kRecords;) {
@@ -107,19 +110,20 @@ TEST(Journal, HoldsValuesOfManyChunks) {
   replica.residual = draws.floats(700'001);
   AgentMirror mirror;
   {
-    auto journal = AgentJournal::open({.path = folder / "agent.db", .sync = false});
+    auto journal =
+        AgentJournal::open({.path = folder / "agent.db", .durability = Durability::stop});
     ASSERT_TRUE(journal.ok()) << journal.status().text();
     ASSERT_EQ((*journal)->store(replica).text(), "ok");
     mirror.store(replica);
   }
-  auto journal = AgentJournal::open({.path = folder / "agent.db", .sync = false});
+  auto journal = AgentJournal::open({.path = folder / "agent.db", .durability = Durability::stop});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   EXPECT_EQ(described(*(*journal)->restore()), described(mirror.state()));
 }
 
 TEST(Journal, RefusesAContributionWithoutAReplica) {
   const Folder folder;
-  auto journal = AgentJournal::open({.path = folder / "agent.db", .sync = false});
+  auto journal = AgentJournal::open({.path = folder / "agent.db", .durability = Durability::stop});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   ContributionRecord contribution;
   contribution.id = {7, 1, 1, 0};

@@ -26,7 +26,8 @@ class JournalAsOneFile : public testing::Test {
  protected:
   void SetUp() override {
     auto opened = CoordinatorJournal::open(
-        {.journal = {.path = run_, .sync = false, .log_bytes = std::uint64_t{64} << 10}});
+        {.journal = {
+             .path = run_, .durability = Durability::stop, .log_bytes = std::uint64_t{64} << 10}});
     ASSERT_TRUE(opened.ok()) << opened.status().text();
     journal_ = std::move(*opened);
     NewJobRecord job;
@@ -162,7 +163,8 @@ TEST_F(JournalAsOneFile, IsCopiedWithItsLog) {
 
   // A coordinator continues from the copy, and the run itself goes on.
   store_rounds(1);
-  const auto other = CoordinatorJournal::open({.journal = {.path = copy_, .sync = false}});
+  const auto other =
+      CoordinatorJournal::open({.journal = {.path = copy_, .durability = Durability::stop}});
   ASSERT_TRUE(other.ok()) << other.status().text();
   const auto state = (*other)->restore();
   ASSERT_TRUE(state.ok()) << state.status().text();
@@ -234,7 +236,8 @@ TEST_F(JournalAsOneFile, IsCopiedWithoutTheLogOfTheFileBefore) {
 TEST_F(JournalAsOneFile, IsNotCopiedOverAJournalInUse) {
   store_rounds(2);
   ASSERT_TRUE(copy_run({.run_file = run_, .copy = copy_}).ok());
-  const auto used = CoordinatorJournal::open({.journal = {.path = copy_, .sync = false}});
+  const auto used =
+      CoordinatorJournal::open({.journal = {.path = copy_, .durability = Durability::stop}});
   ASSERT_TRUE(used.ok()) << used.status().text();
   const auto refused = copy_run({.run_file = run_, .copy = copy_, .replace = true});
   EXPECT_EQ(refused.status().code(), StatusCode::already_exists);

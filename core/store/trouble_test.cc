@@ -43,8 +43,8 @@ class FileSizeLimit {
 class FullDisk : public testing::Test {
  protected:
   void SetUp() override {
-    auto journal =
-        AgentJournal::open({.path = folder_ / "agent.db", .sync = false, .log_bytes = 64u << 10});
+    auto journal = AgentJournal::open(
+        {.path = folder_ / "agent.db", .durability = Durability::stop, .log_bytes = 64u << 10});
     ASSERT_TRUE(journal.ok()) << journal.status().text();
     journal_ = std::move(*journal);
     for (int i = 0; i < 30; ++i) ASSERT_EQ(store().text(), "ok");
@@ -102,7 +102,7 @@ TEST_F(FullDisk, SurvivesARestartThen) {
     EXPECT_FALSE(store_until_refused().ok());
     journal_.reset();  // cannot copy its log either
   }
-  auto journal = AgentJournal::open({.path = folder_ / "agent.db", .sync = false});
+  auto journal = AgentJournal::open({.path = folder_ / "agent.db", .durability = Durability::stop});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   journal_ = std::move(*journal);
   EXPECT_EQ(restored(), described(mirror_.state()));
@@ -121,7 +121,7 @@ TEST_F(FullDisk, SqlitesOwnLimitIsReported) {
 // The log itself fills the disk; the next transaction copies it and gives its space back.
 TEST(DiskFullOfLog, IsFreedByTheNextTry) {
   const Folder folder;
-  auto journal = AgentJournal::open({.path = folder / "agent.db", .sync = false});
+  auto journal = AgentJournal::open({.path = folder / "agent.db", .durability = Durability::stop});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   AgentLife life(2, 20'000);
   const FileSizeLimit limit(4u << 20);
@@ -139,7 +139,8 @@ TEST(DiskFullOfLog, IsFreedByTheNextTry) {
 
 TEST(FullDiskOfACoordinator, LeavesEverythingAsItWas) {
   const Folder folder;
-  auto journal = CoordinatorJournal::open({.journal = {.path = folder / "run.db", .sync = false}});
+  auto journal = CoordinatorJournal::open(
+      {.journal = {.path = folder / "run.db", .durability = Durability::stop}});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   CoordinatorLife life(6, 20'000);
   CoordinatorMirror mirror;
@@ -163,7 +164,7 @@ TEST(FullDiskOfACoordinator, LeavesEverythingAsItWas) {
 class Damage : public testing::Test {
  protected:
   void SetUp() override {
-    auto journal = AgentJournal::open({.path = path_, .sync = false});
+    auto journal = AgentJournal::open({.path = path_, .durability = Durability::stop});
     ASSERT_TRUE(journal.ok()) << journal.status().text();
     Draws draws(1);
     ReplicaRecord replica;
@@ -183,7 +184,8 @@ class Damage : public testing::Test {
   }
 
   Status opened_and_restored() {
-    TRIBUTARY_ASSIGN(const auto journal, AgentJournal::open({.path = path_, .sync = false}));
+    TRIBUTARY_ASSIGN(const auto journal,
+                     AgentJournal::open({.path = path_, .durability = Durability::stop}));
     return journal->restore().status();
   }
 
@@ -227,14 +229,16 @@ TEST_F(Damage, InATableIsFound) {
 TEST(DamageOfARun, InATableIsFound) {
   const Folder folder;
   const std::string path = folder / "run.db";
-  ASSERT_TRUE(CoordinatorJournal::open({.journal = {.path = path, .sync = false}}).ok());
+  ASSERT_TRUE(
+      CoordinatorJournal::open({.journal = {.path = path, .durability = Durability::stop}}).ok());
   {
     auto database = Database::open(path, {.sync = false});
     ASSERT_TRUE(database.ok());
     ASSERT_TRUE((*database)->execute("DROP TABLE metrics").ok());
   }
   EXPECT_EQ(RunFile::open(path).status().code(), StatusCode::corrupt_data);
-  const auto journal = CoordinatorJournal::open({.journal = {.path = path, .sync = false}});
+  const auto journal =
+      CoordinatorJournal::open({.journal = {.path = path, .durability = Durability::stop}});
   EXPECT_EQ(journal.status().code(), StatusCode::corrupt_data) << journal.status().text();
 }
 

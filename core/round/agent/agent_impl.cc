@@ -230,13 +230,14 @@ Status Agent::Impl::adopt(const ModelDownload& download) {
 void Agent::Impl::finish_download() {
   const std::unique_ptr<const ModelDownload> download = transfer_.release();
   const std::uint64_t offer_id = download->message_id();
+  const std::uint64_t before = replica_.version();
   if (const Status status = adopt(*download); !status.ok()) {
     session_.refuse(offer_id, wire::RefusalCode::mismatch, status);
     // The next Hello names all rounds whose outcome is unknown, so the next offer contains them.
     if (status.code() == StatusCode::not_found) return follow(connection_.hang_up("undecided", 0));
     return transfer_.request(wire::TransferReason::lost);
   }
-  rounds_.model_replaced();
+  rounds_.model_replaced(before);
   context_.store.push(
       replica_.record(peers_.epoch(), updates_.residual(), Replica::Checkpoint::now),
       [this, offer_id, session = session_.id()] { session_.answer_in(session, offer_id); });

@@ -143,6 +143,34 @@ void Account::round_is_decided(const RoundKey& key) {
   std::erase_if(settled_against_, [&](const RoundKey& other) {
     return other.job == key.job && other.round <= key.round;
   });
+  std::erase_if(contributions_, [&](const auto& item) {
+    return item.second.written_off && item.first.job == key.job && item.first.round <= key.round;
+  });
+}
+
+// The payloads stay until their rounds are decided: the coordinator may have all of them.
+void Account::write_off(std::uint64_t updates_taken) {
+  for (double& value : open_) written_off_ += std::abs(std::exchange(value, 0.0));
+  std::ranges::fill(moved_, 0.0);
+  for (auto& [key, contribution] : contributions_) {
+    contribution.written_off = true;
+    contribution.updates = 0;
+    contribution.undone.clear();
+  }
+  settled_lately_.clear();
+  dropped_.clear();
+  recent_.clear();
+  offered_.reset();
+  taken_ = durable_ = updates_taken;
+}
+
+void Account::revoked(const RoundKey& key) {
+  if (const auto open = contributions_.find(key); open != contributions_.end()) {
+    open->second.decoded.clear();
+  }
+  if (const auto settled = settled_lately_.find(key); settled != settled_lately_.end()) {
+    settled->second.revoked = true;
+  }
 }
 
 void Account::forget(const RoundKey& key) {
@@ -251,6 +279,7 @@ void Account::unsettle(const std::vector<UndecidedRound>& undecided) {
     const auto found = settled_lately_.find(round.id);
     if (found == settled_lately_.end()) continue;
     give(found->second, -1);
+    if (std::exchange(found->second.revoked, false)) found->second.decoded.clear();
     settled_against_.erase(round.id);
     contributions_.insert(settled_lately_.extract(found));
   }
@@ -262,7 +291,8 @@ void Account::settle(const std::vector<UndecidedRound>& undecided) {
   for (auto it = contributions_.begin(); it != contributions_.end();) {
     const auto next = std::next(it);
     const RoundKey& key = it->first;
-    if (std::ranges::find(undecided, key, &UndecidedRound::id) == undecided.end()) {
+    if (!it->second.written_off &&
+        std::ranges::find(undecided, key, &UndecidedRound::id) == undecided.end()) {
       if (it->second.decoded.empty()) {
         settled_against_.insert(key);
       } else {

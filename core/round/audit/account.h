@@ -71,6 +71,16 @@ class Account {
   // the old units.
   void rescale(double factor, const std::vector<UndecidedRound>& undecided);
 
+  // A power failure may have undone records of the agent, so that it has dropped its residual and
+  // everything undecided. It has taken this number of updates. The values that were open are a term
+  // of the account from now on (written_off()), also if a contribution with them still counts.
+  void write_off(std::uint64_t updates_taken);
+  // Sum of the magnitudes of all values that were written off.
+  double written_off() const { return written_off_; }
+  // A power failure has undone the commit of this round. An agent that has settled its contribution
+  // has lost it; another one finds out that it does not count.
+  void revoked(const RoundKey& key);
+
   // The agent reports the total number of updates that it has taken. After a crash (`restarted`) it
   // may be lower than before, but not lower than the stored number.
   Status take(std::uint64_t updates_taken, bool restarted);
@@ -113,6 +123,8 @@ class Account {
     // Those that the end of the process has undone, and the number of updates before them.
     std::vector<SharedFloats> undone;
     std::uint64_t undone_after = 0;
+    bool written_off = false;  // the agent knows nothing of it any more
+    bool revoked = false;      // was settled as counted, and the commit was lost later
   };
 
   // The one of this key, settled or not; created if there is none.
@@ -140,6 +152,7 @@ class Account {
   std::map<RoundKey, Contribution> settled_lately_;
   std::set<RoundKey> settled_against_;
   double error_max_ = 0;
+  double written_off_ = 0;
 };
 
 // The contribution in a record of an exchange among peers: the residual with the round's update,

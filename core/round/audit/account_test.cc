@@ -112,6 +112,54 @@ TEST(Account, ACrashMayMakeASettledRoundUndecidedAgain) {
   EXPECT_TRUE(account.check(floats({0.25f})->data(), {}).ok());
 }
 
+// The agent has forgotten its contribution, which counts all the same: it is in what was written
+// off.
+TEST(Account, AResidualThatIsDroppedAfterAPowerFailureIsWrittenOff) {
+  Account account(2);
+  account.offer(floats({0.5f, -0.25f}));
+  ASSERT_TRUE(account.take(1, false).ok());
+  const Bytes payload(4, std::uint8_t{7});
+  ASSERT_TRUE(send(account, kFirst, payload).ok());
+  account.write_off(0);
+  EXPECT_EQ(account.written_off(), 0.75);
+  ASSERT_TRUE(account.take(0, true).ok());
+  EXPECT_FALSE(account.check(floats({0.5f, 0})->data(), {}).ok()) << "it was not dropped";
+  EXPECT_TRUE(account.check(nullptr, {}).ok());
+  EXPECT_EQ(account.payload(kFirst, 0).size(), 4u) << "the coordinator may have it";
+  ASSERT_TRUE(account.committed(kFirst, 0, plain({0.5f, 0})).ok());
+  EXPECT_TRUE(account.check(nullptr, {}).ok());
+  account.round_is_decided(kFirst);
+  EXPECT_EQ(account.open_contributions(), 0u);
+  account.offer(floats({1, 1}));
+  ASSERT_TRUE(account.take(1, false).ok());
+  EXPECT_TRUE(account.check(floats({1, 1})->data(), {}).ok());
+}
+
+TEST(Account, ALostRoundKeepsWhatAnAgentHasSettled) {
+  Account account(1);
+  account.offer(floats({1.0f}));
+  ASSERT_TRUE(account.take(1, false).ok());
+  const Bytes payload(4, std::uint8_t{7});
+  ASSERT_TRUE(send(account, kFirst, payload).ok());
+  ASSERT_TRUE(account.committed(kFirst, 0, plain({0.75f})).ok());
+  ASSERT_TRUE(account.check(floats({0.25f})->data(), {}).ok());
+  account.revoked(kFirst);
+  EXPECT_TRUE(account.check(floats({0.25f})->data(), {}).ok()) << "the rest is lost";
+  // The process ends, and the settlement was not stored: the contribution is undecided again.
+  const UndecidedRound undecided = {.id = kFirst, .agent_index = 0, .parts = {}};
+  EXPECT_TRUE(account.check(floats({1.0f})->data(), {undecided}).ok());
+  EXPECT_TRUE(account.check(floats({1.0f})->data(), {}).ok()) << "it does not count";
+}
+
+TEST(Account, ALostRoundDoesNotCountForAnAgentThatHasNotSettledIt) {
+  Account account(1);
+  account.offer(floats({1.0f}));
+  ASSERT_TRUE(account.take(1, false).ok());
+  ASSERT_TRUE(account.committed(kFirst, 0, plain({0.75f})).ok());
+  account.revoked(kFirst);
+  EXPECT_TRUE(account.check(floats({1.0f})->data(), {}).ok());
+}
+
 TEST(Account, TheSamePayloadMayBeSentAgainAndNoOther) {
   Account account(1);
   const Bytes payload(4, std::uint8_t{7});

@@ -7,7 +7,9 @@
 #include "core/base/bytes/checksum.h"
 
 namespace tributary {
-Ledger::Ledger(std::uint32_t agents, std::uint64_t values, Watch& watch) : watch_(watch) {
+Ledger::Ledger(std::uint32_t agents, std::uint64_t values, Watch& watch, Durability durability)
+    : watch_(watch) {
+  losses_.durability = durability;
   for (std::uint32_t i = 0; i < agents; ++i) {
     accounts_.emplace_back(values);
     agents_.emplace(agent_name(i), i);
@@ -39,6 +41,7 @@ void Ledger::job_stored(const NewJobRecord& record, TimeNs now) {
   accounted_ = replay_.can_keep_accounts(record.job.policy);
   by_peers_ = record.job.policy.collective != wire::Collective::star;
   hashes_ = {replay_.model_hash()};
+  if (may_lose()) losses_.marks = {replay_.mark()};
 }
 
 void Ledger::epoch_stored(const EpochRecord& record) { epochs_[record.epoch] = record; }
@@ -75,6 +78,7 @@ void Ledger::accept(const CommitRecord& record, TimeNs now) {
   }
   hashes_.push_back(record.round.model_hash);
   rounds_.push_back(key);
+  if (may_lose()) losses_.marks.push_back(replay_.mark());
   for (Account& account : accounts_) {
     account.round_is_decided(key);
     if (!accounted_) account.forget(key);
@@ -94,9 +98,28 @@ Status Ledger::replay(const CommitRecord& record) {
   });
 }
 
+// The replicas of agents may still have the lost rounds. They are made anew under other identities.
+void Ledger::lose_rounds_after(std::uint64_t version, TimeNs now) {
+  if (version < losses_.rounds_durable) {
+    watch_.report(now, "durability",
+                  fmt::format("round {} was durable; after a power failure the journal ends with "
+                              "round {}",
+                              losses_.rounds_durable, version));
+  }
+  for (std::uint64_t round = version + 1; round < hashes_.size(); ++round) {
+    losses_.models.emplace(round, hashes_[round]);
+    for (Account& account : accounts_) account.revoked(rounds_[round - 1]);
+    ++losses_.rounds;
+  }
+  hashes_.resize(version + 1);
+  rounds_.resize(version);
+  losses_.marks.resize(version + 1);
+  complain(now, "commits", replay_.go_back(losses_.marks.back()), "the replay");
+}
+
 // Compares the journal after a restart with the commits that the disk has acknowledged. A commit in
 // doubt may be in it or not.
-void Ledger::restored(const CoordinatorState& state, TimeNs now) {
+void Ledger::restored(const CoordinatorState& state, bool power_failed, TimeNs now) {
   if (state.jobs.empty()) {
     if (job_) watch_.report(now, "journal", "the coordinator's journal has lost the job");
     return;
@@ -113,6 +136,9 @@ void Ledger::restored(const CoordinatorState& state, TimeNs now) {
     accept(*doubtful_, now);
   }
   doubtful_.reset();
+  if (may_lose() && power_failed && version < rounds_committed()) lose_rounds_after(version, now);
+  // The process has made the log durable before it used what it found.
+  journal_durable();
   if (version != rounds_committed()) {
     watch_.report(now, "commits",
                   fmt::format("round {} was committed and acknowledged by the disk; after a "
@@ -142,7 +168,8 @@ void Ledger::published(const wire::Commit& commit, TimeNs now) {
 
 void Ledger::check_replica(const std::string& machine_name, std::uint64_t version,
                            std::uint64_t hash, const SharedFloats& model, TimeNs now) {
-  if (version >= hashes_.size()) {
+  const bool lost = losses_.models.contains({version, hash});
+  if (version >= hashes_.size() && !lost) {
     watch_.report(now, "commits",
                   fmt::format("{} has applied round {}, and round {} is the last that is committed",
                               machine_name, version, rounds_committed()));
@@ -150,11 +177,11 @@ void Ledger::check_replica(const std::string& machine_name, std::uint64_t versio
   }
   // The hash is computed anew, because the machine's own hash may be wrong.
   const std::uint64_t real = hash64(bytes_of<float>(*model));
-  if (hash == hashes_[version] && real == hash) return;
+  if ((lost || hash == hashes_[version]) && real == hash) return;
   watch_.report(
       now, "replicas",
       fmt::format("{}: model of round {} is {:016x}, it says {:016x}; committed is {:016x}",
-                  machine_name, version, real, hash, hashes_[version]));
+                  machine_name, version, real, hash, lost ? hash : hashes_[version]));
 }
 
 void Ledger::check_coordinator(const Coordinator& machine, TimeNs now) {
@@ -187,6 +214,18 @@ void Ledger::agent_stored(std::uint32_t agent, const AgentRecordToStore& record)
       account.gave(contribution->id, part.bucket, given_away(*contribution, part));
     }
   }
+}
+
+void Ledger::residual_dropped(std::uint32_t agent, std::uint64_t updates_taken, bool power_failed,
+                              TimeNs now) {
+  if (!may_lose() || !power_failed) {
+    watch_.report(now, "durability",
+                  agent_name(agent) +
+                      " has dropped its residual, and no power failure can have "
+                      "undone its records");
+  }
+  ++losses_.residuals;
+  accounts_[agent].write_off(updates_taken);
 }
 
 // The agent's index in the epoch of a Commit; empty for other frames and for agents that were no

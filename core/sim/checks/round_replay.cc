@@ -80,6 +80,17 @@ Status RoundReplay::begin(std::shared_ptr<const JobModel> job, FloatVector model
 
 std::uint64_t RoundReplay::model_hash() const { return hash64(bytes_of<float>(model_)); }
 
+RoundReplay::Mark RoundReplay::mark() const {
+  return {
+      .model = model_, .aggregator_residual = aggregator_residual_, .rule_state = rule_->save()};
+}
+
+Status RoundReplay::go_back(const Mark& mark) {
+  model_ = mark.model;
+  aggregator_residual_ = mark.aggregator_residual;
+  return rule_->restore(*mark.rule_state);
+}
+
 // A lossy codec needs both: its sent and kept parts must add up to the update, and its error must
 // be smaller than its input.
 bool RoundReplay::can_keep_accounts(const RoundPolicy& policy) {

@@ -27,6 +27,15 @@ class RoundReplay {
   // states what does not match; the model may then be half updated.
   Status play(const CommitRecord& record, const EpochRecord& epoch, const AccountOf& account_of);
 
+  // The state after a round, to which a replay can go back.
+  struct Mark {
+    FloatVector model;
+    FloatVector aggregator_residual;
+    SharedBytes rule_state;
+  };
+  Mark mark() const;
+  Status go_back(const Mark& mark);
+
   // Whether accounts can be exact. They cannot if a codec changes updates on purpose or is only
   // correct on average.
   bool can_keep_accounts(const RoundPolicy& policy);

@@ -53,7 +53,7 @@ class FederationCoordinator final : public CoordinatorHost {
     config.history_rounds_max = options.history_rounds_max;
     config.redo_models = options.redo_models;
     CoordinatorState state = journal.state();
-    sim_.ledger.restored(state, sim_.now());
+    sim_.ledger.restored(state, false, sim_.now());
     return run_machine(std::move(config), std::move(state));
   }
 

@@ -47,6 +47,7 @@ AgentHost::AgentHost(SimulationContext& sim, SimulatedNetwork& network, PeerNetw
 Status AgentHost::boot() {
   TRIBUTARY_ASSIGN(journal_, AgentJournal::open(journal_options()));
   TRIBUTARY_ASSIGN(AgentState state, journal_->restore());
+  TRIBUTARY_TRY(check_residual(state));
   AgentConfig config;
   config.agent_id = host_name();
   config.incarnation = draws_.bits() | 1;  // never 0
@@ -59,6 +60,23 @@ Status AgentHost::run_machine(AgentConfig config, AgentState state) {
   TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), std::move(state)));
   restarted_ = true;
   return {};
+}
+
+// The journal counts the residuals that it has dropped, because its opening may have failed after
+// that.
+Status AgentHost::check_residual(const AgentState& state) {
+  TRIBUTARY_ASSIGN(const std::uint64_t dropped, journal_->residuals_dropped());
+  const bool power_failed =
+      std::exchange(power_failures_seen_, power_failures()) != power_failures();
+  if (std::exchange(residuals_dropped_, dropped) == dropped) return {};
+  const std::uint64_t taken = state.replica ? state.replica->residual_stamp.updates_taken : 0;
+  sim_.ledger.residual_dropped(index_, taken, power_failed, sim_.now());
+  return {};
+}
+
+Status AgentHost::sync_journal() {
+  WriteAheadLog& log = journal_->database().log();
+  return log.sync().ok() ? Status() : log.copy();
 }
 
 // The end of a process closes its connections too.

@@ -61,6 +61,9 @@ class AgentHost : public Host, public Receiver {
   Status boot() override;
   TimeNs next_wakeup_ns() const override { return machine_->next_wakeup_ns(); }
   void started() override;
+  Status sync_journal() override;
+  // Tells the ledger if the journal has dropped the residual.
+  Status check_residual(const AgentState& state);
 
   std::uint64_t buffered_bytes_max() const;
   void send(Send& send);
@@ -77,7 +80,9 @@ class AgentHost : public Host, public Receiver {
   std::uint32_t slow_ = 0;  // trainings that will take longer
   TimeNs slow_ns_ = 0;
   std::uint32_t failures_ = 0;  // trainings that will fail
-  std::uint64_t events_ = 0;    // number of events, for checks that are not done every time
+  std::uint64_t residuals_dropped_ = 0;
+  std::uint64_t power_failures_seen_ = 0;  // at the last start
+  std::uint64_t events_ = 0;  // number of events, for checks that are not done every time
 };
 
 // An update whose values are multiples of 2^-10 between -1/8 and 1/8, so that sums of them are

@@ -65,13 +65,22 @@ CoordinatorHost::CoordinatorHost(SimulationContext& sim, SimulatedNetwork& netwo
 Status CoordinatorHost::boot() {
   TRIBUTARY_ASSIGN(journal_, CoordinatorJournal::open({.journal = journal_options()}));
   TRIBUTARY_ASSIGN(CoordinatorState state, journal_->restore());
-  sim_.ledger.restored(state, sim_.now());
+  const bool power_failed =
+      std::exchange(power_failures_seen_, power_failures()) != power_failures();
+  sim_.ledger.restored(state, power_failed, sim_.now());
   return run_machine(config_of(draws_.bits() | 1), std::move(state));
 }
 
 Status CoordinatorHost::run_machine(CoordinatorConfig config, CoordinatorState state) {
   has_job_ = !state.jobs.empty();
   TRIBUTARY_ASSIGN(machine_, Coordinator::make(std::move(config), std::move(state)));
+  return {};
+}
+
+Status CoordinatorHost::sync_journal() {
+  WriteAheadLog& log = journal_->database().log();
+  if (Status status = log.sync(); !status.ok()) TRIBUTARY_TRY(log.copy());
+  sim_.ledger.journal_durable();
   return {};
 }
 

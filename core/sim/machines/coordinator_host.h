@@ -54,6 +54,7 @@ class CoordinatorHost : public Host, public Receiver {
   TimeNs next_wakeup_ns() const override { return machine_->next_wakeup_ns(); }
   void started() override;
   void look() override;
+  Status sync_journal() override;
 
   // The planner of the simulation, if the scenario has one.
   void advise(const RoundPlayed& round);
@@ -67,6 +68,7 @@ class CoordinatorHost : public Host, public Receiver {
   std::optional<TimeNs> kill_at_commit_ns_;
   bool has_job_ = false;
   std::uint64_t events_ = 0;
+  std::uint64_t power_failures_seen_ = 0;    // at the last start
   std::uint64_t version_seen_ = UINT64_MAX;  // version of the last model that was compared
 };
 

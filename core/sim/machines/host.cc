@@ -1,5 +1,7 @@
 #include "core/sim/machines/host.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
 
 namespace tributary {
@@ -43,6 +45,8 @@ Host::Host(SimulationContext& sim, std::string name, std::uint64_t index)
 JournalOptions Host::journal_options() const {
   return {.path = "/" + name_ + "/journal.db",
           .vfs = sim_.vfs.name(),
+          .durability = sim_.scenario.machines.durability,
+          .boot_id = fmt::format("boot {}", power_failures_),
           .clock = &sim_.dates,
           .log_bytes = kLogBytes};
 }
@@ -71,7 +75,19 @@ void Host::start() {
   }
   if (died_of_power()) return;
   started();
-  if (running()) plan_wakeup();
+  if (!running()) return;
+  plan_wakeup();
+  plan_sync();
+}
+
+// A sync that fails is made up for by copying the log, as daemons do.
+void Host::plan_sync() {
+  const MachineSettings& machines = sim_.scenario.machines;
+  if (machines.durability != Durability::seconds_30) return;
+  later(static_cast<TimeNs>(machines.sync_s * 1e9), [this] {
+    ignore_error(sync_journal());
+    if (!died_of_power()) plan_sync();
+  });
 }
 
 void Host::kill(Ending ending) {
@@ -79,7 +95,10 @@ void Host::kill(Ending ending) {
   sim_.tally.add(ending.fault);
   disk_.power_off();  // no object may change the disk during its destruction
   drop();
-  if (ending.power_cut) disk_.lose_unsynced();
+  if (ending.power_cut) {
+    disk_.lose_unsynced();
+    ++power_failures_;
+  }
   ++life_;
   cancel_planned();
   if (!restarts_) return;

@@ -73,6 +73,8 @@ class Host {
   virtual void started() = 0;
   // Called after an event and all its actions.
   virtual void look() = 0;
+  // Makes the journal durable.
+  virtual Status sync_journal() = 0;
 
   JournalOptions journal_options() const;
   // Whether the power failed during the last operation of the disk. The process has then ended.
@@ -85,12 +87,16 @@ class Host {
     });
   }
   void plan_wakeup();
+  // Number of power failures so far.
+  std::uint64_t power_failures() const { return power_failures_; }
 
   SimulationContext& sim_;
   SeededDraws draws_;
   std::uint64_t life_ = 0;  // number of starts and ends; identifies the process
 
  private:
+  void plan_sync();
+
   const std::string name_;
   VirtualDisk disk_;
   HostClock clock_;
@@ -100,6 +106,7 @@ class Host {
   Ending after_actions_;
   Ending after_operations_;
   std::uint64_t wakeups_at_once_ = 0;
+  std::uint64_t power_failures_ = 0;
 };
 
 }  // namespace tributary

@@ -76,7 +76,8 @@ struct SimulationContext {
       : scenario(with_scenario),
         seed(with_seed),
         mutation(with_mutation),
-        ledger(with_scenario.agents, with_scenario.values(), watch),
+        ledger(with_scenario.agents, with_scenario.values(), watch,
+               with_scenario.machines.durability),
         budget(with_scenario.agents, watch) {}
 
   TimeNs now() const { return queue.now_ns(); }

@@ -142,6 +142,10 @@ Status read_machines(TableReader in, MachineSettings& machines) {
   TRIBUTARY_TRY(in.count("skewed_clocks", machines.skewed_clocks, 0u, 1u << 20));
   TRIBUTARY_TRY(in.number("clock_rate_min", machines.clock_rate_min, 0.1, 10));
   TRIBUTARY_TRY(in.number("clock_rate_max", machines.clock_rate_max, 0.1, 10));
+  std::string durability(name(machines.durability));
+  TRIBUTARY_TRY(in.text("durability", durability));
+  TRIBUTARY_ASSIGN(machines.durability, durability_named(durability));
+  TRIBUTARY_TRY(in.number("sync_s", machines.sync_s, 0.001, 1e6));
   return in.refuse_others();
 }
 

@@ -15,6 +15,7 @@
 #include "core/round/common/machine/events.h"
 #include "core/round/common/machine/policy.h"
 #include "core/sim/scenario/draws.h"
+#include "core/store/durability/durability.h"
 
 namespace tributary {
 
@@ -116,6 +117,8 @@ struct MachineSettings {
   std::uint32_t skewed_clocks = 0;  // agents whose clock does not run at the normal rate
   double clock_rate_min = 0.8;      // range of their clocks' rates
   double clock_rate_max = 1.25;
+  Durability durability = Durability::round;  // of all journals
+  double sync_s = 30;                         // time between two syncs with Durability::seconds_30
 };
 
 struct ScenarioJob {

@@ -6,8 +6,11 @@
 #include <filesystem>
 #include <system_error>
 
+#include "core/store/agent/agent_runs.h"
 #include "core/store/agent/agent_schema.h"
 #include "core/store/database/restored.h"
+#include "core/store/durability/boot_id.h"
+#include "core/update/norm.h"
 
 namespace tributary {
 namespace {
@@ -52,11 +55,59 @@ class BlobList {
   std::size_t next_number_ = 0;
 };
 
+// Returns the residual's norm. The stamp stays, except that no update is in the residual any more.
+Result<double> drop_residual(Database& database) {
+  Blobs blobs(database);
+  std::vector<BlobId> dropped;
+  double norm = 0;
+  std::optional<BlobId> residual;
+  TRIBUTARY_TRY(database.first("SELECT residual FROM residual", std::tie(residual)).status());
+  if (residual) {
+    TRIBUTARY_ASSIGN(const SharedFloats values, blobs.read_floats(*residual));
+    norm = norm_of(*values);
+    dropped.push_back(*residual);
+  }
+  TRIBUTARY_TRY(database.each("SELECT if_committed FROM parts WHERE if_committed IS NOT NULL",
+                              [&](Rows& part) { return part.read(dropped.emplace_back()); }));
+  TRIBUTARY_TRY(blobs.exchange(dropped, {}).status());
+  TRIBUTARY_TRY(database.run("DELETE FROM parts"));
+  TRIBUTARY_TRY(database.run("DELETE FROM undecided"));
+  TRIBUTARY_TRY(database.run(
+      "UPDATE residual SET residual = NULL, update_round = 0, part_round = 0, part_first = 0"));
+  return norm;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<AgentJournal>> AgentJournal::open(const JournalOptions& options) {
-  TRIBUTARY_ASSIGN(OwnedDatabase owned, open_journal(options, agent_migrations(), kAgentDatabase));
-  return std::unique_ptr<AgentJournal>(new AgentJournal(std::move(owned)));
+  const std::string boot_id = options.boot_id.empty() ? system_boot_id() : options.boot_id;
+  std::optional<double> dropped;
+  // In one transaction: a process that ends in between must find everything as before.
+  const BeginRun begin_run = [&](Database& database) -> Status {
+    TRIBUTARY_TRY(note_run(database, boot_id, options.durability));
+    TRIBUTARY_ASSIGN(const bool lacks_records, may_lack_records(database, boot_id));
+    if (!lacks_records) return {};
+    TRIBUTARY_ASSIGN(dropped, drop_residual(database));
+    return note_residual_dropped(database, *dropped);
+  };
+  TRIBUTARY_ASSIGN(OwnedDatabase owned,
+                   open_journal(options, agent_migrations(), kAgentDatabase, begin_run));
+  return std::unique_ptr<AgentJournal>(
+      new AgentJournal(std::move(owned), clock_of(options), dropped));
+}
+
+// The mark is the last page of the log, so it is never durable without everything before it.
+Status AgentJournal::close() {
+  {
+    TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
+    TRIBUTARY_TRY(note_closed(database(), wall_time_ns(clock_)));
+    TRIBUTARY_TRY(transaction.commit());
+  }
+  return database().log().empty();
+}
+
+Result<std::uint64_t> AgentJournal::residuals_dropped() {
+  return count_residuals_dropped(database());
 }
 
 // The file goes first: the log without its file is deleted when the new file is opened, but the
@@ -77,7 +128,7 @@ Result<std::string> AgentJournal::set_aside(const std::string& path) {
   return aside;
 }
 
-// One transaction per record; the commit syncs it.
+// One transaction per record.
 Status AgentJournal::store(const AgentRecordToStore& record) {
   TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
   // Every error rolls the transaction back, so a record is stored completely or not at all.

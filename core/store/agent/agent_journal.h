@@ -6,7 +6,10 @@
 // the model and all contributions in memory.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/status.h"
@@ -19,16 +22,25 @@ namespace tributary {
 
 class AgentJournal {
  public:
-  // Creates or migrates the file. Fails with already_exists (another process has the journal),
-  // unsupported (a newer version), mismatch (another kind of file), corrupt_data or io_error.
+  // Creates or migrates the file. If a power failure may have undone records, it drops the residual
+  // and the contributions (residual_dropped()). Fails with already_exists (another process has the
+  // journal), unsupported (a newer version), mismatch (another kind of file), corrupt_data or
+  // io_error.
   static Result<std::unique_ptr<AgentJournal>> open(const JournalOptions& options);
 
-  // Stores a record in one transaction. If the result is ok, the record is durable; otherwise
-  // nothing of it is stored, and worth_retrying() says whether a repetition can succeed. One
-  // exception: after an error while syncing, a crash may still make the record visible. A
-  // contribution and a replica without a model require a stored replica of their job
-  // (invalid_argument).
+  // Stores a record in one transaction. If the result is ok, the record is durable as far as
+  // JournalOptions::durability says; otherwise nothing of it is stored, and worth_retrying() says
+  // whether a repetition can succeed. One exception: after an error while syncing, a crash may
+  // still make the record visible. A contribution and a replica without a model require a stored
+  // replica of their job (invalid_argument).
   Status store(const AgentRecordToStore& record);
+  // Makes all records durable, and marks the journal as closed. Nothing may be stored afterwards.
+  Status close();
+  // The norm of the residual that open() has dropped: a part of it may be in rounds of which no
+  // record is left, so that it would count twice. Empty: the records are complete.
+  const std::optional<double>& residual_dropped() const { return residual_dropped_; }
+  // The number of residuals that were dropped in this way, in the last kRunsMax runs.
+  Result<std::uint64_t> residuals_dropped();
   // Returns the stored state. Fails with corrupt_data if a stored value does not match its hash.
   Result<AgentState> restore();
 
@@ -40,8 +52,12 @@ class AgentJournal {
   Database& database() { return *owned_.database; }
 
  private:
-  explicit AgentJournal(OwnedDatabase owned)
-      : owned_(std::move(owned)), blobs_(database()), downloads_(database()) {}
+  AgentJournal(OwnedDatabase owned, const Clock& clock, std::optional<double> residual_dropped)
+      : owned_(std::move(owned)),
+        blobs_(database()),
+        downloads_(database()),
+        clock_(clock),
+        residual_dropped_(residual_dropped) {}
 
   Status put(const AgentJobRecord& record);
   Status put(const ReplicaRecord& record);
@@ -65,6 +81,8 @@ class AgentJournal {
   OwnedDatabase owned_;
   Blobs blobs_;
   DownloadRows downloads_;
+  const Clock& clock_;
+  const std::optional<double> residual_dropped_;
 };
 
 }  // namespace tributary

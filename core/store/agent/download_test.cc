@@ -24,7 +24,7 @@ class Download : public testing::Test {
   }
   void open() {
     journal_.reset();
-    auto journal = AgentJournal::open({.path = path_, .sync = false});
+    auto journal = AgentJournal::open({.path = path_, .durability = Durability::stop});
     ASSERT_TRUE(journal.ok()) << journal.status().text();
     journal_ = *std::move(journal);
   }

@@ -22,6 +22,12 @@ ByteSpan bytes_of_floats(const FloatVector& floats) {
 // the log are not copied to the file. The log is copied between rounds.
 const DatabaseOptions kCoordinatorDatabase = {.page_bytes = 8u << 10, .log_bytes = 64u << 20};
 
+// Whether agents know the record's job or epoch by a number that must not mean anything else later.
+bool gives_number(const CoordinatorRecord& record) {
+  return std::holds_alternative<NewJobRecord>(record) ||
+         std::holds_alternative<JobRecord>(record) || std::holds_alternative<EpochRecord>(record);
+}
+
 // Agent numbers that are kept in memory; beyond that the cache starts again.
 constexpr std::size_t kAgentNumbersMax = wire::kMembersMax;
 
@@ -45,6 +51,7 @@ CoordinatorJournal::CoordinatorJournal(OwnedDatabase owned,
       blobs_(database()),
       clock_(clock_of(options.journal)),
       history_rounds_max_(options.history_rounds_max),
+      durability_(options.journal.durability),
       // The expressions estimate a row's bytes: a constant for numbers and overhead, plus the
       // lengths of texts and blobs.
       tables_{BoundedTable("agent_rounds", "agent_round", "100 + coalesce(length(mechanisms), 0)",
@@ -85,8 +92,10 @@ Status CoordinatorJournal::close() {
 }
 
 Status CoordinatorJournal::store(const CoordinatorRecord& record) {
-  return in_transaction(
-      [&] { return std::visit([&](const auto& kind) { return put(kind); }, record); });
+  TRIBUTARY_TRY(in_transaction(
+      [&] { return std::visit([&](const auto& kind) { return put(kind); }, record); }));
+  if (durability_ == Durability::round || !gives_number(record)) return {};
+  return database().log().sync();
 }
 
 // --- jobs --------------------------------------------------------------------------------------

@@ -38,10 +38,11 @@ class CoordinatorJournal {
   // file), corrupt_data or io_error.
   static Result<std::unique_ptr<CoordinatorJournal>> open(const CoordinatorJournalOptions& options);
 
-  // Stores a record in one transaction. If the result is ok, the record is durable; otherwise
-  // nothing of it is stored, and worth_retrying() says whether a repetition can succeed. One
-  // exception: after an error while syncing, a crash may still make the record visible. A round
-  // that is stored again replaces the earlier one.
+  // Stores a record in one transaction. If the result is ok, the record is durable as far as
+  // JournalOptions::durability says; jobs and epochs always are, so that a number that was given to
+  // one is never given to another. Otherwise nothing of it is stored, and worth_retrying() says
+  // whether a repetition can succeed. One exception: after an error while syncing, a crash may
+  // still make the record visible. A round that is stored again replaces the earlier one.
   Status store(const CoordinatorRecord& record);
   // Copies a long log into the file. Call it while nothing waits for the journal; otherwise the
   // next record does it. Returns whether the log was long (WriteAheadLog::copy_if_long()).
@@ -97,6 +98,7 @@ class CoordinatorJournal {
   Blobs blobs_;
   const Clock& clock_;
   std::uint64_t history_rounds_max_;
+  const Durability durability_;
   bool closed_ = false;  // has the mark
   std::array<BoundedTable, 4> tables_;
   // Cached knowledge about the tables; cleared after a failed transaction.

@@ -25,7 +25,7 @@ class Telemetry : public testing::Test {
   void open(const Retention& retention = {}) {
     journal_.reset();
     auto journal = CoordinatorJournal::open(
-        {.journal = {.path = folder_ / "run.db", .sync = false, .clock = &clock_},
+        {.journal = {.path = folder_ / "run.db", .durability = Durability::stop, .clock = &clock_},
          .retention = retention});
     ASSERT_TRUE(journal.ok()) << journal.status().text();
     journal_ = std::move(*journal);

@@ -134,9 +134,9 @@ Status Database::set_up_writing(const DatabaseOptions& options) {
   // Debian enables secure_delete, which overwrites all deleted data with zeros.
   TRIBUTARY_TRY(
       execute(fmt::format("PRAGMA page_size = {};"
-                          "PRAGMA secure_delete = OFF;"
-                          "PRAGMA synchronous = {};",
-                          options.page_bytes, options.sync ? "FULL" : "OFF")));
+                          "PRAGMA secure_delete = OFF;",
+                          options.page_bytes)));
+  TRIBUTARY_TRY(set_sync(options.sync));
   TRIBUTARY_ASSIGN(log_, WriteAheadLog::open(database_, path_,
                                              {.bytes_max = options.log_bytes,
                                               .measures_space = options.vfs.empty()}));
@@ -192,6 +192,10 @@ std::uint64_t Database::bytes_written() {
   int highest = 0;
   sqlite3_db_status(database_, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 0);
   return static_cast<std::uint64_t>(pages) * page_bytes_;
+}
+
+Status Database::set_sync(bool sync) {
+  return execute(fmt::format("PRAGMA synchronous = {}", sync ? "FULL" : "NORMAL"));
 }
 
 Status Database::limit_pages(std::uint64_t pages_max) {

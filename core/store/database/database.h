@@ -29,7 +29,8 @@ struct DatabaseOptions {
   bool read_only = false;  // never creates and never writes the file
   // Excludes all other connections, readers included. The VFS then needs no shared memory.
   bool exclusive = false;
-  // False: a commit survives a crash of this process, but not a power failure.
+  // False: the log is only synced before it is copied into the file. A commit survives the end of
+  // this process, and a power failure can undo the last commits, but damages nothing.
   bool sync = true;
   std::uint32_t page_bytes = 8192;      // for a new file
   std::uint64_t log_bytes = 16u << 20;  // WriteAheadLog::Limits::bytes_max
@@ -105,6 +106,9 @@ class Database {
   const std::string& path() const { return path_; }
   std::uint64_t file_bytes();     // size of the database, including pages that are only in the log
   std::uint64_t bytes_written();  // bytes of pages that this connection has written to the log
+
+  // Changes DatabaseOptions::sync. Not within a transaction.
+  Status set_sync(bool sync);
 
   // Requires a file that is opened for writing.
   WriteAheadLog& log() { return *log_; }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "core/store/database/database.h"
 #include "core/store/database/file_lock.h"
 #include "core/store/database/migrations.h"
+#include "core/store/durability/durability.h"
 
 namespace tributary {
 
@@ -23,8 +25,11 @@ struct JournalOptions {
   // Name of a registered SQLite VFS, such as a simulated disk. Empty: the operating system's files,
   // guarded by PATH.lock.
   std::string vfs = {};
-  // False: stored records survive a crash of this process, but not a power failure.
-  bool sync = true;
+  // Until when a power failure can undo stored records. With seconds_30 the owner of the journal
+  // calls WriteAheadLog::sync(), or syncs the log's file, every 30 s.
+  Durability durability = Durability::round;
+  // Differs after each start of the machine. Empty: the system's (system_boot_id()).
+  std::string boot_id = {};
   // Clock for dates, which are for people and for retention. It must outlive the journal. Null: the
   // system's clock.
   const Clock* clock = nullptr;
@@ -39,12 +44,17 @@ struct OwnedDatabase {
   std::unique_ptr<Database> database;
 };
 
-// Locks, opens and migrates the file, and syncs what an earlier process may have left unsynced.
+// The changes that a kind of journal adds to the transaction that begins its use, for example after
+// a power failure. The last row of `runs` is that of this process.
+using BeginRun = std::function<Status(Database& database)>;
+
+// Locks, opens and migrates the file, and syncs what an earlier process may have left unsynced,
+// with the changes of `begin_run`.
 // `settings` are those of the kind of journal; `options` override them. With a VFS, access is
 // exclusive, so the VFS needs no shared memory. Fails as FileLock::take(), Database::open() and
 // Migrations::migrate() do.
 Result<OwnedDatabase> open_journal(const JournalOptions& options, const Migrations& migrations,
-                                   DatabaseOptions settings);
+                                   DatabaseOptions settings, const BeginRun& begin_run = {});
 
 // The clock of the options, or the system's.
 const Clock& clock_of(const JournalOptions& options);

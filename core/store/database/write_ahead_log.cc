@@ -95,6 +95,20 @@ Status WriteAheadLog::empty() {
   return status;
 }
 
+Status WriteAheadLog::sync() {
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(connection_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  if (!log || !log->pMethods) return {};  // nothing has been written
+  errno = 0;
+  const int code = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+  return code == SQLITE_OK ? Status() : sqlite_status(connection_, code, path_, "syncing its log");
+}
+
+// SQLite puts the log beside the file to which a link refers.
+std::string WriteAheadLog::file() const {
+  return sqlite3_filename_wal(sqlite3_db_filename(connection_, "main"));
+}
+
 // A failed copy is no error of the commit before it, because committed data is safe in the log. The
 // copy is repeated after the next commit. On a small disk the log gives its space back, too.
 bool WriteAheadLog::copy_if_long() {

@@ -52,6 +52,10 @@ class WriteAheadLog {
   // connection prevents it; the log is then copied as far as possible.
   Status empty();
   std::uint64_t bytes() const { return bytes_; }  // written since the log was last reset
+  // Makes all commits durable, which DatabaseOptions::sync may have left to the next copy.
+  Status sync();
+  // The log's file. Syncing it in another way, on any thread, is as good as sync().
+  std::string file() const;
 
   // --- within a transaction ---
   // Before its commit. Fails with resource_exhausted if the disk would have too little room to copy

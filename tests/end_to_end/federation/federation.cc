@@ -75,7 +75,7 @@ void Federation::write_settings() {
       R"(federation = "test"
 [journal]
 file = "{}"
-sync = false  # processes are killed here, not machines
+durability = "stop"  # processes are killed here, not machines
 [link]
 encrypted = {}
 key_file = "{}"
@@ -171,7 +171,7 @@ std::vector<std::string> Federation::agent_command(std::uint32_t agent) const {
   if (options_.exit_when_done) command.emplace_back("--exit-when-done");
   command = with_settings(std::move(command),
                           {"agent_id=" + id, "journal.file=" + agent_journal(agent),
-                           "journal.sync=false", "link.coordinator=" + endpoint_,
+                           "journal.durability=stop", "link.coordinator=" + endpoint_,
                            "link.coordinator_key=" + key_text(coordinator_keys_->public_key),
                            "link.key_file=" + path(id + ".key"), "log.level=debug"});
   return with_settings(std::move(command), settings);

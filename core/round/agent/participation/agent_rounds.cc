@@ -126,8 +126,15 @@ void AgentRounds::begin_job() {
   commit_.clear();
 }
 
-void AgentRounds::model_replaced() {
+// An older model means that the coordinator has lost rounds. None of the rounds that it had planned
+// after them will be committed; their plans would hide those of the rounds that replace them.
+void AgentRounds::model_replaced(std::uint64_t before) {
   const std::uint64_t version = parts_.replica.version();
+  if (version < before) {
+    if (round_ && round_->plan().wire().model_version > version) close();
+    waiting_.clear();
+    commit_.clear();
+  }
   if (round_ && round_->key().round <= version) drop();
   if (commit_.get() && commit_.get()->model_version <= version) commit_.clear();
   parts_.participation.forget_encoders();

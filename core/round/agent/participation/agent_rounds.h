@@ -54,8 +54,9 @@ class AgentRounds {
   void session_lost() { waiting_.clear(); }
   // The job has changed: drops everything of the previous one.
   void begin_job();
-  // A download has replaced the model. The caller stores its record before it calls try_commit().
-  void model_replaced();
+  // A download has replaced the model, which had the version `before`. The caller stores its record
+  // before it calls try_commit().
+  void model_replaced(std::uint64_t before);
   void try_commit();
 
   // --- due work, after every event ---

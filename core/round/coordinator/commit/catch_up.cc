@@ -60,12 +60,29 @@ void CatchUp::greet(AgentSession& session) {
   for (const wire::RoundId& id : holding->undecided) session.undecided.push_back(key_of(id));
   // An agent that lacks only the model needs no new copy of the job.
   if (catch_up != wire::CatchUp::job) assign_job(session);
+  if (catch_up == wire::CatchUp::model) note_lost_rounds(session, holding->model_version);
   if (catch_up == wire::CatchUp::nothing || catch_up == wire::CatchUp::commits) {
     // The hash has been compared, so the agent's model is this job's model of that version. The
     // commits after it follow one at a time.
     session.synced = true;
     session.version = session.commit_sent = holding->model_version;
   }
+}
+
+// A power failure can undo commits that agents have applied, unless each was made durable
+// (journal.durability). The agent gets the older model, and the rounds are made anew. The
+// contributions to the lost ones are lost.
+void CatchUp::note_lost_rounds(const AgentSession& session, std::uint64_t version) {
+  const std::uint64_t known = std::max(committed_.version(), lost_noted_);
+  if (version <= known || version > job_.model->wire().rounds()) return;
+  lost_noted_ = version;
+  job_.coordinator.note(
+      LogLevel::warning, "rounds_lost", "power_failure", session.agent_id,
+      fmt::format(
+          "the agent has the model of round {}, the journal ends with round {}: the contributions "
+          "to the rounds in between are lost",
+          version, committed_.version()),
+      {.job = job_.id(), .round = committed_.version()});
 }
 
 void CatchUp::begin(AgentSession& session) {

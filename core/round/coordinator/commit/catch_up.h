@@ -67,6 +67,9 @@ class CatchUp {
   void loaded(const RoundLoaded& event);
 
  private:
+  // Notes that the agent has the model of a round that the journal has lost.
+  void note_lost_rounds(const AgentSession& session, std::uint64_t version);
+
   // The model that new transfers send.
   struct Snapshot {
     std::uint64_t version = 0;
@@ -96,6 +99,7 @@ class CatchUp {
   std::optional<Snapshot> snapshot_;
   TimeNs snapshot_kept_until_ns_ = 0;  // for agents that lost their session in a download
   bool transfers_wait_ = false;        // an agent may be waiting for a transfer
+  std::uint64_t lost_noted_ = 0;       // the last lost round that was noted
 };
 
 }  // namespace tributary

@@ -159,6 +159,19 @@ TEST_F(CatchUpTest, AnAgentWithAnotherModelIsNotSynced) {
   EXPECT_FALSE(session.synced);
 }
 
+// The journal has lost rounds that the agent has applied. The note comes once for all its agents.
+TEST_F(CatchUpTest, AnAgentThatIsAheadShowsThatRoundsWereLost) {
+  for (const char* const agent_id : {"b", "c"}) {
+    AgentSession& session = add_new_agent(agent_id);
+    session.holdings = {holding(6, 60)};
+    catch_up_.greet(session);
+    EXPECT_FALSE(session.synced);
+    catch_up_.begin(session);
+    EXPECT_EQ(offered(session).model_version, 5u);
+  }
+  EXPECT_EQ(noted("rounds_lost"), std::vector<std::string>{"power_failure"});
+}
+
 TEST_F(CatchUpTest, ANewAgentIsSentTheJobAndTheModelAtOnce) {
   AgentSession& session = add_new_agent("b");
   catch_up_.greet(session);
