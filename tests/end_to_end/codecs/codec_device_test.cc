@@ -58,7 +58,7 @@ TEST(CodecDevice, HasNoKernelsForEveryCodec) { model_of("zstd", "emulated", "hos
 
 // The buckets of 3LC hold whole layers.
 TEST(CodecDevice, TakesWholeLayers) {
-  const std::string expected = model_of("threelc", "auto", "host", 1);
+  const std::string expected = model_of("threelc", "host", "host", 1);
   EXPECT_EQ(model_of("threelc", "emulated", "emulated", 1), expected);
 }
 

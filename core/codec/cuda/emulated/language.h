@@ -61,21 +61,15 @@ inline char4 make_char4(signed char x, signed char y, signed char z, signed char
 }
 
 inline uint4 make_uint4(unsigned x, unsigned y, unsigned z, unsigned w) { return {x, y, z, w}; }
-inline uint2 make_uint2(unsigned x, unsigned y) { return {x, y}; }
-inline float2 make_float2(float x, float y) { return {x, y}; }
 inline uchar4 make_uchar4(unsigned char x, unsigned char y, unsigned char z, unsigned char w) {
   return {x, y, z, w};
 }
-inline int4 make_int4(int x, int y, int z, int w) { return {x, y, z, w}; }
 
 inline unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
 inline float __uint_as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 inline int __popc(unsigned bits) { return std::popcount(bits); }
 inline int __clz(unsigned bits) { return std::countl_zero(bits); }
 inline int __ffs(unsigned bits) { return bits == 0 ? 0 : std::countr_zero(bits) + 1; }
-inline unsigned __umulhi(unsigned a, unsigned b) {
-  return static_cast<unsigned>(std::uint64_t{a} * b >> 32);
-}
 
 inline std::uint32_t max(std::uint32_t a, std::uint32_t b) { return a < b ? b : a; }
 inline std::uint32_t min(std::uint32_t a, std::uint32_t b) { return b < a ? b : a; }
@@ -150,13 +144,6 @@ inline std::uint32_t atomicAdd(std::uint32_t* at, std::uint32_t value) {
 }
 inline std::uint32_t atomicOr(std::uint32_t* at, std::uint32_t value) {
   return __atomic_fetch_or(at, value, __ATOMIC_RELAXED);
-}
-inline std::uint32_t atomicMin(std::uint32_t* at, std::uint32_t value) {
-  std::uint32_t old = __atomic_load_n(at, __ATOMIC_RELAXED);
-  while (value < old &&
-         !__atomic_compare_exchange_n(at, &old, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-  }
-  return old;
 }
 inline std::uint32_t atomicMax(std::uint32_t* at, std::uint32_t value) {
   std::uint32_t old = __atomic_load_n(at, __ATOMIC_RELAXED);

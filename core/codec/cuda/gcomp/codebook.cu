@@ -273,14 +273,14 @@ Status count_exponents(const Queue& queue, const float* x, std::uint32_t n,
   TRIBUTARY_TRY(launch(count_rows, shape_for(queue, "count_rows", BookMaking::kRows, 1), x, n,
                        stride, book.rows));
   return launch(order_exponents, one_block(queue, "order_exponents"), book.rows, book.histogram,
-                book.order);
+                book.ordered);
 }
 
 Status make_code_table(const Queue& queue, unsigned bits_max, const BookMaking& book) {
   TRIBUTARY_TRY(launch(price_codes, shape_for(queue, "price_codes", kExponents, 1), book.histogram,
-                       book.order, bits_max, book.costs));
-  return launch(fill_tables, one_block(queue, "fill_tables"), book.histogram, book.order, bits_max,
-                book.costs, book.table, book.bytes);
+                       book.ordered, bits_max, book.costs));
+  return launch(fill_tables, one_block(queue, "fill_tables"), book.histogram, book.ordered,
+                bits_max, book.costs, book.table, book.bytes);
 }
 
 }  // namespace tributary::TRIBUTARY_DEVICE

@@ -123,7 +123,7 @@ Result<BookMaking> make_book_arrays(Workspace& space) {
   BookMaking making;
   TRIBUTARY_ASSIGN(making.rows, space.array<std::uint32_t>(BookMaking::kRows * gcomp::kExponents));
   TRIBUTARY_ASSIGN(making.histogram, space.array<std::uint32_t>(gcomp::kExponents));
-  TRIBUTARY_ASSIGN(making.order, space.array<std::uint32_t>(gcomp::kExponents + 1));
+  TRIBUTARY_ASSIGN(making.ordered, space.array<std::uint32_t>(gcomp::kExponents + 1));
   TRIBUTARY_ASSIGN(making.costs, space.array<std::uint32_t>(gcomp::kExponents));
   TRIBUTARY_ASSIGN(making.table, space.array<CodeTable>(1));
   TRIBUTARY_ASSIGN(making.bytes, space.array<std::uint8_t>(gcomp::kCodebookBytes));
