@@ -10,7 +10,7 @@
 
 #include "core/base/status.h"
 #include "core/codec/device/codec_device.h"
-#include "edge_agent/device/faster_families.h"
+#include "core/cost/faster_families.h"
 
 namespace tributary {
 

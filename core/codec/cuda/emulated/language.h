@@ -32,9 +32,6 @@ struct alignas(16) uint4 {
 struct alignas(8) uint2 {
   unsigned x, y;
 };
-struct alignas(8) float2 {
-  float x, y;
-};
 struct alignas(16) int4 {
   int x, y, z, w;
 };

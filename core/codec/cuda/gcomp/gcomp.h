@@ -47,7 +47,7 @@ DecodeTable decode_table(const gcomp::Codebook& book);
 struct BookMaking {
   std::uint32_t* rows;       // kRows times kExponents
   std::uint32_t* histogram;  // kExponents
-  std::uint32_t* ordered;      // kExponents + 1: by descending frequency; then their number
+  std::uint32_t* ordered;    // kExponents + 1: by descending frequency; then their number
   std::uint32_t* costs;      // kExponents
   CodeTable* table;          // result
   std::uint8_t* bytes;       // result: kCodebookBytes

@@ -1,4 +1,4 @@
-#include "edge_agent/device/faster_families.h"
+#include "core/cost/faster_families.h"
 
 #include <gtest/gtest.h>
 
