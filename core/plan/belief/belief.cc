@@ -115,24 +115,24 @@ Belief::Draws Belief::draws(std::uint32_t use) const { return {seed_, step_, use
 
 Belief::Belief(std::uint64_t seed, const std::vector<PlanCodec>& codecs)
     : seed_(seed), codecs_(codecs.size()) {
-  cpu_.resize(codecs_);
-  size_.resize(codecs_);
-  collective_.resize(kCollectives.size());
+  factors_.cpu.resize(codecs_);
+  factors_.size.resize(codecs_);
+  factors_.collective.resize(kCollectives.size());
   resize(kParticlesMax);
   Draws draw = draws(kUsePrior);
   for (std::size_t p = 0; p < particles_; ++p) {
-    peer_alpha_[p] = draw.from(kPeerAlphaPrior);
-    peer_rate_[p] = draw.from(kPeerRatePrior);
-    shared_[p] = draw.uniform() < kSharedPrior ? 1 : 0;
-    hub_[p] = draw.from(kHubPrior);
-    overhead_[p] = draw.from(kOverheadPrior);
+    peers_.alpha[p] = draw.from(kPeerAlphaPrior);
+    peers_.rate[p] = draw.from(kPeerRatePrior);
+    peers_.shared[p] = draw.uniform() < kSharedPrior ? 1 : 0;
+    factors_.hub[p] = draw.from(kHubPrior);
+    factors_.overhead[p] = draw.from(kOverheadPrior);
     for (std::size_t k = 0; k < codecs_; ++k) {
-      cpu_[k][p] = draw.from(kCpuPrior);
+      factors_.cpu[k][p] = draw.from(kCpuPrior);
       const bool varies = codecs[k].family == PlanFamily::fixed && codecs[k].gain < 1;
-      size_[k][p] = varies ? draw.from(kSizePrior) : 0;
+      factors_.size[k][p] = varies ? draw.from(kSizePrior) : 0;
     }
-    for (std::size_t c = 0; c < collective_.size(); ++c) {
-      collective_[c][p] = draw.from(c == 0 ? kStarPrior : kPeersPrior);
+    for (std::size_t c = 0; c < factors_.collective.size(); ++c) {
+      factors_.collective[c][p] = draw.from(c == 0 ? kStarPrior : kPeersPrior);
     }
   }
 }
@@ -143,7 +143,7 @@ void Belief::restore(const std::vector<std::string>& agents, const std::vector<P
   set_agents(agents);
   if (worlds.empty()) return;
   for (std::size_t place = 0; place < codecs_ * kCollectives.size(); ++place) {
-    pairs_[place].assign(particles_, 0);
+    factors_.pairs[place].assign(particles_, 0);
   }
   for (std::size_t p = 0; p < particles_; ++p) {
     const PlanWorld& world = worlds[p % worlds.size()];
@@ -152,17 +152,17 @@ void Belief::restore(const std::vector<std::string>& agents, const std::vector<P
       present_[i]->up[p] = std::log(world.links[i].rate.up);
       present_[i]->down[p] = std::log(world.links[i].rate.down);
     }
-    shared_[p] = 0;
-    peer_alpha_[p] = std::log(world.peers.alpha_s);
-    peer_rate_[p] = std::log(world.peers.beta_s_per_byte);
-    hub_[p] = std::log(world.hub_s_per_byte);
-    overhead_[p] = std::log(world.overhead_s);
+    peers_.shared[p] = 0;
+    peers_.alpha[p] = std::log(world.peers.alpha_s);
+    peers_.rate[p] = std::log(world.peers.beta_s_per_byte);
+    factors_.hub[p] = std::log(world.hub_s_per_byte);
+    factors_.overhead[p] = std::log(world.overhead_s);
     for (std::size_t k = 0; k < codecs_; ++k) {
-      cpu_[k][p] = std::log(world.cpu[k]);
-      size_[k][p] = std::log(world.size[k]);
+      factors_.cpu[k][p] = std::log(world.cpu[k]);
+      factors_.size[k][p] = std::log(world.size[k]);
     }
-    for (Column& column : collective_) column[p] = 0;
-    for (auto& [place, column] : pairs_) column[p] = std::log(world.times[place]);
+    for (Column& column : factors_.collective) column[p] = 0;
+    for (auto& [place, column] : factors_.pairs) column[p] = std::log(world.times[place]);
   }
   uplinks_seen_ = peers_seen_ = true;
 }
@@ -174,11 +174,13 @@ void Belief::visit_columns(const Visit& visit) {
     visit(agent.up);
     visit(agent.down);
   }
-  for (Column* column : {&peer_alpha_, &peer_rate_, &shared_, &hub_, &overhead_}) visit(*column);
-  for (Column& column : cpu_) visit(column);
-  for (Column& column : size_) visit(column);
-  for (Column& column : collective_) visit(column);
-  for (auto& [place, column] : pairs_) visit(column);
+  for (Column* column :
+       {&peers_.alpha, &peers_.rate, &peers_.shared, &factors_.hub, &factors_.overhead})
+    visit(*column);
+  for (Column& column : factors_.cpu) visit(column);
+  for (Column& column : factors_.size) visit(column);
+  for (Column& column : factors_.collective) visit(column);
+  for (auto& [place, column] : factors_.pairs) visit(column);
 }
 
 // Fewer particles are the first ones, which are as good as any.
@@ -236,30 +238,31 @@ void Belief::fill(std::size_t particle, PlanWorld& world) const {
   }
   world.summarize();
   const PlanWorld::Link& slowest = world.slowest;
-  if (shared_[particle] > 0) {
+  if (peers_.shared[particle] > 0) {
     world.peers = {.alpha_s = 2 * slowest.alpha_s,
                    .beta_s_per_byte = std::max(slowest.rate.up, slowest.rate.down)};
   } else {
-    world.peers = {.alpha_s = std::exp(peer_alpha_[particle]),
-                   .beta_s_per_byte = std::exp(peer_rate_[particle])};
+    world.peers = {.alpha_s = std::exp(peers_.alpha[particle]),
+                   .beta_s_per_byte = std::exp(peers_.rate[particle])};
   }
-  world.hub_s_per_byte = std::exp(hub_[particle]);
-  world.overhead_s = std::exp(overhead_[particle]);
+  world.hub_s_per_byte = std::exp(factors_.hub[particle]);
+  world.overhead_s = std::exp(factors_.overhead[particle]);
   world.cpu.resize(codecs_);
   world.size.resize(codecs_);
   world.times.resize(codecs_ * kCollectives.size());
   std::array<double, kCollectives.size()> collectives;
   for (std::size_t c = 0; c < collectives.size(); ++c) {
-    collectives[c] = std::exp(collective_[c][particle]);
+    collectives[c] = std::exp(factors_.collective[c][particle]);
   }
   for (std::size_t k = 0; k < codecs_; ++k) {
-    world.cpu[k] = std::exp(cpu_[k][particle]);
-    world.size[k] = std::exp(size_[k][particle]);
+    world.cpu[k] = std::exp(factors_.cpu[k][particle]);
+    world.size[k] = std::exp(factors_.size[k][particle]);
     for (std::size_t c = 0; c < collectives.size(); ++c) {
       world.times[k * collectives.size() + c] = collectives[c];
     }
   }
-  for (const auto& [place, column] : pairs_) world.times[place] *= std::exp(column[particle]);
+  for (const auto& [place, column] : factors_.pairs)
+    world.times[place] *= std::exp(column[particle]);
 }
 
 void Belief::drift() {
@@ -271,8 +274,8 @@ void Belief::drift() {
       agent->down[p] += all + kDrift * draw.normal();
       agent->alpha[p] += kDrift * draw.normal();
     }
-    peer_rate_[p] += kDrift * draw.normal();
-    peer_alpha_[p] += kDrift * draw.normal();
+    peers_.rate[p] += kDrift * draw.normal();
+    peers_.alpha[p] += kDrift * draw.normal();
   }
 }
 
@@ -291,7 +294,7 @@ void Belief::move(std::size_t particle, const Jump& jump, double by) {
       present_[jump.agent]->down[particle] += by;
       return;
     case Event::peers:
-      peer_rate_[particle] += by;
+      peers_.rate[particle] += by;
       return;
   }
 }
@@ -301,7 +304,7 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
   const auto within = [elapsed_s](double mean_s) {
     return std::min(1 - std::exp(-elapsed_s / mean_s), kJumpProbabilityMax);
   };
-  const bool alone = shared_[particle] > 0;
+  const bool alone = peers_.shared[particle] > 0;
   const double uplinks = within(kUplinksJump_s);
   const double one = present_.size() > 1 ? within(kAgentJump_s) : 0;
   const double of_peers = within(kPeersJump_s);
@@ -315,7 +318,7 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
   }
   if (!peers_seen_ && peers && !alone) {
     return {.event = Event::peers,
-            .mean = kPeerRatePrior.mean - peer_rate_[particle],
+            .mean = kPeerRatePrior.mean - peers_.rate[particle],
             .deviation = kPeerRatePrior.deviation};
   }
   if (at < uplinks_try) {
@@ -333,7 +336,7 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
   if (at < uplinks_try + one_try + peers_try) {
     log_weight += std::log(of_peers / peers_try);
     return {.event = Event::peers,
-            .mean = kJumpReturn * (kPeerRatePrior.mean - peer_rate_[particle]),
+            .mean = kJumpReturn * (kPeerRatePrior.mean - peers_.rate[particle]),
             .deviation = kJumpDeviation};
   }
   log_weight += std::log((1 - uplinks - one - of_peers) / (1 - uplinks_try - one_try - peers_try));
@@ -391,8 +394,8 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
   if (!usable(exchange_s) || !usable(elapsed_s)) return;
   const bool peers = exchange.collective != wire::Collective::star;
   const std::size_t place = times_place(exchange.codec, exchange.collective);
-  if (!pairs_.contains(place)) {
-    Column& column = pairs_[place];
+  if (!factors_.pairs.contains(place)) {
+    Column& column = factors_.pairs[place];
     Draws draw = draws(kUsePair);
     for (std::size_t p = 0; p < particles_; ++p) column.push_back(draw.from(kPairPrior));
   }
@@ -401,8 +404,8 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
   for (std::size_t p = 0; p < particles_; ++p) {
     double log_weight = std::log(weights_[p]);
     const Jump jump = drawn_jump(p, peers, elapsed_s, log_weight, draw);
-    if (jump.event == Event::peers) peer_alpha_[p] += 0.7 * draw.normal();
-    if (jump.event == Event::peers && (!peers || shared_[p] > 0)) {
+    if (jump.event == Event::peers) peers_.alpha[p] += 0.7 * draw.normal();
+    if (jump.event == Event::peers && (!peers || peers_.shared[p] > 0)) {
       // Nothing in this round depends on it.
       const double by = jump.mean + jump.deviation * draw.normal();
       log_weight += weigh(p, predictor, exchange, std::log(exchange_s), {}, draw);
@@ -465,7 +468,7 @@ void Belief::resample() {
   Column old;
   visit_columns([&](Column& column) {
     old = column;
-    const bool flag = &column == &shared_;
+    const bool flag = &column == &peers_.shared;
     double mean = 0;
     double square = 0;
     for (std::size_t p = 0; p < particles_; ++p) {
@@ -534,9 +537,11 @@ void Belief::saw_downlink(const std::string& agent, double s_per_byte, double er
     found->second.down_read = true;
   }
 }
-void Belief::saw_peer_latency(double seconds, double error) { see(peer_alpha_, seconds, error, 3); }
+void Belief::saw_peer_latency(double seconds, double error) {
+  see(peers_.alpha, seconds, error, 3);
+}
 void Belief::saw_peer_rate(double s_per_byte, double error) {
-  see(peer_rate_, s_per_byte, error, 4);
+  see(peers_.rate, s_per_byte, error, 4);
 }
 
 // Sizes are counted, so the value replaces what was believed.
@@ -544,7 +549,7 @@ void Belief::saw_size(std::size_t codec, double factor) {
   if (codec >= codecs_ || !usable(factor)) return;
   ++step_;
   Draws draw = draws(kUseRead);
-  for (double& size : size_[codec]) size = std::log(factor) + 0.01 * draw.normal();
+  for (double& size : factors_.size[codec]) size = std::log(factor) + 0.01 * draw.normal();
 }
 
 std::vector<PlanWorld> Belief::worlds(std::size_t count) const {

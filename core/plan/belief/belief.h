@@ -68,6 +68,19 @@ class Belief {
     Column down;
     bool down_read = false;
   };
+  struct PeerColumns {
+    Column alpha;
+    Column rate;
+    Column shared;  // above 0: agents reach one another over their uplinks and downlinks
+  };
+  struct FactorColumns {
+    Column hub;
+    Column overhead;
+    std::vector<Column> cpu;  // by codec
+    std::vector<Column> size;
+    std::vector<Column> collective;
+    std::map<std::size_t, Column> pairs;  // by times_place(), of choices that were used
+  };
   enum class Event : std::uint8_t { none, uplinks, one_agent, peers };
   // A change of links that a particle tries.
   struct Jump {
@@ -104,16 +117,9 @@ class Belief {
   std::size_t particles_ = 0;
   std::map<std::string, AgentColumns, std::less<>> agents_;
   std::vector<AgentColumns*> present_;
-  Column peer_alpha_;
-  Column peer_rate_;
-  Column shared_;  // above 0: agents reach one another over their uplinks and downlinks
-  Column hub_;
-  Column overhead_;
-  std::vector<Column> cpu_;
-  std::vector<Column> size_;
-  std::vector<Column> collective_;
-  std::map<std::size_t, Column> pairs_;  // by times_place(), of choices that were used
-  std::vector<double> weights_;          // sum 1
+  PeerColumns peers_;
+  FactorColumns factors_;
+  std::vector<double> weights_;  // sum 1
   bool uplinks_seen_ = false;
   bool peers_seen_ = false;
 };
