@@ -10,6 +10,7 @@
 #include "coordinator/closed_loop/truth/declared_codecs.h"
 #include "coordinator/closed_loop/truth/true_rounds.h"
 #include "coordinator/planning/job_planners.h"
+#include "core/plan/search/measured_codecs.h"
 
 namespace tributary {
 namespace {
@@ -108,7 +109,10 @@ class ClosedLoop {
 
   // As PlanService::facts_of().
   RoundFacts facts_of(const TrueRound& round, const PlanChoice& played) {
-    RoundFacts facts = {.agents = {}, .codec = played.codec, .collective = played.collective};
+    RoundFacts facts = {.agents = {},
+                        .codec = played.codec,
+                        .collective = played.collective,
+                        .bucket_values = played.bucket_values};
     for (const std::uint32_t member : round.members) {
       const TrueAgent& agent = federation_.agents[member];
       places_[agent.id] = member;
@@ -139,7 +143,7 @@ class ClosedLoop {
 }  // namespace
 
 PlanChoice first_choice(const PlanScenario& scenario) {
-  return {.codec = "fp32",
+  return {.codec = std::string(kFirstPlannedCodec),
           .collective = wire::Collective::star,
           .bucket_values = std::min(kFirstBucketValues, scenario.values)};
 }

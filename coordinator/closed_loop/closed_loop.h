@@ -34,7 +34,7 @@ struct LoopResult {
   std::vector<LoopDecision> decisions = {};
 };
 
-// The choice before the first decision: a job's default.
+// The choice before the first decision, as for a planned job that names no codec.
 PlanChoice first_choice(const PlanScenario& scenario);
 
 // Returns the planner's error, or `cancelled` if `go_on`, which is called after every round,

@@ -4,13 +4,12 @@
 #include <limits>
 #include <optional>
 
-#include "core/plan/search/predict.h"
-
 namespace tributary {
 namespace {
 
-// Least confidence of a latency below the assumed one.
+// Least confidence of a latency below kShort_s.
 constexpr double kShortConfidence = 0.05;
+constexpr double kShort_s = 0.01;
 // Relative error of the current rate of a link that two payloads showed to be much slower.
 constexpr double kPresentError = 0.1;
 constexpr double kLineUnknown = std::numeric_limits<double>::quiet_NaN();
@@ -22,7 +21,7 @@ double trusted(const LinkQuantity& quantity) {
 // Queues only increase a measured latency. A value below the assumed latency is therefore closer to
 // the truth, even with few readings.
 double trusted_latency(const LinkQuantity& quantity) {
-  const bool less = quantity.confidence >= kShortConfidence && quantity.value < kAssumedAlpha_s;
+  const bool less = quantity.confidence >= kShortConfidence && quantity.value < kShort_s;
   return less ? quantity.value : trusted(quantity);
 }
 

@@ -231,6 +231,7 @@ RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
   facts.exchange_s = std::max(round.round_s - compute_s, 0.0);
   facts.codec = without_down_weight(round.choice.codec);
   facts.collective = round.choice.collective;
+  facts.bucket_values = round.choice.bucket_values_max;
   // Among peers, the coordinator receives less than the agents send.
   if (facts.collective == wire::Collective::star && !round.participants.empty()) {
     facts.bytes_up =

@@ -170,7 +170,7 @@ void for_each_rule(const JobSettings& job, const Visit& visit) {
   const Result<Strategy> strategy = parse_strategy(job.strategy);
   if (!optimizer.ok() || !strategy.ok()) return;
   std::vector<std::string> specs = job.policy.codecs;
-  if (specs.empty()) specs = {job.policy.codec};
+  if (specs.empty()) specs = {start_codec(job)};
   for (const std::string& spec : specs) {
     const Result<std::unique_ptr<Codec>> codec = make_codec(spec);
     const Result<SpecText> text = split_spec(spec);

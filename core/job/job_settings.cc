@@ -14,6 +14,7 @@
 #include "core/collective/collective_name.h"
 #include "core/job/job_rules.h"
 #include "core/optimizer/schedule.h"
+#include "core/plan/search/measured_codecs.h"
 #include "core/round/common/plan/job_model.h"
 #include "core/train/model/network_plan.h"
 #include "core/train/model_tools.h"
@@ -88,9 +89,9 @@ Result<LayerMap> layers_of(const JobSettings& job) {
 }
 
 // A spec is valid if its codec can be created.
-Status check_codecs(const RoundPolicy& policy) {
-  TRIBUTARY_TRY(make_codec(policy.codec).status());
-  for (const std::string& codec : policy.codecs) TRIBUTARY_TRY(make_codec(codec).status());
+Status check_codecs(const JobSettings& job) {
+  TRIBUTARY_TRY(make_codec(start_codec(job)).status());
+  for (const std::string& codec : job.policy.codecs) TRIBUTARY_TRY(make_codec(codec).status());
   return {};
 }
 
@@ -224,7 +225,7 @@ Result<SubmitJob> described(const JobSettings& job) {
   TRIBUTARY_ASSIGN(
       const auto weighting,
       choice_of("weighting", job.weighting, wire::Weighting::equal, wire::EnumNameWeighting));
-  TRIBUTARY_TRY(check_codecs(job.policy));
+  TRIBUTARY_TRY(check_codecs(job));
   TRIBUTARY_TRY(parse_layout(job.layout).status());
   // The rules need codecs that exist. An optimizer that does not exist is reported by
   // set_optimizer().
@@ -233,6 +234,7 @@ Result<SubmitJob> described(const JobSettings& job) {
   SubmitJob submit;
   // All words are parsed before the layers: a mistyped word is reported without building a network.
   submit.policy = job.policy;
+  submit.policy.codec = start_codec(job);
   TRIBUTARY_ASSIGN(submit.policy.collective, parse_collective(job.collective));
   TRIBUTARY_ASSIGN(
       submit.policy.planning.goal,
@@ -349,6 +351,13 @@ Result<LayerShape> parse_layer(std::string_view text) {
     if (sizes.front() != 'x') return bad_layer(text);
     sizes.remove_prefix(1);
   }
+}
+
+// A planned job begins with small payloads, because nothing is known of its links yet.
+std::string start_codec(const JobSettings& job) {
+  if (!job.policy.codec.empty()) return job.policy.codec;
+  const bool fixed = job.planning == wire::EnumNamePlanGoal(wire::PlanGoal::fixed);
+  return fixed ? RoundPolicy().codec : std::string(kFirstPlannedCodec);
 }
 
 Status check_job(const JobSettings& job) { return described(job).status(); }

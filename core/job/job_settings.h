@@ -50,8 +50,12 @@ struct JobSettings {
   double norm_max = 0;  // of an update, before the residual is added; 0: no bound
   // Rounds between two evaluations; 0: none.
   std::uint32_t evaluate_every = 0;
-  RoundPolicy policy;
+  // An empty codec is the one of start_codec().
+  RoundPolicy policy = {.codec = {}};
 };
+
+// The codec of the first rounds: the one that the job names, or the default of its planning.
+std::string start_codec(const JobSettings& job);
 
 // Binds each setting of the job to a key that begins with `prefix`. `job` must outlive `settings`.
 void bind_job(JobSettings& job, Settings& settings, const std::string& prefix);

@@ -110,6 +110,17 @@ TEST(JobSettings, ACollectiveIsNamed) {
   EXPECT_NE(wrong.text().find("did you mean 'ring'?"), std::string::npos) << wrong.text();
 }
 
+// A planned job that names no codec begins with small payloads.
+TEST(JobSettings, APlannedJobBeginsWithSmallPayloads) {
+  JobSettings job = good_job();
+  job.policy.codec.clear();
+  EXPECT_EQ(submission(job)->policy.codec, "fp32");
+  job.planning = "adaptive";
+  EXPECT_EQ(submission(job)->policy.codec, "threelc");
+  job.policy.codec = "fp32";
+  EXPECT_EQ(submission(job)->policy.codec, "fp32");
+}
+
 // One change to a valid job in each line. check_job() and submission() must agree.
 TEST(JobSettings, InvalidValuesAreRefused) {
   const auto refused = [](auto change) {

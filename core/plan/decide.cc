@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "core/plan/search/down_weight.h"
 #include "core/plan/trials.h"
@@ -14,6 +15,10 @@ namespace {
 
 constexpr double kGainFloor = 1e-9;  // the logarithm of the gain stays finite
 constexpr double kRoundFloor_s = 1e-9;
+// Rounds before a choice can be left again, because a decision takes effect one round late, and
+// rounds for which what was learned is of use, because links change.
+constexpr double kTriedRounds = 2;
+constexpr double kKeptRounds = 20;
 
 // Symmetric relative change. A change to or from 0 always counts.
 bool changed(double now, double before, double share) {
@@ -142,6 +147,66 @@ class Better {
   const PlanPolicy& policy_;
 };
 
+// The logarithms of the progress per second in each world.
+std::vector<double> paces(const PlanInputs& inputs, const PlanPredictor& predictor,
+                          const PlanOption& option) {
+  const PlanChoice& choice = option.choice;
+  const PreparedExchange prepared = predictor.prepare(
+      *find_codec(inputs, choice), choice.collective, choice.ratio, choice.bucket_values);
+  std::vector<double> logs;
+  for (const PlanWorld& world : predictor.worlds()) {
+    PlanOption in_world = option;
+    in_world.cost.round_s = predictor.compute_s() + predictor.exchange_s(prepared, world);
+    logs.push_back(knee_score(in_world, inputs.policy.gain_weight));
+  }
+  return logs;
+}
+
+// The value of choosing an option instead of another one, in logarithms of progress times rounds.
+// The option is used for a few rounds in any case, and then kept in those worlds in which it is
+// better: what is learned from trying it is worth that much.
+double value_of(const std::vector<double>& option, const std::vector<double>& other) {
+  double mean = 0;
+  double better = 0;
+  for (std::size_t i = 0; i < option.size(); ++i) {
+    mean += option[i] - other[i];
+    better += std::max(option[i] - other[i], 0.0);
+  }
+  const auto count = static_cast<double>(option.size());
+  return (kTriedRounds * mean + kKeptRounds * better) / count;
+}
+
+// Returns the choice with the greatest value over the belief; `now` stays unless another one is
+// better by the hysteresis in all rounds.
+PlanOption best_over_worlds(const PlanInputs& inputs, const PlanPredictor& predictor,
+                            const std::optional<PlanOption>& now,
+                            const std::vector<PlanOption>& options) {
+  const double gain_weight = inputs.policy.gain_weight;
+  const double gain_min = inputs.policy.gain_min;
+  const auto counts = [&](const PlanOption& option) { return option.cost.gain >= gain_min; };
+  const bool any = std::ranges::any_of(options, counts);
+  const auto eligible = [&](const PlanOption& option) { return !any || counts(option); };
+  const bool stays = now && eligible(*now);
+  const PlanOption* base = stays ? &*now : nullptr;
+  if (!base) {
+    for (const PlanOption& option : options) {
+      if (!eligible(option)) continue;
+      if (!base || knee_score(option, gain_weight) > knee_score(*base, gain_weight)) base = &option;
+    }
+  }
+  const std::vector<double> base_paces = paces(inputs, predictor, *base);
+  const PlanOption* best = base;
+  double most = stays ? (kTriedRounds + kKeptRounds) * std::log1p(inputs.policy.hysteresis) : 0;
+  for (const PlanOption& option : options) {
+    if (!eligible(option) || option.choice == base->choice) continue;
+    const double value = value_of(paces(inputs, predictor, option), base_paces);
+    if (value <= most) continue;
+    most = value;
+    best = &option;
+  }
+  return *best;
+}
+
 // If no choice is small enough for the daily byte budget, a pause between rounds keeps it.
 double pause_for(const PlanPolicy& policy, const PlanOption& option) {
   if (policy.goal != wire::PlanGoal::byte_budget || within_budget(policy, option)) return 0;
@@ -197,6 +262,30 @@ std::string agent_name(const PlanInputs& inputs, std::size_t agent) {
   return name.empty() ? fmt::format("agent {}", agent) : name;
 }
 
+// The range that holds a value in nine of ten worlds.
+std::string band_text(const PlanPredictor& predictor,
+                      const std::function<double(const PlanWorld&)>& rate) {
+  std::vector<double> rates;
+  for (const PlanWorld& world : predictor.worlds()) rates.push_back(rate(world));
+  std::ranges::sort(rates);
+  const std::size_t edge = rates.size() / 20;
+  const std::string high = rate_text(rates[edge]);
+  const std::string low = rate_text(rates[rates.size() - 1 - edge]);
+  return high == low ? low : fmt::format("{} to {}", low, high);
+}
+
+// The belief about the links, as a main clause.
+std::string links_text(const PlanPredictor& predictor) {
+  const auto up = [](const PlanWorld& world) { return world.slowest.rate.up; };
+  const auto peers = [](const PlanWorld& world) { return world.peers.beta_s_per_byte; };
+  std::string text = fmt::format("the slowest uplink has {} and {}", band_text(predictor, up),
+                                 time_text(predictor.typical().slowest.alpha_s));
+  if (predictor.possible(wire::Collective::ring)) {
+    text += fmt::format(" and the agents' own network {}", band_text(predictor, peers));
+  }
+  return text + (predictor.worlds().size() > 1 ? " (90 % sure)" : "");
+}
+
 std::string link_reason(const PlanInputs& inputs, const PlanPredictor& predictor) {
   const double share = inputs.policy.link_change;
   if (changed(predictor.slowest_link(), inputs.before->link, share)) {
@@ -214,8 +303,11 @@ std::string link_reason(const PlanInputs& inputs, const PlanPredictor& predictor
         1 / down_weight_of(inputs, inputs.before->choice), 1 / inputs.before->down_weight);
   }
   const RatioChange ratio = greatest_ratio_change(inputs, predictor);
-  return fmt::format("the link of {} allows a ratio of {:.2g} instead of {:.2g}",
-                     agent_name(inputs, ratio.agent), ratio.now, ratio.before);
+  if (changed(ratio.now, ratio.before, share)) {
+    return fmt::format("the link of {} allows a ratio of {:.2g} instead of {:.2g}",
+                       agent_name(inputs, ratio.agent), ratio.now, ratio.before);
+  }
+  return links_text(predictor);
 }
 
 std::string gain_reason(const PlanOption& standing, const PlanInputs& inputs,
@@ -240,11 +332,6 @@ std::string membership_reason(const std::optional<PlanOption>& standing, const P
              : fmt::format("codec {} is not available any more", inputs.before->choice.codec);
 }
 
-std::string exchange_time_reason(const PlanOption& standing, const PlanInputs& inputs) {
-  return fmt::format("exchanges take {} instead of the predicted {}",
-                     time_text(standing.cost.exchange_s), time_text(inputs.before->exchange_s));
-}
-
 // The cause of the decision, a main clause. `standing` is the choice in force; empty if it is
 // impossible or if there is none.
 std::string cause(wire::Trigger trigger, const std::optional<PlanOption>& standing,
@@ -253,13 +340,11 @@ std::string cause(wire::Trigger trigger, const std::optional<PlanOption>& standi
     case wire::Trigger::unchanged:
       return "no link, gain or time changed enough";
     case wire::Trigger::first_round:
-      return fmt::format("the slowest link has {}{}", estimate_text(predictor.slowest_link()),
-                         predictor.assumed() ? ", partly assumed until it is measured" : "");
+      return links_text(predictor);
     case wire::Trigger::membership_changed:
       return membership_reason(standing, inputs);
     case wire::Trigger::link_changed:
-      return links_changed(inputs, predictor) ? link_reason(inputs, predictor)
-                                              : exchange_time_reason(*standing, inputs);
+      return link_reason(inputs, predictor);
     case wire::Trigger::gain_changed:
       return gain_reason(*standing, inputs, predictor);
     default:
@@ -332,35 +417,45 @@ std::string sentence(const PlanDecision& decision, const std::optional<PlanOptio
   return text + budget_text(decision, inputs.policy);
 }
 
-}  // namespace
-
-// In descending order of urgency; the first that applies is the reason in the journal. A choice
-// stays for dwell_rounds rounds, except if it is impossible or agents have come or left.
-wire::Trigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor) {
+// The first reason that applies. A choice that stays, with the same ratios, needs none.
+wire::Trigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor,
+                         const std::optional<PlanOption>& now, bool switched) {
   if (!inputs.before) return wire::Trigger::first_round;
   const PlanBefore& before = *inputs.before;
-  const std::optional<PlanOption> now = standing(inputs, predictor);
   if (!now || before.agents != inputs.agents.size()) return wire::Trigger::membership_changed;
-  if (before.rounds < inputs.policy.dwell_rounds) return wire::Trigger::unchanged;
-  if (links_changed(inputs, predictor) ||
-      changed(now->cost.exchange_s, before.exchange_s, inputs.policy.link_change)) {
+  const RatioChange ratio = greatest_ratio_change(inputs, predictor);
+  if (changed(ratio.now, ratio.before, inputs.policy.link_change) || down_weight_changed(inputs)) {
     return wire::Trigger::link_changed;
   }
   const bool gain = changed(now->cost.gain, before.gain, inputs.policy.gain_change) ||
                     codec_with_other_gain(inputs, predictor);
-  return gain ? wire::Trigger::gain_changed : wire::Trigger::unchanged;
+  if (gain && before.rounds >= inputs.policy.dwell_rounds) return wire::Trigger::gain_changed;
+  return switched ? wire::Trigger::link_changed : wire::Trigger::unchanged;
 }
 
-bool links_changed(const PlanInputs& inputs, const PlanPredictor& predictor) {
-  const PlanBefore& before = *inputs.before;
-  const double share = inputs.policy.link_change;
-  if (changed(predictor.slowest_link(), before.link, share) ||
-      changed(predictor.peers(), before.peers, share) || down_weight_changed(inputs)) {
-    return true;
+// The choice for the next rounds. With a belief, a choice is left after a round at the earliest,
+// without one after dwell_rounds, except if it is impossible or agents have come or left.
+PlanOption choose(const PlanInputs& inputs, const PlanPredictor& predictor,
+                  const std::optional<PlanOption>& now, const PlanSearchOptions& options,
+                  const Better& better) {
+  const bool weighs = inputs.policy.goal == wire::PlanGoal::adaptive && !inputs.worlds.empty();
+  const std::uint64_t dwell =
+      weighs ? std::min(inputs.policy.dwell_rounds, 1u) : inputs.policy.dwell_rounds;
+  const bool recent =
+      now && inputs.before->agents == inputs.agents.size() && inputs.before->rounds < dwell;
+  if (recent) return *now;
+  if (weighs) {
+    return best_over_worlds(inputs, predictor, now, shortlist(inputs, predictor, options));
   }
-  const RatioChange ratio = greatest_ratio_change(inputs, predictor);
-  return changed(ratio.now, ratio.before, share);
+  const std::vector<PlanOption> all = pareto_set(inputs, predictor, options);
+  // Options are ordered by round time, and max_element returns the first of equal ones: the
+  // fastest.
+  const auto best = std::ranges::max_element(
+      all, [&](const PlanOption& a, const PlanOption& b) { return better(b, a); });
+  return now && !better.clearly(*best, *now) ? *now : *best;
 }
+
+}  // namespace
 
 Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& options) {
   TRIBUTARY_TRY(check(inputs));
@@ -368,20 +463,13 @@ Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& o
   // decision can be repeated from the journal.
   const PlanPredictor predictor(inputs);
   const std::optional<PlanOption> now = standing(inputs, predictor);
-  PlanDecision decision = {.trigger = trigger_of(inputs, predictor)};
   const Better better(inputs.policy);
-  if (decision.trigger == wire::Trigger::unchanged) {
-    decision.chosen = *now;
-  } else {
-    decision.options = pareto_set(inputs, predictor, options);
-    // Options are ordered by round time, and max_element returns the first of equal ones: the
-    // fastest.
-    const auto best = std::ranges::max_element(
-        decision.options, [&](const PlanOption& a, const PlanOption& b) { return better(b, a); });
-    const bool stays = now && !better.clearly(*best, *now);
-    decision.chosen = stays ? *now : *best;
-  }
+  PlanDecision decision = {.chosen = choose(inputs, predictor, now, options, better)};
   decision.switched = !now || decision.chosen.choice != now->choice;
+  decision.trigger = trigger_of(inputs, predictor, now, decision.switched);
+  if (decision.trigger != wire::Trigger::unchanged) {
+    decision.options = pareto_set(inputs, predictor, options);
+  }
   decision.over_budget = !within_budget(inputs.policy, decision.chosen);
   decision.pause_s = pause_for(inputs.policy, decision.chosen);
   const PlanChoice& choice = decision.chosen.choice;

@@ -15,21 +15,6 @@
 
 namespace tributary {
 
-// Returns the reason to choose again, the first that applies of:
-//   first_round         no choice is in force yet
-//   membership_changed  the choice in force can no longer be used, or the number of agents changed
-//   link_changed        a link, an agent's own ratio or the weight of the downlink
-//                       (links_changed()), or the exchange time that is predicted for the choice in
-//                       force
-//   gain_changed        the gain of the choice in force, or of a codec that agents tried
-// Returns `unchanged` if no input changed enough or the choice is too recent: no search is needed.
-wire::Trigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predictor);
-
-// Returns whether the slowest link, the slowest link between agents, an agent's own ratio or the
-// weight of the downlink differs from the one at the choice in force. Expects that there is one
-// (PlanInputs::before).
-bool links_changed(const PlanInputs& inputs, const PlanPredictor& predictor);
-
 // The result of decide(): the choice for the next rounds and everything that is stored or shown
 // with it.
 struct PlanDecision {

@@ -142,7 +142,8 @@ void fields(Fields& f, PlanInputs& inputs) {
   f.list("codecs", inputs.codecs);
   f.number("agreement", inputs.agreement);
   f.flag("own_ratios", inputs.own_ratios);
-  f.map("corrections", inputs.corrections);
+  f.retired("corrections");
+  f.worlds("worlds", inputs);
   f.one("policy", inputs.policy);
   f.perhaps("before", inputs.before);
   f.list("tried", inputs.tried);
@@ -188,6 +189,12 @@ class Writer {
     for (T& value : values) array.push_back(written(value));
   }
   void map(const char* key, std::map<std::string, double>& values) { json_[key] = values; }
+  void retired(const char*) {}
+  void worlds(const char* key, PlanInputs& inputs) {
+    if (inputs.worlds.empty()) return;
+    Json& array = json_[key] = Json::array();
+    for (const PlanWorld& world : inputs.worlds) array.push_back(logs_of(world));
+  }
   // Omits an empty map. Most runs have none, and the entry would be repeated for every agent.
   void map_or_none(const char* key, std::map<std::string, double>& values) {
     if (!values.empty()) map(key, values);
@@ -295,6 +302,26 @@ class Reader {
     }
   }
   void map_or_none(const char* key, std::map<std::string, double>& values) { map(key, values); }
+  // A key of earlier releases, whose value has no meaning any more.
+  void retired(const char* key) { find(key); }
+  // Requires that agents and codecs were read before, because the length follows from them.
+  void worlds(const char* key, PlanInputs& inputs) {
+    const Json* found = find_array(key);
+    if (!found) return;
+    inputs.worlds.clear();
+    std::vector<int> logs;
+    for (const Json& item : *found) {
+      logs.clear();
+      for (const Json& log : item) {
+        if (!log.is_number_integer()) return fail(key, "whole numbers", log);
+        logs.push_back(log.get<int>());
+      }
+      if (!world_of(logs, inputs.agents.size(), inputs.codecs.size(),
+                    inputs.worlds.emplace_back())) {
+        return fail(key, "a value for every link and codec", item);
+      }
+    }
+  }
 
  private:
   Reader(const Json& json, std::string where) : json_(json), where_(std::move(where)) {}

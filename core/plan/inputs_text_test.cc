@@ -11,6 +11,7 @@
 
 #include "core/plan/decide.h"
 #include "core/plan/inputs/inputs_testing.h"
+#include "core/plan/search/predict.h"
 
 namespace tributary {
 namespace {
@@ -21,7 +22,11 @@ using testing::HasSubstr;
 PlanInputs with_everything() {
   PlanInputs inputs = federation(1.0 / 3, 0.1);
   inputs.agents[1].alpha_s = std::numeric_limits<double>::quiet_NaN();
-  inputs.corrections["ring fp16"] = 1.0 / 7;
+  PlanWorld stated = PlanPredictor(inputs).worlds().front();
+  stated.overhead_s = 0;
+  for (PlanWorld::Link& link : stated.links) link.alpha_s = 0.013;
+  world_of(logs_of(stated), inputs.agents.size(), inputs.codecs.size(), stated);
+  inputs.worlds = {stated, stated};
   inputs.policy.goal = wire::PlanGoal::byte_budget;
   inputs.policy.bytes_left_today = 1e9 / 3;
   inputs.before = {.choice = {.codec = "topk:cr=0.01",
@@ -61,7 +66,9 @@ TEST(PlanInputsText, IsRestoredFromItsText) {
   EXPECT_EQ(back->tried[0].rounds, 9u);
   EXPECT_EQ(back->rounds_unasked, 8u);
   EXPECT_EQ(back->asked_in_vain, 2u);
-  EXPECT_EQ(back->corrections, inputs.corrections);
+  ASSERT_EQ(back->worlds.size(), 2u);
+  EXPECT_EQ(logs_of(back->worlds[1]), logs_of(inputs.worlds[1]));
+  EXPECT_EQ(back->worlds[1].links[0].alpha_s, inputs.worlds[1].links[0].alpha_s);
   EXPECT_EQ(back->policy.bytes_left_today, inputs.policy.bytes_left_today);
   EXPECT_TRUE(std::isnan(back->agents[1].alpha_s));
 }

@@ -6,16 +6,14 @@
 // budgets and times. Its memory is bounded by kAgentsMax. Not thread-safe: one call at a time.
 #pragma once
 
-#include <deque>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "core/plan/belief/belief.h"
 #include "core/plan/decide.h"
 #include "core/plan/inputs/device_speeds.h"
-#include "core/plan/unseen_slowdown.h"
 
 namespace tributary {
 
@@ -36,8 +34,9 @@ struct RoundFacts {
   std::vector<Agent> agents;  // the participants of the round
   std::string codec;          // codec spec that the round used, as the plan chose it
   wire::Collective collective = wire::Collective::star;
-  double exchange_s = 0;  // duration of the exchange; 0: unknown
-  double bytes_up = 0;    // mean payload bytes per agent; 0: unknown
+  std::uint64_t bucket_values = 0;  // 0: unknown; the round then says nothing about times
+  double exchange_s = 0;            // duration of the exchange; 0: unknown
+  double bytes_up = 0;              // mean payload bytes per agent; 0: unknown
 };
 
 // The known state of all links at one time. NaN: not measured.
@@ -84,11 +83,8 @@ class Planner {
   // Weight of the newest trial, larger because trials are rare.
   static constexpr double kTrialShare = 0.5;
   static constexpr std::size_t kAgentsMax = 4096;
-  // Number of recent rounds whose time beside the predicted exchange is kept. Their lower quartile
-  // is the overhead, because a slow round has other causes as well.
-  static constexpr std::size_t kOverheadRounds = 32;
-  // Below this number of rounds the overhead is taken as 0.
-  static constexpr std::size_t kOverheadRoundsMin = 4;
+  // Number of worlds of the belief that a decision weighs; fewer if agents are many.
+  static constexpr std::size_t kWorlds = 32;
 
   explicit Planner(PlannerConfig config);
 
@@ -103,37 +99,20 @@ class Planner {
   Result<std::optional<Planned>> think(const PlanLinks& links, const PlanPolicy& policy);
 
  private:
-  static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  PlanInputs inputs(const PlanPolicy& policy) const;
-  PlanInputs inputs_as_measured(const PlanPolicy& policy) const;
-  // Updates the links. An unknown value keeps its last known value, because readings disagree while
-  // a link changes. A roughly known rate keeps its last value as long as the two may be equal.
+  PlanInputs inputs(const PlanPolicy& policy, std::size_t worlds) const;
+  // Adds the readings that are new.
   void take(const PlanLinks& links);
-  // Corrects the model with the last round's exchange time, if the round followed the decision.
-  void learn_from_last_round();
+  void learn_round(const RoundFacts& facts);
   void learn_size(const PlanCodec& codec, double bytes_per_value);
   void take_trials(const RoundFacts& facts);
   // Counts a decision that asks agents to try codecs.
   void asked(const PlanDecision& decision);
-  double overhead_s() const;
 
   PlannerConfig config_;
+  Belief belief_;
   std::vector<RoundFacts::Agent> agents_;  // participants of the last round, with smoothed gains
-  PlanLinks links_ = {.agents = {}, .peer_alpha_s = kUnknown, .peer_beta_s_per_byte = kUnknown};
-  std::map<std::string, double> corrections_;
-  // The corrections at the last decision. They are restored if a link changed, so that the effect
-  // of the change is not attributed to a codec.
-  std::map<std::string, double> corrections_before_;
-  // Exchange time of the last round, if it followed the decision; 0: nothing to learn from.
-  double exchange_s_ = 0;
+  PlanLinks links_;                        // the last readings
   std::optional<PlanBefore> in_force_;
-  PlanChoice carried_out_;  // choice of the last round that followed the decision
-  UnseenSlowdown slowdown_;
-  // Measured over expected payload size, by spec, for codecs without a ratio: in rounds by the
-  // star, and in trials.
-  std::map<std::string, double> sizes_;
-  // Seconds beside the predicted exchange, of recent rounds, oldest first.
-  std::deque<double> beside_s_;
   // Results of trials by agent and spec, and the time of each codec's last trial.
   std::map<std::string, std::map<std::string, double>> tried_gains_;
   std::vector<PlanTried> tried_;

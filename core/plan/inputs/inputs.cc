@@ -12,6 +12,7 @@ namespace {
 constexpr std::size_t kInputAgentsMax = 65'536;
 constexpr std::size_t kInputCodecsMax = 64;
 constexpr std::size_t kStagesMax = 8;
+constexpr std::size_t kWorldsMax = 256;
 constexpr double kSecondsMax = 1e9;
 constexpr double kInputBytesMax = 1e18;
 
@@ -77,6 +78,18 @@ void check_codec(const PlanCodec& codec, Checks& checks) {
   }
 }
 
+void check_world(const PlanWorld& world, const PlanInputs& inputs, Checks& checks) {
+  const std::size_t codecs = inputs.codecs.size();
+  const std::size_t agents = inputs.agents.size();
+  checks.count("a world's links", world.links.size(), agents, agents);
+  checks.count("a world's factors", world.cpu.size(), codecs, codecs);
+  checks.count("a world's factors", world.size.size(), codecs, codecs);
+  checks.count("a world's factors", world.times.size(), codecs * kCollectives.size(),
+               codecs * kCollectives.size());
+  visit_values(world,
+               [&](double value) { checks.range("a world's value", value, 0, kSecondsMax); });
+}
+
 void check_before(const PlanBefore& before, Checks& checks) {
   checks.choice("the collective in force", before.choice.collective, kCollectives.front(),
                 kCollectives.back());
@@ -137,9 +150,8 @@ Status check(const PlanInputs& inputs) {
   checks.range("agreement", inputs.agreement, 0, 1);
   for (const PlanAgent& agent : inputs.agents) check_agent(agent, checks);
   for (const PlanCodec& codec : inputs.codecs) check_codec(codec, checks);
-  for (const auto& [key, factor] : inputs.corrections) {
-    checks.range("the correction of " + key, factor, 0.01, 100);
-  }
+  checks.count("worlds", inputs.worlds.size(), 0, kWorldsMax);
+  for (const PlanWorld& world : inputs.worlds) check_world(world, inputs, checks);
   checks.count("tried codecs", inputs.tried.size(), 0, kInputCodecsMax);
   for (const PlanTried& tried : inputs.tried) {
     checks.range("the gain when " + tried.spec + " was tried", tried.curve_gain, 0, 1);

@@ -16,6 +16,7 @@
 #include "core/base/status.h"
 #include "core/cost/exchange_cost.h"
 #include "core/cost/gain_points.h"
+#include "core/plan/inputs/world.h"
 #include "schemas/policy_generated.h"
 
 namespace tributary {
@@ -105,8 +106,9 @@ struct PlanPolicy {
   double gain_min = 0.05;  // least gain of a choice, unless no choice reaches it
   double ratio_min = 0.001;
   double ratio_max = 0.1;
-  double hysteresis = 0.1;  // relative score by which a new choice must be better
-  // Least number of rounds between two choices.
+  double hysteresis = 0.05;  // relative score by which a new choice must be better
+  // Least number of rounds between two choices, if no belief says how sure they are, and between
+  // two requests for trials.
   std::uint32_t dwell_rounds = 5;
   double link_change = 0.2;  // relative change of a link or a time that is a reason to choose again
   // The same for the gain.
@@ -142,8 +144,8 @@ struct PlanInputs {
   // one agent's positions.
   double agreement = 1;
   bool own_ratios = true;  // agents may keep different ratios (agent_ratios.h)
-  // Measured over predicted exchange time, by collective and codec (corrections.h). Absent: 1.
-  std::map<std::string, double> corrections = {};
+  // Equally probable states of links, overhead and factors. Empty: the stated links are certain.
+  std::vector<PlanWorld> worlds = {};
   PlanPolicy policy = {};
   std::optional<PlanBefore> before = {};  // empty before the first plan
   std::vector<PlanTried> tried = {};

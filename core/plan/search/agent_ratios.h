@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/plan/inputs/inputs.h"
+#include "core/plan/inputs/world.h"
 
 namespace tributary {
 
@@ -25,11 +26,6 @@ struct RatioBytes {
 // its download, because that saves no time. Empty: all agents keep the full ratio.
 std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& bytes);
 
-// Seconds per byte of the uplink and the downlink of one agent.
-struct AgentLink {
-  double up = 0;
-  double down = 0;
-};
 // Returns the agent's known rates. An unknown uplink is taken as 100 Mbit/s and an unknown downlink
 // as the uplink; a rate is at least 1 kbit/s.
 AgentLink link_of(const PlanAgent& agent);

@@ -21,6 +21,10 @@ inline constexpr std::string_view kPlannedCodecs[] = {
     "fp32",       "fp16",    "gcomp",          "thc:rate=1", "thc:rate=2",
     "thc:rate=4", "threelc", "threelc:s=1.75", "topk",       "star_topk"};
 
+// The codec of a planned job's first rounds, if the job names none: of the codecs that lose little
+// the one with the smallest payloads, because nothing is known of the links yet.
+inline constexpr std::string_view kFirstPlannedCodec = "threelc";
+
 // Returns top_k and ar_top_k for Top-k and STAR-Topk, whose ratio a plan sets; fixed for all
 // others.
 PlanFamily family_of(std::string_view spec);

@@ -3,19 +3,38 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <numeric>
+#include <span>
 
 #include "core/cost/stage_sizes.h"
-#include "core/plan/inputs/learned_factor.h"
 
 namespace tributary {
 namespace {
 
-constexpr int kRatioDigits = 3;  // significant digits of the ratio in a spec
+constexpr double kExchangeMin_s = 1e-9;  // its logarithm is finite
+constexpr int kRatioDigits = 3;          // significant digits of the ratio in a spec
 
 double known_or(double value, double other) { return std::isnan(value) ? other : value; }
+
+// The world of inputs without a belief: links are as stated, and nothing has a factor.
+PlanWorld stated_world(const PlanInputs& inputs) {
+  PlanWorld world = {.links = {}, .hub_s_per_byte = inputs.hub_beta_s_per_byte};
+  for (const PlanAgent& agent : inputs.agents) {
+    world.links.push_back({.alpha_s = known_or(agent.alpha_s, 0), .rate = link_of(agent)});
+  }
+  world.overhead_s = inputs.overhead_s;
+  world.cpu.assign(inputs.codecs.size(), 1);
+  world.size = world.cpu;
+  world.times.assign(inputs.codecs.size() * kCollectives.size(), 1);
+  world.summarize();
+  const double rate = std::max(world.slowest.rate.up, world.slowest.rate.down);
+  world.peers = {.alpha_s = known_or(inputs.peer_alpha_s, world.slowest.alpha_s),
+                 .beta_s_per_byte = known_or(inputs.peer_beta_s_per_byte, rate)};
+  return world;
+}
 
 // Size and time of a bucket of `values` values.
 StagePayload payload_of(const PlanStage& stage, double values) {
@@ -28,15 +47,10 @@ StagePayload payload_of(const PlanStage& stage, double values) {
 
 }  // namespace
 
-PlanPredictor::PlanPredictor(const PlanInputs& inputs) : inputs_(inputs) {
+PlanPredictor::PlanPredictor(const PlanInputs& inputs) : inputs_(inputs), worlds_(inputs.worlds) {
   std::vector<GainPoints> gains;
   for (const PlanAgent& agent : inputs.agents) {
-    assumed_ |= std::isnan(agent.alpha_s) || std::isnan(agent.beta_s_per_byte);
-    const AgentLink link = link_of(agent);
-    links_differ_ |= link.up != link_of(inputs.agents.front()).up;
-    slowest_ = {.up = std::max(slowest_.up, link.up), .down = std::max(slowest_.down, link.down)};
-    slowest_link_.alpha_s =
-        std::max(slowest_link_.alpha_s, known_or(agent.alpha_s, kAssumedAlpha_s));
+    links_differ_ |= link_of(agent).up != link_of(inputs.agents.front()).up;
     compute_s_ = std::max(compute_s_, known_or(agent.compute_s, 0));
     gains.push_back(agent.gain);
     // Updates of equal norm are assumed, so an agent's part in the joint update's energy is the
@@ -47,18 +61,18 @@ PlanPredictor::PlanPredictor(const PlanInputs& inputs) : inputs_(inputs) {
   const double alike = 1 / static_cast<double>(shares_.size());
   for (double& share : shares_) share = energy > 0 ? share / energy : alike;
   gain_ = joint_gain(gains, shares_);
-  // The star's model has one rate for both directions, so the slower one is taken.
-  slowest_link_.beta_s_per_byte = std::max(slowest_.up, slowest_.down);
-  peers_ = {
-      .alpha_s = known_or(inputs.peer_alpha_s, slowest_link_.alpha_s),
-      .beta_s_per_byte = known_or(inputs.peer_beta_s_per_byte, slowest_link_.beta_s_per_byte)};
-  for (const PlanCodec& codec : inputs.codecs) {
-    fixed_gains_.push_back(tried_gain(codec));
-    auto& factors = corrections_.emplace_back();
-    for (const wire::Collective kind : kCollectives) {
-      factors[static_cast<std::size_t>(kind)] = learned_factor(inputs.corrections, kind, codec);
-    }
+  for (const PlanCodec& codec : inputs.codecs) fixed_gains_.push_back(tried_gain(codec));
+  if (worlds_.empty()) {
+    typical_ = worlds_.emplace_back(stated_world(inputs));
+  } else {
+    typical_ = typical_world(worlds_);
   }
+}
+
+LinkEstimate PlanPredictor::slowest_link() const {
+  const PlanWorld::Link& slowest = typical_.slowest;
+  return {.alpha_s = slowest.alpha_s,
+          .beta_s_per_byte = std::max(slowest.rate.up, slowest.rate.down)};
 }
 
 bool PlanPredictor::possible(wire::Collective collective) const {
@@ -66,37 +80,35 @@ bool PlanPredictor::possible(wire::Collective collective) const {
   return inputs_.peers_reachable && inputs_.agents.size() > 1;
 }
 
-PlanPredictor::Buckets PlanPredictor::buckets_of(const PlanCodec& codec, double ratio,
-                                                 std::uint64_t bucket_values) const {
+PreparedExchange PlanPredictor::prepare(const PlanCodec& codec, wire::Collective collective,
+                                        double ratio, std::uint64_t bucket_values) const {
   const auto all = static_cast<double>(inputs_.values);
-  Buckets buckets = {.count = std::ceil(all / static_cast<double>(bucket_values)), .stages = {}};
+  PreparedExchange prepared = {.collective = collective,
+                               .codec = place_of(codec),
+                               .buckets = std::ceil(all / static_cast<double>(bucket_values)),
+                               .bytes = {.ratio = ratio}};
   // Buckets of equal size: the last one is not smaller, because the exchange's model takes a mean
   // bucket.
-  const double values = all / buckets.count;
+  const double values = all / prepared.buckets;
+  prepared.decode_s = codec.decode_s_per_value * values;
+  std::vector<StagePayload>& stages = prepared.stages;
   if (codec.family == PlanFamily::fixed) {
-    for (const PlanStage& stage : codec.stages) {
-      buckets.stages.push_back(payload_of(stage, values));
-    }
-    return buckets;
+    for (const PlanStage& stage : codec.stages) stages.push_back(payload_of(stage, values));
+  } else {
+    stages = codec.family == PlanFamily::ar_top_k
+                 ? ar_top_k_stages(values, ratio)
+                 : top_k_stages(values, ratio, static_cast<std::uint32_t>(inputs_.agents.size()));
+    // For codecs with a ratio, sizes come from formulas and times from the measurement.
+    stages.front().encode_s = codec.stages.front().encode_s_per_value * values;
+    stages.back().aggregate_s = codec.stages.back().aggregate_s_per_value * values;
   }
-  buckets.stages =
-      codec.family == PlanFamily::ar_top_k
-          ? ar_top_k_stages(values, ratio)
-          : top_k_stages(values, ratio, static_cast<std::uint32_t>(inputs_.agents.size()));
-  // For codecs with a ratio, sizes come from formulas and times from the measurement.
-  buckets.stages.front().encode_s = codec.stages.front().encode_s_per_value * values;
-  buckets.stages.back().aggregate_s = codec.stages.back().aggregate_s_per_value * values;
-  return buckets;
-}
-
-RatioBytes PlanPredictor::bytes_of(const Buckets& buckets, double ratio) const {
-  RatioBytes bytes = {.ratio = ratio};
-  for (const StagePayload& stage : buckets.stages) {
+  for (const StagePayload& stage : stages) {
     const bool is_broadcast = stage.flow == StageFlow::from_root;
-    bytes.up += stage.up_bytes * buckets.count;
-    bytes.down += (is_broadcast ? stage.up_bytes : stage.down_bytes) * buckets.count;
+    prepared.bytes.up += stage.up_bytes * prepared.buckets;
+    prepared.bytes.down += (is_broadcast ? stage.up_bytes : stage.down_bytes) * prepared.buckets;
   }
-  return bytes;
+  if (collective == wire::Collective::star) prepared.ratios = ratios_of(codec, prepared.bytes);
+  return prepared;
 }
 
 std::vector<double> PlanPredictor::ratios_of(const PlanCodec& codec,
@@ -109,25 +121,57 @@ std::vector<double> PlanPredictor::ratios_of(const PlanCodec& codec,
 
 // The cost model has one rate for both directions. It gets the rate of the direction that takes
 // longer.
-LinkEstimate PlanPredictor::star_link(const RatioBytes& bytes,
-                                      const std::vector<double>& ratios) const {
-  double up_s = slowest_.up * bytes.up;
-  if (!ratios.empty()) {
+double PlanPredictor::star_rate(const PreparedExchange& prepared, const PlanWorld& world,
+                                const RatioBytes& bytes) const {
+  double up_s = world.slowest.rate.up * bytes.up;
+  if (!prepared.ratios.empty()) {
     up_s = 0;
-    for (std::size_t i = 0; i < ratios.size(); ++i) {
-      up_s = std::max(up_s, link_of(inputs_.agents[i]).up * bytes.up * ratios[i] / bytes.ratio);
+    for (std::size_t i = 0; i < prepared.ratios.size(); ++i) {
+      up_s = std::max(up_s, world.links[i].rate.up * bytes.up * prepared.ratios[i] / bytes.ratio);
     }
   }
-  const double longest_s = std::max(up_s, slowest_.down * bytes.down);
-  return {.alpha_s = slowest_link_.alpha_s,
-          .beta_s_per_byte = longest_s / std::max(bytes.up, bytes.down)};
+  return std::max(up_s, world.slowest.rate.down * bytes.down) / std::max(bytes.up, bytes.down);
 }
 
-// Every agent uploads its share of the result to the coordinator, and receives the commit.
-double PlanPredictor::settle_s(const RatioBytes& bytes) const {
-  if (!inputs_.settled) return 0;
-  const auto agents = static_cast<double>(inputs_.agents.size());
-  return 2 * slowest_link_.alpha_s + slowest_.up * bytes.down / agents;
+double PlanPredictor::exchange_s(const PreparedExchange& prepared, const PlanWorld& world) const {
+  constexpr std::size_t kStages = 8;  // as check() allows
+  std::array<StagePayload, kStages> stages;
+  const double cpu = world.cpu[prepared.codec];
+  const double size = world.size[prepared.codec];
+  const std::size_t count = std::min(prepared.stages.size(), kStages);
+  for (std::size_t i = 0; i < count; ++i) {
+    stages[i] = prepared.stages[i];
+    stages[i].up_bytes *= size;
+    stages[i].down_bytes *= size;
+    stages[i].encode_s *= cpu;
+    stages[i].aggregate_s *= cpu;
+  }
+  const RatioBytes bytes = {.ratio = prepared.bytes.ratio,
+                            .up = prepared.bytes.up * size,
+                            .down = prepared.bytes.down * size};
+  const bool star = prepared.collective == wire::Collective::star;
+  LinkEstimate link = world.peers;
+  if (star) {
+    link = {.alpha_s = world.slowest.alpha_s, .beta_s_per_byte = star_rate(prepared, world, bytes)};
+  }
+  const ExchangeCost exchange = predict_exchange(
+      prepared.collective,
+      {.agents = static_cast<std::uint32_t>(inputs_.agents.size()),
+       .buckets = static_cast<std::uint32_t>(prepared.buckets),
+       .stages = std::span(stages).first(count),
+       .decode_s = prepared.decode_s * cpu,
+       .message_s = inputs_.message_s,
+       .cores = inputs_.cores},
+      {.agents = link,
+       .hub = {.alpha_s = world.slowest.alpha_s, .beta_s_per_byte = world.hub_s_per_byte}});
+  double seconds = exchange.seconds;
+  if (!star && inputs_.settled) {
+    // Every agent uploads its share of the result to the coordinator, and receives the commit.
+    const auto agents = static_cast<double>(inputs_.agents.size());
+    seconds += 2 * world.slowest.alpha_s + world.slowest.rate.up * bytes.down / agents;
+  }
+  const std::size_t place = times_place(prepared.codec, prepared.collective);
+  return seconds * world.times[place] + world.overhead_s;
 }
 
 // Agents that tried the codec represent the others; without any of them the gain on synthetic
@@ -174,49 +218,61 @@ double PlanPredictor::gain_of_each(const std::vector<double>& ratios) const {
 
 std::vector<double> PlanPredictor::ratios(const PlanCodec& codec, wire::Collective collective,
                                           double ratio, std::uint64_t bucket_values) const {
-  if (collective != wire::Collective::star) return {};
-  return ratios_of(codec, bytes_of(buckets_of(codec, ratio, bucket_values), ratio));
+  return prepare(codec, collective, ratio, bucket_values).ratios;
+}
+
+// Everything but the times.
+PlanCost PlanPredictor::cost_of(const PreparedExchange& prepared, double ratio) const {
+  const PlanCodec& codec = inputs_.codecs[prepared.codec];
+  PlanCost cost = {.gain = prepared.ratios.empty() ? gain_of(codec, ratio)
+                                                   : gain_of_each(prepared.ratios)};
+  const ExchangeCost traffic =
+      predict_exchange(prepared.collective,
+                       {.agents = static_cast<std::uint32_t>(inputs_.agents.size()),
+                        .buckets = static_cast<std::uint32_t>(prepared.buckets),
+                        .stages = prepared.stages},
+                       {});
+  const double size = typical_.size[prepared.codec];
+  cost.bytes_up = traffic.bytes_sent * size;
+  cost.bytes_down = traffic.bytes_received * size;
+  // compress_s is a sum over all buckets although encoding overlaps with sending: it is a criterion
+  // of its own, the load on the device.
+  cost.compress_s = prepared.decode_s * prepared.buckets;
+  for (const StagePayload& stage : prepared.stages) {
+    cost.compress_s += stage.encode_s * prepared.buckets;
+  }
+  cost.compress_s *= typical_.cpu[prepared.codec];
+  return cost;
 }
 
 PlanCost PlanPredictor::cost(const PlanCodec& codec, wire::Collective collective, double ratio,
                              std::uint64_t bucket_values) const {
-  const Buckets buckets = buckets_of(codec, ratio, bucket_values);
-  const double decode_s =
-      codec.decode_s_per_value * static_cast<double>(inputs_.values) / buckets.count;
-  PlanCost cost = {.gain = gain_of(codec, ratio)};
-  LinkEstimate link = peers_;
-  const RatioBytes bytes = bytes_of(buckets, ratio);
-  const bool star = collective == wire::Collective::star;
-  if (star) {
-    const std::vector<double> ratios = ratios_of(codec, bytes);
-    if (!ratios.empty()) cost.gain = gain_of_each(ratios);
-    link = star_link(bytes, ratios);
+  const PreparedExchange prepared = prepare(codec, collective, ratio, bucket_values);
+  PlanCost cost = cost_of(prepared, ratio);
+  if (worlds_.size() == 1) {
+    cost.exchange_s = exchange_s(prepared, worlds_.front());
+    cost.round_s = compute_s_ + cost.exchange_s;
+    return cost;
   }
-  const ExchangeCost exchange = predict_exchange(
-      collective,
-      {.agents = static_cast<std::uint32_t>(inputs_.agents.size()),
-       .buckets = static_cast<std::uint32_t>(buckets.count),
-       .stages = buckets.stages,
-       .decode_s = decode_s,
-       .message_s = inputs_.message_s,
-       .cores = inputs_.cores},
-      {.agents = link,
-       .hub = {.alpha_s = slowest_link_.alpha_s, .beta_s_per_byte = inputs_.hub_beta_s_per_byte}});
-  // compress_s is a sum over all buckets although encoding overlaps with sending: it is a criterion
-  // of its own, the load on the device.
-  for (const StagePayload& stage : buckets.stages) {
-    cost.compress_s += stage.encode_s * buckets.count;
+  double exchange_logs = 0;
+  double round_logs = 0;
+  for (const PlanWorld& world : worlds_) {
+    const double seconds = std::max(exchange_s(prepared, world), kExchangeMin_s);
+    exchange_logs += std::log(seconds);
+    round_logs += std::log(compute_s_ + seconds);
   }
-  cost.compress_s += decode_s * buckets.count;
-  const double modelled_s = exchange.seconds + (star ? 0 : settle_s(bytes));
-  // The correction applies to the exchange only. The overhead is measured separately and is equal
-  // for all choices.
-  cost.exchange_s =
-      modelled_s * corrections_[place_of(codec)][static_cast<std::size_t>(collective)] +
-      inputs_.overhead_s;
+  const auto count = static_cast<double>(worlds_.size());
+  cost.exchange_s = std::exp(exchange_logs / count);
+  cost.round_s = std::exp(round_logs / count);
+  return cost;
+}
+
+PlanCost PlanPredictor::typical_cost(const PlanCodec& codec, wire::Collective collective,
+                                     double ratio, std::uint64_t bucket_values) const {
+  const PreparedExchange prepared = prepare(codec, collective, ratio, bucket_values);
+  PlanCost cost = cost_of(prepared, ratio);
+  cost.exchange_s = exchange_s(prepared, typical_);
   cost.round_s = compute_s_ + cost.exchange_s;
-  cost.bytes_up = exchange.bytes_sent;
-  cost.bytes_down = exchange.bytes_received;
   return cost;
 }
 

@@ -1,22 +1,19 @@
 // Predicts the time, bytes and gain of a round for each possible choice.
 //
-// All functions are pure and need no clock, file or network. Predictions are corrected by the ratio
-// of measured to predicted times of earlier rounds, by codec and collective
-// (PlanInputs::corrections).
+// All functions are pure and need no clock, file or network. A prediction is one for each world of
+// the belief (PlanInputs::worlds); the cost of a choice is their geometric mean. Without worlds,
+// the links are those of PlanInputs::agents and no factor is known.
 #pragma once
 
-#include <array>
 #include <iterator>
 #include <string>
 #include <vector>
 
 #include "core/plan/inputs/inputs.h"
+#include "core/plan/inputs/world.h"
 #include "core/plan/search/agent_ratios.h"
 
 namespace tributary {
-
-// Assumed latency of a link that has not been measured.
-inline constexpr double kAssumedAlpha_s = 0.01;
 
 // The predicted cost of one round. Times are those of the slowest agent.
 struct PlanCost {
@@ -30,6 +27,17 @@ struct PlanCost {
   friend bool operator==(const PlanCost&, const PlanCost&) = default;
 };
 
+// The part of a prediction that is the same in all worlds.
+struct PreparedExchange {
+  wire::Collective collective = wire::Collective::star;
+  std::size_t codec = 0;  // index in PlanInputs::codecs
+  double buckets = 1;
+  std::vector<StagePayload> stages = {};  // of one bucket
+  double decode_s = 0;                    // of one bucket
+  RatioBytes bytes = {};                  // of the whole update
+  std::vector<double> ratios = {};        // by agent; empty: all have bytes.ratio
+};
+
 // Everything that the predictions for one plan have in common, computed once from the inputs.
 // Immutable after construction, so all threads may share it.
 class PlanPredictor {
@@ -41,6 +49,18 @@ class PlanPredictor {
   // with slow links keep a smaller ratio.
   PlanCost cost(const PlanCodec& codec, wire::Collective collective, double ratio,
                 std::uint64_t bucket_values) const;
+  // The same in the typical world alone, which is quick.
+  PlanCost typical_cost(const PlanCodec& codec, wire::Collective collective, double ratio,
+                        std::uint64_t bucket_values) const;
+  PreparedExchange prepare(const PlanCodec& codec, wire::Collective collective, double ratio,
+                           std::uint64_t bucket_values) const;
+  // Returns the duration of an exchange, with overhead. `world` must have a value for each agent
+  // and codec of the inputs, and must be summarized.
+  double exchange_s(const PreparedExchange& prepared, const PlanWorld& world) const;
+  // The belief's worlds, or the only one. Never empty.
+  const std::vector<PlanWorld>& worlds() const { return worlds_; }
+  const PlanWorld& typical() const { return typical_; }
+  double compute_s() const { return compute_s_; }  // training time of the slowest agent
   // Returns the ratio of each agent, or nothing if all keep `ratio`.
   std::vector<double> ratios(const PlanCodec& codec, wire::Collective collective, double ratio,
                              std::uint64_t bucket_values) const;
@@ -49,8 +69,9 @@ class PlanPredictor {
   // can reach one another.
   bool possible(wire::Collective collective) const;
 
-  const LinkEstimate& slowest_link() const { return slowest_link_; }  // of the slowest agent
-  const LinkEstimate& peers() const { return peers_; }  // between the two slowest agents
+  // The slowest agent's link, and that between the two slowest agents, in the typical world.
+  LinkEstimate slowest_link() const;
+  const LinkEstimate& peers() const { return typical_.peers; }
   // Returns the gain of a codec without a ratio: the mean over the agents that have tried it,
   // weighted by their part in the joint update's energy, or the gain on synthetic values if no
   // agent has.
@@ -58,39 +79,27 @@ class PlanPredictor {
   // Returns the energy share of the largest 1 % of the values. A change shows that the distribution
   // of updates has changed.
   double curve_gain() const { return gain_.at(0.01); }
-  // Whether a link has not been measured, so that an assumed one is used.
-  bool assumed() const { return assumed_; }
 
  private:
-  struct Buckets {
-    double count = 1;
-    std::vector<StagePayload> stages;  // of one
-  };
-
-  Buckets buckets_of(const PlanCodec& codec, double ratio, std::uint64_t bucket_values) const;
-  RatioBytes bytes_of(const Buckets& buckets, double ratio) const;
   std::vector<double> ratios_of(const PlanCodec& codec, const RatioBytes& bytes) const;
-  double settle_s(const RatioBytes& bytes) const;
-  LinkEstimate star_link(const RatioBytes& bytes, const std::vector<double>& ratios) const;
+  double star_rate(const PreparedExchange& prepared, const PlanWorld& world,
+                   const RatioBytes& bytes) const;
   std::size_t place_of(const PlanCodec& codec) const {
     return static_cast<std::size_t>(&codec - inputs_.codecs.data());
   }
+  PlanCost cost_of(const PreparedExchange& prepared, double ratio) const;
   double tried_gain(const PlanCodec& codec) const;
   double gain_of(const PlanCodec& codec, double ratio) const;
   double gain_of_each(const std::vector<double>& ratios) const;
 
   const PlanInputs& inputs_;
-  LinkEstimate slowest_link_;
-  LinkEstimate peers_;
-  AgentLink slowest_;  // lowest rate in each direction, over all agents
+  std::vector<PlanWorld> worlds_;
+  PlanWorld typical_;
   bool links_differ_ = false;
-  bool assumed_ = false;
   double compute_s_ = 0;  // of the slowest agent
   GainPoints gain_;
   std::vector<double> shares_;       // of the joint update's energy, by agent
   std::vector<double> fixed_gains_;  // by index of the codec
-  using ByCollective = std::array<double, static_cast<std::size_t>(wire::Collective::MAX) + 1>;
-  std::vector<ByCollective> corrections_;  // by index of the codec
 };
 
 // Returns the codec that `choice` names, or null if the inputs do not contain it.

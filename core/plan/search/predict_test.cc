@@ -1,4 +1,4 @@
-// Tests of predicting the cost of one choice: the cost model's exchange plus training, corrections
+// Tests of predicting the cost of one choice: the cost model's exchange plus training, worlds
 // and assumptions.
 #include "core/plan/search/predict.h"
 
@@ -8,7 +8,6 @@
 #include <limits>
 
 #include "core/plan/inputs/inputs_testing.h"
-#include "core/plan/inputs/learned_factor.h"
 
 namespace tributary {
 namespace {
@@ -158,16 +157,6 @@ TEST(PlanPredictor, TheDownloadSetsTheLeastUsefulRatio) {
                   .empty());
 }
 
-// One unmeasured link makes the whole prediction an assumption.
-TEST(PlanPredictor, ListsAssumptions) {
-  PlanInputs inputs = federation(100, 1);
-  EXPECT_FALSE(PlanPredictor(inputs).assumed());
-  inputs.agents[1].beta_s_per_byte = kNan;
-  const PlanPredictor predictor(inputs);
-  EXPECT_TRUE(predictor.assumed());
-  EXPECT_DOUBLE_EQ(predictor.slowest_link().beta_s_per_byte, beta_of_mbit(100));
-}
-
 // A rate is bounded, so that the cost stays finite.
 TEST(PlanPredictor, ALineThatCarriesNothingStillHasACost) {
   PlanInputs inputs = federation(100, 1);
@@ -178,26 +167,24 @@ TEST(PlanPredictor, ALineThatCarriesNothingStillHasACost) {
   EXPECT_LT(cost.exchange_s, 1e6);
 }
 
-// A correction also affects choices of other codecs and collectives, to a smaller degree.
-TEST(PlanPredictor, ACorrectionIsUncertaintyForUntriedChoices) {
+// The cost is the geometric mean over the worlds of the belief, each with its own links and
+// factors.
+TEST(PlanPredictor, TheCostIsTheMeanOverAllWorlds) {
   PlanInputs inputs = federation(100, 1);
+  const PlanWorld stated = PlanPredictor(inputs).worlds().front();
   const auto seconds = [&](const char* spec, wire::Collective kind) {
     return PlanPredictor(inputs).cost(codec(inputs, spec), kind, 1, kBucket).exchange_s;
   };
   const double ring = seconds("fp16", wire::Collective::ring);
-  const double other_ring = seconds("fp32", wire::Collective::ring);
   const double star = seconds("fp16", wire::Collective::star);
-  const double other_star = seconds("fp32", wire::Collective::star);
-  inputs.corrections[correction_key(wire::Collective::ring, codec(inputs, "fp16"))] = 4;
-  inputs.corrections[correction_key(wire::Collective::star, codec(inputs, "fp32"))] = 0.5;
-  EXPECT_DOUBLE_EQ(seconds("fp16", wire::Collective::ring), 4 * ring);
-  EXPECT_DOUBLE_EQ(seconds("fp32", wire::Collective::star), 0.5 * other_star);
-  // The mean of all factors, ln 2 / 3, counts as one more factor of the same collective.
-  const double of_all = std::log(2.0) / 3;
-  EXPECT_NEAR(seconds("fp32", wire::Collective::ring),
-              std::exp((of_all + std::log(4.0)) / 2) * other_ring, 1e-9 * other_ring);
-  EXPECT_NEAR(seconds("fp16", wire::Collective::star),
-              std::exp((of_all - std::log(2.0)) / 2) * star, 1e-9 * star);
+  inputs.worlds = {stated, stated};
+  inputs.worlds[1].times[times_place(1, wire::Collective::ring)] = 4;
+  ASSERT_EQ(inputs.codecs[1].spec, "fp16");
+  EXPECT_NEAR(seconds("fp16", wire::Collective::ring), 2 * ring, 1e-9 * ring);
+  EXPECT_NEAR(seconds("fp16", wire::Collective::star), star, 1e-9 * star);
+  for (PlanWorld::Link& link : inputs.worlds[0].links) link.rate.up *= 10;
+  inputs.worlds[0].summarize();
+  EXPECT_GT(seconds("fp16", wire::Collective::star), 1.4 * star);
 }
 
 // The ratio is rounded to the digits in the spec.

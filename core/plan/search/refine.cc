@@ -33,7 +33,8 @@ class Problem {
 
   pagmo::vector_double fitness(const pagmo::vector_double& x) const {
     const Place at = place(x);
-    const PlanCost cost = predictor_->cost(*at.codec, at.collective, at.ratio, at.bucket_values);
+    const PlanCost cost =
+        predictor_->typical_cost(*at.codec, at.collective, at.ratio, at.bucket_values);
     // All objectives are minimized, so the gain is inverted.
     return {cost.compress_s, cost.exchange_s, 1 / std::max(cost.gain, kRefinedGainFloor)};
   }

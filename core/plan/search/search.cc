@@ -14,6 +14,9 @@ namespace {
 constexpr std::uint64_t kSearchedBucketMin = 1u << 12;
 constexpr std::uint64_t kSearchedBucketMax = 1u << 20;
 
+constexpr std::size_t kRefinedAgentsMax = 256;  // with more, the grid has to do
+constexpr double kLeastGain = 1e-9;             // logarithms stay finite
+
 // Equidistant ratios on a log scale, because the gain is roughly a function of the logarithm.
 std::vector<double> ratio_grid(const PlanPolicy& policy, std::uint32_t count) {
   std::vector<double> ratios;
@@ -61,7 +64,8 @@ class Grid {
  private:
   PlanOption quickest(const PlanCodec& codec, wire::Collective collective, double ratio) const {
     const auto seconds = [&](std::uint64_t size) {
-      return predictor_.cost(codec, collective, ratio, size).exchange_s;
+      return predictor_.exchange_s(predictor_.prepare(codec, collective, ratio, size),
+                                   predictor_.typical());
     };
     const std::uint64_t size = *std::ranges::min_element(sizes_, {}, seconds);
     return make_option(predictor_, codec, collective, ratio, size);
@@ -115,15 +119,61 @@ bool dominates(const PlanCost& one, const PlanCost& other) {
 PlanOption make_option(const PlanPredictor& predictor, const PlanCodec& codec,
                        wire::Collective collective, double ratio, std::uint64_t bucket_values) {
   PlanChoice choice = make_choice(codec, collective, ratio, bucket_values);
-  const PlanCost cost = predictor.cost(codec, collective, choice.ratio, bucket_values);
+  const PlanCost cost = predictor.typical_cost(codec, collective, choice.ratio, bucket_values);
   return {.choice = std::move(choice), .cost = cost};
+}
+
+std::vector<PlanOption> shortlist(const PlanInputs& inputs, const PlanPredictor& predictor,
+                                  const PlanSearchOptions& options) {
+  const std::size_t worlds_asked = inputs.agents.size() > kRefinedAgentsMax ? 3 : 8;
+  constexpr std::size_t kBestOfEach = 4;
+  const std::vector<PlanOption> all =
+      Grid(inputs, predictor, std::max(options.ratios, 1u)).options();
+  std::vector<PreparedExchange> prepared;
+  std::vector<double> gains;
+  for (const PlanOption& option : all) {
+    const PlanChoice& choice = option.choice;
+    prepared.push_back(predictor.prepare(*find_codec(inputs, choice), choice.collective,
+                                         choice.ratio, choice.bucket_values));
+    gains.push_back(inputs.policy.gain_weight * std::log(std::max(option.cost.gain, kLeastGain)));
+  }
+  std::vector<bool> listed(all.size(), false);
+  std::vector<std::size_t> order(all.size());
+  std::vector<double> scores(all.size());
+  const auto list_best = [&](const PlanWorld& world) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      order[i] = i;
+      scores[i] = gains[i] - std::log(predictor.compute_s() +
+                                      predictor.exchange_s(prepared[i], world) + kLeastGain);
+    }
+    const std::size_t most = std::min(kBestOfEach, all.size());
+    std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(most),
+                              [&](std::size_t a, std::size_t b) {
+                                return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
+                              });
+    for (std::size_t i = 0; i < most; ++i) listed[order[i]] = true;
+  };
+  list_best(predictor.typical());
+  const std::vector<PlanWorld>& worlds = predictor.worlds();
+  const std::size_t asked = std::min(worlds_asked, worlds.size());
+  for (std::size_t i = 0; i < asked; ++i) list_best(worlds[i * worlds.size() / asked]);
+  std::vector<PlanOption> found;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!listed[i]) continue;
+    PlanOption option = all[i];
+    const PlanChoice& choice = option.choice;
+    option.cost = predictor.cost(*find_codec(inputs, choice), choice.collective, choice.ratio,
+                                 choice.bucket_values);
+    found.push_back(std::move(option));
+  }
+  return found;
 }
 
 std::vector<PlanOption> pareto_set(const PlanInputs& inputs, const PlanPredictor& predictor,
                                    const PlanSearchOptions& options) {
   std::vector<PlanOption> found = not_dominated(
       Grid(inputs, predictor, std::max(options.ratios, 1u)).options(), inputs.policy.goal);
-  if (options.generations == 0) return found;
+  if (options.generations == 0 || inputs.agents.size() > kRefinedAgentsMax) return found;
   std::vector<PlanOption> refined = refine(inputs, predictor, found, options);
   found.insert(found.end(), std::make_move_iterator(refined.begin()),
                std::make_move_iterator(refined.end()));

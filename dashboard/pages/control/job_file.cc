@@ -27,7 +27,7 @@ QString summary_of(const JobSettings& job) {
   return QString("job %1: %2 rounds, %3, %4, codec %5, planning %6, %7")
       .arg(shown_text(job.name))
       .arg(job.rounds)
-      .arg(shown_text(job.mode), model_text(job), shown_text(job.policy.codec),
+      .arg(shown_text(job.mode), model_text(job), shown_text(start_codec(job)),
            shown_text(job.planning), agents);
 }
 

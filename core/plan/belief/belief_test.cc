@@ -1,0 +1,227 @@
+// Tests of the belief: what rounds and readings teach, and what they must not. The test plays the
+// federation: exchange times are those of the cost model in a world that the belief does not know.
+#include "core/plan/belief/belief.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/plan/inputs/inputs_testing.h"
+
+namespace tributary {
+namespace {
+
+using plan_testing::beta_of_mbit;
+using plan_testing::federation;
+
+const std::vector<std::string> kIds = {"a", "b", "c", "d"};
+
+// A federation with known codecs, and its true links.
+class Played {
+ public:
+  Played(double mbit, double alpha_ms) : inputs_(federation(mbit, alpha_ms)) {
+    inputs_.hub_beta_s_per_byte = 0;
+    truth_ = PlanPredictor(inputs_).worlds().front();
+    truth_.overhead_s = 0.005;
+  }
+
+  PlanWorld& truth() { return truth_; }
+  PlanInputs& inputs() { return inputs_; }
+  Belief belief() const {
+    Belief belief(7, inputs_.codecs);
+    belief.set_agents(kIds);
+    return belief;
+  }
+  double ratio_of(std::size_t codec) const {
+    return inputs_.codecs[codec].family == PlanFamily::fixed ? 1 : 0.05;
+  }
+
+  // Rounds with this choice. Every third one takes 4 % longer, every other third one 4 % less.
+  void rounds(Belief& belief, std::size_t codec, wire::Collective collective, int count) {
+    truth_.summarize();
+    const PlanPredictor predictor(inputs_);
+    const PreparedExchange exchange =
+        predictor.prepare(inputs_.codecs[codec], collective, ratio_of(codec), 1u << 16);
+    for (int i = 0; i < count; ++i) {
+      const double seconds =
+          predictor.exchange_s(exchange, truth_) * std::exp(0.04 * (++played_ % 3 - 1));
+      for (std::size_t agent = 0; agent < kIds.size(); ++agent) {
+        belief.saw_latency(kIds[agent], truth_.links[agent].alpha_s, 0.1);
+      }
+      belief.saw_round(predictor, exchange, seconds, 0.05 + seconds);
+    }
+  }
+
+  // Predicted over true time.
+  double error(const Belief& belief, std::size_t codec, wire::Collective collective) {
+    truth_.summarize();
+    const PlanPredictor predictor(inputs_);
+    const PreparedExchange exchange =
+        predictor.prepare(inputs_.codecs[codec], collective, ratio_of(codec), 1u << 16);
+    return predictor.exchange_s(exchange, typical_world(belief.worlds(64))) /
+           predictor.exchange_s(exchange, truth_);
+  }
+
+  void slow_down(double factor) {
+    for (PlanWorld::Link& link : truth_.links) {
+      link.rate.up *= factor;
+      link.rate.down *= factor;
+    }
+    truth_.peers.beta_s_per_byte *= factor;
+  }
+
+ private:
+  PlanInputs inputs_;
+  PlanWorld truth_;
+  int played_ = 0;
+};
+
+double slowest_uplink(const Belief& belief) {
+  return typical_world(belief.worlds(64)).slowest.rate.up;
+}
+
+TEST(Belief, FindsATenfoldChangeWithinThreeRoundsByEachCodecAndCollective) {
+  for (const double factor : {10.0, 0.1}) {
+    for (std::size_t codec = 0; codec < federation(20, 1).codecs.size(); ++codec) {
+      for (const wire::Collective kind : kCollectives) {
+        Played played(factor > 1 ? 20 : 2, 1);
+        Belief belief = played.belief();
+        played.rounds(belief, codec, kind, 12);
+        played.slow_down(factor);
+        played.rounds(belief, codec, kind, 3);
+        const std::string what = played.inputs().codecs[codec].spec + " by " +
+                                 wire::EnumNameCollective(kind) + ", " + std::to_string(factor);
+        EXPECT_NEAR(std::log(played.error(belief, codec, kind)), 0, 0.25) << what;
+        const PlanWorld typical = typical_world(belief.worlds(64));
+        const bool star = kind == wire::Collective::star;
+        const double believed = star ? std::max(typical.slowest.rate.up, typical.slowest.rate.down)
+                                     : typical.peers.beta_s_per_byte;
+        const double truth =
+            star ? played.truth().slowest.rate.up : played.truth().peers.beta_s_per_byte;
+        EXPECT_NEAR(std::log(believed / truth), 0, std::log(2.5)) << what;
+      }
+    }
+  }
+}
+
+// Two codecs of which one computes for longer than measured: the other one shows that the link is
+// as it was.
+TEST(Belief, ASlowCodecIsNotTakenForASlowLink) {
+  Played played(200, 1);
+  PlanCodec& slow = played.inputs().codecs[3];
+  for (PlanStage& stage : slow.stages) stage.encode_s_per_value = 1e-7;
+  Belief belief = played.belief();
+  played.truth().cpu[3] = 2;
+  for (int i = 0; i < 8; ++i) {
+    played.rounds(belief, 0, wire::Collective::star, 1);
+    played.rounds(belief, 3, wire::Collective::star, 1);
+  }
+  EXPECT_NEAR(std::log(slowest_uplink(belief) / beta_of_mbit(200)), 0, std::log(1.5));
+  EXPECT_GT(typical_world(belief.worlds(64)).cpu[3], 1.5);
+}
+
+TEST(Belief, ASlowLinkIsNotTakenForASlowCodec) {
+  Played played(200, 1);
+  for (PlanStage& stage : played.inputs().codecs[3].stages) stage.encode_s_per_value = 2e-8;
+  Belief belief = played.belief();
+  for (int i = 0; i < 8; ++i) {
+    played.rounds(belief, 0, wire::Collective::star, 1);
+    played.rounds(belief, 3, wire::Collective::star, 1);
+  }
+  played.slow_down(10);
+  played.rounds(belief, 3, wire::Collective::star, 3);
+  EXPECT_NEAR(std::log(slowest_uplink(belief) / beta_of_mbit(20)), 0, std::log(1.7));
+  EXPECT_NEAR(std::log(typical_world(belief.worlds(64)).cpu[3]), 0, std::log(1.4));
+}
+
+// The latency of an agent is half of the round trip of a heartbeat, which may wait behind the
+// agent's own payloads.
+TEST(Belief, ALatencyThatWaitedInAQueueIsUnlearnt) {
+  Played played(1, 20);
+  Belief belief = played.belief();
+  for (int i = 0; i < 3; ++i) belief.saw_latency("a", 4.54, 0.15);
+  for (int i = 0; i < 4; ++i) {
+    belief.saw_latency("a", 0.02, 0.15);
+    belief.saw_latency("a", 2.0, 0.15);
+  }
+  EXPECT_LT(typical_world(belief.worlds(64)).links[0].alpha_s, 0.04);
+}
+
+TEST(Belief, NonsenseOfOneAgentMovesNoOtherAgentsLink) {
+  Played played(20, 5);
+  Belief belief = played.belief();
+  played.rounds(belief, 0, wire::Collective::star, 10);
+  const std::vector<PlanWorld> before = belief.worlds(64);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinite = std::numeric_limits<double>::infinity();
+  const double own = before.front().links[1].rate.up;
+  for (const double value : {nan, infinite, 0.0, -1.0, 1e6 * own, 1e-6 * own, 1e300}) {
+    belief.saw_latency("b", value, 0.1);
+    belief.saw_uplink("b", value, 0.1);
+    belief.saw_downlink("b", value, 0.1);
+    belief.saw_uplink("stranger", value, 0.1);
+  }
+  const std::vector<PlanWorld> after = belief.worlds(64);
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    for (const std::size_t agent : {std::size_t{0}, std::size_t{2}, std::size_t{3}}) {
+      EXPECT_EQ(after[i].links[agent].alpha_s, before[i].links[agent].alpha_s);
+      EXPECT_EQ(after[i].links[agent].rate.up, before[i].links[agent].rate.up);
+      EXPECT_EQ(after[i].links[agent].rate.down, before[i].links[agent].rate.down);
+    }
+    EXPECT_EQ(after[i].peers.alpha_s > 0, true);
+  }
+  EXPECT_NEAR(
+      std::log(typical_world(after).links[1].rate.up / typical_world(before).links[1].rate.up), 0,
+      1);
+}
+
+// Times of rounds that cannot be leave the belief as it is.
+TEST(Belief, ImpossibleTimesOfRoundsAreIgnored) {
+  Played played(20, 5);
+  Belief belief = played.belief();
+  played.rounds(belief, 0, wire::Collective::star, 10);
+  const double before = slowest_uplink(belief);
+  const PlanPredictor predictor(played.inputs());
+  const PreparedExchange exchange =
+      predictor.prepare(played.inputs().codecs[0], wire::Collective::star, 1, 1u << 16);
+  for (const double seconds : {std::numeric_limits<double>::quiet_NaN(), 0.0, -1.0,
+                               std::numeric_limits<double>::infinity()}) {
+    belief.saw_round(predictor, exchange, seconds, 0.05 + seconds);
+  }
+  EXPECT_NEAR(slowest_uplink(belief) / before, 1, 0.1);
+}
+
+TEST(Belief, TheSameObservationsGiveTheSameBelief) {
+  const auto believed = [] {
+    Played played(20, 5);
+    Belief belief = played.belief();
+    played.rounds(belief, 0, wire::Collective::star, 5);
+    played.rounds(belief, 2, wire::Collective::ring, 5);
+    std::vector<std::vector<int>> logs;
+    for (const PlanWorld& world : belief.worlds(32)) logs.push_back(logs_of(world));
+    return logs;
+  };
+  EXPECT_EQ(believed(), believed());
+}
+
+TEST(Belief, ContinuesFromStoredWorlds) {
+  Played played(20, 5);
+  Belief belief = played.belief();
+  played.rounds(belief, 0, wire::Collective::star, 10);
+  Belief other(8, played.inputs().codecs);
+  other.restore(kIds, belief.worlds(32));
+  EXPECT_NEAR(played.error(other, 0, wire::Collective::star), 1, 0.1);
+}
+
+TEST(Belief, IsBoundedInMemory) {
+  Belief belief(1, federation(20, 5).codecs);
+  std::vector<std::string> ids;
+  for (int i = 0; i < 1024; ++i) ids.push_back("agent-" + std::to_string(i));
+  belief.set_agents(ids);
+  EXPECT_LT(belief.particles() * (3 * ids.size() + 200) * sizeof(double), kBeliefBytesMax);
+}
+
+}  // namespace
+}  // namespace tributary
