@@ -13,7 +13,7 @@ namespace tributary {
 namespace {
 
 // The first round loads the kernels, so the median of three does not count it.
-constexpr std::uint32_t kRounds = 3;
+constexpr std::uint32_t kSpeedRounds = 3;
 
 // One family, the codec that stands for it, and its loops on a device.
 struct Family {
@@ -72,7 +72,7 @@ std::optional<double> seconds_of(const Codec& codec, std::span<const float> upda
   const std::span<const float> one[] = {update};
   const Result<MeasureReport> report =
       measure(codec, one,
-              {.rounds = kRounds,
+              {.rounds = kSpeedRounds,
                .error_feedback = false,
                .bucket_values = static_cast<std::uint32_t>(update.size()),
                .pool = &pool,
