@@ -80,7 +80,8 @@ class InstalledPackage(unittest.TestCase):
         headers = {path.relative_to(ROOT).as_posix()
                    for pattern in ("core/**/*.h", "schemas/*.h") for path in ROOT.glob(pattern)
                    if not path.name.endswith(("-inl.h", "_testing.h"))
-                   and path.parent.name != "mpi"  # a library of its own, built where MPI is
+                   # Libraries of their own, built where MPI and nvcc are.
+                   and path.parent.name not in ("mpi", "gpu")
                    # What the programs are made of, and nobody else builds on.
                    and path.relative_to(ROOT).parts[1] not in
                    ("service", "sim", "data", "train", "lab", "plan", "job", "run", "watch")}

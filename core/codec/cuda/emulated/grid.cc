@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <vector>
 
@@ -16,7 +17,6 @@
 #include <sanitizer/tsan_interface.h>
 
 #include <condition_variable>
-#include <mutex>
 #include <thread>
 #endif
 
@@ -130,6 +130,8 @@ class ThreadBlock {
 };
 
 thread_local std::uint32_t next_seed = 1;
+// Shared variables of a kernel are one set for the process.
+std::mutex grids;
 
 ThreadBlock& this_block() {
   thread_local ThreadBlock block;
@@ -398,6 +400,7 @@ Status check_shape(const LaunchShape& shape) {
 
 Status run_grid(const LaunchShape& shape, void (*call)(const void* what), const void* what) {
   TRIBUTARY_TRY(check_shape(shape));
+  const std::lock_guard one_at_a_time(grids);
   return run_all({.shape = shape, .call = call, .what = what}, next_seed++);
 }
 

@@ -1,7 +1,7 @@
 // Runs a kernel's grid on the CPU: the threads of a block are fibers of one OS thread, and blocks
 // come one after the other. Threads and blocks run in an order that a seed draws.
 //
-// All functions are thread-safe; each OS thread runs its own grids. Under the thread sanitizer two
+// All functions are thread-safe. One grid of the process runs at a time. Under the thread sanitizer two
 // OS threads share the blocks of a grid, so that it sees races between blocks as well as races
 // between threads. It does not see races between two blocks that the same OS thread runs.
 //
@@ -15,6 +15,12 @@
 #include "core/codec/cuda/device.h"
 
 namespace tributary::emulated {
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TRIBUTARY_GRID_OF_TWO_THREADS
+#endif
+#endif
 
 inline constexpr unsigned kWarp = 32;
 // The limits of every GPU from compute capability 8.0 on.

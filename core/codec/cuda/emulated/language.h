@@ -2,8 +2,8 @@
 // functions, vector types. Only launch.h includes it.
 //
 // It has what the kernels use, and nothing else. Warp functions take the full mask only. Shared
-// variables are one set for each OS thread that runs blocks, and keep the values of the block
-// before, as they may on a GPU.
+// variables keep the values of the block before, as they may on a GPU. One grid runs at a time; under
+// the thread sanitizer each of the two OS threads that run its blocks has a set of them.
 #pragma once
 
 #include <bit>
@@ -15,7 +15,13 @@
 #define __global__
 #define __device__
 #define __forceinline__ inline
+// Not thread-local where it can be avoided: every thread of a program would need room for it, and
+// libraries start threads with small stacks.
+#ifdef TRIBUTARY_GRID_OF_TWO_THREADS
 #define __shared__ static thread_local
+#else
+#define __shared__ static
+#endif
 #define __launch_bounds__(...)
 
 #define threadIdx (::tributary::emulated::thread_index())
