@@ -126,12 +126,14 @@ void AgentRounds::begin_job() {
   commit_.clear();
 }
 
-// An older model means that the coordinator has lost rounds. None of the rounds that it had planned
-// after them will be committed; their plans would hide those of the rounds that replace them.
+// An older model may mean that the coordinator has lost rounds. The plans of rounds after them would
+// hide those of the rounds that replace them. It may also mean that commits follow, among them that
+// of the current round; so the contribution stays undecided until the coordinator says what became
+// of it.
 void AgentRounds::model_replaced(std::uint64_t before) {
   const std::uint64_t version = parts_.replica.version();
   if (version < before) {
-    if (round_ && round_->plan().wire().model_version > version) close();
+    if (round_ && round_->plan().wire().model_version > version) drop();
     waiting_.clear();
     commit_.clear();
   }
