@@ -23,12 +23,9 @@ struct Family {
 
 // A new family is one line here and one include above.
 inline constexpr Family kFamilies[] = {
-    {"quantize", cuda::quantize_cases},
-    {"qsgd", cuda::qsgd_cases},
-    {"thc", cuda::thc_cases},
-    {"threelc", cuda::threelc_cases},
-    {"sparse", cuda::sparse_cases},
-    {"gcomp", cuda::gcomp_cases},
+    {"quantize", cuda::quantize_cases}, {"qsgd", cuda::qsgd_cases},
+    {"thc", cuda::thc_cases},           {"threelc", cuda::threelc_cases},
+    {"sparse", cuda::sparse_cases},     {"gcomp", cuda::gcomp_cases},
     {"signs", cuda::signs_cases},
 };
 

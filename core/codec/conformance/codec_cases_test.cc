@@ -230,8 +230,8 @@ TEST_P(CodecCases, ScalarAndSimdGiveTheSameBytes) {
   }
 }
 
-// As ScalarAndSimdGiveTheSameBytes, on the emulated device. It is slow, and the kernels have tests of
-// their own, so a few sizes and patterns are enough. Codecs without kernels use the host.
+// As ScalarAndSimdGiveTheSameBytes, on the emulated device. It is slow, and the kernels have tests
+// of their own, so a few sizes and patterns are enough. Codecs without kernels use the host.
 TEST_P(CodecCases, HostAndDeviceGiveTheSameBytes) {
   const auto device = emulated::make_codec_device();
   device->report_errors_to([](const Status& error) { ADD_FAILURE() << error.text(); });

@@ -2,9 +2,9 @@
 
 #include "core/codec/cuda/gcomp/loops.h"
 #include "core/codec/cuda/quantize/loops.h"
+#include "core/codec/cuda/signs/loops.h"
 #include "core/codec/cuda/sparse/loops.h"
 #include "core/codec/cuda/thc/loops.h"
-#include "core/codec/cuda/signs/loops.h"
 #include "core/codec/cuda/threelc/loops.h"
 
 namespace tributary::TRIBUTARY_DEVICE {

@@ -1,8 +1,8 @@
 // Runs a kernel's grid on the CPU: the threads of a block are fibers of one OS thread, and blocks
 // come one after the other. Threads and blocks run in an order that a seed draws.
 //
-// All functions are thread-safe. One grid of the process runs at a time. Under the thread sanitizer two
-// OS threads share the blocks of a grid, so that it sees races between blocks as well as races
+// All functions are thread-safe. One grid of the process runs at a time. Under the thread sanitizer
+// two OS threads share the blocks of a grid, so that it sees races between blocks as well as races
 // between threads. It does not see races between two blocks that the same OS thread runs.
 //
 // There is no time, no cache and no memory of its own: a kernel works on host memory. Blocks cannot

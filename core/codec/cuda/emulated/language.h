@@ -2,8 +2,8 @@
 // functions, vector types. Only launch.h includes it.
 //
 // It has what the kernels use, and nothing else. Warp functions take the full mask only. Shared
-// variables keep the values of the block before, as they may on a GPU. One grid runs at a time; under
-// the thread sanitizer each of the two OS threads that run its blocks has a set of them.
+// variables keep the values of the block before, as they may on a GPU. One grid runs at a time;
+// under the thread sanitizer each of the two OS threads that run its blocks has a set of them.
 #pragma once
 
 #include <bit>

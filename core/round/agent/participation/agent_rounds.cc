@@ -126,10 +126,10 @@ void AgentRounds::begin_job() {
   commit_.clear();
 }
 
-// An older model may mean that the coordinator has lost rounds. The plans of rounds after them would
-// hide those of the rounds that replace them. It may also mean that commits follow, among them that
-// of the current round; so the contribution stays undecided until the coordinator says what became
-// of it.
+// An older model may mean that the coordinator has lost rounds. The plans of rounds after them
+// would hide those of the rounds that replace them. It may also mean that commits follow, among
+// them that of the current round; so the contribution stays undecided until the coordinator says
+// what became of it.
 void AgentRounds::model_replaced(std::uint64_t before) {
   const std::uint64_t version = parts_.replica.version();
   if (version < before) {
