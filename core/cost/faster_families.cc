@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t kSpeedRounds = 3;
 
 // One family, the codec that stands for it, and its loops on a device.
-struct Family {
+struct MeasuredFamily {
   const char* codec;
   bool (*is_on)(CodecDevice& device);
 };
@@ -24,7 +24,7 @@ template <auto kLoops>
 bool has(CodecDevice& device) {
   return (device.*kLoops)() != nullptr;
 }
-constexpr Family kFamilies[] = {
+constexpr MeasuredFamily kMeasuredFamilies[] = {
     {"int8", has<&CodecDevice::quantize>},   {"thc", has<&CodecDevice::thc>},
     {"threelc", has<&CodecDevice::threelc>}, {"topk", has<&CodecDevice::sparse>},
     {"gcomp", has<&CodecDevice::gcomp>},     {"onebit", has<&CodecDevice::signs>},
@@ -96,7 +96,7 @@ FasterFamilies choose_faster_families(std::unique_ptr<CodecDevice> device, Threa
   FasterFamilies faster;
   FloatVector update(values);
   fill_agent_gradient({.seed = 1}, 0, update);
-  for (const Family& family : kFamilies) {
+  for (const MeasuredFamily& family : kMeasuredFamilies) {
     if (!family.is_on(*device)) continue;
     const Result<std::unique_ptr<Codec>> codec = make_codec(family.codec);
     if (!codec.ok()) continue;
