@@ -6,10 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <optional>
 
 #include "core/codec/codec_testing.h"
-#include "core/codec/cuda/workspace.h"
+#include "core/codec/cuda/device_testing.h"
 #include "core/codec/quantize/elements.h"
 #include "core/codec/quantize/kernels.h"
 #include "core/codec/quantize/packed_levels.h"
@@ -20,15 +19,8 @@ namespace {
 using codec_testing::kPatterns;
 using codec_testing::Pattern;
 
-class DevicePacked : public testing::Test {
+class DevicePacked : public DeviceTest {
  protected:
-  void SetUp() override {
-    const Status available = device_available();
-    if (!available.ok()) GTEST_SKIP() << available.text();
-    queue_ = queue_of(kGridBlocks);
-    narrow_queue_ = queue_of(2);
-  }
-
   // Compares the payload's body and the decoded values, on a grid of the usual size, and on one
   // whose blocks take several turns.
   void compare(PackedFormat format, const FloatVector& update) {
@@ -45,37 +37,25 @@ class DevicePacked : public testing::Test {
     const ByteSpan body = open_payload({}, payload)->body;
     FloatVector decoded(n);
     ASSERT_TRUE(codec->decode(call, payload, decoded).ok());
-    compare_on(*queue_, format, update, body, decoded);
-    compare_on(*narrow_queue_, format, update, body, decoded);
+    compare_on(queue(), format, update, body, decoded);
+    compare_on(narrow_queue(), format, update, body, decoded);
   }
 
  private:
-  static std::optional<Queue> queue_of(unsigned grid_blocks) {
-    auto queue = Queue::make(grid_blocks);
-    EXPECT_TRUE(queue.ok()) << queue.status().text();
-    return std::move(*queue);
-  }
-
-  static void wait(const Queue& queue, Status status) {
-    if (status.ok()) status = queue.wait();
-    EXPECT_TRUE(status.ok()) << status.text();
-  }
-
   void compare_on(const Queue& queue, const PackedFormat& format, const FloatVector& update,
                   ByteSpan body, const FloatVector& decoded) {
     const auto n = static_cast<std::uint32_t>(update.size());
     const std::size_t blocks = (update.size() + format.block - 1) / format.block;
     const std::size_t bytes = quantize::packed_bytes(update.size(), format.bits);
-    auto space = workspaces_.take();
-    ASSERT_TRUE(space.ok());
+    Workspace space = this->space();
     const RawVector<std::uint32_t> none(1, 0);
-    const auto x = space->upload(std::span(update));
-    const auto norms = space->array<float>(blocks);
-    const auto packed = space->array<std::uint8_t>(
+    const auto x = space.upload(std::span(update));
+    const auto norms = space.array<float>(blocks);
+    const auto packed = space.array<std::uint8_t>(
         quantize::packed_bytes((update.size() + 31) / 32 * 32, format.bits));
-    const auto largest = space->upload(std::span(none));
-    const auto back = space->array<float>(n);
-    ASSERT_TRUE(space->wait().ok());
+    const auto largest = space.upload(std::span(none));
+    const auto back = space.array<float>(n);
+    ASSERT_TRUE(space.wait().ok());
 
     wait(queue, find_norms(queue, *x, n, format, *norms, *largest));
     wait(queue, to_packed_levels(queue, *x, n, format, *norms, *packed));
@@ -92,10 +72,6 @@ class DevicePacked : public testing::Test {
     ASSERT_EQ(codec_testing::bits_of(values), codec_testing::bits_of(decoded));
     ASSERT_EQ(seen[0], quantize::scalar_kernels().largest_magnitude(update.data(), n));
   }
-
-  Workspaces workspaces_;
-  std::optional<Queue> queue_;
-  std::optional<Queue> narrow_queue_;
 };
 
 TEST_F(DevicePacked, BytesAreTheSpecifications) {

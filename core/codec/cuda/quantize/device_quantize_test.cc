@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <optional>
 
 #include "core/codec/codec_testing.h"
+#include "core/codec/cuda/device_testing.h"
 #include "core/codec/quantize/elements.h"
 #include "core/codec/quantize/int8_blocks.h"
 
@@ -22,49 +22,7 @@ using quantize::scalar_kernels;
 // The last size has several runs, CUDA blocks and turns of the smallest grid.
 constexpr std::size_t kSizes[] = {0, 1, 3, 4, 5, 63, 64, 65, 1024, 4095, 4097, 9001};
 
-class DeviceQuantize : public testing::Test {
- protected:
-  void SetUp() override {
-    const Status available = device_available();
-    if (!available.ok()) GTEST_SKIP() << available.text();
-    queue_ = queue_of(kGridBlocks);
-    narrow_queue_ = queue_of(2);
-  }
-
-  // A grid of the usual size, and one whose blocks take several turns.
-  const Queue& queue() const { return *queue_; }
-  const Queue& narrow_queue() const { return *narrow_queue_; }
-
-  template <typename T>
-  DeviceArray<T> on_device(std::span<const T> host) const {
-    auto array = DeviceArray<T>::copy_of(queue(), host);
-    EXPECT_TRUE(array.ok()) << array.status().text();
-    return std::move(*array);
-  }
-
-  template <typename T>
-  static RawVector<T> on_host(const Queue& queue, const DeviceArray<T>& array) {
-    RawVector<T> host(array.size());
-    const Status status = array.read(queue, host);
-    EXPECT_TRUE(status.ok()) << status.text();
-    return host;
-  }
-
-  template <typename T>
-  DeviceArray<T> empty(std::size_t count) const {
-    return on_device<T>(RawVector<T>(count, T{}));
-  }
-
- private:
-  static std::optional<Queue> queue_of(unsigned grid_blocks) {
-    auto queue = Queue::make(grid_blocks);
-    EXPECT_TRUE(queue.ok()) << queue.status().text();
-    return std::move(*queue);
-  }
-
-  std::optional<Queue> queue_;
-  std::optional<Queue> narrow_queue_;
-};
+using DeviceQuantize = DeviceTest;
 
 // Calls body(update) for every pattern and size.
 template <typename Body>
@@ -102,16 +60,16 @@ class DeviceSixteenBits : public DeviceQuantize {
     const std::uint32_t expected_largest = spec_to(update.data(), n, expected.data());
 
     const auto x = on_device<float>(update);
-    auto words = empty<std::uint16_t>(n);
-    auto largest = empty<std::uint32_t>(1);
+    auto words = zeros<std::uint16_t>(n);
+    auto largest = zeros<std::uint32_t>(1);
     ASSERT_TRUE(to(queue, x.data(), n, words.data(), largest.data()).ok());
     ASSERT_EQ(on_host(queue, words), expected);
     ASSERT_EQ(on_host(queue, largest)[0], expected_largest);
 
     FloatVector decoded(n);
     const std::uint32_t expected_word = spec_from(expected.data(), n, decoded.data());
-    auto back = empty<float>(n);
-    auto largest_word = empty<std::uint32_t>(1);
+    auto back = zeros<float>(n);
+    auto largest_word = zeros<std::uint32_t>(1);
     ASSERT_TRUE(from(queue, words.data(), n, back.data(), largest_word.data()).ok());
     ASSERT_EQ(codec_testing::bits_of(on_host(queue, back)), codec_testing::bits_of(decoded));
     ASSERT_EQ(on_host(queue, largest_word)[0], expected_word);
@@ -166,15 +124,15 @@ class DeviceLevels : public DeviceQuantize,
                         const Expected& expected) const {
     const auto n = static_cast<std::uint32_t>(update.size());
     const auto x = on_device<float>(update);
-    auto scales = empty<float>(expected.scales.size());
-    auto levels = empty<std::int8_t>(n);
+    auto scales = zeros<float>(expected.scales.size());
+    auto levels = zeros<std::int8_t>(n);
     ASSERT_TRUE(
         to_scales_and_levels(queue, x.data(), n, format(), scales.data(), levels.data()).ok());
     ASSERT_EQ(on_host(queue, scales), expected.scales);
     ASSERT_EQ(on_host(queue, levels), expected.levels);
 
-    auto shared_scales = empty<float>(expected.scales.size());
-    auto shared_levels = empty<std::int8_t>(n);
+    auto shared_scales = zeros<float>(expected.scales.size());
+    auto shared_levels = zeros<std::int8_t>(n);
     ASSERT_TRUE(find_scales(queue, x.data(), n, format(), shared_scales.data()).ok());
     ASSERT_TRUE(
         to_levels(queue, x.data(), n, format(), shared_scales.data(), shared_levels.data()).ok());
@@ -199,7 +157,7 @@ class DeviceLevels : public DeviceQuantize,
                              });
     const auto scales = on_device<float>(expected.scales);
     const auto levels = on_device<Level>(sums);
-    auto back = empty<float>(n);
+    auto back = zeros<float>(n);
     ASSERT_TRUE(from_levels(queue, levels.data(), n, format(), scales.data(), back.data()).ok());
     ASSERT_EQ(codec_testing::bits_of(on_host(queue, back)), codec_testing::bits_of(decoded));
   }
@@ -235,8 +193,8 @@ TEST_F(DeviceQuantize, NotFiniteValuesAreSeen) {
   FloatVector update = codec_testing::update(Pattern::normal, 5000, 0);
   update[4999] = std::bit_cast<float>(quantize::kInfinityBits);
   const auto x = on_device<float>(update);
-  auto words = empty<std::uint16_t>(5000);
-  auto largest = empty<std::uint32_t>(1);
+  auto words = zeros<std::uint16_t>(5000);
+  auto largest = zeros<std::uint32_t>(1);
   ASSERT_TRUE(to_half(queue(), x.data(), 5000, words.data(), largest.data()).ok());
   EXPECT_GE(on_host(queue(), largest)[0], quantize::kInfinityBits);
 }

@@ -6,10 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <optional>
 
 #include "core/codec/codec_testing.h"
-#include "core/codec/cuda/workspace.h"
+#include "core/codec/cuda/device_testing.h"
 #include "core/codec/signs/sign_bits.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
@@ -18,29 +17,8 @@ namespace {
 using codec_testing::kPatterns;
 using codec_testing::Pattern;
 
-class DeviceSigns : public testing::Test {
+class DeviceSigns : public DeviceTest {
  protected:
-  void SetUp() override {
-    const Status available = device_available();
-    if (!available.ok()) GTEST_SKIP() << available.text();
-    queue_ = queue_of(kGridBlocks);
-    narrow_queue_ = queue_of(2);
-  }
-
-  // A grid of the usual size, and one whose blocks take several turns.
-  std::vector<const Queue*> queues() const { return {&*queue_, &*narrow_queue_}; }
-
-  Workspace space() {
-    auto space = workspaces_.take();
-    EXPECT_TRUE(space.ok()) << space.status().text();
-    return std::move(*space);
-  }
-
-  static void wait(const Queue& queue, Status status) {
-    if (status.ok()) status = queue.wait();
-    EXPECT_TRUE(status.ok()) << status.text();
-  }
-
   template <typename T>
   static RawVector<T> read(const Workspace& space, const T* device, std::size_t count) {
     RawVector<T> host(count);
@@ -145,17 +123,6 @@ class DeviceSigns : public testing::Test {
       }
     }
   }
-
- private:
-  static std::optional<Queue> queue_of(unsigned grid_blocks) {
-    auto queue = Queue::make(grid_blocks);
-    EXPECT_TRUE(queue.ok()) << queue.status().text();
-    return std::move(*queue);
-  }
-
-  Workspaces workspaces_;
-  std::optional<Queue> queue_;
-  std::optional<Queue> narrow_queue_;
 };
 
 // The last size has several turns of the narrow queue.

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
-#include <optional>
 
 #include "core/codec/codec_testing.h"
+#include "core/codec/cuda/device_testing.h"
 #include "core/codec/cuda/sparse/places.h"
 #include "core/codec/cuda/sparse/select.h"
 #include "core/codec/sparse/indices/random_places.h"
@@ -28,48 +28,6 @@ constexpr std::size_t kSparseSizes[] = {1, 31, 33, 127, 2049, 4801};
 constexpr std::size_t kSparseTurns = 70'001;  // several turns of all warps of two blocks
 constexpr StreamKey kSparseKey = {.a = 11, .b = 12};
 
-class DeviceSparse : public testing::Test {
- protected:
-  void SetUp() override {
-    const Status available = device_available();
-    if (!available.ok()) GTEST_SKIP() << available.text();
-    queue_ = queue_of(kGridBlocks);
-    narrow_queue_ = queue_of(2);
-  }
-
-  const Queue& queue() const { return *queue_; }
-  const Queue& narrow_queue() const { return *narrow_queue_; }
-
-  template <typename T>
-  DeviceArray<T> on_device(std::span<const T> host) const {
-    auto array = DeviceArray<T>::copy_of(queue(), host);
-    EXPECT_TRUE(array.ok()) << array.status().text();
-    return std::move(*array);
-  }
-  template <typename T>
-  DeviceArray<T> array_of(std::size_t count) const {
-    return on_device<T>(RawVector<T>(count, T{}));
-  }
-
-  template <typename T>
-  static RawVector<T> on_host(const Queue& queue, const DeviceArray<T>& array) {
-    RawVector<T> host(array.size());
-    const Status status = array.read(queue, host);
-    EXPECT_TRUE(status.ok()) << status.text();
-    return host;
-  }
-
- private:
-  static std::optional<Queue> queue_of(unsigned grid_blocks) {
-    auto queue = Queue::make(grid_blocks);
-    EXPECT_TRUE(queue.ok()) << queue.status().text();
-    return std::move(*queue);
-  }
-
-  std::optional<Queue> queue_;
-  std::optional<Queue> narrow_queue_;
-};
-
 // A bucket on the device, with the memory to select from it.
 struct SparseBucket {
   std::uint32_t n;
@@ -84,7 +42,7 @@ struct SparseOutcome {
   FloatVector values;
 };
 
-class DeviceSelection : public DeviceSparse {
+class DeviceSelection : public DeviceTest {
  protected:
   // start(queue, bucket) adds a selection to the queue; it selects at most `most` values.
   template <typename Start>
@@ -138,8 +96,8 @@ class DeviceSelection : public DeviceSparse {
     Selector selector;
     const SampledRank sample = sparse::sampled_rank(0.3, update.size(), 0.1, kSparseKey);
     const std::uint32_t threshold = sparse::sampled_magnitude({}, update, sample);
-    auto sampled = array_of<float>(sample.count);
-    auto magnitude = array_of<std::uint32_t>(1);
+    auto sampled = zeros<float>(sample.count);
+    auto magnitude = zeros<std::uint32_t>(1);
     const auto find = [&](const Queue& queue, const SparseBucket& bucket) {
       return sampled_magnitude(queue, bucket.x, bucket.n, sample, bucket.memory, sampled.data(),
                                magnitude.data());
@@ -167,8 +125,8 @@ class DeviceSelection : public DeviceSparse {
     Workspaces workspaces;
     TRIBUTARY_ASSIGN(Workspace space, workspaces.take());
     TRIBUTARY_ASSIGN(const SelectionMemory memory, selection_memory(space, n));
-    auto indices = array_of<std::uint32_t>(most);
-    auto values = array_of<float>(most);
+    auto indices = zeros<std::uint32_t>(most);
+    auto values = zeros<float>(most);
     TRIBUTARY_TRY(start(queue, SparseBucket{n, x.data(), memory, {indices.data(), values.data()}}));
     SelectionState state = {};
     TRIBUTARY_TRY(copy_to_host(queue, memory.state, sizeof(state), &state));
@@ -248,7 +206,7 @@ TEST_F(DeviceSelection, SeesValuesThatAreNotFinite) {
   }
 }
 
-using DevicePlaces = DeviceSparse;
+using DevicePlaces = DeviceTest;
 
 TEST_F(DevicePlaces, ArePickedAndScattered) {
   for (const std::size_t size : {1u, 2u, 33u, 4099u}) {
@@ -268,7 +226,7 @@ TEST_F(DevicePlaces, ArePickedAndScattered) {
         const auto x = on_device<float>(update);
         const auto places = on_device<std::uint32_t>(indices);
         const Places at = {places.data(), k};
-        auto values = array_of<float>(k);
+        auto values = zeros<float>(k);
         ASSERT_TRUE(pick_values(*each, x.data(), at, values.data()).ok());
         ASSERT_EQ(bits_of(on_host(*each, values)), bits_of(picked));
         auto out = on_device<float>(update);
@@ -285,7 +243,7 @@ TEST_F(DevicePlaces, LargestMagnitudesAreTheHosts) {
   for (const Pattern pattern : kPatterns) {
     const FloatVector update = codec_testing::update(pattern, 4099, 0);
     const auto x = on_device<float>(update);
-    auto largest = array_of<std::uint32_t>(1);
+    auto largest = zeros<std::uint32_t>(1);
     ASSERT_TRUE(find_largest(narrow_queue(), x.data(), 4099, largest.data()).ok());
     std::uint32_t expected = 0;
     for (const float value : update) expected = std::max(expected, sparse::magnitude_bits(value));

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "core/codec/codec_testing.h"
+#include "core/codec/cuda/device_testing.h"
 #include "core/codec/cuda/thc/thc.h"
 #include "core/codec/thc/body.h"
 #include "core/codec/thc/families.h"
@@ -60,34 +61,9 @@ struct HostRound {
   const std::size_t values;
 };
 
-class DeviceThc : public testing::TestWithParam<std::string> {
+class DeviceThc : public DeviceTest, public testing::WithParamInterface<std::string> {
  protected:
   static constexpr std::uint32_t kAgent = 1;
-
-  void SetUp() override {
-    const Status available = device_available();
-    if (!available.ok()) GTEST_SKIP() << available.text();
-    queue_ = queue_of(kGridBlocks);
-    narrow_queue_ = queue_of(2);
-  }
-
-  template <typename T>
-  DeviceArray<T> on_device(std::span<const T> host) const {
-    auto array = DeviceArray<T>::copy_of(*queue_, host);
-    EXPECT_TRUE(array.ok()) << array.status().text();
-    return std::move(*array);
-  }
-  template <typename T>
-  static RawVector<T> on_host(const Queue& queue, const DeviceArray<T>& array) {
-    RawVector<T> host(array.size());
-    const Status status = array.read(queue, host);
-    EXPECT_TRUE(status.ok()) << status.text();
-    return host;
-  }
-  template <typename T>
-  DeviceArray<T> empty(std::size_t count) const {
-    return on_device<T>(RawVector<T>(count, T{}));
-  }
 
   // The arguments of the kernels for the bucket of a round.
   struct Bucket {
@@ -153,9 +129,9 @@ class DeviceThc : public testing::TestWithParam<std::string> {
                       const FloatVector& update) const {
     const auto expected = array_of<float>(host.body(0, host.round.payload(0, kAgent)));
     const auto x = on_device<float>(update);
-    auto scratch = empty<float>(bucket.blocks.coordinates());
-    auto numbers = empty<float>(expected.size());
-    auto not_finite = empty<std::uint32_t>(1);
+    auto scratch = zeros<float>(bucket.blocks.coordinates());
+    auto numbers = zeros<float>(expected.size());
+    auto not_finite = zeros<std::uint32_t>(1);
     const Status found =
         bucket.options.minmax
             ? find_extents(queue, x.data(), bucket.blocks, scratch.data(), numbers.data(),
@@ -182,8 +158,8 @@ class DeviceThc : public testing::TestWithParam<std::string> {
     const Uploaded places = upload(bucket, [](const thc::Levels& levels) { return levels.bits; });
     const auto x = on_device<float>(update);
     const auto numbers = on_device<float>(bucket.norms);
-    auto scratch = empty<float>(bucket.blocks.coordinates());
-    auto out = empty<std::uint8_t>(expected.size());
+    auto scratch = zeros<float>(bucket.blocks.coordinates());
+    auto out = zeros<std::uint8_t>(expected.size());
     const Status encoded = encode_levels(queue, x.data(), bucket.blocks, numbers.data(),
                                          places.fields(), rounding, scratch.data(), out.data());
     ASSERT_TRUE(encoded.ok()) << encoded.text();
@@ -212,9 +188,9 @@ class DeviceThc : public testing::TestWithParam<std::string> {
         upload(bucket, [&](const thc::Levels& levels) { return fields.bits_of(levels); });
     const auto in = on_device<std::uint8_t>(ByteSpan(fields.data, fields.starts.back()));
     const auto numbers = on_device<float>(bucket.norms);
-    auto scratch = empty<float>(bucket.blocks.coordinates());
-    auto x = empty<float>(values.size());
-    auto flags = empty<ThcFlags>(1);
+    auto scratch = zeros<float>(bucket.blocks.coordinates());
+    auto x = zeros<float>(values.size());
+    auto flags = zeros<ThcFlags>(1);
     const Status status =
         decode_fields(queue, in.data(), bucket.blocks, numbers.data(), places.fields(),
                       {.sums = fields.sums, .contributors = fields.contributors}, scratch.data(),
@@ -223,20 +199,6 @@ class DeviceThc : public testing::TestWithParam<std::string> {
     values = on_host(queue, x);
     return on_host(queue, flags)[0];
   }
-
-  const Queue& queue() const { return *queue_; }
-  // A grid whose blocks take several turns.
-  const Queue& narrow_queue() const { return *narrow_queue_; }
-
- private:
-  static std::optional<Queue> queue_of(unsigned grid_blocks) {
-    auto queue = Queue::make(grid_blocks);
-    EXPECT_TRUE(queue.ok()) << queue.status().text();
-    return std::move(*queue);
-  }
-
-  std::optional<Queue> queue_;
-  std::optional<Queue> narrow_queue_;
 };
 
 // Sizes around those of units, blocks and tiles; the tails have blocks of many sizes.
@@ -285,9 +247,9 @@ TEST_P(DeviceThcChecks, SeeNotFiniteValues) {
   const ThcBlocks blocks =
       ThcBlocks::of({.block = options.block, .minmax = options.minmax}, update.size());
   const auto x = on_device<float>(update);
-  auto scratch = empty<float>(blocks.coordinates());
-  auto numbers = empty<float>(2 * std::size_t{blocks.blocks()});
-  auto flag = empty<std::uint32_t>(1);
+  auto scratch = zeros<float>(blocks.coordinates());
+  auto numbers = zeros<float>(2 * std::size_t{blocks.blocks()});
+  auto flag = zeros<std::uint32_t>(1);
   ASSERT_TRUE((options.minmax ? find_extents(queue(), x.data(), blocks, scratch.data(),
                                              numbers.data(), flag.data())
                               : find_norms(queue(), x.data(), blocks, numbers.data(), flag.data()))

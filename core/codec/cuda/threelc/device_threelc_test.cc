@@ -5,9 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-
 #include "core/codec/codec_testing.h"
+#include "core/codec/cuda/device_testing.h"
 #include "core/codec/threelc/zero_run.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
@@ -20,15 +19,8 @@ using threelc::TernaryOptions;
 
 constexpr StageCall kCall = {.round = {.job_seed = 3, .round = 2, .bucket = 5, .agent = 1}};
 
-class DeviceTernary : public testing::Test {
+class DeviceTernary : public DeviceTest {
  protected:
-  void SetUp() override {
-    const Status available = device_available();
-    if (!available.ok()) GTEST_SKIP() << available.text();
-    queue_ = queue_of(kGridBlocks);
-    narrow_queue_ = queue_of(2);
-  }
-
   // Compares the payload's body and the decoded values on both queues.
   void compare(const TernaryOptions& options, const FloatVector& update,
                std::vector<LayerRun> layers = {}) {
@@ -46,7 +38,7 @@ class DeviceTernary : public testing::Test {
     FloatVector sum = start;
     ASSERT_TRUE(codec->decode(call, payload, decoded).ok());
     ASSERT_TRUE(codec->decode_add(call, payload, {}, sum).ok());
-    for (const Queue* const queue : {&*queue_, &*narrow_queue_}) {
+    for (const Queue* const queue : queues()) {
       ASSERT_EQ(encoded(*queue, options, layout, update), Bytes(body.begin(), body.end()));
       ASSERT_EQ(bits_after(*queue, options, layout, body, start, false),
                 codec_testing::bits_of(decoded));
@@ -88,21 +80,7 @@ class DeviceTernary : public testing::Test {
                        .agent = kCall.round.agent});
   }
 
-  Workspace space() {
-    auto space = workspaces_.take();
-    EXPECT_TRUE(space.ok()) << space.status().text();
-    return std::move(*space);
-  }
-  const Queue& queue() const { return *queue_; }
-  Workspaces& workspaces() { return workspaces_; }
-
  private:
-  static std::optional<Queue> queue_of(unsigned grid_blocks) {
-    auto queue = Queue::make(grid_blocks);
-    EXPECT_TRUE(queue.ok()) << queue.status().text();
-    return std::move(*queue);
-  }
-
   std::vector<std::uint32_t> bits_after(const Queue& queue, const TernaryOptions& options,
                                         const Layout& layout, ByteSpan body,
                                         const FloatVector& start, bool add) {
@@ -120,10 +98,6 @@ class DeviceTernary : public testing::Test {
     EXPECT_TRUE(space.wait().ok());
     return codec_testing::bits_of(values);
   }
-
-  Workspaces workspaces_;
-  std::optional<Queue> queue_;
-  std::optional<Queue> narrow_queue_;
 };
 
 constexpr TernaryOptions kThreelc = {.sparsity = 1.25f, .clip = 2.5, .zero_run = true};
