@@ -51,7 +51,6 @@ struct PlanLinks {
     double down_beta_error = 0;
   };
   std::map<std::string, Agent> agents;
-  double hub_beta_s_per_byte = 0;
   double peer_alpha_s = 0;
   double peer_beta_s_per_byte = 0;
   bool peers_reachable = false;

@@ -28,7 +28,6 @@ class PlannerTest : public testing::Test {
       links.agents[id] = {
           .alpha_s = alpha_ms * 1e-3, .beta_s_per_byte = beta, .down_beta_s_per_byte = beta};
     }
-    links.hub_beta_s_per_byte = beta;
     links.peer_alpha_s = alpha_ms * 1e-3;
     links.peer_beta_s_per_byte = beta;
     links.peers_reachable = true;
