@@ -35,24 +35,20 @@ class GCompCase {
     RawVector<std::uint8_t> got(expected_.size());
     TRIBUTARY_TRY(copy_to_host(queue, encoding_.body, got.size(), got.data()));
     TRIBUTARY_TRY(queue.wait());
-    return same(std::ranges::equal(got, expected_), "payload of GComp");
+    return same_as_specified(std::ranges::equal(got, expected_), "payload of GComp");
   }
   Status check_decoding(const Queue& queue) const {
     FloatVector got(update_.size());
     TRIBUTARY_TRY(copy_to_host(queue, decoding_.x, got.size() * sizeof(float), got.data()));
     TRIBUTARY_TRY(queue.wait());
-    return same(std::memcmp(got.data(), decoded_.data(), got.size() * sizeof(float)) == 0,
-                "values of GComp");
+    return same_as_specified(
+        std::memcmp(got.data(), decoded_.data(), got.size() * sizeof(float)) == 0,
+        "values of GComp");
   }
 
  private:
   GCompCase(const FloatVector& update, unsigned level, Workspace space)
       : update_(update), level_(level), space_(std::move(space)) {}
-
-  static Status same(bool equal, const char* what) {
-    return equal ? Status()
-                 : Status(StatusCode::mismatch, {.what = what, .expected = "the specification's"});
-  }
 
   // The payload and the values of the specification, with the codebook of all values.
   void specify() {

@@ -35,40 +35,34 @@ class PackedBucket {
   }
 
   Status check_encoding(const Queue& queue) const {
-    Bytes got(body_.size());
+    Bytes got(specified_.body.size());
     TRIBUTARY_TRY(copy_to_host(queue, norms_, norm_bytes(), got.data()));
     TRIBUTARY_TRY(
         copy_to_host(queue, packed_, got.size() - norm_bytes(), got.data() + norm_bytes()));
     TRIBUTARY_TRY(queue.wait());
-    return same(std::memcmp(got.data(), body_.data(), got.size()) == 0, "the body");
+    return same_as_specified(std::memcmp(got.data(), specified_.body.data(), got.size()) == 0,
+                             "the body");
   }
   Status check_decoding(const Queue& queue) const {
     FloatVector got(n_);
     TRIBUTARY_TRY(copy_to_host(queue, back_, got.size() * sizeof(float), got.data()));
     TRIBUTARY_TRY(queue.wait());
-    return same(std::memcmp(got.data(), decoded_.data(), got.size() * sizeof(float)) == 0,
-                "the decoded values");
+    return same_as_specified(
+        std::memcmp(got.data(), specified_.decoded.data(), got.size() * sizeof(float)) == 0,
+        "the decoded values");
   }
 
  private:
   PackedBucket(const PackedFormat& format, const FloatVector& update, Workspace space)
       : format_(format), n_(static_cast<std::uint32_t>(update.size())), space_(std::move(space)) {}
 
-  static Status same(bool same, const char* what) {
-    return same ? Status() : Status(StatusCode::mismatch, {.what = what, .expected = "scalar's"});
-  }
   std::size_t blocks() const { return (n_ + format_.block - 1) / format_.block; }
   std::size_t norm_bytes() const { return blocks() * sizeof(float); }
 
   Status specify(const std::string& spec, const FloatVector& update) {
-    const StageCall call = {.round = {}, .execution = {.backend = Backend::scalar}};
     TRIBUTARY_ASSIGN(const auto codec, make_codec(spec));
-    Bytes payload;
-    TRIBUTARY_TRY(codec->make_encoder(n_)->encode(call, update, payload));
-    TRIBUTARY_ASSIGN(const OpenPayload open, open_payload({}, payload));
-    body_.assign(open.body.begin(), open.body.end());
-    decoded_.resize(n_);
-    return codec->decode(call, payload, decoded_);
+    TRIBUTARY_ASSIGN(specified_, Specified::of(*codec, update));
+    return {};
   }
 
   Status upload(const FloatVector& update) {
@@ -80,9 +74,9 @@ class PackedBucket {
     TRIBUTARY_ASSIGN(back_, space_.array<float>(n_));
     TRIBUTARY_ASSIGN(largest_, space_.upload(std::span(none)));
     // A decoder may be measured before the encoder.
-    TRIBUTARY_TRY(copy_to_device(space_.queue(), body_.data(), norm_bytes(), norms_));
-    TRIBUTARY_TRY(copy_to_device(space_.queue(), body_.data() + norm_bytes(),
-                                 body_.size() - norm_bytes(), packed_));
+    TRIBUTARY_TRY(copy_to_device(space_.queue(), specified_.body.data(), norm_bytes(), norms_));
+    TRIBUTARY_TRY(copy_to_device(space_.queue(), specified_.body.data() + norm_bytes(),
+                                 specified_.body.size() - norm_bytes(), packed_));
     return space_.wait();
   }
 
@@ -94,8 +88,7 @@ class PackedBucket {
   std::uint8_t* packed_ = nullptr;
   float* back_ = nullptr;
   std::uint32_t* largest_ = nullptr;
-  Bytes body_;
-  FloatVector decoded_;
+  Specified specified_;
 };
 
 }  // namespace
@@ -113,16 +106,7 @@ Result<std::vector<DeviceCase>> qsgd_cases(const FloatVector& update) {
   std::vector<DeviceCase> cases;
   for (const Codec& codec : codecs) {
     TRIBUTARY_ASSIGN(const auto bucket, PackedBucket::make(codec.spec, codec.format, update));
-    cases.push_back(
-        {.name = codec.spec + " encode",
-         .float_bytes = update.size() * sizeof(float),
-         .start = [bucket](const Queue& queue) { return bucket->encode(queue); },
-         .check = [bucket](const Queue& queue) { return bucket->check_encoding(queue); }});
-    cases.push_back(
-        {.name = codec.spec + " decode",
-         .float_bytes = update.size() * sizeof(float),
-         .start = [bucket](const Queue& queue) { return bucket->decode(queue); },
-         .check = [bucket](const Queue& queue) { return bucket->check_decoding(queue); }});
+    add_cases(codec.spec, "", update.size() * sizeof(float), bucket, cases);
   }
   return cases;
 }

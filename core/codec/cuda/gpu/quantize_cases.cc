@@ -40,11 +40,6 @@ struct QuantizeArrays {
   }
 };
 
-Status same_bits(bool same, const char* what) {
-  return same ? Status()
-              : Status(StatusCode::mismatch, {.what = what, .expected = "the specification's"});
-}
-
 // The levels of the specification, and the values that they decode to.
 struct SpecifiedLevels {
   RawVector<std::int8_t> levels;
@@ -69,13 +64,13 @@ Status check_halves(const QuantizeArrays& a, const Queue& queue) {
   RawVector<std::uint16_t> got(a.n);
   quantize::scalar_kernels().to_half(a.update.data(), a.n, expected.data());
   TRIBUTARY_TRY(a.words.read(queue, got));
-  return same_bits(expected == got, "halves");
+  return same_as_specified(expected == got, "halves");
 }
 
 Status check_levels(const QuantizeArrays& a, const Queue& queue) {
   RawVector<std::int8_t> got(a.n);
   TRIBUTARY_TRY(a.levels.read(queue, got));
-  return same_bits(SpecifiedLevels(a.update).levels == got, "levels");
+  return same_as_specified(SpecifiedLevels(a.update).levels == got, "levels");
 }
 
 // The decoders leave their values in `back`.
@@ -83,7 +78,7 @@ Status check_back(const QuantizeArrays& a, const Queue& queue, const FloatVector
                   const char* what) {
   FloatVector got(a.n);
   TRIBUTARY_TRY(a.back.read(queue, got));
-  return same_bits(std::ranges::equal(expected, got), what);
+  return same_as_specified(std::ranges::equal(expected, got), what);
 }
 
 Status check_decoded_halves(const QuantizeArrays& a, const Queue& queue) {

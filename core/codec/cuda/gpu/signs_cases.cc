@@ -43,41 +43,35 @@ class SignBucket {
   }
 
   Status check_encoding(const Queue& queue) const {
-    Bytes got(body_.size());
+    Bytes got(specified_.body.size());
     const std::size_t worth_bytes = blocks() * sizeof(Worth);
     TRIBUTARY_TRY(copy_to_host(queue, worths_, worth_bytes, got.data()));
     TRIBUTARY_TRY(copy_to_host(queue, bits_, got.size() - worth_bytes, got.data() + worth_bytes));
     TRIBUTARY_TRY(queue.wait());
-    return same(std::memcmp(got.data(), body_.data(), got.size()) == 0, "the body");
+    return same_as_specified(std::memcmp(got.data(), specified_.body.data(), got.size()) == 0,
+                             "the body");
   }
   Status check_decoding(const Queue& queue) const {
     FloatVector got(n_);
     TRIBUTARY_TRY(copy_to_host(queue, back_, got.size() * sizeof(float), got.data()));
     TRIBUTARY_TRY(queue.wait());
-    return same(std::memcmp(got.data(), decoded_.data(), got.size() * sizeof(float)) == 0,
-                "the decoded values");
+    return same_as_specified(
+        std::memcmp(got.data(), specified_.decoded.data(), got.size() * sizeof(float)) == 0,
+        "the decoded values");
   }
 
  private:
   SignBucket(const SignCodec& codec, const FloatVector& update, Workspace space)
       : codec_(codec), n_(static_cast<std::uint32_t>(update.size())), space_(std::move(space)) {}
 
-  static Status same(bool same, const char* what) {
-    return same ? Status() : Status(StatusCode::mismatch, {.what = what, .expected = "scalar's"});
-  }
   std::size_t blocks() const {
     return codec_.block == 0 ? 0 : (n_ + codec_.block - 1) / codec_.block;
   }
 
   Status specify(const FloatVector& update) {
-    const StageCall call = {.round = {}, .execution = {.backend = Backend::scalar}};
     TRIBUTARY_ASSIGN(const auto codec, make_codec(codec_.spec));
-    Bytes payload;
-    TRIBUTARY_TRY(codec->make_encoder(n_)->encode(call, update, payload));
-    TRIBUTARY_ASSIGN(const OpenPayload open, open_payload({}, payload));
-    body_.assign(open.body.begin(), open.body.end());
-    decoded_.resize(n_);
-    return codec->decode(call, payload, decoded_);
+    TRIBUTARY_ASSIGN(specified_, Specified::of(*codec, update));
+    return {};
   }
 
   Status upload(const FloatVector& update) {
@@ -89,9 +83,9 @@ class SignBucket {
     TRIBUTARY_ASSIGN(largest_, space_.upload(std::span(none)));
     // A decoder may be measured before the encoder.
     const std::size_t worth_bytes = blocks() * sizeof(Worth);
-    TRIBUTARY_TRY(copy_to_device(space_.queue(), body_.data(), worth_bytes, worths_));
-    TRIBUTARY_TRY(copy_to_device(space_.queue(), body_.data() + worth_bytes,
-                                 body_.size() - worth_bytes, bits_));
+    TRIBUTARY_TRY(copy_to_device(space_.queue(), specified_.body.data(), worth_bytes, worths_));
+    TRIBUTARY_TRY(copy_to_device(space_.queue(), specified_.body.data() + worth_bytes,
+                                 specified_.body.size() - worth_bytes, bits_));
     return space_.wait();
   }
 
@@ -103,8 +97,7 @@ class SignBucket {
   std::uint8_t* bits_ = nullptr;
   float* back_ = nullptr;
   std::uint32_t* largest_ = nullptr;
-  Bytes body_;
-  FloatVector decoded_;
+  Specified specified_;
 };
 
 }  // namespace
@@ -116,16 +109,7 @@ Result<std::vector<DeviceCase>> signs_cases(const FloatVector& update) {
   std::vector<DeviceCase> cases;
   for (const SignCodec& codec : codecs) {
     TRIBUTARY_ASSIGN(const auto bucket, SignBucket::make(codec, update));
-    cases.push_back(
-        {.name = codec.spec + " encode",
-         .float_bytes = update.size() * sizeof(float),
-         .start = [bucket](const Queue& queue) { return bucket->encode(queue); },
-         .check = [bucket](const Queue& queue) { return bucket->check_encoding(queue); }});
-    cases.push_back(
-        {.name = codec.spec + " decode",
-         .float_bytes = update.size() * sizeof(float),
-         .start = [bucket](const Queue& queue) { return bucket->decode(queue); },
-         .check = [bucket](const Queue& queue) { return bucket->check_decoding(queue); }});
+    add_cases(codec.spec, "", update.size() * sizeof(float), bucket, cases);
   }
   return cases;
 }

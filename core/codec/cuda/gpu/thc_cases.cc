@@ -105,14 +105,10 @@ struct ThcArrays {
     const ByteSpan combined[] = {host.norms};
     TRIBUTARY_TRY(host.codec->decode(stage_call(host, combined, 0), host.sums, expected));
     TRIBUTARY_TRY(back.read(queue, got));
-    return equal(std::ranges::equal(expected, got), "decoded THC sums");
+    return same_as_specified(std::ranges::equal(expected, got), "decoded THC sums");
   }
 
  private:
-  static Status equal(bool same, const char* what) {
-    return same ? Status()
-                : Status(StatusCode::mismatch, {.what = what, .expected = "the specification's"});
-  }
   template <typename T>
   Status check(const Queue& queue, const DeviceArray<T>& array, std::size_t stage,
                const Bytes& payload, const char* what) const {
@@ -120,7 +116,7 @@ struct ThcArrays {
     RawVector<T> got(array.size());
     TRIBUTARY_TRY(array.read(queue, got));
     const ByteSpan bytes(reinterpret_cast<const std::uint8_t*>(got.data()), got.size() * sizeof(T));
-    return equal(std::ranges::equal(bytes, expected), what);
+    return same_as_specified(std::ranges::equal(bytes, expected), what);
   }
 };
 

@@ -34,47 +34,40 @@ class TernaryBucket {
   Status decode(const Queue& queue) const { return decode_ternary(queue, decoding_); }
 
   Status check_encoding(const Queue& queue) const {
-    Bytes got(body_.size());
+    Bytes got(specified_.body.size());
     TRIBUTARY_TRY(copy_to_host(queue, encoding_.body, got.size(), got.data()));
     TRIBUTARY_TRY(queue.wait());
-    return same(std::memcmp(got.data(), body_.data(), got.size()) == 0, "the body");
+    return same_as_specified(std::memcmp(got.data(), specified_.body.data(), got.size()) == 0,
+                             "the body");
   }
   Status check_decoding(const Queue& queue) const {
-    FloatVector got(decoded_.size());
+    FloatVector got(specified_.decoded.size());
     TRIBUTARY_TRY(copy_to_host(queue, decoding_.x, got.size() * sizeof(float), got.data()));
     TRIBUTARY_TRY(queue.wait());
-    return same(std::memcmp(got.data(), decoded_.data(), got.size() * sizeof(float)) == 0,
-                "the decoded values");
+    return same_as_specified(
+        std::memcmp(got.data(), specified_.decoded.data(), got.size() * sizeof(float)) == 0,
+        "the decoded values");
   }
 
  private:
   TernaryBucket(const TernaryOptions& options, Workspace space)
       : options_(options), space_(std::move(space)) {}
 
-  static Status same(bool same, const char* what) {
-    return same ? Status() : Status(StatusCode::mismatch, {.what = what, .expected = "scalar's"});
-  }
-
   Status specify(std::span<const LayerRun> layers, const FloatVector& update) {
-    const StageCall call = {.round = {.layers = layers}, .execution = {.backend = Backend::scalar}};
     const auto codec = threelc::make_ternary_codec("threelc", options_);
-    Bytes payload;
-    TRIBUTARY_TRY(codec->make_encoder(static_cast<std::uint32_t>(update.size()))
-                      ->encode(call, update, payload));
-    TRIBUTARY_ASSIGN(const OpenPayload open, open_payload({}, payload));
-    body_.assign(open.body.begin(), open.body.end());
-    decoded_.resize(update.size());
-    return codec->decode(call, payload, decoded_);
+    TRIBUTARY_ASSIGN(specified_, Specified::of(*codec, update, layers));
+    return {};
   }
 
   Status upload(const FloatVector& update, const Layout& layout) {
     const StreamKey draws = stream_key({.purpose = DrawPurpose::rounding, .agent = 0});
     TRIBUTARY_ASSIGN(const auto* const x, space_.upload(std::span(update)));
     TRIBUTARY_ASSIGN(encoding_, prepare_ternary_encoding(space_, options_, layout, draws, x));
-    TRIBUTARY_ASSIGN(const auto* const body, space_.upload(std::span(std::as_const(body_))));
+    TRIBUTARY_ASSIGN(const auto* const body,
+                     space_.upload(std::span(std::as_const(specified_.body))));
     TRIBUTARY_ASSIGN(auto* const back, space_.array<float>(update.size()));
     TRIBUTARY_ASSIGN(decoding_, prepare_ternary_decoding(space_, options_, layout, body,
-                                                         body_.size(), false, back));
+                                                         specified_.body.size(), false, back));
     return space_.wait();
   }
 
@@ -82,8 +75,7 @@ class TernaryBucket {
   Workspace space_;
   TernaryEncoding encoding_ = {};
   TernaryDecoding decoding_ = {};
-  Bytes body_;
-  FloatVector decoded_;
+  Specified specified_;
 };
 
 }  // namespace
@@ -109,16 +101,7 @@ Result<std::vector<DeviceCase>> threelc_cases(const FloatVector& update) {
   std::vector<DeviceCase> cases;
   for (const Case& kind : kinds) {
     TRIBUTARY_ASSIGN(const auto bucket, TernaryBucket::make(kind.options, kind.layers, update));
-    cases.push_back(
-        {.name = kind.codec + " encode" + kind.suffix,
-         .float_bytes = update.size() * sizeof(float),
-         .start = [bucket](const Queue& queue) { return bucket->encode(queue); },
-         .check = [bucket](const Queue& queue) { return bucket->check_encoding(queue); }});
-    cases.push_back(
-        {.name = kind.codec + " decode" + kind.suffix,
-         .float_bytes = update.size() * sizeof(float),
-         .start = [bucket](const Queue& queue) { return bucket->decode(queue); },
-         .check = [bucket](const Queue& queue) { return bucket->check_decoding(queue); }});
+    add_cases(kind.codec, kind.suffix, update.size() * sizeof(float), bucket, cases);
   }
   return cases;
 }
