@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/bytes/bytes.h"
-#include "core/codec/cuda/gpu/device_case.h"
+#include "core/codec/cuda/gpu/device_case_testing.h"
 #include "core/codec/cuda/gpu/gcomp_cases.h"
 #include "core/codec/cuda/gpu/qsgd_cases.h"
 #include "core/codec/cuda/gpu/quantize_cases.h"

@@ -5,7 +5,7 @@
 
 #include "core/base/bytes/bytes.h"
 #include "core/base/status.h"
-#include "core/codec/cuda/gpu/device_case.h"
+#include "core/codec/cuda/gpu/device_case_testing.h"
 
 namespace tributary::cuda {
 

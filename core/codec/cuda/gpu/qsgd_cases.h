@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/base/bytes/bytes.h"
-#include "core/codec/cuda/gpu/device_case.h"
+#include "core/codec/cuda/gpu/device_case_testing.h"
 
 namespace tributary::cuda {
 

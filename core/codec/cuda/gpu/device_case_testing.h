@@ -28,7 +28,7 @@ struct DeviceCase {
   std::string codec = {};
 };
 
-// What the scalar specification makes of an update.
+// The body and the decoded values that the scalar specification makes of an update.
 struct Specified {
   static Result<Specified> of(const Codec& codec, std::span<const float> update,
                               std::span<const LayerRun> layers = {}) {
