@@ -30,10 +30,9 @@ inline constexpr unsigned kGridMax = 0x7fffffff;
 // Calls call(what) once for each thread of the grid, and returns when all have returned. Errors:
 //   invalid_argument    no blocks, no threads, or more than a GPU takes
 //   resource_exhausted  no memory for the threads' stacks
-//   mismatch            threads of a block or of a warp wait for others that wait elsewhere or
-//   ended unsupported         a warp function with another mask than the full one, or in a warp
-//   with fewer
-//                       than 32 threads
+//   mismatch            threads of a block or warp wait for others that wait elsewhere or ended
+//   unsupported         a warp function with another mask than the full one, or in a warp with
+//                       fewer than 32 threads
 // After an error of the last two kinds, memory that the kernel writes is undefined.
 Status run_grid(const LaunchShape& shape, void (*call)(const void* what), const void* what);
 

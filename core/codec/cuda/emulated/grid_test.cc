@@ -49,7 +49,7 @@ TEST(Grid, SeedDrawsTheOrder) {
   const auto other = order_with(2);
   EXPECT_FALSE(std::ranges::is_sorted(first));
   EXPECT_NE(first, other);
-#ifndef TRIBUTARY_FINDS_RACES  // with it two OS threads share the blocks
+#ifndef TRIBUTARY_GRID_OF_TWO_THREADS  // with it two OS threads share the blocks
   EXPECT_EQ(order_with(1), first);
 #endif
   auto sorted = first;
