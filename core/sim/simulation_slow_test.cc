@@ -145,7 +145,7 @@ void expect_many_agents_hold(std::uint32_t agents) {
   EXPECT_EQ(report.rounds_committed, 20u);
 }
 
-TEST(ManyAgents, HoldTheInvariants) { expect_many_agents_hold(160); }
+TEST(ManyAgents, HoldTheInvariants) { expect_many_agents_hold(100); }
 
 TEST(MoreAgents, HoldTheInvariants) { expect_many_agents_hold(300); }
 

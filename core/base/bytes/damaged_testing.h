@@ -14,7 +14,7 @@
 
 namespace tributary {
 
-inline constexpr std::size_t kDamageStride = kMemoryIsChecked ? 7 : 1;
+inline constexpr std::size_t kDamageStride = kSanitized ? 7 : 1;
 
 inline constexpr std::size_t kFullyDamagedBytes = 64;
 

@@ -31,21 +31,20 @@ class CodecCases : public testing::TestWithParam<std::string> {
   std::unique_ptr<Codec> codec_;
 };
 
-// Sizes at and next to every boundary of a block, a vector or a chunk. Where memory is checked, of
+// Sizes at and next to every boundary of a block, a vector or a chunk. Under a sanitizer, of
 // the large ones an exact multiple and one value more: both ends of a buffer.
 const std::vector<std::size_t> kSizes =
-    kMemoryIsChecked
-        ? std::vector<std::size_t>{0,  1,  2,   3,   7,   15,  16,  17,   31,   33,  63,
-                                   64, 65, 127, 128, 129, 255, 257, 1000, 4097, 8192}
-        : std::vector<std::size_t>{0,    1,    2,    3,    7,    15,   16,   17,   31,
-                                   33,   63,   64,   65,   127,  128,  129,  255,  257,
-                                   1000, 4095, 4096, 4097, 8191, 8192, 8193, 12289};
+    kSanitized ? std::vector<std::size_t>{0,  1,  2,   3,   7,   15,  16,  17,   31,   33,  63,
+                                          64, 65, 127, 128, 129, 255, 257, 1000, 4097, 8192}
+               : std::vector<std::size_t>{0,    1,    2,    3,    7,    15,   16,   17,   31,
+                                          33,   63,   64,   65,   127,  128,  129,  255,  257,
+                                          1000, 4095, 4096, 4097, 8191, 8192, 8193, 12289};
 const std::vector<std::size_t> kChunkSizes =
-    kMemoryIsChecked ? std::vector<std::size_t>{kChunkValues + 1, 2 * kChunkValues + 77}
-                     : std::vector<std::size_t>{kChunkValues - 1, kChunkValues, kChunkValues + 1,
-                                                2 * kChunkValues + 77};
+    kSanitized ? std::vector<std::size_t>{kChunkValues + 1, 2 * kChunkValues + 77}
+               : std::vector<std::size_t>{kChunkValues - 1, kChunkValues, kChunkValues + 1,
+                                          2 * kChunkValues + 77};
 const std::vector<std::size_t> kThreads =
-    kMemoryIsChecked ? std::vector<std::size_t>{2, 5} : std::vector<std::size_t>{1, 2, 5};
+    kSanitized ? std::vector<std::size_t>{2, 5} : std::vector<std::size_t>{1, 2, 5};
 
 TEST_P(CodecCases, CanonicalSpecMakesTheSameCodec) {
   const auto again = codec_of(codec_->spec());

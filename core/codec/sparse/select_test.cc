@@ -13,7 +13,7 @@
 #include <set>
 #include <vector>
 
-#include "core/base/memory_checked.h"
+#include "core/base/sanitized_testing.h"
 #include "core/codec/codec_testing.h"
 #include "core/codec/sparse/elements.h"
 #include "core/codec/sparse/indices/random_places.h"
@@ -65,7 +65,7 @@ TEST(KeptOf, IsTheFloorAndAtLeastOne) {
 
 TEST(Selector, TopEqualsSortingOnEveryKindOfInput) {
   const std::vector<double> shares =
-      kMemoryIsChecked ? std::vector{0.01, 0.9} : std::vector{0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 1.0};
+      kSanitized ? std::vector{0.01, 0.9} : std::vector{0.0, 0.001, 0.01, 0.1, 0.5, 0.9, 1.0};
   Selector selector;
   for (const Pattern pattern : kPatterns) {
     for (const std::size_t size : {1u, 2u, 15u, 16u, 17u, 100u, 1000u, 4099u, 70'001u}) {
