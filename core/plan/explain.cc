@@ -132,6 +132,14 @@ std::optional<PlanOption> option_of(const PlanInputs& inputs, const PlanPredicto
       .cost = predictor.cost(*codec, choice.collective, choice.ratio, choice.bucket_values)};
 }
 
+Status not_among_choices(const PlanChoice& choice) {
+  return Status(StatusCode::mismatch,
+                {.what = "the decision's stored inputs",
+                 .expected = fmt::format("{} by {} among their choices", choice.codec,
+                                         wire::EnumNameCollective(choice.collective)),
+                 .got = "inputs for other choices"});
+}
+
 // The chosen one first, then the most valuable. Options without a value keep their order.
 void sort_candidates(std::vector<BelievedChoice>& candidates) {
   std::ranges::stable_sort(candidates, [](const BelievedChoice& one, const BelievedChoice& other) {
@@ -192,7 +200,7 @@ std::string text_of(const BelievedLink& link) {
   return fmt::format("{} {} ({})", name_of(link.rank), name_of(link.kind), link.agent);
 }
 
-Result<PlanExplanation> explain(const PlanInputs& inputs, const PlanChoice& chosen) {
+Result<PlanExplanation> explain(const PlanInputs& inputs, const PlanChoice& chosen, bool others) {
   TRIBUTARY_TRY(check(inputs));
   if (inputs.worlds.empty()) {
     return Status(StatusCode::unsupported,
@@ -209,21 +217,17 @@ Result<PlanExplanation> explain(const PlanInputs& inputs, const PlanChoice& chos
                                  })};
   explain_factors(inputs, predictor, explanation);
   std::vector<BelievedChoice>& candidates = explanation.candidates;
-  for (WeighedOption& weighed : weighed_options(inputs, predictor)) {
-    candidates.push_back(believed(inputs, predictor, std::move(weighed)));
+  if (others) {
+    for (WeighedOption& weighed : weighed_options(inputs, predictor)) {
+      candidates.push_back(believed(inputs, predictor, std::move(weighed)));
+    }
   }
   const auto found = find_candidate(inputs, candidates, chosen);
   if (found != candidates.end()) {
     found->chosen = true;
   } else {
     std::optional<PlanOption> option = option_of(inputs, predictor, chosen);
-    if (!option) {
-      return Status(StatusCode::mismatch,
-                    {.what = "the decision's stored inputs",
-                     .expected = fmt::format("{} by {} among their choices", chosen.codec,
-                                             wire::EnumNameCollective(chosen.collective)),
-                     .got = "inputs for other choices"});
-    }
+    if (!option) return not_among_choices(chosen);
     candidates.push_back(
         believed(inputs, predictor, {.option = *std::move(option), .value = std::nullopt}));
     candidates.back().chosen = true;

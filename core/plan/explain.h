@@ -75,8 +75,10 @@ struct PlanExplanation {
 
 // Explains the decision for `chosen`. Of `chosen`, the bucket size may be roughly known: only the
 // number of buckets counts. Fails with unsupported if the inputs contain no worlds, with mismatch
-// if they do not contain the chosen codec, and with the error of check(inputs).
-Result<PlanExplanation> explain(const PlanInputs& inputs, const PlanChoice& chosen);
+// if they do not contain the chosen codec, and with the error of check(inputs). Without `others`
+// the chosen one is the only candidate, its value is empty, and nothing is searched.
+Result<PlanExplanation> explain(const PlanInputs& inputs, const PlanChoice& chosen,
+                                bool others = true);
 
 // Returns at most three links for each kind, the slowest, the middle and the fastest one by their
 // medians, if there are more than `links_max` of it.

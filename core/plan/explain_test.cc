@@ -140,6 +140,16 @@ TEST(Explain, AChoiceOutsideTheCandidatesIsExplainedToo) {
   EXPECT_FALSE(explanation->candidates.front().value);
 }
 
+// The bands do not depend on the other candidates.
+TEST(Explain, TheChosenOneAlone) {
+  const PlanInputs inputs = with_worlds(8);
+  const Result<PlanExplanation> alone = explain(inputs, chosen_for(inputs), false);
+  ASSERT_TRUE(alone.ok()) << alone.status().text();
+  ASSERT_EQ(alone->candidates.size(), 1u);
+  EXPECT_TRUE(alone->candidates[0].chosen);
+  EXPECT_EQ(alone->candidates[0].round_s.median, explained(inputs).candidates[0].round_s.median);
+}
+
 TEST(Explain, ErrorsNameWhatIsMissing) {
   PlanInputs inputs = with_worlds(8);
   const Result<PlanExplanation> other = explain(inputs, {.codec = "zip", .bucket_values = 1});
