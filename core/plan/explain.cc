@@ -200,7 +200,7 @@ std::string text_of(const BelievedLink& link) {
   return fmt::format("{} {} ({})", name_of(link.rank), name_of(link.kind), link.agent);
 }
 
-Result<PlanExplanation> explain(const PlanInputs& inputs, const PlanChoice& chosen, bool others) {
+Result<PlanExplanation> explain(const PlanInputs& inputs, const PlanChoice& chosen) {
   TRIBUTARY_TRY(check(inputs));
   if (inputs.worlds.empty()) {
     return Status(StatusCode::unsupported,
@@ -217,10 +217,8 @@ Result<PlanExplanation> explain(const PlanInputs& inputs, const PlanChoice& chos
                                  })};
   explain_factors(inputs, predictor, explanation);
   std::vector<BelievedChoice>& candidates = explanation.candidates;
-  if (others) {
-    for (WeighedOption& weighed : weighed_options(inputs, predictor)) {
-      candidates.push_back(believed(inputs, predictor, std::move(weighed)));
-    }
+  for (WeighedOption& weighed : weighed_options(inputs, predictor)) {
+    candidates.push_back(believed(inputs, predictor, std::move(weighed)));
   }
   const auto found = find_candidate(inputs, candidates, chosen);
   if (found != candidates.end()) {
@@ -259,7 +257,8 @@ std::vector<BelievedLink> grouped_links(std::vector<BelievedLink> links, std::si
   return out;
 }
 
-Result<std::optional<PlanHindsight>> hindsight(const PlanInputs& later, const PlanChoice& used) {
+Result<std::optional<PlanHindsight>> hindsight(const PlanInputs& later, const PlanChoice& used,
+                                               std::span<const BelievedChoice> candidates) {
   TRIBUTARY_TRY(check(later));
   using Judged = std::optional<PlanHindsight>;
   if (later.worlds.empty() || !saves_time(later)) return Judged();
@@ -267,9 +266,13 @@ Result<std::optional<PlanHindsight>> hindsight(const PlanInputs& later, const Pl
   const std::optional<PlanOption> option = option_of(later, predictor, used);
   if (!option) return Judged();
   PlanHindsight judged = {.used = *option, .best = *option};
-  for (const WeighedOption& weighed : weighed_options(later, predictor)) {
-    if (preferred(later.policy, weighed.option, judged.best)) judged.best = weighed.option;
+  const auto compare = [&](const PlanOption& other) {
+    if (preferred(later.policy, other, judged.best)) judged.best = other;
+  };
+  if (candidates.empty()) {
+    for (const WeighedOption& weighed : weighed_options(later, predictor)) compare(weighed.option);
   }
+  for (const BelievedChoice& candidate : candidates) compare(candidate.option);
   // The progress of a round is gain^gain_weight, so the best choice needs this many of its rounds.
   const double rounds =
       std::pow(judged.used.cost.gain / judged.best.cost.gain, later.policy.gain_weight);

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -75,10 +76,8 @@ struct PlanExplanation {
 
 // Explains the decision for `chosen`. Of `chosen`, the bucket size may be roughly known: only the
 // number of buckets counts. Fails with unsupported if the inputs contain no worlds, with mismatch
-// if they do not contain the chosen codec, and with the error of check(inputs). Without `others`
-// the chosen one is the only candidate, its value is empty, and nothing is searched.
-Result<PlanExplanation> explain(const PlanInputs& inputs, const PlanChoice& chosen,
-                                bool others = true);
+// if they do not contain the chosen codec, and with the error of check(inputs).
+Result<PlanExplanation> explain(const PlanInputs& inputs, const PlanChoice& chosen);
 
 // Returns at most three links for each kind, the slowest, the middle and the fastest one by their
 // medians, if there are more than `links_max` of it.
@@ -95,7 +94,9 @@ struct PlanHindsight {
 
 // Judges `used` by `later`. Empty if the later inputs cannot judge it: they have no worlds, the
 // choice is no longer possible, or the goal is a time budget, with which time saved is no progress.
-// Fails with the error of check(later).
-Result<std::optional<PlanHindsight>> hindsight(const PlanInputs& later, const PlanChoice& used);
+// `candidates` are those of the later decision, if it has been explained; otherwise they are
+// searched. Fails with the error of check(later).
+Result<std::optional<PlanHindsight>> hindsight(const PlanInputs& later, const PlanChoice& used,
+                                               std::span<const BelievedChoice> candidates = {});
 
 }  // namespace tributary

@@ -26,12 +26,11 @@ Status fill_belief(const RoundDetail& detail, const PlanAlternative& chosen,
   const std::string_view text(reinterpret_cast<const char*>(detail.inputs.data()),
                               detail.inputs.size());
   TRIBUTARY_ASSIGN(const PlanInputs inputs, parse_plan_inputs(text));
-  TRIBUTARY_ASSIGN(PlanExplanation explanation,
-                   explain(inputs, choice_of(chosen, detail, inputs), false));
+  TRIBUTARY_ASSIGN(PlanExplanation explanation, explain(inputs, choice_of(chosen, detail, inputs)));
   belief.links = grouped_links(std::move(explanation.links), kBeliefLinksMax);
   belief.expected_s = explanation.candidates.front().round_s;
   if (!inputs.before) return {};
-  TRIBUTARY_ASSIGN(belief.before, hindsight(inputs, inputs.before->choice));
+  TRIBUTARY_ASSIGN(belief.before, hindsight(inputs, inputs.before->choice, explanation.candidates));
   return {};
 }
 

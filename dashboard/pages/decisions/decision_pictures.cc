@@ -1,5 +1,6 @@
 #include "dashboard/pages/decisions/decision_pictures.h"
 
+#include <QTabWidget>
 #include <algorithm>
 
 #include "dashboard/pages/plan/decision_view.h"
@@ -34,7 +35,7 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
   alpha_ = new PlotView({.title = "Slowest links: latency (α)", .y = {"Latency", Unit::seconds}},
                         &group);
   belief_ = new PlotView(
-      {.title = "Believed rates (90 % band)", .y = {"Rate", Unit::bits_per_second}}, &group);
+      {.title = "Believed links: 90 % bands", .y = {"Rate", Unit::bits_per_second}}, &group);
   seconds_ = new PlotView(
       {.title = "Round time", .y = {"Round", Unit::seconds}, .y_from_zero = true}, &group);
   // The two frequency charts have x axes of their own and therefore groups of their own.
@@ -49,12 +50,18 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
   names_ = new PlotView(
       {.title = "Codecs and collectives", .x = {"Rounds", Unit::share}, .spans_in_legend = false},
       &name_group_);
+  // Four charts one above the other would be too low, so two share a place.
+  auto* const tabs = new QTabWidget;
+  tabs->addTab(belief_, "Believed rates");
+  tabs->addTab(alpha_, "Measured latency");
+  over_rounds_->addWidget(rate_);
+  over_rounds_->addWidget(tabs);
+  over_rounds_->addWidget(seconds_);
   for (PlotView* view : {rate_, belief_, alpha_, seconds_}) {
     view->setMinimumHeight(kPictureHeightMin);
-    over_rounds_->addWidget(view);
     connect(view, &PlotView::x_clicked, this, &DecisionPictures::clicked);
   }
-  over_rounds_->setSizes({2200, 1900, 1300, 1700});
+  over_rounds_->setSizes({2300, 2200, 1600});
   for (PlotView* view : {names_, ratios_}) {
     view->setMinimumHeight(kPictureHeightMin);
     how_often_->addWidget(view);
