@@ -35,9 +35,10 @@ std::span<const Noun> all_nouns() {
       {"link", "show the measured links of agents and coordinator",
        "examples:\n"
        "  tributary link list"},
-      {"plan", "compute or repeat the planner's decisions",
+      {"plan", "compute, explain or repeat the planner's decisions",
        "examples:\n"
        "  tributary plan pareto --alpha-ms 10 --gbps 0.1 --params 25M --agents 4\n"
+       "  tributary plan explain run.db --round 40\n"
        "  tributary plan replay run.db"},
       {"run", "copy the journal of a run",
        "examples:\n"
@@ -80,6 +81,7 @@ std::vector<Command> all_commands() {
   commands.push_back(plan_fusion_command());
   commands.push_back(plan_pareto_command());
   commands.push_back(plan_replay_command());
+  commands.push_back(plan_explain_command());
   commands.push_back(run_copy_command());
   commands.push_back(sim_run_command());
   commands.push_back(sim_plan_command());

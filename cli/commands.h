@@ -35,6 +35,7 @@ Command keys_revoke_command();
 Command keys_show_command();
 Command link_list_command();
 Command plan_collective_command();
+Command plan_explain_command();
 Command plan_fusion_command();
 Command plan_pareto_command();
 Command plan_replay_command();

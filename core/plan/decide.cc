@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "core/plan/search/down_weight.h"
 #include "core/plan/trials.h"
@@ -176,11 +177,15 @@ double value_of(const std::vector<double>& option, const std::vector<double>& ot
   return (kTriedRounds * mean + kKeptRounds * better) / count;
 }
 
-// Returns the choice with the greatest value over the belief; `now` stays unless another one is
-// better by the hysteresis in all rounds.
-PlanOption best_over_worlds(const PlanInputs& inputs, const PlanPredictor& predictor,
-                            const std::optional<PlanOption>& now,
-                            const std::vector<PlanOption>& options) {
+// What a decision over the worlds compares. The first option is the one that all others are
+// compared with, and `stays` says whether it is the choice in force.
+struct Weighing {
+  std::vector<WeighedOption> options = {};
+  bool stays = false;
+};
+
+Weighing weigh(const PlanInputs& inputs, const PlanPredictor& predictor,
+               const std::optional<PlanOption>& now, const std::vector<PlanOption>& options) {
   const double gain_weight = inputs.policy.gain_weight;
   const double gain_min = inputs.policy.gain_min;
   const auto counts = [&](const PlanOption& option) { return option.cost.gain >= gain_min; };
@@ -195,16 +200,30 @@ PlanOption best_over_worlds(const PlanInputs& inputs, const PlanPredictor& predi
     }
   }
   const std::vector<double> base_paces = paces(inputs, predictor, *base);
-  const PlanOption* best = base;
-  double most = stays ? (kTriedRounds + kKeptRounds) * std::log1p(inputs.policy.hysteresis) : 0;
+  Weighing weighing = {.options = {{.option = *base}}, .stays = stays};
   for (const PlanOption& option : options) {
     if (!eligible(option) || option.choice == base->choice) continue;
-    const double value = value_of(paces(inputs, predictor, option), base_paces);
-    if (value <= most) continue;
-    most = value;
-    best = &option;
+    weighing.options.push_back(
+        {.option = option, .value = value_of(paces(inputs, predictor, option), base_paces)});
   }
-  return *best;
+  return weighing;
+}
+
+// Returns the choice with the greatest value over the belief; `now` stays unless another one is
+// better by the hysteresis in all rounds.
+PlanOption best_over_worlds(const PlanInputs& inputs, const PlanPredictor& predictor,
+                            const std::optional<PlanOption>& now,
+                            const std::vector<PlanOption>& options) {
+  const Weighing weighing = weigh(inputs, predictor, now, options);
+  const WeighedOption* best = &weighing.options.front();
+  double most =
+      weighing.stays ? (kTriedRounds + kKeptRounds) * std::log1p(inputs.policy.hysteresis) : 0;
+  for (const WeighedOption& weighed : weighing.options) {
+    if (!weighed.value || *weighed.value <= most) continue;
+    most = *weighed.value;
+    best = &weighed;
+  }
+  return best->option;
 }
 
 // If no choice is small enough for the daily byte budget, a pause between rounds keeps it.
@@ -433,12 +452,17 @@ wire::Trigger trigger_of(const PlanInputs& inputs, const PlanPredictor& predicto
   return switched ? wire::Trigger::link_changed : wire::Trigger::unchanged;
 }
 
+// Whether choices are weighed over the worlds of a belief, and not by their means alone.
+bool weighs_worlds(const PlanInputs& inputs) {
+  return inputs.policy.goal == wire::PlanGoal::adaptive && !inputs.worlds.empty();
+}
+
 // The choice for the next rounds. With a belief, a choice is left after a round at the earliest,
 // without one after dwell_rounds, except if it is impossible or agents have come or left.
 PlanOption choose(const PlanInputs& inputs, const PlanPredictor& predictor,
                   const std::optional<PlanOption>& now, const PlanSearchOptions& options,
                   const Better& better) {
-  const bool weighs = inputs.policy.goal == wire::PlanGoal::adaptive && !inputs.worlds.empty();
+  const bool weighs = weighs_worlds(inputs);
   const std::uint64_t dwell =
       weighs ? std::min(inputs.policy.dwell_rounds, 1u) : inputs.policy.dwell_rounds;
   const bool recent =
@@ -487,6 +511,29 @@ Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& o
   decision.trials = std::move(trials.specs);
   decision.trial_s = trials.seconds;
   return decision;
+}
+
+std::vector<WeighedOption> weighed_options(const PlanInputs& inputs, const PlanPredictor& predictor,
+                                           const PlanSearchOptions& options) {
+  const std::optional<PlanOption> now = standing(inputs, predictor);
+  if (weighs_worlds(inputs)) {
+    return weigh(inputs, predictor, now, shortlist(inputs, predictor, options)).options;
+  }
+  std::vector<PlanOption> all = pareto_set(inputs, predictor, options);
+  if (now && std::ranges::find(all, now->choice, &PlanOption::choice) == all.end()) {
+    all.push_back(*now);
+  }
+  const Better better(inputs.policy);
+  std::ranges::stable_sort(all, better);
+  std::vector<WeighedOption> weighed;
+  for (PlanOption& option : all) {
+    weighed.push_back({.option = std::move(option), .value = std::nullopt});
+  }
+  return weighed;
+}
+
+bool preferred(const PlanPolicy& policy, const PlanOption& one, const PlanOption& other) {
+  return Better(policy)(one, other);
 }
 
 PlanBefore in_force(const PlanDecision& decision, const PlanInputs& inputs,

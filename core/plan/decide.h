@@ -6,6 +6,7 @@
 // with it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,24 @@ struct PlanDecision {
 // Returns the error of check(inputs) if an input is invalid. A search runs on the caller's thread;
 // with the trigger `unchanged` no search runs.
 Result<PlanDecision> decide(const PlanInputs& inputs, const PlanSearchOptions& options = {});
+
+// An option that a decision compares.
+struct WeighedOption {
+  PlanOption option = {};
+  // Its value over the worlds of the belief: above 0 if it is worth more than the choice in force,
+  // or before the first plan more than the best choice on average. Empty if a budget or missing
+  // worlds make decide() compare options by their means alone.
+  std::optional<double> value = 0;
+};
+
+// Returns the options that decide() compares for these inputs, the choice in force among them if it
+// is possible. Never empty. `inputs` must have passed check(), and `predictor` must belong to them.
+std::vector<WeighedOption> weighed_options(const PlanInputs& inputs, const PlanPredictor& predictor,
+                                           const PlanSearchOptions& options = {});
+
+// Whether `one` is better than `other` by the means over the belief: first by the budget, then by
+// the least gain, then by the progress per second.
+bool preferred(const PlanPolicy& policy, const PlanOption& one, const PlanOption& other);
 
 // Returns the baseline for later inputs if `decision` takes effect now. A decision that only
 // explores keeps the baseline of the choice in force.

@@ -60,7 +60,8 @@ struct PlanOptions {
   std::vector<double> ratios = {};  // one per member
   std::uint32_t members = 3;
   std::uint32_t buckets = 2;
-  bool decided = false;  // with the alternatives of the decision
+  bool decided = false;                      // with the alternatives of the decision
+  std::string inputs = "{\"values\":1000}";  // of the planner, if decided
 };
 
 inline std::unique_ptr<wire::ExchangeT> exchange(const std::string& codec, double ratio) {
@@ -97,8 +98,7 @@ inline std::unique_ptr<wire::ReasonT> reason(const PlanOptions& options) {
     out->alternatives.push_back(std::move(one));
   }
   if (!options.decided) return out;
-  const std::string inputs = "{\"values\":1000}";
-  out->inputs.assign(inputs.begin(), inputs.end());
+  out->inputs.assign(options.inputs.begin(), options.inputs.end());
   auto observation = std::make_unique<wire::ObservationT>();
   observation->measure = std::make_unique<wire::MeasureT>();
   observation->measure->name = "alpha";

@@ -89,6 +89,7 @@ void RunSession::take_portion() {
   note_trouble(portion->trouble);
   if (!portion->answer) return;
   if (portion->answer->detail) {
+    if (portion->answer->belief) emit belief_read(portion->answer->belief);
     emit round_read(portion->answer->detail);
   } else {
     emit round_not_read(portion->answer->round,

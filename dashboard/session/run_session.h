@@ -17,6 +17,7 @@
 #include "core/base/status.h"
 #include "core/run/round_detail.h"
 #include "core/run/view/run_view.h"
+#include "dashboard/session/decision_belief.h"
 #include "dashboard/session/operator_channel.h"
 #include "dashboard/session/run_origin.h"
 
@@ -68,6 +69,8 @@ class RunSession : public QObject {
   void trouble_changed();  // a problem appeared, changed or ended
   // Details of a round requested by ask_round(); every page receives them.
   void round_read(std::shared_ptr<const RoundDetail> detail);
+  // Comes before round_read, if the round has a decision.
+  void belief_read(std::shared_ptr<const DecisionBelief> belief);
   void round_not_read(std::uint64_t round, const QString& why);
   void operator_answered(const tributary::dashboard::OperatorAnswer& answer);
 

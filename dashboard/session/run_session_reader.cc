@@ -79,6 +79,8 @@ RunPortion RunSessionReader::read() {
   answer.round = question->round;
   if (detail.ok()) {
     answer.detail = std::make_shared<const RoundDetail>(std::move(*detail));
+    // Here, because a belief about many agents takes too long for the thread that draws.
+    answer.belief = belief_of(*answer.detail);
   } else {
     answer.why_not = detail.status();
   }

@@ -20,6 +20,7 @@
 #include "core/run/round_detail.h"
 #include "core/run/run_changes.h"
 #include "core/run/run_source.h"
+#include "dashboard/session/decision_belief.h"
 #include "dashboard/session/run_session.h"
 
 namespace tributary::dashboard {
@@ -28,6 +29,7 @@ namespace tributary::dashboard {
 struct RoundAnswer {
   std::uint64_t round = 0;
   std::shared_ptr<const RoundDetail> detail = {};
+  std::shared_ptr<const DecisionBelief> belief = {};  // null: the round has no decision
   Status why_not = {};
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
@@ -96,6 +97,33 @@ void expect_made_again(const wire::PlanT& plan) {
   EXPECT_EQ(decision->reason.substr(0, wire::kTextBytesMax), plan.reason->sentence);
 }
 
+// Explains the decision in force in this round with the program.
+nlohmann::json explained(const Federation& federation, std::uint64_t round) {
+  const std::string out = federation.path("explained.json");
+  Process program({TRIBUTARY_CLI, "plan", "explain", federation.coordinator_journal(), "--round",
+                   std::to_string(round), "--json"},
+                  out);
+  EXPECT_EQ(program.wait(), 0);
+  std::ifstream file(out);
+  return nlohmann::json::parse(file, nullptr, false).value("data", nlohmann::json());
+}
+
+void expect_explained(const nlohmann::json& explained, const PlanOfRound& decided) {
+  ASSERT_TRUE(explained.is_object());
+  EXPECT_EQ(explained.at("decided_in"), decided.round);
+  EXPECT_EQ(explained.at("links").size(), 8u) << "of three agents, their peers, the coordinator";
+  for (const auto& link : explained.at("links")) {
+    const auto& rate = link.at("bits_per_s");
+    if (rate.at("median").is_null()) continue;  // unlimited
+    EXPECT_LE(rate.at("low"), rate.at("median"));
+    EXPECT_LE(rate.at("median"), rate.at("high"));
+  }
+  const auto& chosen = explained.at("candidates").at(0);
+  EXPECT_EQ(chosen.at("codec"), decided.plan.reason->alternatives[0]->codec);
+  EXPECT_EQ(chosen.at("chosen"), true);
+  EXPECT_GE(explained.at("measured_s").size(), 1u);
+}
+
 TEST(Planner, PlansRoundsAndAReplayRepeatsItsDecisions) {
   Federation federation(planned("adaptive"));
   ASSERT_NO_FATAL_FAILURE(run_until_plan_used(federation));
@@ -108,6 +136,7 @@ TEST(Planner, PlansRoundsAndAReplayRepeatsItsDecisions) {
     if (one.plan.reason->inputs.empty()) continue;
     ++decided;
     expect_made_again(one.plan);
+    if (decided == 1) expect_explained(explained(federation, one.round), one);
   }
   EXPECT_GE(decided, 1u);
   EXPECT_GE(codecs.size(), 2u);  // float32 and the planner's choice

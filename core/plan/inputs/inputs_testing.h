@@ -39,6 +39,27 @@ inline GainPoints heavy_tailed() {
           .gains = {0.12, 0.2, 0.34, 0.5, 0.72, 0.9}};
 }
 
+// A belief in which uplinks have 1, 2, ... `worlds` times the rate of the slowest world. `inputs`
+// must have no worlds, and its links must be alike.
+inline void believe_uplinks(PlanInputs& inputs, double slowest_mbit, std::size_t worlds) {
+  const PlanAgent& agent = inputs.agents.front();
+  PlanWorld world = {
+      .links = {},
+      .peers = {.alpha_s = inputs.peer_alpha_s, .beta_s_per_byte = inputs.peer_beta_s_per_byte},
+      .hub_s_per_byte = inputs.hub_beta_s_per_byte,
+      .overhead_s = 0.001};
+  world.cpu.assign(inputs.codecs.size(), 1);
+  world.size = world.cpu;
+  world.times.assign(inputs.codecs.size() * kCollectives.size(), 1);
+  for (std::size_t i = 1; i <= worlds; ++i) {
+    const double up = beta_of_mbit(slowest_mbit * static_cast<double>(i));
+    world.links.assign(inputs.agents.size(), {.alpha_s = agent.alpha_s,
+                                              .rate = {.up = up, .down = agent.beta_s_per_byte}});
+    world.summarize();
+    inputs.worlds.push_back(world);
+  }
+}
+
 // `agents` equal agents that also reach one another at the same rate and latency.
 inline PlanInputs federation(double mbit, double alpha_ms, std::size_t agents = 4,
                              std::uint64_t values = 1u << 20) {

@@ -1,5 +1,6 @@
 #include "dashboard/pages/decisions/decision_pictures.h"
 
+#include <QTabWidget>
 #include <algorithm>
 
 #include "dashboard/pages/plan/decision_view.h"
@@ -13,6 +14,9 @@ const char* const kWidestLabel = "00.0 Mbit/s Rate";
 const char* const kNoLinkMeasured =
     "No link between the coordinator and an agent has been measured yet. Rounds measure the "
     "links.";
+
+const char* const kNoBelief =
+    "No decision with a belief has been read. A planner stores one with each decision.";
 
 // Links differ by powers of ten, so the axis is logarithmic if there is anything to show.
 void show_links(PlotView& view, std::vector<PlotCurve> curves) {
@@ -30,6 +34,8 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
                        &group);
   alpha_ = new PlotView({.title = "Slowest links: latency (α)", .y = {"Latency", Unit::seconds}},
                         &group);
+  belief_ = new PlotView(
+      {.title = "Believed links: 90 % bands", .y = {"Rate", Unit::bits_per_second}}, &group);
   seconds_ = new PlotView(
       {.title = "Round time", .y = {"Round", Unit::seconds}, .y_from_zero = true}, &group);
   // The two frequency charts have x axes of their own and therefore groups of their own.
@@ -44,12 +50,18 @@ DecisionPictures::DecisionPictures(PlotGroup& group, QObject* parent)
   names_ = new PlotView(
       {.title = "Codecs and collectives", .x = {"Rounds", Unit::share}, .spans_in_legend = false},
       &name_group_);
-  for (PlotView* view : {rate_, alpha_, seconds_}) {
+  // Four charts one above the other would be too low, so two share a place.
+  auto* const tabs = new QTabWidget;
+  tabs->addTab(belief_, "Believed rates");
+  tabs->addTab(alpha_, "Measured latency");
+  over_rounds_->addWidget(rate_);
+  over_rounds_->addWidget(tabs);
+  over_rounds_->addWidget(seconds_);
+  for (PlotView* view : {rate_, belief_, alpha_, seconds_}) {
     view->setMinimumHeight(kPictureHeightMin);
-    over_rounds_->addWidget(view);
     connect(view, &PlotView::x_clicked, this, &DecisionPictures::clicked);
   }
-  over_rounds_->setSizes({2500, 1700, 1800});
+  over_rounds_->setSizes({2300, 2200, 1600});
   for (PlotView* view : {names_, ratios_}) {
     view->setMinimumHeight(kPictureHeightMin);
     how_often_->addWidget(view);
@@ -65,10 +77,11 @@ DecisionPictures::~DecisionPictures() {
 
 void DecisionPictures::clear(const QString& why) {
   links_.clear();
+  beliefs_.clear();
   bands_.clear();
   mark_.reset();
   table_ = nullptr;
-  for (PlotView* view : {rate_, alpha_, seconds_, ratios_, names_}) {
+  for (PlotView* view : {rate_, belief_, alpha_, seconds_, ratios_, names_}) {
     view->set_empty_text(why);
     view->set_bands({});
     view->set_curves({});
@@ -84,10 +97,11 @@ void DecisionPictures::show(const RunView& view, std::uint64_t job,
   const bool other_curves = &table != table_ || over_time != over_time_;
   if (&table != table_) links_.clear();
   const bool other_links = links_.update(view, job);
+  const bool other_beliefs = beliefs_.update(table, over_time);
   table_ = &table;
   over_time_ = over_time;
   // Curves are set only if they changed; new samples of the same series appear without it.
-  if (other_curves || other_links) show_curves(table, x_axis);
+  if (other_curves || other_links || other_beliefs) show_curves(table, x_axis);
   bands_ = choice_bands(table, choices, over_time);
   show_bands();
   show_shares(table, choices);
@@ -96,16 +110,20 @@ void DecisionPictures::show(const RunView& view, std::uint64_t job,
 void DecisionPictures::show_curves(const RoundTable& table, const AxisText& x_axis) {
   show_links(*rate_, links_.rate(over_time_));
   show_links(*alpha_, links_.alpha(over_time_));
+  show_links(*belief_, beliefs_.rates());
   const auto of = [&](const TwoCurves& both) {
     return over_time_ ? both.over_time : both.over_rounds;
   };
-  seconds_->set_curves(
-      {{.key = "measured", .name = "measured", .series = of(table.curves.seconds)},
-       {.key = "predicted", .name = "predicted", .series = of(table.curves.predicted)}});
-  for (PlotView* view : {rate_, alpha_, seconds_}) {
-    view->set_x_axis(x_axis);
-    view->set_empty_text(view == seconds_ ? "No round has been committed yet." : kNoLinkMeasured);
-  }
+  seconds_->set_curves({{.key = "measured", .name = "measured", .series = of(table.curves.seconds)},
+                        {.key = "predicted",
+                         .name = "predicted",
+                         .series = of(table.curves.predicted),
+                         .low = beliefs_.expected_low(),
+                         .high = beliefs_.expected_high()}});
+  for (PlotView* view : {rate_, alpha_}) view->set_empty_text(kNoLinkMeasured);
+  belief_->set_empty_text(kNoBelief);
+  seconds_->set_empty_text("No round has been committed yet.");
+  for (PlotView* view : {rate_, belief_, alpha_, seconds_}) view->set_x_axis(x_axis);
 }
 
 void DecisionPictures::show_bands() {
@@ -116,6 +134,7 @@ void DecisionPictures::show_bands() {
   above.push_back(beside);
   rate_->set_bands(std::move(above));
   alpha_->set_bands({beside});
+  belief_->set_bands({beside});
   std::vector<Band> behind = {beside};
   if (mark_) behind.push_back(*mark_);
   seconds_->set_bands(std::move(behind));

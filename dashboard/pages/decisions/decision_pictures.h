@@ -1,5 +1,6 @@
-// The charts of the decisions page: the planner's choices above the measured links, the time of the
-// rounds, and how often each choice was made. GUI thread only.
+// The charts of the decisions page: the planner's choices above the measured links, what it
+// believed of the links, the time of the rounds, and how often each choice was made. GUI thread
+// only.
 //
 // It owns the charts until the page takes them over. show() may keep pointers into the view's
 // tables; clear() must be called before the view is destroyed.
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "core/run/view/run_view.h"
+#include "dashboard/pages/decisions/belief_curves.h"
 #include "dashboard/pages/decisions/slow_link_curves.h"
 #include "dashboard/pages/plan/choices.h"
 #include "dashboard/plot/plot_view.h"
@@ -36,12 +38,15 @@ class DecisionPictures : public QObject {
   // The job must have at least one round.
   void show(const RunView& view, std::uint64_t job, const std::vector<Choice>& choices,
             const AxisText& x_axis);
+  // The beliefs that the next show() draws.
+  BeliefCurves& beliefs() { return beliefs_; }
   // Marks the row's round by a background of its own, or removes the mark.
   void mark(const RoundTable& table, std::optional<std::size_t> row);
 
   // Access for tests.
   PlotView& rate() { return *rate_; }
   PlotView& alpha() { return *alpha_; }
+  PlotView& belief() { return *belief_; }
   PlotView& seconds() { return *seconds_; }
   PlotView& ratios() { return *ratios_; }
   PlotView& names() { return *names_; }
@@ -62,10 +67,12 @@ class DecisionPictures : public QObject {
   QPointer<QSplitter> how_often_;
   PlotView* rate_ = nullptr;
   PlotView* alpha_ = nullptr;
+  PlotView* belief_ = nullptr;
   PlotView* seconds_ = nullptr;
   PlotView* ratios_ = nullptr;
   PlotView* names_ = nullptr;
   SlowLinkCurves links_;
+  BeliefCurves beliefs_;
   std::vector<Band> bands_;
   std::optional<Band> mark_;
   const RoundTable* table_ = nullptr;

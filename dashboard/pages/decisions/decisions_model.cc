@@ -1,6 +1,7 @@
 #include "dashboard/pages/decisions/decisions_model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace tributary::dashboard {
@@ -11,6 +12,7 @@ enum DecisionColumn : int {
   kDecisionFrom,
   kDecisionTo,
   kDecisionTrigger,
+  kDecisionRegret,
   kDecisionSentence,
 };
 
@@ -20,6 +22,8 @@ std::vector<TableColumn> decision_columns() {
       {"from", "From", CellKind::text, Unit::one, "", false},
       {"to", "To", CellKind::text, Unit::one, "", true},
       {"because", "Because", CellKind::text, Unit::one, "Event that triggered the decision", true},
+      {"regret", "Regret", CellKind::number, Unit::seconds,
+       "Time lost per round by this choice, by the belief of the next decision", true},
       {"reason", "Reason", CellKind::text, Unit::one, "Reason stated in the plan", true},
   };
 }
@@ -74,12 +78,14 @@ bool DecisionsModel::same_item(const Decision& a, const Decision& b) const {
 
 bool DecisionsModel::same_values(const Decision& a, const Decision& b) const {
   return a.from == b.from && a.to == b.to && a.trigger == b.trigger && a.sentence == b.sentence &&
-         a.switched == b.switched;
+         a.switched == b.switched &&
+         (a.regret_s == b.regret_s || (std::isnan(a.regret_s) && std::isnan(b.regret_s)));
 }
 
 double DecisionsModel::number(int row, int column) const {
-  return column == kDecisionRound ? static_cast<double>(row_at(row).round)
-                                  : std::numeric_limits<double>::quiet_NaN();
+  if (column == kDecisionRound) return static_cast<double>(row_at(row).round);
+  return column == kDecisionRegret ? row_at(row).regret_s
+                                   : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::string_view DecisionsModel::words(int row, int column) const {

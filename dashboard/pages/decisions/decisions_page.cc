@@ -14,7 +14,9 @@ namespace tributary::dashboard {
 namespace {
 
 // Older decisions are not listed in the table. The bands still show them.
-constexpr std::size_t kDecisionsMax = 500;
+constexpr std::size_t kDecisionsMax = BeliefCurves::kBeliefsMax;
+// New beliefs that are drawn at once while more plans are read.
+constexpr std::size_t kBeliefsAtOnce = 32;
 
 }  // namespace
 
@@ -74,6 +76,7 @@ void DecisionsPage::lay_out() {
 void DecisionsPage::take_run() {
   forget();
   if (run()) {
+    connect(run(), &RunSession::belief_read, this, &DecisionsPage::take_belief);
     connect(run(), &RunSession::round_read, this, &DecisionsPage::take);
     connect(run(), &RunSession::round_not_read, this, &DecisionsPage::take_failure);
   }
@@ -86,6 +89,7 @@ void DecisionsPage::forget() {
   choices_.clear();
   chosen_.reset();
   asked_.reset();
+  beliefs_new_ = 0;
   unreadable_.clear();
   detail_ = nullptr;
   decisions_.clear();
@@ -148,7 +152,12 @@ void DecisionsPage::refresh() {
 }
 
 void DecisionsPage::list_decisions(const RoundTable& table) {
-  decisions_.update(decisions_of(table, choices_, kDecisionsMax));
+  std::vector<Decision> decisions = decisions_of(table, choices_, kDecisionsMax);
+  for (Decision& decision : decisions) {
+    const DecisionBelief* const judge = pictures_->beliefs().judge_of(decision.round);
+    if (judge) decision.regret_s = judge->before->regret_s;
+  }
+  decisions_.update(std::move(decisions));
 }
 
 // The user's choice, or else the newest decision. A run without decisions shows its newest round.
@@ -193,6 +202,9 @@ void DecisionsPage::show_chosen() {
   } else {
     decision_->show_facts(facts);
   }
+  const BeliefCurves& beliefs = pictures_->beliefs();
+  decision_->show_belief(
+      belief_text(beliefs.of(facts.decided_in), beliefs.judge_of(facts.decided_in)));
 }
 
 // Requests the plan of the shown round first, then the reasons for the table. Only one request is
@@ -228,6 +240,24 @@ void DecisionsPage::take(const std::shared_ptr<const RoundDetail>& detail) {
     show_chosen();
   }
   ask_next();
+  draw_beliefs();
+}
+
+// Comes before the details of the same round.
+void DecisionsPage::take_belief(const std::shared_ptr<const DecisionBelief>& belief) {
+  if (belief->job != job_) return;
+  pictures_->beliefs().add(belief);
+  ++beliefs_new_;
+}
+
+void DecisionsPage::draw_beliefs() {
+  const RoundTable* const table = rounds();
+  if (!table || beliefs_new_ == 0 || (asked_ && beliefs_new_ < kBeliefsAtOnce)) return;
+  beliefs_new_ = 0;
+  pictures_->show(run()->view(), job_, choices_, context().x_axis());
+  list_decisions(*table);
+  show_chosen();
+  context().group().touch();
 }
 
 void DecisionsPage::take_failure(std::uint64_t round, const QString& why) {
@@ -237,6 +267,7 @@ void DecisionsPage::take_failure(std::uint64_t round, const QString& why) {
   decisions_.set_sentence(round, "(" + why.toStdString() + ")");
   show_chosen();
   ask_next();
+  draw_beliefs();
 }
 
 bool DecisionsPage::settled() const {

@@ -60,6 +60,9 @@ class DecisionsPage : public RunPage {
   void ask_next();
   // Receives the details of a round, possibly requested by another page.
   void take(const std::shared_ptr<const RoundDetail>& detail);
+  void take_belief(const std::shared_ptr<const DecisionBelief>& belief);
+  // Draws new beliefs when all plans have been read, or many of them.
+  void draw_beliefs();
   void take_failure(std::uint64_t round, const QString& why);
 
   DecisionPictures* pictures_ = nullptr;
@@ -77,6 +80,7 @@ class DecisionsPage : public RunPage {
   std::optional<std::uint64_t> chosen_;
   std::optional<std::uint64_t> asked_;           // requested, without an answer yet
   std::shared_ptr<const RoundDetail> detail_;    // the plan in which the round shown was decided
+  std::size_t beliefs_new_ = 0;                  // not drawn yet
   std::map<std::uint64_t, QString> unreadable_;  // rounds without a readable plan, with the reason
 };
 

@@ -5,6 +5,8 @@
 #include <QPushButton>
 #include <QSignalSpy>
 
+#include "core/plan/inputs/inputs_testing.h"
+#include "core/plan/inputs_text.h"
 #include "dashboard/pages/common/run_page_testing.h"
 #include "dashboard/pages/decisions/decision_pictures.h"
 #include "dashboard/pages/plan/decision_view.h"
@@ -25,6 +27,24 @@ PlanOptions decided(const std::string& codec, double ratio, const std::string& s
           .trigger = wire::Trigger::link_changed,
           .sentence = sentence,
           .decided = true};
+}
+
+// A decision from a belief in uplinks of 1 to 8 Mbit/s.
+PlanOptions believed(const std::string& codec, const std::string& before = {},
+                     std::size_t agents = 3) {
+  PlanInputs inputs = plan_testing::federation(100, 10, agents);
+  inputs.peers_reachable = false;
+  for (std::size_t i = 0; i < agents; ++i) {
+    inputs.agents[i].name = i < 3 ? std::string(1, "abc"[i]) : std::to_string(i);
+  }
+  plan_testing::believe_uplinks(inputs, 1, 8);
+  if (!before.empty()) {
+    inputs.before = PlanBefore{
+        .choice = {.codec = before, .bucket_values = inputs.values}, .rounds = 3, .agents = agents};
+  }
+  PlanOptions options = decided(codec, 1, "because of the links");
+  options.inputs = text_of(inputs);
+  return options;
 }
 
 class DecisionsPageTest : public PageOfRunTest {
@@ -219,6 +239,60 @@ TEST_F(DecisionsPageTest, ItAndTheRoundPageBothReceiveTheirRounds) {
   EXPECT_EQ(other.detail()->round, 7u);
   EXPECT_TRUE(shows("Round 1"));
   EXPECT_EQ(page_->decision().detail()->round, 1u);
+}
+
+// Round 2 sends float32 over uplinks of a few Mbit/s, which round 5 regrets.
+TEST_F(DecisionsPageTest, ShowsWhatWasBelievedAndWhatCameOfIt) {
+  RunWriter writer(run_db());
+  writer.job();
+  writer.round(1, {.codec = "fp16"});
+  writer.round(2, believed("fp32"));
+  writer.round(3, {.codec = "fp32"});
+  writer.round(4, {.codec = "fp32"});
+  writer.round(5, believed("threelc:s=1", "fp32"));
+  writer.round(6, {.codec = "threelc:s=1"});
+  open_run();
+  page_ = std::make_unique<DecisionsPage>(context_);
+  show(*page_);
+  EXPECT_TRUE(page_->decision().belief().startsWith("Expected "));
+  EXPECT_TRUE(page_->decision().belief().endsWith("Regret: unknown until a later decision."))
+      << page_->decision().belief().toStdString();
+  PlotView& belief = page_->pictures().belief();
+  EXPECT_FALSE(belief.empty());
+  EXPECT_EQ(belief.legend().value_of("a ↑"), "5.00 Mbit/s") << "the median";
+  EXPECT_EQ(belief.legend().value_of("a ↓"), "100 Mbit/s");
+  EXPECT_EQ(cell(0, "regret"), "–") << "no later belief";
+  EXPECT_NE(cell(1, "regret"), "–");
+  page_->show_round(3);
+  settle(*page_);
+  EXPECT_TRUE(page_->decision().belief().contains("Regret by the belief of round 5: "))
+      << page_->decision().belief().toStdString();
+  context_.set_over_time(true);
+  context_.group().refresh_now();
+  EXPECT_FALSE(belief.empty());
+}
+
+TEST_F(DecisionsPageTest, ManyAgentsHaveThreeBelievedLinks) {
+  RunWriter writer(run_db());
+  writer.job();
+  writer.round(1, believed("threelc:s=1", {}, 1024));
+  writer.round(2, {.codec = "threelc:s=1"});
+  open_run();
+  page_ = std::make_unique<DecisionsPage>(context_);
+  show(*page_);
+  Legend& legend = page_->pictures().belief().legend();
+  for (const char* key : {"slowest ↑", "median ↑", "fastest ↑", "slowest ↓"}) {
+    EXPECT_FALSE(legend.rect_of(key).isEmpty()) << key;
+  }
+  EXPECT_TRUE(legend.rect_of("a ↑").isEmpty());
+}
+
+// Earlier releases stored no worlds, and a file may contain anything.
+TEST_F(DecisionsPageTest, ADecisionWithoutABeliefSaysWhy) {
+  RunWriter writer(run_db());
+  open_page(writer);
+  EXPECT_TRUE(page_->decision().belief().startsWith("The belief is unknown: "));
+  EXPECT_TRUE(page_->pictures().belief().empty());
 }
 
 // A job without planning has one decision, its policy, and no alternatives.

@@ -55,6 +55,8 @@ struct Decision {
   std::string trigger = {};
   bool switched = false;      // to a different choice
   std::string sentence = {};  // empty until the plan has been read
+  // Time lost per round, by the belief of the next decision; NaN: unknown.
+  double regret_s = std::numeric_limits<double>::quiet_NaN();
 };
 // Returns the newest `decisions_max` decisions, the oldest of them first.
 std::vector<Decision> decisions_of(const RoundTable& table, const std::vector<Choice>& choices,

@@ -43,6 +43,7 @@ DecisionView::DecisionView(ColourSlots& colours, QWidget* parent) : QWidget(pare
   bold.setBold(true);
   heading_->setFont(bold);
   times_ = wrapped_label(this, "times");
+  belief_ = wrapped_label(this, "belief");
   sentence_ = wrapped_label(this, "sentence");
   open_ = new QPushButton("Show the &round", this);
   open_->setToolTip("Open this round on its page");
@@ -73,6 +74,7 @@ DecisionView::DecisionView(ColourSlots& colours, QWidget* parent) : QWidget(pare
   layout->addLayout(top);
   layout->addWidget(sentence_);
   layout->addWidget(times_);
+  layout->addWidget(belief_);
   layout->addWidget(parts, 1);
   show_nothing({});
 }
@@ -86,6 +88,7 @@ DecisionView::~DecisionView() {
 void DecisionView::show_nothing(const QString& why) {
   heading_->setText("No decision");
   times_->clear();
+  show_belief({});
   open_->hide();
   clear_detail(why);
   picture_->set_empty_text(why);
@@ -148,8 +151,14 @@ void DecisionView::draw(std::optional<std::size_t> selected) {
                               : std::vector<PlotCurve>());
 }
 
+void DecisionView::show_belief(const QString& text) {
+  belief_->setText(text);
+  belief_->setVisible(!text.isEmpty());
+}
+
 QString DecisionView::heading() const { return heading_->text(); }
 QString DecisionView::sentence() const { return sentence_->text(); }
 QString DecisionView::times() const { return times_->text(); }
+QString DecisionView::belief() const { return belief_->text(); }
 
 }  // namespace tributary::dashboard

@@ -37,10 +37,14 @@ class DecisionView : public QWidget {
   void show_detail(const DecisionFacts& facts, std::shared_ptr<const RoundDetail> detail);
   void show_failure(const DecisionFacts& facts, const QString& why);
 
+  // Shows what was believed of the choice, below what came of it.
+  void show_belief(const QString& text);
+
   // Access for tests.
   QString heading() const;
   QString sentence() const;
   QString times() const;
+  QString belief() const;
   const RoundDetail* detail() const { return detail_.get(); }
   PlotView& picture() { return *picture_; }
   TableView& alternatives() { return *alternatives_view_; }
@@ -59,6 +63,7 @@ class DecisionView : public QWidget {
   PlotGroup group_;
   QLabel* heading_ = nullptr;
   QLabel* times_ = nullptr;
+  QLabel* belief_ = nullptr;
   QLabel* sentence_ = nullptr;
   QPushButton* open_ = nullptr;
   PlotView* picture_ = nullptr;
