@@ -16,7 +16,6 @@ namespace tributary {
 namespace {
 
 constexpr std::uint64_t kLoopJob = 1;
-constexpr std::uint64_t kFirstBucketValues = 1u << 16;
 // The coordinator's own speed with every codec. Only the ratio to the agents' speeds matters.
 constexpr double kDeclaredSpeed = 1e9;
 // The planner plans for a job that does not end soon.
@@ -143,9 +142,10 @@ class ClosedLoop {
 }  // namespace
 
 PlanChoice first_choice(const PlanScenario& scenario) {
-  return {.codec = std::string(kFirstPlannedCodec),
-          .collective = wire::Collective::star,
-          .bucket_values = std::min(kFirstBucketValues, scenario.values)};
+  const FirstChoice& first = scenario.first;
+  return {.codec = first.codec.empty() ? std::string(kFirstPlannedCodec) : first.codec,
+          .collective = first.collective,
+          .bucket_values = std::min(first.bucket_values, scenario.values)};
 }
 
 Result<LoopResult> run_closed_loop(const PlanScenario& scenario, const TrueFederation& federation,

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/files/file.h"
+#include "core/collective/collective_name.h"
 #include "core/net/shaped/trace.h"
 #include "core/sim/scenario/table_reader.h"
 
@@ -99,6 +100,17 @@ Status read_peers(Part& part, PlanScenario& scenario) {
   return read_links(part, scenario.peers.emplace());
 }
 
+Status read_first(Part& part, PlanScenario& scenario) {
+  FirstChoice& first = scenario.first;
+  std::string collective = "star";
+  TRIBUTARY_TRY(part.in.text("codec", first.codec));
+  TRIBUTARY_TRY(part.in.text("collective", collective));
+  TRIBUTARY_TRY(part.in.count("bucket_values", first.bucket_values, std::uint64_t{64},
+                              std::uint64_t{1} << 20));
+  TRIBUTARY_ASSIGN(first.collective, parse_collective(collective));
+  return part.in.refuse_others();
+}
+
 Status read_members(Part& part, PlanScenario& scenario) {
   TableReader& in = part.in;
   TRIBUTARY_TRY(in.count("slow_agents", scenario.slow_agents, 0u, scenario.agents));
@@ -136,7 +148,8 @@ Status read_everything(TableReader in, const std::string& origin, PlanScenario& 
   TRIBUTARY_TRY(in.number("cpu_slowdown", scenario.cpu_slowdown, 0.01, 100));
   TRIBUTARY_TRY(in.number("coordinator_mbit_s", scenario.coordinator_mbit_s, 0, kRateMax_mbit_s));
   TRIBUTARY_TRY(in.flag("full", scenario.full));
-  constexpr std::pair<std::string_view, Read> kParts[] = {{"uplinks", read_uplinks},
+  constexpr std::pair<std::string_view, Read> kParts[] = {{"first", read_first},
+                                                          {"uplinks", read_uplinks},
                                                           {"downlinks", read_downlinks},
                                                           {"peers", read_peers},
                                                           {"members", read_members},

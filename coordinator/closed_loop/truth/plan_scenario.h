@@ -12,6 +12,7 @@
 #include "coordinator/closed_loop/truth/link_line.h"
 #include "core/base/status.h"
 #include "core/sim/scenario/scenario.h"
+#include "schemas/frame_generated.h"
 
 namespace tributary {
 
@@ -48,6 +49,13 @@ struct HiddenSettings {
   Span overhead_ms = {2, 10};  // of every round, beside training and exchange
 };
 
+// The choice of the rounds before the first decision. Defaults are those of a job that names none.
+struct FirstChoice {
+  std::string codec = {};  // empty: the planner's first codec
+  wire::Collective collective = wire::Collective::star;
+  std::uint64_t bucket_values = 1u << 16;
+};
+
 struct PlanScenario {
   std::string name;
   std::string about;
@@ -59,6 +67,7 @@ struct PlanScenario {
   double cpu_slowdown = 1;      // CPU time of an agent relative to the coordinator's machine
   // Whether only a call with --full runs the scenario.
   bool full = false;
+  FirstChoice first;
 
   PlanLinkSettings uplinks;
   std::optional<PlanLinkSettings> downlinks = {};  // empty: as the uplinks

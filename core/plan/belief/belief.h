@@ -89,6 +89,15 @@ class Belief {
     double mean = 0;  // of the prior of its size, a logarithm
     double deviation = 1;
   };
+  // A value with its standard error, a share of it, and the use of its draws.
+  struct Reading {
+    double value = 0;
+    double error = 0;
+    std::uint32_t use = 0;
+    bool first = false;  // of this link; it may be far from the belief
+
+    bool usable() const;
+  };
   class Draws;
 
   Draws draws(std::uint32_t use) const;
@@ -96,6 +105,7 @@ class Belief {
   AgentColumns drawn_agent(Draws& draws) const;
   void drift();
   double level(std::size_t particle) const;
+  void fill_links(std::size_t particle, PlanWorld& world) const;
   void fill(std::size_t particle, PlanWorld& world) const;
   void move(std::size_t particle, const Jump& jump, double by);
   // Returns the logarithm of the particle's new weight, relative to its old one.
@@ -104,10 +114,15 @@ class Belief {
                Draws& draws);
   Jump drawn_jump(std::size_t particle, bool peers, double elapsed_s, double& log_weight,
                   Draws& draws) const;
-  // Before the first reading of a link its value may be far from the belief.
-  void see(Column& column, double value, double error, std::uint32_t use, bool first = false);
+  void see(Column& column, const Reading& reading);
+  // Moves `values` to a reading, and returns the particles that replace those of each place.
+  std::vector<std::uint32_t> explain(Column& values, const Reading& reading);
   std::vector<std::uint32_t> survivors(const std::vector<double>& weights, double place) const;
-  void resample();
+  // The agents' network in a particle: its own, or what uplinks and downlinks make of it.
+  LinkEstimate peers_of(std::size_t particle, const PlanWorld::Link& slowest) const;
+  void see_peers(Column& column, double LinkEstimate::*quantity, const Reading& reading);
+  // `peers` is whether the agents' network was part of what the weights are from.
+  void resample(bool peers);
   template <class Visit>
   void visit_columns(const Visit& visit);
 
@@ -122,6 +137,7 @@ class Belief {
   std::vector<double> weights_;  // sum 1
   bool uplinks_seen_ = false;
   bool peers_seen_ = false;
+  bool peers_weighed_ = false;  // since the last resampling
 };
 
 }  // namespace tributary

@@ -177,6 +177,29 @@ TEST(Belief, NonsenseOfOneAgentMovesNoOtherAgentsLink) {
       1);
 }
 
+// The uplinks fall after many rounds by the star. The agents' own network is still believed to be
+// fast with some probability, because no round by the star says anything about it.
+TEST(Belief, ANetworkThatNoRoundUsesStaysAsItWasMeasured) {
+  Played played(12.5, 1);
+  played.truth().peers = {.alpha_s = 0.004, .beta_s_per_byte = beta_of_mbit(8)};
+  Belief belief = played.belief();
+  played.rounds(belief, 0, wire::Collective::sharded_star, 3);
+  belief.saw_peer_latency(0.004, 0.15);
+  belief.saw_peer_rate(beta_of_mbit(7.5), 0.3);
+  played.rounds(belief, 2, wire::Collective::star, 150);
+  for (PlanWorld::Link& link : played.truth().links) {
+    link.rate.up *= 25;
+    link.rate.down *= 25;
+  }
+  played.rounds(belief, 2, wire::Collective::star, 10);
+  EXPECT_NEAR(std::log(slowest_uplink(belief) / beta_of_mbit(0.5)), 0, std::log(1.5));
+  const std::vector<PlanWorld> worlds = belief.worlds(64);
+  const auto fast = std::ranges::count_if(worlds, [](const PlanWorld& world) {
+    return world.peers.beta_s_per_byte < beta_of_mbit(3);
+  });
+  EXPECT_GT(fast, 16);
+}
+
 // Times of rounds that cannot be leave the belief as it is.
 TEST(Belief, ImpossibleTimesOfRoundsAreIgnored) {
   Played played(20, 5);

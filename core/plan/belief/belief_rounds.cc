@@ -1,0 +1,199 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/plan/belief/belief_parts.h"
+
+namespace tributary {
+namespace {
+
+// Mean times between jumps, in seconds.
+constexpr double kUplinksJump_s = 25;
+constexpr double kPeersJump_s = 40;
+constexpr double kAgentJump_s = 150;
+constexpr double kJumpProbabilityMax = 0.3;
+// Shares of particles that try a jump. Their weights make up for the difference.
+constexpr double kUplinksTry = 0.06;
+constexpr double kPeersTry = 0.05;
+constexpr double kAgentTry = 0.04;
+// A jump goes halfway back to the mean of the prior.
+constexpr double kJumpReturn = 0.5;
+constexpr double kJumpMost = 6;
+
+constexpr double kDrift = 0.015;      // of a link per round
+constexpr double kRoundError = 0.06;  // of a round's exchange, a logarithm
+
+}  // namespace
+
+using namespace belief_detail;
+
+void Belief::drift() {
+  Draws draw = draws(kUseDrift);
+  for (std::size_t p = 0; p < particles_; ++p) {
+    const double all = kDrift * draw.normal();
+    for (AgentColumns* agent : present_) {
+      agent->up[p] += all + kDrift * draw.normal();
+      agent->down[p] += all + kDrift * draw.normal();
+      agent->alpha[p] += kDrift * draw.normal();
+    }
+    peers_.rate[p] += kDrift * draw.normal();
+    peers_.alpha[p] += kDrift * draw.normal();
+  }
+}
+
+void Belief::move(std::size_t particle, const Jump& jump, double by) {
+  switch (jump.event) {
+    case Event::none:
+      return;
+    case Event::uplinks:
+      for (AgentColumns* agent : present_) {
+        agent->up[particle] += by;
+        agent->down[particle] += by;
+      }
+      return;
+    case Event::one_agent:
+      present_[jump.agent]->up[particle] += by;
+      present_[jump.agent]->down[particle] += by;
+      return;
+    case Event::peers:
+      peers_.rate[particle] += by;
+      return;
+  }
+}
+
+Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed_s,
+                                double& log_weight, Draws& draw) const {
+  const auto within = [elapsed_s](double mean_s) {
+    return std::min(1 - std::exp(-elapsed_s / mean_s), kJumpProbabilityMax);
+  };
+  const bool alone = peers_.shared[particle] > 0;
+  const double uplinks = within(kUplinksJump_s);
+  const double one = present_.size() > 1 ? within(kAgentJump_s) : 0;
+  const double of_peers = within(kPeersJump_s);
+  const double uplinks_try = kUplinksTry;
+  const double one_try = present_.size() > 1 ? kAgentTry : 0;
+  const double peers_try = peers && !alone ? kPeersTry : of_peers;
+  const double at = draw.uniform();
+  const double back = kRatePrior.mean - level(particle);
+  if (!uplinks_seen_ && !peers) {
+    return {.event = Event::uplinks, .mean = back, .deviation = kRatePrior.deviation};
+  }
+  if (!peers_seen_ && peers && !alone) {
+    return {.event = Event::peers,
+            .mean = kPeerRatePrior.mean - peers_.rate[particle],
+            .deviation = kPeerRatePrior.deviation};
+  }
+  if (at < uplinks_try) {
+    log_weight += std::log(uplinks / uplinks_try);
+    return {.event = Event::uplinks, .mean = kJumpReturn * back, .deviation = kJumpDeviation};
+  }
+  if (at < uplinks_try + one_try) {
+    log_weight += std::log(one / one_try);
+    const auto agent =
+        static_cast<std::size_t>(draw.uniform() * static_cast<double>(present_.size()));
+    return {.event = Event::one_agent,
+            .agent = std::min(agent, present_.size() - 1),
+            .deviation = kJumpDeviation};
+  }
+  if (at < uplinks_try + one_try + peers_try) {
+    log_weight += std::log(of_peers / peers_try);
+    return {.event = Event::peers,
+            .mean = kJumpReturn * (kPeerRatePrior.mean - peers_.rate[particle]),
+            .deviation = kJumpDeviation};
+  }
+  log_weight += std::log((1 - uplinks - one - of_peers) / (1 - uplinks_try - one_try - peers_try));
+  return {};
+}
+
+// A particle that tries a jump takes the one that explains the measured time. Its weight is the
+// probability of the time under the prior of the jump.
+double Belief::weigh(std::size_t particle, const PlanPredictor& predictor,
+                     const PreparedExchange& exchange, double measured_log, const Jump& jump,
+                     Draws& draw) {
+  PlanWorld world;
+  double at = 0;
+  // The difference to the measured logarithm if the jump has this size.
+  const auto error = [&](double by) {
+    move(particle, jump, by - at);
+    at = by;
+    fill(particle, world);
+    return std::log(predictor.exchange_s(exchange, world)) - measured_log;
+  };
+  if (jump.event == Event::none) return std::log(heavy_density(error(0), kRoundError));
+  double low = std::max(jump.mean - 3 * jump.deviation, -kJumpMost);
+  double high = std::min(jump.mean + 3 * jump.deviation, kJumpMost);
+  double low_error = error(low);
+  double high_error = error(high);
+  const double z = draw.normal();
+  if (!(low_error < 0 && high_error > 0)) {
+    const double by = std::clamp(jump.mean + jump.deviation * z, low, high);
+    return std::log(heavy_density(error(by), kRoundError));
+  }
+  double slope = (high_error - low_error) / (high - low);
+  for (int i = 0; i < 9 && high - low > 0.01; ++i) {
+    // A secant that never goes near an end: times are convex in the size of the jump.
+    const double secant = (low * high_error - high * low_error) / (high_error - low_error);
+    const double middle =
+        i % 2 == 0 ? (low + high) / 2
+                   : std::clamp(secant, low + 0.1 * (high - low), high - 0.1 * (high - low));
+    const double middle_error = error(middle);
+    (middle_error < 0 ? low : high) = middle;
+    (middle_error < 0 ? low_error : high_error) = middle_error;
+    slope = (high_error - low_error) / (high - low);
+  }
+  const double best = (low + high) / 2;
+  slope = std::max(slope, 0.05);
+  const double density = normal_density(best - jump.mean, jump.deviation) / slope;
+  const double by = best + std::min(kRoundError / slope, 1.0) * z;
+  move(particle, jump, by - at);
+  return std::log(density);
+}
+
+void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& exchange,
+                       double exchange_s, double elapsed_s) {
+  ++step_;
+  drift();
+  if (!usable(exchange_s) || !usable(elapsed_s)) return;
+  const bool peers = exchange.collective != wire::Collective::star;
+  const std::size_t place = times_place(exchange.codec, exchange.collective);
+  if (!factors_.pairs.contains(place)) {
+    Column& column = factors_.pairs[place];
+    Draws draw = draws(kUsePair);
+    for (std::size_t p = 0; p < particles_; ++p) column.push_back(draw.from(kPairPrior));
+  }
+  Draws draw = draws(kUseWeigh);
+  std::vector<double> logs(particles_);
+  for (std::size_t p = 0; p < particles_; ++p) {
+    double log_weight = std::log(weights_[p]);
+    const Jump jump = drawn_jump(p, peers, elapsed_s, log_weight, draw);
+    if (jump.event == Event::peers) peers_.alpha[p] += 0.7 * draw.normal();
+    if (jump.event == Event::peers && (!peers || peers_.shared[p] > 0)) {
+      // Nothing in this round depends on it.
+      const double by = jump.mean + jump.deviation * draw.normal();
+      log_weight += weigh(p, predictor, exchange, std::log(exchange_s), {}, draw);
+      move(p, jump, by);
+    } else {
+      log_weight += weigh(p, predictor, exchange, std::log(exchange_s), jump, draw);
+    }
+    logs[p] = log_weight;
+  }
+  const double most = *std::ranges::max_element(logs);
+  double sum = 0;
+  double squares = 0;
+  for (std::size_t p = 0; p < particles_; ++p) {
+    weights_[p] = std::max(std::exp(logs[p] - most), 1e-100);
+    sum += weights_[p];
+  }
+  for (double& weight : weights_) {
+    weight /= sum;
+    squares += weight * weight;
+  }
+  uplinks_seen_ |= !peers;
+  peers_seen_ |= peers;
+  peers_weighed_ |= peers;
+  if (1 / squares < static_cast<double>(particles_) / 2) {
+    resample(std::exchange(peers_weighed_, false));
+  }
+}
+
+}  // namespace tributary
