@@ -29,9 +29,7 @@ Result<bool> MachineLoop::turn(TimeNs deadline) {
     anything = true;
   }
   send_waiting();
-  TimeNs due = std::min(deadline, parts_.next_wakeup_ns());
-  if (!waiting_.empty()) due = std::min(due, now() + kTryAgainNs);
-  if (!arrivals_.empty()) due = std::min(due, next_look_);
+  TimeNs due = std::min(deadline, next_due_ns());
   if (anything) due = std::min(due, now());  // do not wait; report that something happened
   // An event that is already waiting may have arrived at any time, so its time is not measured. An
   // event that is waited for arrives now. The first receive() also consumes the wake() of events
@@ -45,6 +43,13 @@ Result<bool> MachineLoop::turn(TimeNs deadline) {
   }
   if (event) take(*event, waited_for);
   return anything || event.has_value();
+}
+
+TimeNs MachineLoop::next_due_ns() const {
+  TimeNs due = parts_.next_wakeup_ns();
+  if (!waiting_.empty()) due = std::min(due, now() + kTryAgainNs);
+  if (!arrivals_.empty()) due = std::min(due, next_look_);
+  return due;
 }
 
 void MachineLoop::feed(Event event) {

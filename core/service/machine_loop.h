@@ -60,6 +60,8 @@ class MachineLoop {
   // nothing happened, and an error if the transport failed or too many events were posted.
   Result<bool> turn(TimeNs deadline);
   void feed(Event event);
+  // Time at which turn() has something to do, unless an event comes earlier.
+  TimeNs next_due_ns() const;
 
   // Queues an event from any thread. Everything that the event refers to must live as long as
   // `owner`, which is released after the event was handled. Never blocks, because the loop's own

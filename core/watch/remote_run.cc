@@ -120,7 +120,7 @@ Status RemoteRun::Client::of_coordinator(const Status& status) const {
 Status RemoteRun::Client::open() {
   if (link_) return {};
   if (!trouble_.ok() && clock_.now() < ask_at_) return trouble_;
-  const auto opened = [&]() -> Result<std::unique_ptr<Transport>> {
+  const auto opened = [&]() -> Result<std::unique_ptr<Spoke>> {
     TRIBUTARY_ASSIGN(std::shared_ptr<LinkContext> context,
                      // One spoke needs few sockets.
                      LinkContext::open({.sockets_max = 16, .clock = &clock_}));
@@ -132,7 +132,7 @@ Status RemoteRun::Client::open() {
                        .times = remote_run_times(options_.retry_after),
                        .context = std::move(context)});
   };
-  Result<std::unique_ptr<Transport>> link = opened();
+  Result<std::unique_ptr<Spoke>> link = opened();
   if (!link.ok()) {
     fail(link.status());
     return trouble_;

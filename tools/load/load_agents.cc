@@ -19,12 +19,14 @@
 #include "core/service/metrics/note_log.h"
 #include "core/train/synthetic_trainer.h"
 #include "tools/load/light_agent.h"
+#include "tools/load/wait_set.h"
 
 namespace tributary {
 namespace {
 
-constexpr std::chrono::microseconds kPause{200};
 constexpr std::chrono::milliseconds kLookEvery{50};
+// A spoke has times of its own at which it connects again.
+constexpr TimeNs kAttemptLookEveryNs = 500 * kNsPerMs;
 constexpr std::size_t kUpdates = 4;
 
 // The time of the first arrival of each round's commit, and the model hash that it led to.
@@ -105,12 +107,19 @@ class LoadAgent {
     return agent;
   }
 
-  // Returns true if anything happened.
-  Result<bool> turn(TimeNs deadline) {
-    if (!status_.ok()) return status_;
-    return loop_->turn(deadline);
+  // Processes everything that is there.
+  Status go_on() {
+    for (bool happened = true; happened;) {
+      if (!status_.ok()) return status_;
+      TRIBUTARY_ASSIGN(happened, loop_->turn(loop_->now()));
+    }
+    return {};
   }
-  TimeNs now() const { return loop_->now(); }
+  // When go_on() has something to do again: at this time, or if one of the descriptors is readable.
+  TimeNs next_due_ns() const {
+    return std::min(loop_->next_due_ns(), loop_->now() + kAttemptLookEveryNs);
+  }
+  std::vector<int> readable_files() const { return link_->readable_files(); }
   // An agent that has the last model may still owe the coordinator an answer, so it must be idle,
   // too.
   bool finished() const {
@@ -138,7 +147,7 @@ class LoadAgent {
   const std::uint32_t number_;
   LossLog log_;
   NoteLog notes_;
-  std::unique_ptr<Transport> link_;
+  std::unique_ptr<Spoke> link_;
   std::unique_ptr<Agent> machine_;  // one of machine_ and light_ is set
   std::unique_ptr<LightAgent> light_;
   std::uint64_t version_reported_ = 0;
@@ -210,11 +219,15 @@ void LoadAgent::execute(Action& action) {
   }
 }
 
-// The agents of one thread, handled one after the other.
+// The agents of one thread. It waits for all of them at once, and handles those that have something
+// to do one after the other.
 class LoadThread {
  public:
-  LoadThread(std::vector<std::unique_ptr<LoadAgent>> agents, const std::atomic<bool>& stop)
-      : agents_(std::move(agents)), thread_([this, &stop] { status_ = run(stop); }) {}
+  LoadThread(std::vector<std::unique_ptr<LoadAgent>> agents, const Clock& clock,
+             const std::atomic<bool>& stop)
+      : clock_(clock),
+        agents_(std::move(agents)),
+        thread_([this, &stop] { status_ = run(stop); }) {}
   ~LoadThread() { join(); }
   LoadThread(const LoadThread&) = delete;
   LoadThread& operator=(const LoadThread&) = delete;
@@ -234,26 +247,32 @@ class LoadThread {
     return status;
   }
   Status play(const std::atomic<bool>& stop) {
+    TRIBUTARY_ASSIGN(WaitSet files, WaitSet::open());
+    std::vector<TimeNs> due_ns(agents_.size());
+    std::vector<bool> finished(agents_.size());
+    std::vector<std::size_t> ready;
     while (!stop) {
-      bool anything = false;
-      bool finished = true;
-      for (const auto& agent : agents_) {
-        // A single agent may block for its next event; several are polled in turn.
-        const TimeNs patience = agents_.size() == 1 ? 20 * kNsPerMs : 0;
-        while (true) {
-          TRIBUTARY_ASSIGN(const bool happened, agent->turn(agent->now() + patience));
-          anything |= happened;
-          if (!happened || agents_.size() == 1) break;
-        }
-        finished &= agent->finished();
+      const TimeNs now = clock_.now().count();
+      for (std::size_t i = 0; i < agents_.size(); ++i) {
+        if (due_ns[i] <= now) ready.push_back(i);
+      }
+      for (const std::size_t i : ready) {
+        LoadAgent& agent = *agents_[i];
+        TRIBUTARY_TRY(agent.go_on());
+        due_ns[i] = agent.next_due_ns();
+        finished[i] = agent.finished();
+        TRIBUTARY_TRY(files.watch(i, agent.readable_files()));
       }
       // The thread ends once all of its agents have every round.
-      if (finished) return {};
-      if (!anything && agents_.size() > 1) std::this_thread::sleep_for(kPause);
+      if (std::ranges::find(finished, false) == finished.end()) return {};
+      const TimeNs wait_ns = std::ranges::min(due_ns) - clock_.now().count();
+      TRIBUTARY_ASSIGN(ready, files.wait(std::min<std::chrono::nanoseconds>(
+                                  std::chrono::nanoseconds(wait_ns), kLookEvery)));
     }
     return {};
   }
 
+  const Clock& clock_;
   std::vector<std::unique_ptr<LoadAgent>> agents_;
   Status status_;
   std::atomic<bool> ended_ = false;
@@ -312,7 +331,7 @@ Result<LoadReport> run_load(const LoadOptions& options, const Clock& clock,
   std::atomic<bool> stop = false;
   std::vector<std::unique_ptr<LoadThread>> running;
   for (auto& share : shares)
-    running.push_back(std::make_unique<LoadThread>(std::move(share), stop));
+    running.push_back(std::make_unique<LoadThread>(std::move(share), clock, stop));
   Status status = watch_threads(running, shared.arrivals, go_on);
   // An agent's error ends all threads; the first error is returned.
   stop = true;

@@ -308,7 +308,7 @@ TEST(ShapedLink, OverRealSockets) {
   Federation federation;
   Side hub = federation.hub();
   const SystemClock clock;
-  Result<std::unique_ptr<Transport>> spoke =
+  Result<std::unique_ptr<Spoke>> spoke =
       open_spoke(federation.spoke_options(federation.allowed_keys()));
   ASSERT_TRUE(spoke.ok());
   const ShapeOptions shape = {.delay = milliseconds(5), .loss = 0.5, .seed = 4};

@@ -131,7 +131,7 @@ struct Federation {
             .times = times};
   }
   static Side spoke(const SpokeOptions& options) {
-    Result<std::unique_ptr<Transport>> spoke = open_spoke(options);
+    Result<std::unique_ptr<Spoke>> spoke = open_spoke(options);
     EXPECT_TRUE(spoke.ok()) << spoke.status().text();
     return {.link = *std::move(spoke)};
   }

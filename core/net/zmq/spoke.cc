@@ -52,7 +52,7 @@ struct ConnectionAttempt {
   AttemptEnd end = {};
 };
 
-class ZmqSpoke final : public Transport {
+class ZmqSpoke final : public Spoke {
  public:
   ZmqSpoke(const SpokeOptions& options, std::shared_ptr<LinkContext> context, Waker waker)
       : options_(options),
@@ -77,6 +77,7 @@ class ZmqSpoke final : public Transport {
   }
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
+  std::vector<int> readable_files() const override;
 
  private:
   // resting: pause between two attempts. dialling: an attempt or its handshake is in progress.
@@ -316,9 +317,18 @@ Result<bool> ZmqSpoke::wait(std::chrono::nanoseconds deadline) {
   return true;
 }
 
+// A socket that is closed has no descriptor; the next attempt has others.
+std::vector<int> ZmqSpoke::readable_files() const {
+  std::vector<int> files = {waker_.file()};
+  if (state_ == State::resting) return files;
+  files.push_back(attempt_->dealer.file());
+  files.push_back(attempt_->monitor.file());
+  return files;
+}
+
 }  // namespace
 
-Result<std::unique_ptr<Transport>> open_spoke(const SpokeOptions& options) {
+Result<std::unique_ptr<Spoke>> open_spoke(const SpokeOptions& options) {
   std::shared_ptr<LinkContext> context = options.context;
   if (!context) {
     TRIBUTARY_ASSIGN(context, LinkContext::open({}));
@@ -326,7 +336,7 @@ Result<std::unique_ptr<Transport>> open_spoke(const SpokeOptions& options) {
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
   auto spoke = std::make_unique<ZmqSpoke>(options, std::move(context), std::move(waker));
   TRIBUTARY_TRY(spoke->start());
-  return std::unique_ptr<Transport>(std::move(spoke));
+  return std::unique_ptr<Spoke>(std::move(spoke));
 }
 
 }  // namespace tributary

@@ -103,6 +103,12 @@ Result<std::string> ZmqSocket::last_endpoint() const {
   return std::string(text);
 }
 
+int ZmqSocket::file() const {
+  int file = -1;
+  std::size_t size = sizeof(file);
+  return zmq_getsockopt(socket_, ZMQ_FD, &file, &size) == 0 ? file : -1;
+}
+
 Result<bool> ZmqSocket::receive_part(ZmqMessage& message) {
   while (zmq_msg_recv(message.get(), socket_, ZMQ_DONTWAIT) < 0) {
     if (zmq_errno() == EAGAIN) return false;

@@ -84,6 +84,9 @@ class ZmqSocket {
   Status set(int option, std::int64_t value);
   Status set(int option, ByteSpan value);
   Result<std::string> last_endpoint() const;
+  // The descriptor that is readable when a thread of libzmq has news for the socket; -1 on an
+  // error.
+  int file() const;
 
   // Returns false if it would have to wait. After an error the socket cannot be used any more.
   Result<bool> receive_part(ZmqMessage& message);
@@ -132,6 +135,7 @@ class Monitor {
     socket_.close();
   }
   void* get() const { return socket_.get(); }
+  int file() const { return socket_.file(); }
 
  private:
   void* watched_ = nullptr;
