@@ -1,0 +1,68 @@
+// One agent's exchange of whole buckets through an aggregator: packed levels in, sums out.
+//
+// The levels are the fields of a THC payload with 4 bits, and the sums are those of a combined
+// payload with down=8 or down=16 (docs/codecs/thc.md), so neither is copied into another form: a
+// packet to send is a header and a span of the payload. The host sends and receives datagrams and
+// passes the time.
+//
+// The caller keeps levels and sums alive until the bucket has ended. An exchange that was refused
+// or reached its deadline needs a new epoch; the bucket then takes the star. Not thread-safe. No
+// allocation per packet.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "core/collective/in_network/packet.h"
+#include "core/collective/in_network/slot_client.h"
+
+namespace tributary::in_network {
+
+// What an agent knows of its job.
+struct BucketJob {
+  std::uint16_t handle = 0;
+  std::uint8_t agent = 0;
+  std::uint8_t agents = 0;
+  std::uint16_t table = 0;  // fingerprint
+  bool wide = false;        // sums of 16 bits
+};
+
+// A packet to send: both spans one after the other. The body points into the levels.
+struct BucketPacket {
+  std::array<std::uint8_t, kHeaderBytes> header;
+  ByteSpan body;
+};
+
+class BucketExchange {
+ public:
+  BucketExchange(const BucketJob& job, const SlotClientOptions& options)
+      : job_(job), client_(options) {}
+
+  void enter(std::uint32_t epoch) { client_.enter(epoch); }
+  // `levels` has two values in a byte, a multiple of kCountUnit in all; `sums` has one or two bytes
+  // for each value. Returns invalid_argument for other sizes.
+  Status begin(ByteSpan levels, MutableByteSpan sums, std::int64_t deadline_ns);
+
+  std::optional<BucketPacket> next_packet(std::int64_t now_ns);
+  // Takes a datagram from the aggregator. Datagrams that do not fit are ignored and counted.
+  void receive(ByteSpan datagram, std::int64_t now_ns);
+  void on_time(std::int64_t now_ns) { client_.on_time(now_ns); }
+  std::int64_t next_time_ns() const { return client_.next_time_ns(); }
+
+  BucketEnd end() const { return client_.end(); }
+  std::uint64_t ignored() const { return ignored_; }
+  const SlotClient& client() const { return client_; }
+
+ private:
+  std::uint32_t count_of(std::uint32_t chunk) const;
+  bool fits(const Packet& packet) const;
+
+  const BucketJob job_;
+  SlotClient client_;
+  ByteSpan levels_;
+  MutableByteSpan sums_;
+  std::uint64_t ignored_ = 0;
+};
+
+}  // namespace tributary::in_network

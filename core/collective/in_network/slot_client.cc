@@ -1,0 +1,164 @@
+#include "core/collective/in_network/slot_client.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstdlib>
+
+namespace tributary::in_network {
+namespace {
+
+constexpr std::uint32_t kBackoffMax = 6;
+
+}  // namespace
+
+SlotClient::SlotClient(const SlotClientOptions& options)
+    : options_(options),
+      slots_(options.slots),
+      window_(std::min(options.window, options.slots)) {
+  assert(options.slots >= 1 && options.slots <= 65'536 && options.window >= 1);
+}
+
+void SlotClient::enter(std::uint32_t epoch) {
+  epoch_ = epoch;
+  for (Slot& slot : slots_) {
+    slot = {};
+    slot.turn.enter(epoch);
+  }
+  timed_ = {};
+  to_repeat_ = {};
+  end_ = BucketEnd::complete;
+  refused_for_ = DropReason::none;
+}
+
+void SlotClient::begin(std::uint32_t chunks, std::int64_t deadline_ns) {
+  assert(end_ == BucketEnd::complete && timed_.size == 0 && to_repeat_.size == 0);
+  chunks_ = chunks;
+  next_chunk_ = 0;
+  results_ = 0;
+  deadline_ns_ = deadline_ns;
+  end_ = chunks == 0 ? BucketEnd::complete : BucketEnd::running;
+}
+
+void SlotClient::append(List& list, std::uint32_t slot) {
+  slots_[slot].before = list.last;
+  slots_[slot].after = kNone;
+  (list.last == kNone ? list.first : slots_[list.last].after) = slot;
+  list.last = slot;
+  ++list.size;
+}
+
+void SlotClient::unlink(List& list, std::uint32_t slot) {
+  const Slot& gone = slots_[slot];
+  (gone.before == kNone ? list.first : slots_[gone.before].after) = gone.after;
+  (gone.after == kNone ? list.last : slots_[gone.after].before) = gone.before;
+  --list.size;
+}
+
+ChunkSend SlotClient::send(std::uint32_t number, std::int64_t now_ns) {
+  Slot& slot = slots_[number];
+  slot.sent_ns = now_ns;
+  slot.timed = true;
+  append(timed_, number);
+  ++sent_;
+  return {.chunk = slot.chunk,
+          .slot = static_cast<std::uint16_t>(number),
+          .sequence = slot.turn.sequence()};
+}
+
+std::optional<ChunkSend> SlotClient::next_send(std::int64_t now_ns) {
+  if (end_ != BucketEnd::running || timed_.size >= window_) return std::nullopt;
+  if (to_repeat_.size > 0) {
+    const std::uint32_t number = to_repeat_.first;
+    unlink(to_repeat_, number);
+    slots_[number].repeated = true;
+    ++repeats_;
+    return send(number, now_ns);
+  }
+  if (next_chunk_ == chunks_) return std::nullopt;
+  const std::uint32_t number = next_chunk_ % options_.slots;
+  Slot& slot = slots_[number];
+  if (slot.turn.waiting()) return std::nullopt;
+  slot.turn.contribute();
+  slot.chunk = next_chunk_++;
+  slot.repeated = false;
+  return send(number, now_ns);
+}
+
+std::optional<std::uint32_t> SlotClient::chunk_of(const PacketHeader& header) const {
+  if (end_ != BucketEnd::running || header.slot >= slots_.size()) return std::nullopt;
+  const Slot& slot = slots_[header.slot];
+  if (!slot.turn.accepts(header.epoch, header.sequence)) return std::nullopt;
+  return slot.chunk;
+}
+
+bool SlotClient::on_result(const PacketHeader& header, std::int64_t now_ns) {
+  if (!chunk_of(header)) return false;
+  Slot& slot = slots_[header.slot];
+  slot.turn.move_on();
+  unlink(slot.timed ? timed_ : to_repeat_, header.slot);
+  // A result after a repeat may be the answer to either packet, so its time says nothing.
+  if (!slot.repeated) measure(now_ns - slot.sent_ns);
+  if (++results_in_window_ >= window_) {
+    results_in_window_ = 0;
+    window_ = std::min(window_ + 1, options_.slots);
+  }
+  if (++results_ == chunks_) end_ = BucketEnd::complete;
+  return true;
+}
+
+bool SlotClient::on_refusal(const PacketHeader& header) {
+  if (!chunk_of(header)) return false;
+  end_ = BucketEnd::refused;
+  refused_for_ = header.reason;
+  return true;
+}
+
+// As TCP does it (RFC 6298).
+void SlotClient::measure(std::int64_t round_trip_ns) {
+  backoff_ = 0;
+  if (smoothed_ns_ == 0) {
+    smoothed_ns_ = std::max<std::int64_t>(round_trip_ns, 1);
+    deviation_ns_ = round_trip_ns / 2;
+    return;
+  }
+  deviation_ns_ += (std::abs(round_trip_ns - smoothed_ns_) - deviation_ns_) / 4;
+  smoothed_ns_ += (round_trip_ns - smoothed_ns_) / 8;
+}
+
+std::int64_t SlotClient::timeout_ns() const {
+  const std::int64_t plain =
+      smoothed_ns_ == 0 ? options_.timeout_ns_first : smoothed_ns_ + 4 * deviation_ns_;
+  const std::int64_t bounded = std::max(plain, options_.timeout_ns_min);
+  return std::min(bounded << backoff_, options_.timeout_ns_max);
+}
+
+void SlotClient::on_time(std::int64_t now_ns) {
+  if (end_ != BucketEnd::running) return;
+  if (now_ns >= deadline_ns_) {
+    end_ = BucketEnd::deadline;
+    return;
+  }
+  const std::int64_t timeout = timeout_ns();
+  bool lost = false;
+  while (timed_.size > 0 && slots_[timed_.first].sent_ns + timeout <= now_ns) {
+    const std::uint32_t number = timed_.first;
+    unlink(timed_, number);
+    append(to_repeat_, number);
+    slots_[number].timed = false;
+    // Chunks that were under way together are lost together: that counts once.
+    lost |= slots_[number].sent_ns > halved_ns_;
+  }
+  if (!lost) return;
+  halved_ns_ = now_ns;
+  window_ = std::max(window_ / 2, 1u);
+  results_in_window_ = 0;
+  backoff_ = std::min(backoff_ + 1, kBackoffMax);
+}
+
+std::int64_t SlotClient::next_time_ns() const {
+  if (end_ != BucketEnd::running) return kNoTime;
+  if (timed_.size == 0) return deadline_ns_;
+  return std::min(deadline_ns_, slots_[timed_.first].sent_ns + timeout_ns());
+}
+
+}  // namespace tributary::in_network
