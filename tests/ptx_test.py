@@ -27,6 +27,8 @@ REFUSED = {
 FLOAT64 = {
     r"_signs_cu_.*pack_scaled": "The specification adds magnitudes in float64, in the same order.",
     r"_qsgd_cu_.*norms_of_blocks": "The specification adds squares in float64, in the same order.",
+    r"_lowrank_cu_.*(?:multiply_row_groups|multiply_column_tiles|expand_values)":
+        "The specification of powersgd adds products in float64, in the same order.",
     r"_encode_cu_.*(?:survey_tiles|find_units)": "The specification of threelc adds squares in float64.",
 }
 

@@ -7,6 +7,7 @@
 #include "core/base/bytes/bytes.h"
 #include "core/codec/cuda/gpu/device_case_testing.h"
 #include "core/codec/cuda/gpu/gcomp_cases.h"
+#include "core/codec/cuda/gpu/lowrank_cases.h"
 #include "core/codec/cuda/gpu/qsgd_cases.h"
 #include "core/codec/cuda/gpu/quantize_cases.h"
 #include "core/codec/cuda/gpu/signs_cases.h"
@@ -26,7 +27,7 @@ inline constexpr Family kFamilies[] = {
     {"quantize", cuda::quantize_cases}, {"qsgd", cuda::qsgd_cases},
     {"thc", cuda::thc_cases},           {"threelc", cuda::threelc_cases},
     {"sparse", cuda::sparse_cases},     {"gcomp", cuda::gcomp_cases},
-    {"signs", cuda::signs_cases},
+    {"signs", cuda::signs_cases},       {"lowrank", cuda::lowrank_cases},
 };
 
 }  // namespace tributary::bench

@@ -19,6 +19,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = ["core/codec/cuda/gpu/core_codec_cuda_gpu_test", "bench/tributary-bench-cuda",
             "coordinator/tributary-coordinator", "edge_agent/tributary-agent", "cli/tributary"]
+# racecheck slows kernels down by a factor of hundreds, so that it runs these tests of each family of
+# kernels, whose buckets are small.
+SMALL = "*/CodecsOnDevice.GiveTheSameBytesOfAFewTiles"
+RACECHECK = {
+    "quantize": f"{SMALL}/fp16:{SMALL}/int8*:{SMALL}/qsgd*:DevicePacked.EveryNumberOfBitsIsPacked",
+    "thc": f"{SMALL}/thc*",
+    "threelc": f"{SMALL}/threelc*:{SMALL}/stoch3:{SMALL}/terngrad:DeviceTernary.ChunksEndTheirRuns:"
+               "DeviceTernary.LayersHaveTheirOwnUnit",
+    "sparse": f"{SMALL}/*topk*:{SMALL}/dgc:{SMALL}/threshold:{SMALL}/randk:DevicePlaces.*:"
+              "DeviceSelection.OfEqualValuesTheFirstAreTaken:DeviceSelection.TakesAllValuesAndNone",
+    "gcomp": f"{SMALL}/gcomp*",
+    "signs": f"{SMALL}/signsgd:{SMALL}/ef_signsgd:{SMALL}/onebit*",
+    "lowrank": f"{SMALL}/powersgd*",
+}
 LOADER = "ld-linux-x86-64.so.2"
 KIT_BYTES_MAX = 40 << 20
 
@@ -73,6 +87,8 @@ def main():
                 archive.add(Path(folder) / name, name)
     for script in (ROOT / "bench/cuda/kit").iterdir():
         shutil.copy(script, options.out / script.name)
+    (options.out / "racecheck").write_text(
+        "".join(f"{family} {filters}\n" for family, filters in RACECHECK.items()), encoding="utf-8")
     (options.out / "commit").write_text(commit() + "\n", encoding="utf-8")
 
     size = sum(file.stat().st_size for file in options.out.iterdir())

@@ -25,9 +25,10 @@ bool has(CodecDevice& device) {
   return (device.*kLoops)() != nullptr;
 }
 constexpr MeasuredFamily kMeasuredFamilies[] = {
-    {"int8", has<&CodecDevice::quantize>},   {"thc", has<&CodecDevice::thc>},
-    {"threelc", has<&CodecDevice::threelc>}, {"topk", has<&CodecDevice::sparse>},
-    {"gcomp", has<&CodecDevice::gcomp>},     {"onebit", has<&CodecDevice::signs>},
+    {"int8", has<&CodecDevice::quantize>},    {"thc", has<&CodecDevice::thc>},
+    {"threelc", has<&CodecDevice::threelc>},  {"topk", has<&CodecDevice::sparse>},
+    {"gcomp", has<&CodecDevice::gcomp>},      {"onebit", has<&CodecDevice::signs>},
+    {"powersgd", has<&CodecDevice::lowrank>},
 };
 
 // The families of a device for which `speeds` say that it is faster.
@@ -40,7 +41,8 @@ class FasterDevice final : public CodecDevice {
         threelc_(chosen("threelc", speeds, device_->threelc())),
         sparse_(chosen("topk", speeds, device_->sparse())),
         gcomp_(chosen("gcomp", speeds, device_->gcomp())),
-        signs_(chosen("onebit", speeds, device_->signs())) {}
+        signs_(chosen("onebit", speeds, device_->signs())),
+        lowrank_(chosen("powersgd", speeds, device_->lowrank())) {}
 
   std::string_view name() const override { return device_->name(); }
   quantize::DeviceLoops* quantize() override { return quantize_; }
@@ -49,6 +51,7 @@ class FasterDevice final : public CodecDevice {
   sparse::DeviceLoops* sparse() override { return sparse_; }
   gcomp::DeviceLoops* gcomp() override { return gcomp_; }
   signs::DeviceLoops* signs() override { return signs_; }
+  lowrank::DeviceLoops* lowrank() override { return lowrank_; }
 
  private:
   template <typename Loops>
@@ -65,6 +68,7 @@ class FasterDevice final : public CodecDevice {
   sparse::DeviceLoops* const sparse_;
   gcomp::DeviceLoops* const gcomp_;
   signs::DeviceLoops* const signs_;
+  lowrank::DeviceLoops* const lowrank_;
 };
 
 std::optional<double> seconds_of(const Codec& codec, std::span<const float> update,

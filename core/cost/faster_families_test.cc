@@ -35,7 +35,7 @@ TEST(FasterFamiliesOfADevice, AreMeasured) {
   const FasterFamilies faster =
       choose_faster_families(emulated::make_codec_device(), pool, clock, kMeasuredValues);
   EXPECT_EQ(faster.device, nullptr);
-  EXPECT_EQ(faster.speeds.size(), 6u);
+  EXPECT_EQ(faster.speeds.size(), 7u);
   for (const FamilySpeed& speed : faster.speeds) {
     EXPECT_GT(speed.device_s, 0) << speed.codec;
     EXPECT_GT(speed.host_s, 0) << speed.codec;

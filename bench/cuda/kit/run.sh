@@ -14,8 +14,9 @@ all parts run:
   tests       the tests of the kernels
   bench       the benchmark
   jobs        the same small jobs with codec.device = host, emulated and cuda
-  sanitizer   the tests under compute-sanitizer (memcheck, racecheck, synccheck, initcheck), if it is
-              on the path or in /usr/local/cuda/bin
+  sanitizer   the tests under compute-sanitizer's memcheck, synccheck and initcheck, if it is on the
+              path or in /usr/local/cuda/bin
+  racecheck   the tests with small buckets under its racecheck, one family of kernels after the other
 END
 }
 
@@ -24,13 +25,13 @@ parts=()
 while (($#)); do
   case $1 in
     --out) out=$2 && shift ;;
-    tests | bench | jobs | sanitizer) parts+=("$1") ;;
+    tests | bench | jobs | sanitizer | racecheck) parts+=("$1") ;;
     --help | -h) usage && exit 0 ;;
     *) usage >&2 && exit 2 ;;
   esac
   shift
 done
-((${#parts[@]})) || parts=(tests bench jobs sanitizer)
+((${#parts[@]})) || parts=(tests bench jobs sanitizer racecheck)
 # shellcheck source=bench/cuda/kit/programs.sh
 . "$kit/programs.sh"
 
@@ -76,24 +77,50 @@ run_jobs() {
   printf '{"exit":%d,"jobs":%s,"output":%s}' "$status" "$(json "$work/jobs.json")" "$(text "$work/jobs.log")"
 }
 
+# Sets the variable sanitizer to the program, or prints that there is none.
+find_sanitizer() {
+  sanitizer=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer) && return
+  printf '{"skipped":"no compute-sanitizer on the path or in /usr/local/cuda/bin"}'
+  return 1
+}
+
+# sanitize NAME TOOL ARGUMENT...: runs the tests under a tool, and prints its result as a member NAME.
+sanitize() {
+  local name=$1 tool=$2 begin_s=$SECONDS status
+  shift 2
+  # shellcheck disable=SC2154 # programs.sh sets them
+  timeout "${KIT_SANITIZER_S:-240}" "$sanitizer" --tool "$tool" --error-exitcode 99 --print-limit 20 \
+    --target-processes all "$loader" --library-path "$libraries" \
+    "$kit/bin/core_codec_cuda_gpu_test" "$@" >"$work/$name.log" 2>&1
+  status=$?
+  ((status == 0)) || failed+=("$name")
+  printf '%s: exit %d after %d s, %s\n' "$name" "$status" $((SECONDS - begin_s)) \
+    "$(grep 'SUMMARY' "$work/$name.log" | tail -n 1)" >&2
+  printf '"%s":{"exit":%d,"took_s":%d,"output":%s}' "$name" "$status" $((SECONDS - begin_s)) "$(text "$work/$name.log")"
+}
+
 run_sanitizer() {
-  local sanitizer tool status comma=''
-  if ! sanitizer=$(PATH=$PATH:/usr/local/cuda/bin command -v compute-sanitizer); then
-    printf '{"skipped":"no compute-sanitizer on the path or in /usr/local/cuda/bin"}'
-    return
-  fi
+  local tool comma=''
+  find_sanitizer || return
   printf '{'
-  for tool in memcheck racecheck synccheck initcheck; do
-    # shellcheck disable=SC2154 # programs.sh sets them
-    timeout "${KIT_SANITIZER_S:-240}" "$sanitizer" --tool "$tool" --error-exitcode 99 --print-limit 20 \
-      --target-processes all "$loader" --library-path "$libraries" \
-      "$kit/bin/core_codec_cuda_gpu_test" >"$work/$tool.log" 2>&1
-    status=$?
-    ((status == 0)) || failed+=("$tool")
-    printf '%s: exit %d, %s\n' "$tool" "$status" "$(grep 'ERROR SUMMARY' "$work/$tool.log" | tail -n 1)" >&2
-    printf '%s"%s":{"exit":%d,"output":%s}' "$comma" "$tool" "$status" "$(text "$work/$tool.log")"
+  for tool in memcheck synccheck initcheck; do
+    printf '%s' "$comma"
+    sanitize "$tool" "$tool"
     comma=,
   done
+  printf '}'
+}
+
+# The file racecheck has lines of a family and the filter of its tests.
+run_racecheck() {
+  local family filter comma=''
+  find_sanitizer || return
+  printf '{'
+  while read -r family filter; do
+    printf '%s' "$comma"
+    sanitize "racecheck_$family" racecheck "--gtest_filter=$filter" </dev/null
+    comma=,
+  done <"$kit/racecheck"
   printf '}'
 }
 

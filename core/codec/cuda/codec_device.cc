@@ -1,6 +1,7 @@
 #include "core/codec/cuda/codec_device.h"
 
 #include "core/codec/cuda/gcomp/loops.h"
+#include "core/codec/cuda/lowrank/loops.h"
 #include "core/codec/cuda/quantize/loops.h"
 #include "core/codec/cuda/signs/loops.h"
 #include "core/codec/cuda/sparse/loops.h"
@@ -19,6 +20,7 @@ class Device final : public CodecDevice {
   thc::DeviceLoops* thc() override { return thc_.get(); }
   signs::DeviceLoops* signs() override { return signs_.get(); }
   threelc::DeviceLoops* threelc() override { return threelc_.get(); }
+  lowrank::DeviceLoops* lowrank() override { return lowrank_.get(); }
 
  private:
   Workspaces workspaces_;
@@ -28,6 +30,7 @@ class Device final : public CodecDevice {
   const std::unique_ptr<thc::DeviceLoops> thc_ = make_thc_loops(workspaces_);
   const std::unique_ptr<signs::DeviceLoops> signs_ = make_sign_loops(workspaces_);
   const std::unique_ptr<threelc::DeviceLoops> threelc_ = make_ternary_loops(workspaces_);
+  const std::unique_ptr<lowrank::DeviceLoops> lowrank_ = make_lowrank_loops(workspaces_);
 };
 
 }  // namespace

@@ -33,7 +33,12 @@ class CodecsOnDevice : public testing::TestWithParam<std::string> {
   ~CodecsOnDevice() override {
     set_memory_limit(std::numeric_limits<std::size_t>::max());
     set_device_lost(false);
+    for (const Operation operation : kOperations) fail_operation(operation, 0);
+    keep_memory(false);
   }
+
+  static constexpr Operation kOperations[] = {Operation::allocation, Operation::launch,
+                                              Operation::wait};
 #endif
 
   Execution on_device() const { return {.backend = Backend::scalar, .device = device_.get()}; }
@@ -98,7 +103,54 @@ TEST_P(CodecsOnDevice, UseTheHostFromTheLossOfTheDeviceOn) {
   EXPECT_NE(errors_[0].text().find("the device is not used again"), std::string::npos)
       << errors_[0].text();
 }
+
+// Each allocation, each start of a kernel and each wait of an exchange fails once.
+TEST_P(CodecsOnDevice, UseTheHostForTheCallWhoseOperationFails) {
+  const auto all = codec_testing::updates(Pattern::normal, 300, 2);
+  const auto expected = play(*codec_, all, 1, {.backend = Backend::scalar});
+  for (const Operation operation : kOperations) {
+    const std::uint64_t before = operations(operation);
+    play(*codec_, all, 1, on_device());
+    const std::uint64_t all_operations = operations(operation) - before;
+    ASSERT_GT(all_operations, 0u);
+    for (std::uint64_t n = 1; n <= all_operations; ++n) {
+      // A lost device is not used again.
+      const auto device = make_codec_device();
+      std::vector<Status> errors;
+      device->report_errors_to([&errors](const Status& error) { errors.push_back(error); });
+      fail_operation(operation, n);
+      const auto got = play(*codec_, all, 1, {.backend = Backend::scalar, .device = device.get()});
+      ASSERT_EQ(got, expected) << "operation " << static_cast<int>(operation) << ", " << n;
+      ASSERT_EQ(errors.size(), 1u) << "operation " << static_cast<int>(operation) << ", " << n;
+      const bool memory = operation == Operation::allocation;
+      EXPECT_EQ(errors[0].code(), memory ? StatusCode::resource_exhausted : StatusCode::io_error);
+      EXPECT_NE(device->lost(), memory);
+    }
+  }
+}
+
+// With workspaces that keep their memory, as those of a GPU do.
+TEST_P(CodecsOnDevice, AllocateNothingAfterTheFirstRound) {
+  const auto all = codec_testing::updates(Pattern::normal, 4099, 2);
+  const auto expected = play(*codec_, all, 3, {.backend = Backend::scalar});
+  keep_memory(true);
+  play(*codec_, all, 1, on_device());
+  const std::uint64_t before = operations(Operation::allocation);
+  EXPECT_GT(before, 0u);
+  EXPECT_EQ(play(*codec_, all, 3, on_device()), expected);
+  EXPECT_EQ(operations(Operation::allocation), before);
+  EXPECT_TRUE(errors_.empty()) << errors_[0].text();
+}
 #endif
+
+// Few values, but several tiles of every kernel: compute-sanitizer's racecheck runs this test.
+TEST_P(CodecsOnDevice, GiveTheSameBytesOfAFewTiles) {
+  const std::size_t values = GetParam().starts_with("gcomp") ? 66'000 : 9'001;
+  const auto all = codec_testing::updates(Pattern::lognormal, values, 2);
+  const auto expected = play(*codec_, all, 2, {.backend = Backend::scalar});
+  EXPECT_EQ(play(*codec_, all, 2, on_device()), expected);
+  EXPECT_TRUE(errors_.empty()) << errors_[0].text();
+}
 
 TEST_P(CodecsOnDevice, RefuseNotFiniteValuesUnlessTheyCarryThem) {
   FloatVector update = codec_testing::update(Pattern::normal, 500, 0);
@@ -146,6 +198,9 @@ INSTANTIATE_TEST_SUITE_P(PackedLevels, CodecsOnDevice,
 
 INSTANTIATE_TEST_SUITE_P(Signs, CodecsOnDevice,
                          testing::Values("signsgd", "ef_signsgd", "onebit:block=256"),
+                         codec_testing::test_name);
+
+INSTANTIATE_TEST_SUITE_P(Lowrank, CodecsOnDevice, testing::Values("powersgd:rank=2", "powersgd"),
                          codec_testing::test_name);
 
 }  // namespace

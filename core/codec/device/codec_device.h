@@ -35,6 +35,9 @@ class DeviceLoops;  // core/codec/signs/device_loops.h
 namespace threelc {
 class DeviceLoops;  // core/codec/threelc/ternary.h
 }
+namespace lowrank {
+class DeviceLoops;  // core/codec/lowrank/device_loops.h
+}
 
 class CodecDevice {
  public:
@@ -50,6 +53,7 @@ class CodecDevice {
   virtual thc::DeviceLoops* thc() = 0;
   virtual signs::DeviceLoops* signs() = 0;
   virtual threelc::DeviceLoops* threelc() = 0;
+  virtual lowrank::DeviceLoops* lowrank() = 0;
 
   // `handler` receives the error of every call that a codec repeats on the host, from any thread.
   // The loss of the device is reported once. Set it before the first call.

@@ -125,12 +125,16 @@ Result<std::span<const float>> read_right(const Matrices& matrices, const OpenPa
   return wrong_factors("finite numbers, and factors no larger than their contributors make them");
 }
 
-Projection projection_of(std::size_t rank, const Matrix& matrix, std::span<const float> left_body) {
-  const auto left = left_body.subspan(matrix.left_at + 1, rank * matrix.rows);
-  Projection projection = {.left = FloatVector(left.begin(), left.end()),
-                           .exponent = exponent_of(left_body[matrix.left_at])};
-  orthonormalise(matrix.rows, projection.left);
-  return projection;
+Projections projections_of(std::size_t rank, const Matrices& matrices,
+                           std::span<const float> left_body) {
+  Projections all = {.left = FloatVector(left_body.begin(), left_body.end()), .exponents = {}};
+  for (const Matrix& matrix : matrices.all) {
+    all.exponents.push_back(matrix.factored ? exponent_of(left_body[matrix.left_at]) : 0);
+    if (!matrix.factored) continue;
+    orthonormalise(matrix.rows,
+                   std::span(all.left).subspan(matrix.left_at + 1, rank * matrix.rows));
+  }
+  return all;
 }
 
 std::unique_ptr<Aggregator> make_factor_aggregator(const Codec& codec, std::size_t rank,

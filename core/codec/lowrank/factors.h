@@ -13,6 +13,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/codec/codec.h"
 #include "core/codec/lowrank/algebra.h"
@@ -41,13 +42,13 @@ void write_right(std::span<const double> values, float bound, int exponent, std:
 Result<std::span<const float>> read_left(const Matrices& matrices, const OpenPayload& payload);
 Result<std::span<const float>> read_right(const Matrices& matrices, const OpenPayload& payload);
 
-// The columns and the exponent of one matrix that follow from stage 0's combined payload. All
-// agents compute the same.
-struct Projection {
-  FloatVector left;  // orthonormal columns
-  int exponent;
+// What follows from stage 0's combined body. All agents compute the same.
+struct Projections {
+  FloatVector left;            // orthonormal columns, where that body has the left factors
+  std::vector<int> exponents;  // one per matrix; 0 if it is not factored
 };
-Projection projection_of(std::size_t rank, const Matrix& matrix, std::span<const float> left_body);
+Projections projections_of(std::size_t rank, const Matrices& matrices,
+                           std::span<const float> left_body);
 
 // Makes the aggregator of either stage. It adds bodies element by element. Raw values saturate at
 // the largest float32 instead of becoming infinite.

@@ -1,7 +1,6 @@
-#include <algorithm>
-#include <cfloat>
 #include <span>
 
+#include "core/codec/lowrank/elements.h"
 #include "core/codec/lowrank/kernels.h"
 #include "core/codec/simd/ordered_sum.h"
 
@@ -24,11 +23,6 @@ void add_rows(const float* x, std::size_t stride, std::size_t rows, const float*
       sums[j] += static_cast<double>(x[row * stride + j]) * weight;
     }
   }
-}
-
-// A conversion of a larger double to float would be undefined.
-float within_float(double value) {
-  return static_cast<float>(std::min(double{FLT_MAX}, std::max(-double{FLT_MAX}, value)));
 }
 
 void expand_row(const double* weights, const float* columns, std::size_t stride, std::size_t rank,

@@ -13,7 +13,9 @@
 
 #include "core/base/random.h"
 #include "core/codec/chunks.h"
+#include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
+#include "core/codec/lowrank/device_loops.h"
 #include "core/codec/lowrank/factors.h"
 #include "core/codec/lowrank/families.h"
 #include "core/codec/payload.h"
@@ -45,6 +47,8 @@ bool all_finite(const Execution& execution, std::span<const float> values) {
                  });
   return finite;
 }
+
+bool has_factors(const Matrices& matrices) { return matrices.factor_floats > 0; }
 
 // The right factors with which all agents start a round, in the order of stage 1's body. They must
 // be equal on all agents.
@@ -165,26 +169,52 @@ class PowersgdEncoder final : public Encoder {
   Status encode_left(const StageCall& call, std::span<const float> values, Bytes& payload) {
     TRIBUTARY_ASSIGN(matrices_, cut_into_matrices(codec_.rank(), call.round.layers, values.size()));
     const std::span<float> body = start_body(kLeftStage, matrices_.left_floats, payload);
-    for (const Matrix& matrix : matrices_.all) {
-      const MatrixView view = view_of(matrix, values);
+    FloatVector right(matrices_.factor_floats);
+    std::vector<double> scales(matrices_.all.size(), 0.0);
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      const Matrix& matrix = matrices_.all[i];
       if (!matrix.factored) {
-        if (!all_finite(call.execution, view.values)) return not_finite_error(values);
+        if (!all_finite(call.execution, view_of(matrix, values).values)) {
+          return not_finite_error(values);
+        }
         continue;
       }
-      const std::span<float> left = body.subspan(matrix.left_at + 1, codec_.rank() * matrix.rows);
-      const double squares =
-          multiply(call.execution, view, start_.factor(call.round, matrices_, matrix),
-                   left_scale(matrix, call.round.agents), left);
-      if (!std::isfinite(squares)) return not_finite_error(values);
-      body[matrix.left_at] = bound_of(squares, call.round.agents);
+      std::ranges::copy(start_.factor(call.round, matrices_, matrix),
+                        std::span(right).subspan(matrix.right_at).begin());
+      scales[i] = left_scale(matrix, call.round.agents);
     }
-    // Stage 1 must limit Q by the bounds that stage 0 sent.
-    bounds_.clear();
-    for (const Matrix& matrix : matrices_.all) {
-      bounds_.push_back(matrix.factored ? body[matrix.left_at] : 0.0f);
+    std::vector<double> squares(scales.size(), 0.0);
+    multiply_all(call, values, right, scales, body, squares);
+    // Stage 1 must limit Q by the bounds that stage 0 sends.
+    bounds_.assign(scales.size(), 0.0f);
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      if (!matrices_.all[i].factored) continue;
+      if (!std::isfinite(squares[i])) return not_finite_error(values);
+      bounds_[i] = bound_of(squares[i], call.round.agents);
+      body[matrices_.all[i].left_at] = bounds_[i];
     }
     seal_payload(call.execution, payload);
     return {};
+  }
+
+  // Sets all left factors in stage 0's body, and the sums of the squares of their matrices.
+  void multiply_all(const StageCall& call, std::span<const float> values,
+                    std::span<const float> right, std::span<const double> scales,
+                    std::span<float> body, std::span<double> squares) const {
+    const Factors factors = {.matrices = matrices_, .rank = codec_.rank()};
+    if (has_factors(matrices_) &&
+        encoded_on_device(call, &CodecDevice::lowrank, [&](DeviceLoops& loops) {
+          return loops.multiply(factors, values, right, scales, body, squares);
+        })) {
+      return;
+    }
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+      const Matrix& matrix = matrices_.all[i];
+      if (!matrix.factored) continue;
+      squares[i] = multiply(call.execution, view_of(matrix, values),
+                            right.subspan(matrix.right_at, codec_.rank() * matrix.cols), scales[i],
+                            body.subspan(matrix.left_at + 1, codec_.rank() * matrix.rows));
+    }
   }
 
   Status encode_right(const StageCall& call, std::span<const float> values, Bytes& payload) {
@@ -193,22 +223,40 @@ class PowersgdEncoder final : public Encoder {
     if (matrices != matrices_) return out_of_step();
     TRIBUTARY_ASSIGN(const std::span<const float> left,
                      codec_.left_of(call, matrices, values.size()));
+    const Projections projections = projections_of(codec_.rank(), matrices, left);
+    DoubleVector right(matrices.factor_floats);
+    multiply_all_transposed(call, values, projections.left, right);
     const std::span<float> body = start_body(kRightStage, matrices.right_floats, payload);
-    DoubleVector right;
     for (std::size_t i = 0; i < matrices.all.size(); ++i) {
       const Matrix& matrix = matrices.all[i];
-      const MatrixView view = view_of(matrix, values);
       if (!matrix.factored) {
-        std::ranges::copy(view.values, body.subspan(matrix.right_at).begin());
+        std::ranges::copy(view_of(matrix, values).values, body.subspan(matrix.right_at).begin());
         continue;
       }
-      const Projection projection = projection_of(codec_.rank(), matrix, left);
-      multiply_transposed(call.execution, view, projection.left, right);
-      write_right(right, bounds_[i], projection.exponent,
-                  body.subspan(matrix.right_at, right.size()));
+      const std::size_t size = codec_.rank() * matrix.cols;
+      write_right(std::span(right).subspan(matrix.right_at, size), bounds_[i],
+                  projections.exponents[i], body.subspan(matrix.right_at, size));
     }
     seal_payload(call.execution, payload);
     return {};
+  }
+
+  void multiply_all_transposed(const StageCall& call, std::span<const float> values,
+                               std::span<const float> left, std::span<double> right) const {
+    const Factors factors = {.matrices = matrices_, .rank = codec_.rank()};
+    if (has_factors(matrices_) &&
+        encoded_on_device(call, &CodecDevice::lowrank, [&](DeviceLoops& loops) {
+          return loops.multiply_transposed(factors, values, left, right);
+        })) {
+      return;
+    }
+    DoubleVector one;
+    for (const Matrix& matrix : matrices_.all) {
+      if (!matrix.factored) continue;
+      multiply_transposed(call.execution, view_of(matrix, values),
+                          left.subspan(matrix.left_at + 1, codec_.rank() * matrix.rows), one);
+      std::ranges::copy(one, right.subspan(matrix.right_at).begin());
+    }
   }
 
   static Status out_of_step() {
@@ -237,15 +285,28 @@ Status PowersgdCodec::decode(const StageCall& call, ByteSpan payload, std::span<
                    open_payload_of(*this, kRightStage, sum.size(), call.execution, payload));
   TRIBUTARY_ASSIGN(const std::span<const float> right, read_right(matrices, open));
   for (const Matrix& matrix : matrices.all) {
-    const std::span<float> values = sum.subspan(matrix.offset, matrix.count);
-    if (!matrix.factored) {
-      std::ranges::copy(right.subspan(matrix.right_at, matrix.count), values.begin());
-      continue;
-    }
-    const Projection projection = projection_of(rank_, matrix, left);
-    expand(call.execution, matrix.rows, matrix.cols, projection.left,
-           right.subspan(matrix.right_at, rank_ * matrix.cols),
-           std::ldexp(1.0, projection.exponent), values);
+    if (matrix.factored) continue;
+    std::ranges::copy(right.subspan(matrix.right_at, matrix.count),
+                      sum.subspan(matrix.offset).begin());
+  }
+  if (!has_factors(matrices)) return {};
+  const Projections projections = projections_of(rank_, matrices, left);
+  std::vector<double> scales;
+  for (const int exponent : projections.exponents) scales.push_back(std::ldexp(1.0, exponent));
+  const std::span<const float> columns = projections.left;
+  if (done_on_device(call, &CodecDevice::lowrank, [&](DeviceLoops& loops) {
+        return loops.expand({.matrices = matrices, .rank = rank_}, columns,
+                            right.first(matrices.factor_floats), scales, sum);
+      })) {
+    return {};
+  }
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    const Matrix& matrix = matrices.all[i];
+    if (!matrix.factored) continue;
+    expand(call.execution, matrix.rows, matrix.cols,
+           columns.subspan(matrix.left_at + 1, rank_ * matrix.rows),
+           right.subspan(matrix.right_at, rank_ * matrix.cols), scales[i],
+           sum.subspan(matrix.offset, matrix.count));
   }
   return {};
 }

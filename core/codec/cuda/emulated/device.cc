@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
 
-#include "core/codec/cuda/emulated/emulated_testing.h"
+#include "core/codec/cuda/emulated/operations.h"
 
 // The emulated device has no streams: every operation is complete when its function returns.
 struct CUstream_st {};
@@ -22,12 +23,28 @@ std::atomic<std::size_t> bytes_in_use = 0;
 std::atomic<std::size_t> bytes_max = std::numeric_limits<std::size_t>::max();
 std::atomic<bool> device_lost = false;
 
-Status state_of_device() {
-  if (!device_lost) return {};
+struct OperationCount {
+  std::atomic<std::uint64_t> begun = 0;
+  std::atomic<std::uint64_t> fails = 0;  // the one that fails, counted from 1
+};
+OperationCount& operation_count(Operation operation) {
+  static std::array<OperationCount, 3> counts;
+  return counts[static_cast<std::size_t>(operation)];
+}
+
+Status lost_device() {
   return Status(StatusCode::io_error, {.what = "the emulated device",
                                        .expected = "success",
                                        .got = "a lost device",
                                        .remedy = "encode on the host; the bytes are the same"});
+}
+
+Status too_little_memory(std::size_t bytes) {
+  return Status(StatusCode::resource_exhausted,
+                {.what = "memory of the emulated device",
+                 .expected = fmt::format("{} bytes", bytes),
+                 .got = "too little",
+                 .remedy = "use smaller buckets, or encode on the host"});
 }
 
 }  // namespace
@@ -36,7 +53,18 @@ Status device_available() { return {}; }
 
 Result<Queue> Queue::make(unsigned grid_blocks) { return Queue(new CUstream_st, grid_blocks); }
 Queue::~Queue() { delete stream_; }
-Status Queue::wait() const { return state_of_device(); }
+Status Queue::wait() const { return begin_operation(Operation::wait); }
+
+Status begin_operation(Operation operation) {
+  if (device_lost && operation != Operation::launch) return lost_device();
+  OperationCount& count = operation_count(operation);
+  return ++count.begun == count.fails ? lost_device() : Status();
+}
+std::uint64_t operations(Operation operation) { return operation_count(operation).begun; }
+void fail_operation(Operation operation, std::uint64_t n) {
+  OperationCount& count = operation_count(operation);
+  count.fails = n == 0 ? 0 : count.begun + n;
+}
 
 void set_memory_limit(std::size_t bytes) { bytes_max = bytes; }
 void set_device_lost(bool lost) { device_lost = lost; }
@@ -44,18 +72,15 @@ void set_device_lost(bool lost) { device_lost = lost; }
 // The allocation has the exact size, so that the address sanitizer finds an overrun. Its content is
 // that of uninitialised memory.
 Result<void*> allocate_bytes(std::size_t bytes) {
-  TRIBUTARY_TRY(state_of_device());
+  if (device_lost) return lost_device();
   if (bytes == 0) return nullptr;
+  if (!begin_operation(Operation::allocation).ok()) return too_little_memory(bytes);
   const std::size_t used = bytes_in_use.fetch_add(bytes) + bytes;
   void* memory = nullptr;
   if (used > bytes_max || bytes > std::numeric_limits<std::size_t>::max() - kAlignment ||
       posix_memalign(&memory, kAlignment, bytes + kAlignment) != 0) {
     bytes_in_use -= bytes;
-    return Status(StatusCode::resource_exhausted,
-                  {.what = "memory of the emulated device",
-                   .expected = fmt::format("{} bytes", bytes),
-                   .got = "too little",
-                   .remedy = "use smaller buckets, or encode on the host"});
+    return too_little_memory(bytes);
   }
   std::memcpy(memory, &bytes, sizeof(bytes));
   auto* const content = static_cast<unsigned char*>(memory) + kAlignment;

@@ -12,6 +12,7 @@
 
 #include "core/codec/cuda/emulated/emulated_testing.h"
 #include "core/codec/cuda/emulated/fiber.h"
+#include "core/codec/cuda/emulated/operations.h"
 
 #ifdef TRIBUTARY_THREAD_SANITIZER
 #include <sanitizer/tsan_interface.h>
@@ -400,6 +401,7 @@ Status check_shape(const LaunchShape& shape) {
 
 Status run_grid(const LaunchShape& shape, void (*call)(const void* what), const void* what) {
   TRIBUTARY_TRY(check_shape(shape));
+  TRIBUTARY_TRY(begin_operation(Operation::launch));
   const std::lock_guard one_at_a_time(grids);
   return run_all({.shape = shape, .call = call, .what = what}, next_seed++);
 }

@@ -5,62 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <vector>
 
+#include "core/codec/cuda/arena.h"
 #include "core/codec/cuda/gpu/errors.h"
 
 namespace tributary::cuda {
 namespace {
-
-constexpr std::size_t kAlignment = 256;
-// An arena grows in steps of this size, so that buckets of nearly equal sizes do not make it grow
-// one after the other.
-constexpr std::size_t kArenaStep = 1u << 20;
-
-constexpr std::size_t rounded_up(std::size_t bytes, std::size_t step) {
-  return (bytes + step - 1) / step * step;
-}
-
-struct FreeDevice {
-  void operator()(void* memory) const { free_bytes(memory); }
-};
-// Device memory that calls take from front to back. A call that needs more than there is gets an
-// array of its own; the arena has the size of the largest call from the next one on.
-class Arena {
- public:
-  Result<void*> take(std::size_t bytes) {
-    if (bytes == 0) return nullptr;
-    const std::size_t needed = rounded_up(bytes, kAlignment);
-    const std::size_t begin = used_;
-    used_ += needed;
-    if (used_ <= size_) return static_cast<char*>(memory_.get()) + begin;
-    TRIBUTARY_ASSIGN(void* const own, allocate_bytes(needed));
-    extra_.emplace_back(own);
-    return own;
-  }
-
-  // No work that uses the memory may be unfinished. If the device has too little memory for the
-  // larger arena, calls go on with arrays of their own.
-  void reset() {
-    if (used_ > size_) {
-      extra_.clear();
-      memory_.reset();
-      size_ = 0;
-      const std::size_t needed = rounded_up(used_, kArenaStep);
-      if (Result<void*> memory = allocate_bytes(needed); memory.ok()) {
-        memory_.reset(*memory);
-        size_ = needed;
-      }
-    }
-    used_ = 0;
-  }
-
- private:
-  std::unique_ptr<void, FreeDevice> memory_;
-  std::size_t size_ = 0;
-  std::size_t used_ = 0;  // of this call, with what exceeds the arena
-  std::vector<std::unique_ptr<void, FreeDevice>> extra_;
-};
 
 // A piece of pinned host memory between pageable memory and the device. The GPU copies pinned
 // memory at the rate of the bus, and does so while the CPU fills or empties another piece.

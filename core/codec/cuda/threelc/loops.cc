@@ -126,9 +126,16 @@ class TernaryLoops final : public threelc::DeviceLoops {
     TRIBUTARY_ASSIGN(const TernaryDecoding decoding,
                      prepare_ternary_decoding(space, options, layout, coded, body.size(), add, x));
     TRIBUTARY_TRY(decode_ternary(space.queue(), decoding));
-    TRIBUTARY_TRY(space.wait());  // `sum` is unchanged if a kernel fails
-    TRIBUTARY_TRY(space.download(x, sum));
-    return space.wait();
+    if (!add) {
+      TRIBUTARY_TRY(space.download(x, sum));
+      return space.wait();
+    }
+    // `sum` must be unchanged if a copy fails, because the host adds to it then.
+    FloatVector added(sum.size());
+    TRIBUTARY_TRY(space.download(x, std::span(added)));
+    TRIBUTARY_TRY(space.wait());
+    std::ranges::copy(added, sum.begin());
+    return {};
   }
 
  private:
