@@ -177,8 +177,8 @@ double value_of(const std::vector<double>& option, const std::vector<double>& ot
   return (kTriedRounds * mean + kKeptRounds * better) / count;
 }
 
-// What a decision over the worlds compares. The first option is the one that all others are
-// compared with, and `stays` says whether it is the choice in force.
+// The options that a decision over the worlds compares. The first one is the one that all others
+// are compared with, and `stays` says whether it is the choice in force.
 struct Weighing {
   std::vector<WeighedOption> options = {};
   bool stays = false;

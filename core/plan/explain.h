@@ -53,7 +53,7 @@ struct BelievedFactor {
   BeliefBand factor = {};
 };
 
-// What was believed of a choice.
+// The belief about a choice.
 struct BelievedChoice {
   PlanOption option = {};
   BeliefBand round_s = {};

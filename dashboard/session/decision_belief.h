@@ -1,5 +1,4 @@
-// What the planner believed at a decision, as charts show it, and what it then thought of the
-// decision before.
+// The planner's belief at a decision, as charts show it, and its judgement of the choice before.
 //
 // Computed from the inputs that are stored with the decision. They come from a file and may be
 // anything: a decision without a readable belief has a reason instead. Bounded, whatever the number

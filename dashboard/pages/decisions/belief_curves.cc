@@ -19,9 +19,9 @@ constexpr BeliefBand kGap = {.low = std::numeric_limits<double>::quiet_NaN(),
 QString belief_name(const BelievedLink& link) {
   if (link.kind == LinkKind::peers) return "agents' network";
   if (link.kind == LinkKind::coordinator) return "coordinator";
-  const QString whose =
+  const QString owner =
       link.rank == LinkRank::single ? plain_text(link.agent) : QString(name_of(link.rank));
-  return whose + (link.kind == LinkKind::uplink ? " ↑" : " ↓");
+  return owner + (link.kind == LinkKind::uplink ? " ↑" : " ↓");
 }
 
 QString named_choice(const PlanChoice& choice) {
@@ -47,7 +47,7 @@ void BeliefCurves::add(std::shared_ptr<const DecisionBelief> belief) {
   const std::uint64_t round = belief->round;
   beliefs_[round] = std::move(belief);
   if (beliefs_.size() > kBeliefsMax) beliefs_.erase(beliefs_.begin());
-  changed_ = true;
+  ++undrawn_;
 }
 
 void BeliefCurves::clear() { *this = {}; }
@@ -55,11 +55,11 @@ void BeliefCurves::clear() { *this = {}; }
 bool BeliefCurves::update(const RoundTable& table, bool over_time) {
   const std::size_t last = table.size() - 1;
   const double end = stretch_of_rows(table, last, last, over_time).x_high;
-  if (!changed_ && &table == table_ && over_time == over_time_) {
+  if (undrawn_ == 0 && &table == table_ && over_time == over_time_) {
     if (end > end_) end_at(end);
     return false;
   }
-  changed_ = false;
+  undrawn_ = 0;
   table_ = &table;
   over_time_ = over_time;
   draw(table, over_time);

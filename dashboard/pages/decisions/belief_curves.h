@@ -32,6 +32,9 @@ class BeliefCurves {
   // must be given the new set.
   bool update(const RoundTable& table, bool over_time);
 
+  // Number of beliefs that were added since the last update().
+  std::size_t undrawn() const { return undrawn_; }
+
   // One curve per link. An unlimited link has none.
   std::vector<PlotCurve> rates() const;
   // The bounds of the expected time of a round.
@@ -69,7 +72,7 @@ class BeliefCurves {
   std::vector<Link> links_;
   Steps expected_;
   BeliefBand last_expected_;
-  bool changed_ = false;  // since the last update()
+  std::size_t undrawn_ = 0;
   const RoundTable* table_ = nullptr;
   bool over_time_ = false;
   double end_ = -std::numeric_limits<double>::infinity();

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace tributary::dashboard {
 namespace {
 
@@ -66,7 +68,9 @@ TEST(BeliefCurves, ALinkThatIsGoneHasAGap) {
   const std::vector<PlotCurve> rates = curves.rates();
   ASSERT_EQ(rates.size(), 2u);
   std::size_t gaps = 0;
-  for (const double value : values(rates[1])) gaps += std::isnan(value) ? 1 : 0;
+  for (const double value : values(rates[1])) {
+    if (std::isnan(value)) ++gaps;
+  }
   EXPECT_GE(gaps, 1u);
   EXPECT_EQ(rates[1].series->last()->y, 30);
 }

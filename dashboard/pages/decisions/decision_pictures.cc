@@ -76,8 +76,8 @@ DecisionPictures::~DecisionPictures() {
 }
 
 void DecisionPictures::clear(const QString& why) {
-  links_.clear();
-  beliefs_.clear();
+  links_.measured.clear();
+  links_.believed.clear();
   bands_.clear();
   mark_.reset();
   table_ = nullptr;
@@ -95,9 +95,9 @@ void DecisionPictures::show(const RunView& view, std::uint64_t job,
   const RoundTable& table = *view.rounds(job);
   const bool over_time = x_axis.unit != Unit::count;
   const bool other_curves = &table != table_ || over_time != over_time_;
-  if (&table != table_) links_.clear();
-  const bool other_links = links_.update(view, job);
-  const bool other_beliefs = beliefs_.update(table, over_time);
+  if (&table != table_) links_.measured.clear();
+  const bool other_links = links_.measured.update(view, job);
+  const bool other_beliefs = links_.believed.update(table, over_time);
   table_ = &table;
   over_time_ = over_time;
   // Curves are set only if they changed; new samples of the same series appear without it.
@@ -108,9 +108,9 @@ void DecisionPictures::show(const RunView& view, std::uint64_t job,
 }
 
 void DecisionPictures::show_curves(const RoundTable& table, const AxisText& x_axis) {
-  show_links(*rate_, links_.rate(over_time_));
-  show_links(*alpha_, links_.alpha(over_time_));
-  show_links(*belief_, beliefs_.rates());
+  show_links(*rate_, links_.measured.rate(over_time_));
+  show_links(*alpha_, links_.measured.alpha(over_time_));
+  show_links(*belief_, links_.believed.rates());
   const auto of = [&](const TwoCurves& both) {
     return over_time_ ? both.over_time : both.over_rounds;
   };
@@ -118,8 +118,8 @@ void DecisionPictures::show_curves(const RoundTable& table, const AxisText& x_ax
                         {.key = "predicted",
                          .name = "predicted",
                          .series = of(table.curves.predicted),
-                         .low = beliefs_.expected_low(),
-                         .high = beliefs_.expected_high()}});
+                         .low = links_.believed.expected_low(),
+                         .high = links_.believed.expected_high()}});
   for (PlotView* view : {rate_, alpha_}) view->set_empty_text(kNoLinkMeasured);
   belief_->set_empty_text(kNoBelief);
   seconds_->set_empty_text("No round has been committed yet.");

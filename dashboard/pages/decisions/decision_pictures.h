@@ -39,7 +39,7 @@ class DecisionPictures : public QObject {
   void show(const RunView& view, std::uint64_t job, const std::vector<Choice>& choices,
             const AxisText& x_axis);
   // The beliefs that the next show() draws.
-  BeliefCurves& beliefs() { return beliefs_; }
+  BeliefCurves& beliefs() { return links_.believed; }
   // Marks the row's round by a background of its own, or removes the mark.
   void mark(const RoundTable& table, std::optional<std::size_t> row);
 
@@ -56,6 +56,11 @@ class DecisionPictures : public QObject {
   void clicked(double x);
 
  private:
+  struct LinkCharts {
+    SlowLinkCurves measured = {};
+    BeliefCurves believed = {};
+  };
+
   void show_bands();
   void show_curves(const RoundTable& table, const AxisText& x_axis);
   void show_shares(const RoundTable& table, const std::vector<Choice>& choices);
@@ -71,8 +76,7 @@ class DecisionPictures : public QObject {
   PlotView* seconds_ = nullptr;
   PlotView* ratios_ = nullptr;
   PlotView* names_ = nullptr;
-  SlowLinkCurves links_;
-  BeliefCurves beliefs_;
+  LinkCharts links_;
   std::vector<Band> bands_;
   std::optional<Band> mark_;
   const RoundTable* table_ = nullptr;

@@ -89,7 +89,6 @@ void DecisionsPage::forget() {
   choices_.clear();
   chosen_.reset();
   asked_.reset();
-  beliefs_new_ = 0;
   unreadable_.clear();
   detail_ = nullptr;
   decisions_.clear();
@@ -247,13 +246,12 @@ void DecisionsPage::take(const std::shared_ptr<const RoundDetail>& detail) {
 void DecisionsPage::take_belief(const std::shared_ptr<const DecisionBelief>& belief) {
   if (belief->job != job_) return;
   pictures_->beliefs().add(belief);
-  ++beliefs_new_;
 }
 
 void DecisionsPage::draw_beliefs() {
   const RoundTable* const table = rounds();
-  if (!table || beliefs_new_ == 0 || (asked_ && beliefs_new_ < kBeliefsAtOnce)) return;
-  beliefs_new_ = 0;
+  const std::size_t undrawn = pictures_->beliefs().undrawn();
+  if (!table || undrawn == 0 || (asked_ && undrawn < kBeliefsAtOnce)) return;
   pictures_->show(run()->view(), job_, choices_, context().x_axis());
   list_decisions(*table);
   show_chosen();

@@ -80,7 +80,6 @@ class DecisionsPage : public RunPage {
   std::optional<std::uint64_t> chosen_;
   std::optional<std::uint64_t> asked_;           // requested, without an answer yet
   std::shared_ptr<const RoundDetail> detail_;    // the plan in which the round shown was decided
-  std::size_t beliefs_new_ = 0;                  // not drawn yet
   std::map<std::uint64_t, QString> unreadable_;  // rounds without a readable plan, with the reason
 };
 
