@@ -74,9 +74,9 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
   const double one_try = present_.size() > 1 ? kAgentTry : 0;
   const double peers_try = peers && !alone ? kPeersTry : of_peers;
   const double at = draw.uniform();
-  const double back = kRatePrior.mean - level(particle);
+  const auto back = [&] { return kRatePrior.mean - level(particle); };
   if (!uplinks_seen_ && !peers) {
-    return {.event = Event::uplinks, .mean = back, .deviation = kRatePrior.deviation};
+    return {.event = Event::uplinks, .mean = back(), .deviation = kRatePrior.deviation};
   }
   if (!peers_seen_ && peers && !alone) {
     return {.event = Event::peers,
@@ -85,7 +85,7 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
   }
   if (at < uplinks_try) {
     log_weight += std::log(uplinks / uplinks_try);
-    return {.event = Event::uplinks, .mean = kJumpReturn * back, .deviation = kJumpDeviation};
+    return {.event = Event::uplinks, .mean = kJumpReturn * back(), .deviation = kJumpDeviation};
   }
   if (at < uplinks_try + one_try) {
     log_weight += std::log(one / one_try);
