@@ -58,13 +58,12 @@ optimizer = "momentum"
 learning_rate = 0.05
 schedule = "cosine:warmup=3,floor=0.02"
 weighting = "examples"
-codec = "{codec}"
 collective = "{collective}"
 bucket_values = {bucket_values}
 evaluate_every = 4
 agents_min = {agents}
 seed = {seed}
-)";
+{codec})";
 
 // Short intervals, so that a changed link is measured within seconds.
 constexpr std::string_view kPlannedSettings = R"(planning = "adaptive"
@@ -237,15 +236,16 @@ Status DemoFederation::write_keys() {
 }
 
 Status DemoFederation::write_coordinator_settings() const {
-  std::string settings =
-      fmt::format(kCoordinatorSettings, fmt::arg("folder", folder_.string()),
-                  fmt::arg("rounds", plan_.rounds()), fmt::arg("model", plan_.model),
-                  fmt::arg("codec", plan_.codec()),
-                  fmt::arg("collective", wire::EnumNameCollective(plan_.collective())),
-                  // With a planner rounds are shorter and more numerous.
-                  fmt::arg("local_steps", plan_.adaptive() ? 4 : 16),
-                  fmt::arg("bucket_values", plan_.adaptive() ? 8192 : 16384),
-                  fmt::arg("agents", plan_.agents), fmt::arg("seed", plan_.seed));
+  const std::string codec =
+      plan_.codec().empty() ? "" : fmt::format("codec = \"{}\"\n", plan_.codec());
+  std::string settings = fmt::format(
+      kCoordinatorSettings, fmt::arg("folder", folder_.string()),
+      fmt::arg("rounds", plan_.rounds()), fmt::arg("model", plan_.model), fmt::arg("codec", codec),
+      fmt::arg("collective", wire::EnumNameCollective(plan_.collective())),
+      // With a planner rounds are shorter and more numerous.
+      fmt::arg("local_steps", plan_.adaptive() ? 4 : 16),
+      fmt::arg("bucket_values", plan_.adaptive() ? 8192 : 16384), fmt::arg("agents", plan_.agents),
+      fmt::arg("seed", plan_.seed));
   if (plan_.adaptive()) settings += kPlannedSettings;
   return write_text(folder_ / "coordinator.toml", settings);
 }

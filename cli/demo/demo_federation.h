@@ -49,12 +49,11 @@ struct DemoPlan {
   }
   bool adaptive() const { return planning() == DemoPlanning::adaptive; }
   std::uint64_t rounds() const { return rounds_requested.value_or(adaptive() ? 200 : 60); }
-  // With a planner this is the codec of the first rounds. A peer collective lets these rounds
-  // measure the links between agents too.
-  std::string codec() const { return codec_requested.value_or(adaptive() ? "fp32" : "thc:bits=4"); }
+  // With a planner these are the choices of the first rounds. An empty codec is none: the job then
+  // begins with the planner's first codec.
+  std::string codec() const { return codec_requested.value_or(adaptive() ? "" : "thc:bits=4"); }
   wire::Collective collective() const {
-    return collective_requested.value_or(adaptive() ? wire::Collective::sharded_star
-                                                    : wire::Collective::star);
+    return collective_requested.value_or(wire::Collective::star);
   }
   // Whether agents need endpoints for peers. A planner may choose a peer collective at any time.
   bool peers() const { return adaptive() || collective() != wire::Collective::star; }

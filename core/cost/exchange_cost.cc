@@ -265,14 +265,15 @@ Compute stage_compute(wire::Collective kind, const ExchangeWork& work, const Sta
 Compute stage_messages(wire::Collective kind, const ExchangeWork& work, const StagePayload& stage) {
   const double n = work.agents;
   const bool broadcast = stage.flow == StageFlow::from_root;
-  const double up_s = work.message_s + work.byte_s * stage.up_bytes;
-  const double down_s = broadcast ? up_s : work.message_s + work.byte_s * stage.down_bytes;
+  const double slow = work.agent_slowdown;
+  const double up_s = slow * (work.message_s + work.byte_s * stage.up_bytes);
+  const double down_s = broadcast ? up_s : slow * (work.message_s + work.byte_s * stage.down_bytes);
   if (kind == wire::Collective::star) {
     const double each_s = broadcast ? up_s : up_s + down_s;
     return {.total_s = n * each_s,
             .busiest_s = each_s,
-            .hub_s = n * each_s,
-            .path_s = 2 * (up_s + down_s)};
+            .hub_s = n * each_s / slow,
+            .path_s = (1 + 1 / slow) * (up_s + down_s)};
   }
   const ExchangeTree tree = tree_of(kind).value_or(ExchangeTree());
   const double ends = 2 * hops(tree.shape, work.agents);

@@ -34,8 +34,9 @@ struct ExchangeWork {
   std::span<const StagePayload> stages;  // stages of a bucket of mean size
   double decode_s = 0;   // decoding of a bucket's result at every agent, seconds of one core
   double message_s = 0;  // sending one payload, and the same for receiving it, seconds of one core
-  double byte_s = 0;     // additional seconds per byte of a payload
-  double cores = 1;      // cores per agent; below 1 if agents share cores
+  double agent_slowdown = 1;  // of a message's CPU time at an agent, relative to the coordinator
+  double byte_s = 0;          // additional seconds per byte of a payload
+  double cores = 1;           // cores per agent; below 1 if agents share cores
 };
 
 // The links that an exchange uses.

@@ -117,6 +117,17 @@ TEST(ExchangeCost, ComputingIsHiddenUntilItIsTheBottleneck) {
   EXPECT_GT(seconds(wire::Collective::ring, work, network), 64 * 0.01);
 }
 
+// The coordinator's messages are those of a fast machine, however slow the agents are.
+TEST(ExchangeCost, SlowAgentsSpendLongerOnTheirMessages) {
+  ExchangeWork work = dense(2, 64);
+  work.message_s = 0.005;
+  const double alike = seconds(wire::Collective::star, work, network_of(0, 0));
+  work.agent_slowdown = 10;
+  const double slow = seconds(wire::Collective::star, work, network_of(0, 0));
+  EXPECT_NEAR(alike, 64 * 2 * 2 * 0.005, 0.05);  // the coordinator, for two agents
+  EXPECT_NEAR(slow, 64 * 2 * 0.05, 0.2);         // an agent
+}
+
 TEST(ExchangeCost, CoresThatAgentsShareTakeAsMuchLonger) {
   std::array<StagePayload, 1> stages = kDense;
   stages[0].encode_s = 0.01;

@@ -136,6 +136,7 @@ void fields(Fields& f, PlanInputs& inputs) {
   f.number("peer_beta_s_per_byte", inputs.peer_beta_s_per_byte);
   f.flag("peers_reachable", inputs.peers_reachable);
   f.number("message_s", inputs.message_s);
+  f.number("agent_slowdown", inputs.agent_slowdown);
   f.flag("settled", inputs.settled);
   f.number("overhead_s", inputs.overhead_s);
   f.number("cores", inputs.cores);

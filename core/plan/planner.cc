@@ -184,6 +184,7 @@ PlanInputs Planner::inputs(const PlanPolicy& policy, std::size_t worlds) const {
   std::vector<DeviceSpeeds> devices;
   for (const RoundFacts::Agent& agent : agents_) devices.push_back(agent.speeds);
   inputs.codecs = on_slowest(config_.codecs, config_.measured_on, devices);
+  inputs.agent_slowdown = slowdown_of_slowest(config_.measured_on, devices);
   if (worlds > 0) inputs.worlds = belief_.worlds(worlds);
   PlanWorld typical;
   if (worlds > 0) typical = typical_world(inputs.worlds);

@@ -100,11 +100,12 @@ void Belief::resize(std::size_t particles) {
   weights_.assign(particles, 1.0 / static_cast<double>(particles));
 }
 
-Belief::AgentColumns Belief::drawn_agent(Draws& draw) const {
+Belief::AgentColumns Belief::drawn_agent(const Column& levels, Draws& draw) const {
   AgentColumns agent = {
       .alpha = Column(particles_), .up = Column(particles_), .down = Column(particles_)};
   for (std::size_t p = 0; p < particles_; ++p) {
-    const double around = present_.empty() ? draw.from(kRatePrior) : level(p);
+    const double around =
+        present_.empty() ? draw.from(kRatePrior) : levels[p] / static_cast<double>(present_.size());
     agent.alpha[p] = draw.from(kAlphaPrior);
     agent.up[p] = around + kAgentDeviation * draw.normal();
     agent.down[p] = agent.up[p] + kDownDeviation * draw.normal();
@@ -123,12 +124,14 @@ void Belief::set_agents(const std::vector<std::string>& agents) {
   if (agents_.size() + agents.size() > 2 * kBeliefAgentsMax) agents_.clear();
   present_.clear();
   Draws draw = draws(kUsePrior);
+  Column levels(particles_);
   for (const std::string& id : agents) {
     const auto known = agents_.find(id);
     AgentColumns& columns = known != agents_.end()
                                 ? known->second
-                                : agents_.emplace(id, drawn_agent(draw)).first->second;
+                                : agents_.emplace(id, drawn_agent(levels, draw)).first->second;
     present_.push_back(&columns);
+    for (std::size_t p = 0; p < particles_; ++p) levels[p] += columns.up[p];
   }
 }
 

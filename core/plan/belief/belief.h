@@ -102,7 +102,8 @@ class Belief {
 
   Draws draws(std::uint32_t use) const;
   void resize(std::size_t particles);
-  AgentColumns drawn_agent(Draws& draws) const;
+  // `levels` is the sum of the rates of the agents that are present, by particle.
+  AgentColumns drawn_agent(const Column& levels, Draws& draws) const;
   void drift();
   double level(std::size_t particle) const;
   void fill_links(std::size_t particle, PlanWorld& world) const;

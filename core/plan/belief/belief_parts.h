@@ -1,4 +1,4 @@
-// What the parts of the belief have in common: priors, densities, and random draws by address.
+// Priors, densities and random draws by address, for both parts of the belief.
 #pragma once
 
 #include <array>

@@ -1,6 +1,7 @@
 #include "core/plan/inputs/device_speeds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string_view>
 
 namespace tributary {
@@ -36,6 +37,22 @@ std::vector<PlanCodec> on_slowest(std::vector<PlanCodec> codecs, const DeviceSpe
     codec.decode_s_per_value *= decode;
   }
   return codecs;
+}
+
+double slowdown_of_slowest(const DeviceSpeeds& here, std::span<const DeviceSpeeds> devices) {
+  double most = 0;
+  for (const DeviceSpeeds& device : devices) {
+    double logs = 0;
+    double count = 0;
+    for (const auto& [family, own] : here) {
+      const CodecSpeed reported = speed_at(device, family);
+      if (!(own.encode_bytes_per_s > 0 && reported.encode_bytes_per_s > 0)) continue;
+      logs += std::log(times_slower(reported.encode_bytes_per_s, own.encode_bytes_per_s));
+      ++count;
+    }
+    most = std::max(most, count > 0 ? std::exp(logs / count) : 1.0);
+  }
+  return most > 0 ? most : 1;
 }
 
 }  // namespace tributary

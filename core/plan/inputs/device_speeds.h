@@ -24,13 +24,18 @@ struct CodecSpeed {
 // its family.
 using DeviceSpeeds = std::map<std::string, CodecSpeed, std::less<>>;
 
-// Returns `codecs` with the encoding and decoding times of the slowest of `devices`. `here` holds
-// the speeds of the machine that measured `codecs`. A device of unknown speed counts as equal to
-// that machine. Aggregation times stay, because the coordinator aggregates in a star.
 // Bound on the relative speed of two devices, in both directions. A larger ratio is a wrong
 // measurement.
 inline constexpr double kDeviceFactorMax = 100;
+
+// Returns `codecs` with the encoding and decoding times of the slowest of `devices`. `here` holds
+// the speeds of the machine that measured `codecs`. A device of unknown speed counts as equal to
+// that machine. Aggregation times stay, because the coordinator aggregates in a star.
 std::vector<PlanCodec> on_slowest(std::vector<PlanCodec> codecs, const DeviceSpeeds& here,
                                   std::span<const DeviceSpeeds> devices);
+
+// Returns how many times longer the slowest of `devices` computes than `here`, as the geometric
+// mean over all codecs that both have measured; 1 if there is none.
+double slowdown_of_slowest(const DeviceSpeeds& here, std::span<const DeviceSpeeds> devices);
 
 }  // namespace tributary

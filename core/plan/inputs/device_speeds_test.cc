@@ -32,6 +32,16 @@ TEST(DeviceSpeedsTest, TheSlowestDeviceCounts) {
   EXPECT_DOUBLE_EQ(slowed.stages[1].aggregate_s_per_value, 6e-9);
 }
 
+// Messages have no codec, so the slowest device's codecs stand for them.
+TEST(DeviceSpeedsTest, TheSlowestDeviceIsComparedOverAllItsCodecs) {
+  const DeviceSpeeds here = {{"thc", {1e9, 1e9}}, {"topk", {1e9, 1e9}}, {"fp16", {1e9, 1e9}}};
+  const std::vector<DeviceSpeeds> devices = {
+      {{"thc", {1e9, 1e9}}}, {{"thc", {0.5e9, 1e9}}, {"topk", {0.125e9, kNoSpeed}}}};
+  EXPECT_NEAR(slowdown_of_slowest(here, devices), 4, 1e-9);
+  EXPECT_EQ(slowdown_of_slowest(here, {}), 1);
+  EXPECT_EQ(slowdown_of_slowest({}, devices), 1);
+}
+
 TEST(DeviceSpeedsTest, QuickDevicesAreQuicker) {
   const PlanCodec quick = on({{{"thc", {4e9, 4e9}}}, {{"thc", {2e9, 8e9}}}});
   EXPECT_DOUBLE_EQ(quick.stages[0].encode_s_per_value, 0.5e-9);

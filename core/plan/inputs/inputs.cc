@@ -145,6 +145,7 @@ Status check(const PlanInputs& inputs) {
   checks.known_range("the peers' alpha_s", inputs.peer_alpha_s, 0, kSecondsMax);
   checks.known_range("the peers' beta_s_per_byte", inputs.peer_beta_s_per_byte, 0, kSecondsMax);
   checks.range("message_s", inputs.message_s, 0, kSecondsMax);
+  checks.range("agent_slowdown", inputs.agent_slowdown, 1e-3, 1e3);
   checks.range("overhead_s", inputs.overhead_s, 0, kSecondsMax);
   checks.range("cores", inputs.cores, 1e-3, 1e6);
   checks.range("agreement", inputs.agreement, 0, 1);

@@ -161,6 +161,7 @@ double PlanPredictor::exchange_s(const PreparedExchange& prepared, const PlanWor
        .stages = std::span(stages).first(count),
        .decode_s = prepared.decode_s * cpu,
        .message_s = inputs_.message_s,
+       .agent_slowdown = inputs_.agent_slowdown,
        .cores = inputs_.cores},
       {.agents = link,
        .hub = {.alpha_s = world.slowest.alpha_s, .beta_s_per_byte = world.hub_s_per_byte}});
