@@ -79,6 +79,7 @@ class AgentHost : public Host, public Receiver {
   bool restarted_ = false;  // no event was processed since the start
   std::uint32_t slow_ = 0;  // trainings that will take longer
   TimeNs slow_ns_ = 0;
+  Token newest_training_ = 0;   // the machine has forgotten earlier ones
   std::uint32_t failures_ = 0;  // trainings that will fail
   std::uint64_t residuals_dropped_ = 0;
   std::uint64_t power_failures_seen_ = 0;  // at the last start
