@@ -195,10 +195,10 @@ void AgentHost::train(const Train& order) {
     duration += slow_ns_;
     sim_.tally.add(name(Incident::straggler));
   }
-  newest_training_ = order.token;
-  const bool fails = failures_ > 0;
+  trainings_.newest = order.token;
+  const bool fails = trainings_.failures > 0;
   if (fails) {
-    --failures_;
+    --trainings_.failures;
     sim_.tally.add(name(Incident::training_failure));
   }
   if (training_draws_.chance(0.5)) {
@@ -206,7 +206,7 @@ void AgentHost::train(const Train& order) {
                          values = order.model->size()] {
       const std::shared_ptr<FloatVector> update = dyadic_update(sim_.seed, index_, round, values);
       const std::uint64_t first = values / 2;
-      if (token == newest_training_) offer(*update, first, round);
+      if (token == trainings_.newest) offer(*update, first, round);
       handle(UpdatePart{.token = token, .first_value = first, .update = update});
     });
   }
@@ -218,7 +218,7 @@ void AgentHost::train(const Train& order) {
                                                         {.what = "training", .got = "no result"})});
           }
           std::shared_ptr<FloatVector> update = dyadic_update(sim_.seed, index_, round, values);
-          if (token == newest_training_) offer(*update, 0, round);
+          if (token == trainings_.newest) offer(*update, 0, round);
           handle(UpdateReady{.token = token,
                              .update = std::move(update),
                              .loss = 1.0 / static_cast<double>(round + 1),

@@ -34,8 +34,8 @@ void LocalTraining::start(const std::shared_ptr<const RoundPlan>& plan, std::uin
   Train order = order_of(*plan, plan->key().round, exchange, std::move(model));
   order.model_version = model_version;
   std::optional<Ahead> ahead = std::exchange(ahead_, std::nullopt);
-  if (ahead && is_same_training(ahead->order, order)) {
-    running_ = Running{.token = ahead->order.token, .plan = plan, .exchange = exchange};
+  if (ahead && is_same_training(ahead->request, order)) {
+    running_ = Running{.token = ahead->request.token, .plan = plan, .exchange = exchange};
     kept_ = std::move(ahead->update);
     context_.out.note(LogLevel::debug, "trained_ahead", kept_ ? "ready" : "running",
                       "the training of this round has begun before its plan");
@@ -50,18 +50,18 @@ void LocalTraining::start_ahead(const RoundPlan& plan, bool evaluate, SharedFloa
   Train order = order_of(plan, plan.key().round + 1, 0, std::move(model));
   order.token = ++last_token_;
   order.evaluate = evaluate;
-  ahead_ = Ahead{.order = order, .update = std::nullopt};
+  ahead_ = Ahead{.request = order, .update = std::nullopt};
   context_.out.add(std::move(order));
 }
 
 bool LocalTraining::take_ahead(UpdateReady& update) {
-  if (!ahead_ || ahead_->order.token != update.token) return false;
+  if (!ahead_ || ahead_->request.token != update.token) return false;
   ahead_->update = std::move(update);
   return true;
 }
 
 bool LocalTraining::ahead_failed(Token token) {
-  if (!ahead_ || ahead_->order.token != token) return false;
+  if (!ahead_ || ahead_->request.token != token) return false;
   ahead_.reset();
   return true;
 }

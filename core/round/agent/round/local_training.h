@@ -66,7 +66,7 @@ class LocalTraining {
  private:
   // A training that has begun ahead, and its answer if that was early, too.
   struct Ahead {
-    Train order;
+    Train request;
     std::optional<UpdateReady> update;
   };
 
