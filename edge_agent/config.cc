@@ -47,6 +47,7 @@ void bind(Settings& settings, AgentSettings& config, Unread& unread) {
   settings.flag("audit", config.audit);
   settings.text("trainer.name", config.trainer);
   settings.number("trainer.train_ms", config.training.train_ms, 0u, 3'600'000u);
+  settings.flag("trainer.ahead", config.machine.train_ahead);
   settings.number("trainer.threads", config.training.threads, 0u, 1'024u);
   settings.text("trainer.model_file", config.training.model_file);
   settings.text("trainer.library", config.training.library);

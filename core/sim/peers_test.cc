@@ -62,6 +62,27 @@ TEST(Peers, WithoutFaultsEveryRoundUsesPeersAgain) {
   EXPECT_GT(report.conservation_error_max, 0) << "what never sees rounding sees nothing";
 }
 
+// The coordinator is 20 ms away: report, commit and plan take two ways or more, in which the next
+// training runs.
+TEST(Peers, ATrainingAheadHidesTheTimeOfTheCommit) {
+  Scenario scenario = peers_scenario();
+  scenario.faults_until_round = 0;
+  scenario.incidents = {};
+  scenario.rounds = 20;
+  scenario.network = {};
+  scenario.network.delay = {20, 20};
+  scenario.machines.training = {60, 60};
+  std::vector<double> virtual_s;
+  for (const std::uint32_t every : {0u, 1u}) {
+    scenario.machines.train_ahead_every = every;
+    const RunsReport report = run_some(scenario, {.seeds = 1, .repeat_every = 0});
+    EXPECT_EQ(report.violations, 0u) << failures_of(report);
+    EXPECT_EQ(rounds_by(report, wire::Collective::ring), scenario.rounds);
+    virtual_s.push_back(report.virtual_s);
+  }
+  EXPECT_LT(virtual_s[1] + 0.03 * static_cast<double>(scenario.rounds), virtual_s[0]);
+}
+
 TEST(Peers, FaultsOfTheirConnectionsFire) {
   const RunsReport report = run_some(peers_scenario(), {.seeds = 4, .repeat_every = 2});
   EXPECT_EQ(report.violations, 0u) << failures_of(report);

@@ -32,10 +32,13 @@ class Peers : public testing::TestWithParam<const char*> {};
 
 TEST_P(Peers, ExchangeByEveryCollective) {
   Federation federation(options_for(GetParam(), 6));
+  federation.set_for_agent(1, "trainer.ahead=true");
   federation.start_all();
   federation.expect_all_end();
   federation.expect_sound();
   EXPECT_EQ(rounds_by(federation, GetParam()), 6u);
+  // The first round has no exchange before it.
+  EXPECT_EQ(federation.agent(1).lines_with({"trained_ahead"}).size(), 5u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Collectives, Peers,

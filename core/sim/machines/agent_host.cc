@@ -52,6 +52,8 @@ Status AgentHost::boot() {
   config.agent_id = host_name();
   config.incarnation = draws_.bits() | 1;  // never 0
   config.checkpoint_rounds = sim_.scenario.job.policy.checkpoint_rounds;
+  const std::uint32_t every = sim_.scenario.machines.train_ahead_every;
+  config.train_ahead = every > 0 && index_ % every == every - 1;
   if (sim_.scenario.by_peers()) config.endpoints = {PeerNetwork::endpoint(index_)};
   return run_machine(std::move(config), std::move(state));
 }
@@ -193,9 +195,10 @@ void AgentHost::train(const Train& order) {
     duration += slow_ns_;
     sim_.tally.add(name(Incident::straggler));
   }
-  const bool fails = failures_ > 0;
+  trainings_.newest = order.token;
+  const bool fails = trainings_.failures > 0;
   if (fails) {
-    --failures_;
+    --trainings_.failures;
     sim_.tally.add(name(Incident::training_failure));
   }
   if (training_draws_.chance(0.5)) {
@@ -203,7 +206,7 @@ void AgentHost::train(const Train& order) {
                          values = order.model->size()] {
       const std::shared_ptr<FloatVector> update = dyadic_update(sim_.seed, index_, round, values);
       const std::uint64_t first = values / 2;
-      offer(*update, first, round);
+      if (token == trainings_.newest) offer(*update, first, round);
       handle(UpdatePart{.token = token, .first_value = first, .update = update});
     });
   }
@@ -215,7 +218,7 @@ void AgentHost::train(const Train& order) {
                                                         {.what = "training", .got = "no result"})});
           }
           std::shared_ptr<FloatVector> update = dyadic_update(sim_.seed, index_, round, values);
-          offer(*update, 0, round);
+          if (token == trainings_.newest) offer(*update, 0, round);
           handle(UpdateReady{.token = token,
                              .update = std::move(update),
                              .loss = 1.0 / static_cast<double>(round + 1),

@@ -28,7 +28,7 @@ class AgentHost : public Host, public Receiver {
   // --- faults ---
   // The next `times` trainings take longer by `extra_ns` or fail.
   void train_slowly(std::uint32_t times, TimeNs extra_ns);
-  void fail_training(std::uint32_t times) { failures_ += times; }
+  void fail_training(std::uint32_t times) { trainings_.failures += times; }
   // The agent leaves its job, its process ends, and it starts again after `away_ns`.
   void leave(TimeNs away_ns);
 
@@ -79,7 +79,11 @@ class AgentHost : public Host, public Receiver {
   bool restarted_ = false;  // no event was processed since the start
   std::uint32_t slow_ = 0;  // trainings that will take longer
   TimeNs slow_ns_ = 0;
-  std::uint32_t failures_ = 0;  // trainings that will fail
+  struct Trainings {
+    Token newest = 0;            // the machine has forgotten earlier ones
+    std::uint32_t failures = 0;  // trainings that will fail
+  };
+  Trainings trainings_;
   std::uint64_t residuals_dropped_ = 0;
   std::uint64_t power_failures_seen_ = 0;  // at the last start
   std::uint64_t events_ = 0;  // number of events, for checks that are not done every time

@@ -139,6 +139,7 @@ Status read_machines(TableReader in, MachineSettings& machines) {
   TRIBUTARY_TRY(in.span("disk_ms", machines.disk));
   TRIBUTARY_TRY(in.count("slow_agents", machines.slow_agents, 0u, 1u << 20));
   TRIBUTARY_TRY(in.number("slow_factor", machines.slow_factor, 1, 1000));
+  TRIBUTARY_TRY(in.count("train_ahead_every", machines.train_ahead_every, 0u, 1u << 20));
   TRIBUTARY_TRY(in.count("skewed_clocks", machines.skewed_clocks, 0u, 1u << 20));
   TRIBUTARY_TRY(in.number("clock_rate_min", machines.clock_rate_min, 0.1, 10));
   TRIBUTARY_TRY(in.number("clock_rate_max", machines.clock_rate_max, 0.1, 10));

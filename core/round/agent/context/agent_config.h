@@ -40,6 +40,10 @@ struct AgentConfig {
   // a log writes a model twice, so these are 1/32 of the model in a round.
   std::uint32_t checkpoint_rounds = 64;
 
+  // After an exchange among peers, train for the next round from the result, while it is uploaded
+  // and committed. Memory: one more model, and one more state of the optimizer.
+  bool train_ahead = false;
+
   Execution execution = {};
   // Time that passes within a call, to measure encoding. Null: all durations are 0.
   std::function<TimeNs()> stopwatch = nullptr;

@@ -219,11 +219,16 @@ Result<std::vector<ContributionPart>> RoundExchange::left_over() const {
   return parts;
 }
 
+// An agent that does not need the model now applies the last exchange with the commit, in place.
+bool RoundExchange::applies_ahead() const {
+  return round_->plan().exchanges() > 1 || context_.config.train_ahead;
+}
+
 RoundExchange::Next RoundExchange::finish() {
   Result<std::vector<ContributionPart>> parts = left_over();
   Status status = parts.ok() ? Status() : parts.status();
   exchange_.reset();  // releases its inputs
-  if (status.ok() && round_->plan().exchanges() > 1) status = parts_.ahead.apply(*round_, index_);
+  if (status.ok() && applies_ahead()) status = parts_.ahead.apply(*round_, index_);
   if (!status.ok()) {
     withdraw(status);
     return Next::nothing;
@@ -232,7 +237,7 @@ RoundExchange::Next RoundExchange::finish() {
   // copy of the model that the agent trains on next.
   if (index_ + 1 == round_->plan().exchanges()) {
     prepare(std::move(*parts));
-    return Next::nothing;
+    return context_.config.train_ahead ? Next::trains_ahead : Next::nothing;
   }
   parts_.ahead.leave(*parts);
   ++index_;

@@ -37,7 +37,9 @@ class RoundExchange {
     const RoundWithdrawal& withdrawal;
   };
   // The next step for the caller. `trains`: the next exchange of the round needs an update first.
-  enum class Next : std::uint8_t { nothing, trains };
+  // `trains_ahead`: the round is over here, and the next one's training may begin from the model
+  // ahead of the commit.
+  enum class Next : std::uint8_t { nothing, trains, trains_ahead };
 
   // `prepared` is called when the residual that the round would leave is stored.
   RoundExchange(AgentContext& context, const Parts& parts, std::function<void()> prepared)
@@ -80,6 +82,7 @@ class RoundExchange {
   Next take_results(std::uint32_t bucket);
   Result<std::vector<ContributionPart>> left_over() const;
   Next finish();
+  bool applies_ahead() const;
   void prepare(std::vector<ContributionPart> parts);
 
   AgentContext& context_;

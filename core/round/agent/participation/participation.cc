@@ -57,6 +57,7 @@ void Participation::begin(AgentRound& round) {
 // round sends it without training again.
 void Participation::close() {
   if (!round_) return;
+  training_.forget_ahead();  // its model is not committed
   reporter_.end_trials();
   updates_.residual().settle_excluded(round_->key());
   for (const PlannedBucket& bucket : round_->plan().buckets()) {
@@ -120,6 +121,7 @@ void Participation::session_opened(std::uint32_t parts_in_flight) {
 }
 
 void Participation::go_on() {
+  take_kept_update();  // of a training that ended before its round began
   follow(exchange_.advance());
   upload_.pump();
 }
@@ -142,6 +144,7 @@ void Participation::contribute() {
 
 void Participation::follow(RoundExchange::Next next) {
   if (next == RoundExchange::Next::trains) train();
+  if (next == RoundExchange::Next::trains_ahead) train_ahead();
 }
 
 // An agent that missed the stage still encodes the next one from the combined payload, so a late

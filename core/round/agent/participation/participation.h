@@ -93,6 +93,7 @@ class Participation {
   // training
   void start_work();
   void train();
+  void train_ahead();
   bool residual_is_being_stored() const;
   void trained(UpdateReady& event);
   void drop_if_too_large(const RoundPlan& plan);

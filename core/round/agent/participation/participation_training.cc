@@ -45,6 +45,20 @@ void Participation::train() {
   training_.start(round_->shared_plan(), exchange_.index(), replica_.version(), ahead_.model());
 }
 
+// The settings of the next plan follow from this one, except the planner's, which do not concern
+// training. A job whose learning rate is about to change trains when the plan is there.
+void Participation::train_ahead() {
+  const RoundPlan& plan = round_->plan();
+  const std::uint64_t round = plan.key().round;
+  const JobModel& job = *replica_.job();
+  if (training_.running() || round >= job.wire().rounds() || !ahead_.begun() ||
+      job.learning_rate(1, round) != job.learning_rate(1, round + 1)) {
+    return;
+  }
+  const std::uint32_t every = job.wire().evaluate_every_rounds();
+  training_.start_ahead(plan, every > 0 && round % every == 0, ahead_.model());
+}
+
 // --- parts -------------------------------------------------------------------------------------
 
 // A part only allows earlier sending. If it cannot be used, it is ignored, because the whole update
@@ -74,6 +88,7 @@ bool Participation::residual_is_being_stored() const {
 }
 
 void Participation::take(UpdateReady& event) {
+  if (training_.take_ahead(event)) return;
   if (!training_.expected(event.token)) return;
   if (residual_is_being_stored()) return training_.keep(std::move(event));
   trained(event);
@@ -87,6 +102,7 @@ void Participation::take_kept_update() {
 }
 
 void Participation::failed(const UpdateFailed& event) {
+  if (training_.ahead_failed(event.token)) return;
   if (!training_.expected(event.token)) return;
   const RoundKey id = training_.end().plan->key();
   if (round_ && round_->key().round == id.round) {

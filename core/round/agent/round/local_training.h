@@ -3,6 +3,10 @@
 //
 // The caller starts one only if none runs, and handles each answer whose token is expected. A
 // finished update may be kept here; it is dropped if its training is forgotten. Not thread-safe.
+//
+// A training may begin ahead, before the plan of its round has arrived. It belongs to no round and
+// nothing of it is in the residual until start() asks for the same training. If start() asks for
+// another one, it is forgotten. So it changes when an update is ready, and nothing else.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +35,14 @@ class LocalTraining {
   // Requests an update from this model.
   void start(const std::shared_ptr<const RoundPlan>& plan, std::uint32_t exchange,
              std::uint64_t model_version, SharedFloats model);
+  // Requests the update that the next round probably needs: from this model, which this round
+  // leaves if it is committed. Requires that none runs.
+  void start_ahead(const RoundPlan& plan, bool evaluate, SharedFloats model);
+  void forget_ahead() { ahead_.reset(); }
+  // Take the answer of the training that has begun ahead. Return false if it is another's.
+  bool take_ahead(UpdateReady& update);
+  bool ahead_failed(Token token);
+
   // Null if none runs.
   const Running* running() const { return running_ ? &*running_ : nullptr; }
   // Null if the answer does not belong to the running training.
@@ -39,8 +51,11 @@ class LocalTraining {
   }
   // The training has ended. Requires that one runs.
   Running end() { return *std::exchange(running_, std::nullopt); }
-  // Ignores the answer of the running training.
-  void forget() { running_.reset(); }
+  // Ignores the answers of all trainings.
+  void forget() {
+    running_.reset();
+    ahead_.reset();
+  }
 
   // Keeps an expected answer until release().
   void keep(UpdateReady update) { kept_ = std::move(update); }
@@ -49,9 +64,16 @@ class LocalTraining {
   std::optional<UpdateReady> release();
 
  private:
+  // A training that has begun ahead, and its answer if that was early, too.
+  struct Ahead {
+    Train request;
+    std::optional<UpdateReady> update;
+  };
+
   AgentContext& context_;
   std::optional<Running> running_;
   std::optional<UpdateReady> kept_;
+  std::optional<Ahead> ahead_;
   Token last_token_ = 0;
 };
 
