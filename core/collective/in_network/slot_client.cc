@@ -12,9 +12,7 @@ constexpr std::uint32_t kBackoffMax = 6;
 }  // namespace
 
 SlotClient::SlotClient(const SlotClientOptions& options)
-    : options_(options),
-      slots_(options.slots),
-      window_(std::min(options.window, options.slots)) {
+    : options_(options), slots_(options.slots), window_(std::min(options.window, options.slots)) {
   assert(options.slots >= 1 && options.slots <= 65'536 && options.window >= 1);
 }
 

@@ -7,8 +7,12 @@ namespace {
 
 class SlotClientTest : public testing::Test {
  protected:
-  SlotClientTest() : client_({.slots = 4, .window = 2, .timeout_ns_first = 1000,
-                              .timeout_ns_min = 100, .timeout_ns_max = 4000}) {
+  SlotClientTest()
+      : client_({.slots = 4,
+                 .window = 2,
+                 .timeout_ns_first = 1000,
+                 .timeout_ns_min = 100,
+                 .timeout_ns_max = 4000}) {
     client_.enter(5);
   }
   static PacketHeader result(const ChunkSend& send) {

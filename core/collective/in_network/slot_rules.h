@@ -61,8 +61,8 @@ enum class ReplyTo : std::uint8_t { nobody, sender, all_agents };
 struct SlotReply {
   ReplyTo to = ReplyTo::nobody;
   DropReason reason = DropReason::none;
-  std::uint16_t job = 0;    // of a reply to all agents
-  std::size_t bytes = 0;    // written to the caller's buffer
+  std::uint16_t job = 0;  // of a reply to all agents
+  std::size_t bytes = 0;  // written to the caller's buffer
 };
 
 class SlotRules {
@@ -93,9 +93,9 @@ class SlotRules {
   };
   struct Slot {
     SlotPhases phases;
-    std::uint16_t count = 0;           // values of the current phase
+    std::uint16_t count = 0;  // values of the current phase
     std::uint16_t previous_count = 0;
-    std::uint8_t current = 0;          // index of the current phase's sums
+    std::uint8_t current = 0;  // index of the current phase's sums
     std::array<Phase, 2> sums;
   };
   struct Job {

@@ -18,8 +18,7 @@ class SlotRulesTest : public testing::Test {
  protected:
   SlotRulesTest() : rules_(*SlotRules::make(16)) { EXPECT_TRUE(rules_.install(a_job()).ok()); }
 
-  static PacketHeader header(std::uint8_t agent, std::uint32_t sequence,
-                             std::uint32_t epoch = 1) {
+  static PacketHeader header(std::uint8_t agent, std::uint32_t sequence, std::uint32_t epoch = 1) {
     return {.agent = agent,
             .agents = 2,
             .job = 7,
