@@ -22,7 +22,7 @@ class SlotClientTest : public testing::Test {
   SlotClient client_;
 };
 
-TEST_F(SlotClientTest, AResultMakesRoomForTheNextChunk) {
+TEST_F(SlotClientTest, AResultReleasesTheNextChunk) {
   client_.begin(6, kNoTime);
   const auto first = client_.next_send(0);
   const auto second = client_.next_send(0);

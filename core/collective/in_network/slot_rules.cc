@@ -70,12 +70,12 @@ std::uint32_t SlotRules::slots_free() const {
 
 // The first gap between the other jobs that is large enough. An epoch with the quota of the one
 // before keeps its slots.
-Result<std::uint32_t> SlotRules::room_for(const SlotJob& wanted) const {
+Result<std::uint32_t> SlotRules::first_free(const SlotJob& requested) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> used;
   for (const Job& job : jobs_) {
-    if (job.setup.handle != wanted.handle) {
+    if (job.setup.handle != requested.handle) {
       used.emplace_back(job.first_slot, job.setup.slots);
-    } else if (job.setup.slots == wanted.slots) {
+    } else if (job.setup.slots == requested.slots) {
       return job.first_slot;
     }
   }
@@ -83,12 +83,12 @@ Result<std::uint32_t> SlotRules::room_for(const SlotJob& wanted) const {
   used.emplace_back(slots(), 0);
   std::uint32_t begin = 0;
   for (const auto& [first, count] : used) {
-    if (first - begin >= wanted.slots) return begin;
+    if (first - begin >= requested.slots) return begin;
     begin = first + count;
   }
   return Status(StatusCode::resource_exhausted,
-                {.what = fmt::format("slots for job {} of the aggregator", wanted.handle),
-                 .expected = fmt::format("{} free in a row", wanted.slots),
+                {.what = fmt::format("slots for job {} of the aggregator", requested.handle),
+                 .expected = fmt::format("{} free in a row", requested.slots),
                  .got = fmt::format("{} free of {}", slots_free(), slots()),
                  .remedy = "lower the job's quota, or give the aggregator more slots"});
 }
@@ -108,7 +108,7 @@ Status SlotRules::install(const SlotJob& job) {
                                                    .expected = fmt::format("{} at most", kJobsMax),
                                                    .remedy = "remove a job first"});
   }
-  TRIBUTARY_ASSIGN(const std::uint32_t first, room_for(job));
+  TRIBUTARY_ASSIGN(const std::uint32_t first, first_free(job));
   // Slots that another job had may have the same epoch by chance.
   for (std::uint32_t i = 0; i < job.slots; ++i) slots_[first + i].phases.clear();
   if (known == nullptr) {

@@ -64,12 +64,12 @@ std::size_t segment_bytes(msghdr& header, std::size_t all) {
 }  // namespace
 
 // The memory of system calls: one direction uses it at a time, but for the received bytes.
-struct UdpPort::Buffers {
+struct UdpBuffers {
   struct Control {
     alignas(cmsghdr) std::array<std::uint8_t, kControlBytes> bytes;
   };
 
-  Buffers(std::size_t batch, std::size_t bytes_each)
+  UdpBuffers(std::size_t batch, std::size_t bytes_each)
       : each(bytes_each),
         bytes(batch * bytes_each),
         in(batch),
@@ -114,9 +114,9 @@ UdpPort::~UdpPort() { ::close(file_); }
 
 Status UdpPort::set_up(const UdpOptions& options) {
   // The kernel grants what its limits allow.
-  const int wanted = static_cast<int>(std::min<std::uint32_t>(options.buffer_bytes, 1u << 30));
-  set_option(file_, SOL_SOCKET, SO_RCVBUF, wanted);
-  set_option(file_, SOL_SOCKET, SO_SNDBUF, wanted);
+  const int requested = static_cast<int>(std::min<std::uint32_t>(options.buffer_bytes, 1u << 30));
+  set_option(file_, SOL_SOCKET, SO_RCVBUF, requested);
+  set_option(file_, SOL_SOCKET, SO_SNDBUF, requested);
   const sockaddr_in listen = to_socket(options.listen);
   if (::bind(file_, reinterpret_cast<const sockaddr*>(&listen), sizeof(listen)) != 0) {
     return socket_error(fmt::format("UDP port {}", options.listen.text()));
@@ -144,12 +144,12 @@ Status UdpPort::set_up(const UdpOptions& options) {
     gro_ = set_option(file_, SOL_UDP, UDP_GRO, 1);
     gso_ = set_option(file_, SOL_UDP, UDP_SEGMENT, 0);  // 0: whole, unless a message says more
   }
-  buffers_ = std::make_unique<Buffers>(batch_, gro_ ? kJoinedBytes : kPlainBytes);
+  buffers_ = std::make_unique<UdpBuffers>(batch_, gro_ ? kJoinedBytes : kPlainBytes);
   return {};
 }
 
 Result<std::size_t> UdpPort::receive(Visit visit) {
-  Buffers& b = *buffers_;
+  UdpBuffers& b = *buffers_;
   for (std::size_t i = 0; i < batch_; ++i) {
     b.in_parts[i] = {.iov_base = b.bytes.data() + i * b.each, .iov_len = b.each};
     b.in[i].msg_hdr = {.msg_name = &b.in_from[i],
@@ -204,7 +204,7 @@ std::size_t UdpPort::run_from(std::size_t first) const {
 }
 
 void UdpPort::prepare(std::size_t message, std::size_t first, std::size_t count) {
-  Buffers& b = *buffers_;
+  UdpBuffers& b = *buffers_;
   std::size_t parts = 0;
   for (std::size_t i = first; i < first + count; ++i) {
     for (const ByteSpan part : {outgoing_[i].head, outgoing_[i].body}) {
@@ -252,7 +252,7 @@ void UdpPort::flush() {
 }
 
 void UdpPort::send_prepared(std::size_t messages) {
-  Buffers& b = *buffers_;
+  UdpBuffers& b = *buffers_;
   std::size_t done = 0;
   while (done < messages) {
     const int sent = ::sendmmsg(file_, b.out.data() + done, static_cast<unsigned>(messages - done),

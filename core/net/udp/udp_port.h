@@ -21,7 +21,7 @@
 namespace tributary {
 
 struct UdpOptions {
-  UdpAddress listen;                      // port 0: any
+  UdpAddress listen = {};                 // port 0: any
   bool segments = true;                   // GSO and GRO, where the kernel has them
   std::uint32_t batch = 32;               // messages per system call, 1 to 1024
   std::uint32_t buffer_bytes = 4u << 20;  // of the socket, as far as the kernel allows
@@ -36,6 +36,8 @@ struct UdpCounters {
   std::uint64_t send_calls = 0;
   std::uint64_t unsent = 0;  // the kernel had no room, or refused
 };
+
+struct UdpBuffers;  // memory of system calls
 
 class UdpPort {
  public:
@@ -68,7 +70,6 @@ class UdpPort {
     ByteSpan body;
     std::size_t bytes() const { return head.size() + body.size(); }
   };
-  struct Buffers;
 
   UdpPort(int file, const UdpOptions& options);
   Status set_up(const UdpOptions& options);
@@ -81,7 +82,7 @@ class UdpPort {
   UdpAddress address_;
   bool gro_ = false;
   bool gso_ = false;
-  std::unique_ptr<Buffers> buffers_;
+  std::unique_ptr<UdpBuffers> buffers_;
   std::vector<Outgoing> outgoing_;
   UdpCounters counters_;
 };
