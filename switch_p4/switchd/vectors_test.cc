@@ -20,10 +20,10 @@ struct Record {
   Kind kind;
   in_network::SlotJob job;
   std::uint16_t source = 0;
-  Bytes packet;
+  Bytes packet = {};
   in_network::ReplyTo to = in_network::ReplyTo::none;
   in_network::DropReason reason = in_network::DropReason::none;
-  Bytes reply;
+  Bytes reply = {};
 };
 
 // The file is ours; a field that is missing throws.
