@@ -33,6 +33,13 @@ Settings::Accept accept_address(UdpAddress& target) {
   };
 }
 
+Result<LogOptions> log_options_of(const SwitchSettings& settings) {
+  CommonSettings common;
+  common.log_level = settings.log_level;
+  common.log_json = settings.log_json;
+  return common.log_options();
+}
+
 class SwitchDaemon {
  public:
   SwitchDaemon(const SwitchSettings& settings, const DaemonFlags& flags, std::ostream& out)
@@ -62,7 +69,7 @@ class SwitchDaemon {
 };
 
 Status SwitchDaemon::open() {
-  TRIBUTARY_ASSIGN(const LogOptions log_options, settings_.common.log_options());
+  TRIBUTARY_ASSIGN(const LogOptions log_options, log_options_of(settings_));
   log_ = make_stream_log(log_options);
   TRIBUTARY_ASSIGN(EpochFile epochs, EpochFile::open(settings_.state));
   epochs_ = std::make_unique<EpochFile>(std::move(epochs));
@@ -174,8 +181,8 @@ Result<SwitchSettings> read_switch_settings(const DaemonFlags& flags) {
   SwitchSettings read;
   std::vector<std::string> jobs;
   Settings settings;
-  settings.text("log.level", read.common.log_level);
-  settings.flag("log.json", read.common.log_json);
+  settings.text("log.level", read.log_level);
+  settings.flag("log.json", read.log_json);
   settings.bind("switch.listen", accept_address(read.listen));
   settings.bind("switch.group", accept_address(read.group));
   settings.number("switch.slots", read.slots, 1u, in_network::kSlotsMax);
@@ -184,7 +191,7 @@ Result<SwitchSettings> read_switch_settings(const DaemonFlags& flags) {
   settings.text("switch.state", read.state);
   settings.texts("switch.jobs", jobs);
   TRIBUTARY_TRY(fill(settings, flags));
-  TRIBUTARY_TRY(read.common.log_options().status());
+  TRIBUTARY_TRY(log_options_of(read).status());
   if (!settings.given("switch.listen")) {
     return settings.missing("switch.listen", "set it, for example to 192.168.1.1:4650");
   }

@@ -15,7 +15,8 @@
 namespace tributary::switchd {
 
 struct SwitchSettings {
-  CommonSettings common;  // only the log's
+  std::string log_level = "info";
+  bool log_json = false;
   UdpAddress listen;
   UdpAddress group;  // multicast; empty: unicast
   std::uint32_t slots = 1024;
