@@ -47,8 +47,7 @@ std::optional<BucketPacket> BucketExchange::next_packet(std::int64_t now_ns) {
                                .table = job_.table};
   BucketPacket packet;
   write_header(header, packet.header.data());
-  packet.body =
-      levels_.subspan(std::size_t{send->chunk} * count_max(job_.wide) / 2, count / 2);
+  packet.body = levels_.subspan(std::size_t{send->chunk} * count_max(job_.wide) / 2, count / 2);
   return packet;
 }
 
@@ -71,8 +70,7 @@ void BucketExchange::receive(ByteSpan datagram, std::int64_t now_ns) {
   }
   const bool all = packet.contributors == ~std::uint64_t{0} >> (64 - job_.agents);
   const std::optional<std::uint32_t> awaited = client_.chunk_of(header);
-  if (header.type != PacketType::result || !all || !awaited ||
-      header.count != count_of(*awaited)) {
+  if (header.type != PacketType::result || !all || !awaited || header.count != count_of(*awaited)) {
     ++ignored_;
     return;
   }

@@ -19,7 +19,7 @@
 
 namespace tributary::in_network {
 
-// What an agent knows of its job.
+// An agent's knowledge of its job.
 struct BucketJob {
   std::uint16_t handle = 0;
   std::uint8_t agent = 0;

@@ -40,13 +40,12 @@ class Network {
     job_.table = 5;
     job_.slots = setting.slots;
     for (std::uint32_t a = 0; a < setting.agents; ++a) {
-      agents_.emplace_back(
-          BucketJob{.handle = 3,
-                    .agent = static_cast<std::uint8_t>(a),
-                    .agents = static_cast<std::uint8_t>(setting.agents),
-                    .table = 5,
-                    .wide = job_.wide()},
-          SlotClientOptions{.slots = setting.slots, .window = 4});
+      agents_.emplace_back(BucketJob{.handle = 3,
+                                     .agent = static_cast<std::uint8_t>(a),
+                                     .agents = static_cast<std::uint8_t>(setting.agents),
+                                     .table = 5,
+                                     .wide = job_.wide()},
+                           SlotClientOptions{.slots = setting.slots, .window = 4});
       levels_.emplace_back(setting.values / 2);
       sums_.emplace_back(setting.values * (job_.wide() ? 2 : 1));
     }
@@ -128,8 +127,8 @@ class Network {
     return random_bits({setting_.seed, 77}, draws_++) % 1000 < permille;
   }
   void carry(const Bytes& bytes, PacketSource from, std::uint32_t to) {
-    const int copies = (happens(setting_.lost_permille) ? 0 : 1) +
-                       (happens(setting_.repeated_permille) ? 1 : 0);
+    const int copies =
+        (happens(setting_.lost_permille) ? 0 : 1) + (happens(setting_.repeated_permille) ? 1 : 0);
     for (int copy = 0; copy < copies; ++copy) {
       std::int64_t delay = kDelayNs;
       if (happens(setting_.reordered_permille)) delay += kDelayNs * (draws_ % 40);

@@ -39,9 +39,9 @@ void put_field(T value, std::uint8_t* bytes, std::size_t at) {
 }
 
 constexpr std::array<std::string_view, kDropReasons> kReasonNames = {
-    "none",         "too_short",   "too_long",      "foreign",     "replayed",
-    "early",        "old_epoch",   "future_epoch",  "unknown_job", "unknown_phase",
-    "wrong_count",  "wrong_table", "wrong_agent",   "wrong_slot",  "sum_too_wide"};
+    "none",        "too_short",   "too_long",     "foreign",     "replayed",
+    "early",       "old_epoch",   "future_epoch", "unknown_job", "unknown_phase",
+    "wrong_count", "wrong_table", "wrong_agent",  "wrong_slot",  "sum_too_wide"};
 
 bool known_form(const std::uint8_t* bytes) {
   const std::uint8_t type = bytes[kTypeAt];
@@ -114,14 +114,14 @@ Status packet_fault(DropReason reason, ByteSpan datagram) {
   switch (reason) {
     case DropReason::too_short:
     case DropReason::too_long:
-      fault.expected = whole ? fmt::format("{} bytes for {} values", whole_bytes(header),
-                                           header.count)
-                             : fmt::format("a header of {} bytes", kHeaderBytes);
+      fault.expected =
+          whole ? fmt::format("{} bytes for {} values", whole_bytes(header), header.count)
+                : fmt::format("a header of {} bytes", kHeaderBytes);
       fault.got = fmt::format("{} bytes", datagram.size());
       break;
     case DropReason::foreign:
-      fault.expected = fmt::format("magic {:#x}, version {}, a type of 1 to 3, known flags",
-                                   kMagic, kVersion);
+      fault.expected =
+          fmt::format("magic {:#x}, version {}, a type of 1 to 3, known flags", kMagic, kVersion);
       if (whole) {
         fault.got = fmt::format("magic {:#x}, version {}, type {}, flags {:#x}, reason {}",
                                 field_at<std::uint16_t>(datagram.data(), 0), datagram[kVersionAt],

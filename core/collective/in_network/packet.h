@@ -16,9 +16,9 @@
 namespace tributary::in_network {
 
 inline constexpr std::size_t kHeaderBytes = 24;
-inline constexpr std::size_t kContributorsBytes = 8;  // the bitmap before the sums of a result
-inline constexpr std::uint32_t kAgentsMax = 64;       // bits of that bitmap
-inline constexpr std::uint32_t kCountUnit = 64;       // values of a packet come in groups
+inline constexpr std::size_t kContributorsBytes = 8;    // the bitmap before the sums of a result
+inline constexpr std::uint32_t kAgentsMax = 64;         // bits of that bitmap
+inline constexpr std::uint32_t kCountUnit = 64;         // values of a packet come in groups
 inline constexpr std::uint32_t kCountMaxNarrow = 1024;  // values with sums of 8 bits
 inline constexpr std::uint32_t kCountMaxWide = 512;     // values with sums of 16 bits
 inline constexpr std::size_t kSumsBytesMax = 1024;

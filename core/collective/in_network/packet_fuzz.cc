@@ -1,5 +1,5 @@
-// Fuzzes packets: whatever is accepted has the size that its header says, and writing its header
-// again gives the same bytes.
+// Fuzzes packets: an accepted packet has the size that its header says, and its header is written
+// again with the same bytes.
 #include <cstdlib>
 #include <cstring>
 

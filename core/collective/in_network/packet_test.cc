@@ -37,9 +37,8 @@ DropReason fault_of(const Bytes& bytes) {
 
 TEST(Packet, EveryFieldHasItsOffset) {
   const Bytes bytes = packet_of(kHeader);
-  const std::uint8_t expected[kHeaderBytes] = {'T', 'N', 1,    1, 2,    1,    3, 4, 6, 5, 4, 3,
-                                               10,  9,   8,    7, 0x0c, 0x0b, 128, 0, 0x0e, 0x0d,
-                                               0,   0};
+  const std::uint8_t expected[kHeaderBytes] = {
+      'T', 'N', 1, 1, 2, 1, 3, 4, 6, 5, 4, 3, 10, 9, 8, 7, 0x0c, 0x0b, 128, 0, 0x0e, 0x0d, 0, 0};
   EXPECT_EQ(std::memcmp(bytes.data(), expected, kHeaderBytes), 0);
 }
 

@@ -5,18 +5,9 @@
 #include <cstdlib>
 
 namespace tributary::in_network {
-namespace {
-
-constexpr std::uint32_t kBackoffMax = 6;
-
-}  // namespace
 
 SlotClient::SlotClient(const SlotClientOptions& options)
-    : options_(options),
-      slots_(options.slots),
-      window_(std::min(options.window, options.slots)) {
-  assert(options.slots >= 1 && options.slots <= 65'536 && options.window >= 1);
-}
+    : window_(options), slots_(options.slots) {}
 
 void SlotClient::enter(std::uint32_t epoch) {
   epoch_ = epoch;
@@ -66,7 +57,7 @@ ChunkSend SlotClient::send(std::uint32_t number, std::int64_t now_ns) {
 }
 
 std::optional<ChunkSend> SlotClient::next_send(std::int64_t now_ns) {
-  if (end_ != BucketEnd::running || timed_.size >= window_) return std::nullopt;
+  if (end_ != BucketEnd::running || timed_.size >= window_.chunks()) return std::nullopt;
   if (to_repeat_.size > 0) {
     const std::uint32_t number = to_repeat_.first;
     unlink(to_repeat_, number);
@@ -75,7 +66,7 @@ std::optional<ChunkSend> SlotClient::next_send(std::int64_t now_ns) {
     return send(number, now_ns);
   }
   if (next_chunk_ == chunks_) return std::nullopt;
-  const std::uint32_t number = next_chunk_ % options_.slots;
+  const std::uint32_t number = next_chunk_ % window_.slots();
   Slot& slot = slots_[number];
   if (slot.turn.waiting()) return std::nullopt;
   slot.turn.contribute();
@@ -96,12 +87,8 @@ bool SlotClient::on_result(const PacketHeader& header, std::int64_t now_ns) {
   Slot& slot = slots_[header.slot];
   slot.turn.move_on();
   unlink(slot.timed ? timed_ : to_repeat_, header.slot);
-  // A result after a repeat may be the answer to either packet, so its time says nothing.
-  if (!slot.repeated) measure(now_ns - slot.sent_ns);
-  if (++results_in_window_ >= window_) {
-    results_in_window_ = 0;
-    window_ = std::min(window_ + 1, options_.slots);
-  }
+  if (!slot.repeated) window_.on_round_trip(now_ns - slot.sent_ns);
+  window_.on_result();
   if (++results_ == chunks_) end_ = BucketEnd::complete;
   return true;
 }
@@ -113,52 +100,26 @@ bool SlotClient::on_refusal(const PacketHeader& header) {
   return true;
 }
 
-// As TCP does it (RFC 6298).
-void SlotClient::measure(std::int64_t round_trip_ns) {
-  backoff_ = 0;
-  if (smoothed_ns_ == 0) {
-    smoothed_ns_ = std::max<std::int64_t>(round_trip_ns, 1);
-    deviation_ns_ = round_trip_ns / 2;
-    return;
-  }
-  deviation_ns_ += (std::abs(round_trip_ns - smoothed_ns_) - deviation_ns_) / 4;
-  smoothed_ns_ += (round_trip_ns - smoothed_ns_) / 8;
-}
-
-std::int64_t SlotClient::timeout_ns() const {
-  const std::int64_t plain =
-      smoothed_ns_ == 0 ? options_.timeout_ns_first : smoothed_ns_ + 4 * deviation_ns_;
-  const std::int64_t bounded = std::max(plain, options_.timeout_ns_min);
-  return std::min(bounded << backoff_, options_.timeout_ns_max);
-}
-
 void SlotClient::on_time(std::int64_t now_ns) {
   if (end_ != BucketEnd::running) return;
   if (now_ns >= deadline_ns_) {
     end_ = BucketEnd::deadline;
     return;
   }
-  const std::int64_t timeout = timeout_ns();
-  bool lost = false;
+  const std::int64_t timeout = window_.timeout_ns();
   while (timed_.size > 0 && slots_[timed_.first].sent_ns + timeout <= now_ns) {
     const std::uint32_t number = timed_.first;
     unlink(timed_, number);
     append(to_repeat_, number);
     slots_[number].timed = false;
-    // Chunks that were under way together are lost together: that counts once.
-    lost |= slots_[number].sent_ns > halved_ns_;
+    window_.on_loss(slots_[number].sent_ns, now_ns);
   }
-  if (!lost) return;
-  halved_ns_ = now_ns;
-  window_ = std::max(window_ / 2, 1u);
-  results_in_window_ = 0;
-  backoff_ = std::min(backoff_ + 1, kBackoffMax);
 }
 
 std::int64_t SlotClient::next_time_ns() const {
   if (end_ != BucketEnd::running) return kNoTime;
   if (timed_.size == 0) return deadline_ns_;
-  return std::min(deadline_ns_, slots_[timed_.first].sent_ns + timeout_ns());
+  return std::min(deadline_ns_, slots_[timed_.first].sent_ns + window_.timeout_ns());
 }
 
 }  // namespace tributary::in_network

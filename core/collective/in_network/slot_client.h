@@ -4,7 +4,7 @@
 // exchange the same buckets in the same order, so they agree on both without a message. A chunk
 // moves on only after the result with exactly its sequence.
 //
-// The window of chunks under way clocks itself: a result makes room for the next chunk, the window
+// The window of chunks under way clocks itself: a result releases the next chunk, the window
 // grows by one for each window of results and halves at a time-out. Time-outs are one list in the
 // order of sending.
 //
@@ -18,19 +18,12 @@
 #include <vector>
 
 #include "core/collective/in_network/packet.h"
+#include "core/collective/in_network/send_window.h"
 #include "core/collective/in_network/slot_phases.h"
 
 namespace tributary::in_network {
 
 inline constexpr std::int64_t kNoTime = INT64_MAX;
-
-struct SlotClientOptions {
-  std::uint32_t slots = 64;
-  std::uint32_t window = 32;  // at the start
-  std::int64_t timeout_ns_first = 20'000'000;
-  std::int64_t timeout_ns_min = 2'000'000;
-  std::int64_t timeout_ns_max = 500'000'000;
-};
 
 // How a bucket has ended.
 enum class BucketEnd : std::uint8_t { running, complete, refused, deadline };
@@ -68,7 +61,7 @@ class SlotClient {
   // The first reason of a refused bucket.
   DropReason refused_for() const { return refused_for_; }
   std::uint32_t epoch() const { return epoch_; }
-  std::uint32_t window() const { return window_; }
+  std::uint32_t window() const { return window_.chunks(); }
   std::uint64_t sent() const { return sent_; }
   std::uint64_t repeats() const { return repeats_; }
 
@@ -93,10 +86,7 @@ class SlotClient {
   void append(List& list, std::uint32_t slot);
   void unlink(List& list, std::uint32_t slot);
   ChunkSend send(std::uint32_t slot, std::int64_t now_ns);
-  void measure(std::int64_t round_trip_ns);
-  std::int64_t timeout_ns() const;
-
-  const SlotClientOptions options_;
+  SendWindow window_;
   std::vector<Slot> slots_;
   List timed_;      // on their way, in the order of sending
   List to_repeat_;  // timed out
@@ -108,12 +98,6 @@ class SlotClient {
   BucketEnd end_ = BucketEnd::complete;
   DropReason refused_for_ = DropReason::none;
 
-  std::uint32_t window_;
-  std::uint32_t results_in_window_ = 0;
-  std::int64_t halved_ns_ = INT64_MIN;  // chunks sent before are of a loss that is counted
-  std::int64_t smoothed_ns_ = 0;        // round trip; 0: not measured
-  std::int64_t deviation_ns_ = 0;
-  std::uint32_t backoff_ = 0;  // doublings of the time-out
   std::uint64_t sent_ = 0;
   std::uint64_t repeats_ = 0;
 };

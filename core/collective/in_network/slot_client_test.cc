@@ -7,8 +7,12 @@ namespace {
 
 class SlotClientTest : public testing::Test {
  protected:
-  SlotClientTest() : client_({.slots = 4, .window = 2, .timeout_ns_first = 1000,
-                              .timeout_ns_min = 100, .timeout_ns_max = 4000}) {
+  SlotClientTest()
+      : client_({.slots = 4,
+                 .window = 2,
+                 .timeout_ns_first = 1000,
+                 .timeout_ns_min = 100,
+                 .timeout_ns_max = 4000}) {
     client_.enter(5);
   }
   static PacketHeader result(const ChunkSend& send) {
@@ -18,7 +22,7 @@ class SlotClientTest : public testing::Test {
   SlotClient client_;
 };
 
-TEST_F(SlotClientTest, AResultMakesRoomForTheNextChunk) {
+TEST_F(SlotClientTest, AResultReleasesTheNextChunk) {
   client_.begin(6, kNoTime);
   const auto first = client_.next_send(0);
   const auto second = client_.next_send(0);

@@ -34,11 +34,11 @@ constexpr bool is_refused(DropReason reason) {
 
 enum class SlotStep : std::uint8_t {
   drop,
-  start,             // a new phase begins with this contribution
-  add,               // to the current phase
-  nothing,           // a repeat in a phase that is not complete
-  resend_current,    // a repeat in a complete phase: its result, to the sender
-  resend_previous,   // the sender has missed a result
+  start,            // a new phase begins with this contribution
+  add,              // to the current phase
+  nothing,          // a repeat in a phase that is not complete
+  resend_current,   // a repeat in a complete phase: its result, to the sender
+  resend_previous,  // the sender has missed a result
 };
 
 class SlotPhases {
@@ -82,9 +82,7 @@ class SlotPhases {
   void clear() { *this = SlotPhases(); }
 
   // All agents have contributed to the current phase.
-  bool complete() const {
-    return static_cast<unsigned>(std::popcount(contributors_)) == agents_;
-  }
+  bool complete() const { return static_cast<unsigned>(std::popcount(contributors_)) == agents_; }
   std::uint64_t contributors() const { return contributors_; }
 
   friend bool operator==(const SlotPhases&, const SlotPhases&) = default;

@@ -32,7 +32,7 @@ using Addends = std::array<std::uint8_t, kExploredAgents>;
 struct State {
   struct Agent {
     SlotTurn turn = {};
-    bool ended = false;                              // by a refusal or the deadline
+    bool ended = false;                                   // by a refusal or the deadline
     std::array<std::uint8_t, kExploredEpochs> sent = {};  // phases contributed to, by epoch
   };
   std::array<Agent, kExploredAgents> agents = {};
@@ -208,8 +208,8 @@ class Explorer {
     }
     leave(s, a);
   }
-  // The deadline: an agent may leave an epoch at any time if there is another one. In the last epoch
-  // it passes only for agents that wait for one that was refused.
+  // The deadline: an agent may leave an epoch at any time if there is another one. In the last
+  // epoch it passes only for agents that wait for one that was refused.
   void give_up(const State& s, std::uint32_t a) {
     bool others_ended = false;
     for (const State::Agent& other : s.agents) others_ended |= other.ended;
@@ -293,9 +293,9 @@ TEST_P(Exploration, NeverAWrongSumAndNeverStuck) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Orders, Exploration,
-                         testing::Values(Bounds{2, 4, 1, 0}, Bounds{3, 3, 1, 0},
-                                         Bounds{2, 4, 1, 1}, Bounds{2, 4, 2, 0},
-                                         Bounds{2, 4, 2, 1}, Bounds{3, 3, 1, 1}));
+                         testing::Values(Bounds{2, 4, 1, 0}, Bounds{3, 3, 1, 0}, Bounds{2, 4, 1, 1},
+                                         Bounds{2, 4, 2, 0}, Bounds{2, 4, 2, 1},
+                                         Bounds{3, 3, 1, 1}));
 INSTANTIATE_TEST_SUITE_P(SlowExploration, Exploration,
                          testing::Values(Bounds{3, 2, 2, 0}, Bounds{3, 2, 2, 1}));
 

@@ -70,12 +70,12 @@ std::uint32_t SlotRules::slots_free() const {
 
 // The first gap between the other jobs that is large enough. An epoch with the quota of the one
 // before keeps its slots.
-Result<std::uint32_t> SlotRules::room_for(const SlotJob& wanted) const {
+Result<std::uint32_t> SlotRules::first_free(const SlotJob& requested) const {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> used;
   for (const Job& job : jobs_) {
-    if (job.setup.handle != wanted.handle) {
+    if (job.setup.handle != requested.handle) {
       used.emplace_back(job.first_slot, job.setup.slots);
-    } else if (job.setup.slots == wanted.slots) {
+    } else if (job.setup.slots == requested.slots) {
       return job.first_slot;
     }
   }
@@ -83,12 +83,12 @@ Result<std::uint32_t> SlotRules::room_for(const SlotJob& wanted) const {
   used.emplace_back(slots(), 0);
   std::uint32_t begin = 0;
   for (const auto& [first, count] : used) {
-    if (first - begin >= wanted.slots) return begin;
+    if (first - begin >= requested.slots) return begin;
     begin = first + count;
   }
   return Status(StatusCode::resource_exhausted,
-                {.what = fmt::format("slots for job {} of the aggregator", wanted.handle),
-                 .expected = fmt::format("{} free in a row", wanted.slots),
+                {.what = fmt::format("slots for job {} of the aggregator", requested.handle),
+                 .expected = fmt::format("{} free in a row", requested.slots),
                  .got = fmt::format("{} free of {}", slots_free(), slots()),
                  .remedy = "lower the job's quota, or give the aggregator more slots"});
 }
@@ -108,7 +108,7 @@ Status SlotRules::install(const SlotJob& job) {
                                                    .expected = fmt::format("{} at most", kJobsMax),
                                                    .remedy = "remove a job first"});
   }
-  TRIBUTARY_ASSIGN(const std::uint32_t first, room_for(job));
+  TRIBUTARY_ASSIGN(const std::uint32_t first, first_free(job));
   // Slots that another job had may have the same epoch by chance.
   for (std::uint32_t i = 0; i < job.slots; ++i) slots_[first + i].phases.clear();
   if (known == nullptr) {
@@ -127,8 +127,7 @@ Status SlotRules::install(const SlotJob& job) {
 Status SlotRules::remove(std::uint16_t handle) {
   const std::uint8_t index = job_of_handle_[handle];
   if (index == kNoJob) {
-    return Status(StatusCode::not_found,
-                  {.what = fmt::format("job {} of the aggregator", handle)});
+    return Status(StatusCode::not_found, {.what = fmt::format("job {} of the aggregator", handle)});
   }
   job_of_handle_[jobs_.back().setup.handle] = index;
   job_of_handle_[handle] = kNoJob;
@@ -143,8 +142,7 @@ std::span<const PacketSource> SlotRules::sources(std::uint16_t handle) const {
 }
 
 // The order matters: all aggregators count the first fault.
-DropReason SlotRules::check(const Job& job, const PacketHeader& header,
-                            PacketSource source) const {
+DropReason SlotRules::check(const Job& job, const PacketHeader& header, PacketSource source) const {
   const DropReason epoch = check_epoch(true, job.setup.epoch, header.epoch);
   if (epoch != DropReason::none) return epoch;
   if (header.agents != job.setup.agents) return DropReason::wrong_agent;
@@ -156,8 +154,7 @@ DropReason SlotRules::check(const Job& job, const PacketHeader& header,
   return own ? DropReason::none : DropReason::foreign;
 }
 
-SlotReply SlotRules::dropped(DropReason reason, const PacketHeader* header,
-                             MutableByteSpan reply) {
+SlotReply SlotRules::dropped(DropReason reason, const PacketHeader* header, MutableByteSpan reply) {
   ++counters_.drops[static_cast<std::size_t>(reason)];
   if (header == nullptr || !is_refused(reason)) return {.reason = reason};
   ++counters_.refusals;
@@ -200,8 +197,8 @@ SlotReply SlotRules::take(Job& job, const Packet& packet, MutableByteSpan reply)
     case SlotStep::resend_previous:
       ++counters_.repeats;
       ++counters_.resent;
-      return result(job, slot, header, decision.step == SlotStep::resend_previous,
-                    ReplyTo::sender, reply);
+      return result(job, slot, header, decision.step == SlotStep::resend_previous, ReplyTo::sender,
+                    reply);
     case SlotStep::start:
       slot.phases.start(header.epoch, header.sequence, header.agent, job.setup.agents);
       slot.current ^= 1;
@@ -223,8 +220,8 @@ SlotReply SlotRules::take(Job& job, const Packet& packet, MutableByteSpan reply)
 
 void SlotRules::add(const Job& job, Slot& slot, const Packet& packet, bool first) {
   std::uint8_t* const sums = slot.sums[slot.current].sums.data();
-  const auto loop = job.wide ? (first ? set_levels16 : add_levels16)
-                             : (first ? set_levels8 : add_levels8);
+  const auto loop =
+      job.wide ? (first ? set_levels16 : add_levels16) : (first ? set_levels8 : add_levels8);
   loop(packet.body.data(), packet.header.count, job.places, sums);
 }
 
@@ -239,9 +236,7 @@ SlotReply SlotRules::result(const Job& job, const Slot& slot, const PacketHeader
   const std::size_t bytes = body_bytes(PacketType::result, answer.count, job.wide);
   const Phase& phase = slot.sums[previous ? slot.current ^ 1 : slot.current];
   std::memcpy(reply.data() + kHeaderBytes + kContributorsBytes, phase.sums.data(), bytes);
-  return {.to = to,
-          .job = header.job,
-          .bytes = kHeaderBytes + kContributorsBytes + bytes};
+  return {.to = to, .job = header.job, .bytes = kHeaderBytes + kContributorsBytes + bytes};
 }
 
 }  // namespace tributary::in_network

@@ -28,7 +28,7 @@ inline constexpr std::uint32_t kSlotsMax = 65'536;
 // An address and a port as one number, which the rules only compare; 0 is no source.
 using PacketSource = std::uint64_t;
 
-// What the coordinator installs: one epoch of one job.
+// One epoch of one job, as the coordinator installs it.
 struct SlotJob {
   std::uint16_t handle = 0;
   std::uint32_t epoch = 0;
@@ -37,7 +37,8 @@ struct SlotJob {
   std::array<std::uint16_t, 16> places = {};  // T[level], at most `granularity`
   std::uint16_t table = 0;                    // fingerprint of the places
   std::uint32_t slots = 0;                    // quota
-  // Of each agent. Empty: the source of an agent's first good packet in this epoch is its source.
+  // The source of each agent. Empty: the source of an agent's first good packet in this epoch is
+  // its source.
   std::vector<PacketSource> sources = {};
 
   // Sums of 8 bits if none can exceed them.
@@ -56,13 +57,13 @@ struct SlotCounters {
   std::uint64_t dropped() const;
 };
 
-enum class ReplyTo : std::uint8_t { nobody, sender, all_agents };
+enum class ReplyTo : std::uint8_t { none, sender, all_agents };
 
 struct SlotReply {
-  ReplyTo to = ReplyTo::nobody;
+  ReplyTo to = ReplyTo::none;
   DropReason reason = DropReason::none;
-  std::uint16_t job = 0;    // of a reply to all agents
-  std::size_t bytes = 0;    // written to the caller's buffer
+  std::uint16_t job = 0;  // of a reply to all agents
+  std::size_t bytes = 0;  // written to the caller's buffer
 };
 
 class SlotRules {
@@ -93,9 +94,9 @@ class SlotRules {
   };
   struct Slot {
     SlotPhases phases;
-    std::uint16_t count = 0;           // values of the current phase
+    std::uint16_t count = 0;  // values of the current phase
     std::uint16_t previous_count = 0;
-    std::uint8_t current = 0;          // index of the current phase's sums
+    std::uint8_t current = 0;  // index of the current phase's sums
     std::array<Phase, 2> sums;
   };
   struct Job {
@@ -109,7 +110,7 @@ class SlotRules {
   explicit SlotRules(std::uint32_t slots) : slots_(slots), job_of_handle_(65'536, kNoJob) {}
   Job* find(std::uint16_t handle);
   DropReason check(const Job& job, const PacketHeader& header, PacketSource source) const;
-  Result<std::uint32_t> room_for(const SlotJob& job) const;
+  Result<std::uint32_t> first_free(const SlotJob& job) const;
   SlotReply take(Job& job, const Packet& packet, MutableByteSpan reply);
   void add(const Job& job, Slot& slot, const Packet& packet, bool first);
   SlotReply dropped(DropReason reason, const PacketHeader* header, MutableByteSpan reply);

@@ -18,8 +18,7 @@ class SlotRulesTest : public testing::Test {
  protected:
   SlotRulesTest() : rules_(*SlotRules::make(16)) { EXPECT_TRUE(rules_.install(a_job()).ok()); }
 
-  static PacketHeader header(std::uint8_t agent, std::uint32_t sequence,
-                             std::uint32_t epoch = 1) {
+  static PacketHeader header(std::uint8_t agent, std::uint32_t sequence, std::uint32_t epoch = 1) {
     return {.agent = agent,
             .agents = 2,
             .job = 7,
@@ -46,7 +45,7 @@ class SlotRulesTest : public testing::Test {
     const SlotReply reply = send(h, 0x21, source);
     EXPECT_EQ(name(reply.reason), name(reason));
     EXPECT_EQ(drops(reason), before + 1);
-    EXPECT_EQ(reply.to, is_refused(reason) ? ReplyTo::sender : ReplyTo::nobody);
+    EXPECT_EQ(reply.to, is_refused(reason) ? ReplyTo::sender : ReplyTo::none);
     if (!is_refused(reason)) return;
     EXPECT_EQ(answer(reply).header.type, PacketType::refusal);
     EXPECT_EQ(answer(reply).header.reason, reason);
@@ -58,7 +57,7 @@ class SlotRulesTest : public testing::Test {
 };
 
 TEST_F(SlotRulesTest, TheLastContributionReleasesTheSums) {
-  EXPECT_EQ(send(header(0, 0)).to, ReplyTo::nobody);
+  EXPECT_EQ(send(header(0, 0)).to, ReplyTo::none);
   const SlotReply reply = send(header(1, 0), 0x43);
   EXPECT_EQ(reply.to, ReplyTo::all_agents);
   const Packet packet = answer(reply);
@@ -72,7 +71,7 @@ TEST_F(SlotRulesTest, TheLastContributionReleasesTheSums) {
 
 TEST_F(SlotRulesTest, RepeatsAddNothingAndGetTheResultAlone) {
   send(header(0, 0));
-  EXPECT_EQ(send(header(0, 0)).to, ReplyTo::nobody);
+  EXPECT_EQ(send(header(0, 0)).to, ReplyTo::none);
   send(header(1, 0));
   const SlotReply again = send(header(0, 0), 0x77);
   EXPECT_EQ(again.to, ReplyTo::sender);
@@ -181,7 +180,7 @@ TEST_F(SlotRulesTest, SlotsOfAnotherJobAreEmpty) {
   ASSERT_TRUE(rules_.install(next).ok());
   PacketHeader h = header(1, 0);
   h.job = 8;
-  EXPECT_EQ(send(h).to, ReplyTo::nobody);
+  EXPECT_EQ(send(h).to, ReplyTo::none);
 }
 
 TEST_F(SlotRulesTest, SumsBeyondEightBitsHaveSixteen) {

@@ -60,7 +60,11 @@ Result<DaemonFlags> parse_daemon_flags(const DaemonAbout& about, int argc, char*
     app.add_option("--join", flags.join, "join file of this agent, made by 'tributary keys join'")
         ->type_name("FILE");
   }
-  app.add_flag("--exit-when-done", flags.exit_when_done, "end when all jobs are done");
+  if (about.takes_json) {
+    app.add_flag("--json", flags.json, "print the counters as JSON at SIGHUP and at the end");
+  } else {
+    app.add_flag("--exit-when-done", flags.exit_when_done, "end when all jobs are done");
+  }
   app.add_flag("--check", flags.check, "check the settings and end");
   try {
     app.parse(argc, argv);

@@ -46,6 +46,7 @@ struct DaemonFlags {
   std::string join;                      // path of a join file; empty: none
   bool exit_when_done = false;           // end when the job is done
   bool check = false;                    // check the settings and exit
+  bool json = false;                     // print counters as JSON
   std::string answer;                    // a help text or a version to print instead of running
 };
 
@@ -57,6 +58,7 @@ struct DaemonAbout {
   std::string examples;      // lines of the help text, each indented by two blanks
   bool takes_job = false;    // has the flag --job
   bool takes_join = false;   // has the flag --join
+  bool takes_json = false;   // has the flag --json, and serves until it is stopped
 };
 
 // Returns invalid_argument for an unknown or incomplete flag.
