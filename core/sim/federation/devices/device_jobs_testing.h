@@ -41,7 +41,7 @@ class AgentDevices {
   std::map<std::uint32_t, std::vector<Status>> errors_;
 };
 
-// What a job leaves behind: its model, and the devices that encoded in each round according to the
+// The result of a job: its model, and the devices that encoded in each round according to the
 // journal. The reports on the last round are not part of the journal.
 struct DeviceJob {
   std::uint64_t model_hash = 0;
