@@ -42,7 +42,7 @@ void write_right(std::span<const double> values, float bound, int exponent, std:
 Result<std::span<const float>> read_left(const Matrices& matrices, const OpenPayload& payload);
 Result<std::span<const float>> read_right(const Matrices& matrices, const OpenPayload& payload);
 
-// What follows from stage 0's combined body. All agents compute the same.
+// The projections of all matrices, from stage 0's combined body. All agents compute the same.
 struct Projections {
   FloatVector left;            // orthonormal columns, where that body has the left factors
   std::vector<int> exponents;  // one per matrix; 0 if it is not factored

@@ -35,9 +35,11 @@ struct Options {
   std::uint32_t payload_bytes_max = 4u << 20;
   std::uint32_t history_rounds_max = 256;  // rounds whose outcomes are kept in memory
   Execution execution = {};                // of all machines
-  double redo_models = 1;                  // memory for the payloads of recent rounds, in models
-  std::uint64_t vector_values = 150;       // besides a matrix of 320 values
-  std::vector<LayerShape> layers = {};     // replace that matrix and vector, if there are any
+  // The device of an agent, which outlives the federation; empty: as in `execution`.
+  std::function<CodecDevice*(std::uint32_t agent)> device_of = {};
+  double redo_models = 1;               // memory for the payloads of recent rounds, in models
+  std::uint64_t vector_values = 150;    // besides a matrix of 320 values
+  std::vector<LayerShape> layers = {};  // replace that matrix and vector, if there are any
   std::function<void(wire::JobT&)> change_job = {};  // changes the job before it is submitted
   std::function<std::uint64_t(std::uint32_t agent)> examples_of = {};  // empty: 10
   // The planner, called after every round; null: no new advice.

@@ -17,10 +17,11 @@ constexpr std::uint64_t kDeviceRounds = 3;
 // model. Each update has `buckets` buckets. With `in_journal` empty, the journal names the device
 // that the agent's log names: it depends on the machine.
 std::string model_of(const std::string& codec, const std::string& device, std::string in_journal,
-                     int buckets) {
+                     int buckets, const std::string& job = {}) {
   Federation federation({.agents = 2,
                          .rounds = kDeviceRounds,
                          .parameters = 10'000,
+                         .job = job,
                          .codec = codec,
                          .coordinator_settings = {"job.bucket_values=4096", "job.quorum=1"},
                          .agent_settings = {"codec.device=" + device}});
@@ -60,6 +61,13 @@ TEST(CodecDevice, HasNoKernelsForEveryCodec) { model_of("zstd", "emulated", "hos
 TEST(CodecDevice, TakesWholeLayers) {
   const std::string expected = model_of("threelc", "host", "host", 1);
   EXPECT_EQ(model_of("threelc", "emulated", "emulated", 1), expected);
+}
+
+// PowerSGD factors matrices.
+TEST(CodecDevice, MultipliesMatrices) {
+  const std::string job = R"(layers = ["weight:100x100"])";
+  const std::string expected = model_of("powersgd", "host", "host", 1, job);
+  EXPECT_EQ(model_of("powersgd", "emulated", "emulated", 1, job), expected);
 }
 
 }  // namespace

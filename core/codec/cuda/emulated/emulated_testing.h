@@ -15,8 +15,8 @@ void set_memory_limit(std::size_t bytes);
 // While `lost`, every allocation and every wait fails with io_error, as on a GPU after a fault.
 void set_device_lost(bool lost);
 
-// What can fail on a device: an allocation for lack of memory, the start of a kernel, and a wait,
-// which returns the errors of the kernels before it.
+// The operations that can fail on a device: an allocation for lack of memory, the start of a
+// kernel, and a wait, which returns the errors of the kernels before it.
 enum class Operation : std::uint8_t { allocation, launch, wait };
 
 // Number of these operations since the start of the process.

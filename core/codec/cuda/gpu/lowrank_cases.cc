@@ -37,7 +37,7 @@ class Product {
   Status columns(const Queue& queue) const {
     return multiply_columns(queue, matrix_, left_, sums_);
   }
-  // What an encoder does in both stages.
+  // The work of an encoder in both stages.
   Status encode(const Queue& queue) const {
     TRIBUTARY_TRY(rows(queue));
     return columns(queue);
