@@ -1,5 +1,5 @@
-// Which bytes of a file are in use: extents are taken at the lowest offset with room, and given
-// back.
+// Which bytes of a file are in use: extents are taken at the lowest offset where they fit, and
+// given back.
 //
 // Offsets are multiples of kAlignment, so that two extents share no page of the system and no
 // sector of a disk. Not thread-safe. The time of a call grows with the number of gaps.

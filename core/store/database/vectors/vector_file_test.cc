@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::uint64_t kUnit = FileExtents::kAlignment;
 
-TEST(FileExtentsTest, TakeTheFirstGapWithRoom) {
+TEST(FileExtentsTest, TakeTheFirstGapThatIsLongEnough) {
   auto extents = FileExtents::around({{5 * kUnit, 10}, {0, kUnit}, {2 * kUnit, kUnit + 1}});
   ASSERT_TRUE(extents);
   EXPECT_EQ(extents->end(), 6 * kUnit);
   EXPECT_EQ(extents->free_bytes(), 2 * kUnit);
-  EXPECT_EQ(extents->take(2 * kUnit).begins_at, 6 * kUnit) << "no gap is long enough";
+  EXPECT_EQ(extents->take(2 * kUnit).begins_at, 6 * kUnit) << "all gaps are shorter";
   EXPECT_EQ(extents->take(1).begins_at, kUnit);
   EXPECT_EQ(extents->take(kUnit).begins_at, 4 * kUnit);
   EXPECT_EQ(extents->free_bytes(), 0u);
