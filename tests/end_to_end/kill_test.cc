@@ -116,9 +116,8 @@ TEST(Kill, AnAgentWithADamagedJournalStartsAgain) {
   EXPECT_EQ(*anew->replica->model, *whole->replica->model);
 }
 
-// The vectors beside the agent's database are lost, as after a power failure before the system has
-// written them. The agent says so and catches up.
-TEST(Kill, AnAgentWithoutItsVectorsCatchesUp) {
+// All vectors beside the agent's database are damaged. The agent says so and catches up.
+TEST(Kill, AnAgentWithDamagedVectorsCatchesUp) {
   Federation federation({.rounds = 12,
                          .parameters = 20'000,
                          .codec = "thc:bits=4",
@@ -126,7 +125,9 @@ TEST(Kill, AnAgentWithoutItsVectorsCatchesUp) {
   federation.start_all();
   ASSERT_TRUE(federation.agent(1).logs({"model stored", " model_version=3 "}));
   federation.kill_agent(1);
-  std::filesystem::resize_file(federation.agent_journal(1) + "-vectors", 0);
+  const std::string vectors = federation.agent_journal(1) + "-vectors";
+  std::ofstream(vectors, std::ios::in | std::ios::binary)
+      << std::string(std::filesystem::file_size(vectors), '\xff');
   federation.start_agent(1);
   EXPECT_TRUE(federation.agent(1).logs({"the residual is dropped", "values_damaged="}));
   EXPECT_TRUE(federation.agent(1).logs({"the stored model is damaged"}));
