@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """What a round of daemons costs: one coordinator and its agents as processes over loopback, with
 journals and the synthetic trainer. For each codec: the time of a round, and the processor time,
-page faults, written bytes and peak memory of the coordinator and of an agent, as the kernel counts
-them for the processes."""
+page faults, written bytes, bytes for the disk and peak memory of the coordinator and of an agent, as
+the kernel counts them for the processes. A page that is overwritten before the system has written
+it is for the disk once; a file system in memory has no bytes for a disk."""
 
 import argparse
 import json
@@ -40,11 +41,12 @@ class Daemon:
             return file.read()
 
     def counters(self):
-        """Processor seconds, page faults without input, and bytes passed to write() since its
-        start. Messages do not pass through write()."""
+        """Processor seconds, page faults without input, bytes passed to write(), and bytes of pages
+        for the disk, since its start. Messages do not pass through write()."""
         fields = self._counters_of("stat").rpartition(") ")[2].split()
-        written = re.search(r"wchar: (\d+)", self._counters_of("io"))[1]
-        return (int(fields[11]) + int(fields[12])) / TICKS_PER_S, int(fields[7]), int(written)
+        written = re.search(r"wchar: (\d+)(?s:.*)\bwrite_bytes: (\d+)", self._counters_of("io"))
+        return ((int(fields[11]) + int(fields[12])) / TICKS_PER_S, int(fields[7]), int(written[1]),
+                int(written[2]))
 
     def peak_bytes(self):
         return int(re.search(r"VmHWM:\s+(\d+)", self._counters_of("status"))[1]) * 1024
@@ -56,7 +58,7 @@ class Federation:
     def __init__(self, options, codec, folder):
         common = ["--exit-when-done", *settings([
             f"link.encrypted={'true' if options.curve else 'false'}",
-            f"journal.durability={'round' if options.sync else 'stop'}"])]
+            f"journal.durability={options.durability}"])]
         self.agents = []
         self.coordinator = Daemon(
             [os.path.join(options.build, "coordinator", "tributary-coordinator"), *common,
@@ -112,11 +114,11 @@ def measure(options, codec):
             rounds = last - first
 
             def side(daemons, counters):
-                cpu_s, faults, written = (
+                cpu_s, faults, written, disk = (
                     statistics.mean((end[i] - start[i]) / rounds for start, end in counters)
-                    for i in range(3))
+                    for i in range(4))
                 return {"cpu_s": cpu_s, "page_faults": faults, "written_bytes": written,
-                        "peak_bytes": max(daemon.peak_bytes() for daemon in daemons)}
+                        "disk_bytes": disk, "peak_bytes": max(daemon.peak_bytes() for daemon in daemons)}
 
             pairs = list(zip(before, after))
             return {"codec": codec, "rounds": rounds, "round_s": (end_s - begin_s) / rounds,
@@ -131,7 +133,9 @@ def main():
     parser.add_argument("--agents", default=4, type=int, help="agents (4)")
     parser.add_argument("--rounds", default=40, type=int, help="rounds that are measured (40)")
     parser.add_argument("--curve", action="store_true", help="encrypted links")
-    parser.add_argument("--no-sync", dest="sync", action="store_false",
+    parser.add_argument("--durability", default="round", choices=("round", "30s", "stop"),
+                        help="journal.durability (round)")
+    parser.add_argument("--no-sync", dest="durability", action="store_const", const="stop",
                         help="do not wait until journals are on the disk")
     parser.add_argument("--codec", action="append", help="instead of fp32, thc:bits=4 and threelc")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
@@ -142,15 +146,16 @@ def main():
     if not options.json:
         print(f"{options.agents} agents, {options.params} values, journals in "
               f"{tempfile.gettempdir()}; means of {options.rounds} rounds\n"
-              f"{'':24}{'coordinator':^39}{'agent':^39}\n{'codec':14}{'round':>10}" +
-              2 * f"{'cpu':>10}{'faults':>8}{'written':>10}{'peak':>11}")
+              f"{'':24}{'coordinator':^49}{'agent':^49}\n{'codec':14}{'round':>10}" +
+              2 * f"{'cpu':>10}{'faults':>8}{'written':>10}{'disk':>10}{'peak':>11}")
     for codec in options.codec or ["fp32", "thc:bits=4", "threelc"]:
         result = measure(options, codec)
         results.append(result)
         if not options.json:
             print(f"{codec:14}{1e3 * result['round_s']:7.1f} ms" + "".join(
                 f"{1e3 * side['cpu_s']:7.1f} ms{side['page_faults']:8.0f}"
-                f"{side['written_bytes'] / 1e6:7.1f} MB{side['peak_bytes'] / MIB:7.1f} MiB"
+                f"{side['written_bytes'] / 1e6:7.2f} MB{side['disk_bytes'] / 1e6:7.2f} MB"
+                f"{side['peak_bytes'] / MIB:7.1f} MiB"
                 for side in (result["coordinator"], result["agent"])), flush=True)
     if options.json:
         print(json.dumps(results))

@@ -60,19 +60,26 @@ AgentStorage::~AgentStorage() {
   }
 }
 
-// If a sync fails, the system may have dropped what it could not write, but still shows it to
-// readers: the copy in the file is written and synced anew.
+// The vectors first: a durable row refers to durable bytes, unless it was stored in between. If a
+// sync fails, the system may have dropped what it could not write, but still shows it to readers:
+// the copy of the log in the file is written and synced anew. Vectors that are lost in this way are
+// found by their hashes.
 void AgentStorage::sync_every(std::chrono::milliseconds time, const Clock& clock) {
   syncing_ = std::make_unique<PeriodicSync>(
-      time, PeriodicSync::Parts{
-                .sync = [log = journal_->database().log().file()] { return sync_file(log); },
-                .failed =
-                    [this] {
-                      thread_->post([this] { ignore_error(journal_->database().log().copy()); });
-                    },
-                .clock = clock,
-                .log = parts_.log,
-                .component = kStorageComponent});
+      time, PeriodicSync::Parts{.sync = [vectors = journal_->vectors_path(),
+                                         log = journal_->database().log().file()]() -> Status {
+                                  TRIBUTARY_TRY(sync_file(vectors));
+                                  return sync_file(log);
+                                },
+                                .failed =
+                                    [this] {
+                                      thread_->post([this] {
+                                        ignore_error(journal_->database().log().copy());
+                                      });
+                                    },
+                                .clock = clock,
+                                .log = parts_.log,
+                                .component = kStorageComponent});
 }
 
 Result<AgentStorage::Contents> AgentStorage::read(const JournalOptions& options) {
@@ -84,10 +91,18 @@ Result<AgentStorage::Contents> AgentStorage::read(const JournalOptions& options)
 
 AgentState AgentStorage::restore() {
   AgentState state = std::exchange(state_, {});
+  const AgentJournal::Damage& damage = journal_->damage();
   if (const std::optional<double>& norm = journal_->residual_dropped()) {
     parts_.log.warning(kStorageComponent,
-                       "a power failure may have undone records: the residual is dropped",
-                       {{"residual_norm", *norm}});
+                       damage.residual_values == 0
+                           ? "a power failure may have undone records: the residual is dropped"
+                           : "a part of the residual is damaged: the residual is dropped",
+                       {{"residual_norm", *norm}, {"values_damaged", damage.residual_values}});
+  }
+  if (damage.model) {
+    parts_.log.warning(kStorageComponent,
+                       "the stored model is damaged: the coordinator sends it again",
+                       {{"file", journal_->vectors_path()}});
   }
   if (state.job) job_stored(*state.job);
   if (state.replica) {

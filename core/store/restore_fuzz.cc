@@ -35,7 +35,8 @@ class Journals {
       auto journal =
           CoordinatorJournal::open({.journal = {.path = path(0), .durability = Durability::stop}});
       fill(journal, CoordinatorLife(1, 400));
-      auto agent = AgentJournal::open({.path = path(1), .durability = Durability::stop});
+      auto agent = AgentJournal::open(
+          {.path = path(1), .durability = Durability::stop, .large_chunk_bytes = 1000});
       fill(agent, AgentLife(1, 400));
     }
     for (unsigned which = 0; which < 2; ++which) {
@@ -79,7 +80,8 @@ class Journals {
   }
 
   void restore_agent() {
-    auto journal = AgentJournal::open({.path = path(1), .durability = Durability::stop});
+    auto journal = AgentJournal::open(
+        {.path = path(1), .durability = Durability::stop, .large_chunk_bytes = 1000});
     if (!journal.ok()) return;
     ignore_error((*journal)->restore().status());
     AgentLife life(2, 400);

@@ -110,9 +110,12 @@ TEST_F(FullDisk, SurvivesARestartThen) {
 
 TEST_F(FullDisk, SqlitesOwnLimitIsReported) {
   ASSERT_TRUE(journal_->database().limit_pages(1).ok());  // never less than the current number
-  Draws draws(1);
-  ReplicaRecord large;
-  large.model = draws.floats(500'000);
+  constexpr std::size_t kRunBytes = 1u << 20;
+  const DownloadRecord large{.job = 1,
+                             .hash = 2,
+                             .bytes = 2 * kRunBytes,
+                             .offset = 0,
+                             .data = std::make_shared<const Bytes>(kRunBytes)};
   const Status full = journal_->store(large);
   EXPECT_EQ(full.code(), StatusCode::resource_exhausted) << full.text();
   EXPECT_EQ(restored(), described(mirror_.state()));
@@ -121,7 +124,8 @@ TEST_F(FullDisk, SqlitesOwnLimitIsReported) {
 // The log itself fills the disk; the next transaction copies it and gives its space back.
 TEST(DiskFullOfLog, IsFreedByTheNextTry) {
   const Folder folder;
-  auto journal = AgentJournal::open({.path = folder / "agent.db", .durability = Durability::stop});
+  auto journal = AgentJournal::open(
+      {.path = folder / "agent.db", .durability = Durability::stop, .log_bytes = 64u << 20});
   ASSERT_TRUE(journal.ok()) << journal.status().text();
   AgentLife life(2, 20'000);
   const FileSizeLimit limit(4u << 20);
@@ -193,7 +197,18 @@ class Damage : public testing::Test {
   const std::string path_ = folder_ / "agent.db";
 };
 
+// In a value that is a row of the database.
 TEST_F(Damage, InOneByteOfAModelIsFound) {
+  {
+    auto journal = AgentJournal::open(
+        {.path = path_, .durability = Durability::stop, .large_chunk_bytes = UINT64_MAX});
+    ASSERT_TRUE(journal.ok()) << journal.status().text();
+    Draws draws(2);
+    ReplicaRecord replica;
+    replica.job = 1;
+    replica.model = draws.floats(50'000);
+    ASSERT_EQ((*journal)->store(replica).text(), "ok");
+  }
   ASSERT_TRUE(opened_and_restored().ok());
   write_at(0.8, "!");
   const Status status = opened_and_restored();

@@ -20,7 +20,9 @@ TEST_P(KillAtRandomMoments, LosesNoUpdate) {
   const auto& [durability, kills] = GetParam();
   const std::string setting = std::string("journal.durability=") + durability;
   std::mt19937 random(kills);  // real time decides, so the seed does not make the test reproducible
+  // A model of 80 kB, which is stored beside the database.
   Federation federation({.rounds = 10 * (kills + 1),
+                         .parameters = 20'000,
                          .coordinator_settings = {setting},
                          .agent_settings = {setting, "trainer.train_ms=5"}});
   federation.start_all();

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
@@ -106,6 +107,30 @@ TEST(Kill, AnAgentWithADamagedJournalStartsAgain) {
       << "something else altogether";
   federation.start_agent(1);
   EXPECT_TRUE(federation.agent(1).logs({"the journal was damaged", ".damaged"}));
+  federation.expect_all_end();
+  const auto whole = read_agent_journal(federation.agent_journal(0));
+  const auto anew = read_agent_journal(federation.agent_journal(1));
+  ASSERT_TRUE(whole.ok() && anew.ok());
+  ASSERT_TRUE(whole->replica && anew->replica);
+  EXPECT_EQ(anew->replica->model_version, 12u);
+  EXPECT_EQ(*anew->replica->model, *whole->replica->model);
+}
+
+// All vectors beside the agent's database are damaged. The agent says so and catches up.
+TEST(Kill, AnAgentWithDamagedVectorsCatchesUp) {
+  Federation federation({.rounds = 12,
+                         .parameters = 20'000,
+                         .codec = "thc:bits=4",
+                         .agent_settings = {"trainer.train_ms=50"}});
+  federation.start_all();
+  ASSERT_TRUE(federation.agent(1).logs({"model stored", " model_version=3 "}));
+  federation.kill_agent(1);
+  const std::string vectors = federation.agent_journal(1) + "-vectors";
+  std::ofstream(vectors, std::ios::in | std::ios::binary)
+      << std::string(std::filesystem::file_size(vectors), '\xff');
+  federation.start_agent(1);
+  EXPECT_TRUE(federation.agent(1).logs({"the residual is dropped", "values_damaged="}));
+  EXPECT_TRUE(federation.agent(1).logs({"the stored model is damaged"}));
   federation.expect_all_end();
   const auto whole = read_agent_journal(federation.agent_journal(0));
   const auto anew = read_agent_journal(federation.agent_journal(1));

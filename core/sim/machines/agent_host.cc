@@ -12,6 +12,9 @@
 namespace tributary {
 namespace {
 
+// The models of simulations are small, and their vectors must take the path of large ones.
+constexpr std::uint64_t kLargeChunkBytes = 32;
+
 // Memory limit of an agent for its job, in models plus a fixed part: model, residual, update,
 // aggregates and payloads of one round, and of one more round during catch-up.
 constexpr std::uint64_t kBufferedModelsMax = 12;
@@ -45,7 +48,9 @@ AgentHost::AgentHost(SimulationContext& sim, SimulatedNetwork& network, PeerNetw
       training_draws_(sim.seed, DrawUse::training, index + (std::uint64_t{1} << 32)) {}
 
 Status AgentHost::boot() {
-  TRIBUTARY_ASSIGN(journal_, AgentJournal::open(journal_options()));
+  JournalOptions options = journal_options();
+  options.large_chunk_bytes = kLargeChunkBytes;
+  TRIBUTARY_ASSIGN(journal_, AgentJournal::open(options));
   TRIBUTARY_ASSIGN(AgentState state, journal_->restore());
   TRIBUTARY_TRY(check_residual(state));
   AgentConfig config;
@@ -77,8 +82,7 @@ Status AgentHost::check_residual(const AgentState& state) {
 }
 
 Status AgentHost::sync_journal() {
-  WriteAheadLog& log = journal_->database().log();
-  return log.sync().ok() ? Status() : log.copy();
+  return journal_->sync().ok() ? Status() : journal_->database().log().copy();
 }
 
 // The end of a process closes its connections too.

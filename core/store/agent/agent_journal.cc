@@ -15,11 +15,14 @@
 namespace tributary {
 namespace {
 
-// The journal consists mostly of long values that are overwritten in each round. Long values need
-// large pages. With a longer log, a page is overwritten more often in the log before it is copied
-// to the file.
+// Long values are beside the database. It has a few short rows that change in each round, and a
+// page is written whenever one of its rows changes. A longer log would take longer to copy, and a
+// record waits for that.
 const DatabaseOptions kAgentDatabase = {
-    .exclusive = true, .page_bytes = 16u << 10, .log_bytes = 64u << 20, .cache_bytes = 1u << 20};
+    .exclusive = true, .page_bytes = 4096, .log_bytes = 4u << 20, .cache_bytes = 1u << 20};
+// A shorter chunk costs less in the log than a write and a sync of its own.
+constexpr std::uint64_t kLargeChunkBytes = 16u << 10;
+constexpr std::string_view kVectorsEnd = "-vectors";
 
 // The blobs of one record, each of which may be missing.
 class BlobList {
@@ -55,15 +58,15 @@ class BlobList {
   std::size_t next_number_ = 0;
 };
 
-// Returns the residual's norm. The stamp stays, except that no update is in the residual any more.
-Result<double> drop_residual(Database& database) {
-  Blobs blobs(database);
+// Returns the residual's norm, without what is damaged. The stamp stays, except that no update is
+// in the residual any more.
+Result<double> drop_residual(Database& database, Blobs& blobs, std::uint64_t& damaged) {
   std::vector<BlobId> dropped;
   double norm = 0;
   std::optional<BlobId> residual;
   TRIBUTARY_TRY(database.first("SELECT residual FROM residual", std::tie(residual)).status());
   if (residual) {
-    TRIBUTARY_ASSIGN(const SharedFloats values, blobs.read_floats(*residual));
+    TRIBUTARY_ASSIGN(const SharedFloats values, blobs.read_floats(*residual, damaged));
     norm = norm_of(*values);
     dropped.push_back(*residual);
   }
@@ -82,22 +85,45 @@ Result<double> drop_residual(Database& database) {
 Result<std::unique_ptr<AgentJournal>> AgentJournal::open(const JournalOptions& options) {
   const std::string boot_id = options.boot_id.empty() ? system_boot_id() : options.boot_id;
   std::optional<double> dropped;
+  std::uint64_t damaged = 0;
+  std::unique_ptr<VectorFile> vectors;
   // In one transaction: a process that ends in between must find everything as before.
   const BeginRun begin_run = [&](Database& database) -> Status {
+    TRIBUTARY_ASSIGN(vectors,
+                     VectorFile::open(database.file() + std::string(kVectorsEnd), options.vfs));
+    Blobs blobs(database, large_chunks(*vectors, options));
+    TRIBUTARY_TRY(blobs.find_large_chunks());
+    TRIBUTARY_TRY(vectors->sync());  // what an earlier process has left
     TRIBUTARY_TRY(note_run(database, boot_id, options.durability));
     TRIBUTARY_ASSIGN(const bool lacks_records, may_lack_records(database, boot_id));
     if (!lacks_records) return {};
-    TRIBUTARY_ASSIGN(dropped, drop_residual(database));
+    TRIBUTARY_ASSIGN(dropped, drop_residual(database, blobs, damaged));
     return note_residual_dropped(database, *dropped);
   };
   TRIBUTARY_ASSIGN(OwnedDatabase owned,
                    open_journal(options, agent_migrations(), kAgentDatabase, begin_run));
-  return std::unique_ptr<AgentJournal>(
-      new AgentJournal(std::move(owned), clock_of(options), dropped));
+  vectors->committed();
+  std::unique_ptr<AgentJournal> journal(
+      new AgentJournal(std::move(owned), std::move(vectors), options));
+  journal->residual_dropped_ = dropped;
+  journal->damage_.residual_values = damaged / sizeof(float);
+  return journal;
+}
+
+Blobs::LargeChunks AgentJournal::large_chunks(VectorFile& file, const JournalOptions& options) {
+  const std::uint64_t bytes_min = options.large_chunk_bytes;
+  return {.file = &file, .bytes_min = bytes_min != 0 ? bytes_min : kLargeChunkBytes};
+}
+
+// The vectors first: a durable row refers to durable bytes, unless it was stored in between.
+Status AgentJournal::sync() {
+  TRIBUTARY_TRY(vectors_->sync());
+  return database().log().sync();
 }
 
 // The mark is the last page of the log, so it is never durable without everything before it.
 Status AgentJournal::close() {
+  TRIBUTARY_TRY(vectors_->sync());
   {
     TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
     TRIBUTARY_TRY(note_closed(database(), wall_time_ns(clock_)));
@@ -115,7 +141,7 @@ Result<std::uint64_t> AgentJournal::residuals_dropped() {
 Result<std::string> AgentJournal::set_aside(const std::string& path) {
   TRIBUTARY_ASSIGN(const FileLock lock, FileLock::take(path));
   const std::string aside = path + ".damaged";
-  for (const char* end : {"", "-wal", "-shm"}) {
+  for (const char* end : {"", "-wal", "-shm", kVectorsEnd.data()}) {
     std::error_code error;
     std::filesystem::remove(aside + end, error);
     std::filesystem::rename(path + end, aside + end, error);
@@ -130,10 +156,25 @@ Result<std::string> AgentJournal::set_aside(const std::string& path) {
 
 // One transaction per record.
 Status AgentJournal::store(const AgentRecordToStore& record) {
+  return change([&] { return std::visit([&](const auto& kind) { return put(kind); }, record); });
+}
+
+// Every error rolls the transaction back, so a record is stored completely or not at all.
+Status AgentJournal::change(const std::function<Status()>& change) {
   TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
-  // Every error rolls the transaction back, so a record is stored completely or not at all.
-  TRIBUTARY_TRY(std::visit([&](const auto& kind) { return put(kind); }, record));
-  return transaction.commit();
+  Status done = change();
+  if (done.ok() && durability_ == Durability::round) done = vectors_->sync();
+  if (!done.ok()) {
+    vectors_->rolled_back({});
+    return done;
+  }
+  Status committed = transaction.commit();
+  if (committed.ok()) {
+    vectors_->committed();
+  } else {
+    vectors_->rolled_back(committed);
+  }
+  return committed;
 }
 
 // A record of another job deletes everything of the old one, because a replica belongs to one job.
@@ -315,9 +356,38 @@ Result<AgentState> AgentJournal::restore() {
   AgentState state;
   TRIBUTARY_ASSIGN(state.job, restore_job());
   TRIBUTARY_ASSIGN(state.replica, restore_replica());
-  TRIBUTARY_ASSIGN(state.undecided, restore_undecided());
+  std::uint64_t damaged = 0;
+  if (state.replica) TRIBUTARY_TRY(restore_residual(*state.replica, damaged));
+  TRIBUTARY_ASSIGN(state.undecided, restore_undecided(damaged));
+  if (damaged > 0) {
+    TRIBUTARY_TRY(drop_damaged_residual());
+    state.undecided.clear();
+    if (state.replica) TRIBUTARY_TRY(restore_residual(*state.replica, damaged));
+  }
   TRIBUTARY_ASSIGN(state.download, downloads_.restore());
   return state;
+}
+
+// Its chunks are removed, because the same model would take them over unread.
+Status AgentJournal::drop_damaged_model() {
+  damage_.model = true;
+  return change([&]() -> Status {
+    std::vector<BlobId> blobs;
+    TRIBUTARY_TRY(blobs_of_replica(blobs));
+    TRIBUTARY_TRY(blobs_.exchange(blobs, {}).status());
+    return database().run("UPDATE replica SET model = NULL, rule_state = NULL");
+  });
+}
+
+// A residual of which a part is missing would be consistent, too. But the parts of undecided rounds
+// replace the residual's buckets, and the agent must know which updates are in all of them.
+Status AgentJournal::drop_damaged_residual() {
+  return change([&]() -> Status {
+    std::uint64_t damaged = 0;
+    TRIBUTARY_ASSIGN(residual_dropped_, drop_residual(database(), blobs_, damaged));
+    damage_.residual_values = damaged / sizeof(float);
+    return note_residual_dropped(database(), *residual_dropped_);
+  });
 }
 
 Result<std::optional<AgentJobRecord>> AgentJournal::restore_job() {
@@ -342,17 +412,24 @@ Result<std::optional<ReplicaRecord>> AgentJournal::restore_replica() {
                        std::tie(replica.job, replica.layer_map_hash, replica.epoch,
                                 replica.model_version, replica.model_hash, model, rule_state)));
   if (!found) return std::optional<ReplicaRecord>();
+  std::uint64_t damaged = 0;
   if (model) {
-    TRIBUTARY_ASSIGN(replica.model, blobs_.read_floats(*model));
+    TRIBUTARY_ASSIGN(replica.model, blobs_.read_floats(*model, damaged));
   }
   if (rule_state) {
-    TRIBUTARY_ASSIGN(replica.rule_state, blobs_.read_bytes(*rule_state));
+    TRIBUTARY_ASSIGN(replica.rule_state, blobs_.read_bytes(*rule_state, damaged));
   }
-  TRIBUTARY_TRY(restore_residual(replica));
+  // The coordinator sends both again.
+  if (damaged > 0) {
+    TRIBUTARY_TRY(drop_damaged_model());
+    replica.model.reset();
+    replica.rule_state.reset();
+  }
   return std::optional(std::move(replica));
 }
 
-Status AgentJournal::restore_residual(ReplicaRecord& replica) {
+Status AgentJournal::restore_residual(ReplicaRecord& replica, std::uint64_t& damaged) {
+  replica.residual.reset();
   ResidualStamp& stamp = replica.residual_stamp;
   std::optional<BlobId> residual;
   TRIBUTARY_TRY(
@@ -363,12 +440,12 @@ Status AgentJournal::restore_residual(ReplicaRecord& replica) {
                           stamp.update_round, stamp.part_round, stamp.part_first, residual))
           .status());
   if (residual) {
-    TRIBUTARY_ASSIGN(replica.residual, blobs_.read_floats(*residual));
+    TRIBUTARY_ASSIGN(replica.residual, blobs_.read_floats(*residual, damaged));
   }
   return {};
 }
 
-Result<std::vector<UndecidedRound>> AgentJournal::restore_undecided() {
+Result<std::vector<UndecidedRound>> AgentJournal::restore_undecided(std::uint64_t& damaged) {
   std::vector<UndecidedRound> rounds;
   const auto add = [&](Rows& row) -> Status {
     std::uint64_t number = 0;
@@ -377,7 +454,7 @@ Result<std::vector<UndecidedRound>> AgentJournal::restore_undecided() {
     TRIBUTARY_TRY(row.read(number, round.id.job, round.id.round, round.id.epoch, round.id.attempt,
                            round.agent_index, stamp.learning_rate, stamp.updates_taken,
                            stamp.update_round, stamp.part_round, stamp.part_first));
-    return restore_parts(number, round);
+    return restore_parts(number, round, damaged);
   };
   TRIBUTARY_TRY(
       database().each("SELECT undecided, job, round, epoch, attempt, agent_index, learning_rate, "
@@ -388,7 +465,8 @@ Result<std::vector<UndecidedRound>> AgentJournal::restore_undecided() {
 }
 
 // Parts in the order of buckets. A part without a blob stands for zeros.
-Status AgentJournal::restore_parts(std::uint64_t row, UndecidedRound& round) {
+Status AgentJournal::restore_parts(std::uint64_t row, UndecidedRound& round,
+                                   std::uint64_t& damaged) {
   return database().each(
       "SELECT bucket, first_value, value_count, if_committed FROM parts WHERE undecided = ? "
       "ORDER BY bucket",
@@ -397,7 +475,7 @@ Status AgentJournal::restore_parts(std::uint64_t row, UndecidedRound& round) {
         std::optional<BlobId> blob;
         TRIBUTARY_TRY(columns.read(part.bucket, part.first_value, part.values, blob));
         if (blob) {
-          TRIBUTARY_ASSIGN(part.if_committed, blobs_.read_floats(*blob));
+          TRIBUTARY_ASSIGN(part.if_committed, blobs_.read_floats(*blob, damaged));
           part.values = part.if_committed->size();  // older journals do not store the size
         }
         return {};

@@ -76,8 +76,8 @@ constexpr std::string_view kAgentVersion4 =
     "ALTER TABLE undecided ADD COLUMN part_round INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE undecided ADD COLUMN part_first INTEGER NOT NULL DEFAULT 0;";
 // Released steps never change: a file of any earlier version passes through the steps after it.
-const std::array<std::string_view, 5> kAgentSteps = {kAgentVersion1, kAgentVersion2, kAgentVersion3,
-                                                     kAgentVersion4, kAgentRunColumns};
+const std::array<std::string_view, 6> kAgentSteps = {
+    kAgentVersion1, kAgentVersion2, kAgentVersion3, kAgentVersion4, kAgentRunColumns, kBlobSlots};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "core/base/bytes/checksum.h"
@@ -16,15 +17,27 @@ struct Blobs::Piece {
   std::uint64_t place = 0;
   ByteSpan bytes;
   std::uint64_t hash = 0;
-  std::uint64_t chunk = 0;  // row to overwrite; 0: a new row
+  std::uint64_t chunk = 0;                 // row to overwrite; 0: a new row
+  std::optional<std::uint64_t> slot = {};  // offset in the file; empty: it is a row
   BlobId blob = 0;
 };
 
-// Rows of removed blobs that can be used again.
+// Chunks of removed blobs that can be used again.
 class Blobs::Pool {
  public:
   void add(std::uint64_t chunk, std::uint64_t bytes, std::uint64_t hash) {
     chunks_.emplace(std::pair(bytes, hash), chunk);
+  }
+  void add_large(const FileExtent& extent, std::uint64_t hash) {
+    large_.emplace(std::pair(extent.bytes, hash), extent.begins_at);
+  }
+  // The slot of a large chunk with the same length and hash.
+  std::optional<std::uint64_t> take_same_large(std::uint64_t bytes, std::uint64_t hash) {
+    const auto found = large_.find({bytes, hash});
+    if (found == large_.end()) return std::nullopt;
+    const std::uint64_t slot = found->second;
+    large_.erase(found);
+    return slot;
   }
   // A row with the same length and hash; 0 if none exists.
   std::uint64_t take_same(std::uint64_t bytes, std::uint64_t hash) {
@@ -35,6 +48,7 @@ class Blobs::Pool {
     return take(chunks_.lower_bound({bytes, 0}), bytes);
   }
   const auto& left() const { return chunks_; }
+  const auto& left_large() const { return large_; }
 
  private:
   using Chunks = std::multimap<std::pair<std::uint64_t, std::uint64_t>, std::uint64_t>;
@@ -47,6 +61,7 @@ class Blobs::Pool {
   }
 
   Chunks chunks_;  // key: length and hash
+  Chunks large_;   // of the slots
 };
 
 namespace {
@@ -75,17 +90,24 @@ Result<std::vector<BlobId>> Blobs::exchange(std::span<const BlobId> old_blobs,
   std::vector<Piece> pieces;
   for (std::size_t value = 0; value < values.size(); ++value) {
     cut(values[value], [&](std::uint64_t place, ByteSpan bytes) {
-      const std::uint64_t hash = hash64(bytes);
-      pieces.push_back({.value = value,
-                        .place = place,
-                        .bytes = bytes,
-                        .hash = hash,
-                        .chunk = pool.take_same(bytes.size(), hash)});
+      Piece& piece = pieces.emplace_back(
+          Piece{.value = value, .place = place, .bytes = bytes, .hash = hash64(bytes)});
+      piece.slot = pool.take_same_large(bytes.size(), piece.hash);
+      if (!piece.slot) piece.chunk = pool.take_same(bytes.size(), piece.hash);
     });
   }
   // Equal chunks are claimed for all values first; only the rest overwrites other rows.
   for (Piece& piece : pieces) {
-    if (piece.chunk == 0) piece.chunk = pool.take_as_long(piece.bytes.size());
+    if (piece.slot || piece.chunk != 0) continue;
+    if (!is_large(piece.bytes)) {
+      piece.chunk = pool.take_as_long(piece.bytes.size());
+      continue;
+    }
+    TRIBUTARY_ASSIGN(const FileExtent extent, large_.file->add(piece.bytes));
+    piece.slot = extent.begins_at;
+  }
+  for (const auto& [key, slot] : pool.left_large()) {
+    large_.file->remove({.begins_at = slot, .bytes = key.first});
   }
   for (const auto& [key, chunk] : pool.left()) {
     TRIBUTARY_TRY(database_->run("DELETE FROM chunks WHERE chunk = ?", chunk));
@@ -117,85 +139,174 @@ Status Blobs::dismantle(BlobId blob, Pool& pool) {
     std::uint64_t chunk = 0;
     std::uint64_t bytes = 0;
     std::uint64_t hash = 0;
-    TRIBUTARY_TRY(row.read(chunk, bytes, hash));
-    pool.add(chunk, bytes, hash);
+    std::optional<std::uint64_t> slot;
+    TRIBUTARY_TRY(row.read(chunk, bytes, hash, slot));
+    if (slot) {
+      pool.add_large({.begins_at = *slot, .bytes = bytes}, hash);
+    } else {
+      pool.add(chunk, bytes, hash);
+    }
     return {};
   };
-  TRIBUTARY_TRY(
-      database_->each("SELECT chunk, bytes, hash FROM blob_chunks WHERE blob = ?", take, blob));
+  TRIBUTARY_TRY(database_->each(
+      large_.file ? "SELECT chunk, bytes, hash, slot FROM blob_chunks WHERE blob = ?"
+                  : "SELECT chunk, bytes, hash, NULL FROM blob_chunks WHERE blob = ?",
+      take, blob));
   TRIBUTARY_TRY(database_->run("DELETE FROM blob_chunks WHERE blob = ?", blob));
   return database_->run("DELETE FROM blobs WHERE blob = ?", blob);
 }
 
 // Overwriting a row with the same number of bytes logs only pages that differ. If the stored hash
 // was right, nothing is logged; if the chunk was damaged, it is repaired.
-Status Blobs::write(const Piece& piece) {
-  std::uint64_t chunk = piece.chunk;
+Status Blobs::write_row(const Piece& piece, std::uint64_t& chunk) {
+  chunk = piece.chunk;
   if (chunk != 0) {
     TRIBUTARY_TRY(
         database_->run("UPDATE chunks SET data = ?2 WHERE chunk = ?1", chunk, piece.bytes));
     if (database_->rows_changed() != 1) {
-      return damaged(piece.blob, fmt::format("chunk {}", chunk), "no such row");
+      return damage(piece.blob, fmt::format("chunk {}", chunk), "no such row");
     }
   } else {
     TRIBUTARY_TRY(database_->run("INSERT INTO chunks (data) VALUES (?)", piece.bytes));
     chunk = static_cast<std::uint64_t>(database_->last_row_id());
+  }
+  return {};
+}
+
+// A large chunk is in the file already.
+Status Blobs::write(const Piece& piece) {
+  std::uint64_t chunk = 0;
+  if (!piece.slot) TRIBUTARY_TRY(write_row(piece, chunk));
+  if (large_.file) {
+    return database_->run(
+        "INSERT INTO blob_chunks (blob, place, chunk, bytes, hash, slot) "
+        "VALUES (?, ?, ?, ?, ?, ?)",
+        piece.blob, piece.place, chunk, piece.bytes.size(), piece.hash, piece.slot);
   }
   return database_->run(
       "INSERT INTO blob_chunks (blob, place, chunk, bytes, hash) VALUES (?, ?, ?, ?, ?)",
       piece.blob, piece.place, chunk, piece.bytes.size(), piece.hash);
 }
 
+bool Blobs::is_large(ByteSpan bytes) const {
+  return large_.file && bytes.size() >= large_.bytes_min;
+}
+
+Status Blobs::find_large_chunks() {
+  std::vector<FileExtent> extents;
+  const auto add = [&](Rows& row) -> Status {
+    FileExtent& extent = extents.emplace_back();
+    return row.read(extent.begins_at, extent.bytes);
+  };
+  TRIBUTARY_TRY(database_->each("SELECT slot, bytes FROM blob_chunks WHERE slot IS NOT NULL", add));
+  return large_.file->use(std::move(extents));
+}
+
 Result<std::shared_ptr<const Bytes>> Blobs::read_bytes(BlobId blob) {
-  TRIBUTARY_ASSIGN(const std::uint64_t size, size_of(blob));
+  return read_bytes(blob, nullptr);
+}
+
+Result<std::shared_ptr<const Bytes>> Blobs::read_bytes(BlobId blob, std::uint64_t& damaged) {
+  return read_bytes(blob, &damaged);
+}
+
+Result<std::shared_ptr<const Bytes>> Blobs::read_bytes(BlobId blob, std::uint64_t* damaged) {
+  TRIBUTARY_ASSIGN(const std::uint64_t size, size_of(blob, damaged));
   auto bytes = std::make_shared<Bytes>(size);
-  TRIBUTARY_TRY(read_into(blob, *bytes));
+  if (size > 0) TRIBUTARY_TRY(read_into(blob, *bytes, damaged));
   return std::shared_ptr<const Bytes>(std::move(bytes));
 }
 
 Result<std::shared_ptr<const FloatVector>> Blobs::read_floats(BlobId blob) {
-  TRIBUTARY_ASSIGN(const std::uint64_t size, size_of(blob));
-  if (size % sizeof(float) != 0) return damaged(blob, "whole floats", fmt::format("{} B", size));
+  return read_floats(blob, nullptr);
+}
+
+Result<std::shared_ptr<const FloatVector>> Blobs::read_floats(BlobId blob, std::uint64_t& damaged) {
+  return read_floats(blob, &damaged);
+}
+
+Result<std::shared_ptr<const FloatVector>> Blobs::read_floats(BlobId blob, std::uint64_t* damaged) {
+  TRIBUTARY_ASSIGN(const std::uint64_t size, size_of(blob, damaged));
+  if (size % sizeof(float) != 0) return damage(blob, "whole floats", fmt::format("{} B", size));
   auto floats = std::make_shared<FloatVector>(size / sizeof(float));
-  TRIBUTARY_TRY(read_into(blob, {reinterpret_cast<std::uint8_t*>(floats->data()), size}));
+  if (size > 0) {
+    TRIBUTARY_TRY(
+        read_into(blob, {reinterpret_cast<std::uint8_t*>(floats->data()), size}, damaged));
+  }
   return std::shared_ptr<const FloatVector>(std::move(floats));
 }
 
-// A stored size beyond the file's own size is damage.
-Result<std::uint64_t> Blobs::size_of(BlobId blob) {
+// A stored size beyond the size of the files is damage: of the database, or because the end of the
+// other file is lost.
+Result<std::uint64_t> Blobs::size_of(BlobId blob, std::uint64_t* damaged) {
   std::uint64_t size = 0;
   TRIBUTARY_ASSIGN(const bool there, database_->first("SELECT bytes FROM blobs WHERE blob = ?",
                                                       std::tie(size), blob));
-  if (!there) return damaged(blob, "a blob of this number", "none");
-  const std::uint64_t size_max = database_->file_bytes();
+  if (!there) return damage(blob, "a blob of this number", "none");
+  const std::uint64_t size_max = database_->file_bytes() + (large_.file ? large_.file->bytes() : 0);
   if (size <= size_max) return size;
-  return damaged(blob, fmt::format("at most the {} bytes of the file", size_max),
-                 fmt::format("{}", size));
+  if (damaged && large_.file) {
+    std::uint64_t chunks = 0;
+    TRIBUTARY_TRY(
+        database_
+            ->first("SELECT total(bytes) = ? FROM blob_chunks WHERE blob = ? AND slot IS NOT NULL",
+                    std::tie(chunks), static_cast<double>(size), blob)
+            .status());
+    if (chunks != 0) {
+      *damaged += size;
+      return 0;
+    }
+  }
+  return damage(blob, fmt::format("at most the {} bytes of the file", size_max),
+                fmt::format("{}", size));
 }
 
-Status Blobs::read_into(BlobId blob, MutableByteSpan bytes) {
+Status Blobs::read_into(BlobId blob, MutableByteSpan bytes, std::uint64_t* damaged) {
   std::size_t filled = 0;
   const auto fill = [&](Rows& row) -> Status {
     std::uint64_t hash = 0;
-    ByteSpan data;
-    TRIBUTARY_TRY(row.read(hash, data));
-    if (data.size() > bytes.size() - filled) return damaged(blob, "its length", "more");
-    if (hash64(data) != hash) {
-      return damaged(blob, fmt::format("hash {:016x} at byte {}", hash, filled),
-                     fmt::format("{:016x}", hash64(data)));
+    std::uint64_t size = 0;
+    std::optional<ByteSpan> data;
+    std::optional<std::uint64_t> slot;
+    TRIBUTARY_TRY(row.read(hash, size, data, slot));
+    if (!slot && !data) return damage(blob, "all its chunks", "a chunk without its row");
+    if (!slot) size = data->size();
+    if (size > bytes.size() - filled) return damage(blob, "its length", "more");
+    const MutableByteSpan out = bytes.subspan(filled, size);
+    if (!slot) {
+      std::ranges::copy(*data, out.begin());
+    } else if (Status status = read_large(blob, *slot, out); !status.ok()) {
+      if (!damaged || status.code() != StatusCode::corrupt_data) return status;
     }
-    std::ranges::copy(data, bytes.begin() + static_cast<std::ptrdiff_t>(filled));
-    filled += data.size();
+    filled += size;
+    if (const std::uint64_t found = hash64(out); found != hash) {
+      if (!damaged || !slot) {
+        return damage(blob, fmt::format("hash {:016x} at byte {}", hash, filled - size),
+                      fmt::format("{:016x}", found));
+      }
+      std::ranges::fill(out, std::uint8_t{0});
+      *damaged += size;
+    }
     return {};
   };
   TRIBUTARY_TRY(database_->each(
-      "SELECT hash, data FROM blob_chunks JOIN chunks USING (chunk) WHERE blob = ? ORDER BY place",
+      large_.file
+          ? "SELECT hash, bytes, data, slot FROM blob_chunks LEFT JOIN chunks USING (chunk) "
+            "WHERE blob = ? ORDER BY place"
+          : "SELECT hash, bytes, data, NULL FROM blob_chunks JOIN chunks USING (chunk) "
+            "WHERE blob = ? ORDER BY place",
       fill, blob));
   if (filled == bytes.size()) return {};
-  return damaged(blob, fmt::format("{} bytes", bytes.size()), fmt::format("{}", filled));
+  return damage(blob, fmt::format("{} bytes", bytes.size()), fmt::format("{}", filled));
 }
 
-Status Blobs::damaged(BlobId blob, std::string expected, std::string got) const {
+Status Blobs::read_large(BlobId blob, std::uint64_t slot, MutableByteSpan out) {
+  // Without a file, the tables have no slots.
+  if (!large_.file) return damage(blob, "rows", "a slot");
+  return large_.file->read(slot, out);
+}
+
+Status Blobs::damage(BlobId blob, std::string expected, std::string got) const {
   return Status(StatusCode::corrupt_data,
                 {.what = fmt::format("database '{}', blob {}", database_->path(), blob),
                  .expected = std::move(expected),

@@ -1,14 +1,13 @@
 #include "core/store/database/database.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
 
 #include "core/store/database/sqlite_status.h"
+#include "core/store/database/vectors/private_file.h"
 
 namespace tributary {
 namespace {
@@ -17,14 +16,6 @@ namespace {
 // a prefix.
 std::string plain_name(const std::string& path, const std::string& vfs) {
   return vfs.empty() && !path.starts_with('/') ? "./" + path : path;
-}
-
-// Creates a new file that only its owner may read. SQLite would let everybody read it, and it gives
-// the log and the index of the log the mode of the file. An existing file keeps its mode, and is
-// not opened: closing it would release the locks of this process.
-void create_private(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (file >= 0) ::close(file);  // SQLite reports every error
 }
 
 // A URI that opens only the file and ignores files beside it, for a folder that is not writable.
@@ -84,6 +75,8 @@ Status Database::open_file(const DatabaseOptions& options) {
       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
       (options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
   const std::string name = plain_name(path_, options.vfs);
+  // SQLite would let everybody read it, and it gives the log and the index of the log the mode of
+  // the file.
   if (!options.read_only && options.vfs.empty()) create_private(path_);
   errno = 0;
   int code = sqlite3_open_v2(name.c_str(), &database_, flags, vfs);
@@ -174,6 +167,8 @@ Result<std::uint64_t> Database::number(std::string_view sql) {
   TRIBUTARY_ASSIGN(const bool found, first(sql, std::tie(value)));
   return found ? value : 0;
 }
+
+std::string Database::file() const { return sqlite3_db_filename(database_, "main"); }
 
 std::int64_t Database::last_row_id() const { return sqlite3_last_insert_rowid(database_); }
 

@@ -104,6 +104,7 @@ class Database {
 
   // --- statistics ---
   const std::string& path() const { return path_; }
+  std::string file() const;       // absolute, and of the file to which a link refers
   std::uint64_t file_bytes();     // size of the database, including pages that are only in the log
   std::uint64_t bytes_written();  // bytes of pages that this connection has written to the log
 
