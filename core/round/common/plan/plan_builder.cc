@@ -286,7 +286,8 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
 
 std::uint32_t fused_layers(const JobModel& job) {
   std::uint32_t layers = 0;
-  for (std::size_t i = 0; i < job.layers().layers().size(); ++i) layers += is_exact(job, i) ? 0 : 1;
+  for (std::size_t i = 0; i < job.layers().layers().size(); ++i)
+    layers += is_exact(job, i) ? 0u : 1u;
   return layers;
 }
 
@@ -296,7 +297,7 @@ std::uint32_t fused_buckets(const JobModel& job, const RoundPlan& plan) {
   std::size_t layer = 0;
   for (const PlannedBucket& bucket : plan.buckets_of(0)) {
     while (layers[layer].offset + layers[layer].count <= bucket.first_value) ++layer;
-    buckets += is_exact(job, layer) ? 0 : 1;
+    buckets += is_exact(job, layer) ? 0u : 1u;
   }
   return buckets;
 }
