@@ -49,7 +49,7 @@ TEST_P(Fusion, BucketsAreGroupsOfWholeLayers) {
                          .codec = fused.codec});
   federation.start_all();
   federation.expect_all_end();
-  federation.expect_sound();
+  federation.expect_identical();
   const nlohmann::json data = shown(federation, 2);
   EXPECT_EQ(data["mechanisms"]["coordinator"]["fused"][fused.fusion], fused.groups) << data.dump();
   EXPECT_EQ(encoded(data), fused.groups) << data.dump();
@@ -73,7 +73,7 @@ TEST(OptimalFusion, FollowsFromTheProfileOfTheFirstRounds) {
                          .codec = "topk:cr=0.1"});
   federation.start_all();
   federation.expect_all_end();
-  federation.expect_sound();
+  federation.expect_identical();
   const auto groups_of = [&](std::uint64_t round) {
     return shown(federation, round)["mechanisms"]["coordinator"]["fused"]["optimal"]
         .get<std::uint64_t>();
