@@ -286,8 +286,9 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
 
 std::uint32_t fused_layers(const JobModel& job) {
   std::uint32_t layers = 0;
-  for (std::size_t i = 0; i < job.layers().layers().size(); ++i)
+  for (std::size_t i = 0; i < job.layers().layers().size(); ++i) {
     layers += is_exact(job, i) ? 0u : 1u;
+  }
   return layers;
 }
 
