@@ -23,6 +23,7 @@
 #include "core/base/thread_pool.h"
 #include "core/job/job_rules.h"
 #include "core/net/zmq/hub.h"
+#include "core/plan/fusion/fusion.h"
 #include "core/round/common/plan/job_model.h"
 #include "core/service/daemon_end.h"
 #include "core/service/daemon_outlets.h"
@@ -135,6 +136,10 @@ Status CoordinatorDaemon::open() {
 
   CoordinatorConfig config = settings_.machine;
   TRIBUTARY_ASSIGN(config.incarnation, draw_incarnation());
+  config.plan_fusion = [](const FusionProfile& profile) {
+    // The loop waits for the solver: a few milliseconds (docs/fusion.md).
+    return plan_fusion(profile, {.steps_max = std::uint64_t{1} << 22});
+  };
   // The machine consumes the state, but the restored jobs are needed once more below.
   const CoordinatorState restored = state;
   TRIBUTARY_ASSIGN(machine_, Coordinator::make(std::move(config), std::move(state)));

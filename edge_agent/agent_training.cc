@@ -59,8 +59,11 @@ void AgentTraining::train_now(const Train& order) {
     parts_.log.error(kTrainingComponent, "cannot train", {{"error", status.text()}});
     return parts_.post(UpdateFailed{.token = order.token, .status = std::move(status)});
   }
-  const auto part_ready = [this, token = order.token](std::uint64_t first,
-                                                      const std::shared_ptr<FloatVector>& update) {
+  std::vector<UpdateReady::Part> parts;
+  const auto part_ready = [&, token = order.token](std::uint64_t first,
+                                                   const std::shared_ptr<FloatVector>& update) {
+    parts.push_back(
+        {.first_value = first, .after_s = static_cast<double>(parts_.now() - began_at) / 1e9});
     parts_.post(UpdatePart{.token = token, .first_value = first, .update = update});
   };
   Result<TrainedUpdate> trained = trainer_->train({.round = order.training,
@@ -85,7 +88,8 @@ void AgentTraining::train_now(const Train& order) {
                           .loss = trained->loss,
                           .examples = trained->examples,
                           .compute_s = static_cast<double>(parts_.now() - began_at) / 1e9,
-                          .metrics = std::move(metrics)});
+                          .metrics = std::move(metrics),
+                          .parts = std::move(parts)});
 }
 
 void AgentTraining::log_trained(const Train& order, const TrainedUpdate& trained) {

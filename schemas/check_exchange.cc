@@ -76,6 +76,14 @@ Status check_trial(const Trial& trial) {
   return not_negative("decode_s", trial.decode_s());
 }
 
+Status check_ready(const flatbuffers::Vector<float>* ready_s) {
+  TRIBUTARY_TRY(at_most("ready_s", ready_s, kListItemsMax));
+  for (flatbuffers::uoffset_t i = 0; i < size_of(ready_s); ++i) {
+    TRIBUTARY_TRY(not_negative("ready_s", static_cast<double>(ready_s->Get(i))));
+  }
+  return {};
+}
+
 Status check_mechanisms(const Mechanisms& mechanisms) {
   TRIBUTARY_TRY(not_negative("mantissa_bits_dropped", mechanisms.mantissa_bits_dropped()));
   const auto check_tally = [](const Tally& tally) { return given("of", tally.of()); };
@@ -139,6 +147,7 @@ Status check(const Report& report) {
     TRIBUTARY_TRY(check_mechanisms(*report.mechanisms()).at("mechanisms"));
   }
   if (report.rate_gain()) TRIBUTARY_TRY(check_gain(*report.rate_gain()).at("rate_gain"));
+  TRIBUTARY_TRY(check_ready(report.ready_s()));
   return report.gain() ? check_gain(*report.gain()) : Status();
 }
 

@@ -54,6 +54,7 @@ ELSEWHERE = {
     "fraction": "core/sim/federation/participants_test.cc",
     "gain_min": "core/plan/decide_test.cc",
     "gain_weight": "core/plan/decide_test.cc",
+    "fusion": "tests/end_to_end/fusion_test.cc",
     "grace_factor": "core/round/coordinator/attempt/attempt_test.cc",
     "grace_ms": "core/sim/federation/stragglers_test.cc",
     "input": "tests/end_to_end/training_test.cc",

@@ -160,6 +160,7 @@ Result<Answer> show(const ShowOptions& options) {
   data["definition"] = definition_json(job.model->wire());
   data["last_round"] = last;
   data["mechanisms"] = detail ? mechanisms_json(*detail) : Json();
+  data["reason"] = detail ? Json(detail->sentence) : Json();
   TRIBUTARY_ASSIGN(data["repeated_bytes"], repeated_json(*run, job));
   Answer answer;
   const auto line = [&](std::string_view what, const std::string& text) {
@@ -183,6 +184,7 @@ Result<Answer> show(const ShowOptions& options) {
   if (detail) {
     line("mechanisms",
          fmt::format("round {}: {}", detail->round, coordinator_mechanisms_text(*detail)));
+    line("reason", detail->sentence);
     line("of agents", agents_mechanisms_text(*detail));
   }
   line("sent twice", repeated_text(data["repeated_bytes"]));

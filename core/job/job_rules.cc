@@ -98,6 +98,19 @@ constexpr std::array kJobRules = {
             },
         .instead = "set clip_norm to the norm for one agent over the square root of the number "
                    "of agents, as in its paper"},
+    JobRule{.refuses = true,
+            .applies =
+                [](const JobCase& job_case) {
+                  return job_case.job.policy.fusion == "optimal" && job_case.planned();
+                },
+            .why =
+                [](const JobCase& job_case) {
+                  return fmt::format(
+                      "fusion = \"optimal\" profiles the job's codec, and planning = \"{}\" may "
+                      "change it in any round",
+                      job_case.job.planning);
+                },
+            .instead = "take planning = \"fixed\" with a codec, or fusion = \"layerwise\""},
     JobRule{.refuses = false,
             .applies =
                 [](const JobCase& job_case) {

@@ -81,6 +81,20 @@ TEST(JobRules, RefuseMomentumTwice) {
 }
 
 // Agents begin their momentum anew in each round; the server's lasts, as the codec's does.
+// The profile belongs to one codec.
+TEST(JobRules, RefuseOptimalFusionOfAPlannedJob) {
+  const auto fused = [](const char* fusion, const char* planning) {
+    return check_rules(job_with([&](JobSettings& job) {
+      job.policy.fusion = fusion;
+      job.planning = planning;
+    }));
+  };
+  EXPECT_EQ(fused("optimal", "adaptive").code(), StatusCode::mismatch);
+  EXPECT_THAT(fused("optimal", "adaptive").text(), HasSubstr("planning"));
+  EXPECT_TRUE(fused("optimal", "fixed").ok());
+  EXPECT_TRUE(fused("layerwise", "adaptive").ok());
+}
+
 TEST(JobRules, RefuseMomentumTwiceInDeltasByTheServersOptimizer) {
   const auto deltas = [](const char* strategy) {
     return job_with([&](JobSettings& settings) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include "core/round/common/plan/job_model.h"
 #include "core/train/model/network_plan.h"
 #include "core/train/model_tools.h"
+#include "core/update/layer_groups.h"
 #include "schemas/enum_names.h"
 #include "schemas/limits.h"
 
@@ -93,6 +95,25 @@ Status check_codecs(const JobSettings& job) {
   TRIBUTARY_TRY(make_codec(start_codec(job)).status());
   for (const std::string& codec : job.policy.codecs) TRIBUTARY_TRY(make_codec(codec).status());
   return {};
+}
+
+// The rest of a plan bounds the number of groups, too: one that cannot be made pauses a job later.
+Status check_fusion(const JobSettings& job, const wire::JobT& definition) {
+  TRIBUTARY_ASSIGN(const LayerGrouping grouping, parse_layer_grouping(job.policy.fusion));
+  if (!definition.layer_map) return {};
+  const auto& layers = definition.layer_map->layers;
+  const auto fused = static_cast<std::uint32_t>(
+      std::ranges::count_if(layers, [](const auto& layer) { return !layer->exact; }));
+  const bool optimal = grouping.rule == LayerGrouping::Rule::optimal;
+  // An agent's profile has a number for each layer.
+  const std::size_t groups = optimal ? layers.size() : group_layers(grouping, fused).size();
+  const std::size_t most = optimal ? wire::kListItemsMax : wire::kBucketsMax;
+  if (groups <= most) return {};
+  return Status(StatusCode::invalid_argument,
+                {.what = "job: fusion",
+                 .expected = fmt::format("at most {} {}", most, optimal ? "layers" : "groups"),
+                 .got = fmt::format("{} with fusion = \"{}\"", groups, job.policy.fusion),
+                 .remedy = "take fusion = \"even:N\" with a smaller N"});
 }
 
 // Exploring needs a planner that may change the choice.
@@ -260,11 +281,13 @@ Result<SubmitJob> described(const JobSettings& job) {
     // The layers of a TorchScript become known when its file is read.
     TRIBUTARY_TRY(job.model.empty() ? parse_shape(job.examples).status()
                                     : set_network(job, definition));
+    TRIBUTARY_TRY(check_fusion(job, definition));
     return submit;
   }
   TRIBUTARY_ASSIGN(const LayerMap layers, layers_of(job));
   definition.model->name = "synthetic";
   definition.layer_map = wire_layers(layers);
+  TRIBUTARY_TRY(check_fusion(job, definition));
   return submit;
 }
 
@@ -317,6 +340,7 @@ void bind_job(JobSettings& job, Settings& settings, const std::string& prefix) {
                                  wire::kBucketValuesMax);
   settings.number<std::uint64_t>(prefix + "layer_values", job.policy.layer_values_max, 64,
                                  wire::kBucketValuesMax);
+  settings.text(prefix + "fusion", job.policy.fusion);
   settings.real(prefix + "learning_rate", job.policy.learning_rate, 0, 1e9);
   settings.number(prefix + "local_steps", job.policy.local_steps, 1u);
   settings.number(prefix + "agents_min", job.policy.agents_min, 1u, 16'384u);
@@ -370,6 +394,7 @@ Result<SubmitJob> submission(const JobSettings& job) {
     submit.model = std::make_shared<const FloatVector>(layers.values(), 0.0f);
   } else if (job.model.empty()) {
     TRIBUTARY_TRY(set_script(job, submit));
+    TRIBUTARY_TRY(check_fusion(job, submit.definition));
   } else {
     TRIBUTARY_ASSIGN(const NetworkPlan plan, plan_of(job));
     submit.model = std::make_shared<const FloatVector>(initial_model(plan, job.seed));

@@ -158,6 +158,27 @@ TEST(JobSettings, InvalidValuesAreRefused) {
 }
 
 // check_job() also runs on machines without the model file.
+TEST(JobSettings, FusionIsAWordThatFitsTheLayers) {
+  JobSettings job = good_job();
+  for (const std::string fusion : {"", "optimal", "layerwise", "whole", "even:3"}) {
+    job.policy.fusion = fusion;
+    const Result<SubmitJob> submit = submission(job);
+    ASSERT_TRUE(submit.ok()) << submit.status().text();
+    EXPECT_EQ(submit->policy.fusion, fusion);
+  }
+  job.policy.fusion = "even:none";
+  EXPECT_NE(check_job(job).text().find("even:N"), std::string::npos);
+  // A round has at most 16,384 buckets, a profile at most 4,096 layers.
+  job.parameters = 0;
+  for (int i = 0; i < 16'385; ++i) job.layers.push_back("layer" + std::to_string(i) + ":1");
+  for (const std::string fusion : {"layerwise", "optimal", "even:16385"}) {
+    job.policy.fusion = fusion;
+    EXPECT_EQ(check_job(job).code(), StatusCode::invalid_argument) << fusion;
+  }
+  job.policy.fusion = "even:16384";
+  EXPECT_TRUE(check_job(job).ok()) << check_job(job).text();
+}
+
 TEST(JobSettings, AScriptIsCheckedWithoutReadingIt) {
   JobSettings job = good_job();
   job.parameters = 0;

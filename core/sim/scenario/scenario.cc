@@ -63,6 +63,7 @@ Status read_job(TableReader in, ScenarioJob& job) {
   TRIBUTARY_TRY(in.count("bucket_values", job.bucket_values, 64u, 1u << 20));
   TRIBUTARY_TRY(in.text("mode", job.mode));
   TRIBUTARY_TRY(in.texts("codecs", policy.codecs));
+  TRIBUTARY_TRY(in.text("fusion", policy.fusion));
   TRIBUTARY_TRY(in.number("ratio_min", job.ratio_min, 1e-6, 1));
   std::string collective = "star";
   TRIBUTARY_TRY(in.text("collective", collective));

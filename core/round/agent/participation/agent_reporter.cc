@@ -24,6 +24,23 @@ void AgentReporter::measured(const UpdateReady& update, double update_norm) {
                .metrics = update.metrics};
 }
 
+// A layer is final with the first part that contains all of it. Without parts, all layers are final
+// at the end of the training.
+void AgentReporter::measure_ready(const RoundPlan& plan, const UpdateReady& update,
+                                  const LayerMap& layers) {
+  if (!plan.wire().profile_requested || layers.layers().size() > wire::kListItemsMax) return;
+  const double end_s = std::isfinite(update.compute_s) ? std::max(update.compute_s, 0.0) : 0;
+  std::vector<float> ready_s;
+  for (const Layer& layer : layers.layers()) {
+    const auto part = std::ranges::find_if(update.parts, [&](const UpdateReady::Part& each) {
+      return each.first_value <= layer.offset;
+    });
+    const double after_s = part == update.parts.end() ? end_s : part->after_s;
+    ready_s.push_back(static_cast<float>(after_s >= 0 && after_s <= end_s ? after_s : end_s));
+  }
+  measured_.ready_s = std::move(ready_s);
+}
+
 // The input is the update plus the residual. For a codec with its own memory it is the update
 // alone.
 void AgentReporter::measure_gain(const RoundPlan& plan, const SharedFloats& input) {
@@ -128,6 +145,7 @@ wire::ReportT AgentReporter::make_report(const RoundKey& key, std::uint32_t memb
   if (!measured.rate_gain.ratios.empty()) {
     report.rate_gain = std::make_unique<wire::GainCurveT>(measured.rate_gain);
   }
+  report.ready_s = measured.ready_s;
   for (const AgentMetric& metric : measured.metrics) {
     if (!std::isfinite(metric.value)) continue;
     auto measure = std::make_unique<wire::MeasureT>();

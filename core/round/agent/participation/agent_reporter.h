@@ -27,6 +27,9 @@ class AgentReporter {
 
   // Records the results of training.
   void measured(const UpdateReady& update, double update_norm);
+  // Keeps for the report when each layer of the update was final, if the plan asks for it. `layers`
+  // are the job's.
+  void measure_ready(const RoundPlan& plan, const UpdateReady& update, const LayerMap& layers);
   // Measures the gain if the plan asks for it. `input` is the input of the codecs; null: nothing is
   // measured.
   void measure_gain(const RoundPlan& plan, const SharedFloats& input);
@@ -69,6 +72,7 @@ class AgentReporter {
     std::vector<AgentMetric> metrics = {};
     wire::GainCurveT gain = {};       // empty: not measured
     wire::GainCurveT rate_gain = {};  // empty: not measured
+    std::vector<float> ready_s = {};  // by layer; empty: not wanted
   };
   // Costs and results for the next report.
   struct RoundBefore {

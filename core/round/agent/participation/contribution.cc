@@ -170,6 +170,7 @@ Result<Outgoing::Payload> Contribution::make_payload(const PlannedBucket& bucket
   updates_encoded_[bucket.index] = parts_.updates.residual().stamp().updates_taken;
   if (call.stage() == 0) {
     round_->count_encoded(bucket, call.execution, call.optimizer != nullptr);
+    if (!round_->working()) ++round_->mechanisms().buckets_early;
   }
   return payload;
 }

@@ -157,6 +157,7 @@ void Participation::take_update(const LocalTraining::Running& training, UpdateRe
   }
   updates_.take(plan, training.exchange, std::move(event.update));
   reporter_.measured(event, norm);
+  reporter_.measure_ready(plan, event, replica_.job()->layers());
 }
 
 void Participation::store_late_update(const RoundKey& id) {

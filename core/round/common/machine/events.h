@@ -95,12 +95,19 @@ struct AgentMetric {
 // The answer to Train. `update` has the length of the model. The machine owns it from this event
 // on, and changes it in place unless another owner still holds a reference.
 struct UpdateReady {
+  // All values from `first_value` to the end were final so long after the training began.
+  struct Part {
+    std::uint64_t first_value = 0;
+    double after_s = 0;
+  };
   Token token = 0;
   std::shared_ptr<FloatVector> update;
   double loss = 0;
   std::uint64_t examples = 0;
   double compute_s = 0;
   std::vector<AgentMetric> metrics = {};
+  // In the order of time, if the trainer finishes the update in parts.
+  std::vector<Part> parts = {};
 };
 
 // Sent before UpdateReady by a trainer that finishes the update in parts: all values from

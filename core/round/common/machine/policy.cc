@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/update/layer_groups.h"
 #include "schemas/limits.h"
 #include "schemas/walk.h"
 
@@ -71,7 +72,8 @@ Status each_field(Policy& policy, Table& table, Field&& field) {
   TRIBUTARY_TRY(field(kNoOldVersion, policy.layer_values_max, table.layer_values_max));
   TRIBUTARY_TRY(field(kNoOldVersion, policy.grace_ms, table.grace_ms));
   TRIBUTARY_TRY(field(kNoOldVersion, policy.grace_factor, table.grace_factor));
-  return field(kNoOldVersion, policy.weight_cap, table.weight_cap);
+  TRIBUTARY_TRY(field(kNoOldVersion, policy.weight_cap, table.weight_cap));
+  return field(kNoOldVersion, policy.fusion, table.fusion);
 }
 
 // Reads one field of an old format. Numbers have their own size, lengths and counts of texts and
@@ -200,6 +202,7 @@ Status check(const RoundPolicy& policy) {
     return wrong("layer_values_max", fmt::format("at most {} values", wire::kBucketValuesMax),
                  fmt::format("{}", policy.layer_values_max));
   }
+  TRIBUTARY_TRY(parse_layer_grouping(policy.fusion).status());
   TRIBUTARY_TRY(finite_from("learning_rate", policy.learning_rate, 0));
   TRIBUTARY_TRY(finite_from("checkpoint_redo_models", policy.checkpoint_redo_models, 0));
   TRIBUTARY_TRY(finite_from("quorum_fraction", policy.quorum_fraction, 0));

@@ -48,6 +48,9 @@ struct RoundPolicy {
   // Largest layer, in values, that a codec of whole layers gets in one bucket, also above
   // bucket_values_max. Larger layers are cut between rows. Bounds an agent's memory for a bucket.
   std::uint64_t layer_values_max = std::uint64_t{1} << 22;
+  // How layers become buckets, as text (parse_layer_grouping). If not empty, every bucket is a
+  // group of whole layers, and bucket_values_max does not bound it.
+  std::string fusion = {};
   // Used if the agents can reach one another; otherwise rounds use the star.
   wire::Collective collective = wire::Collective::star;
   // In an exchange among peers: number of trainings and exchanges that are committed together. More

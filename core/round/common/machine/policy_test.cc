@@ -23,6 +23,7 @@ TEST(Policy, IsRestoredFromItsBytes) {
   policy.fraction = 0.25;
   policy.collective = wire::Collective::ring;
   policy.exchanges_per_round = 8;
+  policy.fusion = "even:4";
   const Result<RoundPolicy> back = decode_policy(encode(policy));
   ASSERT_TRUE(back.ok()) << back.status().text();
   EXPECT_EQ(*back, policy);
@@ -222,6 +223,19 @@ TEST(Policy, NonsenseIsRefused) {
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.collective = wire::Collective::in_network; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.exchanges_per_round = 0; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.fraction = std::nan(""); }));
+}
+
+TEST(Policy, FusionIsOneOfItsWords) {
+  RoundPolicy policy;
+  for (const std::string fusion : {"", "optimal", "layerwise", "whole", "even:3"}) {
+    policy.fusion = fusion;
+    EXPECT_TRUE(check(policy).ok()) << fusion;
+  }
+  for (const std::string fusion : {"layer-wise", "even", "even:0", "even:nan"}) {
+    policy.fusion = fusion;
+    EXPECT_EQ(check(policy).code(), StatusCode::invalid_argument) << fusion;
+    EXPECT_FALSE(decode_policy(encode(policy)).ok()) << fusion;
+  }
 }
 
 }  // namespace

@@ -1,9 +1,14 @@
 #include "core/round/common/plan/plan_builder.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <deque>
+#include <ranges>
 
 #include "core/update/buckets.h"
+#include "core/update/layer_groups.h"
 #include "schemas/limits.h"
 
 namespace tributary {
@@ -19,6 +24,7 @@ constexpr std::uint64_t kPeerBucketsEach = 4;
 // Limits of a plan's buckets, in values.
 struct BucketBounds {
   std::uint64_t values = 0;
+  std::uint64_t group_values = 0;  // of a bucket that fusion forms
   std::uint32_t layer_values = 0;  // for codecs of whole layers
 };
 
@@ -47,6 +53,10 @@ Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
   return exchange;
 }
 
+bool is_exact(const JobModel& job, std::size_t layer) {
+  return job.wire().layer_map()->layers()->Get(static_cast<std::uint32_t>(layer))->exact();
+}
+
 // A maximal run of layers that are all exact, or all not exact.
 struct LayerSequence {
   std::vector<LayerShape> layers;
@@ -58,7 +68,7 @@ std::vector<LayerSequence> sequences_of(const JobModel& job) {
   std::vector<LayerSequence> sequences;
   for (std::uint32_t i = 0; i < job.layers().layers().size(); ++i) {
     const Layer& layer = job.layers().layers()[i];
-    const bool exact = job.wire().layer_map()->layers()->Get(i)->exact();
+    const bool exact = is_exact(job, i);
     if (sequences.empty() || sequences.back().exact != exact) {
       sequences.push_back({.layers = {}, .first_value = layer.offset, .exact = exact});
     }
@@ -87,8 +97,73 @@ BucketBounds bounds_of(const JobModel& job, const RoundPolicy& policy, const Pla
   const std::uint64_t values = bucket_values_max(job, policy, request);
   const std::uint64_t layer = std::max(values, policy.layer_values_max);
   return {.values = values,
+          .group_values = policy.collective == wire::Collective::star
+                              ? std::uint64_t{wire::kBucketValuesMax}
+                              : kPeerBucketValuesMax,
           .layer_values =
               static_cast<std::uint32_t>(std::min<std::uint64_t>(layer, wire::kBucketValuesMax))};
+}
+
+// The groups of the layers that are not exact, in the order of the vector. Sequences take theirs
+// from the front. A group with an exact sequence in its middle is divided there.
+class FusedGroups {
+ public:
+  FusedGroups(const JobModel& job, const LayerGrouping& grouping, const PlanRequest& request)
+      : fused_(grouping.rule != LayerGrouping::Rule::none) {
+    if (!fused_) return;
+    std::vector<std::uint32_t> groups = group_layers(grouping, fused_layers(job));
+    if (grouping.rule == LayerGrouping::Rule::optimal) {
+      groups = request.groups;
+      if (groups.empty()) {
+        groups = group_layers({.rule = LayerGrouping::Rule::layerwise}, fused_layers(job));
+      }
+    }
+    count_ = groups.size();
+    groups_.assign(groups.rbegin(), groups.rend());
+  }
+
+  bool fused() const { return fused_; }
+  std::size_t count() const { return count_; }
+
+  // The groups of the next `layers` layers, the last layers first.
+  std::vector<std::uint32_t> take(std::size_t layers) {
+    std::vector<std::uint32_t> taken;
+    while (layers > 0 && !groups_.empty()) {
+      std::uint32_t& next = groups_.front();
+      const auto part = static_cast<std::uint32_t>(std::min<std::size_t>(next, layers));
+      // An empty group stays, so that group_buckets() reports it.
+      taken.push_back(part);
+      layers -= part;
+      next -= part;
+      if (next == 0) groups_.pop_front();
+    }
+    std::ranges::reverse(taken);
+    return taken;
+  }
+  bool all_taken() const { return groups_.empty(); }
+
+ private:
+  const bool fused_;
+  std::size_t count_ = 0;
+  std::deque<std::uint32_t> groups_;
+};
+
+Status too_many_groups(std::size_t layers, std::size_t groups) {
+  return Status(StatusCode::resource_exhausted,
+                {.what = "buckets by fusion",
+                 .expected = fmt::format("at most {} buckets in a round", wire::kBucketsMax),
+                 .got = fmt::format("{} groups of {} layers", groups, layers),
+                 .remedy = "take fusion = \"even:N\" with a smaller N"});
+}
+
+// Exact layers are divided by bucket_values_max.
+std::uint64_t fused_values_bound(const JobModel& job, const RoundPolicy& policy) {
+  const std::uint64_t most = std::min<std::uint64_t>(wire::kBucketValuesMax, job.values());
+  const Result<LayerGrouping> grouping = parse_layer_grouping(policy.fusion);
+  if (!grouping.ok() || grouping->rule != LayerGrouping::Rule::layerwise) return most;
+  std::uint64_t layer_max = std::min(policy.bucket_values_max, job.values());
+  for (const Layer& layer : job.layers().layers()) layer_max = std::max(layer_max, layer.count);
+  return std::min(most, layer_max);
 }
 
 std::vector<std::string> specs_of(const RoundPolicy& policy) {
@@ -99,7 +174,7 @@ std::vector<std::string> specs_of(const RoundPolicy& policy) {
 // exchange of the plan. If one of the codecs needs whole layers, all buckets but the exact ones
 // hold them, because a bucket's codec follows from its number.
 Status add_buckets(const JobModel& job, const PlanRequest& request, const BucketBounds& bounds,
-                   CodecCache& cache, wire::PlanT& plan) {
+                   FusedGroups& groups, CodecCache& cache, wire::PlanT& plan) {
   const std::size_t codecs = plan.exchanges.size();
   std::uint64_t layer_values = 0;
   for (const auto& exchange : plan.exchanges) {
@@ -112,9 +187,12 @@ Status add_buckets(const JobModel& job, const PlanRequest& request, const Bucket
       plan.exchanges.push_back(std::move(exchange));
     }
     TRIBUTARY_ASSIGN(const LayerMap map, LayerMap::make(std::move(sequence.layers)));
+    const bool fused = groups.fused() && !sequence.exact;
+    const BucketOptions options = {.values_max = fused ? bounds.group_values : bounds.values,
+                                   .layer_values_max = sequence.exact ? 0 : layer_values};
     TRIBUTARY_ASSIGN(const std::vector<Bucket> buckets,
-                     plan_buckets(map, {.values_max = bounds.values,
-                                        .layer_values_max = sequence.exact ? 0 : layer_values}));
+                     fused ? group_buckets(map, groups.take(map.layers().size()), options)
+                           : plan_buckets(map, options));
     for (const Bucket& bucket : buckets) {
       auto made = std::make_unique<wire::BucketT>();
       made->first_value = sequence.first_value + bucket.offset;
@@ -123,7 +201,25 @@ Status add_buckets(const JobModel& job, const PlanRequest& request, const Bucket
       plan.buckets.push_back(std::move(made));
     }
   }
+  if (!groups.all_taken()) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "groups of layers",
+                   .expected = fmt::format("the {} layers that are not exact", fused_layers(job)),
+                   .got = "more",
+                   .remedy = {}});
+  }
+  if (groups.fused() && plan.buckets.size() > wire::kBucketsMax) {
+    return too_many_groups(job.layers().layers().size(), groups.count());
+  }
   return {};
+}
+
+// The sentence names what the round does, for the journal and for observers.
+std::string with_fusion(std::string reason, const RoundPolicy& policy, const JobModel& job,
+                        const FusedGroups& groups) {
+  if (!groups.fused()) return reason;
+  return fmt::format("{}; fusion = \"{}\": {} {} of {} layers", reason, policy.fusion,
+                     groups.count(), groups.count() == 1 ? "group" : "groups", fused_layers(job));
 }
 
 void add_participants(const RoundPolicy& policy, const PlanRequest& request, wire::PlanT& plan) {
@@ -170,22 +266,46 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   }
   plan.exchanges_per_round = request.exchanges_per_round;
   plan.standalone = request.standalone;
-  TRIBUTARY_TRY(add_buckets(job, request, bounds, cache, plan));
+  TRIBUTARY_ASSIGN(const LayerGrouping grouping, parse_layer_grouping(policy.fusion));
+  FusedGroups groups(job, grouping, request);
+  TRIBUTARY_TRY(add_buckets(job, request, bounds, groups, cache, plan));
   plan.reason = std::make_unique<wire::ReasonT>();
   plan.reason->trigger = request.trigger;
-  plan.reason->sentence = request.reason.substr(0, wire::kTextBytesMax);
+  plan.reason->sentence =
+      with_fusion(request.reason, policy, job, groups).substr(0, wire::kTextBytesMax);
   for (const wire::AlternativeT& alternative : request.alternatives) {
     plan.reason->alternatives.push_back(std::make_unique<wire::AlternativeT>(alternative));
   }
   plan.reason->inputs.assign(request.inputs.begin(), request.inputs.end());
   plan.gain_wanted = policy.planning.planned();
+  plan.profile_requested = request.profile_requested;
   plan.trials = request.trials;
   plan.trial_s = request.trial_s;
   return plan;
 }
 
+std::uint32_t fused_layers(const JobModel& job) {
+  std::uint32_t layers = 0;
+  for (std::size_t i = 0; i < job.layers().layers().size(); ++i) {
+    layers += is_exact(job, i) ? 0u : 1u;
+  }
+  return layers;
+}
+
+std::uint32_t fused_buckets(const JobModel& job, const RoundPlan& plan) {
+  std::uint32_t buckets = 0;
+  const std::span<const Layer> layers = job.layers().layers();
+  std::size_t layer = 0;
+  for (const PlannedBucket& bucket : plan.buckets_of(0)) {
+    while (layers[layer].offset + layers[layer].count <= bucket.first_value) ++layer;
+    buckets += is_exact(job, layer) ? 0u : 1u;
+  }
+  return buckets;
+}
+
 std::uint64_t bucket_values_bound(const JobModel& job, const RoundPolicy& policy,
                                   CodecCache& cache) {
+  if (!policy.fusion.empty()) return fused_values_bound(job, policy);
   std::uint64_t most = policy.bucket_values_max;
   const bool whole = std::ranges::any_of(specs_of(policy), [&](const std::string& spec) {
     const auto codec = cache.get(spec);

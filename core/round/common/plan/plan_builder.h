@@ -25,6 +25,10 @@ struct PlanRequest {
   bool standalone = false;  // every member decodes results that contain standalone payloads
   // Upper bound; 0: determined by the policy and the number of members.
   std::uint64_t bucket_values = 0;
+  // With the policy's fusion "optimal": the groups, as numbers of consecutive layers that are not
+  // exact, the last layers first. Other rules ignore it. Empty: one group for each layer.
+  std::vector<std::uint32_t> groups = {};
+  bool profile_requested = false;
   // Share of the values that each member keeps, for codecs with an own_share(). Empty: all keep the
   // codec's ratio.
   std::vector<double> ratios = {};
@@ -41,6 +45,12 @@ struct PlanRequest {
 // codec's spec or of the division into buckets.
 Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, CodecCache& cache,
                                const PlanRequest& request);
+
+// Number of the job's layers that fusion groups: all but the exact ones.
+std::uint32_t fused_layers(const JobModel& job);
+
+// Number of a plan's buckets that hold layers that are not exact.
+std::uint32_t fused_buckets(const JobModel& job, const RoundPlan& plan);
 
 // Upper bound on the values of a bucket in the plans of a job that follows this policy.
 std::uint64_t bucket_values_bound(const JobModel& job, const RoundPolicy& policy,

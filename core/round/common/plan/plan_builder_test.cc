@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/round/common/plan/small_job_testing.h"
+#include "schemas/limits.h"
 
 namespace tributary {
 namespace {
@@ -55,6 +56,67 @@ TEST(BuildPlan, ExactLayersHaveBucketsOfTheirOwnInPlainFloat) {
     EXPECT_TRUE(plan.exchanges[plan.buckets[i]->exchange]->codec.starts_with(expected[i].codec))
         << i;
   }
+}
+
+// --- fusion ------------------------------------------------------------------------------------
+
+Result<wire::PlanT> fused_plan(const RoundPolicy& policy, std::vector<std::uint32_t> groups = {}) {
+  CodecCache cache;
+  return build_plan(*job_with_buffer(), policy, cache,
+                    {.key = {.job = 1, .round = 1, .epoch = 1, .attempt = 0},
+                     .participants = Bitmap(2, true),
+                     .weights = {1, 1},
+                     .payload_bytes = 1u << 20,
+                     .groups = std::move(groups)});
+}
+
+std::vector<std::uint32_t> sizes_of(const wire::PlanT& plan) {
+  std::vector<std::uint32_t> sizes;
+  for (const auto& bucket : plan.buckets) sizes.push_back(bucket->values);
+  return sizes;
+}
+
+// The exact buffer between the layers stays alone, and the largest bucket does not bound a group.
+TEST(BuildPlan, FusionMakesBucketsOfWholeLayers) {
+  for (const std::string fusion : {"layerwise", "whole", "even:2", "even:9"}) {
+    const auto plan =
+        fused_plan({.codec = "topk:cr=0.1", .bucket_values_max = 64, .fusion = fusion});
+    ASSERT_TRUE(plan.ok()) << plan.status().text();
+    EXPECT_EQ(sizes_of(*plan), (std::vector<std::uint32_t>{100, 7, 200})) << fusion;
+    EXPECT_NE(plan->reason->sentence.find("fusion = \"" + fusion + "\""), std::string::npos);
+    CodecCache cache;
+    const auto made = RoundPlan::make(*plan, *job_with_buffer(), cache);
+    ASSERT_TRUE(made.ok()) << made.status().text();
+    EXPECT_EQ(fused_buckets(*job_with_buffer(), **made), 2u);
+  }
+}
+
+TEST(BuildPlan, OptimalFusionTakesTheGroupsOfTheRequest) {
+  const RoundPolicy policy = {.codec = "fp32", .fusion = "optimal"};
+  EXPECT_EQ(fused_plan(policy)->reason->sentence,
+            "as the job's policy says; fusion = \"optimal\": 2 groups of 2 layers");
+  EXPECT_EQ(fused_plan(policy, {2})->reason->sentence,
+            "as the job's policy says; fusion = \"optimal\": 1 group of 2 layers");
+  for (const std::vector<std::uint32_t>& groups :
+       std::vector<std::vector<std::uint32_t>>{{1}, {3}, {1, 1, 1}, {2, 1}, {0, 2}}) {
+    EXPECT_EQ(fused_plan(policy, groups).status().code(), StatusCode::invalid_argument);
+  }
+}
+
+TEST(BuildPlan, MoreGroupsThanARoundMayHaveBucketsAreRefused) {
+  std::vector<LayerShape> shapes;
+  for (std::uint32_t i = 0; i <= wire::kBucketsMax; ++i) {
+    shapes.push_back({.name = std::to_string(i), .shape = {1}});
+  }
+  const auto job = round_testing::job_model(round_testing::small_job(shapes));
+  CodecCache cache;
+  const PlanRequest request = {.key = {.job = 1, .round = 1, .epoch = 1, .attempt = 0},
+                               .participants = Bitmap(2, true),
+                               .weights = {1, 1},
+                               .payload_bytes = 1u << 20};
+  EXPECT_EQ(build_plan(*job, {.fusion = "layerwise"}, cache, request).status().code(),
+            StatusCode::resource_exhausted);
+  EXPECT_TRUE(build_plan(*job, {.fusion = "even:16384"}, cache, request).ok());
 }
 
 // Checks that the plan can be executed. An agent receives `ratio`; the journal stores `ratios`.

@@ -5,9 +5,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "core/codec/codec.h"
+#include "core/plan/fusion/fusion.h"
 
 namespace tributary {
 
@@ -33,6 +35,10 @@ struct CoordinatorConfig {
   // that are a few rounds behind. The last round is always kept.
   double redo_models = 1;
   std::uint32_t history_rounds_max = 256;  // rounds whose outcomes stay in memory
+
+  // Finds the groups of a job with fusion = "optimal". It is called between two rounds and must
+  // return within milliseconds. Null: such a job keeps one group for each layer.
+  std::function<Result<FusionPlan>(const FusionProfile&)> plan_fusion = {};
 
   Execution execution = {};
 };

@@ -91,9 +91,11 @@ void AdvicePolicy::refuse(const Status& why, std::uint64_t next_round) {
 
 void AdvicePolicy::complete(PlanRequest& request, const Membership& membership) {
   // Without a decision the plan keeps the reason of the job's policy.
-  if (!advice_) return;
-  add_reason(request);
-  add_ratios(request, membership);
+  if (advice_) {
+    add_reason(request);
+    add_ratios(request, membership);
+  }
+  fusion_.complete(request, membership);
 }
 
 // The first plan of a decision contains the complete reason; later ones refer to the round of that
@@ -130,6 +132,7 @@ void AdvicePolicy::add_ratios(PlanRequest& request, const Membership& membership
 // The planner is outside the machine. It learns of reports and commits through actions and answers
 // with an event, so planning never blocks a round.
 void AdvicePolicy::report_agent(const AgentSession& session, const wire::Report& report) {
+  fusion_.report(session.agent_id, report);
   if (!job_.policy().planning.planned()) return;
   AgentReported reported{.job = job_.id(),
                          .round = report.id()->round(),
@@ -159,6 +162,7 @@ void AdvicePolicy::report_agent(const AgentSession& session, const wire::Report&
 
 void AdvicePolicy::report_commit(const RoundRecord& record, const ActiveRound& round,
                                  const Membership& membership, bool peers_reachable) {
+  fusion_.report_commit(round, membership);
   if (!job_.policy().planning.planned()) return;
   const double ns = static_cast<double>(job_.coordinator.now - record.began_at_ns);
   RoundPlayed played{.job = job_.id(),

@@ -1,4 +1,5 @@
-// The planner's decision for a job's rounds, and its application to plans.
+// The planner's decision for a job's rounds, and its application to plans. The groups of layers of
+// a job with fusion = "optimal" are part of it.
 //
 // The last valid decision is in force from the next attempt on, until another one replaces it or no
 // plan can be made from it. Jobs that are not planned ignore decisions. `job` must outlive the
@@ -12,12 +13,13 @@
 #include "core/round/coordinator/attempt/active_round.h"
 #include "core/round/coordinator/context/job_context.h"
 #include "core/round/coordinator/context/membership.h"
+#include "core/round/coordinator/job/fusion_policy.h"
 
 namespace tributary {
 
 class AdvicePolicy {
  public:
-  explicit AdvicePolicy(const JobContext& job) : job_(job) {}
+  explicit AdvicePolicy(const JobContext& job) : job_(job), fusion_(job) {}
 
   // Takes a decision. A decision that is not valid is refused with a note, which names
   // `next_round`; the job's own policy is then in force.
@@ -43,6 +45,7 @@ class AdvicePolicy {
   void add_ratios(PlanRequest& request, const Membership& membership);
 
   const JobContext& job_;
+  FusionPolicy fusion_;
   std::shared_ptr<const PlanAdvice> advice_;    // null: none, or it cannot be applied
   std::unique_ptr<const RoundPolicy> planned_;  // null with advice_
   // The round whose plan contains the complete reason; 0: the next plan will.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/round/common/plan/mechanisms.h"
 #include "schemas/limits.h"
 
 namespace tributary {
@@ -218,6 +219,9 @@ void JobRun::commit() {
   wire::RoundMechanismsT& mechanisms = attempt_->round().mechanisms;
   mechanisms.fallbacks = retry_.fallbacks;
   mechanisms.trials = reporter_.take_trials();
+  if (const std::string& fusion = advice_.policy().fusion; !fusion.empty()) {
+    add_to_tally(mechanisms.fused, fusion, fused_buckets(*job_.model, attempt_->round().plan()));
+  }
   faults_.count(attempt_->round());
   const bool written = commits_.write(attempt_->round(), membership_, reporter_.reports(),
                                       [this](const RoundRecord& record) { committed(record); });

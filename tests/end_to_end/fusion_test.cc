@@ -1,0 +1,102 @@
+// A job's setting `fusion` decides the buckets of its rounds between real daemons, and the journal
+// says so.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/end_to_end/federation/federation.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kFusedLayers = R"(layers = ["a:40x50", "b:50", "c:30x30", "d:30", "e:10"]
+mode = "gradient"
+)";
+
+nlohmann::json shown(const Federation& federation, std::uint64_t round) {
+  return nlohmann::json::parse(
+      federation.ask({"job", "show", "test", "--round", std::to_string(round)}))["data"];
+}
+
+// The number of buckets that an agent encoded in a round.
+std::uint64_t encoded(const nlohmann::json& data) {
+  std::uint64_t buckets = 0;
+  for (const auto& [codec, count] :
+       data["mechanisms"]["agents"][Federation::agent_id(0)]["buckets_by_codec"].items()) {
+    buckets += count.get<std::uint64_t>();
+  }
+  return buckets;
+}
+
+struct FusionCase {
+  std::string fusion;
+  std::string codec;
+  std::uint64_t groups;
+};
+
+class Fusion : public testing::TestWithParam<FusionCase> {};
+
+TEST_P(Fusion, BucketsAreGroupsOfWholeLayers) {
+  const FusionCase& fused = GetParam();
+  Federation federation({.agents = 2,
+                         .rounds = 3,
+                         .job = std::string(kFusedLayers) + "fusion = \"" + fused.fusion + "\"\n",
+                         .codec = fused.codec});
+  federation.start_all();
+  federation.expect_all_end();
+  federation.expect_identical();
+  const nlohmann::json data = shown(federation, 2);
+  EXPECT_EQ(data["mechanisms"]["coordinator"]["fused"][fused.fusion], fused.groups) << data.dump();
+  EXPECT_EQ(encoded(data), fused.groups) << data.dump();
+  EXPECT_THAT(data["reason"].get<std::string>(),
+              HasSubstr("fusion = \"" + fused.fusion + "\": " + std::to_string(fused.groups)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, Fusion,
+                         testing::Values(FusionCase{"layerwise", "topk:cr=0.1", 5},
+                                         FusionCase{"whole", "powersgd", 1},
+                                         FusionCase{"even:2", "fp32", 2}),
+                         [](const auto& info) {
+                           return info.param.fusion.substr(0, info.param.fusion.find(':'));
+                         });
+
+// Rounds 1 to 4 are profiled with one group and with five in turn; then the solver decides.
+TEST(OptimalFusion, FollowsFromTheProfileOfTheFirstRounds) {
+  Federation federation({.agents = 2,
+                         .rounds = 8,
+                         .job = std::string(kFusedLayers) + "fusion = \"optimal\"\nquorum = 1\n",
+                         .codec = "topk:cr=0.1"});
+  federation.start_all();
+  federation.expect_all_end();
+  federation.expect_identical();
+  const auto groups_of = [&](std::uint64_t round) {
+    return shown(federation, round)["mechanisms"]["coordinator"]["fused"]["optimal"]
+        .get<std::uint64_t>();
+  };
+  EXPECT_EQ(groups_of(1), 1u);
+  EXPECT_EQ(groups_of(2), 5u);
+  const nlohmann::json data = shown(federation, 7);
+  const auto reason = data["reason"].get<std::string>();
+  EXPECT_THAT(reason, HasSubstr("2 agents profiled"));
+  EXPECT_THAT(reason, HasSubstr("predicted"));
+  // The synthetic trainer has no backward pass: nothing overlaps, so a second group costs and
+  // gains nothing but the overlap of encoding and sending.
+  EXPECT_EQ(groups_of(7), encoded(data));
+  EXPECT_THAT(reason, HasSubstr("fusion = \"optimal\": " + std::to_string(groups_of(7))));
+}
+
+TEST(FusionSetting, IsRefusedWhenTheJobIsSubmitted) {
+  Federation federation(
+      {.agents = 1, .rounds = 1, .job = std::string(kFusedLayers) + "fusion = \"layer-wise\"\n"});
+  Process coordinator(federation.coordinator_command(), federation.path("refused.log"));
+  EXPECT_NE(coordinator.wait(), 0);
+  EXPECT_FALSE(coordinator.lines_with({"fusion", "layerwise"}).empty());
+}
+
+}  // namespace
+}  // namespace tributary::end_to_end
