@@ -3,8 +3,8 @@
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/tributary")
-install(TARGETS tributary_core tributary_schemas tributary_cost tributary_link tributary_collective
-                tributary_round tributary_store
+install(TARGETS tributary_core tributary_schemas tributary_cost tributary_link tributary_in_network
+                tributary_collective tributary_round tributary_store
         EXPORT tributaryTargets
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/tributary"

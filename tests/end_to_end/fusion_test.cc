@@ -61,8 +61,8 @@ INSTANTIATE_TEST_SUITE_P(Rules, Fusion,
                          testing::Values(FusionCase{"layerwise", "topk:cr=0.1", 5},
                                          FusionCase{"whole", "powersgd", 1},
                                          FusionCase{"even:2", "fp32", 2}),
-                         [](const auto& info) {
-                           return info.param.fusion.substr(0, info.param.fusion.find(':'));
+                         [](const auto& each) {
+                           return each.param.fusion.substr(0, each.param.fusion.find(':'));
                          });
 
 // Rounds 1 to 4 are profiled with one group and with five in turn; then the solver decides.
