@@ -148,12 +148,9 @@ Status read_everything(TableReader in, const std::string& origin, PlanScenario& 
   TRIBUTARY_TRY(in.number("cpu_slowdown", scenario.cpu_slowdown, 0.01, 100));
   TRIBUTARY_TRY(in.number("coordinator_mbit_s", scenario.coordinator_mbit_s, 0, kRateMax_mbit_s));
   TRIBUTARY_TRY(in.flag("full", scenario.full));
-  constexpr std::pair<std::string_view, Read> kParts[] = {{"first", read_first},
-                                                          {"uplinks", read_uplinks},
-                                                          {"downlinks", read_downlinks},
-                                                          {"peers", read_peers},
-                                                          {"members", read_members},
-                                                          {"hidden", read_hidden}};
+  constexpr std::pair<std::string_view, Read> kParts[] = {
+      {"first", read_first}, {"uplinks", read_uplinks}, {"downlinks", read_downlinks},
+      {"peers", read_peers}, {"members", read_members}, {"hidden", read_hidden}};
   for (const auto& [key, read] : kParts) {
     TRIBUTARY_ASSIGN(const toml::table* const table, in.table(key));
     if (table == nullptr) continue;
