@@ -93,6 +93,37 @@ void Belief::visit_columns(const Visit& visit) {
   for (auto& [place, column] : factors_.pairs) visit(column);
 }
 
+template <class Visit>
+void Belief::visit_weighed_columns(const Visit& visit) {
+  for (AgentColumns* agent : present_) {
+    visit(agent->alpha);
+    visit(agent->up);
+    visit(agent->down);
+  }
+  visit(factors_.hub);
+  visit(factors_.overhead);
+  std::vector<bool> codecs(codecs_);
+  std::array<bool, kCollectives.size()> collectives = {};
+  for (const std::size_t place : weighed_) {
+    codecs[place / kCollectives.size()] = true;
+    collectives[place % kCollectives.size()] = true;
+    visit(factors_.pairs.at(place));
+  }
+  for (std::size_t k = 0; k < codecs_; ++k) {
+    if (!codecs[k]) continue;
+    visit(factors_.cpu[k]);
+    visit(factors_.size[k]);
+  }
+  bool peers = false;
+  for (std::size_t c = 0; c < collectives.size(); ++c) {
+    if (!collectives[c]) continue;
+    visit(factors_.collective[c]);
+    peers |= kCollectives[c] != wire::Collective::star;
+  }
+  if (!peers) return;
+  for (Column* column : {&peers_.alpha, &peers_.rate, &peers_.shared}) visit(*column);
+}
+
 // Fewer particles are the first ones, which are as good as any.
 void Belief::resize(std::size_t particles) {
   particles_ = particles;
@@ -118,7 +149,7 @@ void Belief::set_agents(const std::vector<std::string>& agents) {
   const std::size_t most = kParticleLinksMax / std::max<std::size_t>(agents.size(), 1);
   const std::size_t particles = std::clamp(most, kParticlesMin, kParticlesMax);
   if (particles < particles_) {
-    resample(true);
+    resample();
     resize(particles);
   }
   if (agents_.size() + agents.size() > 2 * kBeliefAgentsMax) agents_.clear();
@@ -214,17 +245,14 @@ std::vector<std::uint32_t> Belief::survivors(const std::vector<double>& weights,
   return from;
 }
 
-// Without evidence about the agents' network, its columns stay as they are. Otherwise every copy
-// would make its values fewer, until chance alone had decided what it is like.
-void Belief::resample(bool peers) {
+// Columns that no weighed round depends on stay as they are. Otherwise every copy would make their
+// values fewer, until chance alone had decided what they are like.
+void Belief::resample() {
   Draws draw = draws(kUseCopies);
   const std::vector<std::uint32_t> from = survivors(weights_, draw.uniform());
   const double keep = std::sqrt(1 - kKernel * kKernel);
   Column old;
-  visit_columns([&](Column& column) {
-    const bool of_peers =
-        &column == &peers_.alpha || &column == &peers_.rate || &column == &peers_.shared;
-    if (of_peers && !peers) return;
+  visit_weighed_columns([&](Column& column) {
     old = column;
     const bool flag = &column == &peers_.shared;
     double mean = 0;
@@ -244,6 +272,7 @@ void Belief::resample(bool peers) {
     }
   });
   weights_.assign(particles_, 1.0 / static_cast<double>(particles_));
+  weighed_.clear();
 }
 
 std::vector<PlanWorld> Belief::worlds(std::size_t count) const {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -122,10 +123,12 @@ class Belief {
   // The agents' network in a particle: its own, or what uplinks and downlinks make of it.
   LinkEstimate peers_of(std::size_t particle, const PlanWorld::Link& slowest) const;
   void see_peers(Column& column, double LinkEstimate::*quantity, const Reading& reading);
-  // `peers` is whether the agents' network was part of what the weights are from.
-  void resample(bool peers);
+  void resample();
   template <class Visit>
   void visit_columns(const Visit& visit);
+  // Visits the columns that the weights say something about.
+  template <class Visit>
+  void visit_weighed_columns(const Visit& visit);
 
   std::uint64_t seed_;
   std::size_t codecs_;
@@ -138,7 +141,7 @@ class Belief {
   std::vector<double> weights_;  // sum 1
   bool uplinks_seen_ = false;
   bool peers_seen_ = false;
-  bool peers_weighed_ = false;  // since the last resampling
+  std::set<std::size_t> weighed_;  // times_place() of the rounds since the last resampling
 };
 
 }  // namespace tributary

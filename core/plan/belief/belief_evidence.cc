@@ -200,9 +200,9 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
   }
   uplinks_seen_ |= !peers;
   peers_seen_ |= peers;
-  peers_weighed_ |= peers;
+  weighed_.insert(place);
   if (1 / squares < static_cast<double>(particles_) / 2) {
-    resample(std::exchange(peers_weighed_, false));
+    resample();
   }
 }
 
