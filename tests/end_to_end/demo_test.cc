@@ -201,7 +201,7 @@ TEST_F(Demo, FollowsTheLinksAndPrintsReasons) {
       << testing::PrintToString(followed.codecs) << testing::PrintToString(followed.collectives);
   EXPECT_EQ(followed.unexplained, 0u);
   EXPECT_TRUE(eventually([&] { return demo.lines_with({"round ", " -> "}).size() >= 2; }));
-  EXPECT_FALSE(demo.lines_with({" per round, ", "first plan"}).empty());
+  EXPECT_FALSE(demo.lines_with({"Use ", " per round, "}).empty());
 
   Process replay({TRIBUTARY_CLI, "plan", "replay", run_file, "--json"},
                  (folder_ / "replay").string());
