@@ -67,7 +67,9 @@ TEST_F(JsonTest, PlanParetoHasBothNamesOfItsTrigger) {
 }
 
 TEST_F(JsonTest, SimPlanComparesThePlannerWithFixedChoices) {
-  const std::string text = "goal = 20\nvalues = 4096\n[uplinks]\nrate_mbit_s = [2, 20]\n";
+  const std::string text =
+      "goal = 20\nvalues = 65536\n[first]\ncodec = \"fp32\"\ncollective = \"star\"\n"
+      "bucket_values = 65536\n[uplinks]\nrate_mbit_s = [2, 20]\n";
   const std::string scenario = write("links.toml", bytes_of(std::string_view(text)));
   const Json out = data({"sim", "plan", scenario, "--seeds", "2", "--each", "--decisions"});
   EXPECT_THAT(keys(out), UnorderedElementsAreArray(

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <numeric>
-#include <ranges>
 
 #include "core/base/nearest.h"
 
@@ -96,7 +95,8 @@ Result<std::vector<Bucket>> group_buckets(const LayerMap& map,
   TRIBUTARY_TRY(check_groups(map, groups));
   std::vector<Bucket> buckets;
   std::size_t at = 0;  // first layer of the next group
-  for (const std::uint32_t count : std::views::reverse(groups)) {
+  for (std::size_t group = groups.size(); group > 0; --group) {
+    const std::uint32_t count = groups[group - 1];
     const std::span<const Layer> layers = map.layers().subspan(at, count);
     at += count;
     TRIBUTARY_ASSIGN(const std::vector<Bucket> own, buckets_of_group(layers, options));
