@@ -104,7 +104,8 @@ class Network {
       unsigned sum = 0;
       for (const Bytes& levels : levels_) sum += job_.places[levels[i / 2] >> (i % 2 * 4) & 15];
       for (const Bytes& sums : sums_) {
-        const unsigned got = job_.wide() ? sums[2 * i] | sums[2 * i + 1] << 8 : sums[i];
+        const unsigned low = job_.wide() ? sums[2 * i] : sums[i];
+        const unsigned got = job_.wide() ? low + 256u * sums[2 * i + 1] : low;
         ASSERT_EQ(got, sum) << i;
       }
     }
