@@ -77,8 +77,7 @@ Result<std::vector<std::size_t>> WaitSet::wait(std::chrono::nanoseconds time) {
     if (owner != owners_.end()) members.push_back(owner->second);
   }
   std::ranges::sort(members);
-  const auto repeated = std::ranges::unique(members);
-  members.erase(repeated.begin(), repeated.end());
+  members.erase(std::unique(members.begin(), members.end()), members.end());
   return members;
 }
 
