@@ -155,14 +155,6 @@ bool saves_time(const PlanInputs& inputs) {
 
 }  // namespace
 
-BeliefBand band_of(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t edge = values.size() / 20;
-  return {.low = values[edge],
-          .median = values[values.size() / 2],
-          .high = values[values.size() - 1 - edge]};
-}
-
 bool BelievedLink::unlimited() const { return std::isinf(bits_per_s.median); }
 
 const char* name_of(LinkKind kind) {

@@ -16,16 +16,6 @@
 
 namespace tributary {
 
-// The median of a quantity over the worlds of a belief, and the range that holds it in nine of ten.
-struct BeliefBand {
-  double low = 0;
-  double median = 0;
-  double high = 0;
-};
-
-// Returns the band of values of which each is equally probable. Requires at least one.
-BeliefBand band_of(std::vector<double> values);
-
 enum class LinkKind : std::uint8_t { uplink, downlink, peers, coordinator };
 // Which link of its kind stands for all of them. `single`: it stands for itself.
 enum class LinkRank : std::uint8_t { single, slowest, middle, fastest };

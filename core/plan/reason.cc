@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 #include "core/plan/search/down_weight.h"
 
@@ -67,12 +68,11 @@ std::string agent_name(const PlanInputs& inputs, std::size_t agent) {
 // The range that holds a value in nine of ten worlds.
 std::string band_text(const PlanPredictor& predictor,
                       const std::function<double(const PlanWorld&)>& rate) {
-  std::vector<double> rates;
-  for (const PlanWorld& world : predictor.worlds()) rates.push_back(rate(world));
-  std::ranges::sort(rates);
-  const std::size_t edge = rates.size() / 20;
-  const std::string high = rate_text(rates[edge]);
-  const std::string low = rate_text(rates[rates.size() - 1 - edge]);
+  std::vector<double> betas;
+  for (const PlanWorld& world : predictor.worlds()) betas.push_back(rate(world));
+  const BeliefBand band = band_of(std::move(betas));  // a low beta is a high rate
+  const std::string high = rate_text(band.low);
+  const std::string low = rate_text(band.high);
   return high == low ? low : fmt::format("{} to {}", low, high);
 }
 

@@ -17,8 +17,8 @@
 #include <optional>
 #include <vector>
 
+#include "core/collective/in_network/chunk_window.h"
 #include "core/collective/in_network/packet.h"
-#include "core/collective/in_network/send_window.h"
 #include "core/collective/in_network/slot_phases.h"
 
 namespace tributary::in_network {
@@ -86,7 +86,7 @@ class SlotClient {
   void append(List& list, std::uint32_t slot);
   void unlink(List& list, std::uint32_t slot);
   ChunkSend send(std::uint32_t slot, std::int64_t now_ns);
-  SendWindow window_;
+  ChunkWindow window_;
   std::vector<Slot> slots_;
   List timed_;      // on their way, in the order of sending
   List to_repeat_;  // timed out

@@ -25,8 +25,8 @@ constexpr DropReason check_epoch(bool installed, std::uint32_t epoch, std::uint3
 }
 
 // Whether the sender of a dropped contribution is told, so that it takes another path. A future
-// epoch is installed soon, and repeats are answered by then. The other faults are not the agent's:
-// an answer would help nobody but the sender of forged packets.
+// epoch is installed soon, and repeats are answered by then. The other faults are not the agent's,
+// and an answer would only help a sender of forged packets.
 constexpr bool is_refused(DropReason reason) {
   return reason == DropReason::unknown_job || reason == DropReason::old_epoch ||
          reason == DropReason::unknown_phase;

@@ -70,4 +70,12 @@ PlanWorld typical_world(const std::vector<PlanWorld>& worlds) {
   return typical;
 }
 
+BeliefBand band_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t edge = values.size() / 20;
+  return {.low = values[edge],
+          .median = values[values.size() / 2],
+          .high = values[values.size() - 1 - edge]};
+}
+
 }  // namespace tributary

@@ -73,4 +73,14 @@ bool world_of(const std::vector<int>& logs, std::size_t agents, std::size_t code
 // The geometric mean of each value. Requires at least one world, all with the same lengths.
 PlanWorld typical_world(const std::vector<PlanWorld>& worlds);
 
+// The median of a quantity over the worlds of a belief, and the range that holds it in nine of ten.
+struct BeliefBand {
+  double low = 0;
+  double median = 0;
+  double high = 0;
+};
+
+// Returns the band of values of which each is equally probable. Requires at least one.
+BeliefBand band_of(std::vector<double> values);
+
 }  // namespace tributary

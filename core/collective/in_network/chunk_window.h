@@ -16,10 +16,10 @@ struct SlotClientOptions {
   std::int64_t timeout_ns_max = 500'000'000;
 };
 
-class SendWindow {
+class ChunkWindow {
  public:
   // Requires at least one slot, a window of at least 1, and positive times.
-  explicit SendWindow(const SlotClientOptions& options);
+  explicit ChunkWindow(const SlotClientOptions& options);
 
   std::uint32_t slots() const { return options_.slots; }
   std::uint32_t chunks() const { return chunks_; }
