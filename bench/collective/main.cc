@@ -33,6 +33,7 @@ struct Arguments {
   std::string algorithm = "sharded_star";
   std::string codec = "fp32";
   std::string captures;
+  std::string ready;
   std::uint32_t bucket_values = 256u << 10;
   std::uint32_t port = 0;
   std::uint32_t timeout_s = 60;
@@ -182,6 +183,10 @@ Result<RankFigures> measure_over(Arguments& arguments, Transport& mesh, const Cl
         captured->gradient(arguments.settings.rank, arguments.settings.bytes / sizeof(float));
   }
   Exchanges exchanges(arguments, *codec, routes, mesh, captured ? &*captured : nullptr, clock);
+  if (!arguments.ready.empty()) {
+    TRIBUTARY_TRY(exchanges.barrier());
+    TRIBUTARY_TRY(write_file_atomically(arguments.ready, {}));
+  }
   return measure_rank(
       arguments.settings,
       {.barrier = [&] { return exchanges.barrier(); },
@@ -249,6 +254,9 @@ void add_options(CLI::App& app, Arguments& arguments) {
       ->check(CLI::Range(1u, 100000u));
   app.add_option("--warm-ups", settings.warm_ups, "number of untimed rounds before them (2)")
       ->check(CLI::Range(0u, 1000u));
+  app.add_option("--ready", arguments.ready,
+                 "file that this rank creates once all ranks are connected; for all\n"
+                 "ranks or none (none)");
   app.add_option("--timeout-s", arguments.timeout_s, "limit of each exchange in seconds (60)")
       ->check(CLI::Range(1u, 3600u));
   app.add_flag("--encrypted", arguments.encrypted, "use TLS, as agents do");
@@ -269,6 +277,9 @@ void check_options(const CLI::App& app, const Arguments& arguments) {
     throw CLI::ValidationError("--rank", "must be less than --size");
   }
   const bool own = arguments.algorithm == kMpiAllreduce;
+  if (own && !arguments.ready.empty()) {
+    throw CLI::ValidationError("--ready", "not with mpi_allreduce");
+  }
   if (own && (tcp || arguments.codec != "fp32")) {
     throw CLI::ValidationError("--algorithm", "mpi_allreduce goes with --transport mpi and fp32");
   }
