@@ -6,8 +6,11 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
+#include "core/store/coordinator/run_file.h"
 #include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/picture_training.h"
 
 namespace tributary::end_to_end {
 namespace {
@@ -96,6 +99,42 @@ TEST(FusionSetting, IsRefusedWhenTheJobIsSubmitted) {
   Process coordinator(federation.coordinator_command(), federation.path("refused.log"));
   EXPECT_NE(coordinator.wait(), 0);
   EXPECT_FALSE(coordinator.lines_with({"fusion", "layerwise"}).empty());
+}
+
+// Plays a job whose layers are fused by this rule, and returns the share of its buckets that agents
+// encoded while backward still ran.
+double share_early(const std::string& fusion, const std::vector<std::string>& settings) {
+  Federation federation(
+      {.agents = 2,
+       .rounds = 6,
+       .job = std::string(kLenet) + "mode = \"gradient\"\nfusion = \"" + fusion + "\"\n",
+       .codec = "topk:cr=0.1",
+       .agent_settings = settings});
+  federation.start_all();
+  federation.expect_all_end();
+  federation.expect_identical();
+  const auto run = RunFile::open(federation.coordinator_journal());
+  EXPECT_TRUE(run.ok()) << run.status().text();
+  const auto reports = (*run)->agent_rounds((*run)->jobs()->at(0).job, 1, 6);
+  EXPECT_TRUE(reports.ok()) << reports.status().text();
+  double early = 0;
+  double buckets = 0;
+  for (const AgentRoundRecord& report : *reports) {
+    const auto* facts = flatbuffers::GetRoot<wire::Mechanisms>(report.mechanisms->data());
+    early += facts->buckets_early();
+    for (const wire::Tally* tally : *facts->buckets_by_codec()) {
+      buckets += static_cast<double>(tally->count());
+    }
+  }
+  return early / buckets;
+}
+
+class FusedTraining : public PictureTraining {};
+
+// The group of all layers is never final before the update.
+TEST_F(FusedTraining, LayersAreEncodedWhileBackwardStillRuns) {
+  EXPECT_EQ(share_early("whole", settings()), 0);
+  EXPECT_GT(share_early("layerwise", settings()), 0);
 }
 
 }  // namespace

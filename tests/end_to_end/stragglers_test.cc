@@ -4,11 +4,14 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "tests/end_to_end/federation/agent_rounds.h"
 #include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/picture_training.h"
 
 namespace tributary::end_to_end {
 namespace {
@@ -187,6 +190,69 @@ INSTANTIATE_TEST_SUITE_P(
                                .codec = "thc:bits=4",
                                .standalone = true}),
     [](const auto& one) { return std::string(one.param.name); });
+
+// Only the last of eight agents has examples of label 2.
+class TrainingWithAStraggler : public PictureTraining {
+ protected:
+  static constexpr std::uint32_t kOne = 7;
+  static constexpr std::uint64_t kRounds = 200;
+
+  void SetUp() override {
+    PictureTraining::SetUp();
+    if (IsSkipped()) return;
+    for (const char* const folder : {"of_most", "of_one"}) {
+      std::filesystem::create_directory(data_ / folder);
+    }
+    write_pictures(data_ / "of_most", "train", 600, 3, {0, 1});
+    write_pictures(data_ / "of_one", "train", 200, 4, {2});
+    write_pictures(data_ / "of_one", "t10k", 150, 5, {2});
+  }
+
+  // The accuracy of the final model on the label that one agent has. `bytes_per_s` is the rate of
+  // its uplink; 0: as fast as those of the others. Its update has 36 kB.
+  double accuracy_on_label_of_one(std::uint32_t bytes_per_s) {
+    Federation federation(
+        {.agents = kOne + 1,
+         .rounds = kRounds,
+         .job = "model = \"mlp:hidden=32\"\ninput = \"1x16x16\"\nclasses = 3\n"
+                "batch_size = 32\nmode = \"gradient\"\noptimizer = \"adam\"\n"
+                "learning_rate = 0.003\n",
+         .coordinator_settings = {"job.agents_min=4", "job.catch_up_wait_ms=3000",
+                                  "job.grace_ms=50", "job.deadline_ms=60000",
+                                  fmt::format("job.evaluate_every={}", kRounds),
+                                  "evaluation.path=" + (data_ / "of_one").string()},
+         .agent_settings = {"trainer.name=torch", "trainer.threads=1"}});
+    for (std::uint32_t i = 0; i <= kOne; ++i) {
+      federation.set_for_agent(
+          i, "data.path=" + (data_ / (i == kOne ? "of_one" : "of_most")).string());
+    }
+    if (bytes_per_s > 0) {
+      federation.set_for_agent(kOne, fmt::format("link.shape_bytes_per_s={}", bytes_per_s));
+      federation.set_for_agent(kOne, "link.shape_burst_bytes=0");
+    }
+    federation.start_all();
+    const std::string last = fmt::format("model_version={}", kRounds);
+    EXPECT_TRUE(federation.coordinator().logs({"evaluated", last}));
+    federation.expect_all_end();
+    federation.expect_identical();
+    const auto lines = federation.coordinator().lines_with({"evaluated", last});
+    const double accuracy = lines.empty() ? -1 : std::stod(field(lines.back(), "accuracy"));
+    rounds_ = rounds_of_agent(federation.coordinator_journal(), kOne);
+    fmt::print("accuracy {} on the label of agent-7, {}\n", accuracy, rounds_.text());
+    return accuracy;
+  }
+
+  AgentRounds rounds_;
+};
+
+TEST_F(TrainingWithAStraggler, ALabelThatOnlyItHasIsLearned) {
+  const double without_delay = accuracy_on_label_of_one(0);
+  EXPECT_GT(without_delay, 0.8);
+  const double seconds = rounds_.seconds;
+  EXPECT_GE(accuracy_on_label_of_one(40'000), 0.8 * without_delay);
+  fmt::print("{:.2f} times as long as without the slow uplink\n", rounds_.seconds / seconds);
+  EXPECT_LT(rounds_.contributions, kRounds / 2);
+}
 
 }  // namespace
 }  // namespace tributary::end_to_end

@@ -1,7 +1,6 @@
 // Federations of processes that train a real model on data that each agent reads itself.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
 #include <csignal>
 #include <cstdint>
@@ -11,45 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "core/base/random.h"
 #include "core/store/coordinator/run_file.h"
-#include "tests/end_to_end/federation/agent_rounds.h"
 #include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/picture_training.h"
 
 namespace tributary::end_to_end {
 namespace {
-
-// Side of a picture in pixels. Small pictures keep the training short.
-constexpr std::uint32_t kSide = 16;
-
-void put_big_endian(std::string& out, std::uint32_t number) {
-  for (int shift = 24; shift >= 0; shift -= 8) out.push_back(static_cast<char>(number >> shift));
-}
-
-// Writes noisy stripes whose direction is the label, in the format of MNIST. The examples have only
-// these labels of the three.
-void write_idx(const std::filesystem::path& folder, const std::string& part, std::uint32_t count,
-               std::uint64_t seed, const std::vector<std::uint32_t>& some_labels = {0, 1, 2}) {
-  const StreamKey key = stream_key({.job_seed = seed, .purpose = DrawPurpose::synthetic_data});
-  std::string images;
-  std::string labels;
-  // The IDX header: magic number, then the dimensions, all big-endian.
-  for (const std::uint32_t number : {0x803u, count, kSide, kSide}) put_big_endian(images, number);
-  for (const std::uint32_t number : {0x801u, count}) put_big_endian(labels, number);
-  for (std::uint32_t i = 0; i < count; ++i) {
-    const std::uint32_t label = some_labels[random_bits(key, i) % some_labels.size()];
-    labels.push_back(static_cast<char>(label));
-    for (std::uint32_t v = 0; v < kSide * kSide; ++v) {
-      const std::uint32_t row = v / kSide;
-      const std::uint32_t column = v % kSide;
-      const std::uint32_t along = label == 0 ? row : label == 1 ? column : row + column;
-      const std::uint32_t noise = random_bits(key, count + i * kSide * kSide + v) % 128;
-      images.push_back(static_cast<char>((along % 4 < 2 ? 96u : 0u) + noise));
-    }
-  }
-  std::ofstream(folder / (part + "-images-idx3-ubyte"), std::ios::binary) << images;
-  std::ofstream(folder / (part + "-labels-idx1-ubyte"), std::ios::binary) << labels;
-}
 
 #ifndef TRIBUTARY_TORCH_EVALUATE
 #define TRIBUTARY_TORCH_EVALUATE ""  // tests that need the program are then skipped
@@ -74,76 +40,7 @@ double accuracy_of_export(Federation& federation, const std::string& job,
   return -1;
 }
 
-class Training : public testing::Test {
- protected:
-  void SetUp() override {
-#ifndef TRIBUTARY_TORCH
-    GTEST_SKIP() << "built without libtorch";
-#endif
-    std::string name = (std::filesystem::temp_directory_path() / "tributary-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    data_ = name;
-    write_idx(data_, "train", 600, 1);
-    write_idx(data_, "t10k", 150, 2);
-  }
-  void TearDown() override {
-    std::error_code ignored;
-    if (!data_.empty()) std::filesystem::remove_all(data_, ignored);
-  }
-
-  std::vector<std::string> settings() const {
-    return {"trainer.name=torch", "trainer.threads=1", "data.path=" + data_.string()};
-  }
-
-  std::filesystem::path data_;
-};
-
-constexpr const char* kLenet = R"(model = "lenet"
-input = "1x16x16"
-classes = 10
-batch_size = 32
-evaluate_every = 5
-)";
-
-// Returns the accuracy of the agent's final model from its log.
-double last_accuracy(const Process& agent) {
-  const std::vector<std::string> lines = agent.lines_with({"evaluated"});
-  return lines.empty() ? -1 : std::stod(field(lines.back(), "accuracy"));
-}
-
-// Plays a job whose layers are fused by this rule, and returns the share of its buckets that agents
-// encoded while backward still ran.
-double share_early(const std::string& fusion, const std::vector<std::string>& settings) {
-  Federation federation(
-      {.agents = 2,
-       .rounds = 6,
-       .job = std::string(kLenet) + "mode = \"gradient\"\nfusion = \"" + fusion + "\"\n",
-       .codec = "topk:cr=0.1",
-       .agent_settings = settings});
-  federation.start_all();
-  federation.expect_all_end();
-  federation.expect_identical();
-  const auto run = RunFile::open(federation.coordinator_journal());
-  EXPECT_TRUE(run.ok()) << run.status().text();
-  const auto reports = (*run)->agent_rounds((*run)->jobs()->at(0).job, 1, 6);
-  EXPECT_TRUE(reports.ok()) << reports.status().text();
-  double early = 0;
-  double buckets = 0;
-  for (const AgentRoundRecord& report : *reports) {
-    const auto* facts = flatbuffers::GetRoot<wire::Mechanisms>(report.mechanisms->data());
-    early += facts->buckets_early();
-    for (const wire::Tally* tally : *facts->buckets_by_codec()) {
-      buckets += static_cast<double>(tally->count());
-    }
-  }
-  return early / buckets;
-}
-
-// The group of all layers is never final before the update.
-TEST_F(Training, FusedLayersAreEncodedWhileBackwardStillRuns) {
-  EXPECT_EQ(share_early("whole", settings()), 0);
-  EXPECT_GT(share_early("layerwise", settings()), 0);
-}
+using Training = PictureTraining;
 
 TEST_F(Training, GradientsThroughAdamTeachLenetOnIdxFiles) {
   Federation federation({.agents = 2,
@@ -446,69 +343,6 @@ learning_rate = 0.003
   }
   ASSERT_GE(curve.size(), 5u);
   EXPECT_LT(curve.back(), 0.8 * curve.front());
-}
-
-// Only the last of eight agents has examples of label 2.
-class TrainingWithAStraggler : public Training {
- protected:
-  static constexpr std::uint32_t kOne = 7;
-  static constexpr std::uint64_t kRounds = 200;
-
-  void SetUp() override {
-    Training::SetUp();
-    if (IsSkipped()) return;
-    for (const char* const folder : {"of_most", "of_one"}) {
-      std::filesystem::create_directory(data_ / folder);
-    }
-    write_idx(data_ / "of_most", "train", 600, 3, {0, 1});
-    write_idx(data_ / "of_one", "train", 200, 4, {2});
-    write_idx(data_ / "of_one", "t10k", 150, 5, {2});
-  }
-
-  // The accuracy of the final model on the label that one agent has. `bytes_per_s` is the rate of
-  // its uplink; 0: as fast as those of the others. Its update has 36 kB.
-  double accuracy_on_label_of_one(std::uint32_t bytes_per_s) {
-    Federation federation(
-        {.agents = kOne + 1,
-         .rounds = kRounds,
-         .job = "model = \"mlp:hidden=32\"\ninput = \"1x16x16\"\nclasses = 3\n"
-                "batch_size = 32\nmode = \"gradient\"\noptimizer = \"adam\"\n"
-                "learning_rate = 0.003\n",
-         .coordinator_settings = {"job.agents_min=4", "job.catch_up_wait_ms=3000",
-                                  "job.grace_ms=50", "job.deadline_ms=60000",
-                                  fmt::format("job.evaluate_every={}", kRounds),
-                                  "evaluation.path=" + (data_ / "of_one").string()},
-         .agent_settings = {"trainer.name=torch", "trainer.threads=1"}});
-    for (std::uint32_t i = 0; i <= kOne; ++i) {
-      federation.set_for_agent(
-          i, "data.path=" + (data_ / (i == kOne ? "of_one" : "of_most")).string());
-    }
-    if (bytes_per_s > 0) {
-      federation.set_for_agent(kOne, fmt::format("link.shape_bytes_per_s={}", bytes_per_s));
-      federation.set_for_agent(kOne, "link.shape_burst_bytes=0");
-    }
-    federation.start_all();
-    const std::string last = fmt::format("model_version={}", kRounds);
-    EXPECT_TRUE(federation.coordinator().logs({"evaluated", last}));
-    federation.expect_all_end();
-    federation.expect_identical();
-    const auto lines = federation.coordinator().lines_with({"evaluated", last});
-    const double accuracy = lines.empty() ? -1 : std::stod(field(lines.back(), "accuracy"));
-    rounds_ = rounds_of_agent(federation.coordinator_journal(), kOne);
-    fmt::print("accuracy {} on the label of agent-7, {}\n", accuracy, rounds_.text());
-    return accuracy;
-  }
-
-  AgentRounds rounds_;
-};
-
-TEST_F(TrainingWithAStraggler, ALabelThatOnlyItHasIsLearned) {
-  const double without_delay = accuracy_on_label_of_one(0);
-  EXPECT_GT(without_delay, 0.8);
-  const double seconds = rounds_.seconds;
-  EXPECT_GE(accuracy_on_label_of_one(40'000), 0.8 * without_delay);
-  fmt::print("{:.2f} times as long as without the slow uplink\n", rounds_.seconds / seconds);
-  EXPECT_LT(rounds_.contributions, kRounds / 2);
 }
 
 }  // namespace
