@@ -301,6 +301,9 @@ void AgentDaemon::execute(Action& action) {
           // Only coordinators perform these actions.
           Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksReported, SpeedsReported,
                   AgentReported, RoundPlayed, CommandDone>(),
+          // Only aggregators perform this action.
+          Ignored<InstallSums>(),
+          Ignored<SumInNetwork, StopSums>(),
       },
       action);
 }

@@ -146,6 +146,7 @@ void AgentHost::perform(Action& action) {
                  // Actions of a coordinator only:
                  Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksReported, SpeedsReported,
                          AgentReported, RoundPlayed, CommandDone>(),
+                 Ignored<SumInNetwork, StopSums, InstallSums>(),
              },
              action);
 }
