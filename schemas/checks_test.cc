@@ -433,7 +433,7 @@ const Wrong kExchange[] = {
           m.remove = false;
           m.places[3] = 100;
         },
-        "places"),
+        "places", kOverCap),
     wrong<wire::InstallEpochT>(
         "PlaceMissing",
         [](auto& m) {
