@@ -49,7 +49,7 @@ void MissingAggregates::ask(const AgentRound& round, const wire::CommitT* commit
   std::size_t asked = 0;
   for (std::uint32_t bucket = 0; bucket < round.work().size() && asked < kMissingAskedMax;
        ++bucket) {
-    if (commit && !is_in(*commit, bucket)) continue;
+    if (commit ? !is_in(*commit, bucket) : round.awaits_network(bucket)) continue;
     if (std::optional<wire::ReceiptT> missing = round.missing(bucket)) {
       session_.send(frame_with(std::move(*missing)));
       ++asked;

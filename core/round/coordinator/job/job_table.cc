@@ -100,6 +100,7 @@ void JobTable::submit(const SubmitJob& event) {
 // The first unfinished job that accepts the agent. An agent without one keeps its job, so that it
 // can still get the final model.
 JobRun* JobTable::choose_run(const AgentSession& session) const {
+  if (session.is_aggregator()) return nullptr;
   JobRun* chosen = run_of(session);
   for (const auto& run : runs_) {
     if (!run->accepts(session.agent_id)) continue;
@@ -107,6 +108,14 @@ JobRun* JobTable::choose_run(const AgentSession& session) const {
     if (session.run == 0) chosen = run.get();
   }
   return chosen;
+}
+
+void JobTable::aggregator_joined() {
+  for (const auto& run : runs_) run->aggregator_joined();
+}
+
+void JobTable::aggregator_left(const AgentSession& session) {
+  for (const auto& run : runs_) run->aggregator_left(session);
 }
 
 // Agents change their job only when a job begins or ends. The comparison makes this a constant-time

@@ -171,25 +171,5 @@ TEST_F(PeerPolicyTest, SeveralExchangesThatFailedNeedANewEpochAtOnce) {
   EXPECT_TRUE(peers_.needs_epoch(1));
 }
 
-// --- deadlines ---
-
-TEST_F(PeerPolicyTest, HalfOfTheDeadlineIsForPeersAndHalfForTheStarThatStandsIn) {
-  policy().deadline_ms = 1'001;
-  open_two();
-  EXPECT_EQ(peers_.deadline_ms(Collective::ring, 1), 500u);
-  EXPECT_EQ(peers_.deadline_ms(Collective::star, 1), 1'001u);
-  fail(1);
-  EXPECT_EQ(peers_.deadline_ms(Collective::star, 1), 500u);
-  EXPECT_EQ(peers_.deadline_ms(Collective::star, 2), 1'001u);
-}
-
-// --- several exchanges ---
-
-TEST_F(PeerPolicyTest, ARoundHasSeveralExchangesOnlyAmongPeers) {
-  policy().exchanges_per_round = 4;
-  EXPECT_EQ(PeerPolicy::exchanges(policy(), Collective::ring), 4u);
-  EXPECT_EQ(PeerPolicy::exchanges(policy(), Collective::star), 1u);
-}
-
 }  // namespace
 }  // namespace tributary
