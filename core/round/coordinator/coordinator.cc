@@ -151,7 +151,7 @@ void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& fra
       return sessions_.lose(number, "left");
     case wire::Message::EpochInstalled:
       if (JobRun* run = jobs.run(frame.message_as_EpochInstalled()->job())) {
-        run->receive(session, *frame.message_as_EpochInstalled());
+        run->aggregator_changed(session, frame.message_as_EpochInstalled());
       }
       return;
     default:

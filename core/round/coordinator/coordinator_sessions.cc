@@ -175,7 +175,10 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
       context_.out.emplace_back(ClosePeer{.peer = old->conversation.peer()});
     }
     if (JobRun* const worked_for = old ? jobs_.run_of(*old) : nullptr) worked_for->count(*old);
-    if (old && old->is_aggregator()) jobs_.aggregator_left(*old);
+    if (old && old->is_aggregator()) {
+      old->leaving = true;
+      jobs_.aggregator_changed(*old);
+    }
     context_.roster.remove(before);
   }
   auto made = std::make_unique<AgentSession>(
@@ -207,7 +210,7 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
   if (session.is_aggregator()) {
     context_.note(LogLevel::info, "aggregator_connected", "hello", session.agent_id,
                   "at " + session.endpoint);
-    return jobs_.aggregator_joined();
+    return jobs_.aggregator_changed(session);
   }
   context_.record_agent(session, true);
   if (hello.capabilities()) links_.report_speeds(session, hello.capabilities()->codecs());
@@ -255,7 +258,7 @@ void CoordinatorSessions::lose(std::uint64_t number, std::string_view reason) {
   // Objects that the calls below reach must not wait for this agent, nor send it anything.
   session->leaving = true;
   if (session->is_aggregator()) {
-    jobs_.aggregator_left(*session);
+    jobs_.aggregator_changed(*session);
   } else {
     context_.record_agent(*session, false);
   }

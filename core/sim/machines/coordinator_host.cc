@@ -87,7 +87,7 @@ Status CoordinatorHost::sync_journal() {
 void CoordinatorHost::drop() {
   machine_.reset();
   journal_.reset();
-  for (std::uint32_t i = 0; i < sim_.scenario.agents; ++i) network_.hang_up(i);
+  for (std::uint32_t i = 0; i < sim_.scenario.clients(); ++i) network_.hang_up(i);
 }
 
 void CoordinatorHost::started() {

@@ -84,7 +84,7 @@ class NetworkExchangeTest : public testing::Test {
     return found;
   }
   int stops() { return round_testing::count<StopSums>(agent_.take()); }
-  // What the other member would have reported as sent.
+  // The combination of everything that the other member sends.
   std::uint64_t sent_by_the_other() const {
     std::uint64_t sent = 0;
     for (std::uint32_t bucket = 0; bucket < 2; ++bucket) {

@@ -98,7 +98,6 @@ class Participation {
   void start_work();
   void train();
   void train_ahead();
-  bool residual_is_being_stored() const;
   void trained(UpdateReady& event);
   void drop_if_too_large(const RoundPlan& plan);
   void take_update(const LocalTraining::Running& training, UpdateReady& event, double norm);

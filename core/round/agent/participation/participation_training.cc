@@ -29,6 +29,11 @@ Status check(const UpdateReady& event, std::uint64_t values, const RoundPlan& pl
                  .remedy = "lower the learning rate or clip the gradient; nothing was sent"});
 }
 
+// A change of the residual while it is being stored would copy it.
+bool is_being_stored(const AgentContext& context, LocalUpdates& updates) {
+  return !context.store.empty() && updates.residual().held();
+}
+
 }  // namespace
 
 void Participation::start_work() {
@@ -75,7 +80,7 @@ void Participation::take_part(const UpdatePart& event) {
   // Peers add in a fixed order, so an early bucket is of no use to them.
   // A bound on the whole update needs the whole update.
   if (round_->plan().by_peers() || !plan.conserves() || !round_->plan().conserves() ||
-      parts_.replica.job()->wire().norm_max() > 0 || residual_is_being_stored()) {
+      parts_.replica.job()->wire().norm_max() > 0 || is_being_stored(context_, parts_.updates)) {
     return;
   }
   if (parts_.updates.take_part(plan, round_->plan(), event)) contribution_.encode_ready();
@@ -83,22 +88,17 @@ void Participation::take_part(const UpdatePart& event) {
 
 // --- the whole update --------------------------------------------------------------------------
 
-// A change of the residual while it is being stored would copy it.
-bool Participation::residual_is_being_stored() const {
-  return !context_.store.empty() && parts_.updates.residual().held();
-}
-
 void Participation::take(UpdateReady& event) {
   if (training_.take_ahead(event)) return;
   if (!training_.expected(event.token)) return;
-  if (residual_is_being_stored()) return training_.keep(std::move(event));
+  if (is_being_stored(context_, parts_.updates)) return training_.keep(std::move(event));
   trained(event);
 }
 
 // Takes the update when the residual is stored. The wait costs no time, because nothing can be sent
 // before that.
 void Participation::take_kept_update() {
-  if (!training_.keeps() || residual_is_being_stored()) return;
+  if (!training_.keeps() || is_being_stored(context_, parts_.updates)) return;
   if (std::optional<UpdateReady> update = training_.release()) trained(*update);
 }
 

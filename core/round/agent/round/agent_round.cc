@@ -72,12 +72,6 @@ std::optional<wire::ReceiptT> AgentRound::missing(std::uint32_t bucket) const {
   return receipt;
 }
 
-bool AgentRound::awaits_network(std::uint32_t bucket) const {
-  const PlannedBucket& planned = plan_->buckets()[bucket];
-  return rank() && !withdrawn_ && planned.network &&
-         work_[bucket].combined.size() == planned.last_stage();
-}
-
 // Compares the hash of the last stage only: it is the one that the commit names, and the model
 // follows from it.
 bool AgentRound::has_all(const wire::RoundOutcomeT& outcome, ActionList& out) {

@@ -80,8 +80,6 @@ class AgentRound {
   Result<bool> take(const wire::Part& part, ByteSpan payload);
   // A request for the next part of a bucket; empty if all stages are complete.
   std::optional<wire::ReceiptT> missing(std::uint32_t bucket) const;
-  // True if the agent awaits the bucket's sums from an aggregator in the network.
-  bool awaits_network(std::uint32_t bucket) const;
   // True if all aggregates of the outcome have arrived. An aggregate with another hash is dropped
   // with a note.
   bool has_all(const wire::RoundOutcomeT& outcome, ActionList& out);

@@ -148,9 +148,9 @@ struct PeerLost {
 struct NetworkSummed {
   RoundKey id;
   std::uint32_t bucket = 0;
-  Status status;
+  Status status = {};
   // One or two bytes for each level, little-endian. Null after an error.
-  std::shared_ptr<const Bytes> sums;
+  std::shared_ptr<const Bytes> sums = nullptr;
   std::uint64_t packets = 0;  // sent for this bucket
   std::uint64_t repeats = 0;  // of them, because no result came in time
 };
@@ -223,7 +223,7 @@ struct EpochDecided {
   std::uint64_t job = 0;
   std::uint16_t handle = 0;
   std::uint32_t epoch = 0;          // as in the request
-  Status status;                    // an error: the epoch is not in force
+  Status status = {};               // an error: the epoch is not in force
   std::uint32_t epoch_highest = 0;  // that the handle has ever had
 };
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/codec/thc/network_sums.h"
+#include "core/codec/thc/network/network_sums.h"
 #include "core/update/layer_groups.h"
 #include "schemas/limits.h"
 #include "schemas/walk.h"

@@ -16,7 +16,7 @@
 
 #include "core/base/status.h"
 #include "core/codec/codec.h"
-#include "core/codec/thc/network_sums.h"
+#include "core/codec/thc/network/network_sums.h"
 #include "core/round/common/machine/bitmap.h"
 #include "core/round/common/machine/round_key.h"
 #include "core/round/common/plan/job_model.h"

@@ -37,7 +37,7 @@ class AdvicePolicy {
 
   // Reports an agent's report and a committed round to the planner.
   void report_agent(const AgentSession& session, const wire::Report& report);
-  // What the next round could use beside the star.
+  // The other ways of exchange that the next round could use.
   struct Reachable {
     bool peers = false;
     bool aggregator = false;

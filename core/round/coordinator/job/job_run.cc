@@ -69,11 +69,6 @@ JobView JobRun::view() const {
           .rounds_committed = committed_.version()};
 }
 
-bool JobRun::accepts(const std::string& agent_id) const {
-  const std::vector<std::string>& agents = job_.policy().agents;
-  return agents.empty() || std::ranges::find(agents, agent_id) != agents.end();
-}
-
 // The largest bucket that the policy or the planner's current decision allows. It may exceed
 // bucket_values_max, because codecs of whole layers do not divide a layer.
 UploadBudget JobRun::budget() const {
@@ -279,7 +274,7 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
     ++retry_.fallbacks;
     const bool refused =
         ended->round().plan().in_network() && reason == wire::AbortReason::mismatch;
-    retry_.sums_refused += refused ? 1 : 0;
+    retry_.sums_refused += refused ? 1u : 0u;
     membership_.exclude(Bitmap());
     retry_.resume_at_ns = now;
   }

@@ -27,7 +27,7 @@
 #include "core/round/coordinator/context/job_view.h"
 #include "core/round/coordinator/context/membership.h"
 #include "core/round/coordinator/job/advice_policy.h"
-#include "core/round/coordinator/job/collective_policy.h"
+#include "core/round/coordinator/job/collective/collective_policy.h"
 #include "core/round/coordinator/job/fault_policy.h"
 #include "core/round/coordinator/job/round_reporter.h"
 
@@ -55,10 +55,10 @@ class JobRun {
   // Handles a new message that concerns the job.
   void receive(AgentSession& session, const wire::Frame& frame, ByteSpan payload);
   void loaded(const RoundLoaded& event) { catch_up_.loaded(event); }
-  // An aggregator in the network has connected, has answered, or has gone.
-  void aggregator_joined();
-  void receive(const AgentSession& session, const wire::EpochInstalled& answer);
-  void aggregator_left(const AgentSession& session);
+  // An aggregator in the network has connected, is leaving (AgentSession::leaving), or has
+  // answered.
+  void aggregator_changed(const AgentSession& session,
+                          const wire::EpochInstalled* answer = nullptr);
 
   // --- the job ---
   // Ends an overdue attempt, starts waiting transfers, and begins the next round if it can begin.
@@ -69,8 +69,6 @@ class JobRun {
   // Takes a planner's decision.
   void advise(std::shared_ptr<const PlanAdvice> advice);
   bool over() const;  // finished or stopped, and that state is stored
-  // True if the policy allows this agent to work for the job.
-  bool accepts(const std::string& agent_id) const;
 
   const JobRecord& record() const { return job_.record; }
   JobView view() const;

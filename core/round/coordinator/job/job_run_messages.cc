@@ -41,19 +41,19 @@ void JobRun::left(AgentSession& session) {
 
 // --- the aggregator in the network -------------------------------------------------------------
 
-void JobRun::aggregator_joined() {
-  if (!over()) collectives_.network().prepare(advice_.policy(), membership_);
-}
-
-void JobRun::receive(const AgentSession& session, const wire::EpochInstalled& answer) {
-  collectives_.network().receive(session, answer);
-  maybe_begin();
-}
-
-// Agents would notice only by their deadline. The attempt goes on by the star at once.
-void JobRun::aggregator_left(const AgentSession& session) {
-  if (!collectives_.network().left(session)) return;
+void JobRun::aggregator_changed(const AgentSession& session, const wire::EpochInstalled* answer) {
+  NetworkPolicy& network = collectives_.network();
+  if (answer) {
+    network.receive(session, *answer);
+    return maybe_begin();
+  }
+  if (!session.leaving) {
+    if (!over()) network.prepare(advice_.policy(), membership_);
+    return;
+  }
+  if (!network.left(session)) return;
   if (phase_ != Phase::running || !attempt_->round().plan().in_network()) return;
+  // Agents would notice only by their deadline. The attempt goes on by the star at once.
   job_.coordinator.note(LogLevel::warning, "aggregator_gone", "in_network", session.agent_id,
                         "the attempt through it ends", attempt_->key());
   give_up(wire::AbortReason::collective_failed, true);

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <string>
 
-#include "core/round/coordinator/job/network_policy.h"
-#include "core/round/coordinator/job/peer_policy.h"
+#include "core/round/coordinator/job/collective/network_policy.h"
+#include "core/round/coordinator/job/collective/peer_policy.h"
 
 namespace tributary {
 

@@ -14,9 +14,9 @@
 #include <optional>
 #include <string>
 
-#include "core/codec/thc/network_sums.h"
+#include "core/codec/thc/network/network_sums.h"
 #include "core/round/coordinator/context/membership.h"
-#include "core/round/coordinator/job/failure_pause.h"
+#include "core/round/coordinator/job/collective/failure_pause.h"
 
 namespace tributary {
 
@@ -56,12 +56,12 @@ class NetworkPolicy {
 
  private:
   enum class State { none, asked, installed, refused };
-  // What the epoch is for.
-  struct Wanted {
+  // The members and the table for which an epoch is.
+  struct Required {
     std::uint32_t members_epoch = 0;
     std::string codec;
     std::uint32_t agents = 0;
-    friend bool operator==(const Wanted&, const Wanted&) = default;
+    friend bool operator==(const Required&, const Required&) = default;
   };
 
   AgentSession* aggregator() const;
@@ -71,7 +71,7 @@ class NetworkPolicy {
   const JobContext& job_;
   State state_ = State::none;
   std::string why_not_ = "no aggregator is connected";
-  Wanted wanted_;
+  Required required_;
   thc::NetworkTable table_;
   std::uint64_t session_ = 0;   // of the aggregator
   std::uint32_t epoch_ = 0;     // the last one that was asked for

@@ -1,4 +1,4 @@
-#include "core/round/coordinator/job/peer_policy.h"
+#include "core/round/coordinator/job/collective/peer_policy.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Sums that an aggregator in the network makes give the payload of the coordinator's aggregator.
-#include "core/codec/thc/network_sums.h"
+#include "core/codec/thc/network/network_sums.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -59,9 +59,9 @@ Bytes summed(const std::vector<Bytes>& payloads, const NetworkTable& table) {
           static_cast<std::uint16_t>(sums[i] + table.places[levels[i / 2] >> (i % 2 * 4) & 15]);
     }
   }
-  Bytes bytes(sums.size() * (table.wide ? 2 : 1));
+  Bytes bytes(sums.size() * (table.wide ? 2u : 1u));
   for (std::size_t i = 0; i < sums.size(); ++i) {
-    std::memcpy(bytes.data() + i * (table.wide ? 2 : 1), &sums[i], table.wide ? 2 : 1);
+    std::memcpy(bytes.data() + i * (table.wide ? 2u : 1u), &sums[i], table.wide ? 2u : 1u);
   }
   return bytes;
 }

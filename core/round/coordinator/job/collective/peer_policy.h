@@ -11,7 +11,7 @@
 
 #include "core/round/common/plan/round_plan.h"
 #include "core/round/coordinator/context/membership.h"
-#include "core/round/coordinator/job/failure_pause.h"
+#include "core/round/coordinator/job/collective/failure_pause.h"
 
 namespace tributary {
 

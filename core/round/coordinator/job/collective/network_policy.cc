@@ -1,4 +1,4 @@
-#include "core/round/coordinator/job/network_policy.h"
+#include "core/round/coordinator/job/collective/network_policy.h"
 
 #include <fmt/format.h>
 
@@ -59,26 +59,26 @@ bool NetworkPolicy::reachable(const Membership& membership, std::uint64_t round)
 
 void NetworkPolicy::prepare(const RoundPolicy& policy, const Membership& membership) {
   if (policy.collective != wire::Collective::in_network || !membership.epoch()) return;
-  Wanted wanted{.members_epoch = membership.epoch_number(),
-                .codec = policy.codecs.empty() ? policy.codec : policy.codecs[0],
-                .agents = static_cast<std::uint32_t>(membership.size())};
+  Required required{.members_epoch = membership.epoch_number(),
+                    .codec = policy.codecs.empty() ? policy.codec : policy.codecs[0],
+                    .agents = static_cast<std::uint32_t>(membership.size())};
   why_not_ = why_not(membership);
   if (!why_not_.empty()) {
     state_ = State::none;
     return;
   }
   AgentSession& session = *aggregator();
-  const bool same = wanted == wanted_ && session_ == session.conversation.session();
+  const bool same = required == required_ && session_ == session.conversation.session();
   if (state_ != State::none && same) return;
-  const Result<std::string> codec = thc::network_codec(wanted.codec, wanted.agents);
-  const Result<thc::NetworkTable> table = codec.ok() ? thc::network_table(*codec, wanted.agents)
+  const Result<std::string> codec = thc::network_codec(required.codec, required.agents);
+  const Result<thc::NetworkTable> table = codec.ok() ? thc::network_table(*codec, required.agents)
                                                      : Result<thc::NetworkTable>(codec.status());
   if (!table.ok()) {
     state_ = State::none;
     why_not_ = table.status().text();
     return;
   }
-  wanted_ = std::move(wanted);
+  required_ = std::move(required);
   table_ = *table;
   session_ = session.conversation.session();
   slots_ = std::min(kJobSlots, session.aggregator_slots);
@@ -94,7 +94,7 @@ void NetworkPolicy::install() {
   ++epoch_;
   aggregator()->conversation.ask(
       job_.coordinator.now,
-      [job = job_.id(), epoch = epoch_, agents = wanted_.agents, table = table_, slots = slots_] {
+      [job = job_.id(), epoch = epoch_, agents = required_.agents, table = table_, slots = slots_] {
         wire::InstallEpochT install;
         install.job = job;
         install.handle = handle_of(job);
@@ -120,7 +120,7 @@ void NetworkPolicy::receive(const AgentSession& session, const wire::EpochInstal
     why_not_.clear();
     return context.note(
         LogLevel::info, "epoch_installed", "in_network", session.agent_id,
-        fmt::format("epoch {} of {} agents, {} slots", epoch_, wanted_.agents, slots_),
+        fmt::format("epoch {} of {} agents, {} slots", epoch_, required_.agents, slots_),
         {.job = job_.id()});
   }
   const bool used = answer.epoch_highest() >= epoch_ && answer.epoch_highest() < UINT32_MAX;
@@ -170,7 +170,7 @@ wire::Collective NetworkPolicy::choose(std::uint32_t prompt, std::uint64_t round
                          pause_.from_round());
   } else if (state_ != State::installed) {
     reason = "Use the star: " + why_not_;
-  } else if (prompt < wanted_.agents) {
+  } else if (prompt < required_.agents) {
     reason = "Use the star: not all agents take part, as sums in the network require";
   } else {
     return wire::Collective::in_network;
@@ -183,7 +183,7 @@ NetworkPolicy::Epoch NetworkPolicy::epoch() const {
   epoch.aggregator = job_.coordinator.roster.by_session(session_)->endpoint;
   epoch.sums.handle = handle_of(job_.id());
   epoch.sums.epoch = epoch_;
-  epoch.sums.agents = wanted_.agents;
+  epoch.sums.agents = required_.agents;
   epoch.sums.slots = slots_;
   epoch.sums.table = table_.fingerprint;
   epoch.sums.wide = table_.wide;

@@ -1,6 +1,6 @@
 // Tests of the choice between an exchange among peers and the star: addresses, failures with
 // growing pauses, and late agents.
-#include "core/round/coordinator/job/peer_policy.h"
+#include "core/round/coordinator/job/collective/peer_policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

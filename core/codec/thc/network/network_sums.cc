@@ -1,4 +1,4 @@
-#include "core/codec/thc/network_sums.h"
+#include "core/codec/thc/network/network_sums.h"
 
 #include <fmt/format.h>
 
@@ -100,7 +100,7 @@ ByteSpan network_levels(ByteSpan payload) {
 Result<Bytes> network_result(const Execution& execution, ByteSpan own, ByteSpan sums,
                              std::uint32_t agents, const NetworkTable& table) {
   TRIBUTARY_ASSIGN(const OpenPayload open, open_payload(execution, own));
-  const std::size_t expected = 2 * network_levels(own).size() * (table.wide ? 2 : 1);
+  const std::size_t expected = 2 * network_levels(own).size() * (table.wide ? 2u : 1u);
   if (sums.size() != expected) return wrong_body_size("sums of the network", expected, sums.size());
   const std::uint64_t bound = std::uint64_t{table.granularity} * agents;
   if (!(table.wide ? within<std::uint16_t>(sums, bound) : within<std::uint8_t>(sums, bound))) {

@@ -1,6 +1,6 @@
 // Tests of the choice of a collective: deadlines, sums in the network with the epochs of an
 // aggregator, and the star that stands in.
-#include "core/round/coordinator/job/collective_policy.h"
+#include "core/round/coordinator/job/collective/collective_policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
