@@ -131,14 +131,15 @@ class AllBuckets : public testing::Test {
         Bytes levels(kBytes);
         for (std::uint32_t i = 0; i < kBytes; ++i) {
           levels[i] = static_cast<std::uint8_t>(random_bits({bucket, agent}, i));
-          sums_[bucket][2 * i] += levels[i] & 15;
-          sums_[bucket][2 * i + 1] += levels[i] >> 4;
+          sums_[bucket][2 * i] = sum_of(sums_[bucket][2 * i], levels[i] & 15);
+          sums_[bucket][2 * i + 1] = sum_of(sums_[bucket][2 * i + 1], levels[i] >> 4);
         }
         sent_[agent] =
             linear_plus(sent_[agent], BucketCheck(kAttempt, bucket).of_levels(levels, places_));
       }
     }
   }
+  static std::uint8_t sum_of(int sum, int level) { return static_cast<std::uint8_t>(sum + level); }
   bool pass() const {
     std::uint64_t got = 0;
     for (std::uint32_t bucket = 0; bucket < 2; ++bucket) {

@@ -13,11 +13,18 @@ namespace {
 class NetworkAggregatorTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto made = Coordinator::make({.incarnation = 5}, {});
+    auto made = Coordinator::make(CoordinatorConfig{}, {});
     ASSERT_TRUE(made.ok()) << made.status().text();
     coordinator_ = std::move(*made);
   }
 
+  static FrameReceived received(const Send& send) {
+    FrameReceived event;
+    event.peer = 1;
+    event.frame = send.frame;
+    event.authenticated_as = "switch";
+    return event;
+  }
   // Passes the messages of both sides until none is left; keeps all other actions.
   void play(Actions from_aggregator) {
     Actions from_coordinator;
@@ -25,10 +32,7 @@ class NetworkAggregatorTest : public testing::Test {
       Actions next;
       for (Action& action : from_aggregator) {
         if (const auto* send = std::get_if<Send>(&action)) {
-          append(next, coordinator_->handle(now_, FrameReceived{.peer = 1,
-                                                                .frame = send->frame,
-                                                                .payload = {},
-                                                                .authenticated_as = "switch"}));
+          append(next, coordinator_->handle(now_, received(*send)));
         } else {
           kept_.push_back(std::move(action));
         }
@@ -36,8 +40,7 @@ class NetworkAggregatorTest : public testing::Test {
       from_aggregator.clear();
       for (Action& action : from_coordinator) {
         if (const auto* send = std::get_if<Send>(&action)) {
-          append(from_aggregator,
-                 aggregator_.handle(now_, FrameReceived{.peer = 1, .frame = send->frame}));
+          append(from_aggregator, aggregator_.handle(now_, received(*send)));
         } else {
           kept_.push_back(std::move(action));
         }
@@ -83,7 +86,7 @@ TEST_F(NetworkAggregatorTest, WithoutSlotsOrAnAddressItIsRefused) {
   NetworkAggregator other({.id = "switch", .address = "10.0.0.1:4650", .slots = 0});
   for (const Action& action : other.handle(now_, PeerConnected{})) {
     if (const auto* send = std::get_if<Send>(&action)) {
-      append(kept_, coordinator_->handle(now_, FrameReceived{.peer = 1, .frame = send->frame}));
+      append(kept_, coordinator_->handle(now_, received(*send)));
     }
   }
   EXPECT_THAT(notes("frame_refused"), testing::ElementsAre("malformed"));
