@@ -15,7 +15,7 @@ Status check(const InstallEpoch& install) {
   for (std::uint32_t i = 0; i < kSummedLevels; ++i) {
     TRIBUTARY_TRY(at_most("places", install.places()->Get(i), install.granularity()));
   }
-  TRIBUTARY_TRY(in_range("slots", install.slots(), 1, kSumSlotsMax));
+  TRIBUTARY_TRY(in_range("slot_count", install.slot_count(), 1, kSumSlotsMax));
   if (size_of(install.sources()) == 0) return {};
   return equal("sources", install.sources()->size(), install.agents());
 }
@@ -29,7 +29,7 @@ Status check(const EpochInstalled& installed) {
 Status check(const SumsInNetwork& sums) {
   TRIBUTARY_TRY(given("epoch", sums.epoch()));
   TRIBUTARY_TRY(in_range("agents", sums.agents(), 1, kSummedAgentsMax));
-  TRIBUTARY_TRY(in_range("slots", sums.slots(), 1, kSumSlotsMax));
+  TRIBUTARY_TRY(in_range("slot_count", sums.slot_count(), 1, kSumSlotsMax));
   return given("check_secret", sums.check_secret());
 }
 

@@ -112,7 +112,7 @@ void AgentConnection::send_hello(std::unique_ptr<wire::CapabilitiesT> capabiliti
   hello.version_max = wire::kProtocolVersionMax;
   hello.build = config.build;
   hello.role = config.role;
-  hello.slots = config.slots;
+  hello.slot_count = config.slots;
   hello.agent_id = config.agent_id;
   hello.incarnation = config.incarnation;
   for (const std::string& endpoint : config.endpoints) {

@@ -97,7 +97,7 @@ bool CoordinatorSessions::may_come_in(const FrameReceived& event, const wire::Fr
            {.what = "role", .expected = "agent or aggregator", .got = "another", .remedy = {}}, {});
     return false;
   }
-  if (aggregator && (hello.slots() == 0 || !hello.endpoints() || hello.endpoints()->size() == 0)) {
+  if (aggregator && (hello.slot_count() == 0 || !hello.endpoints() || hello.endpoints()->size() == 0)) {
     refuse(event, frame, wire::RefusalCode::malformed,
            {.what = "aggregator in the network",
             .expected = "an address for packets, and slots",
@@ -197,7 +197,7 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
   }
   made->decodes_standalone = decodes_standalone(hello.capabilities());
   made->sums_in_network = sums_in_network(hello.capabilities());
-  if (hello.role() == wire::Role::aggregator) made->aggregator_slots = hello.slots();
+  if (hello.role() == wire::Role::aggregator) made->aggregator_slots = hello.slot_count();
   for (std::uint32_t i = 0; hello.holdings() && i < hello.holdings()->size(); ++i) {
     hello.holdings()->Get(i)->UnPackTo(&made->holdings.emplace_back());
   }

@@ -50,13 +50,13 @@ SumsNetwork::SumsNetwork(SimulationContext& sim)
 void SumsNetwork::exchange(std::uint32_t agent, SumInNetwork request, TimeNs deadline_ns) {
   Client& client = clients_[agent];
   if (!client.exchange || !same_epoch(client.epoch, request)) {
-    client.exchange =
-        std::make_unique<BucketExchange>(in_network::BucketJob{.handle = request.handle,
-                                                               .agent = request.agent,
-                                                               .agents = request.agents,
-                                                               .table = request.table,
-                                                               .wide = request.wide},
-                                         in_network::SlotClientOptions{.slots = request.slots});
+    client.exchange = std::make_unique<BucketExchange>(
+        in_network::BucketJob{.handle = request.handle,
+                              .agent = request.agent,
+                              .agents = request.agents,
+                              .table = request.table,
+                              .wide = request.wide},
+        in_network::SlotClientOptions{.slots = request.slot_count});
     client.exchange->enter(request.epoch);
     client.epoch = request;
     client.epoch.levels = {};
@@ -253,7 +253,7 @@ EpochDecided SumsNetwork::install(const wire::InstallEpochT& install) {
                           .agents = install.agents,
                           .granularity = install.granularity,
                           .table = install.table,
-                          .slots = install.slots};
+                          .slots = install.slot_count};
   std::copy_n(install.places.begin(), job.places.size(), job.places.begin());
   decided.status = rules_->install(job);
   if (decided.status.ok()) decided.epoch_highest = highest = install.epoch;

@@ -53,7 +53,7 @@ void NetworkExchange::pass_on() {
                                   .aggregator = plan.aggregator(),
                                   .handle = sums.handle,
                                   .epoch = sums.epoch,
-                                  .slots = sums.slots,
+                                  .slot_count = sums.slot_count,
                                   .agent = static_cast<std::uint8_t>(*round_->rank()),
                                   .agents = static_cast<std::uint8_t>(sums.agents),
                                   .table = sums.table,

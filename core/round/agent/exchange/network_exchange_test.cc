@@ -118,7 +118,7 @@ TEST_F(NetworkExchangeTest, BucketsGoInTheirOrder) {
   EXPECT_EQ(sent[0].aggregator, "10.0.0.1:4650");
   EXPECT_EQ(sent[0].handle, 7u);
   EXPECT_EQ(sent[0].epoch, 3u);
-  EXPECT_EQ(sent[0].slots, 16u);
+  EXPECT_EQ(sent[0].slot_count, 16u);
   EXPECT_EQ(sent[0].agents, kMembers);
   EXPECT_EQ(sent[0].levels.size(), kBucketValues / 2);
   EXPECT_EQ(sent[0].deadline_ns, agent_.context.now + round_->plan().wire().deadline_ms * kNsPerMs);

@@ -83,7 +83,7 @@ struct AgentParts : ContextParts {
     sums.handle = 7;
     sums.epoch = 3;
     sums.agents = planned.members;
-    sums.slots = 16;
+    sums.slot_count = 16;
     sums.table = table->fingerprint;
     sums.wide = table->wide;
     sums.check_secret = 99;

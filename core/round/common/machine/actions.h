@@ -108,7 +108,7 @@ struct SumInNetwork {
   // The job at the aggregator (core/collective/in_network/bucket_exchange.h).
   std::uint16_t handle = 0;
   std::uint32_t epoch = 0;
-  std::uint32_t slots = 0;  // quota
+  std::uint32_t slot_count = 0;  // quota
   std::uint8_t agent = 0;
   std::uint8_t agents = 0;
   std::uint16_t table = 0;  // fingerprint

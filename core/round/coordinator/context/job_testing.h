@@ -125,7 +125,7 @@ class JobTest : public testing::Test {
     request.aggregator = "10.0.0.1:4650";
     request.sums.epoch = 1;
     request.sums.agents = agents;
-    request.sums.slots = 16;
+    request.sums.slot_count = 16;
     request.sums.table = table->fingerprint;
     request.sums.wide = table->wide;
     request.sums.check_secret = 9;

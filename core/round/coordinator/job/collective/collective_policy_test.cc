@@ -91,7 +91,7 @@ TEST_F(CollectivePolicyTest, AnEpochThatIsAcknowledgedIsUsed) {
   EXPECT_EQ(messages[0].agents, 4u);
   EXPECT_EQ(messages[0].granularity, table.granularity);
   EXPECT_EQ(messages[0].table, table.fingerprint);
-  EXPECT_EQ(messages[0].slots, 256u);
+  EXPECT_EQ(messages[0].slot_count, 256u);
   EXPECT_TRUE(network().waits(1));
   EXPECT_EQ(chosen(1), Collective::star);
   EXPECT_THAT(reason_, HasSubstr("has not installed the epoch yet"));
@@ -135,7 +135,7 @@ TEST_F(CollectivePolicyTest, AnAggregatorThatIsShortOfSlotsGetsASmallerQuota) {
   prepare();
   forget_actions();
   answer(aggregator, 1, false, 0);
-  EXPECT_EQ(asked(aggregator).at(0).slots, 128u);
+  EXPECT_EQ(asked(aggregator).at(0).slot_count, 128u);
   for (std::uint32_t epoch = 2; epoch <= 6; ++epoch) answer(aggregator, epoch, false, 0);
   EXPECT_EQ(chosen(1), Collective::star);
   EXPECT_THAT(reason_, HasSubstr("the aggregator refuses: no"));

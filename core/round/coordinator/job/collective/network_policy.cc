@@ -103,7 +103,7 @@ void NetworkPolicy::install() {
         install.granularity = table.granularity;
         install.places.assign(table.places.begin(), table.places.end());
         install.table = table.fingerprint;
-        install.slots = slots;
+        install.slot_count = slots;
         return frame_with(std::move(install));
       },
       job_.coordinator.out);
@@ -184,7 +184,7 @@ NetworkPolicy::Epoch NetworkPolicy::epoch() const {
   epoch.sums.handle = handle_of(job_.id());
   epoch.sums.epoch = epoch_;
   epoch.sums.agents = required_.agents;
-  epoch.sums.slots = slots_;
+  epoch.sums.slot_count = slots_;
   epoch.sums.table = table_.fingerprint;
   epoch.sums.wide = table_.wide;
   epoch.sums.check_secret = job_.coordinator.draw();
