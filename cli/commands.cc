@@ -47,6 +47,9 @@ std::span<const Noun> all_nouns() {
        "examples:\n"
        "  tributary sim run tests/scenarios/mixed.toml --seed 7\n"
        "  tributary sim plan tests/scenarios/plan/c1.toml --seeds 8"},
+      {"switch", "show an aggregator in the network",
+       "examples:\n"
+       "  tributary switch show"},
   });
   return kNouns;
 }
@@ -85,6 +88,7 @@ std::vector<Command> all_commands() {
   commands.push_back(run_copy_command());
   commands.push_back(sim_run_command());
   commands.push_back(sim_plan_command());
+  commands.push_back(switch_show_command());
   commands.push_back(demo_command());
   commands.push_back(report_command());
   return commands;

@@ -44,6 +44,7 @@ Command report_command();
 Command run_copy_command();
 Command sim_plan_command();
 Command sim_run_command();
+Command switch_show_command();
 
 // The first words of all commands, with one line of help each.
 std::span<const Noun> all_nouns();

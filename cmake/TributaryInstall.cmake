@@ -19,7 +19,7 @@ if(TARGET tributary_dashboard)
   install(FILES packaging/tributary-dashboard.desktop
           DESTINATION "${CMAKE_INSTALL_DATADIR}/applications" COMPONENT dashboard)
 endif()
-foreach(daemon coordinator agent)
+foreach(daemon coordinator agent switchd)
   install(TARGETS tributary_${daemon}
           RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT ${daemon})
   # A unit names its program by where that is, which is not known before it is installed.
@@ -33,7 +33,10 @@ foreach(daemon coordinator agent)
   install(FILES "packaging/tributary-${daemon}.sysusers" DESTINATION lib/sysusers.d
           RENAME "tributary-${daemon}.conf" COMPONENT ${daemon})
 endforeach()
-install(FILES packaging/tributary-agent.path DESTINATION lib/systemd/system COMPONENT agent)
+foreach(daemon agent switchd)
+  install(FILES "packaging/tributary-${daemon}.path" DESTINATION lib/systemd/system
+          COMPONENT ${daemon})
+endforeach()
 install(EXPORT tributaryTargets NAMESPACE tributary:: DESTINATION "${package_dir}")
 
 configure_package_config_file(

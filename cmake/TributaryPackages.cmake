@@ -106,6 +106,17 @@ tributary_daemon_scripts(agent tributary-agent
   GECOS "Tributary agent"
   UNITS "tributary-agent.path tributary-agent.service"
   FILES "/etc/tributary/agent.join")
+tributary_package(switchd NAME tributary-switchd
+  SUMMARY "federated training on edge devices: aggregator in the network"
+  DESCRIPTION "${about}\n.\nThis package has the aggregator, a service on a gateway near the agents. It adds
+their updates, so that the line to the coordinator carries no sums."
+  DEPENDS "adduser | systemd-sysusers"
+  SUGGESTS "tributary ${same_version}"
+  DOCS docs/in_network.md docs/install.md docs/run.md docs/security.md)
+tributary_daemon_scripts(switchd tributary-switchd
+  GECOS "Tributary aggregator"
+  UNITS "tributary-switchd.path tributary-switchd.service"
+  FILES "/etc/tributary/switchd.join")
 install(FILES packaging/gpu.conf DESTINATION /usr/share/doc/tributary-agent/examples
         COMPONENT agent EXCLUDE_FROM_ALL)
 install(FILES packaging/evaluation.conf DESTINATION /usr/share/doc/tributary-coordinator/examples

@@ -38,9 +38,12 @@ void Auditor::before(const Event& event) {
           [this](const UpdateReady& ready) { offer(ready.token, bounded(ready.update), 0); },
           // These events contain no model, plan or update.
           Ignored<PeerConnected, PeerDisconnected, PeerAlive, Tick, Stored, UpdateFailed,
-                  PeerFrameReceived, PeerLost, ReportLinks, ReportSpeeds, ProbeLink, Shutdown>(),
+                  PeerFrameReceived, PeerLost, NetworkSummed, ReportLinks, ReportSpeeds, ProbeLink,
+                  Shutdown>(),
           // Only coordinators receive these events.
           Ignored<RoundLoaded, SubmitJob, ChangeJob, PlanAdvised>(),
+          // Only aggregators receive this event.
+          Ignored<EpochDecided>(),
       },
       event);
 }
@@ -259,10 +262,13 @@ Status Auditor::take_action(const Action& action) {
                    if (account_) account_->dropped(dropped.change);
                  },
                  // These carry no part of an update. The record has the values that go to peers.
-                 Ignored<ClosePeer, OpenPeers, ClosePeers, SendToPeer, Note, Reading, Finished>(),
+                 Ignored<ClosePeer, OpenPeers, ClosePeers, SendToPeer, SumInNetwork, StopSums, Note,
+                         Reading, Finished>(),
                  // Only coordinators perform these actions.
                  Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksReported, SpeedsReported,
                          AgentReported, RoundPlayed, CommandDone>(),
+                 // Only aggregators perform this action.
+                 Ignored<InstallSums>(),
              },
              action);
   return status;

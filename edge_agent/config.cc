@@ -8,9 +8,8 @@
 #include "core/codec/registry.h"
 #include "core/collective/collective_name.h"
 #include "core/cost/exchange_shape.h"
-#include "core/net/access/allow_list.h"
-#include "core/net/access/join_file.h"
 #include "core/service/peer_link.h"
+#include "core/service/settings/udp_setting.h"
 #include "core/train/agent_data.h"
 
 namespace tributary {
@@ -25,13 +24,8 @@ struct Unread {
 
 void bind(Settings& settings, AgentSettings& config, Unread& unread) {
   config.common.bind(settings);
-  settings.text("agent_id", config.machine.agent_id);
+  config.link.bind(settings);
   config.journal.bind(settings);
-  settings.text("link.coordinator", config.coordinator);
-  settings.text("link.coordinator_key", config.coordinator_key);
-  settings.text("link.key_file", config.key_file);
-  settings.text("link.join_file", config.join_file);
-  settings.flag("link.encrypted", config.encrypted);
   settings.number<std::uint64_t>("link.shape_bytes_per_s", config.shape_bytes_per_s, 0);
   settings.number<std::uint64_t>("link.shape_burst_bytes", config.shape_burst_bytes, 0, 1u << 30);
   settings.text("link.shape_trace", config.shape_trace);
@@ -39,6 +33,8 @@ void bind(Settings& settings, AgentSettings& config, Unread& unread) {
   settings.text("peers.endpoint", config.peers_endpoint);
   settings.text("peers.advertise", config.peers_advertise);
   settings.text("peers.shape_trace", config.peers_shape_trace);
+  settings.bind("in_network.listen", accept_udp_address(config.in_network_listen));
+  settings.bind("in_network.group", accept_udp_address(config.in_network_group));
   settings.number("hello.timeout_ms", config.machine.hello_timeout_ms, 10u, 600'000u);
   settings.number("hello.timeout_max_ms", config.machine.hello_timeout_max_ms, 10u, 600'000u);
   settings.number("hello.duplicate_refusals_max", config.machine.duplicate_refusals_max, 0u);
@@ -58,27 +54,6 @@ void bind(Settings& settings, AgentSettings& config, Unread& unread) {
   settings.real("data.hold_out", config.training.data.hold_out, 0, 0.9);
   settings.flag("data.evaluate", config.training.data.evaluate);
   settings.real("data.skew", config.training.data.skew, 0, 1e6);
-}
-
-// A setting beside the join file takes precedence over it, so that an agent can use another path to
-// its coordinator. The key always comes from the join file.
-Status take_join_file(const Settings& settings, AgentSettings& config) {
-  if (config.join_file.empty()) return {};
-  if (!config.key_file.empty()) {
-    return Status(StatusCode::invalid_argument,
-                  {.what = "setting link.key_file",
-                   .expected = "a key file or a join file, not both",
-                   .got = "both",
-                   .remedy = "the join file holds a key pair: leave link.key_file out"});
-  }
-  TRIBUTARY_ASSIGN(JoinFile join, read_join_file(config.join_file));
-  if (!settings.given("agent_id")) config.machine.agent_id = join.agent_id;
-  if (!settings.given("link.coordinator")) config.coordinator = join.coordinator;
-  if (!settings.given("link.coordinator_key")) {
-    config.coordinator_key = key_text(join.coordinator_key);
-  }
-  config.keys = std::move(join.keys);
-  return {};
 }
 
 Result<PeerTransport> peer_transport(const std::string& name) {
@@ -107,29 +82,24 @@ Status check_peers(const Settings& settings, const AgentSettings& config) {
   return check_peer_addresses(config.peers_endpoint, config.peers_advertise);
 }
 
+Status check_in_network(const Settings& settings, const AgentSettings& config) {
+  if (!settings.given("in_network.group")) return {};
+  if (!settings.given("in_network.listen")) {
+    return settings.missing("in_network.listen",
+                            "set it to this machine's address towards the aggregator");
+  }
+  if (config.in_network_group.is_multicast()) return {};
+  return Status(StatusCode::invalid_argument, {.what = "setting in_network.group",
+                                               .expected = "an address in 224.0.0.0/4",
+                                               .got = config.in_network_group.text()});
+}
+
 // Checks that need several settings. Each error names the one to change.
 Status check_together(const Settings& settings, AgentSettings& config) {
-  if (config.machine.agent_id.empty()) {
-    return settings.missing(
-        "agent_id", "the id under which the coordinator allows this agent; a join file has it");
-  }
+  TRIBUTARY_TRY(config.link.settle(settings));
   TRIBUTARY_TRY(config.journal.settle(settings, "model and residual"));
-  if (config.coordinator.empty()) {
-    return settings.missing("link.coordinator", "for example tcp://coordinator.lan:4640");
-  }
-  TRIBUTARY_TRY(check_agent_id(config.machine.agent_id).at("setting agent_id"));
-  if (!config.coordinator.starts_with("ipc://")) {
-    TRIBUTARY_TRY(check_dialled_endpoint(config.coordinator).at("setting link.coordinator"));
-  }
-  if (config.encrypted && config.key_file.empty() && !config.keys) {
-    return settings.missing("link.join_file",
-                            "'tributary keys join' makes one where the coordinator runs");
-  }
-  if (config.encrypted) {
-    TRIBUTARY_TRY(
-        parse_public_key(config.coordinator_key).status().at("setting link.coordinator_key"));
-  }
   TRIBUTARY_TRY(check_peers(settings, config));
+  TRIBUTARY_TRY(check_in_network(settings, config));
   if (config.trainer == "torch") TRIBUTARY_TRY(check_data_source(config.training.data, "data"));
   if (config.training.data.shard >= config.training.data.shards) {
     return Status(
@@ -145,9 +115,9 @@ Status check_together(const Settings& settings, AgentSettings& config) {
   return config.common.log_options().status();
 }
 
-// Announces to the coordinator what this build supports. Without an endpoint for peers, an agent
-// can only use the star.
-void set_capabilities(bool peers, wire::CapabilitiesT& capabilities) {
+// Announces to the coordinator what this build supports. Without an endpoint for peers and a port
+// for sums in the network, an agent can only use the star.
+void set_capabilities(bool peers, bool in_network, wire::CapabilitiesT& capabilities) {
   for (const CodecFamily& family : codec_families()) {
     auto offer = std::make_unique<wire::CodecOfferT>();
     offer->spec = family.name;
@@ -155,6 +125,7 @@ void set_capabilities(bool peers, wire::CapabilitiesT& capabilities) {
   }
   capabilities.collectives = {wire::Collective::star};
   if (peers) capabilities.collectives.assign(kCollectives.begin(), kCollectives.end());
+  if (in_network) capabilities.collectives.push_back(wire::Collective::in_network);
   for (const std::string_view name : trainer_names()) capabilities.trainers.emplace_back(name);
 }
 
@@ -172,19 +143,18 @@ Result<AgentSettings> read_agent_settings(const DaemonFlags& flags) {
   Unread unread{.model_mib_max = config.machine.model_bytes_max >> 20};
   bind(settings, config, unread);
   TRIBUTARY_TRY(fill(settings, flags));
-  if (!flags.join.empty()) config.join_file = flags.join;
-  TRIBUTARY_TRY(take_join_file(settings, config));
+  if (!flags.join.empty()) config.link.set_join_file(flags.join);
   config.machine.model_bytes_max = unread.model_mib_max << 20;
   TRIBUTARY_ASSIGN(config.peers_transport, peer_transport(unread.peers_transport));
   TRIBUTARY_ASSIGN(config.codec_device, device_setting(unread.codec_device));
   config.machine.build = build_version();
-  config.training.agent_id = config.machine.agent_id;
   config.exit_when_done = flags.exit_when_done;
   const std::size_t processors = hardware_threads();
   config.common.settle_threads(processors, training_threads(config, processors));
   const bool peers = config.peers_transport == PeerTransport::mpi || !config.peers_endpoint.empty();
-  set_capabilities(peers, config.machine.capabilities);
+  set_capabilities(peers, settings.given("in_network.listen"), config.machine.capabilities);
   TRIBUTARY_TRY(check_together(settings, config));
+  config.machine.agent_id = config.training.agent_id = config.link.id;
   return config;
 }
 

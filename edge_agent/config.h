@@ -6,14 +6,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
-#include "core/net/keys/keys.h"
 #include "core/net/shaped/shaped.h"
+#include "core/net/udp/udp_address.h"
 #include "core/round/agent/agent.h"
 #include "core/service/settings/common_settings.h"
 #include "core/service/settings/journal_settings.h"
+#include "core/service/settings/spoke_settings.h"
 #include "core/train/trainer.h"
 #include "edge_agent/device/encoding_device.h"
 
@@ -26,12 +26,7 @@ struct AgentSettings {
   CommonSettings common;
   AgentConfig machine;
   JournalSettings journal;
-  std::string coordinator;  // endpoint of the coordinator
-  std::string coordinator_key;
-  std::string key_file;
-  std::string join_file;
-  std::optional<KeyPair> keys;  // key pair of the join file
-  bool encrypted = true;
+  SpokeSettings link;
   std::uint64_t shape_bytes_per_s = 0;  // bound on the upload rate; 0: none
   // Bytes that may be sent at once after an idle period.
   std::uint64_t shape_burst_bytes = 64u << 10;
@@ -40,6 +35,10 @@ struct AgentSettings {
   std::string peers_endpoint;     // for TCP; empty: only the coordinator combines updates
   std::string peers_advertise;    // endpoint to announce to peers instead
   std::string peers_shape_trace;  // trace file of the simulated link to peers, for any transport
+  // For sums in the network; empty: this agent takes no part in them, because levels and sums
+  // travel unencrypted.
+  UdpAddress in_network_listen;
+  UdpAddress in_network_group;  // multicast group of the results; empty: each agent gets its own
   std::string trainer = "synthetic";
   TrainerOptions training;
   DeviceSetting codec_device = DeviceSetting::automatic;

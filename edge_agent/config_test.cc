@@ -106,6 +106,27 @@ TEST(AgentSettings, APortForPeersIsOneThatTheyCanReach) {
   EXPECT_FALSE(settings_with({"peers.advertise=tcp://192.0.2.7:4650"}).ok());
 }
 
+// Levels travel unencrypted, so an agent takes part only if its own settings say so.
+TEST(AgentSettings, SumsInTheNetworkNeedAPortForThem) {
+  using wire::Collective;
+  const auto offers = [](const std::vector<std::string>& more) {
+    const auto settings = settings_with(more);
+    EXPECT_TRUE(settings.ok()) << settings.status().text();
+    const auto& offered = settings->machine.capabilities.collectives;
+    return std::ranges::count(offered, Collective::in_network);
+  };
+  EXPECT_EQ(offers({}), 0);
+  EXPECT_EQ(offers({"peers.endpoint=tcp://192.0.2.7:0"}), 0);
+  EXPECT_EQ(offers({"in_network.listen=0.0.0.0:0"}), 1);
+  EXPECT_EQ(offers({"in_network.listen=192.0.2.7:0", "in_network.group=239.1.2.3:4651"}), 1);
+  for (const std::vector<std::string>& wrong : std::vector<std::vector<std::string>>{
+           {"in_network.listen=gateway:0"},
+           {"in_network.group=239.1.2.3:4651"},
+           {"in_network.listen=0.0.0.0:0", "in_network.group=192.0.2.1:4651"}}) {
+    EXPECT_EQ(settings_with(wrong).status().code(), StatusCode::invalid_argument) << wrong.back();
+  }
+}
+
 TEST(AgentSettings, OverMpiItOffersAllCollectivesAndNamesNoPort) {
   EXPECT_EQ(settings_with({})->peers_transport, PeerTransport::tcp);
   const auto settings = settings_with({"peers.transport=mpi"});

@@ -1,5 +1,6 @@
 #include "edge_agent/daemon.h"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <memory>
@@ -11,7 +12,6 @@
 #include "core/base/thread_pool.h"
 #include "core/net/shaped/shaped_peer_port.h"
 #include "core/net/shaped/trace.h"
-#include "core/net/zmq/spoke.h"
 #include "core/service/daemon_end.h"
 #include "core/service/daemon_outlets.h"
 #include "core/service/machine_loop.h"
@@ -24,6 +24,7 @@
 #include "edge_agent/device/encoding_device.h"
 #include "edge_agent/device/gpu.h"
 #include "edge_agent/peer_service.h"
+#include "edge_agent/sums_service.h"
 
 namespace tributary {
 namespace {
@@ -70,10 +71,10 @@ class AgentDaemon {
     TimeNs measure_device_at_ns = 0;
   };
 
-  Result<std::shared_ptr<const KeyPair>> own_keys() const;
   Status open_link(const std::shared_ptr<const KeyPair>& keys);
   Status open_peers(std::shared_ptr<const KeyPair> keys);
   Result<std::unique_ptr<PeerPort>> open_peer_port();
+  Status open_sums();
   Result<AgentState> open_storage();
   Status open_training();
   Actions handle(TimeNs now, Event event);
@@ -96,6 +97,7 @@ class AgentDaemon {
   std::atomic<double> conservation_error_ = -1;
   std::unique_ptr<MachineLoop> loop_;
   std::unique_ptr<PeerService> peers_;  // null: no endpoint for peers
+  std::unique_ptr<SumsService> sums_;   // null: no port for sums in the network
   // Both are destroyed before the loop that they post to. The storage is destroyed first, because
   // it reports stored definitions to the training.
   std::unique_ptr<AgentTraining> training_;
@@ -114,9 +116,10 @@ Status AgentDaemon::open(const EncodingDevice& device) {
   TRIBUTARY_ASSIGN(outlets_, DaemonOutlets::open(settings_.common, kComponent));
   log_device(device);
   TRIBUTARY_ASSIGN(AgentState state, open_storage());
-  TRIBUTARY_ASSIGN(const std::shared_ptr<const KeyPair> keys, own_keys());
+  TRIBUTARY_ASSIGN(const std::shared_ptr<const KeyPair> keys, settings_.link.keys());
   TRIBUTARY_TRY(open_link(keys));
   TRIBUTARY_TRY(open_peers(keys));
+  TRIBUTARY_TRY(open_sums());
   if (settings_.audit) auditor_ = std::make_unique<Auditor>();
 
   AgentConfig config = settings_.machine;
@@ -144,25 +147,11 @@ Status AgentDaemon::open(const EncodingDevice& device) {
   return {};
 }
 
-Result<std::shared_ptr<const KeyPair>> AgentDaemon::own_keys() const {
-  if (settings_.keys) return std::make_shared<const KeyPair>(*settings_.keys);
-  TRIBUTARY_ASSIGN(KeyPair keys, keys_for(settings_.key_file, settings_.encrypted));
-  return std::make_shared<const KeyPair>(std::move(keys));
-}
-
 // The seed of the transport is random, so that agents that lost the coordinator together do not
 // reconnect together.
 Status AgentDaemon::open_link(const std::shared_ptr<const KeyPair>& keys) {
-  PublicKey hub;
-  if (settings_.encrypted) {
-    TRIBUTARY_ASSIGN(hub, parse_public_key(settings_.coordinator_key));
-  }
   TRIBUTARY_ASSIGN(const std::uint64_t seed, draw_incarnation());
-  TRIBUTARY_ASSIGN(link_, open_spoke({.endpoint = settings_.coordinator,
-                                      .keys = *keys,
-                                      .hub = hub,
-                                      .encrypted = settings_.encrypted,
-                                      .seed = seed}));
+  TRIBUTARY_ASSIGN(link_, settings_.link.open(*keys, seed));
   // A shaped link simulates a slow network, for tests and demonstrations.
   if (settings_.shape_bytes_per_s == 0 && settings_.shape_trace.empty()) return {};
   TRIBUTARY_ASSIGN(ShapedOptions shape, shape_of(settings_.shape_trace));
@@ -189,7 +178,7 @@ Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
   if (!mpi && settings_.peers_endpoint.empty()) return {};
   TRIBUTARY_ASSIGN(std::unique_ptr<PeerPort> port, open_peer_port());
   // MPI has no encryption, so keys would give a false sense of security.
-  if (mpi || !settings_.encrypted) keys = nullptr;
+  if (mpi || !settings_.link.encrypted) keys = nullptr;
   auto link = PeerLink::make_over(std::move(port), {.endpoint = {}, .keys = std::move(keys)},
                                   outlets_->clock(),
                                   [this](Event event, std::shared_ptr<const void> owner) {
@@ -202,6 +191,18 @@ Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
   } else {
     log().info(kComponent, "listens for peers", {{"endpoint", peers_->endpoint()}});
   }
+  return {};
+}
+
+Status AgentDaemon::open_sums() {
+  const auto& offered = settings_.machine.capabilities.collectives;
+  if (std::ranges::find(offered, wire::Collective::in_network) == offered.end()) return {};
+  TRIBUTARY_ASSIGN(
+      std::unique_ptr<AggregatorLink> link,
+      AggregatorLink::make(
+          {.session = {.listen = settings_.in_network_listen, .group = settings_.in_network_group}},
+          outlets_->clock(), [this](NetworkSummed summed) { loop_->post(std::move(summed)); }));
+  sums_ = std::make_unique<SumsService>(std::move(link), log(), outlets_->metrics());
   return {};
 }
 
@@ -294,6 +295,12 @@ void AgentDaemon::execute(Action& action) {
           [this](const ClosePeers&) {
             if (peers_) peers_->close();
           },
+          [this](SumInNetwork& bucket) {
+            if (sums_) sums_->sum(bucket);
+          },
+          [this](const StopSums& attempt) {
+            if (sums_) sums_->stop(attempt);
+          },
           [this](const Reading& reading) { publish(reading, outlets_->metrics()); },
           [this](const Finished& finished) { end_.finish(finished.status); },
           // The loop has already performed these actions, and the auditor has seen the last one.
@@ -301,6 +308,8 @@ void AgentDaemon::execute(Action& action) {
           // Only coordinators perform these actions.
           Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksReported, SpeedsReported,
                   AgentReported, RoundPlayed, CommandDone>(),
+          // Only aggregators perform this action.
+          Ignored<InstallSums>(),
       },
       action);
 }
@@ -341,6 +350,7 @@ void AgentDaemon::run_periodic_tasks() {
   if (now < next_.metrics_at_ns) return;
   next_.metrics_at_ns = now + kMetricsEveryNs;
   export_metrics();
+  if (sums_) sums_->export_metrics(outlets_->notes());
   if (peers_) {
     peers_->export_metrics(outlets_->notes());
     if (ReportLinks report = peers_->links_to_report(now); !report.links.empty()) {
@@ -359,8 +369,8 @@ void AgentDaemon::run_periodic_tasks() {
 Status AgentDaemon::run() {
   log().info(kComponent, "started",
              {{"agent_id", settings_.machine.agent_id},
-              {"coordinator", settings_.coordinator},
-              {"encrypted", settings_.encrypted},
+              {"coordinator", settings_.link.coordinator},
+              {"encrypted", settings_.link.encrypted},
               {"threads", settings_.common.threads}});
   if (Status status = notify_service_manager("READY=1"); !status.ok()) {
     log().warning(kComponent, "service manager", {{"error", status.text()}});

@@ -54,8 +54,6 @@ Status check_round_outcome(const RoundOutcome& round, std::uint32_t agents) {
            [&](const ContributorSet& set) { return check_contributor_set(set, agents); }));
   return each("outcomes", round.outcomes(), kOutcomesMax, [&](const Outcome& outcome) {
     TRIBUTARY_TRY(below("bucket", outcome.bucket(), kBucketsMax));
-    TRIBUTARY_TRY(given("chunks", outcome.chunks()));
-    TRIBUTARY_TRY(below("chunk", outcome.chunk(), outcome.chunks()));
     TRIBUTARY_TRY(given("collective", outcome.collective()));
     return below("contributor_set", outcome.contributor_set(), size_of(round.contributor_sets()));
   });
@@ -148,6 +146,9 @@ Status check(const Report& report) {
   }
   if (report.rate_gain()) TRIBUTARY_TRY(check_gain(*report.rate_gain()).at("rate_gain"));
   TRIBUTARY_TRY(check_ready(report.ready_s()));
+  if (report.sums_check()) {
+    TRIBUTARY_TRY(check(*report.sums_check()).at("sums_check"));
+  }
   return report.gain() ? check_gain(*report.gain()) : Status();
 }
 

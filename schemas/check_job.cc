@@ -83,6 +83,10 @@ Status check_exchange(const Exchange& exchange, std::uint32_t agents) {
   }
   TRIBUTARY_TRY(not_negative("range_margin", exchange.range_margin()));
   TRIBUTARY_TRY(at_most("layer_values", exchange.layer_values(), kBucketValuesMax));
+  if (exchange.sums()) {
+    TRIBUTARY_TRY(given("aggregator", exchange.aggregator()));
+    TRIBUTARY_TRY(check(*exchange.sums()).at("sums"));
+  }
   return in_range("payload_bytes", exchange.payload_bytes(), 1, kPayloadBytesMax);
 }
 

@@ -82,6 +82,7 @@ Status check(const Hello& hello) {
     TRIBUTARY_TRY(at_most("capabilities.features", capabilities->features(), kListItemsMax));
   }
   TRIBUTARY_TRY(each("holdings", hello.holdings(), kJobsMax, check_holding));
+  TRIBUTARY_TRY(at_most("slot_count", hello.slot_count(), kSumSlotsMax));
   return check_endpoints(hello.endpoints());
 }
 

@@ -47,6 +47,10 @@ Status check(const TransferOffer& offer);
 Status check(const TransferFetch& fetch);
 Status check(const TransferPart& part);
 Status check(const Telemetry& telemetry);
+Status check(const InstallEpoch& install);
+Status check(const EpochInstalled& installed);
+Status check(const SumsInNetwork& sums);
+Status check(const SumsCheck& sums);
 Status check(const CodecOffer& offer);
 Status check(const Measure& measure);
 

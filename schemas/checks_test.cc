@@ -403,9 +403,58 @@ const Wrong kExchange[] = {
     wrong<wire::CommitT>(
         "NoSuchSet", [](auto& m) { m.rounds[0]->outcomes[0]->contributor_set = 2; },
         "outcomes[0]: contributor_set"),
-    wrong<wire::CommitT>(
-        "ChunkBeyondChunks", [](auto& m) { m.rounds[0]->outcomes[1]->chunk = 2; },
-        "outcomes[1]: chunk"),
+    wrong<wire::ReportT>(
+        "CombinationAbovePrime", [](auto& m) { m.sums_check->got = ~std::uint64_t{0}; },
+        "sums_check: got"),
+    wrong<wire::PlanT>(
+        "SumsWithoutEpoch", [](auto& m) { m.exchanges[1]->sums->epoch = 0; }, "sums: epoch"),
+    wrong<wire::PlanT>(
+        "SumsOfTooMany", [](auto& m) { m.exchanges[1]->sums->agents = 65; }, "sums: agents"),
+    wrong<wire::PlanT>(
+        "SumsWithoutAggregator", [](auto& m) { m.exchanges[0]->aggregator.clear(); },
+        "exchanges[0]: aggregator"),
+    wrong<wire::InstallEpochT>(
+        "NoEpoch",
+        [](auto& m) {
+          m.remove = false;
+          m.epoch = 0;
+        },
+        "epoch"),
+    wrong<wire::InstallEpochT>(
+        "SumTooWide",
+        [](auto& m) {
+          m.remove = false;
+          m.granularity = 40'000;
+        },
+        "granularity"),
+    wrong<wire::InstallEpochT>(
+        "PlaceAboveGranularity",
+        [](auto& m) {
+          m.remove = false;
+          m.places[3] = 100;
+        },
+        "places", kOverCap),
+    wrong<wire::InstallEpochT>(
+        "PlaceMissing",
+        [](auto& m) {
+          m.remove = false;
+          m.places.pop_back();
+        },
+        "places"),
+    wrong<wire::InstallEpochT>(
+        "SourceMissing",
+        [](auto& m) {
+          m.remove = false;
+          m.sources.pop_back();
+        },
+        "sources"),
+    wrong<wire::EpochInstalledT>(
+        "RefusedWithoutReason",
+        [](auto& m) {
+          m.installed = false;
+          m.text.clear();
+        },
+        "text"),
     wrong<wire::AppliedT>(
         "OtherVersion", [](auto& m) { m.model_version = 4; }, "model_version"),
     wrong<wire::AbortT>(

@@ -63,13 +63,12 @@ inline constexpr FixedValue kFixedValues[] = {
     {".buckets[0].first_value", 2},
     {".buckets[1].first_value", 8},
     {".exchange", 1},
-    {".chunk", 1},
-    {".chunks", 2},
     {".contributor_set", 1},
     {".exchanges_per_round", 2},
     {".sum_bits", 8},
     {".heartbeat_interval_ms", 100},
     {".heartbeat_timeout_ms", 300},
+    {".granularity", 99},
     {".at_ns[0]", 7},
     {".at_ns[1]", 8},
 };
@@ -83,6 +82,7 @@ inline constexpr FixedSize kFixedSizes[] = {
     {".public_key", 32},      {".bits", 1},
     {".contributor_bits", 1}, {".participants", 1},
     {".contributed_bits", 1}, {".artifact.content", 24},
+    {".places", 16},
 };
 
 // From 2 to 99, so that no value equals the default of its field.

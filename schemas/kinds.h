@@ -54,6 +54,8 @@ inline constexpr KindRules kKindRules[] = {
     {Message::LinkProbe, kSmallFrameBytesMax, kHasPayload},
     {Message::Telemetry, kListFrameBytesMax, 0},
     {Message::Leave, kSmallFrameBytesMax, kRequiresAnswer},
+    {Message::InstallEpoch, kSmallFrameBytesMax, kRequiresAnswer},
+    {Message::EpochInstalled, kSmallFrameBytesMax, kRequiresAnswer},
 };
 
 constexpr bool is_known(Message kind) { return kind >= Message::MIN && kind <= Message::MAX; }

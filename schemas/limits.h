@@ -57,9 +57,14 @@ constexpr std::uint64_t kTransferBytesMax = kModelValuesMax * 4 * 4;
 // Bounds the bits of a bitmap: each commit and partial sum carries bitmaps of at most 2 KiB.
 constexpr std::uint32_t kMembersMax = 16u << 10;
 constexpr std::uint32_t kBucketsMax = 16u << 10;
-// An in-network aggregator closes a bucket chunk by chunk, and the commit must still fit in a
-// frame.
 constexpr std::uint32_t kOutcomesMax = 32u << 10;
+// Sums in the network (core/collective/in_network/packet.h): agents that contribute to a sum, levels
+// of the table, and slots of an aggregator.
+constexpr std::uint32_t kSummedAgentsMax = 64;
+constexpr std::uint32_t kSummedLevels = 16;
+constexpr std::uint32_t kSumSlotsMax = 64u << 10;
+// The prime of the linear check; combinations are below it.
+constexpr std::uint64_t kSumsCheckEnd = (std::uint64_t{1} << 61) - 1;
 constexpr std::uint32_t kContributorSetsMax = 1024;
 constexpr std::uint32_t kExchangesMax = 256;
 constexpr std::uint32_t kStagesMax = 8;

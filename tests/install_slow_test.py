@@ -50,7 +50,7 @@ class InstalledPackage(unittest.TestCase):
         self.assertIn("fp16", listed.stdout)
 
     def test_the_daemons_are_installed_with_units_that_systemd_accepts(self):
-        for daemon in ("tributary-coordinator", "tributary-agent"):
+        for daemon in ("tributary-coordinator", "tributary-agent", "tributary-switchd"):
             told = run(self.prefix / "bin" / daemon, "--version")
             self.assertEqual(told.returncode, 0, told.stdout)
             self.assertTrue(told.stdout.startswith(daemon + " "), told.stdout)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGING = ROOT / "packaging"
-DAEMONS = ("coordinator", "agent")
+DAEMONS = ("coordinator", "agent", "switchd")
 
 
 def read(*path: str) -> str:

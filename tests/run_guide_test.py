@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""docs/run.md: its commands work as they stand there, and its tables, with that of docs/training.md,
-name every setting."""
+"""docs/run.md: its commands work as they stand there, and its tables, with those of docs/training.md and
+docs/in_network.md, name every setting."""
 
 import os
 import re
@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("TRIBUTARY_BUILD_DIR", ROOT / "build" / "dev"))
 GUIDE = (ROOT / "docs" / "run.md").read_text(encoding="utf-8")
 TRAINING = (ROOT / "docs" / "training.md").read_text(encoding="utf-8")
+IN_NETWORK = (ROOT / "docs" / "in_network.md").read_text(encoding="utf-8")
 PORT = 4640
 FOLDERS = [BUILD / "cli", BUILD / "coordinator", BUILD / "edge_agent"]
 ENVIRONMENT = {**os.environ, "PATH": ":".join(map(str, FOLDERS)) + ":" + os.environ["PATH"]}
@@ -45,7 +46,7 @@ def settings_of(title: str, guide: str = GUIDE) -> set[str]:
 def bound_in(*files: str) -> set[str]:
     """Settings that the code binds, as far as their names stand there."""
     text = "".join((ROOT / file).read_text(encoding="utf-8") for file in files)
-    return set(re.findall(r'settings\.(?:text|texts|flag|real|number)(?:<[^>]*>)?\(\s*'
+    return set(re.findall(r'settings\.(?:bind|text|texts|flag|real|number)(?:<[^>]*>)?\(\s*'
                           r'(?:prefix \+ )?"([a-z][a-z_.]*)"', text))
 
 
@@ -75,12 +76,16 @@ class Guide(unittest.TestCase):
         self.assertEqual(settings_of("Settings of both daemons"), both)
         journal = bound_in("core/service/settings/journal_settings.cc")
         self.assertIn("journal.file", journal)
+        connection = bound_in("core/service/settings/spoke_settings.cc")
+        self.assertIn("link.coordinator", connection)
         coordinator = settings_of("The coordinator's settings")
         kept = {f"retention.{table}_{unit}" for unit in ("days", "mib")
                 for table in ("events", "metrics", "link_samples", "agent_rounds")}
         self.assertEqual(coordinator, bound_in("coordinator/config.cc") | kept | journal)
         self.assertEqual(settings_of("An agent's settings"),
-                         bound_in("edge_agent/config.cc") | journal)
+                         bound_in("edge_agent/config.cc") | connection | journal)
+        self.assertEqual(settings_of("Settings", IN_NETWORK),
+                         bound_in("switch_p4/switchd/config.cc") | connection | both - {"threads"})
         job = settings_of("A job") | settings_of("Job keys for training", TRAINING)
         self.assertEqual(job, bound_in("core/job/job_settings.cc"))
 

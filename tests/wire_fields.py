@@ -29,7 +29,6 @@ KEPT = {
     "Aggregate.contributor_bits": CHECKED,
     "Event.measures": NOT_SENT,
     "Event.severity": NOT_SENT,
-    "Exchange.aggregator": IN_NETWORK,
     "Exchange.order": CHECKED,
     "Exchange.range_margin": IN_NETWORK,
     "Exchange.root": CHECKED,

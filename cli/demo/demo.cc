@@ -279,6 +279,7 @@ Command demo_command() {
           "  tributary demo                          # a planner follows the links\n"
           "  tributary demo --agents 8 --rounds 200 --codec threelc:s=1.75\n"
           "  tributary demo --collective ring\n"
+          "  tributary demo --in-network --headless\n"
           "  tributary demo --skew 0.3 --json",
       .options = {{.name = "--agents",
                    .value_name = "N",
@@ -300,6 +301,14 @@ Command demo_command() {
                    .value_name = "NAME",
                    .help = "collective: star, sharded_star, ring, ... (chosen by the planner)",
                    .accept = accept_collective(plan.collective_requested)},
+                  {.name = "--in-network",
+                   .value_name = {},
+                   .help = "start tributary-switchd, which adds the updates: collective in_network",
+                   .accept =
+                       [&plan](const std::string&) {
+                         plan.collective_requested = wire::Collective::in_network;
+                         return Status();
+                       }},
                   {.name = "--planning",
                    .value_name = "NAME",
                    .help = "adaptive (the planner chooses) or fixed (adaptive, unless codec or\n"

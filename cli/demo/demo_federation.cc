@@ -11,6 +11,7 @@
 #include "core/base/files/file.h"
 #include "core/data/drawn/make.h"
 #include "core/net/access/allow_list.h"
+#include "core/net/udp/udp_port.h"
 
 namespace tributary {
 namespace {
@@ -106,6 +107,11 @@ endpoint = "tcp://127.0.0.1:0"
 shape_trace = "{folder}/{id}.peers.trace"
 )";
 
+constexpr std::string_view kInNetworkSettings = R"(
+[in_network]
+listen = "127.0.0.1:0"
+)";
+
 // The content of docs/traces/c1_short.csv, because an installed program does not have that file.
 constexpr std::string_view kC1Short = R"(seconds, mbit_per_s, delay_ms, loss_percent
 14, 12.5,  1, 0
@@ -118,6 +124,9 @@ constexpr std::string_view kC1Short = R"(seconds, mbit_per_s, delay_ms, loss_per
 constexpr std::string_view kSiteNetwork = R"(seconds, mbit_per_s, delay_ms, loss_percent
 3600, 8, 2, 0
 )";
+
+// Identifier of the aggregator.
+constexpr std::string_view kGateway = "gateway";
 
 // Agents are numbered from 1 for people, from 0 in code.
 std::string id_of(std::uint32_t agent) { return fmt::format("agent-{}", agent + 1); }
@@ -226,11 +235,14 @@ Status DemoFederation::write_keys() {
   TRIBUTARY_ASSIGN(const KeyPair own, make_key_pair());
   TRIBUTARY_TRY(write_key_pair(path("coordinator.key"), own));
   coordinator_key_ = key_text(own.public_key);
+  std::vector<std::string> ids;
+  for (std::uint32_t i = 0; i < plan_.agents; ++i) ids.push_back(id_of(i));
+  if (plan_.in_network()) ids.emplace_back(kGateway);
   std::string allowed;
-  for (std::uint32_t i = 0; i < plan_.agents; ++i) {
+  for (const std::string& id : ids) {
     TRIBUTARY_ASSIGN(const KeyPair keys, make_key_pair());
-    TRIBUTARY_TRY(write_key_pair(path(id_of(i) + ".key"), keys));
-    allowed += fmt::format("{} {}\n", id_of(i), key_text(keys.public_key));
+    TRIBUTARY_TRY(write_key_pair(path(id + ".key"), keys));
+    allowed += fmt::format("{} {}\n", id, key_text(keys.public_key));
   }
   return write_text(folder_ / "agents.allow", allowed);
 }
@@ -260,6 +272,7 @@ Status DemoFederation::write_agent_settings(std::uint32_t agent) const {
     settings += fmt::format(kPeerSettings, fmt::arg("folder", folder_.string()),
                             fmt::arg("id", id_of(agent)));
   }
+  if (plan_.in_network()) settings += kInNetworkSettings;
   TRIBUTARY_TRY(write_traces(agent));
   return write_text(folder_ / (id_of(agent) + ".toml"), settings);
 }
@@ -278,6 +291,7 @@ Status DemoFederation::write_traces(std::uint32_t agent) const {
 
 Status DemoFederation::start() {
   TRIBUTARY_TRY(start_coordinator());
+  if (plan_.in_network()) TRIBUTARY_TRY(start_aggregator());
   for (std::uint32_t i = 0; i < plan_.agents; ++i) {
     TRIBUTARY_TRY(write_agent_settings(i));
     TRIBUTARY_ASSIGN(agents_.emplace_back(),
@@ -297,6 +311,27 @@ Status DemoFederation::start_coordinator() {
   }
   TRIBUTARY_ASSIGN(coordinator_, ChildProcess::start(command, path("coordinator.log")));
   TRIBUTARY_ASSIGN(endpoint_, wait_for_endpoint(*coordinator_));
+  return {};
+}
+
+// If it ends early, the rounds go by the star.
+Status DemoFederation::start_aggregator() {
+  // A free port. It is closed again, and the program opens it.
+  UdpAddress address;
+  {
+    TRIBUTARY_ASSIGN(const std::unique_ptr<UdpPort> port,
+                     UdpPort::open({.listen = {.ip = 0x7f000001}}));
+    address = port->address();
+  }
+  std::vector<std::string> command = {find_own_program("switch_p4/switchd", "tributary-switchd")};
+  for (const std::string& setting :
+       {fmt::format("agent_id={}", kGateway), "switch.listen=" + address.text(),
+        "switch.state=" + path("gateway.epochs"), "link.coordinator=" + endpoint_,
+        "link.coordinator_key=" + coordinator_key_, "link.key_file=" + path("gateway.key")}) {
+    command.emplace_back("--set");
+    command.push_back(setting);
+  }
+  TRIBUTARY_ASSIGN(aggregator_, ChildProcess::start(command, path("gateway.log")));
   return {};
 }
 
@@ -325,6 +360,7 @@ Result<bool> DemoFederation::ended() {
 
 void DemoFederation::remove_folder() {
   coordinator_.reset();
+  aggregator_.reset();
   agents_.clear();
   std::error_code ignored;
   fs::remove_all(folder_, ignored);

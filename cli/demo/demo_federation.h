@@ -55,8 +55,12 @@ struct DemoPlan {
   wire::Collective collective() const {
     return collective_requested.value_or(wire::Collective::star);
   }
+  // Whether an aggregator adds the updates beside the coordinator.
+  bool in_network() const { return collective() == wire::Collective::in_network; }
   // Whether agents need endpoints for peers. A planner may choose a peer collective at any time.
-  bool peers() const { return adaptive() || collective() != wire::Collective::star; }
+  bool peers() const {
+    return adaptive() || (collective() != wire::Collective::star && !in_network());
+  }
 };
 
 // Name of the demonstration's only job.
@@ -99,12 +103,14 @@ class DemoFederation {
   Status write_agent_settings(std::uint32_t agent) const;
   Status write_traces(std::uint32_t agent) const;
   Status start_coordinator();
+  Status start_aggregator();
 
   const DemoPlan plan_;
   const std::filesystem::path folder_;
   std::string coordinator_key_;
   std::string endpoint_;  // of the coordinator
   std::unique_ptr<ChildProcess> coordinator_;
+  std::unique_ptr<ChildProcess> aggregator_;  // null: the plan has none
   std::vector<std::unique_ptr<ChildProcess>> agents_;
   std::optional<std::chrono::steady_clock::time_point> first_ended_at_;
 };

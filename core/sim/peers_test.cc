@@ -14,11 +14,6 @@ namespace {
 
 Scenario peers_scenario() { return scenario_named("peers"); }
 
-std::uint64_t rounds_by(const RunsReport& report, wire::Collective collective) {
-  const auto found = report.collectives.find(wire::EnumNameCollective(collective));
-  return found == report.collectives.end() ? 0 : found->second;
-}
-
 using Way = std::tuple<wire::Collective, std::string>;
 
 class EveryWay : public testing::TestWithParam<Way> {};

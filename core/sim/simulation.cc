@@ -30,18 +30,25 @@ class Simulation {
         network_(sim_),
         peers_(sim_),
         coordinator_(sim_, network_),
-        incidents_(sim_, network_, peers_, coordinator_, agents_) {
+        aggregator_(scenario.in_network() ? std::make_unique<AggregatorParts>(sim_, network_)
+                                          : nullptr),
+        incidents_(sim_, network_, peers_, coordinator_, agents_, aggregator_part()) {
     sim_.notes.on_note(options.on_note);
     std::vector<Receiver*> receivers;
     std::vector<PeerNetwork::Handler> peer_handlers;
     for (std::uint32_t i = 0; i < scenario.agents; ++i) {
-      agents_.push_back(std::make_unique<AgentHost>(sim_, network_, peers_, i));
+      agents_.push_back(
+          std::make_unique<AgentHost>(sim_, network_, peers_, i, aggregator_part().sums));
       AgentHost& agent = *agents_.back();
       receivers.push_back(&agent);
       peer_handlers.emplace_back([&agent](const Event& event) { agent.handle(event); });
     }
     // Networks are built before their receivers and get them here, because agents send through the
     // networks.
+    if (aggregator_) {
+      receivers.push_back(&aggregator_->host);
+      aggregator_->sums.attach(peer_handlers);
+    }
     network_.attach(coordinator_, std::move(receivers));
     peers_.attach(std::move(peer_handlers));
   }
@@ -62,6 +69,18 @@ class Simulation {
   }
 
  private:
+  // The aggregator in the network, with its packets.
+  struct AggregatorParts {
+    AggregatorParts(SimulationContext& sim, SimulatedNetwork& network)
+        : sums(sim), host(sim, network, sums, sim.scenario.agents) {}
+    SumsNetwork sums;
+    AggregatorHost host;
+  };
+  Incidents::AggregatorPart aggregator_part() {
+    if (!aggregator_) return {};
+    return {.host = &aggregator_->host, .sums = &aggregator_->sums};
+  }
+
   // A committed round is progress and starts the incidents of the next round.
   Status round_committed() {
     rounds_ = sim_.ledger.rounds_committed();
@@ -127,6 +146,7 @@ class Simulation {
     const Ending ending = {.fault = {}, .power_cut = true, .down_ns = 100 * kMs};
     coordinator_.kill(ending);
     for (const auto& agent : agents_) agent->kill(ending);
+    if (aggregator_) aggregator_->host.kill(ending);
   }
 
   // The report names the agents that are behind, as far as its length allows.
@@ -184,6 +204,7 @@ class Simulation {
       report.bytes_by_message[wire::EnumNameMessage(static_cast<wire::Message>(kind))] =
           sim_.sent.message_bytes[kind];
     }
+    if (sim_.sent.packet_bytes != 0) report.bytes_by_message["packets"] = sim_.sent.packet_bytes;
     if (sim_.sent.peer_bytes != 0) report.bytes_by_message["peers"] = sim_.sent.peer_bytes;
     report.conservation_error_max = sim_.ledger.conservation_error_max();
     report.budget = sim_.budget.tally();
@@ -202,6 +223,10 @@ class Simulation {
     sim_.tally.add("cut_off", traffic.cut_off);
     sim_.tally.add("held_up", traffic.held_up);
     sim_.tally.add("delay", traffic.slowed);
+    if (aggregator_) {
+      sim_.tally.add("packet_loss", aggregator_->sums.tally().lost);
+      sim_.tally.add("packet_repeat", aggregator_->sums.tally().duplicated);
+    }
     sim_.tally.add("round_lost", sim_.ledger.rounds_lost());
     sim_.tally.add("residual_dropped", sim_.ledger.residuals_dropped());
     count_disk(coordinator_.disk().tally());
@@ -236,6 +261,7 @@ class Simulation {
   SimulatedNetwork network_;
   PeerNetwork peers_;
   CoordinatorHost coordinator_;
+  std::unique_ptr<AggregatorParts> aggregator_;
   AgentHosts agents_;
   Incidents incidents_;
   std::uint64_t rounds_ = 0;

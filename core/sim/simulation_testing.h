@@ -25,6 +25,12 @@ inline RunsReport run_some(const Scenario& scenario, RunsRequest request) {
   return report.ok() ? std::move(*report) : RunsReport{};
 }
 
+// Number of committed rounds by this collective; seeds that ran twice count once more.
+inline std::uint64_t rounds_by(const RunsReport& report, wire::Collective collective) {
+  const auto found = report.collectives.find(wire::EnumNameCollective(collective));
+  return found == report.collectives.end() ? 0 : found->second;
+}
+
 inline std::string failures_of(const RunsReport& report) {
   std::string text;
   for (const FailedRun& failed : report.failed) {

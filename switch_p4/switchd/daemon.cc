@@ -1,49 +1,44 @@
 #include "switch_p4/switchd/daemon.h"
 
-#include <fmt/format.h>
-#include <poll.h>
-
 #include <algorithm>
-#include <array>
 #include <atomic>
+#include <chrono>
 #include <csignal>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "core/base/log/log.h"
-#include "core/net/udp/udp_port.h"
 #include "core/net/waker.h"
+#include "core/net/zmq/control.h"
+#include "core/service/daemon_end.h"
+#include "core/service/daemon_outlets.h"
 #include "core/service/service_manager.h"
 #include "core/service/stop_signals.h"
+#include "switch_p4/switchd/coordinator_session.h"
 #include "switch_p4/switchd/epoch_file.h"
-#include "switch_p4/switchd/job_text.h"
-#include "switch_p4/switchd/switch_loop.h"
+#include "switch_p4/switchd/job_installer.h"
+#include "switch_p4/switchd/switch_report.h"
+#include "switch_p4/switchd/switch_thread.h"
 
 namespace tributary::switchd {
 namespace {
 
 constexpr std::string_view kComponent = "switch";
+// Period of the tasks that are not driven by events: signals, and the end of the packets' thread.
+constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
+constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
 
-Settings::Accept accept_address(UdpAddress& target) {
-  return [&target](const Settings::Value& value) -> Status {
-    const auto* const text = std::get_if<std::string>(&value);
-    TRIBUTARY_ASSIGN(target, UdpAddress::parse(text != nullptr ? *text : ""));
-    return {};
-  };
-}
-
-Result<LogOptions> log_options_of(const SwitchSettings& settings) {
-  CommonSettings common;
-  common.log_level = settings.log_level;
-  common.log_json = settings.log_json;
-  return common.log_options();
-}
-
+// All members belong to the caller's thread unless their own comment says otherwise. The order of
+// the members is the reverse order of their destruction.
 class SwitchDaemon {
  public:
   SwitchDaemon(const SwitchSettings& settings, const DaemonFlags& flags, std::ostream& out)
-      : settings_(settings), flags_(flags), out_(out) {}
+      : settings_(settings),
+        flags_(flags),
+        out_(out),
+        end_(settings.common.stop_grace_ms * kNsPerMs) {}
 
   Status open();
   Status run();
@@ -51,164 +46,152 @@ class SwitchDaemon {
  private:
   void install(const std::vector<in_network::SlotJob>& jobs);
   void reload();
-  void report();
+  void print_counters();
+  void stop();
+  void log_connection();
+  void run_periodic_tasks();
+  SwitchReport report() const;  // any thread
+  TimeNs now() const { return outlets_->clock().now().count(); }
+  Log& log() { return outlets_->log(); }
 
   const SwitchSettings& settings_;
   const DaemonFlags& flags_;
   std::ostream& out_;
-  std::unique_ptr<Log> log_;
-  std::unique_ptr<EpochFile> epochs_;
-  std::unique_ptr<in_network::SlotRules> rules_;
-  std::unique_ptr<UdpPort> port_;
-  std::unique_ptr<SwitchLoop> loop_;
-  std::vector<std::uint16_t> handles_;  // of the jobs in the settings
-  std::unique_ptr<Waker> waker_;
+  std::unique_ptr<DaemonOutlets> outlets_;
+  std::unique_ptr<SwitchThread> thread_;
+  std::unique_ptr<JobInstaller> installer_;
+  std::vector<std::uint16_t> handles_;           // of the jobs in the settings
+  std::unique_ptr<CoordinatorSession> session_;  // null: the jobs are those of the settings
+  std::unique_ptr<Waker> waker_;                 // without a session
+  std::atomic<bool> connected_ = false;
   std::atomic<bool> stop_ = false;
   std::atomic<bool> reload_ = false;
-  std::unique_ptr<StopSignals> signals_;  // ends before what its handler uses
+  std::unique_ptr<ControlServer> control_;  // asks for report() on its own thread
+  std::unique_ptr<StopSignals> signals_;    // ends before what its handler uses
+  DaemonEnd end_;
+  TimeNs look_at_ns_ = 0;
+  TimeNs metrics_at_ns_ = 0;
 };
 
 Status SwitchDaemon::open() {
-  TRIBUTARY_ASSIGN(const LogOptions log_options, log_options_of(settings_));
-  log_ = make_stream_log(log_options);
+  TRIBUTARY_ASSIGN(outlets_, DaemonOutlets::open(settings_.common, kComponent));
   TRIBUTARY_ASSIGN(EpochFile epochs, EpochFile::open(settings_.state));
-  epochs_ = std::make_unique<EpochFile>(std::move(epochs));
-  TRIBUTARY_ASSIGN(in_network::SlotRules rules, in_network::SlotRules::make(settings_.slots));
-  rules_ = std::make_unique<in_network::SlotRules>(std::move(rules));
-  TRIBUTARY_ASSIGN(port_, UdpPort::open({.listen = settings_.listen,
-                                         .segments = settings_.segments,
-                                         .batch = settings_.batch}));
-  loop_ = std::make_unique<SwitchLoop>(*port_, *rules_, settings_.group);
+  TRIBUTARY_ASSIGN(thread_, SwitchThread::open(settings_.ports));
+  installer_ = std::make_unique<JobInstaller>(std::move(epochs), *thread_, log());
   install(settings_.jobs);
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
   waker_ = std::make_unique<Waker>(std::move(waker));
+  if (settings_.link.given()) {
+    TRIBUTARY_ASSIGN(session_, CoordinatorSession::open({.settings = settings_,
+                                                         .outlets = *outlets_,
+                                                         .installer = *installer_,
+                                                         .finished = [this](Status status) {
+                                                           end_.finish(std::move(status));
+                                                         }}));
+  }
+  // Two processes cannot have the UDP port, so the socket file is nobody else's.
+  TRIBUTARY_ASSIGN(
+      control_, ControlServer::open(control_path(settings_.state),
+                                    [this](std::string_view) { return json_of(report()).dump(); }));
   TRIBUTARY_ASSIGN(signals_, StopSignals::open([this](int signal) {
                      (signal == SIGHUP ? reload_ : stop_) = true;
                      waker_->signal();
+                     if (session_) session_->wake();
                    }));
-  log_->info(kComponent, "listening",
-             {{"address", port_->address().text()},
-              {"slots", rules_->slots()},
-              {"gro", port_->joins_segments()},
-              {"gso", port_->cuts_segments()}});
+  log().info(kComponent, "listening",
+             {{"address", thread_->address().text()},
+              {"slots", settings_.ports.slots},
+              {"gro", thread_->joins_segments()},
+              {"gso", thread_->cuts_segments()}});
   return notify_service_manager("READY=1");
 }
 
-// An epoch that was served before a restart stays refused: its sums are gone.
 void SwitchDaemon::install(const std::vector<in_network::SlotJob>& jobs) {
   for (const std::uint16_t handle : handles_) {
-    if (std::ranges::find(jobs, handle, &in_network::SlotJob::handle) != jobs.end()) continue;
-    ignore_error(rules_->remove(handle));  // it may never have been installed
+    if (std::ranges::find(jobs, handle, &in_network::SlotJob::handle) == jobs.end()) {
+      installer_->remove(handle);
+    }
   }
   handles_.clear();
   for (const in_network::SlotJob& job : jobs) {
     handles_.push_back(job.handle);
-    if (!epochs_->is_new(job.handle, job.epoch)) {
-      log_->warning(kComponent, "epoch not installed: it was used before",
-                    {{"job", job.handle}, {"epoch", job.epoch}});
-      continue;
-    }
-    Status status = epochs_->remember(job.handle, job.epoch);
-    if (status.ok()) status = rules_->install(job);
-    if (status.ok()) {
-      log_->info(kComponent, "epoch installed",
-                 {{"job", job.handle}, {"epoch", job.epoch}, {"agents", job.agents}});
-    } else {
-      log_->error(kComponent, "epoch not installed", {{"error", status.text()}});
-    }
+    ignore_error(installer_->install(job));  // it is logged, and the other jobs are served
   }
 }
 
 void SwitchDaemon::reload() {
-  const Result<SwitchSettings> settings = read_switch_settings(flags_);
-  if (settings.ok()) {
-    install(settings->jobs);
-  } else {
-    log_->error(kComponent, "settings not read again", {{"error", settings.status().text()}});
+  if (!settings_.link.given()) {
+    const Result<SwitchSettings> settings = read_switch_settings(flags_);
+    if (settings.ok()) {
+      install(settings->jobs);
+    } else {
+      log().error(kComponent, "settings not read again", {{"error", settings.status().text()}});
+    }
   }
-  report();
+  print_counters();
 }
 
-void SwitchDaemon::report() {
-  const in_network::SlotCounters& c = rules_->counters();
-  const UdpCounters& u = port_->counters();
-  log_->info(kComponent, "counters",
-             {{"contributions", c.contributions},
-              {"results", c.results},
-              {"repeats", c.repeats},
-              {"refusals", c.refusals},
-              {"dropped", c.dropped()}});
-  if (!flags_.json) return;
-  nlohmann::ordered_json drops;
-  for (std::size_t i = 1; i < in_network::kDropReasons; ++i) {
-    drops[std::string(name(static_cast<in_network::DropReason>(i)))] = c.drops[i];
-  }
-  const nlohmann::ordered_json all = {{"jobs", rules_->jobs()},
-                                      {"slots", rules_->slots()},
-                                      {"slots_free", rules_->slots_free()},
-                                      {"contributions", c.contributions},
-                                      {"repeats", c.repeats},
-                                      {"results", c.results},
-                                      {"resent", c.resent},
-                                      {"refusals", c.refusals},
-                                      {"drops", drops},
-                                      {"received", u.received},
-                                      {"receive_calls", u.receive_calls},
-                                      {"sent", u.sent},
-                                      {"send_calls", u.send_calls},
-                                      {"unsent", u.unsent}};
-  out_ << all.dump() << std::endl;
+SwitchReport SwitchDaemon::report() const {
+  return {.address = thread_->address().text(),
+          .coordinator = settings_.link.coordinator,
+          .connected = connected_,
+          .figures = thread_->figures()};
+}
+
+void SwitchDaemon::print_counters() {
+  const SwitchReport now = report();
+  const in_network::SlotCounters& packets = now.figures.packets;
+  log().info(kComponent, "counters",
+             {{"contributions", packets.contributions},
+              {"results", packets.results},
+              {"repeats", packets.repeats},
+              {"refusals", packets.refusals},
+              {"dropped", packets.dropped()}});
+  if (flags_.json) out_ << json_of(now).dump() << std::endl;
+}
+
+void SwitchDaemon::stop() {
+  ignore_error(notify_service_manager("STOPPING=1"));
+  end_.stop(now());
+  if (session_) session_->shut_down();
+}
+
+void SwitchDaemon::log_connection() {
+  const bool connected = session_->connected();
+  if (connected_.exchange(connected) == connected) return;
+  log().info(kComponent, connected ? "connected" : "not connected",
+             {{"coordinator", settings_.link.coordinator}});
+}
+
+void SwitchDaemon::run_periodic_tasks() {
+  const TimeNs time = now();
+  if (reload_.exchange(false)) reload();
+  if (stop_.exchange(false)) stop();
+  if (Status served = thread_->status(); !served.ok()) end_.fail(std::move(served));
+  end_.look(time, !session_ || session_->idle());
+  if (session_) log_connection();
+  look_at_ns_ = time + kLookEveryNs;
+  if (time < metrics_at_ns_) return;
+  metrics_at_ns_ = time + kMetricsEveryNs;
+  export_figures(report(), outlets_->metrics());
 }
 
 Status SwitchDaemon::run() {
-  while (!stop_) {
-    std::array<pollfd, 2> ready = {pollfd{.fd = port_->file(), .events = POLLIN, .revents = 0},
-                                   pollfd{.fd = waker_->file(), .events = POLLIN, .revents = 0}};
-    ::poll(ready.data(), ready.size(), -1);
-    waker_->take();
-    if (reload_.exchange(false)) reload();
-    TRIBUTARY_TRY(loop_->turn().status());
+  while (!end_.ended()) {
+    if (session_) {
+      TRIBUTARY_TRY(session_->turn(look_at_ns_));
+    } else {
+      waker_->wait(std::chrono::nanoseconds(kMetricsEveryNs));
+      waker_->take();
+    }
+    run_periodic_tasks();
   }
-  report();
-  ignore_error(notify_service_manager("STOPPING=1"));
-  log_->info(kComponent, "ended");
-  return {};
+  print_counters();
+  log().info(kComponent, "ended");
+  return end_.status();
 }
 
 }  // namespace
-
-Result<SwitchSettings> read_switch_settings(const DaemonFlags& flags) {
-  SwitchSettings read;
-  std::vector<std::string> jobs;
-  Settings settings;
-  settings.text("log.level", read.log_level);
-  settings.flag("log.json", read.log_json);
-  settings.bind("switch.listen", accept_address(read.listen));
-  settings.bind("switch.group", accept_address(read.group));
-  settings.number("switch.slots", read.slots, 1u, in_network::kSlotsMax);
-  settings.number("switch.batch", read.batch, 1u, 1024u);
-  settings.flag("switch.segments", read.segments);
-  settings.text("switch.state", read.state);
-  settings.texts("switch.jobs", jobs);
-  TRIBUTARY_TRY(fill(settings, flags));
-  TRIBUTARY_TRY(log_options_of(read).status());
-  if (!settings.given("switch.listen")) {
-    return settings.missing("switch.listen", "set it, for example to 192.168.1.1:4650");
-  }
-  if (read.state.empty()) {
-    return settings.missing("switch.state", "name the file of the epochs that were installed");
-  }
-  if (settings.given("switch.group") && !read.group.is_multicast()) {
-    return Status(StatusCode::invalid_argument, {.what = "'switch.group'",
-                                                 .expected = "an address in 224.0.0.0/4",
-                                                 .got = read.group.text()});
-  }
-  for (const std::string& text : jobs) {
-    TRIBUTARY_ASSIGN(in_network::SlotJob job, parse_job(text));
-    read.jobs.push_back(std::move(job));
-  }
-  return read;
-}
 
 Status run_switch(const SwitchSettings& settings, const DaemonFlags& flags, std::ostream& out) {
   SwitchDaemon daemon(settings, flags, out);

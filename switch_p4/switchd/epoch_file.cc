@@ -39,6 +39,11 @@ bool EpochFile::is_new(std::uint16_t handle, std::uint32_t epoch) const {
   return at == last_.end() || epoch > at->second;
 }
 
+std::uint32_t EpochFile::highest(std::uint16_t handle) const {
+  const auto at = last_.find(handle);
+  return at == last_.end() ? 0 : at->second;
+}
+
 Status EpochFile::remember(std::uint16_t handle, std::uint32_t epoch) {
   last_[handle] = epoch;
   std::string text;

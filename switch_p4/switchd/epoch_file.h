@@ -20,6 +20,8 @@ class EpochFile {
 
   // Whether the epoch is above all that were installed for the job.
   bool is_new(std::uint16_t handle, std::uint32_t epoch) const;
+  // The highest epoch that was installed for the job; 0: none.
+  std::uint32_t highest(std::uint16_t handle) const;
   Status remember(std::uint16_t handle, std::uint32_t epoch);
 
  private:

@@ -25,6 +25,8 @@ TEST(EpochFile, RemembersTheLastEpochOfEachJob) {
   EXPECT_FALSE(file->is_new(7, 3));
   EXPECT_TRUE(file->is_new(7, 5));
   EXPECT_FALSE(file->is_new(8, 9));
+  EXPECT_EQ(file->highest(7), 4u);
+  EXPECT_EQ(file->highest(9), 0u);
   ASSERT_TRUE(write_file_atomically(path, bytes_of(std::string_view("7 x\n"))).ok());
   EXPECT_EQ(EpochFile::open(path).status().code(), StatusCode::corrupt_data);
   std::remove(path.c_str());

@@ -1,6 +1,7 @@
 #include <iostream>
 
 #include "core/service/stop_signals.h"
+#include "switch_p4/switchd/config.h"
 #include "switch_p4/switchd/daemon.h"
 
 int main(int argc, char** argv) {
@@ -12,13 +13,16 @@ int main(int argc, char** argv) {
       .program = "tributary-switchd",
       .summary = "adds the updates of a federation's agents in the network, by UDP",
       .details =
-          "Serves the jobs in switch.jobs. SIGHUP reads the settings again and installs new "
-          "epochs.\nAn epoch is served by one process only: after a restart it is refused, so that "
-          "no sum is wrong.\ndocs/in_network.md describes the packets, the rules and their limits.",
+          "Connects to the coordinator of the join file, which installs jobs. 'tributary keys "
+          "join' "
+          "makes the\nfile. Levels and sums travel unencrypted. An epoch is served by one process "
+          "only: after a restart it is\nrefused, so that no sum is wrong. docs/in_network.md "
+          "describes settings, packets and limits.",
       .examples =
-          "  tributary-switchd --config switch.toml\n"
+          "  tributary-switchd --join gateway.join --config switch.toml\n"
           "  tributary-switchd -c switch.toml --check\n"
           "  tributary-switchd -c switch.toml --set switch.slots=4096 --json",
+      .takes_join = true,
       .takes_json = true};
   return tributary::daemon_main(
       about, argc, argv, std::cout, std::cerr, [](const DaemonFlags& flags) -> Status {

@@ -51,32 +51,42 @@ std::optional<BucketPacket> BucketExchange::next_packet(std::int64_t now_ns) {
   return packet;
 }
 
-bool BucketExchange::fits(const Packet& packet) const {
+DropReason BucketExchange::check(const Packet& packet) const {
   const PacketHeader& header = packet.header;
-  return header.job == job_.handle && header.agents == job_.agents && header.table == job_.table &&
-         header.wide == job_.wide;
+  if (header.type == PacketType::contribution) return DropReason::foreign;
+  if (header.job != job_.handle) return DropReason::unknown_job;
+  if (header.agents != job_.agents) return DropReason::wrong_agent;
+  if (header.table != job_.table) return DropReason::wrong_table;
+  if (header.wide != job_.wide) return DropReason::sum_too_wide;
+  return DropReason::none;
 }
 
-void BucketExchange::receive(ByteSpan datagram, std::int64_t now_ns) {
+DropReason BucketExchange::receive(ByteSpan datagram, std::int64_t now_ns) {
+  const DropReason reason = take(datagram, now_ns);
+  if (reason != DropReason::none) ++ignored_[static_cast<std::size_t>(reason)];
+  return reason;
+}
+
+DropReason BucketExchange::take(ByteSpan datagram, std::int64_t now_ns) {
   Packet packet;
-  if (parse_packet(datagram, packet) != DropReason::none || !fits(packet)) {
-    ++ignored_;
-    return;
+  if (const DropReason fault = parse_packet(datagram, packet); fault != DropReason::none) {
+    return fault;
   }
+  if (const DropReason other = check(packet); other != DropReason::none) return other;
   const PacketHeader& header = packet.header;
-  if (header.type == PacketType::refusal && header.agent == job_.agent) {
-    if (!client_.on_refusal(header)) ++ignored_;
-    return;
+  if (header.type == PacketType::refusal) {
+    if (header.agent != job_.agent) return DropReason::wrong_agent;
+    return client_.on_refusal(header) ? DropReason::none : DropReason::replayed;
   }
   const bool all = packet.contributors == ~std::uint64_t{0} >> (64 - job_.agents);
+  if (!all) return DropReason::wrong_agent;
   const std::optional<std::uint32_t> awaited = client_.chunk_of(header);
-  if (header.type != PacketType::result || !all || !awaited || header.count != count_of(*awaited)) {
-    ++ignored_;
-    return;
-  }
+  if (!awaited) return DropReason::replayed;
+  if (header.count != count_of(*awaited)) return DropReason::wrong_count;
   const std::size_t step = kSumsBytesMax;  // count_max() sums of either width
   std::memcpy(sums_.data() + *awaited * step, packet.body.data(), packet.body.size());
   client_.on_result(header, now_ns);
+  return DropReason::none;
 }
 
 }  // namespace tributary::in_network

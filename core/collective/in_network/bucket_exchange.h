@@ -45,24 +45,27 @@ class BucketExchange {
   Status begin(ByteSpan levels, MutableByteSpan sums, std::int64_t deadline_ns);
 
   std::optional<BucketPacket> next_packet(std::int64_t now_ns);
-  // Takes a datagram from the aggregator. Datagrams that do not fit are ignored and counted.
-  void receive(ByteSpan datagram, std::int64_t now_ns);
+  // Takes a datagram from the aggregator. A datagram that does not fit is ignored and counted; the
+  // reason is returned. `replayed`: nothing waits for it.
+  DropReason receive(ByteSpan datagram, std::int64_t now_ns);
   void on_time(std::int64_t now_ns) { client_.on_time(now_ns); }
   std::int64_t next_time_ns() const { return client_.next_time_ns(); }
 
   BucketEnd end() const { return client_.end(); }
-  std::uint64_t ignored() const { return ignored_; }
+  // By DropReason.
+  const std::array<std::uint64_t, kDropReasons>& ignored() const { return ignored_; }
   const SlotClient& client() const { return client_; }
 
  private:
   std::uint32_t count_of(std::uint32_t chunk) const;
-  bool fits(const Packet& packet) const;
+  DropReason check(const Packet& packet) const;
+  DropReason take(ByteSpan datagram, std::int64_t now_ns);
 
   const BucketJob job_;
   SlotClient client_;
   ByteSpan levels_;
   MutableByteSpan sums_;
-  std::uint64_t ignored_ = 0;
+  std::array<std::uint64_t, kDropReasons> ignored_ = {};
 };
 
 }  // namespace tributary::in_network

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "core/base/random.h"
@@ -253,21 +254,24 @@ TEST(BucketExchange, DatagramsThatDoNotFitAreIgnored) {
     Bytes bytes(kHeaderBytes + kContributorsBytes + header.count, 9);
     write_header(header, bytes.data());
     write_contributors(contributors, bytes.data() + kHeaderBytes);
-    exchange.receive(bytes, 2);
+    return exchange.receive(bytes, 2);
   };
-  receive(1);  // not all
+  EXPECT_EQ(receive(1), DropReason::wrong_agent);  // not all
   header.epoch = 2;
-  receive(3);
+  EXPECT_EQ(receive(3), DropReason::replayed);
   header.epoch = 1;
   header.table = 6;
-  receive(3);
+  EXPECT_EQ(receive(3), DropReason::wrong_table);
   header.table = 5;
   header.count = 128;
-  receive(3);
-  EXPECT_EQ(exchange.ignored(), 4u);
-  EXPECT_EQ(exchange.end(), BucketEnd::running);
+  EXPECT_EQ(receive(3), DropReason::wrong_count);
   header.count = 64;
-  receive(3);
+  header.type = PacketType::contribution;
+  EXPECT_EQ(receive(3), DropReason::too_long);  // a result's bytes
+  header.type = PacketType::result;
+  EXPECT_EQ(std::accumulate(exchange.ignored().begin(), exchange.ignored().end(), 0u), 5u);
+  EXPECT_EQ(exchange.end(), BucketEnd::running);
+  EXPECT_EQ(receive(3), DropReason::none);
   EXPECT_EQ(exchange.end(), BucketEnd::complete);
   EXPECT_EQ(sums[63], 9);
   EXPECT_FALSE(exchange.begin(Bytes(31), sums, kNoTime).ok());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/base/bytes/checksum.h"
 #include "core/collective/in_network/add_levels.h"
 
 namespace tributary::in_network {
@@ -90,6 +91,33 @@ std::uint64_t LinearCheck::of_levels(ByteSpan packed,
     total = next_block(total, joined(split_dot16(powers_, values.data(), n)), scale);
   }
   return total;
+}
+
+namespace {
+
+std::uint64_t secret_of_bucket(std::uint64_t attempt_secret, std::uint32_t bucket) {
+  Checksum checksum;
+  checksum.update({reinterpret_cast<const std::uint8_t*>(&attempt_secret), sizeof(attempt_secret)});
+  checksum.update({reinterpret_cast<const std::uint8_t*>(&bucket), sizeof(bucket)});
+  return checksum.finish64();
+}
+
+}  // namespace
+
+BucketCheck::BucketCheck(std::uint64_t attempt_secret, std::uint32_t bucket)
+    : check_(secret_of_bucket(attempt_secret, bucket)) {}
+
+std::uint64_t BucketCheck::of_levels(ByteSpan packed,
+                                     const std::array<std::uint16_t, 16>& places) const {
+  return linear_times(check_.of_levels(packed, places), check_.point());
+}
+
+std::uint64_t BucketCheck::of_sums(ByteSpan sums, bool wide) const {
+  const std::uint64_t combined =
+      wide ? check_.of(std::span(reinterpret_cast<const std::uint16_t*>(sums.data()),
+                                 sums.size() / sizeof(std::uint16_t)))
+           : check_.of(std::span<const std::uint8_t>(sums));
+  return linear_times(combined, check_.point());
 }
 
 bool sums_agree(std::span<const std::uint64_t> sent, std::uint64_t got) {

@@ -51,6 +51,8 @@ class LinearCheck {
   // Levels of 4 bits, looked up in the table of 16 places. The number of levels is even.
   std::uint64_t of_levels(ByteSpan packed, const std::array<std::uint16_t, 16>& places) const;
 
+  std::uint64_t point() const { return point_; }
+
  private:
   template <typename Value, typename Dot>
   std::uint64_t combine(std::span<const Value> values, const Dot& dot) const;
@@ -59,6 +61,21 @@ class LinearCheck {
   SplitPowers powers_;
   std::uint64_t point_;
   std::uint64_t step_;  // s^kLinearBlock
+};
+
+// The check of all buckets of an attempt with one number for each side: the combination of a bucket
+// is multiplied by its point, so that errors of different buckets cannot cancel, and the numbers
+// are added up. The points of the buckets follow from the attempt's secret.
+class BucketCheck {
+ public:
+  BucketCheck(std::uint64_t attempt_secret, std::uint32_t bucket);
+
+  std::uint64_t of_levels(ByteSpan packed, const std::array<std::uint16_t, 16>& places) const;
+  // Sums of 8 or of 16 bits, little-endian; the latter at an even address.
+  std::uint64_t of_sums(ByteSpan sums, bool wide) const;
+
+ private:
+  LinearCheck check_;
 };
 
 // Whether a result agrees with what all contributors sent.

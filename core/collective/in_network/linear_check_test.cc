@@ -115,5 +115,69 @@ TEST_F(TamperedSums, AReplayedResultIsFound) {
   EXPECT_FALSE(sums_agree(sent_, check_of(sums_, kSecret + 1)));
 }
 
+// --- all buckets of an attempt ---
+
+// Two agents and two buckets. Levels are places here, so a sum is the sum of two levels.
+class AllBuckets : public testing::Test {
+ protected:
+  static constexpr std::uint64_t kAttempt = 77;
+  static constexpr std::size_t kBytes = 640;
+
+  AllBuckets() {
+    for (std::uint16_t i = 0; i < 16; ++i) places_[i] = i;
+    for (std::uint32_t bucket = 0; bucket < 2; ++bucket) {
+      sums_[bucket].assign(2 * kBytes, 0);
+      for (std::uint32_t agent = 0; agent < 2; ++agent) {
+        Bytes levels(kBytes);
+        for (std::uint32_t i = 0; i < kBytes; ++i) {
+          levels[i] = static_cast<std::uint8_t>(random_bits({bucket, agent}, i));
+          sums_[bucket][2 * i] = sum_of(sums_[bucket][2 * i], levels[i] & 15);
+          sums_[bucket][2 * i + 1] = sum_of(sums_[bucket][2 * i + 1], levels[i] >> 4);
+        }
+        sent_[agent] =
+            linear_plus(sent_[agent], BucketCheck(kAttempt, bucket).of_levels(levels, places_));
+      }
+    }
+  }
+  static std::uint8_t sum_of(int sum, int level) { return static_cast<std::uint8_t>(sum + level); }
+  bool pass() const {
+    std::uint64_t got = 0;
+    for (std::uint32_t bucket = 0; bucket < 2; ++bucket) {
+      got = linear_plus(got, BucketCheck(kAttempt, bucket).of_sums(sums_[bucket], false));
+    }
+    return sums_agree(sent_, got);
+  }
+
+  std::array<std::uint16_t, 16> places_ = {};
+  std::array<Bytes, 2> sums_;
+  std::array<std::uint64_t, 2> sent_ = {};
+};
+
+TEST_F(AllBuckets, HonestSumsPass) { EXPECT_TRUE(pass()); }
+
+TEST_F(AllBuckets, ErrorsOfTwoBucketsDoNotCancel) {
+  for (const std::size_t at : {0u, 1u, 1000u}) {
+    ++sums_[0][at];
+    --sums_[1][at];
+    EXPECT_FALSE(pass()) << at;
+    --sums_[0][at];
+    ++sums_[1][at];
+  }
+  EXPECT_TRUE(pass());
+}
+
+TEST_F(AllBuckets, SumsOfAnotherBucketAreFound) {
+  std::swap(sums_[0], sums_[1]);
+  EXPECT_FALSE(pass());
+}
+
+TEST_F(AllBuckets, BothWidthsAgree) {
+  const BucketCheck check(kAttempt, 1);
+  std::vector<std::uint16_t> wide(sums_[1].begin(), sums_[1].end());
+  EXPECT_EQ(
+      check.of_sums(sums_[1], false),
+      check.of_sums({reinterpret_cast<const std::uint8_t*>(wide.data()), 2 * wide.size()}, true));
+}
+
 }  // namespace
 }  // namespace tributary::in_network

@@ -117,6 +117,8 @@ Status UdpPort::set_up(const UdpOptions& options) {
   const int requested = static_cast<int>(std::min<std::uint32_t>(options.buffer_bytes, 1u << 30));
   set_option(file_, SOL_SOCKET, SO_RCVBUF, requested);
   set_option(file_, SOL_SOCKET, SO_SNDBUF, requested);
+  // Several agents of one machine may listen to one group.
+  if (options.listen.is_multicast()) set_option(file_, SOL_SOCKET, SO_REUSEADDR, 1);
   const sockaddr_in listen = to_socket(options.listen);
   if (::bind(file_, reinterpret_cast<const sockaddr*>(&listen), sizeof(listen)) != 0) {
     return socket_error(fmt::format("UDP port {}", options.listen.text()));
@@ -127,17 +129,22 @@ Status UdpPort::set_up(const UdpOptions& options) {
     return socket_error("the address of a UDP port");
   }
   address_ = from_socket(bound);
+  const sockaddr_in peer = to_socket(options.peer);
+  if (options.peer != UdpAddress() &&
+      ::connect(file_, reinterpret_cast<const sockaddr*>(&peer), sizeof(peer)) != 0) {
+    return socket_error(fmt::format("UDP peer {}", options.peer.text()));
+  }
   const int hops = options.multicast_hops;
   set_option(file_, IPPROTO_IP, IP_MULTICAST_TTL, hops);
-  if (address_.ip != 0) {
+  if (address_.ip != 0 && !address_.is_multicast()) {
     const in_addr from = {.s_addr = htonl(address_.ip)};
     set_option(file_, IPPROTO_IP, IP_MULTICAST_IF, from);
   }
-  if (options.group != UdpAddress()) {
-    const ip_mreq group = {.imr_multiaddr = {.s_addr = htonl(options.group.ip)},
-                           .imr_interface = {.s_addr = htonl(address_.ip)}};
+  if (options.listen.is_multicast()) {
+    const ip_mreq group = {.imr_multiaddr = {.s_addr = htonl(options.listen.ip)},
+                           .imr_interface = {.s_addr = htonl(options.group_interface)}};
     if (!set_option(file_, IPPROTO_IP, IP_ADD_MEMBERSHIP, group)) {
-      return socket_error(fmt::format("multicast group {}", options.group.text()));
+      return socket_error(fmt::format("multicast group {}", options.listen.text()));
     }
   }
   if (options.segments) {
@@ -162,6 +169,7 @@ Result<std::size_t> UdpPort::receive(Visit visit) {
   }
   const int got = ::recvmmsg(file_, b.in.data(), batch_, MSG_DONTWAIT, nullptr);
   if (got < 0) {
+    if (errno == ECONNREFUSED) ++counters_.refused;
     if (errno == EAGAIN || errno == EINTR || errno == ECONNREFUSED) return std::size_t{0};
     return socket_error(fmt::format("receiving at UDP port {}", address_.text()));
   }
@@ -271,6 +279,10 @@ void UdpPort::send_prepared(std::size_t messages) {
       continue;
     }
     if (errno == EINTR) continue;
+    if (errno == ECONNREFUSED) {
+      ++counters_.refused;  // of an earlier datagram; this one has not been tried
+      continue;
+    }
     const bool was_cut = b.out[done].msg_hdr.msg_controllen > 0;
     if (was_cut && (errno == EINVAL || errno == EIO || errno == EOPNOTSUPP)) {
       gso_ = false;

@@ -21,11 +21,14 @@
 namespace tributary {
 
 struct UdpOptions {
-  UdpAddress listen = {};                 // port 0: any
+  UdpAddress listen = {};  // port 0: any. A multicast group is joined
+  // The only address that datagrams are exchanged with; empty: any. With it, `refused` counts when
+  // that machine has no process at the port.
+  UdpAddress peer = {};
   bool segments = true;                   // GSO and GRO, where the kernel has them
   std::uint32_t batch = 32;               // messages per system call, 1 to 1024
   std::uint32_t buffer_bytes = 4u << 20;  // of the socket, as far as the kernel allows
-  UdpAddress group = {};                  // multicast group to join; empty: none
+  std::uint32_t group_interface = 0;      // address of the interface to join at; 0: the kernel's
   std::uint8_t multicast_hops = 1;        // of multicast datagrams that are sent
 };
 
@@ -35,6 +38,9 @@ struct UdpCounters {
   std::uint64_t sent = 0;
   std::uint64_t send_calls = 0;
   std::uint64_t unsent = 0;  // the kernel had no room, or refused
+  // Reports of the peer's machine that nobody listens at its port. Anybody on the path can forge
+  // them.
+  std::uint64_t refused = 0;
 };
 
 struct UdpBuffers;  // memory of system calls

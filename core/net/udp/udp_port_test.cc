@@ -65,6 +65,52 @@ TEST(UdpPort, NothingToReceiveIsNoError) {
   EXPECT_EQ(*got, 0u);
 }
 
+TEST(UdpPort, APeerIsTheOnlySource) {
+  const auto peer = loopback_port(true);
+  const auto stranger = loopback_port(true);
+  const auto port =
+      *UdpPort::open({.listen = {.ip = kLoopback}, .peer = peer->address(), .batch = 4});
+  const Bytes from_stranger(3, 1);
+  const Bytes from_peer(5, 2);
+  stranger->queue(port->address(), from_stranger);
+  stranger->flush();
+  peer->queue(port->address(), from_peer);
+  peer->flush();
+  EXPECT_EQ(received(*port, 1, peer->address()), std::vector<Bytes>{from_peer});
+  EXPECT_EQ(port->counters().received, 1u);
+}
+
+TEST(UdpPort, APeerWithoutAProcessIsCounted) {
+  const UdpAddress gone = loopback_port(true)->address();
+  const auto port = *UdpPort::open({.listen = {.ip = kLoopback}, .peer = gone});
+  const Bytes bytes(24);
+  port->queue(gone, bytes);
+  port->flush();
+  for (int i = 0; i < 1'000 && port->counters().refused == 0; ++i) {
+    pollfd ready = {.fd = port->file(), .events = POLLIN, .revents = 0};
+    ::poll(&ready, 1, 10);
+    ASSERT_TRUE(port->receive([](ByteSpan, UdpAddress) { FAIL(); }).ok());
+  }
+  EXPECT_EQ(port->counters().refused, 1u);
+}
+
+TEST(UdpPort, AGroupReachesAllThatListenToIt) {
+  const auto sender = loopback_port(true);
+  const UdpAddress group = {.ip = 0xefff2a01, .port = sender->address().port};  // 239.255.42.1
+  std::vector<std::unique_ptr<UdpPort>> listeners;
+  for (int i = 0; i < 2; ++i) {
+    auto port = UdpPort::open({.listen = group, .group_interface = kLoopback});
+    ASSERT_TRUE(port.ok()) << port.status().text();
+    listeners.push_back(*std::move(port));
+  }
+  const Bytes bytes(24, 7);
+  sender->queue(group, bytes);
+  sender->flush();
+  for (const auto& listener : listeners) {
+    EXPECT_EQ(received(*listener, 1, sender->address()), std::vector<Bytes>{bytes});
+  }
+}
+
 TEST(UdpPort, APortInUseIsAnError) {
   const auto port = loopback_port(true);
   const auto second = UdpPort::open({.listen = port->address()});

@@ -111,7 +111,8 @@ void AgentConnection::send_hello(std::unique_ptr<wire::CapabilitiesT> capabiliti
   hello.version_min = wire::kProtocolVersionMin;
   hello.version_max = wire::kProtocolVersionMax;
   hello.build = config.build;
-  hello.role = wire::Role::agent;
+  hello.role = config.role;
+  hello.slot_count = config.slots;
   hello.agent_id = config.agent_id;
   hello.incarnation = config.incarnation;
   for (const std::string& endpoint : config.endpoints) {

@@ -68,6 +68,7 @@ void Agent::Impl::pass(Event& event) {
                  [this](const UpdateFailed& failure) { participation_.failed(failure); },
                  [this](const PeerFrameReceived& frame) { participation_.receive(frame); },
                  [this](const PeerLost& lost) { participation_.lost(lost); },
+                 [this](const NetworkSummed& summed) { participation_.take(summed); },
                  [this](const ReportLinks& links) { telemetry_.send_links(links); },
                  [this](const ReportSpeeds& speeds) { telemetry_.take_speeds(speeds); },
                  [this](const Shutdown& shutdown) {

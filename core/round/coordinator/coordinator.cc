@@ -42,6 +42,20 @@ bool from_agents(wire::Message kind) {
   }
 }
 
+// The same for an aggregator in the network.
+bool from_aggregators(wire::Message kind) {
+  switch (kind) {
+    case wire::Message::Ack:
+    case wire::Message::Refusal:
+    case wire::Message::Heartbeat:
+    case wire::Message::EpochInstalled:
+    case wire::Message::Leave:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 // Dispatches events to the objects that own the state.
@@ -97,9 +111,11 @@ void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& fra
   const wire::Message kind = frame.message_type();
   session.received.add(kind, event.frame.size() + event.payload.size());
   if (kind != wire::Message::LinkProbe) session.payload_bytes_in += event.payload.size();
-  if (!from_agents(kind)) {
+  const bool aggregator = session.is_aggregator();
+  if (!(aggregator ? from_aggregators(kind) : from_agents(kind))) {
     return context.refuse(session, "not_allowed",
-                          fmt::format("{} from an agent", wire::EnumNameMessage(kind)));
+                          fmt::format("{} from an {}", wire::EnumNameMessage(kind),
+                                      aggregator ? "aggregator" : "agent"));
   }
   switch (session.conversation.arrived(context.now, frame, context.out)) {
     case Conversation::Arrival::repeat:
@@ -133,6 +149,11 @@ void Coordinator::Impl::in_session(AgentSession& session, const wire::Frame& fra
       return links_.receive_telemetry(session, *frame.message_as_Telemetry());
     case wire::Message::Leave:
       return sessions_.lose(number, "left");
+    case wire::Message::EpochInstalled:
+      if (JobRun* run = jobs.run(frame.message_as_EpochInstalled()->job())) {
+        run->aggregator_changed(session, frame.message_as_EpochInstalled());
+      }
+      return;
     default:
       if (JobRun* run = jobs.run_of(session)) run->receive(session, frame, event.payload);
   }
@@ -219,6 +240,7 @@ bool Coordinator::idle() const {
 std::vector<Coordinator::AgentView> Coordinator::agents() const {
   std::vector<AgentView> views;
   for (const auto& [number, session] : impl_->context.roster.all()) {
+    if (session->is_aggregator()) continue;
     views.push_back({.agent_id = session->agent_id,
                      .incarnation = session->incarnation,
                      .ready = impl_->jobs.ready(*session),

@@ -27,6 +27,13 @@ bool decodes_standalone(const wire::Capabilities* capabilities) {
   });
 }
 
+bool sums_in_network(const wire::Capabilities* capabilities) {
+  if (!capabilities || !capabilities->collectives()) return false;
+  return std::ranges::any_of(*capabilities->collectives(), [](const auto collective) {
+    return static_cast<wire::Collective>(collective) == wire::Collective::in_network;
+  });
+}
+
 }  // namespace
 
 // A session is bound to its connection. A frame with a valid session number on another connection
@@ -84,9 +91,19 @@ bool CoordinatorSessions::may_come_in(const FrameReceived& event, const wire::Fr
     refuse(event, frame, wire::RefusalCode::version, version.status().fault(), {});
     return false;
   }
-  if (hello.role() != wire::Role::agent) {
+  const bool aggregator = hello.role() == wire::Role::aggregator;
+  if (hello.role() != wire::Role::agent && !aggregator) {
     refuse(event, frame, wire::RefusalCode::unsupported,
-           {.what = "role", .expected = "agent", .got = "another", .remedy = {}}, {});
+           {.what = "role", .expected = "agent or aggregator", .got = "another", .remedy = {}}, {});
+    return false;
+  }
+  if (aggregator && (hello.slot_count() == 0 || !hello.endpoints() || hello.endpoints()->size() == 0)) {
+    refuse(event, frame, wire::RefusalCode::malformed,
+           {.what = "aggregator in the network",
+            .expected = "an address for packets, and slots",
+            .got = "none",
+            .remedy = "set 'switch.listen'"},
+           {});
     return false;
   }
   if (!event.authenticated_as.empty() &&
@@ -158,6 +175,10 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
       context_.out.emplace_back(ClosePeer{.peer = old->conversation.peer()});
     }
     if (JobRun* const worked_for = old ? jobs_.run_of(*old) : nullptr) worked_for->count(*old);
+    if (old && old->is_aggregator()) {
+      old->leaving = true;
+      jobs_.aggregator_changed(*old);
+    }
     context_.roster.remove(before);
   }
   auto made = std::make_unique<AgentSession>(
@@ -175,6 +196,8 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
     made->device_model = hello.capabilities()->device()->model()->str();
   }
   made->decodes_standalone = decodes_standalone(hello.capabilities());
+  made->sums_in_network = sums_in_network(hello.capabilities());
+  if (hello.role() == wire::Role::aggregator) made->aggregator_slots = hello.slot_count();
   for (std::uint32_t i = 0; hello.holdings() && i < hello.holdings()->size(); ++i) {
     hello.holdings()->Get(i)->UnPackTo(&made->holdings.emplace_back());
   }
@@ -184,6 +207,11 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
   JobRun* const run = jobs_.choose_run(session);
   if (run) session.run = run->record().job;
   send_welcome(session, frame.message_id());
+  if (session.is_aggregator()) {
+    context_.note(LogLevel::info, "aggregator_connected", "hello", session.agent_id,
+                  "at " + session.endpoint);
+    return jobs_.aggregator_changed(session);
+  }
   context_.record_agent(session, true);
   if (hello.capabilities()) links_.report_speeds(session, hello.capabilities()->codecs());
   if (run) run->joined(session, before);
@@ -229,7 +257,11 @@ void CoordinatorSessions::lose(std::uint64_t number, std::string_view reason) {
                 session->agent_id, leaves ? "ended its session" : "counts as lost");
   // Objects that the calls below reach must not wait for this agent, nor send it anything.
   session->leaving = true;
-  context_.record_agent(*session, false);
+  if (session->is_aggregator()) {
+    jobs_.aggregator_changed(*session);
+  } else {
+    context_.record_agent(*session, false);
+  }
   if (JobRun* run = jobs_.run_of(*session)) run->left(*session);
   context_.out.emplace_back(ClosePeer{.peer = session->conversation.peer()});
   context_.roster.remove(number);

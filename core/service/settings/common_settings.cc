@@ -14,11 +14,15 @@
 
 namespace tributary {
 
-void CommonSettings::bind(Settings& settings) {
+void CommonSettings::bind_outlets(Settings& settings) {
   settings.text("log.level", log_level);
   settings.flag("log.json", log_json);
   settings.text("metrics.listen", metrics_listen);
   settings.number("stop.grace_ms", stop_grace_ms, 0u, 600'000u);
+}
+
+void CommonSettings::bind(Settings& settings) {
+  bind_outlets(settings);
   settings.number("threads", threads, 0u, 1'024u);
 }
 

@@ -30,7 +30,9 @@ struct CommonSettings {
   // chooses.
   std::uint32_t threads = 0;
 
-  // Binds log.level, log.json, metrics.listen, stop.grace_ms and threads.
+  // Binds log.level, log.json, metrics.listen and stop.grace_ms, for a daemon without codecs.
+  void bind_outlets(Settings& settings);
+  // Binds these and threads.
   void bind(Settings& settings);
   Result<LogOptions> log_options() const;
   // Replaces 0 threads by the processors that `training` threads leave: at least 1, and at most 16,

@@ -40,10 +40,11 @@ std::shared_ptr<FloatVector> dyadic_update(std::uint64_t seed, std::uint32_t age
 }
 
 AgentHost::AgentHost(SimulationContext& sim, SimulatedNetwork& network, PeerNetwork& peers,
-                     std::uint32_t index)
+                     std::uint32_t index, SumsNetwork* sums)
     : Host(sim, Ledger::agent_name(index), index + 1),
       network_(network),
       peers_(peers),
+      sums_(sums),
       index_(index),
       training_draws_(sim.seed, DrawUse::training, index + (std::uint64_t{1} << 32)) {}
 
@@ -59,6 +60,7 @@ Status AgentHost::boot() {
   config.checkpoint_rounds = sim_.scenario.job.policy.checkpoint_rounds;
   const std::uint32_t every = sim_.scenario.machines.train_ahead_every;
   config.train_ahead = every > 0 && index_ % every == every - 1;
+  if (sums_) config.capabilities.collectives = {wire::Collective::in_network};
   if (sim_.scenario.by_peers()) config.endpoints = {PeerNetwork::endpoint(index_)};
   return run_machine(std::move(config), std::move(state));
 }
@@ -92,6 +94,7 @@ void AgentHost::drop() {
   skipper_ = {};
   network_.hang_up(index_);
   peers_.close(index_);
+  if (sums_) sums_->close(index_);
 }
 
 // The replica must equal the one before the restart, so it is checked before anything changes it.
@@ -134,6 +137,13 @@ void AgentHost::perform(Action& action) {
                    kill({.fault = {}, .down_ns = draws_.between(100, 2000) * 1'000'000});
                  },
                  [this](SendToPeer& message) { peers_.send(index_, std::move(message)); },
+                 [this](SumInNetwork& request) {
+                   const TimeNs deadline_ns = clock().when(request.deadline_ns);
+                   if (sums_) sums_->exchange(index_, std::move(request), deadline_ns);
+                 },
+                 [this](const StopSums& stopped) {
+                   if (sums_) sums_->stop(index_, stopped.id);
+                 },
                  [this](const ResidualDropped& dropped) { account().dropped(dropped.change); },
                  [this](const OpenPeers& epoch) { peers_.open(index_, epoch); },
                  [this](const ClosePeers&) { peers_.close(index_); },
@@ -146,6 +156,8 @@ void AgentHost::perform(Action& action) {
                  // Actions of a coordinator only:
                  Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksReported, SpeedsReported,
                          AgentReported, RoundPlayed, CommandDone>(),
+                 // Actions of an aggregator only:
+                 Ignored<InstallSums>(),
              },
              action);
 }
@@ -194,9 +206,9 @@ void AgentHost::train(const Train& order) {
   if (index_ + machines.slow_agents >= scenario.agents) {
     duration = static_cast<TimeNs>(static_cast<double>(duration) * machines.slow_factor);
   }
-  if (slow_ > 0) {
-    --slow_;
-    duration += slow_ns_;
+  if (trainings_.slow > 0) {
+    --trainings_.slow;
+    duration += trainings_.slow_ns;
     sim_.tally.add(name(Incident::straggler));
   }
   trainings_.newest = order.token;
@@ -245,8 +257,8 @@ SharedFloats AgentHost::offer(const FloatVector& update, std::uint64_t first, st
 // --- faults --------------------------------------------------------------------------------------
 
 void AgentHost::train_slowly(std::uint32_t times, TimeNs extra_ns) {
-  slow_ += times;
-  slow_ns_ = extra_ns;
+  trainings_.slow += times;
+  trainings_.slow_ns = extra_ns;
 }
 
 void AgentHost::leave(TimeNs away_ns) {

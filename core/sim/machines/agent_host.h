@@ -12,6 +12,7 @@
 #include "core/sim/machines/host.h"
 #include "core/sim/machines/network.h"
 #include "core/sim/machines/peer_network.h"
+#include "core/sim/machines/sums_network.h"
 #include "core/sim/scenario/mutation.h"
 #include "core/store/agent/agent_journal.h"
 
@@ -19,8 +20,9 @@ namespace tributary {
 
 class AgentHost : public Host, public Receiver {
  public:
+  // `sums` is null without an aggregator in the network.
   AgentHost(SimulationContext& sim, SimulatedNetwork& network, PeerNetwork& peers,
-            std::uint32_t index);
+            std::uint32_t index, SumsNetwork* sums = nullptr);
 
   bool running() const override { return machine_ != nullptr; }
   const Agent& machine() const { return *machine_; }
@@ -55,6 +57,7 @@ class AgentHost : public Host, public Receiver {
 
   SimulatedNetwork& network_;
   PeerNetwork& peers_;
+  SumsNetwork* const sums_;
   const std::uint32_t index_;
 
  private:
@@ -77,11 +80,11 @@ class AgentHost : public Host, public Receiver {
   ResidualSkipper skipper_;
   ErrorForgetter forgetter_;
   bool restarted_ = false;  // no event was processed since the start
-  std::uint32_t slow_ = 0;  // trainings that will take longer
-  TimeNs slow_ns_ = 0;
   struct Trainings {
     Token newest = 0;            // the machine has forgotten earlier ones
     std::uint32_t failures = 0;  // trainings that will fail
+    std::uint32_t slow = 0;      // trainings that will take longer
+    TimeNs slow_ns = 0;
   };
   Trainings trainings_;
   std::uint64_t residuals_dropped_ = 0;

@@ -87,7 +87,7 @@ Status CoordinatorHost::sync_journal() {
 void CoordinatorHost::drop() {
   machine_.reset();
   journal_.reset();
-  for (std::uint32_t i = 0; i < sim_.scenario.agents; ++i) network_.hang_up(i);
+  for (std::uint32_t i = 0; i < sim_.scenario.clients(); ++i) network_.hang_up(i);
 }
 
 void CoordinatorHost::started() {
@@ -159,7 +159,8 @@ void CoordinatorHost::perform(Action& action) {
           // The simulator exports no readings, and its planner does not measure.
           Ignored<Reading, ProbeEchoed, LinksReported, SpeedsReported, AgentReported>(),
           // Actions of an agent only:
-          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer, ResidualDropped>(),
+          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer, SumInNetwork, StopSums,
+                  InstallSums, ResidualDropped>(),
       },
       action);
 }

@@ -15,12 +15,13 @@ constexpr TimeNs kWithinNs = 150 * kMs;
 }  // namespace
 
 Incidents::Incidents(SimulationContext& sim, SimulatedNetwork& network, PeerNetwork& peers,
-                     CoordinatorHost& coordinator, AgentHosts& agents)
+                     CoordinatorHost& coordinator, AgentHosts& agents, AggregatorPart aggregator)
     : sim_(sim),
       network_(network),
       peers_(peers),
       coordinator_(coordinator),
       agents_(agents),
+      aggregator_(aggregator),
       draws_(sim.seed, DrawUse::schedule, 0) {
   const std::uint64_t last = std::min(sim.scenario.faults_until_round, sim.scenario.rounds);
   for (std::size_t kind = 0; kind < kIncidents; ++kind) {
@@ -48,6 +49,7 @@ void Incidents::begin() {
     }
   }
   coordinator_.start();
+  if (aggregator_.host) aggregator_.host->start();
   round_begins(1);
 }
 
@@ -80,6 +82,10 @@ void Incidents::stop() {
   planned_.clear();
   network_.mend_all();
   peers_.mend_all();
+  if (aggregator_.host) {
+    aggregator_.sums->mend_all();
+    aggregator_.host->cancel_planned();
+  }
   coordinator_.cancel_planned();
   coordinator_.cancel_kill_before_publish();
   coordinator_.disk().set_faults({});
@@ -125,6 +131,9 @@ void Incidents::happen(Incident incident) {
       return join_late();
     case Incident::peer_break:
       return peers_.break_some(1 + draws_.below(3));
+    case Incident::aggregator_kill:
+    case Incident::tampered_sums:
+      return happen_to_aggregator(incident, duration);
     case Incident::disk_full:
     case Incident::disk_failure:
       return happen_to_disk(incident, duration);
@@ -171,6 +180,17 @@ void Incidents::happen_to_agent(Incident incident, std::uint32_t agent, TimeNs d
   }
 }
 
+// Nothing happens without an aggregator.
+void Incidents::happen_to_aggregator(Incident incident, TimeNs duration) {
+  if (!aggregator_.host) return;
+  if (incident == Incident::aggregator_kill) {
+    return aggregator_.host->kill(
+        {.fault = name(incident), .power_cut = false, .down_ns = duration});
+  }
+  sim_.tally.add(name(incident));
+  aggregator_.sums->let_lie(1 + static_cast<std::uint32_t>(draws_.below(3)));
+}
+
 void Incidents::happen_to_disk(Incident incident, TimeNs duration) {
   sim_.tally.add(name(incident));
   VirtualDisk& disk =
@@ -199,8 +219,9 @@ void Incidents::cut_off(TimeNs duration) {
   for (std::uint32_t i = 0; i < count; ++i) {
     const auto agent = static_cast<std::uint32_t>((first + i) % agents_.size());
     cut.push_back(agent);
-    if (kind == 3) continue;
     const TimeNs until = sim_.now() + duration;
+    if (aggregator_.sums) aggregator_.sums->cut_off(agent, until);
+    if (kind == 3) continue;
     sim_.budget.disturbed(agent, until);
     if (kind != 1) network_.up(agent).cut(sim_.now(), until);
     if (kind != 2) network_.down(agent).cut(sim_.now(), until);

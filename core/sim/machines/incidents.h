@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/sim/machines/agent_host.h"
+#include "core/sim/machines/aggregator_host.h"
 #include "core/sim/machines/coordinator_host.h"
 #include "core/sim/machines/network.h"
 #include "core/sim/machines/peer_network.h"
@@ -21,8 +22,13 @@ using AgentHosts = std::vector<std::unique_ptr<AgentHost>>;
 // Not thread-safe. All references must outlive it.
 class Incidents {
  public:
+  // The aggregator in the network; both are null without one.
+  struct AggregatorPart {
+    AggregatorHost* host = nullptr;
+    SumsNetwork* sums = nullptr;
+  };
   Incidents(SimulationContext& sim, SimulatedNetwork& network, PeerNetwork& peers,
-            CoordinatorHost& coordinator, AgentHosts& agents);
+            CoordinatorHost& coordinator, AgentHosts& agents, AggregatorPart aggregator);
 
   // Starts all machines except the agents that join late.
   void begin();
@@ -35,6 +41,7 @@ class Incidents {
   // Causes one incident now.
   void happen(Incident incident);
   void happen_to_agent(Incident incident, std::uint32_t agent, TimeNs duration);
+  void happen_to_aggregator(Incident incident, TimeNs duration);
   void happen_to_disk(Incident incident, TimeNs duration);
   void cut_off(TimeNs duration);
   void make_noise(std::uint32_t agent);
@@ -50,6 +57,7 @@ class Incidents {
   PeerNetwork& peers_;
   CoordinatorHost& coordinator_;
   AgentHosts& agents_;
+  const AggregatorPart aggregator_;
   SeededDraws draws_;
   std::multimap<std::uint64_t, Incident> planned_;  // by round
   std::vector<std::uint32_t> late_;                 // agents that have not joined yet

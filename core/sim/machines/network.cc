@@ -35,7 +35,7 @@ FrameReceived event_of(PeerId peer, const Message& message, std::string_view aut
 
 SimulatedNetwork::SimulatedNetwork(SimulationContext& sim)
     : sim_(sim), draws_(sim.seed, DrawUse::hostile, 0) {
-  for (std::uint32_t i = 0; i < sim.scenario.agents; ++i) {
+  for (std::uint32_t i = 0; i < sim.scenario.clients(); ++i) {
     links_.push_back({.links = agent_links(sim.scenario.network, sim.seed, i),
                       .old_up = {},
                       .old_down = {},

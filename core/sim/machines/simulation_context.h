@@ -47,7 +47,8 @@ struct SentTally {
   LinkTally links;
   // Bytes that agents and coordinator have passed to their links, by kind of message.
   std::array<std::uint64_t, static_cast<std::size_t>(wire::Message::MAX) + 1> message_bytes = {};
-  std::uint64_t peer_bytes = 0;  // bytes passed to the links among agents
+  std::uint64_t peer_bytes = 0;    // bytes passed to the links among agents
+  std::uint64_t packet_bytes = 0;  // bytes of packets from and to the aggregator
 };
 
 // The number of the machines' notes, by name and reason. Both are literals, so the views stay
@@ -78,7 +79,7 @@ struct SimulationContext {
         mutation(with_mutation),
         ledger(with_scenario.agents, with_scenario.values(), watch,
                with_scenario.machines.durability),
-        budget(with_scenario.agents, watch) {}
+        budget(with_scenario.clients(), watch) {}
 
   TimeNs now() const { return queue.now_ns(); }
   void note(const std::string& host, const Note& note) { notes.add(now(), host, note); }

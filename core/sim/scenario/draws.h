@@ -23,6 +23,7 @@ enum class DrawUse : std::uint32_t {
   rate_steps,
   hidden_factors,
   round_noise,
+  packets,
 };
 
 // One sequence. It is deterministic and gives the same numbers on every platform. Not thread-safe.

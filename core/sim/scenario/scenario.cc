@@ -38,6 +38,8 @@ constexpr std::array<std::string_view, kIncidents> kIncidentNames = {
     "replay",
     "peer_break",
     "lying_peer",
+    "aggregator_kill",
+    "tampered_sums",
 };
 
 // The simulator advises the job's own codec and changes only the shares.
@@ -151,6 +153,15 @@ Status read_machines(TableReader in, MachineSettings& machines) {
   return in.refuse_others();
 }
 
+Status read_aggregator(TableReader in, AggregatorSettings& aggregator) {
+  TRIBUTARY_TRY(in.count("slots", aggregator.slots, 1u, 65'536u));
+  TRIBUTARY_TRY(in.span("delay_ms", aggregator.delay));
+  TRIBUTARY_TRY(in.number("loss", aggregator.loss, 0, 0.5));
+  TRIBUTARY_TRY(in.number("duplication", aggregator.duplication, 0, 0.5));
+  TRIBUTARY_TRY(in.number("reordering", aggregator.reordering, 0, 1));
+  return in.refuse_others();
+}
+
 Status read_faults(TableReader in, const std::string& place, Scenario& scenario) {
   TRIBUTARY_TRY(in.count("until_round", scenario.faults_until_round, 0u, UINT32_MAX));
   TRIBUTARY_TRY(in.number("until_s", scenario.faults_until_s, 0, 1e9));
@@ -191,6 +202,9 @@ Status read_all(const toml::table& root, const std::string& origin, Scenario& sc
   }));
   TRIBUTARY_TRY(part("machines", [&](TableReader table, const std::string&) {
     return read_machines(std::move(table), scenario.machines);
+  }));
+  TRIBUTARY_TRY(part("aggregator", [&](TableReader table, const std::string&) {
+    return read_aggregator(std::move(table), scenario.aggregator);
   }));
   TRIBUTARY_TRY(part("faults", [&](TableReader table, const std::string& place) {
     return read_faults(std::move(table), place, scenario);

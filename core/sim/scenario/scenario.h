@@ -32,16 +32,18 @@ enum class Incident : std::uint8_t {
   late_join,            // an agent that is absent at first
   straggler,            // trains far longer than the deadline
   training_failure,
-  disk_full,     // of an agent or the coordinator
-  disk_failure,  // some writes and syncs fail
-  lying_agent,   // sends frames with wrong sizes
-  garbage,       // unknown processes and agents send random bytes
-  twin_agent,    // a second process with the same identity sends a Hello
-  replay,        // an old message is sent again
-  peer_break,    // some connections between agents break
-  lying_peer,    // an agent's messages to its peers have wrong bits
+  disk_full,        // of an agent or the coordinator
+  disk_failure,     // some writes and syncs fail
+  lying_agent,      // sends frames with wrong sizes
+  garbage,          // unknown processes and agents send random bytes
+  twin_agent,       // a second process with the same identity sends a Hello
+  replay,           // an old message is sent again
+  peer_break,       // some connections between agents break
+  lying_peer,       // an agent's messages to its peers have wrong bits
+  aggregator_kill,  // of the aggregator in the network; the numbers of its epochs survive
+  tampered_sums,    // some results of the aggregator have wrong sums
 };
-inline constexpr std::size_t kIncidents = 19;
+inline constexpr std::size_t kIncidents = 21;
 std::string_view name(Incident incident);
 
 // A range of times in milliseconds, from the lower to the higher.
@@ -123,6 +125,15 @@ struct MachineSettings {
   double sync_s = 30;                         // time between two syncs with Durability::seconds_30
 };
 
+// The aggregator in the network, and the packets between it and the agents.
+struct AggregatorSettings {
+  std::uint32_t slots = 64;
+  SpanMs delay = {0.2, 1};
+  double loss = 0;  // probabilities for each packet
+  double duplication = 0;
+  double reordering = 0;
+};
+
 struct ScenarioJob {
   std::uint32_t buckets = 4;
   std::uint32_t bucket_values = 1024;
@@ -141,6 +152,7 @@ struct Scenario {
   ScenarioJob job;
   NetworkSettings network;
   MachineSettings machines;
+  AggregatorSettings aggregator;
 
   std::uint32_t faults_until_round = UINT32_MAX;  // counted in committed rounds
   double faults_until_s = 600;                    // faults stop at this virtual time at the latest
@@ -151,6 +163,9 @@ struct Scenario {
   double progress_s = 60;
 
   bool by_peers() const { return job.policy.collective != wire::Collective::star; }
+  bool in_network() const { return job.policy.collective == wire::Collective::in_network; }
+  // Processes that connect to the coordinator. The aggregator's number follows those of the agents.
+  std::uint32_t clients() const { return agents + (in_network() ? 1u : 0u); }
   std::uint64_t values() const { return std::uint64_t{job.buckets} * job.bucket_values; }
 };
 

@@ -22,6 +22,9 @@ struct AgentConfig {
   wire::CapabilitiesT capabilities;
   // Addresses for connections of peers. Empty: the agent exchanges only through the coordinator.
   std::vector<std::string> endpoints = {};
+  // An aggregator in the network shares the agent's connection, and has slots.
+  wire::Role role = wire::Role::agent;
+  std::uint32_t slots = 0;
 
   // --- until a Welcome states the times of the session ---
   // Time until the first repeat of a Hello. It doubles with each repeat, because a connection that

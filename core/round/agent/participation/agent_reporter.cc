@@ -124,6 +124,7 @@ wire::ReportT AgentReporter::make_report(const RoundKey& key, std::uint32_t memb
   report.id = std::make_unique<wire::RoundId>(wire_id(key));
   report.agent_index = member;
   report.results_hash = facts.results_hash;
+  if (facts.sums_check) report.sums_check = std::make_unique<wire::SumsCheckT>(*facts.sums_check);
   report.model_version = facts.model.version;
   report.model_hash = facts.model.hash;
   report.examples = measured.examples;

@@ -47,7 +47,8 @@ class AgentReporter {
   struct Facts {
     ModelId model;  // with which the round began
     double residual_norm = 0;
-    std::uint64_t results_hash = 0;  // of the exchanges among peers; 0: none
+    std::uint64_t results_hash = 0;  // of exchanges among peers or in the network; 0: none
+    std::optional<wire::SumsCheckT> sums_check = {};  // of sums in the network
   };
   // True if a session is open and the round was not reported yet.
   bool can_report() const { return session_.is_open() && !reported_; }

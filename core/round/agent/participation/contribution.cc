@@ -263,6 +263,10 @@ void Contribution::send(LastPayloads payloads) {
     const PlannedBucket& bucket = round_->plan().buckets()[payload.bucket];
     const std::uint32_t stage = std::min(payload.stage, bucket.last_stage());
     if (round_->work()[payload.bucket].combined.size() > stage) continue;
+    if (!round_->plan().by_coordinator(bucket, stage)) {
+      parts_.network.add(std::move(payload));
+      continue;
+    }
     parts_.upload.add(std::move(payload));
   }
 }

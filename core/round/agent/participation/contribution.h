@@ -1,6 +1,6 @@
-// Makes and sends an agent's contribution to an attempt by the star: encodes each bucket stage by
-// stage as earlier stages close, stores the residual that the contribution would leave, and uploads
-// the last stage only after that.
+// Makes and sends an agent's contribution to an attempt by the star or in the network: encodes each
+// bucket stage by stage as earlier stages close, stores the residual that the contribution would
+// leave, and sends the last stage only after that.
 //
 // The caller begins with a round of the replica's model, which lives until end(). This agent must
 // have a rank in it, and its updates must contain the round's update, or at least the part that a
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/round/agent/context/agent_context.h"
+#include "core/round/agent/exchange/network_exchange.h"
 #include "core/round/agent/replica/local_updates.h"
 #include "core/round/agent/replica/replica.h"
 #include "core/round/agent/round/agent_round.h"
@@ -34,6 +35,7 @@ class Contribution {
     LocalUpdates& updates;
     EncoderCache& encoders;
     RoundUpload& upload;
+    NetworkExchange& network;  // takes the payloads that the coordinator does not add
     const RoundWithdrawal& withdrawal;
     FloatVector& scratch;
   };

@@ -71,6 +71,7 @@ class SomeContribution : public testing::Test {
   EncoderCache encoders_;
   RoundUpload upload_{agent_.context, agent_.session};
   RoundWithdrawal withdrawal_{agent_.session};
+  NetworkExchange network_{agent_.context, {.upload = upload_, .withdrawal = withdrawal_}, [] {}};
   FloatVector scratch_;
   int stored_ = 0;
   Contribution contribution_{agent_.context,
@@ -78,6 +79,7 @@ class SomeContribution : public testing::Test {
                               .updates = updates_,
                               .encoders = encoders_,
                               .upload = upload_,
+                              .network = network_,
                               .withdrawal = withdrawal_,
                               .scratch = scratch_},
                              [this] { ++stored_; }};

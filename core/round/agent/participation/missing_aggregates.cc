@@ -17,6 +17,13 @@ bool is_in(const wire::CommitT& commit, std::uint32_t bucket) {
                              [&](const auto& outcome) { return outcome->bucket == bucket; });
 }
 
+// True if the agent awaits the bucket's sums from an aggregator in the network.
+bool awaits_network(const AgentRound& round, std::uint32_t bucket) {
+  const PlannedBucket& planned = round.plan().buckets()[bucket];
+  return round.rank() && !round.withdrawn() && planned.network &&
+         round.work()[bucket].combined.size() == planned.last_stage();
+}
+
 }  // namespace
 
 TimeNs MissingAggregates::least_pause_ns() const {
@@ -49,7 +56,7 @@ void MissingAggregates::ask(const AgentRound& round, const wire::CommitT* commit
   std::size_t asked = 0;
   for (std::uint32_t bucket = 0; bucket < round.work().size() && asked < kMissingAskedMax;
        ++bucket) {
-    if (commit && !is_in(*commit, bucket)) continue;
+    if (commit ? !is_in(*commit, bucket) : awaits_network(round, bucket)) continue;
     if (std::optional<wire::ReceiptT> missing = round.missing(bucket)) {
       session_.send(frame_with(std::move(*missing)));
       ++asked;

@@ -10,19 +10,18 @@ namespace tributary {
 
 Participation::Participation(AgentContext& context, const Parts& parts)
     : context_(context),
-      replica_(parts.replica),
-      peers_(parts.peers),
-      updates_(parts.updates),
-      missing_(parts.missing),
+      parts_(parts),
       withdrawal_(parts.session),
       training_(context),
       reporter_(context, parts.session),
       upload_(context, parts.session),
+      network_(context, {.upload = upload_, .withdrawal = withdrawal_}, [this] { report(); }),
       contribution_(context,
                     {.replica = parts.replica,
                      .updates = parts.updates,
                      .encoders = encoders_,
                      .upload = upload_,
+                     .network = network_,
                      .withdrawal = withdrawal_,
                      .scratch = scratch_},
                     [this] { report(); }),
@@ -49,6 +48,7 @@ void Participation::begin(AgentRound& round) {
   round_ = &round;
   contribution_.begin(round);
   exchange_.begin(round);
+  network_.begin(round);
   upload_.begin(round);
   start_work();
 }
@@ -59,13 +59,13 @@ void Participation::close() {
   if (!round_) return;
   training_.forget_ahead();  // its model is not committed
   reporter_.end_trials();
-  updates_.residual().settle_excluded(round_->key());
+  parts_.updates.residual().settle_excluded(round_->key());
   for (const PlannedBucket& bucket : round_->plan().buckets()) {
     if (round_->work()[bucket.index].encoded == 0) continue;
     if (Encoder* encoder = encoders_.find(bucket)) encoder->settle({}, false);
   }
-  if (round_->plan().by_peers()) {
-    peers_.clear_cache();
+  if (round_->plan().by_peers() && !round_->plan().in_network()) {
+    parts_.peers.clear_cache();
   } else {
     contribution_.failed();
   }
@@ -86,14 +86,14 @@ void Participation::drop() {
 // The coordinator has found that this agent's numbers cannot be added. They are dropped when the
 // round is settled, because a bucket of it may still count.
 void Participation::exclude(const RoundKey& key) {
-  updates_.mark_all();
+  parts_.updates.mark_all();
   if (!round_) return drop_marked(key);
   if (round_->key() == key) round_->withdraw();
 }
 
 // Requires that the round with these values is settled.
 void Participation::drop_marked(const RoundKey& id) {
-  SharedFloats change = updates_.drop_marked();
+  SharedFloats change = parts_.updates.drop_marked();
   if (!change) return;
   context_.out.note(LogLevel::warning, "residual_dropped", "not_finite",
                     "values that cannot be encoded; the agent goes on without them");
@@ -106,6 +106,7 @@ void Participation::drop_marked(const RoundKey& id) {
 void Participation::end_round() {
   contribution_.end();
   exchange_.end();
+  network_.end();
   upload_.end();
   reporter_.drop_round();
   round_ = nullptr;
@@ -130,16 +131,16 @@ void Participation::go_on() {
 
 void Participation::contribute() {
   const RoundPlan& plan = round_->plan();
-  reporter_.measure_gain(plan, updates_.input_of(plan));
+  reporter_.measure_gain(plan, parts_.updates.input_of(plan));
   reporter_.begin_trials(plan, *round_->rank(), [&](const PlannedBucket& bucket) {
     return CodecTrials::Input{
-        .values = updates_.input_of(bucket),
-        .view = encoder_view(plan, bucket, replica_.rule(), *replica_.model())};
+        .values = parts_.updates.input_of(bucket),
+        .view = encoder_view(plan, bucket, parts_.replica.rule(), *parts_.replica.model())};
   });
-  if (plan.by_peers()) return exchange_.start();
+  if (plan.by_peers() && !plan.in_network()) return exchange_.start();
   contribution_.encode_all();
   report();
-  missing_.contributed();
+  parts_.missing.contributed();
 }
 
 void Participation::follow(RoundExchange::Next next) {
@@ -157,27 +158,31 @@ void Participation::stage_closed(std::uint32_t bucket) {
   if (auto payload = upload_.close_stage(bucket, last ? closed : closed - 1)) {
     contribution_.cut_off(std::move(*payload));
   }
-  if (plan.by_peers() || round_->withdrawn()) return;
+  if ((plan.by_peers() && !plan.in_network()) || round_->withdrawn()) return;
   if (!contribution_.has_input(plan.buckets()[bucket])) return;
   contribution_.encode_next(bucket);
   report();
 }
 
 // Reports once per round, when all three conditions hold: every bucket is encoded, the residual
-// that a commit would leave is stored, and, among peers, the exchange has reached its result. The
+// that a commit would leave is stored, and, among peers or in the network, the exchange has reached
+// its result. The
 // report is this agent's vote, so nothing of it may be lost in a crash.
 void Participation::report() {
   if (!round_ || !reporter_.can_report() || !round_->working() || round_->withdrawn()) return;
   if (!contribution_.all_stored() || !round_->all_encoded()) return;
-  if (round_->plan().by_peers() && !exchange_.prepared()) return;
+  const bool network = round_->plan().in_network();
+  if (network ? !network_.complete() : round_->plan().by_peers() && !exchange_.prepared()) return;
   // The division follows from the combined norms, so it is the same at all participants.
-  if (round_->rank() == 0u && replica_.job() != nullptr) {
+  if (round_->rank() == 0u && parts_.replica.job() != nullptr) {
     round_->mechanisms().millibits_by_layer =
-        millibits_by_layer(round_->plan(), replica_.job()->layers(), round_->cost().encoding);
+        millibits_by_layer(round_->plan(), parts_.replica.job()->layers(), round_->cost().encoding);
   }
-  reporter_.report(*round_, {.model = replica_.id(),
-                             .residual_norm = updates_.residual().norm(),
-                             .results_hash = exchange_.results_hash()});
+  reporter_.report(*round_,
+                   {.model = parts_.replica.id(),
+                    .residual_norm = parts_.updates.residual().norm(),
+                    .results_hash = network ? network_.results_hash() : exchange_.results_hash(),
+                    .sums_check = network ? std::optional(network_.sums_check()) : std::nullopt});
 }
 
 // --- commit ------------------------------------------------------------------------------------
@@ -187,15 +192,15 @@ void Participation::report() {
 // settled round.
 bool Participation::apply(const wire::CommitT& commit) {
   if (!make_model(commit)) return false;
-  ResidualAccount& residual = updates_.residual();
+  ResidualAccount& residual = parts_.updates.residual();
   const Bitmap counted = counted_in(commit);
   settle_encoders(commit, counted);
   contribution_.committed(counted);
   residual.settle(round_->key(), counted);
   reporter_.committed(*round_);
-  residual.belongs_to(replica_.version());
+  residual.belongs_to(parts_.replica.version());
   drop();
-  updates_.round_ended(counted.count() > 0);
+  parts_.updates.round_ended(counted.count() > 0);
   return true;
 }
 
@@ -203,21 +208,21 @@ bool Participation::make_model(const wire::CommitT& commit) {
   // With several exchanges per round the agent has already applied all results to a copy of the
   // model. Applying them again would cost the same work twice.
   if (exchange_.prepared() && ahead_.begun()) {
-    return replica_.adopt(commit, ahead_.release());
+    return parts_.replica.adopt(commit, ahead_.release());
   }
   const wire::RoundOutcomeT& outcome = *commit.rounds[0];
   std::vector<CommittedBucket> buckets;
   for (const auto& bucket : outcome.outcomes) {
     buckets.push_back(round_->committed(*bucket, outcome));
   }
-  return replica_.apply(commit, round_->plan(), buckets, scratch_, round_->cost().decode_ns);
+  return parts_.replica.apply(commit, round_->plan(), buckets, scratch_, round_->cost().decode_ns);
 }
 
 // The buckets in which this agent's contribution counts.
 Bitmap Participation::counted_in(const wire::CommitT& commit) const {
   const wire::RoundOutcomeT& outcome = *commit.rounds[0];
   Bitmap counted(round_->work().size());
-  const UndecidedRound* given = updates_.residual().find(round_->key());
+  const UndecidedRound* given = parts_.updates.residual().find(round_->key());
   const std::optional<std::uint32_t> member = given ? given->agent_index : round_->member();
   if (!member) return counted;
   for (const auto& each : outcome.outcomes) {

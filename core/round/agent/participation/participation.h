@@ -1,5 +1,6 @@
-// An agent's part in its current round: trains, sends the update through the star or among peers,
-// reports, and settles the contribution when the round is committed or closed.
+// An agent's part in its current round: trains, sends the update through the star, among peers or
+// through an aggregator in the network, reports, and settles the contribution when the round is
+// committed or closed.
 //
 // The caller begins with a round of the replica's model, which lives until close(), drop() or
 // apply() has returned, and passes the events of the round. An agent that fails in a round
@@ -13,6 +14,7 @@
 #include "core/round/agent/context/client_session.h"
 #include "core/round/agent/exchange/agent_peers.h"
 #include "core/round/agent/exchange/ahead_of_commit.h"
+#include "core/round/agent/exchange/network_exchange.h"
 #include "core/round/agent/exchange/round_exchange.h"
 #include "core/round/agent/participation/agent_reporter.h"
 #include "core/round/agent/participation/contribution.h"
@@ -72,6 +74,8 @@ class Participation {
   void failed(const UpdateFailed& event);
   void receive(const PeerFrameReceived& event) { follow(exchange_.receive(event)); }
   void lost(const PeerLost& event) { exchange_.lost(event); }
+  // The host's answer to an exchange in the network.
+  void take(const NetworkSummed& event) { network_.take(event); }
 
   // --- due work, after every event ---
   void take_kept_update();
@@ -94,7 +98,6 @@ class Participation {
   void start_work();
   void train();
   void train_ahead();
-  bool residual_is_being_stored() const;
   void trained(UpdateReady& event);
   void drop_if_too_large(const RoundPlan& plan);
   void take_update(const LocalTraining::Running& training, UpdateReady& event, double norm);
@@ -111,16 +114,14 @@ class Participation {
   void settle_encoders(const wire::CommitT& commit, const Bitmap& counted);
 
   AgentContext& context_;
-  Replica& replica_;
-  AgentPeers& peers_;
-  LocalUpdates& updates_;
-  MissingAggregates& missing_;
+  const Parts parts_;
   const RoundWithdrawal withdrawal_;
   EncoderCache encoders_;
   FloatVector scratch_;  // used only within calls
   LocalTraining training_;
   AgentReporter reporter_;
   RoundUpload upload_;
+  NetworkExchange network_;
   Contribution contribution_;
   AheadOfCommit ahead_;
   RoundExchange exchange_;

@@ -29,20 +29,26 @@ Status check(const UpdateReady& event, std::uint64_t values, const RoundPlan& pl
                  .remedy = "lower the learning rate or clip the gradient; nothing was sent"});
 }
 
+// A change of the residual while it is being stored would copy it.
+bool is_being_stored(const AgentContext& context, LocalUpdates& updates) {
+  return !context.store.empty() && updates.residual().held();
+}
+
 }  // namespace
 
 void Participation::start_work() {
-  if (!round_ || !replica_.model() || !round_->rank() || round_->working() || round_->withdrawn() ||
-      training_.running()) {
+  if (!round_ || !parts_.replica.model() || !round_->rank() || round_->working() ||
+      round_->withdrawn() || training_.running()) {
     return;
   }
-  if (!updates_.has_update_of(round_->plan())) return train();
-  round_->begin_work(updates_.residual().stamp().update_round);
+  if (!parts_.updates.has_update_of(round_->plan())) return train();
+  round_->begin_work(parts_.updates.residual().stamp().update_round);
   contribute();
 }
 
 void Participation::train() {
-  training_.start(round_->shared_plan(), exchange_.index(), replica_.version(), ahead_.model());
+  training_.start(round_->shared_plan(), exchange_.index(), parts_.replica.version(),
+                  ahead_.model());
 }
 
 // The settings of the next plan follow from this one, except the planner's, which do not concern
@@ -50,7 +56,7 @@ void Participation::train() {
 void Participation::train_ahead() {
   const RoundPlan& plan = round_->plan();
   const std::uint64_t round = plan.key().round;
-  const JobModel& job = *replica_.job();
+  const JobModel& job = *parts_.replica.job();
   if (training_.running() || round >= job.wire().rounds() || !ahead_.begun() ||
       job.learning_rate(1, round) != job.learning_rate(1, round + 1)) {
     return;
@@ -74,30 +80,25 @@ void Participation::take_part(const UpdatePart& event) {
   // Peers add in a fixed order, so an early bucket is of no use to them.
   // A bound on the whole update needs the whole update.
   if (round_->plan().by_peers() || !plan.conserves() || !round_->plan().conserves() ||
-      replica_.job()->wire().norm_max() > 0 || residual_is_being_stored()) {
+      parts_.replica.job()->wire().norm_max() > 0 || is_being_stored(context_, parts_.updates)) {
     return;
   }
-  if (updates_.take_part(plan, round_->plan(), event)) contribution_.encode_ready();
+  if (parts_.updates.take_part(plan, round_->plan(), event)) contribution_.encode_ready();
 }
 
 // --- the whole update --------------------------------------------------------------------------
 
-// A change of the residual while it is being stored would copy it.
-bool Participation::residual_is_being_stored() const {
-  return !context_.store.empty() && updates_.residual().held();
-}
-
 void Participation::take(UpdateReady& event) {
   if (training_.take_ahead(event)) return;
   if (!training_.expected(event.token)) return;
-  if (residual_is_being_stored()) return training_.keep(std::move(event));
+  if (is_being_stored(context_, parts_.updates)) return training_.keep(std::move(event));
   trained(event);
 }
 
 // Takes the update when the residual is stored. The wait costs no time, because nothing can be sent
 // before that.
 void Participation::take_kept_update() {
-  if (!training_.keeps() || residual_is_being_stored()) return;
+  if (!training_.keeps() || is_being_stored(context_, parts_.updates)) return;
   if (std::optional<UpdateReady> update = training_.release()) trained(*update);
 }
 
@@ -115,9 +116,9 @@ void Participation::failed(const UpdateFailed& event) {
 // A residual of this size can only come from an earlier version of the agent or from a round with
 // fewer agents. Contributions that are undecided keep it.
 void Participation::drop_if_too_large(const RoundPlan& plan) {
-  const ResidualAccount& residual = updates_.residual();
+  const ResidualAccount& residual = parts_.updates.residual();
   if (!residual.undecided().empty() || residual.norm() <= update_norm_max(plan.agents())) return;
-  updates_.mark_all();
+  parts_.updates.mark_all();
   drop_marked(plan.key());
 }
 
@@ -128,8 +129,8 @@ void Participation::trained(UpdateReady& event) {
                        (training.exchange == 0 || round_->key() == id);
   // The bound concerns the raw update: a residual of rounds that this agent has missed is no fault.
   const double norm =
-      event.update ? bound_norm(event.update, replica_.job()->wire().norm_max()) : 0;
-  if (const Status status = check(event, replica_.job()->values(), *training.plan, norm);
+      event.update ? bound_norm(event.update, parts_.replica.job()->wire().norm_max()) : 0;
+  if (const Status status = check(event, parts_.replica.job()->values(), *training.plan, norm);
       !status.ok()) {
     context_.out.note(LogLevel::error, "update_refused", name(status.code()), status.text());
     if (!in_time) return start_work();
@@ -155,15 +156,15 @@ void Participation::take_update(const LocalTraining::Running& training, UpdateRe
   if (training.exchange > 0 && round_ && round_->key() == plan.key() && ahead_.begun()) {
     ahead_.add_to_input(*event.update, static_cast<float>(plan.wire().weight));
   }
-  updates_.take(plan, training.exchange, std::move(event.update));
+  parts_.updates.take(plan, training.exchange, std::move(event.update));
   reporter_.measured(event, norm);
-  reporter_.measure_ready(plan, event, replica_.job()->layers());
+  reporter_.measure_ready(plan, event, parts_.replica.job()->layers());
 }
 
 void Participation::store_late_update(const RoundKey& id) {
-  const ResidualAccount& residual = updates_.residual();
+  const ResidualAccount& residual = parts_.updates.residual();
   context_.store.push(ContributionRecord{.id = id,
-                                         .agent_index = peers_.member(),
+                                         .agent_index = parts_.peers.member(),
                                          .residual = residual.shared(),
                                          .residual_stamp = residual.stamp(),
                                          .parts = {}});

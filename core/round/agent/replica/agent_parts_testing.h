@@ -74,12 +74,33 @@ struct AgentParts : ContextParts {
     ASSERT_TRUE(replica.adopt({.id = id, .model = model, .rule_state = {}}).ok());
   }
 
+  // The epoch of an aggregator in the network.
+  static wire::SumsInNetworkT sums_of(const Planned& planned) {
+    const auto table =
+        thc::network_table(*thc::network_codec(planned.codec, planned.members), planned.members);
+    EXPECT_TRUE(table.ok()) << table.status().text();
+    wire::SumsInNetworkT sums;
+    sums.handle = 7;
+    sums.epoch = 3;
+    sums.agents = planned.members;
+    sums.slot_count = 16;
+    sums.table = table->fingerprint;
+    sums.wide = table->wide;
+    sums.check_secret = 99;
+    return sums;
+  }
+
   // A plan of two buckets in epoch 1.
   wire::PlanT plan(std::uint64_t round, const Planned& planned) {
     RoundPolicy policy;
     policy.codec = planned.codec;
     policy.bucket_values_max = kBucketValues;
     policy.collective = wire::Collective::star;
+    wire::SumsInNetworkT sums;
+    if (planned.collective == wire::Collective::in_network) {
+      policy.collective = planned.collective;
+      sums = sums_of(planned);
+    }
     const RoundKey key = {.job = 1, .round = round, .epoch = 1, .attempt = planned.attempt};
     Result<wire::PlanT> made = build_plan(*replica.job(), policy, codecs,
                                           {.key = key,
@@ -88,6 +109,8 @@ struct AgentParts : ContextParts {
                                            .weights = std::vector<double>(planned.members, 1.0),
                                            .payload_bytes = 1024,
                                            .collective = planned.collective,
+                                           .aggregator = "10.0.0.1:4650",
+                                           .sums = sums,
                                            .exchanges_per_round = planned.exchanges,
                                            .standalone = planned.standalone,
                                            .trials = planned.trials,

@@ -29,17 +29,18 @@ BulkStream stream_of(const RoundPlan& plan, const Outgoing::Payload& payload,
           }};
 }
 
-// The kind of message follows from the plan: Aggregate for a result of an exchange among peers,
+// The kind of message follows from the plan: Aggregate for a result that the members have made,
 // Update for the last stage, Preliminary for the stages before it. The coordinator derives the same
 // kind and refuses any other.
 BulkStream upload_of(const UploadContext& context, const Outgoing::Payload& payload) {
-  if (context.plan.by_peers()) {
+  const PlannedBucket& bucket = context.plan.buckets()[payload.bucket];
+  if (!context.plan.by_coordinator(bucket, payload.stage)) {
     wire::AggregateT result;
     result.agent_index = static_cast<std::int32_t>(context.member);
     result.contributors = context.plan.agents();
     return stream_of(context.plan, payload, result);
   }
-  if (payload.stage < context.plan.buckets()[payload.bucket].last_stage()) {
+  if (payload.stage < bucket.last_stage()) {
     wire::PreliminaryT preliminary;
     preliminary.agent_index = context.member;
     return stream_of(context.plan, payload, preliminary);

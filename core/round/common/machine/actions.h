@@ -97,6 +97,39 @@ struct SendToPeer {
   SharedSlice payload;
 };
 
+// Agent: exchanges one bucket through an aggregator in the network; answered by NetworkSummed. The
+// buckets of an epoch come in the order in which all agents exchange them: a host completes them
+// one after the other. Another job, aggregator or epoch than that of the bucket before ends
+// everything of that one, and the slots begin with their first phase.
+struct SumInNetwork {
+  RoundKey id;
+  std::uint32_t bucket = 0;  // of the plan
+  std::string aggregator;    // UDP address
+  // The job at the aggregator (core/collective/in_network/bucket_exchange.h).
+  std::uint16_t handle = 0;
+  std::uint32_t epoch = 0;
+  std::uint32_t slot_count = 0;  // quota
+  std::uint8_t agent = 0;
+  std::uint8_t agents = 0;
+  std::uint16_t table = 0;  // fingerprint
+  bool wide = false;        // sums of 16 bits
+  SharedSlice levels;       // packed levels, two in a byte
+  TimeNs deadline_ns = 0;   // by the machine's clock: the exchange ends with an error
+};
+
+// Agent: ends all exchanges in the network of this attempt and releases their levels. No
+// NetworkSummed follows for them.
+struct StopSums {
+  RoundKey id;
+};
+
+// Aggregator: installs an epoch of a job, or removes the job; answered by EpochDecided. The host
+// stores the number before it accepts packets of the epoch, and refuses a number that is not above
+// every number that the handle has had.
+struct InstallSums {
+  wire::InstallEpochT install;
+};
+
 // Agent: the machine has dropped values of its residual that cannot be encoded. `change` is what
 // that has added to the residual: the values with the opposite sign, and zeros for values that
 // stay. It counts as an update (Agent::updates_taken), so that the account of updates stays whole.
@@ -158,6 +191,9 @@ struct RoundPlayed {
   std::uint64_t bytes_up = 0;  // payload bytes that the coordinator received
   std::vector<Participant> participants;
   bool peers_reachable = false;  // they exchanged among themselves, or were able to
+  // An aggregator in the network has an epoch for them, and no exchange through it has failed
+  // lately.
+  bool aggregator_reachable = false;
 };
 
 // Coordinator: an echo that claims to answer ProbeLink. The receiver of this action must know
@@ -202,10 +238,10 @@ struct Finished {
   Status status;
 };
 
-using Action =
-    std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train, OpenPeers,
-                 ClosePeers, SendToPeer, ResidualDropped, Note, Reading, ProbeEchoed, LinksReported,
-                 SpeedsReported, AgentReported, RoundPlayed, CommandDone, Finished>;
+using Action = std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train,
+                            OpenPeers, ClosePeers, SendToPeer, SumInNetwork, StopSums, InstallSums,
+                            ResidualDropped, Note, Reading, ProbeEchoed, LinksReported,
+                            SpeedsReported, AgentReported, RoundPlayed, CommandDone, Finished>;
 using Actions = std::vector<Action>;
 
 }  // namespace tributary

@@ -142,6 +142,19 @@ struct PeerLost {
   Status why;
 };
 
+// The answer to SumInNetwork. An error means that the bucket has no sums: the aggregator refused
+// (unavailable, with its reason), or the deadline has passed (deadline_exceeded). All later
+// buckets of the epoch then end in the same way.
+struct NetworkSummed {
+  RoundKey id;
+  std::uint32_t bucket = 0;
+  Status status = {};
+  // One or two bytes for each level, little-endian. Null after an error.
+  std::shared_ptr<const Bytes> sums = nullptr;
+  std::uint64_t packets = 0;  // sent for this bucket
+  std::uint64_t repeats = 0;  // of them, because no result came in time
+};
+
 // The largest number of samples in one ReportLinks: two for each pair of members. A message of this
 // size is well below the limit of its kind.
 inline constexpr std::size_t kLinksReportedMax = 1024;
@@ -203,6 +216,17 @@ struct PlanAdvised {
   std::shared_ptr<const PlanAdvice> advice;
 };
 
+// --- aggregator --------------------------------------------------------------------------------
+
+// The answer to InstallSums.
+struct EpochDecided {
+  std::uint64_t job = 0;
+  std::uint16_t handle = 0;
+  std::uint32_t epoch = 0;          // as in the request
+  Status status = {};               // an error: the epoch is not in force
+  std::uint32_t epoch_highest = 0;  // that the handle has ever had
+};
+
 // --- both --------------------------------------------------------------------------------------
 
 // Sends Leave to all peers. The host may end once the machine's `idle()` is true, or after a time
@@ -211,10 +235,10 @@ struct Shutdown {
   std::string reason;
 };
 
-using Event =
-    std::variant<FrameReceived, PeerConnected, PeerDisconnected, PeerAlive, Tick, Stored,
-                 UpdatePart, UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost, ReportLinks,
-                 ReportSpeeds, ProbeLink, RoundLoaded, SubmitJob, ChangeJob, PlanAdvised, Shutdown>;
+using Event = std::variant<FrameReceived, PeerConnected, PeerDisconnected, PeerAlive, Tick, Stored,
+                           UpdatePart, UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost,
+                           NetworkSummed, ReportLinks, ReportSpeeds, ProbeLink, RoundLoaded,
+                           SubmitJob, ChangeJob, PlanAdvised, EpochDecided, Shutdown>;
 
 // The event's name as a label for metrics and notes ("frame_received").
 std::string_view name_of(const Event& event);

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "core/codec/thc/network/network_sums.h"
 #include "core/update/layer_groups.h"
 #include "schemas/limits.h"
 #include "schemas/walk.h"
@@ -191,6 +192,28 @@ Status check(const Planning& planning) {
   return {};
 }
 
+// An aggregator in the network adds levels of 4 bits, and every exchange needs its result before
+// the next one.
+Status check_collective(const RoundPolicy& policy) {
+  if (policy.collective == wire::Collective::in_network) {
+    if (policy.exchanges_per_round > 1) {
+      return wrong("exchanges_per_round", "1 with collective = \"in_network\"",
+                   fmt::format("{}", policy.exchanges_per_round));
+    }
+    if (policy.codecs.size() > 1) {
+      return wrong("codecs", "one codec with collective = \"in_network\"",
+                   fmt::format("{}", policy.codecs.size()));
+    }
+    return thc::check_network_codec(policy.codecs.empty() ? policy.codec : policy.codecs[0]);
+  }
+  if (policy.collective != wire::Collective::unspecified &&
+      policy.collective <= wire::Collective::all_gather) {
+    return {};
+  }
+  return wrong("collective", "star, in_network, or one among peers up to all_gather",
+               fmt::format("{}", static_cast<int>(policy.collective)));
+}
+
 }  // namespace
 
 Status check(const RoundPolicy& policy) {
@@ -220,11 +243,7 @@ Status check(const RoundPolicy& policy) {
     return wrong("agents", fmt::format("at most {}", kAgentsMax),
                  fmt::format("{}", policy.agents.size()));
   }
-  if (policy.collective == wire::Collective::unspecified ||
-      policy.collective > wire::Collective::all_gather) {
-    return wrong("collective", "star, or one among peers up to all_gather",
-                 fmt::format("{}", static_cast<int>(policy.collective)));
-  }
+  TRIBUTARY_TRY(check_collective(policy));
   // A RoundPlan has all buckets of the model once per exchange, so this bounds its size.
   if (policy.exchanges_per_round == 0 || policy.exchanges_per_round > wire::kExchangesPerRoundMax) {
     return wrong("exchanges_per_round", fmt::format("from 1 to {}", wire::kExchangesPerRoundMax),

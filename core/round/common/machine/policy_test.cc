@@ -220,7 +220,17 @@ TEST(Policy, NonsenseIsRefused) {
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.fraction = 0; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.weight_cap = 0.5; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.weight_cap = std::nan(""); }));
+  EXPECT_TRUE(refused([](RoundPolicy& p) { p.collective = wire::Collective::broadcast; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.collective = wire::Collective::in_network; }));
+  EXPECT_TRUE(refused([](RoundPolicy& p) {
+    p.collective = wire::Collective::in_network;
+    p.codec = "thc";
+    p.exchanges_per_round = 2;
+  }));
+  EXPECT_FALSE(refused([](RoundPolicy& p) {
+    p.collective = wire::Collective::in_network;
+    p.codec = "thc:granularity=30";
+  }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.exchanges_per_round = 0; }));
   EXPECT_TRUE(refused([](RoundPolicy& p) { p.fraction = std::nan(""); }));
 }

@@ -30,8 +30,8 @@ struct BucketBounds {
 
 Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
                                                      const PlanRequest& request,
-                                                     const BucketBounds& bounds,
-                                                     CodecCache& cache) {
+                                                     const BucketBounds& bounds, CodecCache& cache,
+                                                     bool exact = false) {
   TRIBUTARY_ASSIGN(const std::shared_ptr<const Codec> codec, cache.get(spec));
   auto exchange = std::make_unique<wire::ExchangeT>();
   exchange->codec = codec->spec();
@@ -50,6 +50,11 @@ Result<std::unique_ptr<wire::ExchangeT>> exchange_by(const std::string& spec,
   if (codec->whole_layers()) exchange->layer_values = bounds.layer_values;
   // Limits the parts of the payloads, not the payloads.
   exchange->payload_bytes = request.payload_bytes;
+  const bool summed = request.collective == wire::Collective::in_network && !exact;
+  if (summed) {
+    exchange->aggregator = request.aggregator;
+    exchange->sums = std::make_unique<wire::SumsInNetworkT>(request.sums);
+  }
   return exchange;
 }
 
@@ -170,6 +175,20 @@ std::vector<std::string> specs_of(const RoundPolicy& policy) {
   return policy.codecs.empty() ? std::vector<std::string>{policy.codec} : policy.codecs;
 }
 
+// The codecs of a round. For sums in the network their width follows from the number of agents,
+// also in the star that stands in, so that both have the same results.
+Result<std::vector<std::string>> codecs_of(const RoundPolicy& policy, const PlanRequest& request) {
+  std::vector<std::string> specs = specs_of(policy);
+  const std::uint32_t agents = request.participants.count();
+  if (policy.collective != wire::Collective::in_network || agents > wire::kSummedAgentsMax) {
+    return specs;
+  }
+  for (std::string& spec : specs) {
+    TRIBUTARY_ASSIGN(spec, thc::network_codec(spec, agents));
+  }
+  return specs;
+}
+
 // Buckets use the policy's codecs in rotation. Buckets of exact layers use fp32, as the last
 // exchange of the plan. If one of the codecs needs whole layers, all buckets but the exact ones
 // hold them, because a bucket's codec follows from its number.
@@ -183,7 +202,7 @@ Status add_buckets(const JobModel& job, const PlanRequest& request, const Bucket
   std::size_t turn = 0;
   for (LayerSequence& sequence : sequences_of(job)) {
     if (sequence.exact && plan.exchanges.size() == codecs) {
-      TRIBUTARY_ASSIGN(auto exchange, exchange_by("fp32", request, bounds, cache));
+      TRIBUTARY_ASSIGN(auto exchange, exchange_by("fp32", request, bounds, cache, true));
       plan.exchanges.push_back(std::move(exchange));
     }
     TRIBUTARY_ASSIGN(const LayerMap map, LayerMap::make(std::move(sequence.layers)));
@@ -260,7 +279,8 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   add_participants(policy, request, plan);
 
   const BucketBounds bounds = bounds_of(job, policy, request);
-  for (const std::string& spec : specs_of(policy)) {
+  TRIBUTARY_ASSIGN(const std::vector<std::string> specs, codecs_of(policy, request));
+  for (const std::string& spec : specs) {
     TRIBUTARY_ASSIGN(auto exchange, exchange_by(spec, request, bounds, cache));
     plan.exchanges.push_back(std::move(exchange));
   }

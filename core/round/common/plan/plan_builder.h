@@ -21,6 +21,9 @@ struct PlanRequest {
   std::uint32_t payload_bytes = 0;
   std::uint32_t payloads_in_flight_max = 1;
   wire::Collective collective = wire::Collective::star;
+  // With the collective in_network: the aggregator's address of packets, and its epoch.
+  std::string aggregator = {};
+  wire::SumsInNetworkT sums = {};
   std::uint32_t exchanges_per_round = 1;
   bool standalone = false;  // every member decodes results that contain standalone payloads
   // Upper bound; 0: determined by the policy and the number of members.

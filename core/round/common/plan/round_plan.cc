@@ -51,10 +51,12 @@ Result<std::vector<LayerRun>> layers_of(const wire::BucketT& bucket,
 
 // The plan must describe a codec in the same terms as this build's codec does.
 Status check_exchange(const wire::ExchangeT& exchange, const Codec& codec) {
-  if (exchange.collective == wire::Collective::unspecified ||
-      exchange.collective > wire::Collective::all_gather) {
+  const bool known = (exchange.collective > wire::Collective::unspecified &&
+                      exchange.collective <= wire::Collective::all_gather) ||
+                     exchange.collective == wire::Collective::in_network;
+  if (!known) {
     return Status(StatusCode::unsupported, {.what = "collective of a plan",
-                                            .expected = "one up to all_gather",
+                                            .expected = "one up to all_gather, or in_network",
                                             .got = wire::EnumNameCollective(exchange.collective),
                                             .remedy = "plan the round without it"});
   }
@@ -82,8 +84,26 @@ Status check_exchange(const wire::ExchangeT& exchange, const Codec& codec) {
 // broadcast has only one payload.
 bool stays_side_by_side(wire::Collective collective, const Codec& codec) {
   if (codec.stages().back().combine == Combine::broadcast) return false;
-  if (codec.aggregation() == Aggregation::sum || collective == wire::Collective::star) return false;
+  if (codec.aggregation() == Aggregation::sum || collective == wire::Collective::star ||
+      collective == wire::Collective::in_network) {
+    return false;
+  }
   return collective == wire::Collective::all_gather || codec.aggregation() == Aggregation::gather;
+}
+
+// The table of the aggregator must be that of this build's codec for these agents.
+Result<thc::NetworkTable> table_of(const wire::ExchangeT& exchange, std::uint32_t agents) {
+  const wire::SumsInNetworkT& sums = *exchange.sums;
+  if (sums.agents != agents) {
+    return disagree("agents of the sums in the network",
+                    fmt::format("{}, all participants", agents), fmt::format("{}", sums.agents));
+  }
+  TRIBUTARY_ASSIGN(const thc::NetworkTable table, thc::network_table(exchange.codec, agents));
+  if (sums.table == table.fingerprint && sums.wide == table.wide) return table;
+  return disagree(
+      "table of the sums in the network",
+      fmt::format("fingerprint {:#06x}, {} bits", table.fingerprint, table.wide ? 16 : 8),
+      fmt::format("{:#06x}, {} bits", sums.table, sums.wide ? 16 : 8));
 }
 
 }  // namespace
@@ -147,8 +167,8 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
   made->agents_ = made->participants_.count();
   if (made->agents_ == 0) return disagree("participants of a plan", "at least one", "none");
   if (!plan.exchanges.empty()) made->collective_ = plan.exchanges[0]->collective;
-  if (plan.exchanges_per_round > 1 && !made->by_peers()) {
-    return disagree("exchanges of a round by the star", "1",
+  if (plan.exchanges_per_round > 1 && (!made->by_peers() || made->in_network())) {
+    return disagree("exchanges of a round by the star or in the network", "1",
                     fmt::format("{}", plan.exchanges_per_round));
   }
   const auto each = static_cast<std::uint32_t>(plan.buckets.size());
@@ -184,6 +204,12 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
                               .layers = std::move(layers),
                               .side_by_side = side_by_side,
                               .allows_standalone = allows_standalone});
+    if (!made->in_network() || !exchange.sums) continue;
+    TRIBUTARY_ASSIGN(made->buckets_.back().network, table_of(exchange, made->agents_));
+    made->summed_ = made->wire_.exchanges[bucket.exchange].get();
+  }
+  if (made->in_network() && !made->summed_) {
+    return disagree("sums in the network", "an epoch of the aggregator for one bucket", "none");
   }
   return std::shared_ptr<const RoundPlan>(std::move(made));
 }

@@ -16,6 +16,7 @@
 
 #include "core/base/status.h"
 #include "core/codec/codec.h"
+#include "core/codec/thc/network/network_sums.h"
 #include "core/round/common/machine/bitmap.h"
 #include "core/round/common/machine/round_key.h"
 #include "core/round/common/plan/job_model.h"
@@ -56,6 +57,9 @@ struct PlannedBucket {
   bool side_by_side = false;
   // A late agent may send a standalone payload (standalone_payload.h).
   bool allows_standalone = false;
+  // The table with which an aggregator in the network adds the payloads of the last stage; empty:
+  // it does not.
+  std::optional<thc::NetworkTable> network = {};
 
   std::uint32_t stages() const { return static_cast<std::uint32_t>(codec->stages().size()); }
   std::uint32_t last_stage() const { return stages() - 1; }
@@ -110,6 +114,17 @@ class RoundPlan {
   // True if the participants exchange among themselves. A result then contains all of them, or no
   // result exists.
   bool by_peers() const { return collective_ != wire::Collective::star; }
+  // True if an aggregator in the network adds the last stage of at least one bucket. To everything
+  // that follows from equal results at all members, this is an exchange among peers.
+  bool in_network() const { return collective_ == wire::Collective::in_network; }
+  // True if the coordinator combines the payloads of this stage.
+  bool by_coordinator(const PlannedBucket& bucket, std::uint32_t stage) const {
+    if (in_network()) return !bucket.network || stage < bucket.last_stage();
+    return !by_peers();
+  }
+  // The epoch of the aggregator. Requires in_network().
+  const wire::SumsInNetworkT& sums() const { return *summed_->sums; }
+  const std::string& aggregator() const { return summed_->aggregator; }
   // In an exchange among peers: the member that sends the bucket's result to the coordinator. All
   // members have it and take turns.
   std::uint32_t uploader(std::uint32_t bucket) const { return member(bucket % agents_); }
@@ -127,6 +142,7 @@ class RoundPlan {
   Bitmap participants_;
   std::uint32_t agents_ = 0;
   wire::Collective collective_ = wire::Collective::star;
+  const wire::ExchangeT* summed_ = nullptr;  // in wire_: the exchange with the aggregator's epoch
 };
 
 // The result of one bucket in a committed round.

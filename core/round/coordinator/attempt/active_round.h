@@ -33,9 +33,15 @@ struct RoundMember {
   // The round for which its newest update was trained.
   std::uint64_t trained_round = 0;
   std::string fault = {};  // why its numbers cannot be added; empty: no such payload
-  // In an exchange among peers: the hash of the results that the member reports; 0: not reported
-  // yet.
+  // In an exchange among peers or in the network: the hash of the results that the member reports;
+  // 0: not reported yet.
   std::uint64_t results_hash = 0;
+  // Its combinations for the linear check of sums in the network; empty: not reported.
+  struct Combinations {
+    std::uint64_t sent = 0;
+    std::uint64_t got = 0;
+  };
+  std::optional<Combinations> sums_check = {};
   // Arrival of payload parts, from which the rate of the uplink is computed. The first part is not
   // counted, because its time includes the time before sending.
   TimeNs first_part_at_ns = 0;

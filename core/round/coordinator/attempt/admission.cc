@@ -11,16 +11,17 @@
 
 namespace tributary {
 
-// In an exchange among peers one member sends the result that all have.
-bool Admission::uploads(std::uint32_t member, std::uint32_t bucket) const {
-  return !round_.plan().by_peers() || round_.plan().uploader(bucket) == member;
+// One member sends a result that all have.
+bool Admission::uploads(std::uint32_t member, std::uint32_t bucket, std::uint32_t stage) const {
+  return round_.plan().by_coordinator(round_.plan().buckets()[bucket], stage) ||
+         round_.plan().uploader(bucket) == member;
 }
 
 bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Part& part,
                      ByteSpan payload) {
   // Memory for assembly is allocated only by find_or_admit(), within the job's budget.
   BucketAggregation& bucket = *round_.buckets()[part.bucket()];
-  if (!uploads(member, part.bucket())) {
+  if (!uploads(member, part.bucket(), part.stage())) {
     context_.refuse(session, "not_allowed", "a result that another member sends", round_.key());
     return false;
   }
@@ -87,9 +88,10 @@ void Admission::take_payload(AgentSession& session, const IncomingKey& key,
     aligned.assign(payload.begin(), payload.end());
     payload = aligned;
   }
-  const Status status = round_.plan().by_peers() ? bucket.take_result(payload)
-                        : key.standalone         ? bucket.add_standalone(key.member, payload)
-                                                 : bucket.add(key.member, payload);
+  const bool adds = round_.plan().by_coordinator(bucket.bucket(), bucket.stage());
+  const Status status = !adds            ? bucket.take_result(payload)
+                        : key.standalone ? bucket.add_standalone(key.member, payload)
+                                         : bucket.add(key.member, payload);
   if (status.ok()) return;
   if (status.code() == StatusCode::not_finite) {
     round_.members()[key.member].fault =
@@ -132,7 +134,10 @@ void Admission::call_waiting() {
 
 void Admission::take_announcement(AgentSession& session, std::uint32_t member,
                                   const wire::Receipt& receipt) {
-  if (receipt.bucket() >= round_.buckets().size() || !uploads(member, receipt.bucket())) return;
+  if (receipt.bucket() >= round_.buckets().size() ||
+      !uploads(member, receipt.bucket(), receipt.stage())) {
+    return;
+  }
   const BucketAggregation& bucket = *round_.buckets()[receipt.bucket()];
   const std::uint64_t bytes = receipt.waiting_bytes();
   if (bytes > bucket.bucket().stage_bytes_max(round_.plan().agents())) {

@@ -58,7 +58,7 @@ class Admission {
               std::uint64_t bytes);
   std::uint64_t encoded_round(const IncomingKey& key) const;
   bool postponed(const std::string& agent_id, std::uint32_t member);
-  bool uploads(std::uint32_t member, std::uint32_t bucket) const;
+  bool uploads(std::uint32_t member, std::uint32_t bucket, std::uint32_t stage) const;
   void send_receipt(AgentSession& session, std::uint32_t bucket, std::uint32_t stage,
                     std::uint64_t received_bytes, std::uint32_t window);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/collective/in_network/linear_check.h"
 #include "core/round/common/plan/mechanisms.h"
 #include "core/round/coordinator/context/aggregate_stream.h"
 #include "core/round/coordinator/context/plan_message.h"
@@ -93,8 +94,9 @@ void Attempt::withdraw(std::uint32_t member) {
   admission_.withdrew(member);
 }
 
-void Attempt::agree(std::uint32_t member, std::uint64_t results_hash) {
+void Attempt::agree(std::uint32_t member, std::uint64_t results_hash, const wire::SumsCheck* sums) {
   round_.members()[member].results_hash = results_hash;
+  if (sums) round_.members()[member].sums_check = {.sent = sums->sent(), .got = sums->got()};
 }
 
 // --- payloads ----------------------------------------------------------------------------------
@@ -116,8 +118,8 @@ bool Attempt::receive_part(AgentSession& session, const wire::Part& part,
   // the memory that the plan allows for its payload.
   const PlannedBucket& bucket = round_.buckets()[part.bucket()]->bucket();
   // The plan determines the kind of message for each stage.
-  const SentAs right_kind = round_.plan().by_peers()              ? SentAs::result
-                            : part.stage() >= bucket.last_stage() ? SentAs::update
+  const SentAs right_kind = !round_.plan().by_coordinator(bucket, part.stage()) ? SentAs::result
+                            : part.stage() >= bucket.last_stage()               ? SentAs::update
                                                                   : SentAs::preliminary;
   const bool known_stage = part.stage() < bucket.stages() ||
                            (bucket.allows_standalone && part.stage() == bucket.standalone_stage());
@@ -176,7 +178,11 @@ void Attempt::send_missing(AgentSession& session, const wire::Receipt& receipt) 
 // A bucket may close several stages in one call: closing one may complete the next, if its payloads
 // have arrived already.
 std::optional<Attempt::End> Attempt::close_complete() {
-  if (round_.plan().by_peers()) return close_if_agreed();
+  if (round_.plan().by_peers()) {
+    if (some_failed()) return End{.reason = wire::AbortReason::collective_failed};
+    close_stages_of_all();
+    return close_if_agreed();
+  }
   grace_due_ns_ = kNever;
   bool open = false;
   for (const auto& bucket : round_.buckets()) {
@@ -334,19 +340,43 @@ std::string Attempt::without_result() const {
   return names;
 }
 
-std::optional<Attempt::End> Attempt::close_if_agreed() {
-  bool all = true;
+// A member that has reported and sent everything may lose its session.
+bool Attempt::some_failed() const {
   for (std::uint32_t i = 0; i < membership_.size(); ++i) {
     const RoundMember& member = round_.members()[i];
     if (!member.participates) continue;
     const bool done = member.results_hash != 0 && uploaded(i);
-    // A member that has reported and sent everything may lose its session.
-    if (member.withdrawn || (member.session == 0 && !done)) {
-      return End{.reason = wire::AbortReason::collective_failed};
-    }
-    all &= done;
+    if (member.withdrawn || (member.session == 0 && !done)) return true;
   }
-  if (!all) return std::nullopt;
+  return std::ranges::any_of(
+      round_.buckets(), [](const auto& bucket) { return !bucket->open() && !bucket->finished(); });
+}
+
+// With sums in the network the coordinator combines the stages before the last, and buckets that
+// the aggregator does not add. Requires that no member has failed, so that all of them are in each
+// stage.
+void Attempt::close_stages_of_all() {
+  for (const auto& bucket : round_.buckets()) {
+    while (bucket->open() && round_.plan().by_coordinator(bucket->bucket(), bucket->stage()) &&
+           round_.complete(*bucket)) {
+      close_stage(*bucket);
+    }
+  }
+}
+
+std::optional<Attempt::End> Attempt::close_if_agreed() {
+  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
+    const RoundMember& member = round_.members()[i];
+    if (member.participates && (member.results_hash == 0 || !uploaded(i))) return std::nullopt;
+  }
+  if (round_.any_open()) return std::nullopt;
+  if (!results_agree() || (round_.plan().in_network() && !sums_agree())) {
+    return End{.reason = wire::AbortReason::mismatch};
+  }
+  return ending();
+}
+
+bool Attempt::results_agree() const {
   const std::uint64_t hash = round_.results_hash();
   for (std::uint32_t i = 0; i < membership_.size(); ++i) {
     const RoundMember& member = round_.members()[i];
@@ -355,9 +385,29 @@ std::optional<Attempt::End> Attempt::close_if_agreed() {
         LogLevel::error, "results_differ", "mismatch", membership_.members()[i].agent_id,
         fmt::format("expected {:016x}, as the results are, got {:016x}", hash, member.results_hash),
         key());
-    return End{.reason = wire::AbortReason::mismatch};
+    return false;
   }
-  return ending();
+  return true;
+}
+
+// The linear check: what all members sent must add up to what each of them got. The results are the
+// same for all, so a wrong sum shows at every member.
+bool Attempt::sums_agree() const {
+  std::vector<std::uint64_t> sent;
+  for (const RoundMember& member : round_.members()) {
+    if (member.participates && member.sums_check) sent.push_back(member.sums_check->sent);
+  }
+  bool agree = sent.size() == round_.plan().agents();
+  for (const RoundMember& member : round_.members()) {
+    if (!member.participates || !member.sums_check) continue;
+    agree &= in_network::sums_agree(sent, member.sums_check->got);
+  }
+  if (agree) return true;
+  job_.coordinator.note(LogLevel::error, "sums_refused", "mismatch", round_.plan().aggregator(),
+                        "expected sums of the contributions, got others from the aggregator; the "
+                        "attempt goes on by the star",
+                        key());
+  return false;
 }
 
 // --- giving up ---------------------------------------------------------------------------------

@@ -72,8 +72,10 @@ class Attempt {
   void withdraw(std::uint32_t member);
   // The member has refused the plan.
   void refuse_plan(std::uint32_t member) { round_.members()[member].withdrawn = true; }
-  // In an exchange among peers: records the hash of the results that the member reports.
-  void agree(std::uint32_t member, std::uint64_t results_hash);
+  // In an exchange among peers or in the network: records the hash of the results that the member
+  // reports, and its combinations for the linear check, which may be null.
+  void agree(std::uint32_t member, std::uint64_t results_hash,
+             const wire::SumsCheck* sums = nullptr);
   std::uint64_t results_hash_of(std::uint32_t member) const {
     return round_.members()[member].results_hash;
   }
@@ -126,7 +128,11 @@ class Attempt {
   AgentSession* session_of(std::uint32_t member) const;
   // The end of an attempt without open buckets.
   End ending() const;
+  bool some_failed() const;
+  void close_stages_of_all();
   std::optional<End> close_if_agreed();
+  bool results_agree() const;
+  bool sums_agree() const;
   std::uint32_t enough(const BucketAggregation& bucket) const;
   // Marks the members whose grace time has passed as late.
   void end_grace();

@@ -37,7 +37,7 @@ StageCall BucketAggregation::call() const {
 Status BucketAggregation::begin() {
   received_ = late_.members();
   contributors_ = at_last_stage() ? late_.members() : Bitmap(plan_.members());
-  if (plan_.by_peers()) return {};
+  if (!plan_.by_coordinator(bucket_, stage())) return {};
   aggregator_ = bucket_.codec->make_aggregator(stage(), bucket_.values);
   return aggregator_->begin(call(), at_last_stage() ? residual_ : std::span<float>());
 }
@@ -95,7 +95,7 @@ void BucketAggregation::drop_not_finite() {
 // The results of an exchange among peers are not aggregated here. They are opened once, so that a
 // damaged result is refused before it is stored, and compared by hash later.
 Status BucketAggregation::take_result(ByteSpan payload) {
-  assert(plan_.by_peers() && open());
+  assert(!plan_.by_coordinator(bucket_, stage()) && open());
   const bool last = at_last_stage();
   if (last && bucket_.side_by_side) {
     TRIBUTARY_TRY(split_payloads(payload, plan_.agents()).status());

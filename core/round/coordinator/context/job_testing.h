@@ -108,12 +108,27 @@ class JobTest : public testing::Test {
                         .payload_bytes = 1u << 20,
                         .payloads_in_flight_max = 4,
                         .collective = policy().collective};
+    if (policy().collective == wire::Collective::in_network) add_sums(request);
     if (change) change(request);
     const auto wire = build_plan(*job_.model, policy(), coordinator_.cache, request);
     EXPECT_TRUE(wire.ok()) << wire.status().text();
     const auto plan = RoundPlan::make(*wire, *job_.model, coordinator_.cache);
     EXPECT_TRUE(plan.ok()) << plan.status().text();
     return *plan;
+  }
+
+  // The epoch of an aggregator in the network for all members.
+  void add_sums(PlanRequest& request) {
+    const auto agents = static_cast<std::uint32_t>(membership_.size());
+    const auto table = thc::network_table(*thc::network_codec(policy().codec, agents), agents);
+    EXPECT_TRUE(table.ok()) << table.status().text();
+    request.aggregator = "10.0.0.1:4650";
+    request.sums.epoch = 1;
+    request.sums.agents = agents;
+    request.sums.slot_count = 16;
+    request.sums.table = table->fingerprint;
+    request.sums.wide = table->wide;
+    request.sums.check_secret = 9;
   }
 
   // --- actions of the coordinator ---

@@ -87,7 +87,8 @@ void Membership::open(std::uint64_t first_round) {
                         .weight = weight_of(agent_id, most),
                         .public_key = session->public_key,
                         .endpoint = session->endpoint,
-                        .decodes_standalone = session->decodes_standalone});
+                        .decodes_standalone = session->decodes_standalone,
+                        .sums_in_network = session->sums_in_network});
     record->members.push_back({.agent_id = agent_id, .weight = members_.back().weight});
   }
   epoch_ = std::move(record);

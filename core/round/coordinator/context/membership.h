@@ -31,6 +31,7 @@ class Membership {
     Bytes public_key;
     std::string endpoint;
     bool decodes_standalone = false;  // as in its session
+    bool sums_in_network = false;     // the same
   };
 
   Membership(const JobContext& job, std::uint32_t last_epoch)

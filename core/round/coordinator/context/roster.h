@@ -1,5 +1,5 @@
-// The sessions of a coordinator, one per agent, with the state that the coordinator has about each.
-// Not thread-safe.
+// The sessions of a coordinator, one per agent or aggregator, with the state that the coordinator
+// has about each. Not thread-safe.
 //
 // It bounds nothing itself: CoordinatorSessions refuses agents beyond agents_max. A lookup costs a
 // search in a map of all sessions.
@@ -29,8 +29,12 @@ struct AgentSession {
   std::string build;
   std::string device_model;
   bool decodes_standalone = false;  // wire::kStandaloneFeature
+  bool sums_in_network = false;     // its host exchanges with an aggregator (Capabilities)
+  // Above 0: not an agent, but an aggregator in the network with so many slots at `endpoint`. It
+  // works for no job of its own.
+  std::uint32_t aggregator_slots = 0;
   Bytes public_key;      // authenticated by the transport; empty: the connection is not encrypted
-  std::string endpoint;  // address for connections of peers; empty: none
+  std::string endpoint;  // address for connections of peers, or for packets; empty: none
   std::vector<wire::HoldingT> holdings;  // from its Hello
   std::uint64_t hello_id = 0;            // message id of the Hello that began the session
   TimeNs challenged_at_ns = 0;           // when another process claimed the agent id; 0: none did
@@ -58,6 +62,7 @@ struct AgentSession {
   std::uint32_t generation = 0;      // number of downloads that it has finished
   std::vector<RoundKey> undecided;   // contributions whose outcome it did not know at its Hello
 
+  bool is_aggregator() const { return aggregator_slots > 0; }
   // True if the agent can participate in the round after this version of the job's model: it has
   // that model, or the commit of that version arrives before the next plan.
   bool ready(std::uint64_t of_job, std::uint64_t model_version) const {

@@ -161,7 +161,7 @@ void AdvicePolicy::report_agent(const AgentSession& session, const wire::Report&
 }
 
 void AdvicePolicy::report_commit(const RoundRecord& record, const ActiveRound& round,
-                                 const Membership& membership, bool peers_reachable) {
+                                 const Membership& membership, const Reachable& reachable) {
   fusion_.report_commit(round, membership);
   if (!job_.policy().planning.planned()) return;
   const double ns = static_cast<double>(job_.coordinator.now - record.began_at_ns);
@@ -176,7 +176,8 @@ void AdvicePolicy::report_commit(const RoundRecord& record, const ActiveRound& r
                      .round_s = ns / 1e9,
                      .bytes_up = record.bytes_up,
                      .participants = {},
-                     .peers_reachable = peers_reachable};
+                     .peers_reachable = reachable.peers,
+                     .aggregator_reachable = reachable.aggregator};
   for (std::uint32_t i = 0; i < membership.size(); ++i) {
     if (!round.members()[i].participates) continue;
     const Membership::Member& member = membership.members()[i];

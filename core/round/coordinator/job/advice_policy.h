@@ -37,8 +37,13 @@ class AdvicePolicy {
 
   // Reports an agent's report and a committed round to the planner.
   void report_agent(const AgentSession& session, const wire::Report& report);
+  // The other ways of exchange that the next round could use.
+  struct Reachable {
+    bool peers = false;
+    bool aggregator = false;
+  };
   void report_commit(const RoundRecord& record, const ActiveRound& round,
-                     const Membership& membership, bool peers_reachable);
+                     const Membership& membership, const Reachable& reachable);
 
  private:
   void add_reason(PlanRequest& request);

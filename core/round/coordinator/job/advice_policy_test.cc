@@ -242,7 +242,7 @@ TEST_F(AdvicePolicyTest, ThePlannerReceivesEachCommitAndItsParticipants) {
   record.id.round = 4;
   record.began_at_ns = coordinator_.now;
   coordinator_.now += 3'000 * kNsPerMs;
-  advice_.report_commit(record, *round, membership_, true);
+  advice_.report_commit(record, *round, membership_, {.peers = true, .aggregator = true});
   ASSERT_EQ(actions<RoundPlayed>().size(), 1u);
   const RoundPlayed reported = actions<RoundPlayed>()[0];
   EXPECT_EQ(reported.rounds_left, 6u);
@@ -259,7 +259,7 @@ TEST_F(AdvicePolicyTest, WithoutAPlannerNothingIsReported) {
   report.id = wire_id_of({.job = kSmallJob, .round = 4, .epoch = 1, .attempt = 0});
   advice_.report_agent(member(0), *Packed(report));
   advice_.report_commit({}, *begin_round(membership_, coordinator_.now, make_plan(4)), membership_,
-                        false);
+                        {});
   EXPECT_TRUE(coordinator_.out.empty());
 }
 

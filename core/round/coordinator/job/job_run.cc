@@ -36,7 +36,7 @@ JobRun::JobRun(CoordinatorContext& context, std::shared_ptr<const JobModel> job,
       committed_(redo_budget(context.config, *job_.model), context.config.history_rounds_max),
       commits_(job_, committed_),
       membership_(job_, state.last_epoch),
-      peers_(job_),
+      collectives_(job_),
       advice_(job_),
       faults_(job_, membership_),
       catch_up_(job_, committed_),
@@ -67,11 +67,6 @@ JobView JobRun::view() const {
           .state = job_.record.state,
           .rounds = job.rounds(),
           .rounds_committed = committed_.version()};
-}
-
-bool JobRun::accepts(const std::string& agent_id) const {
-  const std::vector<std::string>& agents = job_.policy().agents;
-  return agents.empty() || std::ranges::find(agents, agent_id) != agents.end();
 }
 
 // The largest bucket that the policy or the planner's current decision allows. It may exceed
@@ -105,7 +100,7 @@ void JobRun::maybe_begin() {
   if (membership_.ready_agents(committed_.version()) < job_.policy().agents_min) return;
   if (waiting_since_ns_ < 0) waiting_since_ns_ = now;
   if (waits_for_catching_up()) return;
-  if (membership_.changed(committed_.version()) || peers_.needs_epoch(next_round())) {
+  if (membership_.changed(committed_.version()) || collectives_.needs_epoch(next_round())) {
     open_epoch();
   } else {
     begin_attempt();
@@ -120,11 +115,11 @@ void JobRun::open_epoch() {
     return job_.coordinator.roster.by_agent(agent_id) != nullptr;
   });
   retry_.attempt = 0;
-  peers_.open(membership_);
+  collectives_.open(membership_);
   phase_ = Phase::opening;
   job_.coordinator.store.push(*membership_.epoch(), [this] {
     committed_.history().add_epoch(membership_.epoch());
-    membership_.announce(peers_.session());
+    membership_.announce(collectives_.peer_session());
     if (phase_ != Phase::opening) return;  // stopped while the epoch was stored
     phase_ = Phase::waiting;
     if (job_.running()) begin_attempt();
@@ -134,6 +129,10 @@ void JobRun::open_epoch() {
 // --- running -----------------------------------------------------------------------------------
 
 void JobRun::begin_attempt() {
+  NetworkPolicy& network = collectives_.network();
+  network.prepare(advice_.policy(), membership_);
+  // The aggregator's answer continues here, or a tick.
+  if (network.waits(next_round())) return;
   const Bitmap participants = faults_.participants(next_round());
   // An exclusion holds for one attempt.
   membership_.exclude(Bitmap());
@@ -159,7 +158,7 @@ PlanRequest JobRun::request_plan(const Bitmap& participants) {
   std::string reason = "as the job's policy says";
   const Bitmap prompt = membership_.without_late(participants);
   const bool some_late = prompt.count() < participants.count();
-  const wire::Collective collective = peers_.choose(
+  const wire::Collective collective = collectives_.choose(
       advice_.policy(), {.prompt = prompt.count(), .some_late = some_late}, next_round(), reason);
   PlanRequest request{
       .key = {.job = job_.id(),
@@ -173,11 +172,16 @@ PlanRequest JobRun::request_plan(const Bitmap& participants) {
       .payload_bytes = uploads.part_bytes(),
       .payloads_in_flight_max = uploads.called() ? 0 : uploads.window(),
       .collective = collective,
-      .exchanges_per_round = PeerPolicy::exchanges(advice_.policy(), collective),
+      .exchanges_per_round = CollectivePolicy::exchanges(advice_.policy(), collective),
       .standalone = membership_.decode_standalone(),
-      .deadline_ms = peers_.deadline_ms(collective, next_round()),
+      .deadline_ms = collectives_.deadline_ms(collective, next_round()),
       .trigger = retry_.attempt > 0 ? wire::Trigger::after_abort : wire::Trigger::unchanged,
       .reason = std::move(reason)};
+  if (collective == wire::Collective::in_network) {
+    NetworkPolicy::Epoch epoch = collectives_.network().epoch();
+    request.aggregator = std::move(epoch.aggregator);
+    request.sums = std::move(epoch.sums);
+  }
   advice_.complete(request, membership_);
   return request;
 }
@@ -218,6 +222,7 @@ void JobRun::end(const Attempt::End& end) {
 void JobRun::commit() {
   wire::RoundMechanismsT& mechanisms = attempt_->round().mechanisms;
   mechanisms.fallbacks = retry_.fallbacks;
+  mechanisms.sums_refused = retry_.sums_refused;
   mechanisms.trials = reporter_.take_trials();
   if (const std::string& fusion = advice_.policy().fusion; !fusion.empty()) {
     add_to_tally(mechanisms.fused, fusion, fused_buckets(*job_.model, attempt_->round().plan()));
@@ -235,11 +240,14 @@ void JobRun::committed(const RoundRecord& record) {
   const ActiveRound& round = attempt_->round();
   faults_.committed(record, round.plan());
   reporter_.report_commit(record, round);
-  advice_.report_commit(record, round, membership_, peers_.reachable(next_round()));
+  advice_.report_commit(
+      record, round, membership_,
+      {.peers = collectives_.peers_reachable(next_round()),
+       .aggregator = collectives_.network().reachable(membership_, next_round())});
   catch_up_.model_replaced();
-  if (round.plan().by_peers()) peers_.succeeded();
+  collectives_.succeeded(round.plan());
   attempt_.reset();
-  retry_.attempt = retry_.fallbacks = retry_.too_short = 0;
+  retry_.attempt = retry_.fallbacks = retry_.sums_refused = retry_.too_short = 0;
   if (phase_ == Phase::committing) phase_ = Phase::waiting;
   if (phase_ == Phase::waiting && advice_.pause_s() > 0) {
     phase_ = Phase::backing_off;
@@ -262,8 +270,11 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
   retry_.resume_at_ns = now + pause * kNsPerMs;
   if (ended->round().plan().by_peers() && retry) {
     // The next attempt uses the star, at once and with all members.
-    peers_.failed(ended->round().plan());
+    collectives_.failed(ended->round().plan());
     ++retry_.fallbacks;
+    const bool refused =
+        ended->round().plan().in_network() && reason == wire::AbortReason::mismatch;
+    retry_.sums_refused += refused ? 1u : 0u;
     membership_.exclude(Bitmap());
     retry_.resume_at_ns = now;
   }
@@ -302,6 +313,7 @@ void JobRun::change(wire::JobState state, std::string reason, std::function<void
   if (has_ended(state)) {
     if (phase_ == Phase::running) give_up(wire::AbortReason::by_operator, false);
     phase_ = Phase::over;
+    collectives_.network().end();
   }
   retry_.too_short = 0;
   JobRecord& record = job_.record;
@@ -334,6 +346,9 @@ void JobRun::tick() {
 TimeNs JobRun::next_due_ns() const {
   TimeNs due = catch_up_.next_due_ns();
   const TimeNs wait = job_.policy().catch_up_wait_ms * kNsPerMs;
+  if (phase_ == Phase::waiting && collectives_.network().wait_ends_ns() > job_.coordinator.now) {
+    due = std::min(due, collectives_.network().wait_ends_ns());
+  }
   if (phase_ == Phase::running) {
     due = std::min(due, attempt_->next_due_ns());
   } else if (phase_ == Phase::backing_off) {

@@ -27,8 +27,8 @@
 #include "core/round/coordinator/context/job_view.h"
 #include "core/round/coordinator/context/membership.h"
 #include "core/round/coordinator/job/advice_policy.h"
+#include "core/round/coordinator/job/collective/collective_policy.h"
 #include "core/round/coordinator/job/fault_policy.h"
-#include "core/round/coordinator/job/peer_policy.h"
 #include "core/round/coordinator/job/round_reporter.h"
 
 namespace tributary {
@@ -55,6 +55,10 @@ class JobRun {
   // Handles a new message that concerns the job.
   void receive(AgentSession& session, const wire::Frame& frame, ByteSpan payload);
   void loaded(const RoundLoaded& event) { catch_up_.loaded(event); }
+  // An aggregator in the network has connected, is leaving (AgentSession::leaving), or has
+  // answered.
+  void aggregator_changed(const AgentSession& session,
+                          const wire::EpochInstalled* answer = nullptr);
 
   // --- the job ---
   // Ends an overdue attempt, starts waiting transfers, and begins the next round if it can begin.
@@ -65,8 +69,6 @@ class JobRun {
   // Takes a planner's decision.
   void advise(std::shared_ptr<const PlanAdvice> advice);
   bool over() const;  // finished or stopped, and that state is stored
-  // True if the policy allows this agent to work for the job.
-  bool accepts(const std::string& agent_id) const;
 
   const JobRecord& record() const { return job_.record; }
   JobView view() const;
@@ -83,10 +85,11 @@ class JobRun {
   enum class Phase { waiting, opening, running, committing, backing_off, over };
   // The repetition of a failed round.
   struct Retry {
-    std::uint32_t attempt = 0;    // number of the next attempt at the same round
-    std::uint32_t fallbacks = 0;  // attempts at this round by peers that failed
-    std::uint32_t too_short = 0;  // consecutive attempts for which an uplink was too slow
-    TimeNs resume_at_ns = 0;      // end of backing off
+    std::uint32_t attempt = 0;       // number of the next attempt at the same round
+    std::uint32_t fallbacks = 0;     // attempts at this round by another collective that failed
+    std::uint32_t sums_refused = 0;  // of them, by the linear check of sums in the network
+    std::uint32_t too_short = 0;     // consecutive attempts for which an uplink was too slow
+    TimeNs resume_at_ns = 0;         // end of backing off
   };
 
   JobRun(CoordinatorContext& context, std::shared_ptr<const JobModel> job, RestoredJob& state);
@@ -117,7 +120,7 @@ class JobRun {
   CommittedModel committed_;
   CommitWriter commits_;
   Membership membership_;
-  PeerPolicy peers_;
+  CollectivePolicy collectives_;
   AdvicePolicy advice_;
   FaultPolicy faults_;
   CatchUp catch_up_;

@@ -19,7 +19,7 @@ void JobRun::joined(AgentSession& session, std::uint64_t before) {
   if (const std::optional<std::uint32_t> member = membership_.resume(session, before)) {
     if (attempt_) attempt_->resume(session, *member);
     if (session.job == job_.id()) {
-      membership_.announce_to(session, *member, peers_.session());
+      membership_.announce_to(session, *member, collectives_.peer_session());
       if (attempt_) attempt_->send_plan_to(session, *member);
     }
   } else {
@@ -38,6 +38,28 @@ void JobRun::left(AgentSession& session) {
   attempt_->lose(*member);
   progress();
 }
+
+// --- the aggregator in the network -------------------------------------------------------------
+
+void JobRun::aggregator_changed(const AgentSession& session, const wire::EpochInstalled* answer) {
+  NetworkPolicy& network = collectives_.network();
+  if (answer) {
+    network.receive(session, *answer);
+    return maybe_begin();
+  }
+  if (!session.leaving) {
+    if (!over()) network.prepare(advice_.policy(), membership_);
+    return;
+  }
+  if (!network.left(session)) return;
+  if (phase_ != Phase::running || !attempt_->round().plan().in_network()) return;
+  // Agents would notice only by their deadline. The attempt goes on by the star at once.
+  job_.coordinator.note(LogLevel::warning, "aggregator_gone", "in_network", session.agent_id,
+                        "the attempt through it ends", attempt_->key());
+  give_up(wire::AbortReason::collective_failed, true);
+}
+
+// --- answers -----------------------------------------------------------------------------------
 
 void JobRun::answered(AgentSession& session, const Conversation::Asked& asked) {
   catch_up_.answered(session, asked);
@@ -166,7 +188,7 @@ void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
   reporter_.read_metrics(session, report);
   if (!repeated) advice_.report_agent(session, report);
   if (current && report.results_hash() != 0) {
-    attempt_->agree(*member, report.results_hash());
+    attempt_->agree(*member, report.results_hash(), report.sums_check());
     progress();
   }
   if (session.synced) {

@@ -8,6 +8,10 @@
 namespace tributary {
 namespace {
 
+bool accepts(const RoundPolicy& policy, const std::string& agent_id) {
+  return policy.agents.empty() || std::ranges::find(policy.agents, agent_id) != policy.agents.end();
+}
+
 // Each job holds at least one model in memory.
 constexpr std::size_t kJobsMax = 64;
 
@@ -100,13 +104,18 @@ void JobTable::submit(const SubmitJob& event) {
 // The first unfinished job that accepts the agent. An agent without one keeps its job, so that it
 // can still get the final model.
 JobRun* JobTable::choose_run(const AgentSession& session) const {
+  if (session.is_aggregator()) return nullptr;
   JobRun* chosen = run_of(session);
   for (const auto& run : runs_) {
-    if (!run->accepts(session.agent_id)) continue;
+    if (!accepts(run->record().policy, session.agent_id)) continue;
     if (!run->over()) return run.get();
     if (session.run == 0) chosen = run.get();
   }
   return chosen;
+}
+
+void JobTable::aggregator_changed(const AgentSession& session) {
+  for (const auto& run : runs_) run->aggregator_changed(session);
 }
 
 // Agents change their job only when a job begins or ends. The comparison makes this a constant-time

@@ -35,6 +35,8 @@ class JobTable {
   bool ready(const AgentSession& session) const;
   std::vector<JobView> views() const;
 
+  // An aggregator in the network has opened a session, or is leaving it.
+  void aggregator_changed(const AgentSession& session);
   void loaded(const RoundLoaded& event);
   // Runs what is due in all jobs, and then assigns agents to jobs.
   void tick();

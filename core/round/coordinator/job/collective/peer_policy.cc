@@ -1,4 +1,4 @@
-#include "core/round/coordinator/job/peer_policy.h"
+#include "core/round/coordinator/job/collective/peer_policy.h"
 
 #include <fmt/format.h>
 
@@ -14,9 +14,6 @@ namespace {
 
 // Every peer connects to every other, so the number of connections grows with the square.
 constexpr std::size_t kPeersMax = 256;
-// Limit for the pause in rounds after failures of an exchange among peers. It doubles with each
-// failure.
-constexpr std::uint32_t kPauseRoundsMax = 64;
 // While some agents are late, one in this many rounds uses the star, so that their updates count
 // too.
 constexpr std::uint64_t kLateRounds = 4;
@@ -46,7 +43,9 @@ void PeerPolicy::open(const Membership& membership) {
   broken_ = renew_ = false;
   why_not_.clear();
   const RoundPolicy& policy = job_.policy();
-  if (policy.collective == wire::Collective::star && !policy.planning.planned()) return;
+  const bool needs_none = policy.collective == wire::Collective::star ||
+                          policy.collective == wire::Collective::in_network;
+  if (needs_none && !policy.planning.planned()) return;
   if (membership.size() < 2) {
     why_not_ = "there is only one agent";
   } else if (membership.size() > kPeersMax) {
@@ -64,7 +63,7 @@ wire::Collective PeerPolicy::choose(const RoundPolicy& policy, const Participant
     reason = "Use the star: " + why_not_;
   } else if (!due(round)) {
     reason = fmt::format("Use the star: the {} failed and is tried again in round {}",
-                         wire::EnumNameCollective(policy.collective), from_round_);
+                         wire::EnumNameCollective(policy.collective), pause_.from_round());
   } else if (participants.prompt < std::max(2u, policy.agents_min)) {
     reason = participants.some_late ? "Use the star: too many agents are late"
                                     : "Use the star: only one agent takes part";
@@ -76,19 +75,8 @@ wire::Collective PeerPolicy::choose(const RoundPolicy& policy, const Participant
   return wire::Collective::star;
 }
 
-// An exchange among peers gets half of the deadline, so that the star has the other half if it
-// fails.
-std::uint32_t PeerPolicy::deadline_ms(wire::Collective collective, std::uint64_t round) const {
-  const std::uint32_t whole = job_.policy().deadline_ms;
-  const bool stands_in = round == failed_round_;
-  const bool half = collective != wire::Collective::star || stands_in;
-  return half ? std::max(whole / 2, 1u) : whole;
-}
-
 void PeerPolicy::failed(const RoundPlan& plan) {
-  pause_ = std::clamp(2 * pause_, 1u, kPauseRoundsMax);
-  failed_round_ = plan.key().round;
-  from_round_ = failed_round_ + pause_;
+  pause_.failed(plan.key().round);
   broken_ = true;
   // After a failure between two exchanges the members may hold different residuals and encoders.
   renew_ = plan.exchanges() > 1;

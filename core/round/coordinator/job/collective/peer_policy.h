@@ -11,6 +11,7 @@
 
 #include "core/round/common/plan/round_plan.h"
 #include "core/round/coordinator/context/membership.h"
+#include "core/round/coordinator/job/collective/failure_pause.h"
 
 namespace tributary {
 
@@ -37,29 +38,22 @@ class PeerPolicy {
   // fourth round uses the star, because only there can they contribute.
   wire::Collective choose(const RoundPolicy& policy, const Participants& participants,
                           std::uint64_t round, std::string& reason) const;
-  // The number of exchanges in a round: only members among themselves can have several.
-  static std::uint32_t exchanges(const RoundPolicy& policy, wire::Collective collective) {
-    return collective == wire::Collective::star ? 1 : policy.exchanges_per_round;
-  }
-  // An exchange among peers gets half of the round's time; the other half is for the star that may
-  // replace it.
-  std::uint32_t deadline_ms(wire::Collective collective, std::uint64_t round) const;
+  // True if the star stands in for an exchange that has failed in this round.
+  bool stood_in(std::uint64_t round) const { return pause_.began_in(round); }
 
   // Records a failed exchange.
   void failed(const RoundPlan& plan);
-  void succeeded() { pause_ = 0; }
+  void succeeded() { pause_.succeeded(); }
 
  private:
-  bool due(std::uint64_t round) const { return round >= from_round_; }
+  bool due(std::uint64_t round) const { return pause_.over(round); }
 
   const JobContext& job_;
   std::uint64_t session_ = 0;
   std::string why_not_;
   bool renew_ = false;   // members may have kept different residuals
   bool broken_ = false;  // an exchange has failed in this epoch
-  std::uint64_t failed_round_ = 0;
-  std::uint64_t from_round_ = 0;  // earlier rounds use the star
-  std::uint32_t pause_ = 0;       // number of rounds
+  FailurePause pause_;
 };
 
 }  // namespace tributary

@@ -1,6 +1,6 @@
 // Tests of the choice between an exchange among peers and the star: addresses, failures with
 // growing pauses, and late agents.
-#include "core/round/coordinator/job/peer_policy.h"
+#include "core/round/coordinator/job/collective/peer_policy.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -169,26 +169,6 @@ TEST_F(PeerPolicyTest, SeveralExchangesThatFailedNeedANewEpochAtOnce) {
   open_two();
   fail(1, 2);
   EXPECT_TRUE(peers_.needs_epoch(1));
-}
-
-// --- deadlines ---
-
-TEST_F(PeerPolicyTest, HalfOfTheDeadlineIsForPeersAndHalfForTheStarThatStandsIn) {
-  policy().deadline_ms = 1'001;
-  open_two();
-  EXPECT_EQ(peers_.deadline_ms(Collective::ring, 1), 500u);
-  EXPECT_EQ(peers_.deadline_ms(Collective::star, 1), 1'001u);
-  fail(1);
-  EXPECT_EQ(peers_.deadline_ms(Collective::star, 1), 500u);
-  EXPECT_EQ(peers_.deadline_ms(Collective::star, 2), 1'001u);
-}
-
-// --- several exchanges ---
-
-TEST_F(PeerPolicyTest, ARoundHasSeveralExchangesOnlyAmongPeers) {
-  policy().exchanges_per_round = 4;
-  EXPECT_EQ(PeerPolicy::exchanges(policy(), Collective::ring), 4u);
-  EXPECT_EQ(PeerPolicy::exchanges(policy(), Collective::star), 1u);
 }
 
 }  // namespace

@@ -1,0 +1,263 @@
+// Tests of the choice of a collective: deadlines, sums in the network with the epochs of an
+// aggregator, and the star that stands in.
+#include "core/round/coordinator/job/collective/collective_policy.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "core/round/coordinator/context/job_testing.h"
+
+namespace tributary {
+namespace {
+
+using round_testing::JobTest;
+using round_testing::Packed;
+using testing::HasSubstr;
+using wire::Collective;
+
+class CollectivePolicyTest : public JobTest {
+ protected:
+  CollectivePolicyTest() {
+    policy().collective = Collective::in_network;
+    policy().codec = "thc";
+  }
+
+  void open_members(std::uint32_t agents) {
+    for (std::uint32_t i = 0; i < agents; ++i) {
+      add_agent(fmt::format("agent-{:03}", i)).sums_in_network = true;
+    }
+    open_again();
+  }
+  void open_again() {
+    membership_.open(1);
+    collectives_.open(membership_);
+  }
+  AgentSession& add_aggregator(const std::string& id = "switch") {
+    AgentSession& session = add_new_agent(id);
+    session.run = 0;
+    session.aggregator_slots = 1024;
+    session.endpoint = "10.0.0.1:4650";
+    return session;
+  }
+  NetworkPolicy& network() { return collectives_.network(); }
+  void prepare() { network().prepare(policy(), membership_); }
+  // The epochs that the aggregator was asked for since the last call.
+  std::vector<wire::InstallEpochT> asked(AgentSession& aggregator) {
+    std::vector<wire::InstallEpochT> found = sent<wire::InstallEpochT>(aggregator);
+    forget_actions();
+    return found;
+  }
+  // Agents and an aggregator with an installed epoch.
+  AgentSession& install(std::uint32_t agents = 4) {
+    open_members(agents);
+    AgentSession& aggregator = add_aggregator();
+    prepare();
+    const auto messages = asked(aggregator);
+    EXPECT_EQ(messages.size(), 1u);
+    if (!messages.empty()) answer(aggregator, messages[0].epoch, true, messages[0].epoch);
+    return aggregator;
+  }
+  void answer(AgentSession& aggregator, std::uint32_t epoch, bool installed,
+              std::uint32_t highest) {
+    wire::EpochInstalledT answer;
+    answer.job = round_testing::kSmallJob;
+    answer.epoch = epoch;
+    answer.installed = installed;
+    answer.epoch_highest = highest;
+    answer.text = "no";
+    network().receive(aggregator, *Packed(answer));
+  }
+  Collective chosen(std::uint64_t round, std::uint32_t prompt = 4) {
+    reason_ = "unchanged";
+    return collectives_.choose(policy(), {.prompt = prompt, .some_late = false}, round, reason_);
+  }
+
+  CollectivePolicy collectives_{job_};
+  std::string reason_;
+};
+
+// --- epochs ---
+
+TEST_F(CollectivePolicyTest, AnEpochThatIsAcknowledgedIsUsed) {
+  open_members(4);
+  AgentSession& aggregator = add_aggregator();
+  prepare();
+  const auto messages = asked(aggregator);
+  ASSERT_EQ(messages.size(), 1u);
+  const thc::NetworkTable table = *thc::network_table(*thc::network_codec("thc", 4), 4);
+  EXPECT_EQ(messages[0].epoch, 1u);
+  EXPECT_EQ(messages[0].agents, 4u);
+  EXPECT_EQ(messages[0].granularity, table.granularity);
+  EXPECT_EQ(messages[0].table, table.fingerprint);
+  EXPECT_EQ(messages[0].slot_count, 256u);
+  EXPECT_TRUE(network().waits(1));
+  EXPECT_EQ(chosen(1), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("has not installed the epoch yet"));
+  answer(aggregator, 1, true, 1);
+  EXPECT_FALSE(network().waits(1));
+  EXPECT_EQ(chosen(1), Collective::in_network);
+  EXPECT_EQ(reason_, "unchanged");
+  const NetworkPolicy::Epoch epoch = network().epoch();
+  EXPECT_EQ(epoch.aggregator, "10.0.0.1:4650");
+  EXPECT_EQ(epoch.sums.handle, messages[0].handle);
+  EXPECT_FALSE(epoch.sums.wide);
+  EXPECT_NE(epoch.sums.check_secret, network().epoch().sums.check_secret);
+  prepare();
+  EXPECT_TRUE(asked(aggregator).empty());
+}
+
+TEST_F(CollectivePolicyTest, ARoundWaitsForTheAnswerOnlyAMoment) {
+  open_members(4);
+  add_aggregator();
+  prepare();
+  coordinator_.now = network().wait_ends_ns();
+  EXPECT_FALSE(network().waits(1));
+}
+
+TEST_F(CollectivePolicyTest, AnEpochThatTheHandleHasHadIsReplacedByAHigherOne) {
+  open_members(4);
+  AgentSession& aggregator = add_aggregator();
+  prepare();
+  forget_actions();
+  answer(aggregator, 1, false, 57);
+  ASSERT_EQ(asked(aggregator).at(0).epoch, 58u);
+  answer(aggregator, 1, true, 58);  // of the first request
+  EXPECT_EQ(chosen(1), Collective::star);
+  answer(aggregator, 58, true, 58);
+  EXPECT_EQ(chosen(1), Collective::in_network);
+}
+
+TEST_F(CollectivePolicyTest, AnAggregatorThatIsShortOfSlotsGetsASmallerQuota) {
+  open_members(4);
+  AgentSession& aggregator = add_aggregator();
+  prepare();
+  forget_actions();
+  answer(aggregator, 1, false, 0);
+  EXPECT_EQ(asked(aggregator).at(0).slot_count, 128u);
+  for (std::uint32_t epoch = 2; epoch <= 6; ++epoch) answer(aggregator, epoch, false, 0);
+  EXPECT_EQ(chosen(1), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("the aggregator refuses: no"));
+  EXPECT_EQ(noted("epoch_refused").size(), 1u);
+  EXPECT_FALSE(network().waits(1));
+}
+
+TEST_F(CollectivePolicyTest, AnAggregatorWithoutNumbersLeftIsNotUsed) {
+  open_members(4);
+  AgentSession& aggregator = add_aggregator();
+  prepare();
+  for (std::uint32_t i = 0; i < 64; ++i) {
+    const auto messages = asked(aggregator);
+    if (messages.empty()) break;
+    answer(aggregator, messages[0].epoch, false, UINT32_MAX);
+  }
+  EXPECT_THAT((chosen(1), reason_), HasSubstr("the aggregator refuses"));
+}
+
+TEST_F(CollectivePolicyTest, EveryMembershipHasAnEpochOfItsOwn) {
+  AgentSession& aggregator = install();
+  add_agent("agent-999").sums_in_network = true;
+  open_again();
+  prepare();
+  const auto messages = asked(aggregator);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0].epoch, 2u);
+  EXPECT_EQ(messages[0].agents, 5u);
+  EXPECT_EQ(chosen(1, 5), Collective::star);
+}
+
+TEST_F(CollectivePolicyTest, SumsOfManyAgentsAreWide) {
+  install(18);
+  EXPECT_EQ(chosen(1, 18), Collective::in_network);
+  EXPECT_TRUE(network().epoch().sums.wide);
+}
+
+// --- the star stands in ---
+
+TEST_F(CollectivePolicyTest, TheStarStandsInWithoutAnAggregator) {
+  open_members(4);
+  prepare();
+  EXPECT_EQ(chosen(1), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("no aggregator is connected"));
+  EXPECT_FALSE(network().reachable(membership_, 1));
+}
+
+TEST_F(CollectivePolicyTest, TheStarStandsInWhereAnAgentCannotTakePart) {
+  open_members(3);
+  add_agent("plain");
+  open_again();
+  add_aggregator();
+  prepare();
+  EXPECT_EQ(chosen(1), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("plain cannot exchange"));
+}
+
+TEST_F(CollectivePolicyTest, TheStarStandsInWhereAnAgentIsLate) {
+  install();
+  EXPECT_EQ(chosen(1, 3), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("not all agents take part"));
+}
+
+TEST_F(CollectivePolicyTest, AFailureCostsAnEpochAndPauses) {
+  AgentSession& aggregator = install();
+  network().failed(1);
+  EXPECT_TRUE(network().stood_in(1));
+  EXPECT_EQ(chosen(1), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("tried again in round 2"));
+  EXPECT_FALSE(network().reachable(membership_, 1));
+  prepare();
+  EXPECT_FALSE(network().waits(1));  // the star does not need it
+  ASSERT_EQ(asked(aggregator).at(0).epoch, 2u);
+  answer(aggregator, 2, true, 2);
+  EXPECT_EQ(chosen(2), Collective::in_network);
+  network().failed(2);
+  EXPECT_EQ(chosen(3), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("tried again in round 4"));
+}
+
+TEST_F(CollectivePolicyTest, AnAggregatorThatLeavesIsReplacedByTheNextOne) {
+  AgentSession& first = install();
+  first.leaving = true;
+  EXPECT_TRUE(network().left(first));
+  EXPECT_FALSE(network().left(first));
+  EXPECT_EQ(chosen(1), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("no aggregator is connected"));
+  AgentSession& second = add_aggregator("other");
+  prepare();
+  EXPECT_EQ(asked(second).at(0).epoch, 2u);
+}
+
+TEST_F(CollectivePolicyTest, AJobThatIsOverIsRemoved) {
+  AgentSession& aggregator = install();
+  network().end();
+  EXPECT_TRUE(asked(aggregator).at(0).remove);
+}
+
+// --- deadlines and exchanges ---
+
+TEST_F(CollectivePolicyTest, HalfOfTheDeadlineIsForTheStarThatStandsIn) {
+  policy().deadline_ms = 1'001;
+  for (const Collective collective : {Collective::ring, Collective::in_network}) {
+    EXPECT_EQ(collectives_.deadline_ms(collective, 1), 500u);
+  }
+  EXPECT_EQ(collectives_.deadline_ms(Collective::star, 1), 1'001u);
+  network().failed(1);
+  EXPECT_EQ(collectives_.deadline_ms(Collective::star, 1), 500u);
+  EXPECT_EQ(collectives_.deadline_ms(Collective::star, 2), 1'001u);
+}
+
+TEST_F(CollectivePolicyTest, ARoundHasSeveralExchangesOnlyAmongPeers) {
+  policy().exchanges_per_round = 4;
+  EXPECT_EQ(CollectivePolicy::exchanges(policy(), Collective::ring), 4u);
+  EXPECT_EQ(CollectivePolicy::exchanges(policy(), Collective::star), 1u);
+  EXPECT_EQ(CollectivePolicy::exchanges(policy(), Collective::in_network), 1u);
+}
+
+TEST_F(CollectivePolicyTest, PeersAreNotConnectedForSumsInTheNetwork) {
+  install();
+  EXPECT_EQ(collectives_.peer_session(), 0u);
+}
+
+}  // namespace
+}  // namespace tributary

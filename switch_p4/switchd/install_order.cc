@@ -1,0 +1,34 @@
+#include "switch_p4/switchd/install_order.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "core/net/udp/udp_address.h"
+
+namespace tributary::switchd {
+
+Result<in_network::SlotJob> slot_job_of(const wire::InstallEpochT& order) {
+  in_network::SlotJob job;
+  if (order.places.size() != job.places.size()) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = fmt::format("places of job {}", order.handle),
+                   .expected = fmt::format("{}", job.places.size()),
+                   .got = fmt::format("{}", order.places.size())});
+  }
+  job.handle = order.handle;
+  job.epoch = order.epoch;
+  job.agents = order.agents;
+  job.granularity = order.granularity;
+  std::ranges::copy(order.places, job.places.begin());
+  job.table = order.table;
+  job.slots = order.slot_count;
+  for (const std::string& source : order.sources) {
+    TRIBUTARY_ASSIGN(const UdpAddress address, UdpAddress::parse(source));
+    job.sources.push_back(address.number());
+  }
+  return job;
+}
+
+}  // namespace tributary::switchd

@@ -1,0 +1,82 @@
+// The thread that serves packets: a UDP port, the slot rules, and the loop between them.
+//
+// Thread rule: any thread but this one may call the methods. install(), remove() and figures() wait
+// until the thread has done it, which takes as long as one turn of its loop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "core/collective/in_network/slot_rules.h"
+#include "core/net/udp/udp_port.h"
+#include "core/net/waker.h"
+#include "switch_p4/switchd/switch_loop.h"
+
+namespace tributary::switchd {
+
+struct SwitchThreadOptions {
+  UdpAddress listen;
+  UdpAddress group = {};  // multicast address of results; empty: unicast
+  std::uint32_t slots = 1024;
+  std::uint32_t batch = 32;
+  bool segments = true;
+};
+
+struct SwitchFigures {
+  in_network::SlotCounters packets;
+  UdpCounters port;
+  std::uint32_t slots = 0;
+  std::uint32_t slots_free = 0;
+  std::vector<in_network::SlotJob> jobs;  // as installed
+};
+
+class SwitchThread {
+ public:
+  // Returns an error if the port cannot be opened.
+  static Result<std::unique_ptr<SwitchThread>> open(const SwitchThreadOptions& options);
+  ~SwitchThread();
+  SwitchThread(const SwitchThread&) = delete;
+  SwitchThread& operator=(const SwitchThread&) = delete;
+
+  // As SlotRules has them; `cancelled` after the thread has ended.
+  Status install(const in_network::SlotJob& job);
+  Status remove(std::uint16_t handle);
+  SwitchFigures figures();
+
+  UdpAddress address() const { return address_; }
+  bool joins_segments() const { return joins_; }
+  bool cuts_segments() const { return cuts_; }
+  // An error that has ended the thread; ok while it runs.
+  Status status() const;
+
+ private:
+  SwitchThread(std::unique_ptr<UdpPort> port, in_network::SlotRules rules, UdpAddress group,
+               Waker waker);
+  void run();
+  void serve();
+  // Runs `work` on the thread and waits. Returns false if the thread has ended.
+  bool call(const std::function<void()>& work);
+  void run_calls();
+
+  const std::unique_ptr<UdpPort> port_;
+  in_network::SlotRules rules_;
+  SwitchLoop loop_;
+  std::map<std::uint16_t, in_network::SlotJob> jobs_;  // of the thread, as rules_ and loop_
+  const UdpAddress address_;
+  const bool joins_;
+  const bool cuts_;
+  const Waker waker_;
+  mutable std::mutex mutex_;
+  std::vector<std::function<void()>> calls_;
+  bool ending_ = false;
+  bool ended_ = false;
+  Status status_;
+  std::thread thread_;
+};
+
+}  // namespace tributary::switchd

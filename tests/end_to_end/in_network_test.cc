@@ -1,0 +1,157 @@
+// Sums in the network between processes that are connected by sockets.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "schemas/frame.h"
+#include "tests/end_to_end/federation/aggregator.h"
+#include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/journals.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+constexpr std::uint64_t kRoundsSummed = 6;
+
+FederationOptions in_network_options(const std::string& collective) {
+  return {.rounds = kRoundsSummed,
+          .codec = "thc:bits=4",
+          .coordinator_settings = {"job.collective=" + collective},
+          .agent_settings = {"in_network.listen=127.0.0.1:0"}};
+}
+
+// Number of rounds that were committed with this collective.
+std::size_t rounds_of(Federation& federation, const std::string& collective) {
+  return federation.coordinator()
+      .lines_with({"round committed", "collective=" + collective + " "})
+      .size();
+}
+
+// The hash of the last committed model.
+std::uint64_t committed_hash(const Federation& federation) {
+  const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());
+  EXPECT_TRUE(state.ok()) << state.status().text();
+  if (!state.ok() || state->jobs.empty()) return 0;
+  const RestoredJob& job = state->jobs.front();
+  return job.redo.empty() ? job.checkpoint.model_hash : job.redo.back().round.model_hash;
+}
+
+// Number of rounds in the journal whose plan has this collective.
+std::size_t journal_rounds_of(const Federation& federation, wire::Collective collective) {
+  const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());
+  EXPECT_TRUE(state.ok()) << state.status().text();
+  if (!state.ok() || state->jobs.empty()) return 0;
+  std::vector<RoundRecord> rounds = state->jobs.front().history;
+  for (const CommitRecord& commit : state->jobs.front().redo) rounds.push_back(commit.round);
+  std::size_t found = 0;
+  for (const RoundRecord& round : rounds) {
+    const Result<const wire::Frame*> frame = open_frame(*round.plan);
+    EXPECT_TRUE(frame.ok()) << frame.status().text();
+    if (!frame.ok()) continue;
+    found += (*frame)->message_as_Plan()->exchanges()->Get(0)->collective() == collective;
+  }
+  return found;
+}
+
+// The model of the same job by the star. Sums are exact, so the collective changes nothing.
+std::uint64_t hash_by_star() {
+  static const std::uint64_t hash = [] {
+    Federation federation(in_network_options("star"));
+    federation.start_all();
+    federation.expect_all_end();
+    EXPECT_EQ(rounds_of(federation, "star"), kRoundsSummed);
+    return committed_hash(federation);
+  }();
+  return hash;
+}
+
+// Starts the coordinator, the aggregator and then the agents, so that the first round finds it.
+void start_with(Federation& federation, Aggregator& aggregator,
+                const std::optional<UdpAddress>& advertise = {}) {
+  federation.start_coordinator();
+  aggregator.start(advertise);
+  for (std::uint32_t agent = 0; agent < 3; ++agent) federation.start_agent(agent);
+}
+
+TEST(InNetwork, RoundsAreSummedByTheAggregator) {
+  Federation federation(in_network_options("in_network"));
+  Aggregator aggregator(federation);
+  start_with(federation, aggregator);
+  federation.expect_all_end();
+  federation.expect_identical();
+  EXPECT_EQ(rounds_of(federation, "in_network"), kRoundsSummed);
+  EXPECT_EQ(journal_rounds_of(federation, wire::Collective::in_network), kRoundsSummed);
+  EXPECT_EQ(committed_hash(federation), hash_by_star());
+  Process show({TRIBUTARY_CLI, "switch", "show", "--state", aggregator.state(), "--json"},
+               federation.path("show.log"));
+  EXPECT_EQ(show.wait(), 0);
+  const nlohmann::json shown = nlohmann::json::parse(show.lines().at(0))["data"];
+  EXPECT_EQ(shown["address"], aggregator.address().text());
+  EXPECT_GT(shown["results"], 0);
+  aggregator.process().signal(SIGTERM);
+  EXPECT_EQ(aggregator.process().wait(), 0);
+  const nlohmann::json counters =
+      nlohmann::json::parse(aggregator.process().lines_with({"\"contributions\":"}).at(0));
+  EXPECT_GT(counters["results"], 0);
+  EXPECT_EQ(counters["contributions"], 3 * counters["results"].get<std::uint64_t>());
+}
+
+// The attempt that it ends goes by the star, and after its return the network is used again.
+TEST(InNetwork, AKilledAggregatorCostsAnAttemptAndIsUsedAgain) {
+  FederationOptions options = in_network_options("in_network");
+  options.rounds = 10'000;
+  options.agent_settings.emplace_back("trainer.train_ms=5");
+  Federation federation(options);
+  Aggregator aggregator(federation);
+  start_with(federation, aggregator);
+  const auto wait_for = [&](const std::string& collective, std::size_t rounds) {
+    ASSERT_TRUE(federation.coordinator().logs({"round committed", "collective=" + collective + " "},
+                                              rounds));
+  };
+  wait_for("in_network", 2);
+  aggregator.kill();
+  wait_for("star", 1);
+  const std::size_t before = rounds_of(federation, "in_network");
+  aggregator.start();
+  wait_for("in_network", before + 2);
+  federation.ask({"job", "stop", "test"});
+  federation.expect_all_end();
+  const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());
+  ASSERT_TRUE(state.ok());
+  for (std::uint32_t agent = 0; agent < 3; ++agent) {
+    const Result<AgentState> own = read_agent_journal(federation.agent_journal(agent));
+    ASSERT_TRUE(own.ok() && own->replica);
+    EXPECT_EQ(own->replica->model_hash, committed_hash(federation));
+  }
+}
+
+TEST(InNetwork, WithoutAnAggregatorTheStarIsUsed) {
+  Federation federation(in_network_options("in_network"));
+  federation.start_all();
+  federation.expect_all_end();
+  EXPECT_EQ(rounds_of(federation, "star"), kRoundsSummed);
+  EXPECT_EQ(committed_hash(federation), hash_by_star());
+}
+
+// A host on the path changes sums: no wrong sum reaches a model.
+TEST(InNetwork, TamperedSumsAreFound) {
+  Federation federation(in_network_options("in_network"));
+  Aggregator aggregator(federation);
+  TamperingPath path(aggregator.address());
+  path.tamper(true);
+  start_with(federation, aggregator, path.address());
+  federation.expect_all_end();
+  federation.expect_identical();
+  EXPECT_GT(path.tampered(), 0u);
+  EXPECT_GT(federation.coordinator().lines_with({"sums_refused", "reason=mismatch"}).size(), 0u);
+  EXPECT_EQ(journal_rounds_of(federation, wire::Collective::star), kRoundsSummed);
+  EXPECT_EQ(rounds_of(federation, "in_network"), 0u);
+  EXPECT_EQ(rounds_of(federation, "star"), kRoundsSummed);
+  EXPECT_EQ(committed_hash(federation), hash_by_star());
+}
+
+}  // namespace
+}  // namespace tributary::end_to_end
