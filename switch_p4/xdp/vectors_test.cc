@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Replies, XdpVectors, testing::Bool(),
 TEST_P(XdpVectors, OtherPacketsAreTheKernels) {
   const auto gateway = Gateway::load({.slots = 1, .listen = kRecordedListen, .group = {}});
   ASSERT_TRUE(gateway.ok()) << gateway.status().text();
-  const Bytes good = frame_of({source_of(1), kRecordedListen}, Bytes(56));
+  const Bytes good = frame_of({source_of(1), kRecordedListen}, Bytes(56, 0));
   const auto action = [&](const Bytes& frame) {
     return test_run((*gateway)->program_file(), frame).action;
   };
