@@ -154,9 +154,10 @@ def bad_packets(to, job):
                  packet(job, 0, 0, epoch=job["epoch"] - 1), packet(job, 0, 0, epoch=job["epoch"] + 1),
                  packet(job, 0, 0, handle=999), packet(job, 0, 3)]:
         to.send(1, data)
+    to.send(9, packet(job, 0, 3))  # is not learned as the source of agent 0
 
 
-def good_phases(to, draw, job, phases):
+def good_phases(to, draw, job, phases, first_source=1):
     """Every agent contributes to each phase, in any order, now and then twice or late."""
     for sequence in range(phases):
         for slot in range(job["slots"]):
@@ -165,16 +166,17 @@ def good_phases(to, draw, job, phases):
             order = list(range(job["agents"])) + [draw.randrange(job["agents"])]
             draw.shuffle(order)
             for agent in order:
-                to.send(agent + 1, packet(job, agent, sequence, slot, bodies[agent], count))
+                to.send(agent + first_source, packet(job, agent, sequence, slot, bodies[agent], count))
                 if sequence == 0:  # the phase before the first one of an epoch
-                    to.send(agent + 1, packet(job, agent, 2**32 - 1, slot))
+                    to.send(agent + first_source, packet(job, agent, 2**32 - 1, slot))
                 if sequence > 0 and draw.random() < 0.2:  # missed the result before
-                    to.send(agent + 1, packet(job, agent, sequence - 1, slot))
-    to.send(1, packet(job, 0, phases + 5))
-    to.send(1, packet(job, 0, 0))
+                    to.send(agent + first_source, packet(job, agent, sequence - 1, slot))
+    to.send(first_source, packet(job, 0, phases + 5))
+    to.send(first_source, packet(job, 0, 0))
     to.send(9, packet(job, 0, phases))
-    to.send(1, packet(job, 0, phases))
-    to.send(2, packet(job, 1, phases, count=128))
+    to.send(first_source, packet(job, 0, phases))
+    to.send(first_source, packet(job, 0, phases + 1))
+    to.send(first_source + 1, packet(job, 1, phases, count=128))
 
 
 def main():
@@ -186,7 +188,7 @@ def main():
         good_phases(to, draw, job, 3)
     narrow = dict(narrow, epoch=2)
     to.install(narrow)
-    good_phases(to, draw, narrow, 2)
+    good_phases(to, draw, narrow, 2, first_source=5)
     to.restart()
     to.send(1, packet(narrow, 0, 2))
     narrow = dict(narrow, epoch=3)
