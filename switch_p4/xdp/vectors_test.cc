@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include "core/base/random.h"
 #include "switch_p4/vectors/vector_file_testing.h"
 #include "switch_p4/xdp/frame_testing.h"
 #include "switch_p4/xdp/gateway.h"
@@ -133,6 +134,87 @@ TEST_P(XdpVectors, TheProgramGivesTheRecordedReplies) {
   const GatewayCounters counters = recorded.gateway().counters();
   EXPECT_GT(counters.rules.contributions, 0u);
   EXPECT_EQ(counters.unsent, 0u);
+}
+
+// Contributions of two jobs, mostly good ones in any order, some with a wrong field, length or
+// source.
+// `phases`: the current one of each job and slot.
+using CurrentPhases = std::array<std::array<std::uint32_t, 2>, 2>;
+Bytes drawn_packet(std::uint32_t number, const CurrentPhases& phases) {
+  const auto draw = [&](std::uint32_t field, std::uint64_t below) {
+    return random_bits({26, field}, number) % below;
+  };
+  const bool wide = draw(0, 2) == 1;
+  const std::uint64_t slot = draw(4, 2);
+  const std::uint64_t smaller = draw(1, 20) == 0 ? 1 : 0;
+  const auto count = static_cast<std::uint16_t>((wide ? 256 : 512) << slot >> smaller);
+  const std::array<std::uint32_t, 6> steps = {0, 0, 0, 0, 1, UINT32_MAX};
+  in_network::PacketHeader header = {
+      .wide = wide,
+      .agent = static_cast<std::uint8_t>(draw(2, 3)),
+      .agents = 3,
+      .job = static_cast<std::uint16_t>(wide ? 8 : 7),
+      .epoch = 1 + number / 2000,
+      .sequence = phases[wide ? 1 : 0][slot] + steps[draw(3, steps.size())],
+      .slot = static_cast<std::uint16_t>(slot),
+      .count = count,
+      .table = 5};
+  Bytes packet(in_network::kHeaderBytes + count / 2);
+  for (std::uint32_t i = 0; i < packet.size(); ++i) {
+    packet[i] = static_cast<std::uint8_t>(random_bits({27, number}, i));
+  }
+  in_network::write_header(header, packet.data());
+  if (draw(5, 8) == 0) {
+    std::uint8_t& byte = packet[draw(6, in_network::kHeaderBytes)];
+    byte = static_cast<std::uint8_t>(byte ^ 1u << draw(7, 8));
+  }
+  if (draw(8, 40) == 0) packet.resize(draw(9, packet.size() + 1));
+  return packet;
+}
+
+TEST_P(XdpVectors, DrawnPacketsGetTheRepliesOfTheRules) {
+  RecordedGateway recorded(GetParam() ? kRecordedGroup : UdpAddress());
+  ASSERT_FALSE(HasFailure());
+  auto rules = *in_network::SlotRules::make(in_network::kRecordedSlots);
+  Bytes reply(in_network::kPacketBytesMax);
+  CurrentPhases phases = {};
+  for (std::uint32_t number = 0; number < 4000; ++number) {
+    SCOPED_TRACE(number);
+    for (std::uint16_t handle = 7; handle <= 8; ++handle) {
+      if (number % 2000 != 0) continue;
+      in_network::SlotJob job = {.handle = handle,
+                                 .epoch = 1 + number / 2000,
+                                 .agents = 3,
+                                 .granularity = handle == 7 ? 60u : 900u,
+                                 .table = 5,
+                                 .slots = 2};
+      for (std::uint16_t i = 0; i < 16; ++i) {
+        job.places[i] = static_cast<std::uint16_t>(i * job.granularity / 15);
+      }
+      ASSERT_TRUE(rules.install(job).ok());
+      ASSERT_TRUE(recorded.gateway().install(job).ok());
+    }
+    if (number % 2000 == 0) phases = {};
+    const Bytes packet = drawn_packet(number, phases);
+    const auto wrong_source = random_bits({26, 10}, number) % 50 == 0;
+    const auto source = static_cast<std::uint16_t>(
+        wrong_source || packet.size() < in_network::kHeaderBytes ? 9 : 1 + packet[6]);
+    const in_network::SlotReply expected = rules.handle(packet, source_of(source).number(), reply);
+    const Answer answer = recorded.send(source, packet);
+    ASSERT_EQ(answer.to, expected.to);
+    if (expected.to == ReplyTo::all_agents) ++phases[packet[4] - 7u][packet[16]];
+    ASSERT_EQ(answer.reply,
+              Bytes(reply.begin(), reply.begin() + static_cast<std::ptrdiff_t>(expected.bytes)));
+  }
+  const in_network::SlotCounters counters = recorded.gateway().counters().rules;
+  EXPECT_EQ(counters.drops, rules.counters().drops);
+  EXPECT_EQ(counters.contributions, rules.counters().contributions);
+  EXPECT_EQ(counters.repeats, rules.counters().repeats);
+  EXPECT_EQ(counters.results, rules.counters().results);
+  EXPECT_EQ(counters.resent, rules.counters().resent);
+  EXPECT_EQ(counters.refusals, rules.counters().refusals);
+  EXPECT_GT(counters.results, 200u);
+  EXPECT_GT(counters.dropped(), 200u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Replies, XdpVectors, testing::Bool(),
