@@ -76,13 +76,38 @@ else()
   endif()
 endif()
 
-find_program(P4C_BM2 NAMES p4c-bm2-ss HINTS ENV P4C_BM2)
-tributary_optional_part("P4 switch" switch_p4/p4 "${P4C_BM2}"
-  "P4 compiler ${P4C_BM2}" "no P4 compiler (p4c-bm2-ss, or P4C_BM2 in the environment)")
+# The program for switches is text for their own compilers. Its tests look for tools when they run.
+if(BUILD_TESTING AND TRIBUTARY_PROGRAMS)
+  add_subdirectory(switch_p4/p4)
+  tributary_part("P4 switch" built "tests; BMv2 by P4C_BM2 and SIMPLE_SWITCH when they run")
+else()
+  tributary_part("P4 switch" off "only its tests are built, and not with sanitizers")
+endif()
 
-pkg_check_modules(libbpf QUIET IMPORTED_TARGET libbpf)
-tributary_optional_part("XDP gateway" switch_p4/xdp "${libbpf_FOUND}"
-  "libbpf ${libbpf_VERSION}" "no libbpf; Debian has it as libbpf-dev")
+# A loader for another machine could be built, but nothing here could run its tests.
+if(CMAKE_CROSSCOMPILING)
+  tributary_part("XDP gateway" off "not in cross builds")
+else()
+  pkg_check_modules(libbpf QUIET IMPORTED_TARGET GLOBAL libbpf>=1.0)
+  find_program(TRIBUTARY_BPF_CLANG NAMES clang clang-14)
+  set(xdp_found FALSE)
+  set(xdp_missing "")
+  if(NOT libbpf_FOUND)
+    set(xdp_missing "no libbpf; Debian has it as libbpf-dev")
+  elseif(NOT TRIBUTARY_BPF_CLANG)
+    set(xdp_missing "no clang, which compiles for BPF; Debian has it as clang")
+  else()
+    execute_process(COMMAND "${TRIBUTARY_BPF_CLANG}" -target bpf -mcpu=v3 -x c -c /dev/null -o /dev/null
+                    RESULT_VARIABLE bpf_result OUTPUT_QUIET ERROR_QUIET)
+    if(bpf_result EQUAL 0)
+      set(xdp_found TRUE)
+    else()
+      set(xdp_missing "${TRIBUTARY_BPF_CLANG} does not compile for BPF")
+    endif()
+  endif()
+  tributary_optional_part("XDP gateway" switch_p4/xdp "${xdp_found}"
+    "libbpf ${libbpf_VERSION}; tributary-switch-xdp" "${xdp_missing}")
+endif()
 
 # Not with sanitizers, nor with fuzzers, which leave the benchmarks out: it is only measured.
 if(TRIBUTARY_SANITIZE)

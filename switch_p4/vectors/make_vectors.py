@@ -61,6 +61,8 @@ class Aggregator:
         size = 24 + {CONTRIBUTION: count // 2, RESULT: 8 + count * (1 + flags), REFUSAL: 0}[kind]
         if len(data) != size:
             return NOBODY, "too_short" if len(data) < size else "too_long", b""
+        if kind == RESULT and agents < 64 and struct.unpack("<Q", data[24:32])[0] >> agents:
+            return NOBODY, "wrong_agent", b""
         if kind != CONTRIBUTION:
             return NOBODY, "foreign", b""
 
@@ -138,9 +140,13 @@ def job_of(handle, epoch, agents, granularity, slots):
 
 def bad_packets(to, job):
     good = packet(job, 0, 0)
+    sums = 128 if wide(job) else 64
     for data in [b"", good[:10], good[:-1], good + b"\0", packet(job, 0, 0, magic=b"XX"),
                  packet(job, 0, 0, version=2), packet(job, 0, 0, type=9), packet(job, 0, 0, flags=2),
-                 packet(job, 0, 0, type=REFUSAL, reason=6, body=b""), packet(job, 5, 0),
+                 packet(job, 0, 0, type=REFUSAL, reason=6, body=b""),
+                 packet(job, 0, 0, type=REFUSAL, reason=200, agents=0, body=b""),
+                 packet(job, 0, 0, type=RESULT, body=bytes(8 + sums)),
+                 packet(job, 0, 0, type=RESULT, body=b"\xff" * 8 + bytes(sums)), packet(job, 5, 0),
                  packet(job, 0, 0, agents=0), packet(job, 0, 0, agents=65),
                  packet(job, 0, 0, agents=job["agents"] + 1), packet(job, 0, 0, count=0),
                  packet(job, 0, 0, count=65), packet(job, 0, 0, count=1088), packet(job, 0, 0, table=1),
@@ -148,25 +154,29 @@ def bad_packets(to, job):
                  packet(job, 0, 0, epoch=job["epoch"] - 1), packet(job, 0, 0, epoch=job["epoch"] + 1),
                  packet(job, 0, 0, handle=999), packet(job, 0, 3)]:
         to.send(1, data)
+    to.send(9, packet(job, 0, 3))  # is not learned as the source of agent 0
 
 
-def good_phases(to, draw, job, phases):
+def good_phases(to, draw, job, phases, first_source=1):
     """Every agent contributes to each phase, in any order, now and then twice or late."""
     for sequence in range(phases):
         for slot in range(job["slots"]):
-            count = draw.choice([64, 192, 512])
+            count = draw.choice([64, 192, 512] if wide(job) else [64, 192, 512, 1024])
             bodies = [draw.randbytes(count // 2) for _ in range(job["agents"])]
             order = list(range(job["agents"])) + [draw.randrange(job["agents"])]
             draw.shuffle(order)
             for agent in order:
-                to.send(agent + 1, packet(job, agent, sequence, slot, bodies[agent], count))
+                to.send(agent + first_source, packet(job, agent, sequence, slot, bodies[agent], count))
+                if sequence == 0:  # the phase before the first one of an epoch
+                    to.send(agent + first_source, packet(job, agent, 2**32 - 1, slot))
                 if sequence > 0 and draw.random() < 0.2:  # missed the result before
-                    to.send(agent + 1, packet(job, agent, sequence - 1, slot))
-    to.send(1, packet(job, 0, phases + 5))
-    to.send(1, packet(job, 0, 0))
+                    to.send(agent + first_source, packet(job, agent, sequence - 1, slot))
+    to.send(first_source, packet(job, 0, phases + 5))
+    to.send(first_source, packet(job, 0, 0))
     to.send(9, packet(job, 0, phases))
-    to.send(1, packet(job, 0, phases))
-    to.send(2, packet(job, 1, phases, count=128))
+    to.send(first_source, packet(job, 0, phases))
+    to.send(first_source, packet(job, 0, phases + 1))
+    to.send(first_source + 1, packet(job, 1, phases, count=128))
 
 
 def main():
@@ -178,7 +188,7 @@ def main():
         good_phases(to, draw, job, 3)
     narrow = dict(narrow, epoch=2)
     to.install(narrow)
-    good_phases(to, draw, narrow, 2)
+    good_phases(to, draw, narrow, 2, first_source=5)
     to.restart()
     to.send(1, packet(narrow, 0, 2))
     narrow = dict(narrow, epoch=3)

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Compiles the v1model program and runs the shared vectors through BMv2, byte for byte.
+
+The compiler is P4C_BM2 or p4c-bm2-ss on the path, the switch SIMPLE_SWITCH or simple_switch. Without
+them the test is skipped (exit code 77) with the reason; REQUIRE_P4=1 makes that a failure. The
+switch reads and writes capture files, so it needs neither root nor an interface."""
+
+import os
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import generate
+import vectors
+
+STEP_S = 0.01  # between packets; BMv2 handles hundreds of packets of 1,024 lanes in a second
+LIMIT_S = 120
+CPU_PORT = 63
+
+
+def tool(variable: str, name: str) -> str:
+    found = os.environ.get(variable) or shutil.which(name)
+    if found:
+        return found
+    reason = f"no {name} on the path, and no {variable} in the environment"
+    print(reason)
+    sys.exit(1 if os.environ.get("REQUIRE_P4") == "1" else 77)
+
+
+def write_capture(path: Path, frames: list) -> None:
+    """`frames`: pairs of the time in steps and the bytes."""
+    out = struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, 1)
+    for step, frame in frames:
+        time_us = int(step * STEP_S * 1e6)
+        out += struct.pack("<IIII", time_us // 1_000_000, time_us % 1_000_000, len(frame), len(frame)) + frame
+    path.write_bytes(out)
+
+
+def read_capture(path: Path) -> list:
+    data, at, frames = path.read_bytes() if path.exists() else b"", 24, []
+    while at + 16 <= len(data):
+        size = struct.unpack_from("<I", data, at + 8)[0]
+        frames.append(data[at + 16:at + 16 + size])
+        at += 16 + size
+    return frames
+
+
+def through_switch(switch: str, program: Path, steps: list, folder: Path) -> list:
+    """The frames that come back, in their order."""
+    write_capture(folder / "agents_in.pcap",
+                  [(at, step.frame) for at, step in enumerate(steps) if not step.from_cpu])
+    write_capture(folder / "cpu_in.pcap",
+                  [(at, step.frame) for at, step in enumerate(steps) if step.from_cpu])
+    wanted = sum(step.reply is not None for step in steps)
+    process = subprocess.Popen([switch, "--use-files", "1", "-i", "1@agents", "-i", f"{CPU_PORT}@cpu",
+                                str(program)], cwd=folder, stdout=subprocess.DEVNULL)
+    try:
+        began = time.monotonic()
+        quiet = 2 + len(steps) * STEP_S * 1.5
+        while time.monotonic() - began < LIMIT_S:
+            time.sleep(0.2)
+            got = read_capture(folder / "agents_out.pcap")
+            if len(got) >= wanted and time.monotonic() - began > quiet:
+                break
+    finally:
+        process.terminate()
+        process.wait()
+    return read_capture(folder / "agents_out.pcap")
+
+
+def check(lanes: int, compiler: str, switch: str, folder: Path) -> None:
+    source, program = folder / f"aggregator_{lanes}.p4", folder / f"aggregator_{lanes}.json"
+    source.write_text(generate.program(lanes), encoding="utf-8")
+    subprocess.run([compiler, "--std", "p4-16", "-o", str(program), str(source)], check=True)
+    runs = [[]]  # between restarts of the switch
+    for step in vectors.steps(lanes):
+        if step.restart:
+            runs.append([])
+        else:
+            runs[-1].append(step)
+    for number, steps in enumerate(runs):
+        place = folder / f"{lanes}_{number}"
+        place.mkdir()
+        got = through_switch(switch, program, steps, place)
+        expected = [step.reply for step in steps if step.reply is not None]
+        for at, (one, other) in enumerate(zip(got, expected)):
+            if one != other:
+                sys.exit(f"{lanes} lanes, run {number}, reply {at}: expected {other.hex()}, got {one.hex()}")
+        if len(got) != len(expected):
+            sys.exit(f"{lanes} lanes, run {number}: expected {len(expected)} replies, got {len(got)}")
+        print(f"{lanes} lanes, run {number}: {len(expected)} replies to {len(steps)} packets are as recorded")
+
+
+def main() -> int:
+    compiler, switch = tool("P4C_BM2", "p4c-bm2-ss"), tool("SIMPLE_SWITCH", "simple_switch")
+    with tempfile.TemporaryDirectory() as folder:
+        for lanes in (64, 256, 1024):
+            check(lanes, compiler, switch, Path(folder))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
