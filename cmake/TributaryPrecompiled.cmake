@@ -42,9 +42,15 @@ macro(tributary_precompiled_kind kind)
       add_executable(tributary_precompiled_${kind}_test "${TRIBUTARY_PRECOMPILED_DIR}/none.cc")
       target_link_libraries(tributary_precompiled_${kind}_test
                             PRIVATE tributary_flags GTest::gmock_main ${arg_LINK})
-      target_compile_options(tributary_precompiled_${kind}_test PRIVATE ${TRIBUTARY_TEST_OPTIONS})
+      tributary_compile_as_test(tributary_precompiled_${kind}_test)
       tributary_precompile(tributary_precompiled_${kind}_test "${header}"
                            "${TRIBUTARY_PRECOMPILED_DIR}/test.h")
+      if(TRIBUTARY_TEST_LAUNCHER)
+        set_target_properties(tributary_precompiled_${kind}_test PROPERTIES
+                              CXX_COMPILER_LAUNCHER "${TRIBUTARY_TEST_LAUNCHER}")
+        target_compile_options(tributary_precompiled_${kind}_test PRIVATE
+                               -fpch-instantiate-templates "SHELL:-Xclang -fno-pch-timestamp")
+      endif()
     endif()
   endif()
 endmacro()

@@ -5,6 +5,7 @@
 
 #include <thread>
 
+#include "core/base/sanitized_testing.h"
 #include "core/collective/exchange_testing.h"
 #include "core/net/mesh/tcp/mesh.h"
 
@@ -102,7 +103,10 @@ class Runs : public testing::Test {
 // Three rounds without a barrier: a fast member sends pieces of a round that a slow one has not
 // begun.
 TEST_F(Runs, RoundsGoOnWithoutWaitingForOneAnother) {
-  for (const char* const spec : {"fp32", "gcomp", "thc", "var_topk", "topk"}) {
+  // A sanitizer runs a codec of each way to sum: values, whole numbers, and chosen values.
+  std::vector<const char*> specs{"fp32", "thc", "topk"};
+  if (!kSanitized) specs.insert(specs.end(), {"gcomp", "var_topk"});
+  for (const char* const spec : specs) {
     const auto codec = codec_of(spec);
     for (const wire::Collective collective : kCollectives) {
       std::vector<std::unique_ptr<Member>> members;

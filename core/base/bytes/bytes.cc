@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+template class std::vector<std::uint8_t, tributary::RawAllocator<std::uint8_t>>;
+template class std::vector<float, tributary::RawAllocator<float>>;
+
 namespace tributary {
 
 Result<ByteSpan> ByteReader::take(std::size_t count, std::string_view field) {

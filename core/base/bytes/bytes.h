@@ -59,6 +59,15 @@ template <typename T>
 using RawVector = std::vector<T, RawAllocator<T>>;
 using Bytes = RawVector<std::uint8_t>;
 using FloatVector = RawVector<float>;
+}  // namespace tributary
+
+// Compiled once, in bytes.cc. A vector with an allocator of its own destroys and copies element by
+// element, which takes most of the time of many tests where the compiler does not optimise it away.
+extern template class std::vector<std::uint8_t, tributary::RawAllocator<std::uint8_t>>;
+extern template class std::vector<float, tributary::RawAllocator<float>>;
+
+namespace tributary {
+
 using ByteSpan = std::span<const std::uint8_t>;
 using MutableByteSpan = std::span<std::uint8_t>;
 
