@@ -58,7 +58,7 @@ class Batch(NamedTuple):
 
     def is_joinable(self) -> bool:
         """Whether other files may be read before it: not if it has a main(), or includes itself as Highway's do."""
-        return "Unity" in self.source.parts and self.paths[-1].name != "main.cc"
+        return "Unity" in self.source.parts and all(path.name != "main.cc" for path in self.paths)
 
     def text(self) -> str:
         """As the build includes them; a file of its own is checked as it stands."""
