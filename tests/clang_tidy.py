@@ -125,10 +125,11 @@ def joined(batches: list) -> Batch:
 
 
 def groups_of(batches: list) -> list:
-    """Lists of batches that are read together. Those with Qt, libtorch or MPI are not mixed with others."""
+    """Lists of batches that are read together. Those with Qt, libtorch, MPI or a GPU are not mixed with others."""
     groups, last_of = [], {}
+    kinds = ("-DQT_CORE_LIB", "/torch/", "openmpi", "-DTRIBUTARY_CUDA")
     for batch in batches:
-        kind = tuple(library in batch.command for library in ("-DQT_CORE_LIB", "/torch/", "openmpi"))
+        kind = tuple(option in batch.command for option in kinds)
         last = last_of.get(kind)
         if batch.is_joinable() and last and \
                 sum(len(other.paths) for other in last) + len(batch.paths) <= FILES_AT_ONCE:
