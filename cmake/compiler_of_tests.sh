@@ -1,6 +1,6 @@
 #!/bin/sh
 # The launcher for TRIBUTARY_TEST_COMPILER: CMake has one C++ compiler, and tests have another one.
-# usage: [LAUNCHER=ccache] compiler_of_tests.sh COMPILER REPLACED ARGUMENT...
+# usage: [TRIBUTARY_LAUNCHER=ccache] compiler_of_tests.sh COMPILER REPLACED ARGUMENT...
 compiler=$1
 shift 2
 previous=
@@ -11,4 +11,4 @@ for word; do
   esac
   previous=$word
 done
-exec $LAUNCHER "$compiler" "$@"
+exec $TRIBUTARY_LAUNCHER "$compiler" "$@"

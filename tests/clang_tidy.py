@@ -58,7 +58,7 @@ class Batch(NamedTuple):
 
     def is_joinable(self) -> bool:
         """Whether other files may be read before it: not if it has a main(), or includes itself as Highway's do."""
-        return "Unity" in self.source.parts and self.paths[-1].name != "main.cc"
+        return "Unity" in self.source.parts and all(path.name != "main.cc" for path in self.paths)
 
     def text(self) -> str:
         """As the build includes them; a file of its own is checked as it stands."""
@@ -125,10 +125,11 @@ def joined(batches: list) -> Batch:
 
 
 def groups_of(batches: list) -> list:
-    """Lists of batches that are read together. Those with Qt, libtorch or MPI are not mixed with others."""
+    """Lists of batches that are read together. Those with Qt, libtorch, MPI or a GPU are not mixed with others."""
     groups, last_of = [], {}
+    kinds = ("-DQT_CORE_LIB", "/torch/", "openmpi", "-DTRIBUTARY_CUDA")
     for batch in batches:
-        kind = tuple(library in batch.command for library in ("-DQT_CORE_LIB", "/torch/", "openmpi"))
+        kind = tuple(option in batch.command for option in kinds)
         last = last_of.get(kind)
         if batch.is_joinable() and last and \
                 sum(len(other.paths) for other in last) + len(batch.paths) <= FILES_AT_ONCE:
