@@ -91,6 +91,10 @@ TEST(InNetwork, RoundsAreSummedByTheAggregator) {
   const nlohmann::json shown = nlohmann::json::parse(show.lines().at(0))["data"];
   EXPECT_EQ(shown["address"], aggregator.address().text());
   EXPECT_GT(shown["results"], 0);
+  // They are exported every second.
+  EXPECT_TRUE(eventually(
+      [&] { return aggregator.metric("tributary_switch_results_total") == shown["results"]; }));
+  EXPECT_EQ(aggregator.metric("tributary_switch_dropped_total{reason=\"foreign\"}"), 0);
   aggregator.process().signal(SIGTERM);
   EXPECT_EQ(aggregator.process().wait(), 0);
   const nlohmann::json counters =

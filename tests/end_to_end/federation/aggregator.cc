@@ -8,6 +8,8 @@
 
 #include "core/collective/in_network/packet.h"
 #include "core/net/access/allow_list.h"
+#include "core/service/metrics/scrape_testing.h"
+#include "tests/end_to_end/federation/tcp.h"
 
 namespace tributary::end_to_end {
 namespace {
@@ -42,12 +44,18 @@ void Aggregator::start(const std::optional<UdpAddress>& advertise) {
   set("switch.listen=" + address_.text());
   if (advertise) set("switch.advertise=" + advertise->text());
   set("switch.state=" + state());
+  set("metrics.listen=127.0.0.1:0");
   set("link.coordinator=" + federation_.endpoint());
   set("link.coordinator_key=" + key_text(federation_.keys_of_coordinator().public_key));
   set("link.key_file=" + federation_.path("gateway.key"));
   process_.emplace(command, federation_.path("gateway.log"));
   ASSERT_TRUE(process_->logs({"listening"})) << federation_.path("gateway.log");
   ASSERT_TRUE(process_->logs({"connected"})) << federation_.path("gateway.log");
+}
+
+double Aggregator::metric(const std::string& series) {
+  const std::string at = field(process_->lines_with({"metrics", "endpoint="}).at(0), "endpoint");
+  return service_testing::value_of(service_testing::scrape(port_of(at)), series);
 }
 
 TamperingPath::TamperingPath(UdpAddress aggregator)
