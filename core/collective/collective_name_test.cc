@@ -16,6 +16,13 @@ TEST(CollectiveName, AllThatAJobCanHaveAreKnown) {
   }
 }
 
+// It is not among those of the planner.
+TEST(CollectiveName, AJobCanHaveSumsInTheNetwork) {
+  const auto parsed = parse_collective("in_network");
+  ASSERT_TRUE(parsed.ok()) << parsed.status().text();
+  EXPECT_EQ(*parsed, wire::Collective::in_network);
+}
+
 // JSON, settings and journals contain these spellings, so they never change.
 TEST(CollectiveName, NamesAndTreesAreAsTheyWere) {
   const std::vector<std::string_view> names = {"star", "sharded_star",     "ring",
@@ -32,7 +39,7 @@ TEST(CollectiveName, AWrongOneIsRefusedWithTheNearest) {
   EXPECT_EQ(wrong.code(), StatusCode::invalid_argument);
   EXPECT_NE(wrong.text().find("did you mean 'halving_doubling'?"), std::string::npos)
       << wrong.text();
-  for (const char* const name : {"", "unspecified", "broadcast", "in_network", "Ring"}) {
+  for (const char* const name : {"", "unspecified", "broadcast", "Ring"}) {
     EXPECT_FALSE(parse_collective(name).ok()) << name;
   }
 }

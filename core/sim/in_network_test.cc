@@ -98,7 +98,27 @@ TEST(InNetwork, HoldsTheInvariantsWithEveryFault) {
   EXPECT_GT(rounds_by(report, wire::Collective::star), 0u);
 }
 
+// One packet in a hundred is lost, and each run has a kill of the aggregator, one of an agent, and
+// wrong sums.
 TEST(InNetworkOverManySeeds, SixtyFourAgentsHoldTheInvariants) {
+  Scenario scenario = calm_scenario();
+  scenario.agents = 64;
+  scenario.rounds = 10;
+  scenario.faults_until_round = 9;
+  scenario.job.bucket_values = 1200;
+  incident(scenario, Incident::aggregator_kill) = {.count = 1, .duration = {20, 500}};
+  incident(scenario, Incident::agent_kill) = {.count = 1, .duration = {20, 500}};
+  incident(scenario, Incident::tampered_sums).count = 1;
+  const RunsReport report = run_some(scenario, {.seeds = 200, .repeat_every = 50});
+  EXPECT_EQ(report.violations, 0u) << failures_of(report);
+  EXPECT_EQ(report.rounds_committed, 200u * scenario.rounds);
+  EXPECT_GT(faults_of(report, "packet_loss"), 0u);
+  EXPECT_GT(notes_of(report, "sums_refused.mismatch"), 0u);
+  EXPECT_GT(rounds_by(report, wire::Collective::in_network), report.rounds_committed / 3);
+}
+
+// The same with every fault, some of which happen in almost every round.
+TEST(InNetworkOverManySeeds, SixtyFourAgentsHoldTheInvariantsWithEveryFault) {
   Scenario scenario = network_scenario();
   scenario.agents = 64;
   scenario.rounds = 10;
@@ -106,11 +126,10 @@ TEST(InNetworkOverManySeeds, SixtyFourAgentsHoldTheInvariants) {
   scenario.job.buckets = 2;
   scenario.job.bucket_values = 1200;
   for (IncidentPlan& plan : scenario.incidents) plan.count = (plan.count + 3) / 4;
-  const RunsReport report = run_some(scenario, {.seeds = 200, .repeat_every = 50});
+  const RunsReport report = run_some(scenario, {.seeds = 50, .repeat_every = 25});
   EXPECT_EQ(report.violations, 0u) << failures_of(report);
-  EXPECT_EQ(report.rounds_committed, 200u * scenario.rounds);
-  EXPECT_GT(faults_of(report, "packet_loss"), 0u);
-  EXPECT_GT(rounds_by(report, wire::Collective::in_network), report.rounds_committed / 8);
+  EXPECT_EQ(report.rounds_committed, 50u * scenario.rounds);
+  EXPECT_GT(rounds_by(report, wire::Collective::in_network), 0u);
 }
 
 }  // namespace

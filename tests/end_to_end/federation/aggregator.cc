@@ -8,12 +8,13 @@
 
 #include "core/collective/in_network/packet.h"
 #include "core/net/access/allow_list.h"
+#include "core/service/metrics/scrape_testing.h"
+#include "tests/end_to_end/federation/tcp.h"
 
 namespace tributary::end_to_end {
 namespace {
 
 constexpr std::uint32_t kLoopback = 0x7f000001;
-constexpr const char* kId = "gateway";
 
 std::unique_ptr<UdpPort> loopback_port(UdpAddress peer = {}) {
   auto port = UdpPort::open({.listen = {.ip = kLoopback}, .peer = peer});
@@ -28,7 +29,7 @@ Aggregator::Aggregator(Federation& federation)
   const KeyPair keys = make_key_pair().value();
   EXPECT_TRUE(write_key_pair(federation.path("gateway.key"), keys).ok());
   const Status allowed =
-      allow_in_file(federation.path("agents.allow"), {.id = kId, .key = keys.public_key});
+      allow_in_file(federation.path("agents.allow"), {.id = id(), .key = keys.public_key});
   EXPECT_TRUE(allowed.ok()) << allowed.text();
 }
 
@@ -38,16 +39,22 @@ void Aggregator::start(const std::optional<UdpAddress>& advertise) {
     command.emplace_back("--set");
     command.push_back(setting);
   };
-  set(std::string("agent_id=") + kId);
+  set("agent_id=" + id());
   set("switch.listen=" + address_.text());
   if (advertise) set("switch.advertise=" + advertise->text());
   set("switch.state=" + state());
+  set("metrics.listen=127.0.0.1:0");
   set("link.coordinator=" + federation_.endpoint());
   set("link.coordinator_key=" + key_text(federation_.keys_of_coordinator().public_key));
   set("link.key_file=" + federation_.path("gateway.key"));
   process_.emplace(command, federation_.path("gateway.log"));
   ASSERT_TRUE(process_->logs({"listening"})) << federation_.path("gateway.log");
   ASSERT_TRUE(process_->logs({"connected"})) << federation_.path("gateway.log");
+}
+
+double Aggregator::metric(const std::string& series) {
+  const std::string at = field(process_->lines_with({"metrics", "endpoint="}).at(0), "endpoint");
+  return service_testing::value_of(service_testing::scrape(port_of(at)), series);
 }
 
 TamperingPath::TamperingPath(UdpAddress aggregator)

@@ -86,7 +86,7 @@ class NetworkRoundPlan : public testing::Test {
     EXPECT_TRUE(table.ok()) << table.status().text();
     request_.sums.epoch = 1;
     request_.sums.agents = 4;
-    request_.sums.slots = 8;
+    request_.sums.slot_count = 8;
     request_.sums.table = table->fingerprint;
     request_.sums.check_secret = 5;
   }

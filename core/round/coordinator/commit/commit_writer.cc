@@ -53,7 +53,9 @@ wire::RoundMechanismsT mechanisms_of(const ActiveRound& round, const Membership&
     const Bitmap& in = bucket->in_result();
     facts.contributors = std::max(facts.contributors, in.count());
     facts.threads = std::max(facts.threads, threads_for(execution, bucket->bucket().values));
-    add_to_tally(facts.buckets_by_collective, wire::EnumNameCollective(plan.collective()));
+    const bool added_here = plan.by_coordinator(bucket->bucket(), bucket->bucket().last_stage());
+    add_to_tally(facts.buckets_by_collective,
+                 wire::EnumNameCollective(added_here ? wire::Collective::star : plan.collective()));
     for (std::uint32_t i = 0; i < plan.members(); ++i) {
       if (plan.participants().test(i) && !in.test(i)) ++left_out[i];
     }
