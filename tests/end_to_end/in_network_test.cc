@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/net/access/allow_list.h"
 #include "schemas/frame.h"
 #include "tests/end_to_end/federation/aggregator.h"
 #include "tests/end_to_end/federation/federation.h"
@@ -130,6 +131,28 @@ TEST(InNetwork, AKilledAggregatorCostsAnAttemptAndIsUsedAgain) {
     ASSERT_TRUE(own.ok() && own->replica);
     EXPECT_EQ(own->replica->model_hash, committed_hash(federation));
   }
+}
+
+// The coordinator hears nothing more from it, and gives it up after the heartbeat's timeout.
+TEST(InNetwork, ARevokedAggregatorIsNotUsed) {
+  FederationOptions options = in_network_options("in_network");
+  options.rounds = 10'000;
+  options.coordinator_settings.emplace_back("heartbeat.timeout_ms=1000");
+  options.agent_settings.emplace_back("trainer.train_ms=20");
+  Federation federation(options);
+  Aggregator aggregator(federation);
+  start_with(federation, aggregator);
+  Process& coordinator = federation.coordinator();
+  ASSERT_TRUE(coordinator.logs({"round committed", "collective=in_network "}, 2));
+  const Status revoked = revoke_in_file(federation.path("agents.allow"), aggregator.id()).status();
+  ASSERT_TRUE(revoked.ok()) << revoked.text();
+  coordinator.signal(SIGHUP);
+  ASSERT_TRUE(coordinator.logs({"round committed", "collective=star "}, 3));
+  const std::size_t before = rounds_of(federation, "in_network");
+  ASSERT_TRUE(coordinator.logs({"round committed", "collective=star "}, 6));
+  EXPECT_EQ(rounds_of(federation, "in_network"), before);
+  federation.ask({"job", "stop", "test"});
+  federation.expect_all_end();
 }
 
 TEST(InNetwork, WithoutAnAggregatorTheStarIsUsed) {

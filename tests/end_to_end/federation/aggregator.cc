@@ -15,7 +15,6 @@ namespace tributary::end_to_end {
 namespace {
 
 constexpr std::uint32_t kLoopback = 0x7f000001;
-constexpr const char* kId = "gateway";
 
 std::unique_ptr<UdpPort> loopback_port(UdpAddress peer = {}) {
   auto port = UdpPort::open({.listen = {.ip = kLoopback}, .peer = peer});
@@ -30,7 +29,7 @@ Aggregator::Aggregator(Federation& federation)
   const KeyPair keys = make_key_pair().value();
   EXPECT_TRUE(write_key_pair(federation.path("gateway.key"), keys).ok());
   const Status allowed =
-      allow_in_file(federation.path("agents.allow"), {.id = kId, .key = keys.public_key});
+      allow_in_file(federation.path("agents.allow"), {.id = id(), .key = keys.public_key});
   EXPECT_TRUE(allowed.ok()) << allowed.text();
 }
 
@@ -40,7 +39,7 @@ void Aggregator::start(const std::optional<UdpAddress>& advertise) {
     command.emplace_back("--set");
     command.push_back(setting);
   };
-  set(std::string("agent_id=") + kId);
+  set("agent_id=" + id());
   set("switch.listen=" + address_.text());
   if (advertise) set("switch.advertise=" + advertise->text());
   set("switch.state=" + state());

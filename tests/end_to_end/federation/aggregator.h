@@ -27,6 +27,7 @@ class Aggregator {
   void kill() { process_->kill(); }
   Process& process() { return *process_; }
   UdpAddress address() const { return address_; }
+  std::string id() const { return "gateway"; }
   // Returns a series of its Prometheus endpoint; 0 if it is missing.
   double metric(const std::string& series);
   std::string state() const { return federation_.path("epochs"); }
