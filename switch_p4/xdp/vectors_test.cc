@@ -1,6 +1,6 @@
 // The recorded packets of switch_p4/vectors through the XDP program in the kernel: the recorded
-// replies, byte for byte, and the recorded reasons in its counters; drawn packets get the replies of
-// the rules. No network is used.
+// replies, byte for byte, and the recorded reasons in its counters; drawn packets get the replies
+// of the rules. No network is used.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
