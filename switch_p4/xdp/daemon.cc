@@ -65,6 +65,8 @@ Status GatewayDaemon::open() {
                                          .batch = settings_.batch}));
   TRIBUTARY_ASSIGN(gateway_, Gateway::load(settings_.gateway));
   sender_ = std::make_unique<ReplySender>(*port_, *gateway_, settings_.gateway.group);
+  // Before the jobs: an epoch that is remembered can never be installed again.
+  TRIBUTARY_ASSIGN(mode_, gateway_->attach(settings_.device, settings_.mode));
   install(settings_.jobs);
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
   waker_ = std::make_unique<Waker>(std::move(waker));
@@ -72,7 +74,6 @@ Status GatewayDaemon::open() {
                      (signal == SIGHUP ? reload_ : stop_) = true;
                      waker_->signal();
                    }));
-  TRIBUTARY_ASSIGN(mode_, gateway_->attach(settings_.device, settings_.mode));
   log_->info(kGatewayComponent, "attached",
              {{"device", settings_.device},
               {"mode", name(mode_)},

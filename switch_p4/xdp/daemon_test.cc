@@ -142,16 +142,23 @@ class RunningGateway {
   RunningGateway(const RunningGateway&) = delete;
   RunningGateway& operator=(const RunningGateway&) = delete;
 
-  void write_settings(std::uint32_t epoch, XdpMode mode, bool by_group) const {
+  void write_settings(std::uint32_t epoch, XdpMode mode, bool by_group,
+                      const std::string& device = "eth0") const {
     std::ofstream file(folder_ + "/switch.toml");
-    file << "[switch]\nlisten = \"" << kGateway.text() << "\"\ndevice = \"eth0\"\nmode = \""
-         << name(mode) << "\"\nslots = 64\nstate = \"" << folder_ << "/epochs\"\n";
+    file << "[switch]\nlisten = \"" << kGateway.text() << "\"\ndevice = \"" << device
+         << "\"\nmode = \"" << name(mode) << "\"\nslots = 64\nstate = \"" << folder_
+         << "/epochs\"\n";
     if (by_group) file << "group = \"" << kGroup.text() << "\"\n";
     file << "jobs = [\"handle=7 epoch=" << epoch << " agents=" << kAgents
          << " granularity=30 table=99 slots=" << kSlots
          << " places=0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30\"]\n";
   }
   void start() {
+    launch();
+    ++starts_;
+    wait_for_log("attached", starts_);
+  }
+  void launch() {
     const std::string config = folder_ + "/switch.toml";
     const std::string out = folder_ + "/out";
     const std::string log = folder_ + "/log";
@@ -167,8 +174,6 @@ class RunningGateway {
       ::_exit(127);
     }
     ASSERT_GT(process_, 0);
-    ++starts_;
-    wait_for_log("attached", starts_);
   }
   // Waits for the n-th line with this text, for a minute at most.
   void wait_for_log(const std::string& text, std::size_t n) const {
@@ -186,6 +191,9 @@ class RunningGateway {
   int stop(int signal) {
     if (process_ <= 0) return -1;
     ::kill(process_, signal);
+    return wait();
+  }
+  int wait() {
     int status = 0;
     ::waitpid(process_, &status, 0);
     process_ = -1;
@@ -351,7 +359,7 @@ TEST_P(SwitchXdp, SumsAreExactWithLosses) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Ways, SwitchXdp,
+    Modes, SwitchXdp,
     testing::Values(Setup{XdpMode::native, true}, Setup{XdpMode::native, false},
                     Setup{XdpMode::generic, true}, Setup{XdpMode::generic, false}),
     [](const auto& run) {
@@ -382,6 +390,17 @@ TEST_P(SwitchXdpRestart, AKilledProcessLeavesNothingAndRefusesUntilANewEpoch) {
   agents.expect_exact();
   EXPECT_EQ(program.stop(SIGTERM), 0);
   EXPECT_GE(program.last_counters()["drops"]["unknown_job"], kAgents);
+}
+
+TEST_P(SwitchXdpRestart, ADeviceThatIsMissingCostsNoEpoch) {
+  RunningGateway program(*network_);
+  program.write_settings(1, XdpMode::any, false, "eth9");
+  program.launch();
+  EXPECT_NE(program.wait(), 0);
+  program.write_settings(1, XdpMode::any, false);
+  program.start();
+  program.wait_for_log("epoch installed", 1);
+  EXPECT_EQ(program.stop(SIGTERM), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Any, SwitchXdpRestart, testing::Values(Setup{XdpMode::any, false}),

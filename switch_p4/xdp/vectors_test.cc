@@ -1,9 +1,11 @@
 // The recorded packets of switch_p4/vectors through the XDP program in the kernel: the recorded
-// replies, byte for byte, and the recorded reasons in its counters. No network is used.
+// replies, byte for byte, and the recorded reasons in its counters; drawn packets get the replies
+// of the rules. No network is used.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <optional>
+#include <thread>
+#include <vector>
 
 #include "core/base/random.h"
 #include "switch_p4/vectors/vector_file_testing.h"
@@ -94,7 +96,7 @@ class RecordedGateway {
   std::unique_ptr<Gateway> gateway_;
 };
 
-class XdpVectors : public testing::TestWithParam<bool> {
+class XdpProgram : public testing::Test {
  protected:
   void SetUp() override {
     const std::string refusal = xdp_refusal();
@@ -104,6 +106,9 @@ class XdpVectors : public testing::TestWithParam<bool> {
     GTEST_SKIP() << refusal;
   }
 };
+
+// The parameter: results go to a group.
+class XdpVectors : public XdpProgram, public testing::WithParamInterface<bool> {};
 
 TEST_P(XdpVectors, TheProgramGivesTheRecordedReplies) {
   const bool by_group = GetParam();
@@ -217,11 +222,95 @@ TEST_P(XdpVectors, DrawnPacketsGetTheRepliesOfTheRules) {
   EXPECT_GT(counters.dropped(), 200u);
 }
 
+// One agent of a job: contributes to all slots, then repeats until all results have come.
+class BusyAgent {
+ public:
+  static constexpr std::uint8_t kAll = 4;
+  static constexpr std::uint16_t kSlots = 256;
+  static constexpr std::uint32_t kPhases = 32;
+  static constexpr std::uint16_t kCount = 1024;
+  static constexpr std::uint32_t kTriesMax = 100'000;
+
+  BusyAgent(int program, std::uint8_t agent) : program_(program), agent_(agent) {}
+
+  void run() {
+    for (std::uint32_t phase = 0; phase < kPhases && wrong_ == 0; ++phase) {
+      for (std::uint16_t slot = 0; slot < kSlots; ++slot) send(phase, slot);
+      for (std::uint16_t slot = 0; slot < kSlots; ++slot) wait_for_result(phase, slot);
+    }
+  }
+  std::uint32_t wrong() const { return wrong_; }
+
+ private:
+  TestRun send(std::uint32_t phase, std::uint16_t slot) const {
+    Bytes packet(in_network::kHeaderBytes + kCount / 2, level(phase, agent_));
+    in_network::write_header({.agent = agent_,
+                              .agents = kAll,
+                              .job = 7,
+                              .epoch = 1,
+                              .sequence = phase,
+                              .slot = slot,
+                              .count = kCount,
+                              .table = 5},
+                             packet.data());
+    return test_run(program_, frame_of({source_of(agent_), kRecordedListen}, packet));
+  }
+  void wait_for_result(std::uint32_t phase, std::uint16_t slot) {
+    TestRun run;
+    for (std::uint32_t tries = 0; tries < kTriesMax && run.action != XDP_TX; ++tries) {
+      if (tries > 0) std::this_thread::yield();
+      run = send(phase, slot);
+    }
+    std::uint8_t sum = 0;
+    for (std::uint8_t a = 0; a < kAll; ++a) {
+      sum = static_cast<std::uint8_t>(sum + 2 * (level(phase, a) & 15));
+    }
+    const std::ptrdiff_t sums_at =
+        kFrameBytes + in_network::kHeaderBytes + in_network::kContributorsBytes;
+    if (run.action != XDP_TX ||
+        Bytes(run.frame.begin() + sums_at, run.frame.end()) != Bytes(kCount, sum)) {
+      ++wrong_;
+    }
+  }
+  // Both levels of a byte are the same.
+  static std::uint8_t level(std::uint32_t phase, std::uint8_t agent) {
+    return static_cast<std::uint8_t>(0x11 * (random_bits({28, agent}, phase) & 15));
+  }
+
+  const int program_;
+  const std::uint8_t agent_;
+  std::uint32_t wrong_ = 0;
+};
+
+// Contributions to the same slots from several processors at once.
+TEST_F(XdpProgram, SumsAreExactOnSeveralProcessors) {
+  const auto gateway = Gateway::load(
+      {.slots = BusyAgent::kSlots, .listen = kRecordedListen, .group = kRecordedGroup});
+  ASSERT_TRUE(gateway.ok()) << gateway.status().text();
+  in_network::SlotJob job = {.handle = 7,
+                             .epoch = 1,
+                             .agents = BusyAgent::kAll,
+                             .granularity = 30,
+                             .table = 5,
+                             .slots = BusyAgent::kSlots};
+  for (std::uint16_t i = 0; i < 16; ++i) job.places[i] = static_cast<std::uint16_t>(2 * i);
+  ASSERT_TRUE((*gateway)->install(job).ok());
+  std::vector<BusyAgent> agents;
+  std::vector<std::thread> threads;
+  for (std::uint8_t a = 0; a < BusyAgent::kAll; ++a) {
+    agents.emplace_back((*gateway)->program_file(), a);
+  }
+  for (BusyAgent& agent : agents) threads.emplace_back([&agent] { agent.run(); });
+  for (std::thread& thread : threads) thread.join();
+  for (const BusyAgent& agent : agents) EXPECT_EQ(agent.wrong(), 0u);
+  EXPECT_EQ((*gateway)->counters().rules.results, BusyAgent::kPhases * BusyAgent::kSlots);
+}
+
 INSTANTIATE_TEST_SUITE_P(Replies, XdpVectors, testing::Bool(),
                          [](const auto& by) { return by.param ? "ByGroup" : "ByTheLoader"; });
 
 // Packets that are not plainly for the aggregator belong to the kernel, whatever is in them.
-TEST_P(XdpVectors, OtherPacketsAreTheKernels) {
+TEST_F(XdpProgram, OtherPacketsAreTheKernels) {
   const auto gateway = Gateway::load({.slots = 1, .listen = kRecordedListen, .group = {}});
   ASSERT_TRUE(gateway.ok()) << gateway.status().text();
   const Bytes good = frame_of({source_of(1), kRecordedListen}, Bytes(56, 0));
