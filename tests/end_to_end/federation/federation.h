@@ -82,6 +82,9 @@ class Federation {
   // Checks that every round was committed exactly once, all replicas are identical and all updates
   // are conserved.
   void expect_sound();
+  // Checks that every round was committed exactly once, all replicas are identical, and the account
+  // of updates balances (conservation.h). For codecs that lose something.
+  void expect_conserved();
   // Checks that all agents store the coordinator's last model.
   void expect_identical() const;
 
