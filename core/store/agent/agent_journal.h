@@ -109,7 +109,7 @@ class AgentJournal {
   Result<std::vector<UndecidedRound>> restore_undecided(std::uint64_t& damaged);
   Status restore_parts(std::uint64_t row, UndecidedRound& round, std::uint64_t& damaged);
 
-  // What rows contain, so that a round need not ask. Empty: unknown, as after an error.
+  // Known contents of rows, which a round need not read. Empty: unknown, as after an error.
   struct Known {
     std::optional<std::uint64_t> job;    // of the replica
     std::optional<std::uint32_t> epoch;  // of the replica

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/codec/registry.h"
 #include "core/net/access/allow_list.h"
 #include "core/service/metrics/scrape_testing.h"
 #include "tests/end_to_end/federation/conservation.h"
@@ -234,6 +235,12 @@ void Federation::expect_all_end(std::chrono::nanoseconds patience) {
 }
 
 void Federation::expect_sound() {
+  const auto codec = make_codec(options_.codec);
+  ASSERT_TRUE(codec.ok()) << codec.status().text();
+  (*codec)->lossy() ? expect_conserved() : expect_exact();
+}
+
+void Federation::expect_exact() {
   const Result<CoordinatorState> state = read_coordinator_journal(coordinator_journal());
   ASSERT_TRUE(state.ok()) << state.status().text();
   ASSERT_EQ(state->jobs.size(), 1u);
