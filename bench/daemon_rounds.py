@@ -31,10 +31,24 @@ class Daemon:
         self._log_path = os.path.join(folder, f"{name}.log")
         with open(self._log_path, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
+        self._reader = open(self._log_path, "rb")
+        self.round_s = []  # of each published round
 
     def log(self):
         with open(self._log_path, encoding="utf-8") as log:
             return log.read()
+
+    def read_rounds(self):
+        """Reads only what is new in the log: the daemons need the cores."""
+        self.round_s += [float(seconds) for seconds in
+                         re.findall(rb"round published .*seconds=([0-9.e-]+)\n", self._new_lines())]
+
+    def _new_lines(self):
+        lines = []
+        while (line := self._reader.readline()).endswith(b"\n"):
+            lines.append(line)
+        self._reader.seek(-len(line), os.SEEK_CUR)
+        return b"".join(lines)
 
     def _counters_of(self, name):
         with open(f"/proc/{self.process.pid}/{name}", encoding="utf-8") as file:
@@ -52,25 +66,54 @@ class Daemon:
         return int(re.search(r"VmHWM:\s+(\d+)", self._counters_of("status"))[1]) * 1024
 
 
+class Keys:
+    """Key pairs of a coordinator and its agents, and the settings that name them."""
+
+    def __init__(self, build, folder, agents):
+        self._folder = folder
+        tributary = os.path.join(build, "cli", "tributary")
+        allowed = f"{folder}/agents.allow"
+
+        def run(*words):
+            subprocess.run([tributary, "keys", *words], check=True, stdout=subprocess.DEVNULL)
+
+        run("new", "--out", f"{folder}/coordinator.key")
+        for i in range(agents):
+            run("new", "--out", f"{folder}/agent-{i}.key")
+            run("allow", "--list", allowed, "--id", f"agent-{i}", "--key-file",
+                f"{folder}/agent-{i}.key.pub")
+        self.of_coordinator = [f"link.key_file={folder}/coordinator.key",
+                               f"link.allow_file={allowed}"]
+
+    def of_agent(self, i):
+        with open(f"{self._folder}/coordinator.key.pub", encoding="utf-8") as file:
+            key = file.read().split()[-1]
+        return [f"link.key_file={self._folder}/agent-{i}.key", f"link.coordinator_key={key}"]
+
+
 class Federation:
     """A coordinator with its agents; left, all of them are stopped."""
 
     def __init__(self, options, codec, folder):
+        keys = Keys(options.build, folder, options.agents) if options.curve else None
         common = ["--exit-when-done", *settings([
             f"link.encrypted={'true' if options.curve else 'false'}",
             f"journal.durability={options.durability}"])]
         self.agents = []
         self.coordinator = Daemon(
             [os.path.join(options.build, "coordinator", "tributary-coordinator"), *common,
-             *settings([f"journal.file={folder}/coordinator.db", "link.endpoint=tcp://127.0.0.1:*",
+             *settings([*(keys.of_coordinator if keys else []),
+                        f"journal.file={folder}/coordinator.db", "link.endpoint=tcp://127.0.0.1:*",
                         "job.name=rounds", f"job.rounds={FIRST_ROUNDS + options.rounds + 100}",
                         f"job.parameters={options.params}", f"job.codec={codec}",
                         f"job.agents_min={options.agents}",
                         *(f"job.{pair}" for pair in options.set)])], folder, "coordinator")
-        endpoint = self._wait_for(r"listening.*endpoint=\"?(tcp://[^\s\"]+)", 1)[0]
+        endpoint = self._wait_until(lambda: re.search(r"listening.*endpoint=\"?(tcp://[^\s\"]+)",
+                                                      self.coordinator.log()), "its address")[1]
         self.agents = [Daemon(
             [os.path.join(options.build, "edge_agent", "tributary-agent"), *common,
-             *settings([f"agent_id=agent-{i}", f"journal.file={folder}/agent-{i}.db",
+             *settings([*(keys.of_agent(i) if keys else []),
+                        f"agent_id=agent-{i}", f"journal.file={folder}/agent-{i}.db",
                         f"link.coordinator={endpoint}", "peers.endpoint=tcp://127.0.0.1:0"])],
             folder, f"agent-{i}") for i in range(options.agents)]
 
@@ -83,22 +126,24 @@ class Federation:
         for daemon in (*self.agents, self.coordinator):
             daemon.process.wait()
 
-    def _wait_for(self, pattern, count):
-        """The matches in the coordinator's log, once there are `count` of them."""
+    def _wait_until(self, there, what):
+        """The value of there(), once it is true."""
         late = time.monotonic() + LATE_S
-        while True:
-            found = re.findall(pattern, self.coordinator.log())
-            if len(found) >= count:
-                return found
+        while not (value := there()):
             for daemon in (self.coordinator, *self.agents):
                 if daemon.process.poll() is not None or time.monotonic() > late:
-                    sys.exit(f"daemon_rounds: {pattern}: {len(found)} lines of {count} in the log "
-                             f"of the coordinator:\n{daemon.log()[-3000:]}")
-            time.sleep(0.005)
+                    sys.exit(f"daemon_rounds: {what} is not in the log of the coordinator:\n"
+                             f"{daemon.log()[-3000:]}")
+            time.sleep(0.02)
+        return value
 
     def wait_for_rounds(self, count):
-        """The number of committed rounds, and the time."""
-        return len(self._wait_for(r"round committed", count)), time.monotonic()
+        """The number of published rounds, and the time."""
+        def there():
+            self.coordinator.read_rounds()
+            return len(self.coordinator.round_s) >= count
+        self._wait_until(there, f"round {count}")
+        return len(self.coordinator.round_s), time.monotonic()
 
     def counters(self):
         return [daemon.counters() for daemon in (self.coordinator, *self.agents)]
@@ -122,6 +167,7 @@ def measure(options, codec):
 
             pairs = list(zip(before, after))
             return {"codec": codec, "rounds": rounds, "round_s": (end_s - begin_s) / rounds,
+                    "median_s": statistics.median(federation.coordinator.round_s[first:last]),
                     "coordinator": side([federation.coordinator], pairs[:1]),
                     "agent": side(federation.agents, pairs[1:])}
 
@@ -146,14 +192,15 @@ def main():
     if not options.json:
         print(f"{options.agents} agents, {options.params} values, journals in "
               f"{tempfile.gettempdir()}; means of {options.rounds} rounds\n"
-              f"{'':24}{'coordinator':^49}{'agent':^49}\n{'codec':14}{'round':>10}" +
+              f"{'':34}{'coordinator':^49}{'agent':^49}\n{'codec':14}{'round':>10}" +
               2 * f"{'cpu':>10}{'faults':>8}{'written':>10}{'disk':>10}{'peak':>11}")
     for codec in options.codec or ["fp32", "thc:bits=4", "threelc"]:
         result = measure(options, codec)
         results.append(result)
         if not options.json:
-            print(f"{codec:14}{1e3 * result['round_s']:7.1f} ms" + "".join(
-                f"{1e3 * side['cpu_s']:7.1f} ms{side['page_faults']:8.0f}"
+            print(f"{codec:14}{1e3 * result['round_s']:7.2f} ms"
+                  f"{1e3 * result['median_s']:7.2f} ms" + "".join(
+                f"{1e3 * side['cpu_s']:7.2f} ms{side['page_faults']:8.0f}"
                 f"{side['written_bytes'] / 1e6:7.2f} MB{side['disk_bytes'] / 1e6:7.2f} MB"
                 f"{side['peak_bytes'] / MIB:7.1f} MiB"
                 for side in (result["coordinator"], result["agent"])), flush=True)

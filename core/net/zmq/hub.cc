@@ -9,7 +9,7 @@
 
 #include "core/net/access/hub_intake.h"
 #include "core/net/tcp_statistics.h"
-#include "core/net/waker.h"
+#include "core/net/zmq/link_wait.h"
 #include "core/net/zmq/outbox.h"
 #include "core/net/zmq/socket_settings.h"
 #include "core/net/zmq/zmq_socket.h"
@@ -33,11 +33,11 @@ constexpr std::uint32_t kHubMessagesBetweenLooks = 64;
 
 class ZmqHub final : public Hub {
  public:
-  ZmqHub(const HubOptions& options, std::shared_ptr<LinkContext> context, Waker waker)
+  ZmqHub(const HubOptions& options, std::shared_ptr<LinkContext> context, LinkWait wait)
       : options_(options),
         context_(std::move(context)),
         intake_({.encrypted = options.encrypted, .limits = options.limits}, options.allowed),
-        waker_(std::move(waker)) {}
+        wait_(std::move(wait)) {}
   ~ZmqHub() override {
     if (guarding_) context_->gate().leave(kAgentsDomain);
   }
@@ -53,6 +53,8 @@ class ZmqHub final : public Hub {
     // over its route.
     TRIBUTARY_TRY(options_.encrypted ? guard() : router_.set(ZMQ_ROUTER_HANDOVER, 1));
     TRIBUTARY_ASSIGN(monitor_, Monitor::of(context_->handle(), router_, kHubEvents));
+    TRIBUTARY_TRY(wait_.watch(LinkWait::Source::messages, router_.file()));
+    TRIBUTARY_TRY(wait_.watch(LinkWait::Source::connections, monitor_.file()));
     if (zmq_bind(router_.get(), options_.endpoint.c_str()) != 0) {
       return Status(StatusCode::io_error,
                     {.what = fmt::format("listening at {}", options_.endpoint),
@@ -67,7 +69,7 @@ class ZmqHub final : public Hub {
   std::string endpoint() const override { return endpoint_; }
   bool encrypted() const override { return options_.encrypted; }
   const LinkLimits& limits() const override { return options_.limits; }
-  void wake() override { waker_.signal(); }
+  void wake() override { wait_.wake(); }
   std::uint64_t bytes_arrived(ConnectionId connection) const override {
     return tcp_bytes_received(intake_.descriptor_of(connection));
   }
@@ -90,7 +92,7 @@ class ZmqHub final : public Hub {
   const HubOptions options_;
   const std::shared_ptr<LinkContext> context_;
   HubIntake intake_;
-  Waker waker_;
+  LinkWait wait_;
   bool guarding_ = false;
   ZmqSocket router_;
   Monitor monitor_;
@@ -128,6 +130,7 @@ Status ZmqHub::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   if (!route.empty()) {
     Outbox& outbox = outboxes_.try_emplace(to, options_.limits).first->second;
     status = outbox.send(router_, bytes_of(route), std::move(frame), std::move(payload));
+    wait_.set_unread(LinkWait::Source::messages);
     if (status.code() == StatusCode::unavailable) intake_.lost(to);
   }
   if (!status.ok()) {
@@ -146,15 +149,18 @@ Result<std::optional<LinkEvent>> ZmqHub::receive(std::chrono::nanoseconds deadli
   while (true) {
     if (intake_.has_event()) return std::optional<LinkEvent>(next_event());
     if (message_) return std::exchange(message_, std::nullopt);
-    if (until_look_ == 0) TRIBUTARY_TRY(look_at_connections());
-    --until_look_;
-    TRIBUTARY_ASSIGN(const bool took, take_message());
+    if (until_look_ == 0 || wait_.unread(LinkWait::Source::connections)) {
+      TRIBUTARY_TRY(look_at_connections());
+    }
+    bool took = false;
+    if (wait_.unread(LinkWait::Source::messages)) {
+      --until_look_;
+      TRIBUTARY_ASSIGN(took, take_message());
+    }
     if (took && until_look_ > 0) continue;
     // Messages that produce no event must not keep the caller beyond its deadline.
     if (took && !message_ && context_->clock().now() >= deadline) return std::optional<LinkEvent>();
-    if (took) continue;
-    TRIBUTARY_TRY(look_at_connections());
-    if (intake_.has_event()) continue;
+    if (took || intake_.has_event()) continue;
     TRIBUTARY_ASSIGN(const bool go_on, wait(deadline));
     if (!go_on) return std::optional<LinkEvent>();
   }
@@ -165,6 +171,7 @@ Result<std::optional<LinkEvent>> ZmqHub::receive(std::chrono::nanoseconds deadli
 Result<bool> ZmqHub::take_message() {
   TRIBUTARY_ASSIGN(const bool has_message, router_.receive(parts_, kHubPartsMax));
   if (!has_message) {
+    wait_.set_read(LinkWait::Source::messages);
     intake_.nothing_left();
     return false;
   }
@@ -195,9 +202,11 @@ Result<bool> ZmqHub::take_message() {
   return true;
 }
 
-// Passes all waiting connection events to the intake, and the gate's refusals to the caller.
+// Passes all waiting connection events to the intake, and the gate's refusals to the caller. The
+// end of a connection is reported when no message is left, so these are read next.
 Status ZmqHub::look_at_connections() {
   until_look_ = kHubMessagesBetweenLooks;
+  wait_.set_unread(LinkWait::Source::messages);
   while (true) {
     TRIBUTARY_ASSIGN(const std::optional<MonitorEvent> event, monitor_.next());
     if (!event) break;
@@ -209,6 +218,7 @@ Status ZmqHub::look_at_connections() {
       intake_.turned_away();
     }
   }
+  wait_.set_read(LinkWait::Source::connections);
   if (guarding_) {
     for (Refused& each : context_->gate().take_refusals(kAgentsDomain))
       intake_.report(std::move(each));
@@ -218,15 +228,9 @@ Status ZmqHub::look_at_connections() {
 
 // Returns false if the deadline has passed or wake() was called.
 Result<bool> ZmqHub::wait(std::chrono::nanoseconds deadline) {
-  if (waker_.take()) return false;
-  const std::chrono::nanoseconds left = deadline - context_->clock().now();
-  if (left.count() <= 0) return false;
-  std::array<zmq_pollitem_t, 3> items = {
-      {{.socket = router_.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0},
-       {.socket = monitor_.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0},
-       {.socket = nullptr, .fd = waker_.file(), .events = ZMQ_POLLIN, .revents = 0}}};
-  TRIBUTARY_TRY(wait_for(items, left).status());
-  return true;
+  TRIBUTARY_ASSIGN(const bool news, wait_.wait(deadline - context_->clock().now()));
+  if (wait_.take_wake()) return false;
+  return news || context_->clock().now() < deadline;
 }
 
 // A connection's outbox exists until its end was reported.
@@ -258,8 +262,8 @@ Result<std::unique_ptr<Hub>> open_hub(const HubOptions& options) {
   if (!context) {
     TRIBUTARY_ASSIGN(context, LinkContext::open({}));
   }
-  TRIBUTARY_ASSIGN(Waker waker, Waker::open());
-  auto hub = std::make_unique<ZmqHub>(options, std::move(context), std::move(waker));
+  TRIBUTARY_ASSIGN(LinkWait wait, LinkWait::open());
+  auto hub = std::make_unique<ZmqHub>(options, std::move(context), std::move(wait));
   TRIBUTARY_TRY(hub->start());
   return std::unique_ptr<Hub>(std::move(hub));
 }

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
 #include "core/net/access/hub_intake.h"
 #include "core/net/backoff.h"
 #include "core/net/tcp_statistics.h"
-#include "core/net/waker.h"
+#include "core/net/zmq/link_wait.h"
 #include "core/net/zmq/outbox.h"
 #include "core/net/zmq/socket_settings.h"
 #include "core/net/zmq/zmq_socket.h"
@@ -54,10 +55,10 @@ struct ConnectionAttempt {
 
 class ZmqSpoke final : public Spoke {
  public:
-  ZmqSpoke(const SpokeOptions& options, std::shared_ptr<LinkContext> context, Waker waker)
+  ZmqSpoke(const SpokeOptions& options, std::shared_ptr<LinkContext> context, LinkWait wait)
       : options_(options),
         context_(std::move(context)),
-        waker_(std::move(waker)),
+        wait_(std::move(wait)),
         backoff_(options.times.redial_min, options.times.redial_max, options.seed) {}
 
   // The first attempt shows whether libzmq accepts the options.
@@ -65,7 +66,7 @@ class ZmqSpoke final : public Spoke {
 
   bool encrypted() const override { return options_.encrypted; }
   const LinkLimits& limits() const override { return options_.limits; }
-  void wake() override { waker_.signal(); }
+  void wake() override { wait_.wake(); }
   void give_up(ConnectionId connection) override;
   std::uint64_t bytes_arrived(ConnectionId connection) const override {
     const bool there = state_ == State::connected && connection == connection_;
@@ -77,7 +78,7 @@ class ZmqSpoke final : public Spoke {
   }
   Status send(ConnectionId to, SharedSlice frame, SharedSlice payload) override;
   Result<std::optional<LinkEvent>> receive(std::chrono::nanoseconds deadline) override;
-  std::vector<int> readable_files() const override;
+  std::vector<int> readable_files() const override { return {wait_.file()}; }
 
  private:
   // resting: pause between two attempts. dialling: an attempt or its handshake is in progress.
@@ -95,7 +96,7 @@ class ZmqSpoke final : public Spoke {
 
   const SpokeOptions options_;
   const std::shared_ptr<LinkContext> context_;
-  Waker waker_;
+  LinkWait wait_;
   Backoff backoff_;
   State state_ = State::resting;
   std::chrono::nanoseconds next_step_{0};  // resting: time to connect; dialling: time to give up
@@ -124,6 +125,8 @@ Status ZmqSpoke::dial() {
   TRIBUTARY_TRY(attempt_->dealer.set(ZMQ_PROBE_ROUTER, 1));
   TRIBUTARY_ASSIGN(attempt_->monitor,
                    Monitor::of(context_->handle(), attempt_->dealer, kMonitored));
+  TRIBUTARY_TRY(wait_.watch(LinkWait::Source::messages, attempt_->dealer.file()));
+  TRIBUTARY_TRY(wait_.watch(LinkWait::Source::connections, attempt_->monitor.file()));
   if (zmq_connect(attempt_->dealer.get(), options_.endpoint.c_str()) != 0) {
     return zmq_failed(fmt::format("dialling {}", options_.endpoint));
   }
@@ -145,6 +148,7 @@ Status ZmqSpoke::identify() {
 // Closes the sockets of the current attempt. Unsent messages are dropped, because they must not be
 // sent on the next connection.
 void ZmqSpoke::hang_up() {
+  wait_.forget_sockets();
   attempt_->monitor.stop();
   if (attempt_->dealer) ignore_error(attempt_->dealer.set(ZMQ_LINGER, 0));
   attempt_->dealer.close();
@@ -157,6 +161,7 @@ Status ZmqSpoke::send(ConnectionId to, SharedSlice frame, SharedSlice payload) {
   Status status = no_connection();
   if (state_ == State::connected && to == connection_) {
     status = attempt_->outbox->send(attempt_->dealer, {}, std::move(frame), std::move(payload));
+    wait_.set_unread(LinkWait::Source::messages);
   }
   if (!status.ok()) {
     ++counters_.sends_refused;
@@ -173,6 +178,7 @@ void ZmqSpoke::give_up(ConnectionId connection) {
   attempt_->end.why = "silence";
   attempt_->end.remedy = "the connection is dialled again";
   attempt_->over = true;
+  wait_.set_unread(LinkWait::Source::messages);
 }
 
 // Received messages are read before the end of a connection is reported, so none of them is lost.
@@ -180,18 +186,19 @@ Result<std::optional<LinkEvent>> ZmqSpoke::receive(std::chrono::nanoseconds dead
   while (true) {
     if (message_) return std::exchange(message_, std::nullopt);
     if (std::optional<LinkEvent> event = look_at_time()) return event;
-    if (until_look_ == 0 || state_ == State::dialling) TRIBUTARY_TRY(look_at_connection());
-    --until_look_;
+    if (until_look_ == 0 || state_ == State::dialling ||
+        wait_.unread(LinkWait::Source::connections)) {
+      TRIBUTARY_TRY(look_at_connection());
+    }
     if (attempt_->ready && state_ == State::dialling) return std::optional(connection_made());
     bool took = false;
-    if (state_ != State::resting) {
+    if (wait_.unread(LinkWait::Source::messages)) {
+      --until_look_;
       TRIBUTARY_ASSIGN(std::optional<LinkEvent> event, take_message(took));
       if (event) return event;
     }
     if (took) continue;
     if (attempt_->over) return std::optional(attempt_over());
-    TRIBUTARY_TRY(look_at_connection());
-    if (attempt_->over || (attempt_->ready && state_ == State::dialling)) continue;
     TRIBUTARY_ASSIGN(const bool go_on, wait(deadline));
     if (!go_on) return std::optional<LinkEvent>();
   }
@@ -208,9 +215,12 @@ std::optional<LinkEvent> ZmqSpoke::look_at_time() {
   return std::nullopt;
 }
 
-// Processes the connection events of the current attempt.
+// Processes the connection events of the current attempt. Its end is reported when no message is
+// left, so these are read next.
 Status ZmqSpoke::look_at_connection() {
   until_look_ = kMessagesBetweenLooks;
+  wait_.set_read(LinkWait::Source::connections);
+  if (attempt_->monitor.get() != nullptr) wait_.set_unread(LinkWait::Source::messages);
   while (attempt_->monitor.get() != nullptr) {
     TRIBUTARY_ASSIGN(const std::optional<MonitorEvent> event, attempt_->monitor.next());
     if (!event) break;
@@ -275,7 +285,10 @@ LinkEvent ZmqSpoke::attempt_over() {
 // message is read before the event of its handshake.
 Result<std::optional<LinkEvent>> ZmqSpoke::take_message(bool& took) {
   TRIBUTARY_ASSIGN(took, attempt_->dealer.receive(parts_, kPartsMax));
-  if (!took) return std::optional<LinkEvent>();
+  if (!took) {
+    wait_.set_read(LinkWait::Source::messages);
+    return std::optional<LinkEvent>();
+  }
   std::array<ByteSpan, kPartsMax + 1> spans;
   for (std::size_t i = 0; i < parts_.size(); ++i) spans[i] = parts_[i].bytes();
   const auto read = read_parts(std::span(spans).first(parts_.size()), options_.limits);
@@ -304,26 +317,11 @@ Result<std::optional<LinkEvent>> ZmqSpoke::take_message(bool& took) {
 }
 
 Result<bool> ZmqSpoke::wait(std::chrono::nanoseconds deadline) {
-  if (waker_.take()) return false;
-  const std::chrono::nanoseconds now = context_->clock().now();
-  if (deadline <= now) return false;
-  if (state_ != State::connected) deadline = std::min(deadline, next_step_);
-  std::array<zmq_pollitem_t, 3> items = {
-      {{.socket = nullptr, .fd = waker_.file(), .events = ZMQ_POLLIN, .revents = 0},
-       {.socket = attempt_->dealer.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0},
-       {.socket = attempt_->monitor.get(), .fd = 0, .events = ZMQ_POLLIN, .revents = 0}}};
-  const std::size_t watched = state_ == State::resting ? 1 : items.size();
-  TRIBUTARY_TRY(wait_for(std::span(items).first(watched), deadline - now).status());
-  return true;
-}
-
-// A socket that is closed has no descriptor; the next attempt has others.
-std::vector<int> ZmqSpoke::readable_files() const {
-  std::vector<int> files = {waker_.file()};
-  if (state_ == State::resting) return files;
-  files.push_back(attempt_->dealer.file());
-  files.push_back(attempt_->monitor.file());
-  return files;
+  const std::chrono::nanoseconds until =
+      state_ == State::connected ? deadline : std::min(deadline, next_step_);
+  TRIBUTARY_ASSIGN(const bool news, wait_.wait(until - context_->clock().now()));
+  if (wait_.take_wake()) return false;
+  return news || context_->clock().now() < deadline;
 }
 
 }  // namespace
@@ -333,8 +331,8 @@ Result<std::unique_ptr<Spoke>> open_spoke(const SpokeOptions& options) {
   if (!context) {
     TRIBUTARY_ASSIGN(context, LinkContext::open({}));
   }
-  TRIBUTARY_ASSIGN(Waker waker, Waker::open());
-  auto spoke = std::make_unique<ZmqSpoke>(options, std::move(context), std::move(waker));
+  TRIBUTARY_ASSIGN(LinkWait wait, LinkWait::open());
+  auto spoke = std::make_unique<ZmqSpoke>(options, std::move(context), std::move(wait));
   TRIBUTARY_TRY(spoke->start());
   return std::unique_ptr<Spoke>(std::move(spoke));
 }

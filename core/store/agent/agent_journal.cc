@@ -8,7 +8,6 @@
 
 #include "core/store/agent/agent_runs.h"
 #include "core/store/agent/agent_schema.h"
-#include "core/store/database/restored.h"
 #include "core/store/durability/boot_id.h"
 #include "core/update/norm.h"
 
@@ -165,6 +164,7 @@ Status AgentJournal::change(const std::function<Status()>& change) {
   Status done = change();
   if (done.ok() && durability_ == Durability::round) done = vectors_->sync();
   if (!done.ok()) {
+    known_ = {};
     vectors_->rolled_back({});
     return done;
   }
@@ -172,6 +172,7 @@ Status AgentJournal::change(const std::function<Status()>& change) {
   if (committed.ok()) {
     vectors_->committed();
   } else {
+    known_ = {};
     vectors_->rolled_back(committed);
   }
   return committed;
@@ -192,9 +193,9 @@ Status AgentJournal::put(const AgentJobRecord& record) {
 // that the record does not list. All blobs are exchanged in one step, so that model and residual
 // reuse the pages of the deleted ones.
 Status AgentJournal::put(const ReplicaRecord& record) {
-  if (!record.model) TRIBUTARY_TRY(check_replica(record.job, "replica without a model"));
+  if (!record.model) TRIBUTARY_TRY(check_replica("replica without a model", record.job));
   // The download is removed first, so that the model is written to the pages that become free.
-  TRIBUTARY_TRY(downloads_.remove());
+  TRIBUTARY_TRY(remove_download());
   std::vector<BlobId> old_blobs;
   if (record.model) TRIBUTARY_TRY(blobs_of_replica(old_blobs));
   TRIBUTARY_TRY(blob_of_residual(old_blobs));
@@ -208,9 +209,15 @@ Status AgentJournal::put(const ReplicaRecord& record) {
   }
   TRIBUTARY_TRY(blobs.exchange(blobs_, old_blobs));
   TRIBUTARY_TRY(put_residual(record.residual_stamp, blobs.next()));
-  if (!record.model) return database().run("UPDATE replica SET epoch = ?", record.epoch);
+  if (!record.model) {
+    if (known_.epoch == record.epoch) return {};
+    known_.epoch = record.epoch;
+    return database().run("UPDATE replica SET epoch = ?", record.epoch);
+  }
   const std::optional<BlobId> model = blobs.next();
   const std::optional<BlobId> rule_state = blobs.next();
+  known_.job = record.job;
+  known_.epoch = record.epoch;
   return database().run(
       "REPLACE INTO replica (one, job, layer_map_hash, epoch, model_version, model_hash, model, "
       "rule_state) VALUES (1, ?, ?, ?, ?, ?, ?, ?)",
@@ -219,12 +226,16 @@ Status AgentJournal::put(const ReplicaRecord& record) {
 }
 
 // A record that refers to the stored replica needs one of its job.
-Status AgentJournal::check_replica(std::uint64_t job, std::string what) {
+Status AgentJournal::check_replica(std::string_view what, std::uint64_t job) {
+  if (known_.job == job) return {};
   std::uint64_t stored = 0;
   TRIBUTARY_ASSIGN(const bool found, database().first("SELECT job FROM replica", std::tie(stored)));
-  if (found && stored == job) return {};
+  if (found && stored == job) {
+    known_.job = job;
+    return {};
+  }
   return Status(StatusCode::invalid_argument,
-                {.what = std::move(what),
+                {.what = fmt::format("{} of job {}", what, job),
                  .expected = "a stored replica of its job",
                  .got = found ? fmt::format("that of job {}", stored) : "none"});
 }
@@ -232,7 +243,7 @@ Status AgentJournal::check_replica(std::uint64_t job, std::string what) {
 // Replaces the residual, if the record has one, and the parts of the given buckets; other parts of
 // the round stay.
 Status AgentJournal::put(const ContributionRecord& record) {
-  TRIBUTARY_TRY(check_replica(record.id.job, fmt::format("contribution to {}", text(record.id))));
+  TRIBUTARY_TRY(check_replica("contribution", record.id.job));
   std::vector<BlobId> old_blobs;
   BlobList blobs;
   if (record.residual) {
@@ -242,14 +253,9 @@ Status AgentJournal::put(const ContributionRecord& record) {
   std::uint64_t row = 0;
   if (!record.parts.empty()) {
     TRIBUTARY_ASSIGN(row, undecided_row(record));
+    TRIBUTARY_TRY(blobs_of_parts(row, record.parts, old_blobs));
   }
   for (const ContributionPart& part : record.parts) {
-    std::optional<BlobId> old_part;
-    TRIBUTARY_TRY(database()
-                      .first("SELECT if_committed FROM parts WHERE undecided = ? AND bucket = ?",
-                             std::tie(old_part), row, part.bucket)
-                      .status());
-    if (old_part) old_blobs.push_back(*old_part);
     // The offset in the model makes the part's chunks coincide with those of the residual, which
     // often has the same values.
     blobs.add(part.if_committed, part.first_value * sizeof(float));
@@ -265,6 +271,25 @@ Status AgentJournal::put(const ContributionRecord& record) {
   return {};
 }
 
+// The blobs of the stored parts that `parts` replace.
+Status AgentJournal::blobs_of_parts(std::uint64_t row, const std::vector<ContributionPart>& parts,
+                                    std::vector<BlobId>& found) {
+  const auto look = [&](Rows& stored) -> Status {
+    std::uint32_t bucket = 0;
+    std::optional<BlobId> blob;
+    TRIBUTARY_TRY(stored.read(bucket, blob));
+    if (blob && std::ranges::find(parts, bucket, &ContributionPart::bucket) != parts.end()) {
+      found.push_back(*blob);
+    }
+    return {};
+  };
+  const auto [first, last] =
+      std::ranges::minmax_element(parts, std::ranges::less(), &ContributionPart::bucket);
+  return database().each(
+      "SELECT bucket, if_committed FROM parts WHERE undecided = ? AND bucket BETWEEN ? AND ?", look,
+      row, first->bucket, last->bucket);
+}
+
 // The stamp is stored even if the residual itself is missing.
 Status AgentJournal::put_residual(const ResidualStamp& stamp, std::optional<BlobId> residual) {
   return database().run(
@@ -275,8 +300,21 @@ Status AgentJournal::put_residual(const ResidualStamp& stamp, std::optional<Blob
       stamp.part_first, residual);
 }
 
+Status AgentJournal::put(const DownloadRecord& record) {
+  known_.no_download = false;
+  return downloads_.put(record);
+}
+
+Status AgentJournal::remove_download() {
+  if (known_.no_download) return {};
+  TRIBUTARY_TRY(downloads_.remove());
+  known_.no_download = true;
+  return {};
+}
+
 // Deletes everything of the replica's job.
 Status AgentJournal::forget_everything() {
+  known_ = {};
   std::vector<BlobId> blobs;
   TRIBUTARY_TRY(blobs_of_replica(blobs));
   TRIBUTARY_TRY(blob_of_residual(blobs));
@@ -300,10 +338,14 @@ Status AgentJournal::forget_undecided(const std::vector<RoundKey>& kept,
   TRIBUTARY_TRY(
       database().each("SELECT undecided, job, round, epoch, attempt FROM undecided", look));
   for (const std::uint64_t row : rows) {
-    TRIBUTARY_TRY(database().each(
-        "SELECT if_committed FROM parts WHERE undecided = ? AND if_committed IS NOT NULL",
-        [&](Rows& part) { return part.read(dropped.emplace_back()); }, row));
-    TRIBUTARY_TRY(database().run("DELETE FROM parts WHERE undecided = ?", row));
+    const auto drop = [&](Rows& part) -> Status {
+      std::optional<BlobId> blob;
+      TRIBUTARY_TRY(part.read(blob));
+      if (blob) dropped.push_back(*blob);
+      return {};
+    };
+    TRIBUTARY_TRY(
+        database().each("DELETE FROM parts WHERE undecided = ? RETURNING if_committed", drop, row));
     TRIBUTARY_TRY(database().run("DELETE FROM undecided WHERE undecided = ?", row));
   }
   return {};
@@ -313,21 +355,21 @@ Status AgentJournal::forget_undecided(const std::vector<RoundKey>& kept,
 Result<std::uint64_t> AgentJournal::undecided_row(const ContributionRecord& record) {
   const RoundKey& id = record.id;
   const ResidualStamp& stamp = record.residual_stamp;
-  TRIBUTARY_TRY(database().run(
-      "INSERT INTO undecided (job, round, epoch, attempt, agent_index) VALUES (?, ?, ?, ?, ?) "
-      "ON CONFLICT (job, round, epoch, attempt) DO UPDATE SET agent_index = excluded.agent_index",
-      id.job, id.round, id.epoch, id.attempt, record.agent_index));
   std::uint64_t row = 0;
-  TRIBUTARY_TRY(database()
-                    .first("SELECT undecided FROM undecided "
-                           "WHERE job = ? AND round = ? AND epoch = ? AND attempt = ?",
-                           std::tie(row), id.job, id.round, id.epoch, id.attempt)
-                    .status());
   TRIBUTARY_TRY(
-      database().run("UPDATE undecided SET learning_rate = ?, updates_taken = ?, update_round = ?, "
-                     "part_round = ?, part_first = ? WHERE undecided = ?",
-                     stamp.learning_rate, stamp.updates_taken, stamp.update_round, stamp.part_round,
-                     stamp.part_first, row));
+      database()
+          .first("INSERT INTO undecided (job, round, epoch, attempt, agent_index, learning_rate, "
+                 "updates_taken, update_round, part_round, part_first) "
+                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+                 "ON CONFLICT (job, round, epoch, attempt) DO UPDATE SET "
+                 "agent_index = excluded.agent_index, learning_rate = excluded.learning_rate, "
+                 "updates_taken = excluded.updates_taken, update_round = excluded.update_round, "
+                 "part_round = excluded.part_round, part_first = excluded.part_first "
+                 "RETURNING undecided",
+                 std::tie(row), id.job, id.round, id.epoch, id.attempt, record.agent_index,
+                 stamp.learning_rate, stamp.updates_taken, stamp.update_round, stamp.part_round,
+                 stamp.part_first)
+          .status());
   return row;
 }
 
@@ -349,24 +391,7 @@ Status AgentJournal::blob_of_residual(std::vector<BlobId>& found) {
   return {};
 }
 
-// --- restoring ---------------------------------------------------------------------------------
-
-// Read in the order in which the agent checks them: the job determines whether the rest is of use.
-Result<AgentState> AgentJournal::restore() {
-  AgentState state;
-  TRIBUTARY_ASSIGN(state.job, restore_job());
-  TRIBUTARY_ASSIGN(state.replica, restore_replica());
-  std::uint64_t damaged = 0;
-  if (state.replica) TRIBUTARY_TRY(restore_residual(*state.replica, damaged));
-  TRIBUTARY_ASSIGN(state.undecided, restore_undecided(damaged));
-  if (damaged > 0) {
-    TRIBUTARY_TRY(drop_damaged_residual());
-    state.undecided.clear();
-    if (state.replica) TRIBUTARY_TRY(restore_residual(*state.replica, damaged));
-  }
-  TRIBUTARY_ASSIGN(state.download, downloads_.restore());
-  return state;
-}
+// --- damage ------------------------------------------------------------------------------------
 
 // Its chunks are removed, because the same model would take them over unread.
 Status AgentJournal::drop_damaged_model() {
@@ -388,99 +413,6 @@ Status AgentJournal::drop_damaged_residual() {
     damage_.residual_values = damaged / sizeof(float);
     return note_residual_dropped(database(), *residual_dropped_);
   });
-}
-
-Result<std::optional<AgentJobRecord>> AgentJournal::restore_job() {
-  AgentJobRecord job;
-  TRIBUTARY_ASSIGN(
-      const bool found,
-      database().first("SELECT job, revision, change, state, definition FROM job",
-                       std::tie(job.job, job.revision, job.change, job.state, job.definition)));
-  if (!found) return std::optional<AgentJobRecord>();
-  TRIBUTARY_TRY(check_restored(job.state, database().path()));
-  return std::optional(std::move(job));
-}
-
-Result<std::optional<ReplicaRecord>> AgentJournal::restore_replica() {
-  ReplicaRecord replica;
-  std::optional<BlobId> model;
-  std::optional<BlobId> rule_state;
-  TRIBUTARY_ASSIGN(
-      const bool found,
-      database().first("SELECT job, layer_map_hash, epoch, model_version, model_hash, model, "
-                       "rule_state FROM replica",
-                       std::tie(replica.job, replica.layer_map_hash, replica.epoch,
-                                replica.model_version, replica.model_hash, model, rule_state)));
-  if (!found) return std::optional<ReplicaRecord>();
-  std::uint64_t damaged = 0;
-  if (model) {
-    TRIBUTARY_ASSIGN(replica.model, blobs_.read_floats(*model, damaged));
-  }
-  if (rule_state) {
-    TRIBUTARY_ASSIGN(replica.rule_state, blobs_.read_bytes(*rule_state, damaged));
-  }
-  // The coordinator sends both again.
-  if (damaged > 0) {
-    TRIBUTARY_TRY(drop_damaged_model());
-    replica.model.reset();
-    replica.rule_state.reset();
-  }
-  return std::optional(std::move(replica));
-}
-
-Status AgentJournal::restore_residual(ReplicaRecord& replica, std::uint64_t& damaged) {
-  replica.residual.reset();
-  ResidualStamp& stamp = replica.residual_stamp;
-  std::optional<BlobId> residual;
-  TRIBUTARY_TRY(
-      database()
-          .first("SELECT version, learning_rate, updates_taken, update_round, part_round, "
-                 "part_first, residual FROM residual",
-                 std::tie(stamp.version, stamp.learning_rate, stamp.updates_taken,
-                          stamp.update_round, stamp.part_round, stamp.part_first, residual))
-          .status());
-  if (residual) {
-    TRIBUTARY_ASSIGN(replica.residual, blobs_.read_floats(*residual, damaged));
-  }
-  return {};
-}
-
-Result<std::vector<UndecidedRound>> AgentJournal::restore_undecided(std::uint64_t& damaged) {
-  std::vector<UndecidedRound> rounds;
-  const auto add = [&](Rows& row) -> Status {
-    std::uint64_t number = 0;
-    UndecidedRound& round = rounds.emplace_back();
-    ResidualStamp& stamp = round.stamp;
-    TRIBUTARY_TRY(row.read(number, round.id.job, round.id.round, round.id.epoch, round.id.attempt,
-                           round.agent_index, stamp.learning_rate, stamp.updates_taken,
-                           stamp.update_round, stamp.part_round, stamp.part_first));
-    return restore_parts(number, round, damaged);
-  };
-  TRIBUTARY_TRY(
-      database().each("SELECT undecided, job, round, epoch, attempt, agent_index, learning_rate, "
-                      "updates_taken, update_round, part_round, part_first FROM undecided "
-                      "ORDER BY undecided",
-                      add));
-  return rounds;
-}
-
-// Parts in the order of buckets. A part without a blob stands for zeros.
-Status AgentJournal::restore_parts(std::uint64_t row, UndecidedRound& round,
-                                   std::uint64_t& damaged) {
-  return database().each(
-      "SELECT bucket, first_value, value_count, if_committed FROM parts WHERE undecided = ? "
-      "ORDER BY bucket",
-      [&](Rows& columns) -> Status {
-        ContributionPart& part = round.parts.emplace_back();
-        std::optional<BlobId> blob;
-        TRIBUTARY_TRY(columns.read(part.bucket, part.first_value, part.values, blob));
-        if (blob) {
-          TRIBUTARY_ASSIGN(part.if_committed, blobs_.read_floats(*blob, damaged));
-          part.values = part.if_committed->size();  // older journals do not store the size
-        }
-        return {};
-      },
-      row);
 }
 
 }  // namespace tributary

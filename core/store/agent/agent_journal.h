@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -88,9 +89,12 @@ class AgentJournal {
   Status put(const AgentJobRecord& record);
   Status put(const ReplicaRecord& record);
   Status put(const ContributionRecord& record);
-  Status put(const DownloadRecord& record) { return downloads_.put(record); }
+  Status put(const DownloadRecord& record);
+  Status blobs_of_parts(std::uint64_t row, const std::vector<ContributionPart>& parts,
+                        std::vector<BlobId>& found);
   Status put_residual(const ResidualStamp& stamp, std::optional<BlobId> residual);
-  Status check_replica(std::uint64_t job, std::string what);
+  Status check_replica(std::string_view what, std::uint64_t job);
+  Status remove_download();
   Status forget_everything();
   // Deletes the undecided rounds that are not in `kept` and appends their blobs to `dropped`.
   Status forget_undecided(const std::vector<RoundKey>& kept, std::vector<BlobId>& dropped);
@@ -105,6 +109,13 @@ class AgentJournal {
   Result<std::vector<UndecidedRound>> restore_undecided(std::uint64_t& damaged);
   Status restore_parts(std::uint64_t row, UndecidedRound& round, std::uint64_t& damaged);
 
+  // Known contents of rows, which a round need not read. Empty: unknown, as after an error.
+  struct Known {
+    std::optional<std::uint64_t> job;    // of the replica
+    std::optional<std::uint32_t> epoch;  // of the replica
+    bool no_download = false;
+  };
+
   OwnedDatabase owned_;
   std::unique_ptr<VectorFile> vectors_;
   Blobs blobs_;
@@ -113,6 +124,7 @@ class AgentJournal {
   const Durability durability_;
   std::optional<double> residual_dropped_;
   Damage damage_;
+  Known known_;
 };
 
 }  // namespace tributary

@@ -118,6 +118,16 @@ bool WriteAheadLog::copy_if_long() {
   return true;
 }
 
+// It includes pages of the open transaction, and pages that are copied already.
+std::uint64_t WriteAheadLog::file_size_of_log() const {
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(connection_, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  sqlite3_int64 size = 0;
+  if (!log || !log->pMethods) return 0;
+  if (log->pMethods->xFileSize(log, &size) != SQLITE_OK) return kSpaceUnknown / 2;
+  return static_cast<std::uint64_t>(size);
+}
+
 std::uint64_t WriteAheadLog::free_space() const {
   return limits_.measures_space ? free_space_of(path_) : kSpaceUnknown;
 }
@@ -127,6 +137,15 @@ std::uint64_t WriteAheadLog::free_space() const {
 Status WriteAheadLog::check_space() {
   if (!limits_.measures_space) return {};
   constexpr std::uint64_t kSmallFiles = 128u << 10;  // the log's index, and the commit's last page
+  int cached = 0;  // bytes of pages in memory; the commit writes no more than these
+  int highest = 0;
+  sqlite3_db_status(connection_, SQLITE_DBSTATUS_CACHE_USED, &cached, &highest, 0);
+  const std::uint64_t free_bytes = free_space();
+  // Pages beyond the file's end are in the log or in memory. Usually there is room for all of both,
+  // and the pages need not be counted.
+  if (free_bytes >= file_size_of_log() + 2 * static_cast<std::uint64_t>(cached) + kSmallFiles) {
+    return {};
+  }
   struct stat about = {};
   if (::stat(path_.c_str(), &about) != 0) return {};
   const auto stored = static_cast<std::uint64_t>(about.st_size);
@@ -134,10 +153,7 @@ Status WriteAheadLog::check_space() {
                    value_of<std::uint64_t>(connection_, path_, "PRAGMA page_count"));
   const std::uint64_t whole = pages * page_bytes_;
   const std::uint64_t needed = (whole > stored ? whole - stored : 0) + kSmallFiles;
-  int cached = 0;  // bytes of pages in memory; the commit writes no more than these
-  int highest = 0;
-  sqlite3_db_status(connection_, SQLITE_DBSTATUS_CACHE_USED, &cached, &highest, 0);
-  if (free_space() >= needed + static_cast<std::uint64_t>(cached)) return {};
+  if (free_bytes >= needed + static_cast<std::uint64_t>(cached)) return {};
   errno = 0;
   const int code = sqlite3_db_cacheflush(connection_);  // the pages are in the log then
   if (code != SQLITE_OK && code != SQLITE_BUSY) {

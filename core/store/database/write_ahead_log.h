@@ -69,6 +69,7 @@ class WriteAheadLog {
   Status begin();
   Status copy(int manner);
   void cut();
+  std::uint64_t file_size_of_log() const;
   std::uint64_t free_space() const;
   Status error(std::string_view doing) const;
 

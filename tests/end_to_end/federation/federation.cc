@@ -11,14 +11,18 @@
 #include <string_view>
 #include <utility>
 
+#include "core/codec/registry.h"
 #include "core/net/access/allow_list.h"
 #include "core/service/metrics/scrape_testing.h"
+#include "tests/end_to_end/federation/conservation.h"
 #include "tests/end_to_end/federation/tcp.h"
 
 namespace tributary::end_to_end {
 namespace {
 
 constexpr std::uint64_t kJobSeed = 7;
+// Rounding of sums of a few hundred updates. A lost or repeated update makes 1/64 or more.
+constexpr double kConservationErrorMax = 1e-3;
 
 std::filesystem::path new_folder() {
   std::string name =
@@ -231,6 +235,12 @@ void Federation::expect_all_end(std::chrono::nanoseconds patience) {
 }
 
 void Federation::expect_sound() {
+  const auto codec = make_codec(options_.codec);
+  ASSERT_TRUE(codec.ok()) << codec.status().text();
+  (*codec)->lossy() ? expect_conserved() : expect_exact();
+}
+
+void Federation::expect_exact() {
   const Result<CoordinatorState> state = read_coordinator_journal(coordinator_journal());
   ASSERT_TRUE(state.ok()) << state.status().text();
   ASSERT_EQ(state->jobs.size(), 1u);
@@ -252,6 +262,27 @@ void Federation::expect_sound() {
     const FloatVector nothing(replica.model->size(), 0.0f);
     EXPECT_EQ(replica.residual ? *replica.residual : nothing, expected.residual(agent_id(i)));
   }
+}
+
+void Federation::expect_conserved() {
+  expect_identical();
+  const Result<CoordinatorState> state = read_coordinator_journal(coordinator_journal());
+  ASSERT_TRUE(state.ok()) << state.status().text();
+  ASSERT_EQ(state->jobs.size(), 1u);
+  AgentStates agents;
+  for (std::uint32_t i = 0; i < options_.agents; ++i) {
+    note_rounds_taken(i);
+    Result<AgentState> agent = read_agent_journal(agent_journal(i));
+    ASSERT_TRUE(agent.ok()) << agent.status().text();
+    ASSERT_TRUE(agent->replica);
+    EXPECT_TRUE(agent->undecided.empty());
+    EXPECT_EQ(agent->replica->residual_stamp.updates_taken, taken_[agent_id(i)].size());
+    agents[agent_id(i)] = *std::move(agent);
+  }
+  const Conservation account = account_of(state->jobs[0], agents, kJobSeed, taken_, interrupted_);
+  EXPECT_EQ(account.updates, options_.rounds * options_.agents);
+  EXPECT_GT(account.residual_max, 0) << "a codec that loses nothing has an exact test";
+  EXPECT_LT(account.difference_max, kConservationErrorMax);
 }
 
 void Federation::expect_identical() const {

@@ -80,12 +80,15 @@ class Federation {
   // Waits until all processes have ended by themselves with exit code 0.
   void expect_all_end(std::chrono::nanoseconds patience = kPatience);
   // Checks that every round was committed exactly once, all replicas are identical and all updates
-  // are conserved.
+  // are conserved. With a lossless codec the model is computed (Expectation), with another one the
+  // account of updates must balance (Conservation).
   void expect_sound();
   // Checks that all agents store the coordinator's last model.
   void expect_identical() const;
 
  private:
+  void expect_exact();
+  void expect_conserved();
   void write_keys();
   void write_settings();
   void note_rounds_taken(std::uint32_t agent);

@@ -47,8 +47,9 @@ void Participation::start_work() {
 }
 
 void Participation::train() {
-  training_.start(round_->shared_plan(), exchange_.index(), parts_.replica.version(),
-                  ahead_.model());
+  const bool ahead = training_.start(round_->shared_plan(), exchange_.index(),
+                                     parts_.replica.version(), ahead_.model());
+  if (ahead) round_->mechanisms().trained_ahead = 1;
 }
 
 // The settings of the next plan follow from this one, except the planner's, which do not concern

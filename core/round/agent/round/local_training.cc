@@ -29,7 +29,7 @@ bool is_same_training(const Train& a, const Train& b) {
 
 }  // namespace
 
-void LocalTraining::start(const std::shared_ptr<const RoundPlan>& plan, std::uint32_t exchange,
+bool LocalTraining::start(const std::shared_ptr<const RoundPlan>& plan, std::uint32_t exchange,
                           std::uint64_t model_version, SharedFloats model) {
   Train order = order_of(*plan, plan->key().round, exchange, std::move(model));
   order.model_version = model_version;
@@ -39,11 +39,12 @@ void LocalTraining::start(const std::shared_ptr<const RoundPlan>& plan, std::uin
     kept_ = std::move(ahead->update);
     context_.out.note(LogLevel::debug, "trained_ahead", kept_ ? "ready" : "running",
                       "the training of this round has begun before its plan");
-    return;
+    return true;
   }
   order.token = ++last_token_;
   running_ = Running{.token = order.token, .plan = plan, .exchange = exchange};
   context_.out.add(std::move(order));
+  return false;
 }
 
 void LocalTraining::start_ahead(const RoundPlan& plan, bool evaluate, SharedFloats model) {

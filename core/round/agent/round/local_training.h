@@ -32,8 +32,8 @@ class LocalTraining {
 
   explicit LocalTraining(AgentContext& context) : context_(context) {}
 
-  // Requests an update from this model.
-  void start(const std::shared_ptr<const RoundPlan>& plan, std::uint32_t exchange,
+  // Requests an update from this model. Returns true if its training has begun ahead.
+  bool start(const std::shared_ptr<const RoundPlan>& plan, std::uint32_t exchange,
              std::uint64_t model_version, SharedFloats model);
   // Requests the update that the next round probably needs: from this model, which this round
   // leaves if it is committed. Requires that none runs.

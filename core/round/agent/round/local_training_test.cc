@@ -62,8 +62,10 @@ class ATrainingAhead : public SomeTraining {
   }
   // Returns the number of trainings that were requested.
   int start_round(std::uint64_t round, const SharedFloats& model) {
-    training_.start(agent_.round_plan(round), 0, round - 1, model);
-    return round_testing::count<Train>(agent_.take());
+    const bool ahead = training_.start(agent_.round_plan(round), 0, round - 1, model);
+    const int requested = round_testing::count<Train>(agent_.take());
+    EXPECT_EQ(ahead, requested == 0);
+    return requested;
   }
 
   SharedFloats model_ = all(1);
