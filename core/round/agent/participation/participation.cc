@@ -130,7 +130,8 @@ void Participation::go_on() {
 
 void Participation::contribute() {
   const RoundPlan& plan = round_->plan();
-  reporter_.measure_gain(plan, updates_.input_of(plan));
+  // An input on a device is copied only if the plan asks for the gain.
+  if (plan.wire().gain_wanted) reporter_.measure_gain(plan, updates_.input_of(plan));
   reporter_.begin_trials(plan, *round_->rank(), [&](const PlannedBucket& bucket) {
     return CodecTrials::Input{
         .values = updates_.input_of(bucket),
@@ -174,6 +175,10 @@ void Participation::report() {
   if (round_->rank() == 0u && replica_.job() != nullptr) {
     round_->mechanisms().millibits_by_layer =
         millibits_by_layer(round_->plan(), replica_.job()->layers(), round_->cost().encoding);
+  }
+  round_->count_devices(context_.config.execution);
+  if (updates_.residual().on_device() != nullptr) {
+    context_.out.note(LogLevel::debug, "update_on_device", "encoded there", {});
   }
   reporter_.report(*round_, {.model = replica_.id(),
                              .residual_norm = updates_.residual().norm(),
