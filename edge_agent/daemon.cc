@@ -74,8 +74,8 @@ class AgentDaemon {
   Status open_link(const std::shared_ptr<const KeyPair>& keys);
   Status open_peers(std::shared_ptr<const KeyPair> keys);
   Result<std::unique_ptr<PeerPort>> open_peer_port();
-  Result<AgentState> open_storage();
-  Status open_training();
+  Result<AgentState> open_storage(CodecDevice* device);
+  Status open_training(CodecDevice* device);
   Actions handle(TimeNs now, Event event);
   void execute(Action& action);
   void log_audit();
@@ -113,7 +113,7 @@ class AgentDaemon {
 Status AgentDaemon::open(const EncodingDevice& device) {
   TRIBUTARY_ASSIGN(outlets_, DaemonOutlets::open(settings_.common, kComponent));
   log_device(device);
-  TRIBUTARY_ASSIGN(AgentState state, open_storage());
+  TRIBUTARY_ASSIGN(AgentState state, open_storage(device.device.get()));
   TRIBUTARY_ASSIGN(const std::shared_ptr<const KeyPair> keys, own_keys());
   TRIBUTARY_TRY(open_link(keys));
   TRIBUTARY_TRY(open_peers(keys));
@@ -206,8 +206,8 @@ Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
 }
 
 // Opens the journal and passes the stored job definition to the trainer.
-Result<AgentState> AgentDaemon::open_storage() {
-  TRIBUTARY_TRY(open_training());
+Result<AgentState> AgentDaemon::open_storage(CodecDevice* device) {
+  TRIBUTARY_TRY(open_training(device));
   TRIBUTARY_ASSIGN(
       storage_,
       AgentStorage::open(
@@ -219,9 +219,11 @@ Result<AgentState> AgentDaemon::open_storage() {
   return storage_->restore();
 }
 
-Status AgentDaemon::open_training() {
-  TRIBUTARY_ASSIGN(std::unique_ptr<Trainer> trainer,
-                   make_trainer(settings_.trainer, settings_.training));
+// The auditor reads every update, so all of them are in host memory if it runs.
+Status AgentDaemon::open_training(CodecDevice* device) {
+  TrainerOptions options = settings_.training;
+  if (!settings_.audit) options.device = device;
+  TRIBUTARY_ASSIGN(std::unique_ptr<Trainer> trainer, make_trainer(settings_.trainer, options));
   training_ = std::make_unique<AgentTraining>(
       std::move(trainer),
       AgentTrainingParts{.post = [this](Event event) { loop_->post(std::move(event)); },
