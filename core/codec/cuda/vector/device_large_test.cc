@@ -18,8 +18,8 @@
 namespace tributary::TRIBUTARY_DEVICE {
 namespace {
 
-constexpr std::uint64_t kValues = (std::uint64_t{1} << 31) + 33;
-constexpr std::uint64_t kBlock = 4096;
+constexpr std::uint64_t kLargeValues = (std::uint64_t{1} << 31) + 33;
+constexpr std::uint64_t kLargeBlock = 4096;
 
 // Zeros in the memory of the device. On the emulated device they are pages that are never written.
 class Zeros {
@@ -58,7 +58,7 @@ class Zeros {
   float* data() const { return static_cast<float*>(memory_); }
 
  private:
-  static constexpr std::uint64_t kBytes = kValues * sizeof(float);
+  static constexpr std::uint64_t kBytes = kLargeValues * sizeof(float);
   explicit Zeros(void* memory) : memory_(memory) {}
 
   void* memory_;
@@ -71,7 +71,7 @@ class LargeVectors : public DeviceTest {
                                                                  {(1u << 30) + 7, 2.0f},
                                                                  {(1u << 31) - 1, 3.0f},
                                                                  {1u << 31, 4.0f},
-                                                                 {kValues - 1, 5.0f}};
+                                                                 {kLargeValues - 1, 5.0f}};
 
   Result<Zeros> planted() const {
     TRIBUTARY_ASSIGN(Zeros zeros, Zeros::make(narrow_queue()));
@@ -81,11 +81,11 @@ class LargeVectors : public DeviceTest {
     }
     return zeros;
   }
-  // One number for each block of kBlock values; those of planted blocks are `expected`.
+  // One number for each block of kLargeBlock values; those of planted blocks are `expected`.
   void expect_blocks(const DeviceArray<float>& found,
                      const std::vector<std::pair<std::uint64_t, float>>& expected) const {
     FloatVector all(found.size(), 0.0f);
-    for (const auto& [index, value] : expected) all[index / kBlock] = value;
+    for (const auto& [index, value] : expected) all[index / kLargeBlock] = value;
     EXPECT_EQ(on_host(narrow_queue(), found), all);
   }
 };
@@ -94,16 +94,16 @@ TEST_F(LargeVectors, AreReadToTheirLastValue) {
   auto made = planted();
   if (!made.ok()) GTEST_SKIP() << made.status().text();
   const float* const x = made->data();
-  constexpr std::uint64_t kBlocks = (kValues + kBlock - 1) / kBlock;
+  constexpr std::uint64_t kLargeBlocks = (kLargeValues + kLargeBlock - 1) / kLargeBlock;
 
   auto sums = zeros<double>(2);
-  wait(narrow_queue(), sum_squares(narrow_queue(), x, kValues, sums.data()));
+  wait(narrow_queue(), sum_squares(narrow_queue(), x, kLargeValues, sums.data()));
   const auto squares = on_host(narrow_queue(), sums);
   EXPECT_EQ(squares[0] + squares[1], 55);
 
-  auto scales = zeros<float>(kBlocks);
-  wait(narrow_queue(), find_scales(narrow_queue(), x, static_cast<std::uint32_t>(kValues),
-                                   {.block = kBlock}, scales.data()));
+  auto scales = zeros<float>(kLargeBlocks);
+  wait(narrow_queue(), find_scales(narrow_queue(), x, static_cast<std::uint32_t>(kLargeValues),
+                                   {.block = kLargeBlock}, scales.data()));
   expect_blocks(scales,
                 {{5, 1.0f}, {(1u << 30) + 7, 2.0f}, {(1u << 31) - 1, 3.0f}, {1u << 31, 5.0f}});
 }

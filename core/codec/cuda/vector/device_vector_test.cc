@@ -26,21 +26,14 @@
 namespace tributary::TRIBUTARY_DEVICE {
 namespace {
 
+using codec_testing::bits_of;
 using codec_testing::Pattern;
-
-// Bit patterns, so that signs of zeros and NaN count.
-std::vector<std::uint32_t> bits_of(std::span<const float> values) {
-  std::vector<std::uint32_t> bits;
-  for (const float value : values) bits.push_back(std::bit_cast<std::uint32_t>(value));
-  return bits;
-}
 
 class DeviceVectorKernels : public DeviceTest {};
 
 TEST_F(DeviceVectorKernels, AddAndSubtractAsTheHostDoes) {
-  constexpr std::size_t kSizes[] = {1, 31, 33, 1000, 2051};
   for (const Queue* queue : queues()) {
-    for (const std::size_t n : kSizes) {
+    for (const std::size_t n : {1u, 31u, 33u, 1000u, 2051u}) {
       const FloatVector x = codec_testing::update(Pattern::normal, n, 0);
       const FloatVector y = codec_testing::update(Pattern::lognormal, n, 1);
       const auto on = on_device<float>(x);
