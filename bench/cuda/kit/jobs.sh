@@ -18,7 +18,7 @@ trap 'kill ${pids[@]+"${pids[@]}"} 2>/dev/null; rm -rf "$work"' EXIT
 
 # job FOLDER CODEC DEVICE [AGENT SETTING...]: returns an error if a daemon failed.
 job() {
-  local folder=$1 endpoint='' agent pid status=0 settings=()
+  local folder=$1 endpoint='' agent pid guard status=0 settings=()
   for agent in "${@:4}"; do settings+=(-s "$agent"); done
   mkdir "$folder"
   : >"$folder/coordinator.log"
@@ -40,7 +40,11 @@ job() {
       >"$folder/$agent.log" 2>&1 &
     pids+=($!)
   done
+  # An agent whose trainer is refused asks again in every round.
+  (sleep 60 && kill "${pids[@]}") >/dev/null 2>&1 &
+  guard=$!
   for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+  kill "$guard" 2>/dev/null
   pids=()
   ((status == 0)) || tail -n 5 "$folder"/*.log >&2
   grep -h 'encodes\|device' "$folder/a.log" | head -n 3 >&2
