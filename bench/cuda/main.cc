@@ -79,7 +79,8 @@ class Benchmark {
     for (const std::uint64_t bytes : kSizes) {
       if (!small_only) TRIBUTARY_TRY(run_size(bytes, families));
     }
-    return run_small_buckets(families);
+    run_small_buckets(families);
+    return {};
   }
 
   const Json& json() const { return json_; }
@@ -236,23 +237,24 @@ class Benchmark {
   }
 
   // Whether a graph of a small bucket's kernels is worth its upkeep.
-  Status run_small_buckets(const std::vector<std::string>& families) {
-    const std::vector<FloatVector> updates = updates_of(kSmallBytes);
+  void run_small_buckets(const std::vector<std::string>& families) {
+    const FloatVector update = *normal_update(kSmallBytes);
     fmt::print("\n{} KiB of float32, microseconds of a call\n{:<34} {:>9} {:>9} {:>9}\n",
                kSmallBytes >> 10, "case", "starts", "graph", "in a job");
     for (const Family& family : kFamilies) {
       if (!families.empty() && std::ranges::find(families, family.name) == families.end()) continue;
-      TRIBUTARY_ASSIGN(const std::vector<DeviceCase> cases, family.cases(updates[0]));
-      for (const DeviceCase& each : cases) {
+      const Result<std::vector<DeviceCase>> cases = family.cases(update);
+      note(family.name, cases.status());
+      for (const DeviceCase& each : cases.ok() ? *cases : std::vector<DeviceCase>()) {
         const Result<LaunchTime> time = time_launches(queue_, each.start);
-        if (!time.ok()) {
-          note(each.name + ", started and as a graph", time.status());
-          continue;
-        }
+        note(each.name + ", started and as a graph", time.status());
+        if (!time.ok()) continue;
         const std::string codec = codec_of(each);
         double job_s = 0;
         if (!codec.empty() && make_codec(codec).ok()) {
-          TRIBUTARY_ASSIGN(job_s, time_small_bucket(codec, updates[0], *gpu_));
+          const Result<double> measured = time_small_bucket(codec, update, *gpu_);
+          note(each.name + ", in a job", measured.status());
+          if (measured.ok()) job_s = *measured;
         }
         json_["small_buckets"].push_back({{"name", each.name},
                                           {"bytes", kSmallBytes},
@@ -263,7 +265,6 @@ class Benchmark {
                    time->graph_s * 1e6, job_s * 1e6);
       }
     }
-    return {};
   }
 
   void note(std::string_view name, const Status& status) {
