@@ -89,7 +89,8 @@ void AgentTraining::train_now(const Train& order) {
                           .examples = trained->examples,
                           .compute_s = static_cast<double>(parts_.now() - began_at) / 1e9,
                           .metrics = std::move(metrics),
-                          .parts = std::move(parts)});
+                          .parts = std::move(parts),
+                          .on_device = std::move(trained->on_device)});
 }
 
 void AgentTraining::log_trained(const Train& order, const TrainedUpdate& trained) {

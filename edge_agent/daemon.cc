@@ -75,8 +75,8 @@ class AgentDaemon {
   Status open_peers(std::shared_ptr<const KeyPair> keys);
   Result<std::unique_ptr<PeerPort>> open_peer_port();
   Status open_sums();
-  Result<AgentState> open_storage();
-  Status open_training();
+  Result<AgentState> open_storage(CodecDevice* device);
+  Status open_training(CodecDevice* device);
   Actions handle(TimeNs now, Event event);
   void execute(Action& action);
   void log_audit();
@@ -115,7 +115,7 @@ class AgentDaemon {
 Status AgentDaemon::open(const EncodingDevice& device) {
   TRIBUTARY_ASSIGN(outlets_, DaemonOutlets::open(settings_.common, kComponent));
   log_device(device);
-  TRIBUTARY_ASSIGN(AgentState state, open_storage());
+  TRIBUTARY_ASSIGN(AgentState state, open_storage(device.device.get()));
   TRIBUTARY_ASSIGN(const std::shared_ptr<const KeyPair> keys, settings_.link.keys());
   TRIBUTARY_TRY(open_link(keys));
   TRIBUTARY_TRY(open_peers(keys));
@@ -207,8 +207,8 @@ Status AgentDaemon::open_sums() {
 }
 
 // Opens the journal and passes the stored job definition to the trainer.
-Result<AgentState> AgentDaemon::open_storage() {
-  TRIBUTARY_TRY(open_training());
+Result<AgentState> AgentDaemon::open_storage(CodecDevice* device) {
+  TRIBUTARY_TRY(open_training(device));
   TRIBUTARY_ASSIGN(
       storage_,
       AgentStorage::open(
@@ -220,9 +220,11 @@ Result<AgentState> AgentDaemon::open_storage() {
   return storage_->restore();
 }
 
-Status AgentDaemon::open_training() {
-  TRIBUTARY_ASSIGN(std::unique_ptr<Trainer> trainer,
-                   make_trainer(settings_.trainer, settings_.training));
+// The auditor reads every update, so all of them are in host memory if it runs.
+Status AgentDaemon::open_training(CodecDevice* device) {
+  TrainerOptions options = settings_.training;
+  if (!settings_.audit) options.device = device;
+  TRIBUTARY_ASSIGN(std::unique_ptr<Trainer> trainer, make_trainer(settings_.trainer, options));
   training_ = std::make_unique<AgentTraining>(
       std::move(trainer),
       AgentTrainingParts{.post = [this](Event event) { loop_->post(std::move(event)); },

@@ -29,6 +29,7 @@ FLOAT64 = {
     r"_qsgd_cu_.*norms_of_blocks": "The specification adds squares in float64, in the same order.",
     r"_lowrank_cu_.*(?:multiply_row_groups|multiply_column_tiles|expand_values)":
         "The specification of powersgd adds products in float64, in the same order.",
+    r"_vector_cu_.*sum_squares_of_blocks": "The norm of an update is a report, added in float64.",
     r"_encode_cu_.*(?:survey_tiles|find_units)": "The specification of threelc adds squares in float64.",
 }
 

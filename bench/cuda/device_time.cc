@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -36,12 +37,12 @@ Status repeat(const Queue& queue, std::span<const Start> starts) {
 }
 
 // Null: the work cannot be captured.
-Graph capture(const Queue& queue, std::span<const Start> starts) {
+Graph capture(const Queue& queue, const std::function<Status()>& add) {
   if (cudaStreamBeginCapture(queue.stream(), cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
     static_cast<void>(cudaGetLastError());
     return nullptr;
   }
-  const bool added = repeat(queue, starts).ok();
+  const bool added = add().ok();
   cudaGraph_t graph = nullptr;
   const bool ended = cudaStreamEndCapture(queue.stream(), &graph) == cudaSuccess;
   cudaGraphExec_t executable = nullptr;
@@ -59,7 +60,7 @@ Result<DeviceTime> time_on_device(const Queue& queue, std::span<const Start> sta
   // The first call loads the kernels, which a capture must not do.
   for (const Start& start : starts) TRIBUTARY_TRY(start(queue));
   TRIBUTARY_TRY(queue.wait());
-  const Graph graph = capture(queue, starts);
+  const Graph graph = capture(queue, [&] { return repeat(queue, starts); });
   std::vector<double> seconds;
   for (unsigned sample = 0; sample <= kSamples; ++sample) {
     TRIBUTARY_TRY(status_of(cudaEventRecord(begin.get(), queue.stream()), "an event"));
@@ -80,6 +81,36 @@ Result<DeviceTime> time_on_device(const Queue& queue, std::span<const Start> sta
                     .min_s = seconds.front(),
                     .max_s = seconds.back(),
                     .graph = graph != nullptr};
+}
+
+namespace {
+
+// The queue is empty at both ends of a sample.
+Result<double> time_calls(const Queue& queue, const std::function<Status()>& call) {
+  std::vector<double> seconds;
+  for (unsigned sample = 0; sample <= kSamples; ++sample) {
+    TRIBUTARY_TRY(queue.wait());
+    const auto begin = std::chrono::steady_clock::now();
+    for (unsigned i = 0; i < kRepeats; ++i) TRIBUTARY_TRY(call());
+    TRIBUTARY_TRY(queue.wait());
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    if (sample > 0) seconds.push_back(took.count() / kRepeats);
+  }
+  std::ranges::sort(seconds);
+  return seconds[seconds.size() / 2];
+}
+
+}  // namespace
+
+Result<LaunchTime> time_launches(const Queue& queue, const Start& start) {
+  LaunchTime time;
+  TRIBUTARY_ASSIGN(time.starts_s, time_calls(queue, [&] { return start(queue); }));
+  const Graph graph = capture(queue, [&] { return start(queue); });
+  if (graph == nullptr) return time;
+  TRIBUTARY_ASSIGN(time.graph_s, time_calls(queue, [&] {
+                     return status_of(cudaGraphLaunch(graph.get(), queue.stream()), "a graph");
+                   }));
+  return time;
 }
 
 }  // namespace tributary::bench

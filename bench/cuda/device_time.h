@@ -25,4 +25,13 @@ inline constexpr unsigned kSamples = 9;
 // Repeats the starts in turn, kRepeats in all, and times that kSamples times.
 Result<DeviceTime> time_on_device(const cuda::Queue& queue, std::span<const Start> starts);
 
+// Seconds of one call, by the clock of the host.
+struct LaunchTime {
+  double starts_s = 0;  // every kernel is started
+  double graph_s = 0;   // one graph holds the kernels of a call; 0: they cannot be captured
+};
+
+// kRepeats calls one after the other; the median of kSamples times.
+Result<LaunchTime> time_launches(const cuda::Queue& queue, const Start& start);
+
 }  // namespace tributary::bench

@@ -9,6 +9,8 @@
 
 #include "core/base/thread_pool.h"
 #include "core/codec/cuda/gpu/errors.h"
+#include "core/codec/device/device_vector.h"
+#include "core/codec/error_feedback.h"
 #include "core/codec/registry.h"
 
 namespace tributary::bench {
@@ -76,7 +78,7 @@ class BucketEncoder {
     return made;
   }
 
-  // All stages. Counts the payloads' bytes.
+  // All stages. Counts the payloads' bytes. Values on the device must not be asked for.
   Status encode(const Execution& execution, std::span<const float> values) {
     bytes_ = 0;
     facts_ = {};
@@ -86,6 +88,10 @@ class BucketEncoder {
     }
     encoder_->settle({}, false);
     return {};
+  }
+  // The values of the last payload.
+  Status decode(const Codec& codec, const Execution& execution, std::span<float> values) {
+    return codec.decode(call(combined_.size() - 1, execution), payload_, values);
   }
   std::uint64_t bytes() const { return bytes_; }
   bool on_device() const { return !facts_.buckets_on_device.empty(); }
@@ -184,6 +190,36 @@ class Paths {
     return {};
   }
 
+  // An update of a trainer on the GPU, copied to the host before anything else, with the residual
+  // that each bucket leaves.
+  Status through_the_host(const Execution& execution, CodecDevice& gpu) {
+    TRIBUTARY_TRY(gpu.vectors()->read({on_device_.data(), update_.size()}, copy_));
+    decoded_.resize(kBucketValues);
+    for (std::uint32_t i = 0; i < encoders_.size(); ++i) {
+      const std::size_t at = i * kBucketValues;
+      const auto values = std::span<const float>(copy_).subspan(at, part(i).size());
+      const auto decoded = std::span(decoded_).first(values.size());
+      TRIBUTARY_TRY(encoders_[i].encode(execution, values));
+      TRIBUTARY_TRY(encoders_[i].decode(codec_, execution, decoded));
+      keep_residual(execution, values, decoded, std::span(left_).subspan(at, values.size()));
+    }
+    return {};
+  }
+  // The same with values that stay on the GPU.
+  Status on_the_device(const Execution& execution) {
+    DeviceVectors& vectors = *execution.device->vectors();
+    TRIBUTARY_ASSIGN(const auto update, vectors.copy_of({on_device_.data(), update_.size()}));
+    TRIBUTARY_ASSIGN(const auto decoded, vectors.make(kBucketValues));
+    for (std::uint32_t i = 0; i < encoders_.size(); ++i) {
+      const std::size_t at = i * kBucketValues;
+      const std::size_t count = part(i).size();
+      TRIBUTARY_TRY(encoders_[i].encode(execution, update->stand_in().subspan(at, count)));
+      TRIBUTARY_TRY(encoders_[i].decode(codec_, execution, decoded->stand_in().first(count)));
+      TRIBUTARY_TRY(update->keep_residual(at, *decoded, std::span(left_).subspan(at, count)));
+    }
+    return {};
+  }
+
   std::uint64_t payload_bytes() const {
     std::uint64_t bytes = 0;
     for (const BucketEncoder& encoder : encoders_) bytes += encoder.bytes();
@@ -208,6 +244,9 @@ class Paths {
   std::unique_ptr<Pinned> pinned_;
   std::vector<BucketEncoder> encoders_;
   std::vector<cudaEvent_t> copied_;
+  FloatVector copy_ = FloatVector(update_.size());
+  FloatVector left_ = FloatVector(update_.size());
+  FloatVector decoded_;
 };
 
 }  // namespace
@@ -234,7 +273,28 @@ Result<PathTimes> time_paths(const std::string& spec, const FloatVector& update,
   TRIBUTARY_ASSIGN(times.job_device_s,
                    median_s([&] { return paths.in_a_job({.pool = &pool, .device = &gpu}); }));
   times.buckets_on_device = paths.buckets_on_device();
+  if (!encodes_from_device(*codec)) return times;
+  const Execution with_gpu = {.pool = &pool, .device = &gpu};
+  TRIBUTARY_ASSIGN(times.update_on_device_s,
+                   median_s([&] { return paths.on_the_device(with_gpu); }));
+  TRIBUTARY_ASSIGN(times.update_copied_s,
+                   median_s([&] { return paths.through_the_host(with_gpu, gpu); }));
+  TRIBUTARY_ASSIGN(times.update_on_host_s,
+                   median_s([&] { return paths.through_the_host({.pool = &pool}, gpu); }));
   return times;
+}
+
+Result<double> time_small_bucket(const std::string& spec, const FloatVector& update,
+                                 CodecDevice& gpu) {
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Codec> codec, make_codec(spec));
+  TRIBUTARY_ASSIGN(BucketEncoder encoder, BucketEncoder::make(*codec, 0, update));
+  TRIBUTARY_ASSIGN(const double all, median_s([&] {
+                     for (unsigned i = 0; i < kRepeats; ++i) {
+                       TRIBUTARY_TRY(encoder.encode({.device = &gpu}, update));
+                     }
+                     return Status();
+                   }));
+  return all / kRepeats;
 }
 
 }  // namespace tributary::bench

@@ -24,10 +24,20 @@ struct PathTimes {
   double job_host_s = 0;    // the same without
   std::uint64_t buckets_on_device = 0;  // that the codec encoded on the GPU
   std::uint64_t buckets = 0;
+  // An update of a trainer on the GPU, until its payloads and residuals are in host memory; 0: the
+  // codec reads its values on the host.
+  double update_on_device_s = 0;  // values stay on the GPU
+  double update_copied_s = 0;     // copied to the host, from there encoded by the GPU
+  double update_on_host_s = 0;    // copied to the host and encoded there
 };
 
 // `encode` is the GPU's encoding of the whole update. The host encodes buckets of 4 MiB.
 Result<PathTimes> time_paths(const std::string& codec, const FloatVector& update,
                              const Start& encode, CodecDevice& gpu);
+
+// Seconds of the codec's whole encoding of one small bucket on the GPU, from and to host memory;
+// the median.
+Result<double> time_small_bucket(const std::string& codec, const FloatVector& update,
+                                 CodecDevice& gpu);
 
 }  // namespace tributary::bench

@@ -18,7 +18,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROGRAMS = ["core/codec/cuda/gpu/core_codec_cuda_gpu_test", "bench/tributary-bench-cuda",
-            "coordinator/tributary-coordinator", "edge_agent/tributary-agent", "cli/tributary"]
+            "coordinator/tributary-coordinator", "edge_agent/tributary-agent", "cli/tributary",
+            "tests/end_to_end/libtributary_c_trainer.so"]
 # racecheck slows kernels down by a factor of hundreds, so that it runs these tests of each family of
 # kernels, whose buckets are small.
 SMALL = "*/CodecsOnDevice.GiveTheSameBytesOfAFewTiles"

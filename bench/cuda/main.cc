@@ -1,4 +1,4 @@
-// usage: tributary-bench-cuda [--json FILE] [FAMILY...]
+// usage: tributary-bench-cuda [--json FILE] [--small] [FAMILY...]
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
@@ -27,16 +27,18 @@ using cuda::Queue;
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kUsage =
-    "usage: tributary-bench-cuda [--json FILE] [FAMILY...]\n"
+    "usage: tributary-bench-cuda [--json FILE] [--small] [FAMILY...]\n"
     "\n"
     "Measures the kernels of the families, or of all, on the GPU. A ratio is the bytes of float32\n"
     "per second of a case, divided by those of a copy on the device. Every result is compared "
     "with\n"
     "the scalar specification.\n"
     "\n"
-    "  --json FILE       also write the figures to this file\n";
+    "  --json FILE       also write the figures to this file\n"
+    "  --small           only buckets of 64 KiB, started and as graphs\n";
 
 constexpr std::uint64_t kSizes[] = {64u << 20, 1u << 20};
+constexpr std::uint64_t kSmallBytes = 64u << 10;
 // Data that the repeats of a case visit in turn, so that the caches hold none of it when it comes
 // again. The largest caches have 50 to 130 MB.
 constexpr std::uint64_t kVisitedBytes = 256u << 20;
@@ -73,8 +75,11 @@ class Benchmark {
     return opened;
   }
 
-  Status run(const std::vector<std::string>& families) {
-    for (const std::uint64_t bytes : kSizes) TRIBUTARY_TRY(run_size(bytes, families));
+  Status run(const std::vector<std::string>& families, bool small_only) {
+    for (const std::uint64_t bytes : kSizes) {
+      if (!small_only) TRIBUTARY_TRY(run_size(bytes, families));
+    }
+    run_small_buckets(families);
     return {};
   }
 
@@ -219,6 +224,47 @@ class Benchmark {
         "", bytes / times->device_s / 1e9, bytes / times->host_s / 1e9,
         times->host_s / times->device_s, bytes / times->job_device_s / 1e9,
         times->buckets_on_device, times->buckets, bytes / times->job_host_s / 1e9);
+    if (times->update_on_device_s == 0) return;
+    json_["device_updates"].push_back({{"codec", codec},
+                                       {"on_device_bytes_per_s", bytes / times->update_on_device_s},
+                                       {"copied_bytes_per_s", bytes / times->update_copied_s},
+                                       {"host_bytes_per_s", bytes / times->update_on_host_s}});
+    fmt::print(
+        "{:<34} an update on the GPU, with its residual: stays there {:.2f} GB/s, copied to the "
+        "host and back {:.2f} GB/s, encoded by the host {:.2f} GB/s\n",
+        "", bytes / times->update_on_device_s / 1e9, bytes / times->update_copied_s / 1e9,
+        bytes / times->update_on_host_s / 1e9);
+  }
+
+  // Whether a graph of a small bucket's kernels is worth its upkeep.
+  void run_small_buckets(const std::vector<std::string>& families) {
+    const FloatVector update = *normal_update(kSmallBytes);
+    fmt::print("\n{} KiB of float32, microseconds of a call\n{:<34} {:>9} {:>9} {:>9}\n",
+               kSmallBytes >> 10, "case", "starts", "graph", "in a job");
+    for (const Family& family : kFamilies) {
+      if (!families.empty() && std::ranges::find(families, family.name) == families.end()) continue;
+      const Result<std::vector<DeviceCase>> cases = family.cases(update);
+      note(family.name, cases.status());
+      for (const DeviceCase& each : cases.ok() ? *cases : std::vector<DeviceCase>()) {
+        const Result<LaunchTime> time = time_launches(queue_, each.start);
+        note(each.name + ", started and as a graph", time.status());
+        if (!time.ok()) continue;
+        const std::string codec = codec_of(each);
+        double job_s = 0;
+        if (!codec.empty() && make_codec(codec).ok()) {
+          const Result<double> measured = time_small_bucket(codec, update, *gpu_);
+          note(each.name + ", in a job", measured.status());
+          if (measured.ok()) job_s = *measured;
+        }
+        json_["small_buckets"].push_back({{"name", each.name},
+                                          {"bytes", kSmallBytes},
+                                          {"starts_us", time->starts_s * 1e6},
+                                          {"graph_us", time->graph_s * 1e6},
+                                          {"job_us", job_s * 1e6}});
+        fmt::print("{:<34} {:>9.1f} {:>9.1f} {:>9.1f}\n", each.name, time->starts_s * 1e6,
+                   time->graph_s * 1e6, job_s * 1e6);
+      }
+    }
   }
 
   void note(std::string_view name, const Status& status) {
@@ -236,11 +282,14 @@ class Benchmark {
 
 int run(int argc, char** argv) {
   std::string json_file;
+  bool small_only = false;
   std::vector<std::string> families;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word == "--json" && i + 1 < argc) {
       json_file = argv[++i];
+    } else if (word == "--small") {
+      small_only = true;
     } else if (word.starts_with("-")) {
       fmt::print("{}", kUsage);
       return word == "--help" || word == "-h" ? 0 : 2;
@@ -250,7 +299,7 @@ int run(int argc, char** argv) {
   }
   Result<Benchmark> benchmark = Benchmark::open();
   Status status = benchmark.status();
-  if (status.ok()) status = benchmark->run(families);
+  if (status.ok()) status = benchmark->run(families, small_only);
   Json json = benchmark.ok() ? benchmark->json() : Json::object();
   if (!status.ok()) {
     json["errors"].push_back(status.text());

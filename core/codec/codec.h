@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -109,7 +110,14 @@ struct StageCall {
   // Aggregators refuse payloads (not_finite) with NaN, Inf or values beyond addend_max()
   // (core/codec/finite.h). Otherwise codecs that carry every bit pattern add them as they are.
   bool finite_only = false;
+  // Not null: the values that an encoder reads, or that a decoder writes, are on the device
+  // (core/codec/device/device_vector.h). It makes them those of the host.
+  const std::function<void()>* before_host = nullptr;
 
+  // The codec calls it before the host reads or writes the values.
+  void host_takes_over() const {
+    if (before_host != nullptr) (*before_host)();
+  }
   std::size_t stage() const { return combined.size(); }
 };
 

@@ -22,6 +22,11 @@ Status not_finite_error(std::span<const float> values) {
                  .remedy = "lower the learning rate or clip the gradient; nothing was sent"});
 }
 
+Status not_finite_error(const StageCall& call, std::span<const float> values) {
+  call.host_takes_over();
+  return not_finite_error(values);
+}
+
 float addend_max(std::uint32_t agents, std::uint32_t contributors) {
   const float share = FLT_MAX / 2 / static_cast<float>(std::max(agents, 1u));
   return share * static_cast<float>(std::clamp(contributors, 1u, std::max(agents, 1u)));

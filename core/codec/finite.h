@@ -15,6 +15,8 @@ namespace tributary {
 // Returns a not_finite status with the index and value of the first such element. The caller
 // guarantees that `values` contains one; the search is linear and runs only on this error path.
 Status not_finite_error(std::span<const float> values);
+// The same for the values of this call, which may be on a device.
+Status not_finite_error(const StageCall& call, std::span<const float> values);
 
 // The largest magnitude that a sum over `contributors` of `agents` agents may have, so that the sum
 // over all agents is finite in any order of additions. One agent's share is half the range of

@@ -52,6 +52,7 @@ class FasterDevice final : public CodecDevice {
   gcomp::DeviceLoops* gcomp() override { return gcomp_; }
   signs::DeviceLoops* signs() override { return signs_; }
   lowrank::DeviceLoops* lowrank() override { return lowrank_; }
+  DeviceVectors* vectors() override { return device_->vectors(); }
 
  private:
   template <typename Loops>

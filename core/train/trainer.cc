@@ -3,19 +3,20 @@
 #include <array>
 
 #include "core/base/nearest.h"
+#include "core/train/external/external_trainer.h"
 #include "core/train/synthetic_trainer.h"
 #include "core/train/trainer_library.h"
 
 namespace tributary {
 namespace {
 
-constexpr std::array<std::string_view, 2> kTrainerNames = {"synthetic", "torch"};
+constexpr std::array<std::string_view, 3> kTrainerNames = {"synthetic", "external", "torch"};
 
 }  // namespace
 
 // The last name is the one that needs a library.
 std::span<const std::string_view> trainer_names() {
-  return std::span(kTrainerNames).first(find_trainer_library("torch").empty() ? 1 : 2);
+  return std::span(kTrainerNames).first(find_trainer_library("torch").empty() ? 2 : 3);
 }
 
 Result<std::unique_ptr<Trainer>> make_trainer(std::string_view name,
@@ -24,6 +25,14 @@ Result<std::unique_ptr<Trainer>> make_trainer(std::string_view name,
     return std::unique_ptr<Trainer>(std::make_unique<SyntheticTrainer>(options));
   }
   if (name == kTrainerNames[1]) {
+    if (!options.library.empty()) return load_external_trainer(options.library, options);
+    return Status(StatusCode::invalid_argument,
+                  {.what = "setting trainer.library",
+                   .expected = "the path of a library, with trainer.name = \"external\"",
+                   .got = "nothing",
+                   .remedy = "set it"});
+  }
+  if (name == kTrainerNames[2]) {
     const std::string path =
         options.library.empty() ? find_trainer_library("torch") : options.library;
     if (!path.empty()) return load_trainer(path, options);

@@ -18,6 +18,8 @@
 namespace tributary {
 
 struct TrainingJob;  // core/train/training_job.h
+class CodecDevice;   // core/codec/device/codec_device.h
+class DeviceVector;  // core/codec/device/device_vector.h
 
 // One training task. The model must stay valid and unchanged until train() returns.
 struct TrainOrder {
@@ -42,12 +44,13 @@ struct Evaluation {
 
 // The result of a training task.
 struct TrainedUpdate {
-  std::shared_ptr<FloatVector> update;  // same length as the model
+  std::shared_ptr<FloatVector> update;  // same length as the model; null if it is on a device
   // Mean loss over the steps.
   double loss = 0;
   std::uint64_t examples = 0;
   std::uint32_t local_steps = 0;
   std::optional<Evaluation> evaluation = {};  // present if it was requested and a hold-out exists
+  std::shared_ptr<DeviceVector> on_device = nullptr;  // of TrainerOptions::device
 };
 
 // The location of an agent's examples, and its share of them.
@@ -93,11 +96,16 @@ struct TrainerOptions {
   std::uint32_t train_ms = 0;   // synthetic: simulated training time
   std::uint32_t threads = 0;    // torch: threads of one operation; 0: the engine's default
   std::string model_file = {};  // torch: path of the job's TorchScript; empty for a built-in model
-  std::string library = {};  // torch: path of the trainer's library; empty: find_trainer_library()
-  DataSource data = {};      // torch
+  // torch, external: path of the trainer's library; empty, for torch: find_trainer_library()
+  std::string library = {};
+  DataSource data = {};  // torch
+  // external: where the agent encodes, which takes updates on that device; outlives the trainer.
+  // Null: all updates are in host memory.
+  CodecDevice* device = nullptr;
 };
 
-// Names of the trainers that are available here: "torch" only if its library is found.
+// Names of the trainers that are available here: "torch" only if its library is found. "external"
+// is a library with a C interface (core/train/external/tributary_trainer.h).
 std::span<const std::string_view> trainer_names();
 // Fails with invalid_argument (unknown name) or unavailable (no library).
 Result<std::unique_ptr<Trainer>> make_trainer(std::string_view name, const TrainerOptions& options);

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # Runs the same small job with codec.device = host, emulated and cuda, for several codecs: a real
-# coordinator, two real agents, synthetic training. Prints a JSON array with the model's hash and the
-# devices in the journal. Fails if the hashes of a codec differ, or if a device did not encode.
+# coordinator, two real agents, synthetic training. Then a trainer in C hands over its updates in host
+# memory and in that of the GPU. Prints a JSON array with the model's hash and the devices in the
+# journal. Fails if the hashes of a codec and a trainer differ, if a device did not encode, or if an
+# update on the GPU did not stay there.
 set -uo pipefail
 kit=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=bench/cuda/kit/programs.sh
@@ -14,9 +16,10 @@ work=$(mktemp -d)
 pids=()
 trap 'kill ${pids[@]+"${pids[@]}"} 2>/dev/null; rm -rf "$work"' EXIT
 
-# job FOLDER CODEC DEVICE: returns an error if a daemon failed.
+# job FOLDER CODEC DEVICE [AGENT SETTING...]: returns an error if a daemon failed.
 job() {
-  local folder=$1 endpoint='' agent pid status=0
+  local folder=$1 endpoint='' agent pid guard status=0 settings=()
+  for agent in "${@:4}"; do settings+=(-s "$agent"); done
   mkdir "$folder"
   : >"$folder/coordinator.log"
   pids=()
@@ -33,10 +36,15 @@ job() {
   for agent in a b; do
     start tributary-agent --exit-when-done -s "agent_id=$agent" -s link.encrypted=false \
       -s "journal.file=$folder/$agent.db" -s "link.coordinator=$endpoint" -s "codec.device=$3" \
+      -s log.level=debug "${settings[@]}" \
       >"$folder/$agent.log" 2>&1 &
     pids+=($!)
   done
+  # An agent whose trainer is refused asks again in every round.
+  (sleep 60 && kill "${pids[@]}") >/dev/null 2>&1 &
+  guard=$!
   for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+  kill "$guard" 2>/dev/null
   pids=()
   ((status == 0)) || tail -n 5 "$folder"/*.log >&2
   grep -h 'encodes\|device' "$folder/a.log" | head -n 3 >&2
@@ -45,32 +53,44 @@ job() {
 
 failed=0
 comma=''
+# run CODEC TRAINER DEVICE [AGENT SETTING...]: runs the job, and prints its result. The first call for
+# a codec and a trainer sets `expected` to the hash of its model.
+run() {
+  local codec=$1 trainer=$2 device=$3 folder=$work/$1-$2-$3 begin_ns took_ms shown hash devices stayed=0
+  begin_ns=$(date +%s%N)
+  job "$folder" "$codec" "$device" "${@:4}" || failed=1
+  took_ms=$((($(date +%s%N) - begin_ns) / 1000000))
+  # The reports on the round before the last one are stored with the last one.
+  shown=$(start tributary job show kit --run "$folder/coordinator.db" --round $((rounds - 1)) --json)
+  hash=$(sed -n 's/.*"model_hash": \{0,1\}"\{0,1\}\([0-9a-fx]*\).*/\1/p' <<<"$shown" | tail -n 1)
+  # Each agent's map of devices, once if they are equal.
+  devices=$(tr -d ' \n' <<<"$shown" | grep -o '"buckets_by_device":{[^}]*}' | cut -d: -f2- | sort -u |
+    paste -sd,)
+  stayed=$(grep -c update_on_device "$folder/a.log")
+  printf '%s\n{"codec":"%s","trainer":"%s","device":"%s","model_hash":"%s","buckets_by_device":[%s],"updates_on_device":%d,"took_ms":%d}' \
+    "$comma" "$codec" "$trainer" "$device" "$hash" "$devices" "$stayed" "$took_ms"
+  comma=,
+  [[ $device != host ]] || expected=$hash
+  if [[ -z $hash || $hash != "$expected" ]]; then
+    printf '%s: the model of %s is %s, that of host is %s\n' "$codec" "$device" "$hash" "$expected" >&2
+    failed=1
+  fi
+  if [[ $devices != "{\"$device\":"* ]]; then
+    printf '%s: %s was to encode, the journal says %s\n' "$codec" "$device" "$devices" >&2
+    failed=1
+  fi
+  if [[ $trainer == c && $device == cuda && $stayed != "$rounds" ]]; then
+    printf '%s: %d of %d updates stayed on the GPU\n' "$codec" "$stayed" "$rounds" >&2
+    failed=1
+  fi
+}
+
+library=trainer.library=$kit/bin/libtributary_c_trainer.so
 printf '['
 for codec in "${codecs[@]}"; do
-  hashes=()
-  for device in host emulated cuda; do
-    folder=$work/$codec-$device
-    begin_ns=$(date +%s%N)
-    job "$folder" "$codec" "$device" || failed=1
-    took_ms=$((($(date +%s%N) - begin_ns) / 1000000))
-    # The reports on the round before the last one are stored with the last one.
-    shown=$(start tributary job show kit --run "$folder/coordinator.db" --round $((rounds - 1)) --json)
-    hash=$(sed -n 's/.*"model_hash": \{0,1\}"\{0,1\}\([0-9a-fx]*\).*/\1/p' <<<"$shown" | tail -n 1)
-    # Each agent's map of devices, once if they are equal.
-    devices=$(tr -d ' \n' <<<"$shown" | grep -o '"buckets_by_device":{[^}]*}' | cut -d: -f2- | sort -u |
-      paste -sd,)
-    printf '%s\n{"codec":"%s","device":"%s","model_hash":"%s","buckets_by_device":[%s],"took_ms":%d}' \
-      "$comma" "$codec" "$device" "$hash" "$devices" "$took_ms"
-    comma=,
-    hashes+=("$hash")
-    if [[ -z $hash || $hash != "${hashes[0]}" ]]; then
-      printf '%s: the model of %s is %s, that of host is %s\n' "$codec" "$device" "$hash" "${hashes[0]}" >&2
-      failed=1
-    fi
-    if [[ $devices != "{\"$device\":"* ]]; then
-      printf '%s: %s was to encode, the journal says %s\n' "$codec" "$device" "$devices" >&2
-      failed=1
-    fi
+  for device in host emulated cuda; do run "$codec" synthetic "$device"; done
+  for device in host cuda; do
+    run "$codec" c "$device" trainer.name=external "$library" "trainer.model_file=$device"
   done
 done
 printf '\n]\n'

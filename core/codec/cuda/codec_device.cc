@@ -7,6 +7,7 @@
 #include "core/codec/cuda/sparse/loops.h"
 #include "core/codec/cuda/thc/loops.h"
 #include "core/codec/cuda/threelc/loops.h"
+#include "core/codec/cuda/vector/loops.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
 namespace {
@@ -21,6 +22,7 @@ class Device final : public CodecDevice {
   signs::DeviceLoops* signs() override { return signs_.get(); }
   threelc::DeviceLoops* threelc() override { return threelc_.get(); }
   lowrank::DeviceLoops* lowrank() override { return lowrank_.get(); }
+  DeviceVectors* vectors() override { return vectors_.get(); }
 
  private:
   Workspaces workspaces_;
@@ -31,6 +33,7 @@ class Device final : public CodecDevice {
   const std::unique_ptr<signs::DeviceLoops> signs_ = make_sign_loops(workspaces_);
   const std::unique_ptr<threelc::DeviceLoops> threelc_ = make_ternary_loops(workspaces_);
   const std::unique_ptr<lowrank::DeviceLoops> lowrank_ = make_lowrank_loops(workspaces_);
+  const std::unique_ptr<DeviceVectors> vectors_ = make_device_vectors(workspaces_);
 };
 
 }  // namespace

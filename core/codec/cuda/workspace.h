@@ -2,6 +2,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "core/codec/cuda/scratch.h"
+#include "core/codec/cuda/stand_ins.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
 
@@ -40,18 +42,21 @@ class ScratchPool {
     }
     returned_.notify_one();
   }
+  StandIns& stand_ins() { return stand_ins_; }
 
  private:
   std::mutex mutex_;
   std::condition_variable returned_;
   std::size_t in_use_ = 0;
   std::vector<std::unique_ptr<Scratch>> idle_;
+  StandIns stand_ins_;
 };
 
 // Borrows a queue and memory of the pool for one call. All arrays that it returns are valid until
 // it is destroyed. Use each by one thread at a time. Copies may still be in progress when a
 // function returns: wait() before you read what was downloaded. An upload has read its host memory
-// when it returns.
+// when it returns. Host memory that stands for values on the device is not copied: an upload
+// returns those values, which the caller must not change, and a download copies to them.
 class Workspace {
  public:
   Workspace(Workspace&& other) noexcept = default;
@@ -72,18 +77,36 @@ class Workspace {
   }
   template <typename T>
   Result<std::remove_const_t<T>*> upload(std::span<T> host) {
-    TRIBUTARY_ASSIGN(auto* const copy, array<std::remove_const_t<T>>(host.size()));
-    TRIBUTARY_TRY(scratch_->upload(host.data(), host.size_bytes(), copy));
+    using Value = std::remove_const_t<T>;
+    void* const there = pool_->stand_ins().find(host.data(), host.size_bytes());
+    if (there != nullptr && is_aligned(there)) return static_cast<Value*>(there);
+    TRIBUTARY_ASSIGN(auto* const copy, array<Value>(host.size()));
+    TRIBUTARY_TRY(there != nullptr ? copy_on_device(queue(), there, host.size_bytes(), copy)
+                                   : upload_to(host, copy));
     return copy;
+  }
+  // Uploads to an array of this workspace, after all earlier work in the queue.
+  template <typename T>
+  Status upload_to(std::span<T> host, std::remove_const_t<T>* device) {
+    return scratch_->upload(host.data(), host.size_bytes(), device);
   }
   template <typename T>
   Status download(const T* device, std::span<T> host) const {
+    if (void* const there = pool_->stand_ins().find(host.data(), host.size_bytes())) {
+      return copy_on_device(queue(), device, host.size_bytes(), there);
+    }
     return scratch_->download(device, host.size_bytes(), host.data());
   }
   Status wait() const { return scratch_->wait(); }
 
  private:
   friend class Workspaces;
+
+  // Kernels load 16 bytes at a time.
+  static bool is_aligned(const void* device) {
+    return reinterpret_cast<std::uintptr_t>(device) % 16 == 0;
+  }
+
   Workspace(std::shared_ptr<ScratchPool> pool, std::unique_ptr<Scratch> scratch)
       : pool_(std::move(pool)), scratch_(std::move(scratch)) {}
 
@@ -103,6 +126,7 @@ class Workspaces {
     TRIBUTARY_ASSIGN(std::unique_ptr<Scratch> scratch, pool_->take(kWorkspacesMax));
     return Workspace(pool_, std::move(scratch));
   }
+  StandIns& stand_ins() const { return pool_->stand_ins(); }
 
  private:
   const std::shared_ptr<ScratchPool> pool_ = std::make_shared<ScratchPool>();

@@ -4,7 +4,7 @@
 // A codec with loops for a device asks the device of its call first. If a device cannot do the
 // work, for example because its memory is full, the codec does it on the host in the same call, so
 // no update is lost. A device that is lost is not asked again. Spans and pointers are to host
-// memory. Thread-safe.
+// memory, or to the stand-in of a DeviceVector. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -14,6 +14,7 @@
 
 #include "core/base/status.h"
 #include "core/codec/codec.h"
+#include "core/codec/device/device_vector.h"
 
 namespace tributary {
 
@@ -54,6 +55,8 @@ class CodecDevice {
   virtual signs::DeviceLoops* signs() = 0;
   virtual threelc::DeviceLoops* threelc() = 0;
   virtual lowrank::DeviceLoops* lowrank() = 0;
+  // Values that stay on the device.
+  virtual DeviceVectors* vectors() = 0;
 
   // `handler` receives the error of every call that a codec repeats on the host, from any thread.
   // The loss of the device is reported once. Set it before the first call.
@@ -81,10 +84,11 @@ template <typename Loops, typename Work>
 bool done_on_device(const StageCall& call, Loops* (CodecDevice::*family)(), const Work& work) {
   CodecDevice* const device = call.execution.device;
   Loops* const loops = device != nullptr && !device->lost() ? (device->*family)() : nullptr;
-  if (loops == nullptr) return false;
-  const Status status = work(*loops);
+  const Status status = loops != nullptr ? work(*loops) : Status();
   if (!status.ok()) device->report(status);
-  return status.ok();
+  if (loops != nullptr && status.ok()) return true;
+  call.host_takes_over();
+  return false;
 }
 
 // The same for the work of an encoder, which the facts of a round count.

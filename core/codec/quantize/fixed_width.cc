@@ -92,7 +92,7 @@ class FixedWidthEncoder final : public Encoder {
                        .values = static_cast<std::uint32_t>(values.size())},
                       values.size() * sizeof(Word), payload);
     if (!encode_words(call, values, reinterpret_cast<Word*>(body.data()))) {
-      return not_finite_error(values);
+      return not_finite_error(call, values);
     }
     seal_payload(call.execution, payload);
     return {};

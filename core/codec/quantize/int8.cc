@@ -38,7 +38,7 @@ class Int8Encoder final : public Encoder {
     // A scale that is not finite makes the whole bucket fail; its levels are discarded.
     const bool finite = done ? all_finite({scales, options_.blocks(values.size())})
                              : encode_on_host(call, writer, values, scales, levels);
-    if (!finite) return not_finite_error(values);
+    if (!finite) return not_finite_error(call, values);
     seal_payload(call.execution, payload);
     return {};
   }

@@ -226,7 +226,7 @@ class Int8SharedEncoder final : public Encoder {
                            loops.largest_magnitude(values.data() + begin, end - begin));
                      });
     }
-    if (!all_finite({scales, options.blocks(values.size())})) return not_finite_error(values);
+    if (!all_finite({scales, options.blocks(values.size())})) return not_finite_error(call, values);
     seal_payload(call.execution, payload);
     return {};
   }

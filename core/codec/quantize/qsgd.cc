@@ -67,7 +67,7 @@ class QsgdEncoder final : public Encoder {
       return largest.status();
     });
     if (!done) finite = encode_on_host(call.execution, values, key, norms, packed);
-    if (!finite) return not_finite_error(values);
+    if (!finite) return not_finite_error(call, values);
     seal_payload(call.execution, payload);
     return {};
   }

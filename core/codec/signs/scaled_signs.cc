@@ -120,7 +120,7 @@ class ScaledSignsEncoder final : public Encoder {
       return largest.status();
     });
     if (!done) finite = encode_on_host(call.execution, values, worths, bits);
-    if (!finite) return not_finite_error(values);
+    if (!finite) return not_finite_error(call, values);
     seal_payload(call.execution, payload);
     return {};
   }

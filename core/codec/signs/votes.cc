@@ -140,7 +140,7 @@ class VoteEncoder final : public Encoder {
       return largest.status();
     });
     if (!done) finite = encode_on_host(call.execution, values, body.data());
-    if (!finite) return not_finite_error(values);
+    if (!finite) return not_finite_error(call, values);
     seal_payload(call.execution, payload);
     return {};
   }

@@ -177,7 +177,7 @@ class ThcEncoder final : public Encoder {
           return {};
         });
     if (!done) finite = write_ranges(call, layout, values, norms);
-    if (!finite) return not_finite_error(values);
+    if (!finite) return not_finite_error(call, values);
     seal_payload(call.execution, payload);
     return {};
   }

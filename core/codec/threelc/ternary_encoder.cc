@@ -45,7 +45,7 @@ class TernaryEncoder final : public Encoder {
       return result.status();
     });
     if (!done) encoded = encode_on_host(call, layout, values, body);
-    if (!encoded.finite) return not_finite_error(values);
+    if (!encoded.finite) return not_finite_error(call, values);
     shrink_body(encoded.bytes, payload);
     seal_payload(call.execution, payload);
     return {};

@@ -25,10 +25,11 @@ struct ContextParts {
   AgentContext context;
   ClientSession session{context};
 
-  ContextParts() : context(config()) {}
-  static AgentConfig config() {
+  explicit ContextParts(CodecDevice* device = nullptr) : context(config(device)) {}
+  static AgentConfig config(CodecDevice* device = nullptr) {
     AgentConfig made;
     made.agent_id = "a";
+    made.execution.device = device;
     return made;
   }
 

@@ -140,7 +140,9 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
                           .optimizer = view ? &*view : nullptr,
                           .keep = bucket.keep,
                           .facts = &round_->cost().encoding};
-  TRIBUTARY_ASSIGN(Outgoing::Payload payload, make_payload(bucket, call));
+  Result<Outgoing::Payload> made = make_payload(bucket, call);
+  TRIBUTARY_TRY(parts_.updates.residual().lost());
+  TRIBUTARY_ASSIGN(Outgoing::Payload payload, std::move(made));
   work.encoded = std::min(payload.stage + 1, bucket.stages());
   // Nothing to send: either this agent is not the root, or the stage has closed and was encoded
   // only to advance the encoder.
@@ -151,6 +153,7 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
   }
   if (bucket.keeps_residual()) {
     TRIBUTARY_ASSIGN(ContributionPart part, part_of(bucket, call, payload));
+    TRIBUTARY_TRY(parts_.updates.residual().lost());
     parts_.updates.residual().open(round_->key(), *round_->member(), part);
     unsaved_.push_back(std::move(part));
   }
@@ -189,15 +192,19 @@ std::optional<Outgoing::Payload> Contribution::take_carried(const PlannedBucket&
 
 Result<Outgoing::Payload> Contribution::encode_payload(const PlannedBucket& bucket,
                                                        const StageCall& call) {
-  const std::span<const float> input = parts_.updates.input_of(bucket);
   auto stage = static_cast<std::uint32_t>(call.stage());
   Bytes bytes;
   if (stage == 0 && bucket.allows_standalone && late_.contains(bucket.index)) {
     stage = bucket.standalone_stage();
+    const std::span<const float> input = parts_.updates.input_of(bucket);
     TRIBUTARY_ASSIGN(bytes, encode_standalone(*bucket.codec, call, input));
   } else {
     Encoder& encoder = parts_.encoders.get(bucket, round_->key().epoch);
-    TRIBUTARY_TRY(encoder.encode(call, input, bytes));
+    const auto encode = [&](const StageCall& with, std::span<const float> values) {
+      return encoder.encode(with, values, bytes);
+    };
+    TRIBUTARY_TRY(device_input_.has(bucket) ? device_input_.encode(bucket, call, encode)
+                                            : encode(call, parts_.updates.input_of(bucket)));
   }
   return Outgoing::Payload{.bucket = bucket.index,
                            .stage = stage,
@@ -213,9 +220,12 @@ Result<ContributionPart> Contribution::part_of(const PlannedBucket& bucket, cons
                         .if_committed = nullptr};
   if (!bucket.keeps_error()) return part;
   auto left = std::make_shared<FloatVector>(bucket.values);
-  parts_.scratch.resize(bucket.values);
-  TRIBUTARY_TRY(decode_contribution(bucket, call, *payload.bytes, parts_.scratch));
-  keep_residual(call.execution, parts_.updates.input_of(bucket), parts_.scratch, *left);
+  if (!device_input_.has(bucket) ||
+      !device_input_.keep_residual(bucket, call, *payload.bytes, *left)) {
+    parts_.scratch.resize(bucket.values);
+    TRIBUTARY_TRY(decode_contribution(bucket, call, *payload.bytes, parts_.scratch));
+    keep_residual(call.execution, parts_.updates.input_of(bucket), parts_.scratch, *left);
+  }
   part.if_committed = std::move(left);
   return part;
 }
@@ -235,7 +245,7 @@ void Contribution::save() {
                             .residual = nullptr,
                             .residual_stamp = residual.stamp(),
                             .parts = std::exchange(unsaved_, {}),
-                            .encoded = residual.shared()};
+                            .encoded = residual.on_device() ? nullptr : residual.shared()};
   // Codecs without a residual have nothing to store.
   if (record.parts.empty()) return send(std::exchange(unsent_, {}));
   saving_ = true;

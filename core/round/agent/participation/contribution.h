@@ -18,6 +18,7 @@
 
 #include "core/round/agent/context/agent_context.h"
 #include "core/round/agent/exchange/network_exchange.h"
+#include "core/round/agent/participation/device_input.h"
 #include "core/round/agent/replica/local_updates.h"
 #include "core/round/agent/replica/replica.h"
 #include "core/round/agent/round/agent_round.h"
@@ -41,7 +42,10 @@ class Contribution {
   };
   // `stored` is called when encoded buckets are stored and were passed to the upload.
   Contribution(AgentContext& context, const Parts& parts, std::function<void()> stored)
-      : context_(context), parts_(parts), stored_(std::move(stored)) {}
+      : context_(context),
+        parts_(parts),
+        stored_(std::move(stored)),
+        device_input_(parts.updates.residual()) {}
 
   // Begins a round.
   void begin(AgentRound& round);
@@ -101,6 +105,7 @@ class Contribution {
   AgentContext& context_;
   const Parts parts_;
   const std::function<void()> stored_;
+  DeviceInput device_input_;
   AgentRound* round_ = nullptr;               // null: none has begun
   bool saving_ = false;                       // a ContributionRecord is being stored
   std::vector<ContributionPart> unsaved_;     // belong to unsent_, for buckets with a residual

@@ -131,7 +131,8 @@ void Participation::go_on() {
 
 void Participation::contribute() {
   const RoundPlan& plan = round_->plan();
-  reporter_.measure_gain(plan, parts_.updates.input_of(plan));
+  // An input on a device is copied only if the plan asks for the gain.
+  if (plan.wire().gain_wanted) reporter_.measure_gain(plan, parts_.updates.input_of(plan));
   reporter_.begin_trials(plan, *round_->rank(), [&](const PlannedBucket& bucket) {
     return CodecTrials::Input{
         .values = parts_.updates.input_of(bucket),
@@ -177,6 +178,10 @@ void Participation::report() {
   if (round_->rank() == 0u && parts_.replica.job() != nullptr) {
     round_->mechanisms().millibits_by_layer =
         millibits_by_layer(round_->plan(), parts_.replica.job()->layers(), round_->cost().encoding);
+  }
+  round_->count_devices(context_.config.execution);
+  if (parts_.updates.residual().on_device() != nullptr) {
+    context_.out.note(LogLevel::debug, "update_on_device", "encoded there", {});
   }
   reporter_.report(*round_,
                    {.model = parts_.replica.id(),

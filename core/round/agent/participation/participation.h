@@ -99,8 +99,10 @@ class Participation {
   void train();
   void train_ahead();
   void trained(UpdateReady& event);
+  Result<double> norm_of_update(UpdateReady& event);
+  Status bring_to_host(UpdateReady& event);
   void drop_if_too_large(const RoundPlan& plan);
-  void take_update(const LocalTraining::Running& training, UpdateReady& event, double norm);
+  Status take_update(const LocalTraining::Running& training, UpdateReady& event, double norm);
   void store_late_update(const RoundKey& id);
   void end_round();
   void drop_marked(const RoundKey& id);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/codec/device/codec_device.h"
 #include "core/codec/finite.h"
 #include "core/round/agent/participation/participation.h"
 
@@ -12,7 +13,10 @@ namespace {
 
 // A norm bounds every value, and it is computed for the report anyway.
 Status check(const UpdateReady& event, std::uint64_t values, const RoundPlan& plan, double norm) {
-  if (!event.update || event.update->size() != values) {
+  const std::size_t size = event.on_device ? event.on_device->size()
+                           : event.update  ? event.update->size()
+                                           : 0;
+  if (size != values) {
     return Status(StatusCode::mismatch, {.what = "update of the trainer",
                                          .expected = fmt::format("{} values", values),
                                          .got = "another number",
@@ -123,23 +127,50 @@ void Participation::drop_if_too_large(const RoundPlan& plan) {
   drop_marked(plan.key());
 }
 
+Status Participation::bring_to_host(UpdateReady& event) {
+  auto values = std::make_shared<FloatVector>(event.on_device->size());
+  TRIBUTARY_TRY(event.on_device->read(0, *values));
+  event.update = std::move(values);
+  event.on_device.reset();
+  return {};
+}
+
+// The norm of the update, after the job's bound on it. An update on a device is copied to the host
+// unless all that is to be done with it can be done there.
+Result<double> Participation::norm_of_update(UpdateReady& event) {
+  const double norm_max = parts_.replica.job()->wire().norm_max();
+  if (event.on_device) {
+    const LocalTraining::Running& training = *training_.running();
+    if (norm_max <= 0 && training.exchange == 0 &&
+        parts_.updates.can_stay_on_device(*training.plan)) {
+      const Result<double> norm = event.on_device->norm();
+      if (norm.ok() && std::isfinite(*norm)) return norm;
+      if (!norm.ok()) context_.config.execution.device->report(norm.status());
+    }
+    TRIBUTARY_TRY(bring_to_host(event));
+  }
+  return event.update ? bound_norm(event.update, norm_max) : 0;
+}
+
 void Participation::trained(UpdateReady& event) {
+  // The bound concerns the raw update: a residual of rounds that this agent has missed is no fault.
+  const Result<double> norm = norm_of_update(event);
+  if (!norm.ok()) return failed({.token = event.token, .status = norm.status()});
   const LocalTraining::Running training = training_.end();
   const RoundKey id = training.plan->key();
   const bool in_time = round_ && round_->rank() && round_->key().round == id.round &&
                        (training.exchange == 0 || round_->key() == id);
-  // The bound concerns the raw update: a residual of rounds that this agent has missed is no fault.
-  const double norm =
-      event.update ? bound_norm(event.update, parts_.replica.job()->wire().norm_max()) : 0;
-  if (const Status status = check(event, parts_.replica.job()->values(), *training.plan, norm);
-      !status.ok()) {
+  Status status = check(event, parts_.replica.job()->values(), *training.plan, *norm);
+  if (status.ok()) {
+    drop_if_too_large(*training.plan);
+    // A late update is taken as well: its work is not lost, but becomes part of a later round.
+    status = take_update(training, event, *norm);
+  }
+  if (!status.ok()) {
     context_.out.note(LogLevel::error, "update_refused", name(status.code()), status.text());
     if (!in_time) return start_work();
     return withdrawal_.withdraw(*round_, abort_reason_of(status), status);
   }
-  drop_if_too_large(*training.plan);
-  // A late update is taken as well: its work is not lost, but becomes part of a later round.
-  take_update(training, event, norm);
   if (in_time && !round_->withdrawn()) {
     if (training.exchange > 0) return exchange_.start();
     round_->begin_work(id.round);
@@ -150,16 +181,25 @@ void Participation::trained(UpdateReady& event) {
   if (!round_ || !round_->working()) store_late_update(id);
 }
 
-// Adds the update to the residual, before any part of it is sent.
-void Participation::take_update(const LocalTraining::Running& training, UpdateReady& event,
-                                double norm) {
+// Adds the update to the residual, before any part of it is sent. Returns an error if it is lost
+// with its device.
+Status Participation::take_update(const LocalTraining::Running& training, UpdateReady& event,
+                                  double norm) {
   const RoundPlan& plan = *training.plan;
+  if (event.on_device) {
+    const Status taken = parts_.updates.take_on_device(plan, event.on_device);
+    if (!taken.ok()) {
+      context_.config.execution.device->report(taken);
+      TRIBUTARY_TRY(bring_to_host(event));
+    }
+  }
   if (training.exchange > 0 && round_ && round_->key() == plan.key() && ahead_.begun()) {
     ahead_.add_to_input(*event.update, static_cast<float>(plan.wire().weight));
   }
-  parts_.updates.take(plan, training.exchange, std::move(event.update));
+  if (event.update) parts_.updates.take(plan, training.exchange, std::move(event.update));
   reporter_.measured(event, norm);
   reporter_.measure_ready(plan, event, parts_.replica.job()->layers());
+  return {};
 }
 
 void Participation::store_late_update(const RoundKey& id) {

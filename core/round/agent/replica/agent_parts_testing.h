@@ -61,6 +61,8 @@ struct Planned {
 
 // The parts of an agent that all other parts require.
 struct AgentParts : ContextParts {
+  using ContextParts::ContextParts;
+
   Replica replica{context};
   CodecCache codecs;
 

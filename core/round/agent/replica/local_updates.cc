@@ -111,6 +111,21 @@ void LocalUpdates::take(const RoundPlan& trained, std::uint32_t exchange,
   outside_residual_ = runs_without_residual(trained);
 }
 
+bool LocalUpdates::can_stay_on_device(const RoundPlan& trained) const {
+  return trained.conserves() && !trained.by_peers() &&
+         residual_.missing(trained.key().round) == values_ && residual_.on_device() == nullptr &&
+         residual_.undecided().empty();
+}
+
+Status LocalUpdates::take_on_device(const RoundPlan& trained,
+                                    const std::shared_ptr<DeviceVector>& update) {
+  TRIBUTARY_TRY(residual_.add(update, static_cast<float>(trained.wire().weight)));
+  residual_.took_update(trained.key().round);
+  left_over_ = true;
+  outside_residual_ = runs_without_residual(trained);
+  return {};
+}
+
 std::vector<LocalUpdates::ValueRun> LocalUpdates::runs_without_residual(const RoundPlan& plan) {
   std::vector<ValueRun> runs;
   for (const PlannedBucket& bucket : plan.buckets_of(0)) {
@@ -149,6 +164,7 @@ void LocalUpdates::add_outside_residual(const RoundPlan& plan, std::span<const f
 // buckets keep a residual in both plans: the values outside the residual exist only for the old
 // division.
 bool LocalUpdates::has_update_of(const RoundPlan& plan) const {
+  if (!residual_.lost().ok()) return false;
   if (residual_.stamp().update_round == plan.key().round) return plan.conserves() || update_;
   return left_over_ && outside_residual_ == runs_without_residual(plan) &&
          (outside_residual_.empty() || update_);

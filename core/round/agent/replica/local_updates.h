@@ -40,6 +40,11 @@ class LocalUpdates {
   // Adds the values of an update that were not added in parts. `trained` is the plan for which it
   // was trained. The update of a later exchange is always added whole.
   void take(const RoundPlan& trained, std::uint32_t exchange, std::shared_ptr<FloatVector> update);
+  // Whether the whole update of this plan can stay on a device: no part of it was taken, and
+  // nothing on the host changes with it.
+  bool can_stay_on_device(const RoundPlan& trained) const;
+  // Takes an update that stays there. After an error of the device nothing has changed.
+  Status take_on_device(const RoundPlan& trained, const std::shared_ptr<DeviceVector>& update);
   // True if the update of the plan's round is available in the form that the plan's codecs need, or
   // an earlier one is that no round has counted: it is sent without another training.
   bool has_update_of(const RoundPlan& plan) const;

@@ -104,8 +104,7 @@ void AgentRound::count_encoded(const PlannedBucket& bucket, const Execution& exe
                                bool viewed) {
   mechanisms_.values_encoded += bucket.values;
   add_to_tally(mechanisms_.buckets_by_codec, bucket.codec->spec());
-  const bool on_device = cost_.encoding.buckets_on_device.contains(bucket.index);
-  add_to_tally(mechanisms_.buckets_by_device, on_device ? execution.device->name() : "host");
+  encoded_.push_back(bucket.index);
   if (viewed) ++mechanisms_.buckets_with_view;
   if (bucket.codec->whole_layers()) {
     ++mechanisms_.buckets_of_layers;
@@ -114,6 +113,14 @@ void AgentRound::count_encoded(const PlannedBucket& bucket, const Execution& exe
   }
   mechanisms_.encode_threads =
       std::max(mechanisms_.encode_threads, threads_for(execution, bucket.values));
+}
+
+void AgentRound::count_devices(const Execution& execution) {
+  mechanisms_.buckets_by_device.clear();
+  for (const std::uint32_t bucket : encoded_) {
+    const bool on_device = cost_.encoding.buckets_on_device.contains(bucket);
+    add_to_tally(mechanisms_.buckets_by_device, on_device ? execution.device->name() : "host");
+  }
 }
 
 std::uint64_t AgentRound::bytes() const {

@@ -92,6 +92,9 @@ class AgentRound {
 
   // Counts a bucket whose first stage was encoded; `viewed`: with the optimizer's state.
   void count_encoded(const PlannedBucket& bucket, const Execution& execution, bool viewed);
+  // Counts these buckets by the device that encoded the newest payload of each. Call it when all
+  // stages are encoded: a device may have encoded a later stage only.
+  void count_devices(const Execution& execution);
   // The facts of the attempt at this agent, for its report.
   wire::MechanismsT& mechanisms() { return mechanisms_; }
   const wire::MechanismsT& mechanisms() const { return mechanisms_; }
@@ -105,6 +108,7 @@ class AgentRound {
   bool withdrawn_ = false;
   RoundCost cost_;
   wire::MechanismsT mechanisms_;
+  std::vector<std::uint32_t> encoded_;  // the buckets that count_encoded() has counted
 };
 
 }  // namespace tributary

@@ -99,8 +99,9 @@ TEST_F(SomeRound, CountsBucketsByTheDeviceThatEncodedThem) {
   const auto device = emulated::make_codec_device();
   const Execution execution = {.device = device.get()};
   round_->count_encoded(buckets[0], execution, false);
-  round_->cost().encoding.buckets_on_device.insert(buckets[1].index);
   round_->count_encoded(buckets[1], execution, false);
+  round_->cost().encoding.buckets_on_device.insert(buckets[1].index);  // in a later stage
+  round_->count_devices(execution);
   const auto& tallies = round_->mechanisms().buckets_by_device;
   ASSERT_EQ(tallies.size(), 2u);
   EXPECT_EQ(tallies[0]->of, "host");

@@ -25,6 +25,8 @@
 
 namespace tributary {
 
+class DeviceVector;  // core/codec/device/device_vector.h
+
 // Nanoseconds of the machine's steady clock, which never goes backwards.
 using TimeNs = std::int64_t;
 constexpr TimeNs kNsPerMs = 1'000'000;
@@ -101,13 +103,15 @@ struct UpdateReady {
     double after_s = 0;
   };
   Token token = 0;
-  std::shared_ptr<FloatVector> update;
+  std::shared_ptr<FloatVector> update;  // null if it is on a device
   double loss = 0;
   std::uint64_t examples = 0;
   double compute_s = 0;
   std::vector<AgentMetric> metrics = {};
   // In the order of time, if the trainer finishes the update in parts.
   std::vector<Part> parts = {};
+  // On the device that encodes; has the length of the model.
+  std::shared_ptr<DeviceVector> on_device = nullptr;
 };
 
 // Sent before UpdateReady by a trainer that finishes the update in parts: all values from

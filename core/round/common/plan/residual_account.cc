@@ -35,8 +35,30 @@ ResidualAccount::ResidualAccount(std::uint64_t values, const ReplicaRecord& reco
   }
 }
 
+// A lost update is one that was not taken, so that the agent trains again.
+void ResidualAccount::bring_to_host() const {
+  if (!on_device_) return;
+  const std::shared_ptr<DeviceVector> sum = std::exchange(on_device_, nullptr);
+  auto values = std::make_shared<FloatVector>(count_);
+  if (Status status = sum->read(0, *values); !status.ok()) {
+    lost_ = std::move(status);
+    stamp_.update_round = stamp_.part_round = 0;
+    return;
+  }
+  values_ = std::move(values);
+}
+
+double ResidualAccount::norm() const {
+  if (on_device_) {
+    if (const Result<double> norm = on_device_->norm(); norm.ok()) return *norm;
+    bring_to_host();
+  }
+  return values_ ? norm_of(*values_) : 0;
+}
+
 // A writable residual. It is copied first if a record that is being stored still shares it.
 FloatVector& ResidualAccount::writable_values() {
+  bring_to_host();
   if (!values_) values_ = std::make_shared<FloatVector>(count_, 0.0f);
   return own(values_);
 }
@@ -49,11 +71,22 @@ void ResidualAccount::add(std::uint64_t first, std::span<const float> update, fl
 
 // Without a residual the update becomes the residual, which saves a vector of the model's size.
 void ResidualAccount::add(std::shared_ptr<FloatVector> update, float weight) {
+  bring_to_host();
   if (values_) return add(0, *update, weight);
   add_to_undecided(0, *update, weight);
   values_ = std::move(update);
   if (weight == 1) return;
   for (float& value : own(values_)) value *= weight;
+}
+
+Status ResidualAccount::add(const std::shared_ptr<DeviceVector>& update, float weight) {
+  if (!values_ && weight == 1) {
+    on_device_ = update;
+    return {};
+  }
+  const auto before = values_ ? std::span<const float>(*values_) : std::span<const float>();
+  TRIBUTARY_ASSIGN(on_device_, update->plus(before, weight));
+  return {};
 }
 
 // An update that arrives while a round is undecided is not part of that round's payload. It must
@@ -76,6 +109,7 @@ void ResidualAccount::add_to_undecided(std::uint64_t first, std::span<const floa
 }
 
 void ResidualAccount::drop(std::uint64_t first, std::uint64_t count, std::span<float> change) {
+  bring_to_host();
   if (!values_) return;
   const std::span<float> run = std::span(writable_values()).subspan(first, count);
   FloatVector opposite(count);
@@ -93,6 +127,7 @@ std::uint64_t ResidualAccount::missing(std::uint64_t round) const {
 
 void ResidualAccount::took_update(std::uint64_t round, std::uint64_t first) {
   ++stamp_.updates_taken;
+  lost_ = {};
   if (first == 0) {
     stamp_.update_round = round;
   } else {
@@ -118,6 +153,7 @@ double bound_norm(std::shared_ptr<FloatVector>& update, double norm_max) {
 
 void ResidualAccount::rescale_to(double learning_rate, bool gradient) {
   const double old = std::exchange(stamp_.learning_rate, learning_rate);
+  if (gradient && old != learning_rate) bring_to_host();
   if (values_ && gradient && old != learning_rate) {
     rescale_residual(old, learning_rate, own(values_));
   }
@@ -141,9 +177,14 @@ const UndecidedRound* ResidualAccount::find(const RoundKey& id) const {
 // Parts that did not contribute stay in the residual as they are.
 void ResidualAccount::settle_parts(const UndecidedRound& round, const Bitmap& contributed) {
   std::uint64_t given_away = 0;
+  std::uint64_t settled = 0;
   for (const ContributionPart& part : round.parts) {
-    if (contributed.test(part.bucket) && !part.if_committed) given_away += part.values;
+    if (!contributed.test(part.bucket)) continue;
+    settled += part.values;
+    if (!part.if_committed) given_away += part.values;
   }
+  // The parts of all buckets replace the whole residual.
+  if (settled == count_) on_device_.reset();
   // If the whole model was sent without loss, the residual becomes null instead of a vector of
   // zeros.
   if (given_away == count_) return values_.reset();

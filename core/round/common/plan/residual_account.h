@@ -1,7 +1,10 @@
 // The part of an agent's updates that has not reached the model (the residual), and the residual
 // that remains if undecided contributions count. Until a round is decided, the residual is the one
-// for the case that the contribution does not count, so a lost round loses nothing. Not
-// thread-safe.
+// for the case that the contribution does not count, so a lost round loses nothing.
+//
+// The residual with an update of a device may stay there. Every function that needs its values on
+// the host copies them, once. If the device has failed, that update is lost: the residual is the
+// one before it, as if the update had not been taken (lost()). Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +13,7 @@
 #include <vector>
 
 #include "core/base/bytes/bytes.h"
+#include "core/codec/device/device_vector.h"
 #include "core/round/common/machine/bitmap.h"
 #include "core/round/common/machine/records.h"
 #include "core/update/norm.h"
@@ -37,16 +41,20 @@ class ResidualAccount {
                   std::vector<UndecidedRound> undecided, bool gradient);
 
   // The current residual, shared. Later changes copy it first. Null: zeros.
-  SharedFloats shared() const { return values_; }
+  SharedFloats shared() const {
+    bring_to_host();
+    return values_;
+  }
   // A part of the residual. Allocates it if it is null.
   std::span<const float> run(std::uint64_t first, std::uint64_t count) {
+    bring_to_host();
     if (!values_) values_ = std::make_shared<FloatVector>(count_, 0.0f);
     return std::span<const float>(*values_).subspan(first, count);
   }
   // True if another owner, such as a record that is being stored, shares the values. The next
   // change then copies them.
   bool held() const { return values_ && values_.use_count() > 1; }
-  double norm() const { return values_ ? norm_of(*values_) : 0; }
+  double norm() const;
   const ResidualStamp& stamp() const { return stamp_; }
   const std::vector<UndecidedRound>& undecided() const { return undecided_; }
 
@@ -55,6 +63,13 @@ class ResidualAccount {
   // The same with an update of the whole model. It becomes the residual, without a copy, if the
   // residual was zero.
   void add(std::shared_ptr<FloatVector> update, float weight);
+  // The same with an update on a device, where the sum stays. Requires that no round is undecided
+  // and that no sum is on a device. After an error neither has changed.
+  Status add(const std::shared_ptr<DeviceVector>& update, float weight);
+  // The residual if it is on a device; otherwise null.
+  DeviceVector* on_device() const { return on_device_.get(); }
+  // The error by which the last update was lost with its device; ok: it was not.
+  const Status& lost() const { return lost_; }
   // Sets values of the residual to zero. The outcomes of undecided rounds change by the same
   // amount, which is added to `change` as well; `change` has the length of the model.
   void drop(std::uint64_t first, std::uint64_t count, std::span<float> change);
@@ -81,14 +96,18 @@ class ResidualAccount {
   const UndecidedRound* find(const RoundKey& id) const;
 
  private:
+  void bring_to_host() const;
   FloatVector& writable_values();
   void settle_parts(const UndecidedRound& round, const Bitmap& contributed);
   void take_stamp(const ResidualStamp& stamp);
   void add_to_undecided(std::uint64_t first, std::span<const float> update, float weight);
 
   std::uint64_t count_ = 0;
-  std::shared_ptr<FloatVector> values_;  // null: zeros
-  ResidualStamp stamp_;
+  mutable std::shared_ptr<FloatVector> values_;  // null: zeros
+  // The residual with an update that `values_` lacks; null: `values_` is the residual.
+  mutable std::shared_ptr<DeviceVector> on_device_;
+  mutable Status lost_;
+  mutable ResidualStamp stamp_;
   std::vector<UndecidedRound> undecided_;
 };
 

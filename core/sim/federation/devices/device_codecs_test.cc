@@ -24,9 +24,9 @@ struct DeviceCase {
   wire::Collective collective;
 };
 
-// Codecs whose agents also have buckets for which they call no loops of a device: the root alone
-// selects values, and a vector has no factors. They count as the host's.
-const std::set<std::string> kPartly = {"star_topk", "powersgd"};
+// Codecs whose agents also have buckets for which they call no loops of a device: a vector has no
+// factors, so the host copies its values. They count as the host's.
+const std::set<std::string> kPartly = {"powersgd"};
 
 std::vector<DeviceCase> device_cases() {
   std::vector<DeviceCase> cases;

@@ -1,0 +1,57 @@
+#include "core/round/agent/participation/device_input.h"
+
+#include <utility>
+
+#include "core/codec/device/codec_device.h"
+
+namespace tributary {
+
+Status DeviceInput::encode(const PlannedBucket& bucket, const StageCall& call,
+                           const Encode& encode) const {
+  DeviceVector& input = *residual_.on_device();
+  Status read;
+  const std::function<void()> before_host = [&] {
+    if (Status status = input.bring_to_host(); read.ok()) read = std::move(status);
+  };
+  StageCall on_device = call;
+  on_device.before_host = &before_host;
+  const Status encoded =
+      encode(on_device, input.stand_in().subspan(bucket.first_value, bucket.values));
+  if (read.ok()) return encoded;
+  // It is copied to the host once more, or given up.
+  static_cast<void>(residual_.shared());
+  return read;
+}
+
+bool DeviceInput::keep_residual(const PlannedBucket& bucket, const StageCall& call,
+                                ByteSpan payload, std::span<float> left) {
+  const Status kept = keep(bucket, call, payload, left);
+  if (kept.ok()) return true;
+  // The vector may be the host's now.
+  decoded_.reset();
+  // A device without the loops of the codec is no error.
+  if (kept.code() != StatusCode::unsupported) call.execution.device->report(kept);
+  return false;
+}
+
+Status DeviceInput::keep(const PlannedBucket& bucket, const StageCall& call, ByteSpan payload,
+                         std::span<float> left) {
+  CodecDevice& device = *call.execution.device;
+  if (!decoded_ || decoded_->size() < bucket.values) {
+    decoded_.reset();
+    TRIBUTARY_ASSIGN(decoded_, device.vectors()->make(bucket.values));
+  }
+  bool on_host = false;
+  const std::function<void()> before_host = [&] {
+    on_host = true;
+    ignore_error(decoded_->bring_to_host());
+  };
+  StageCall on_device = call;
+  on_device.before_host = &before_host;
+  TRIBUTARY_TRY(
+      decode_contribution(bucket, on_device, payload, decoded_->stand_in().first(bucket.values)));
+  if (on_host) return Status(StatusCode::unsupported, {.what = "decoding on the device"});
+  return residual_.on_device()->keep_residual(bucket.first_value, *decoded_, left);
+}
+
+}  // namespace tributary

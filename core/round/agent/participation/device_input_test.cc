@@ -1,0 +1,216 @@
+// Tests of updates that stay on the device that encodes. Invariant: what the agent stores and what
+// is left to it are the same as with updates in host memory, also if the device fails.
+#include "core/round/agent/participation/device_input.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/codec/cuda/codec_device.h"
+#include "core/codec/cuda/emulated/emulated_testing.h"
+#include "core/round/agent/participation/participation.h"
+#include "core/round/agent/replica/agent_parts_testing.h"
+
+namespace tributary {
+namespace {
+
+using emulated::Operation;
+using round_testing::AgentParts;
+using round_testing::kSmallValues;
+
+// Values of which every codec loses a part.
+FloatVector update_of(std::uint64_t round) {
+  FloatVector values(kSmallValues);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = static_cast<float>((i * 37 + round * 11) % 101) / 7.0f - 5;
+  }
+  return values;
+}
+
+// An agent that encodes on an emulated device, and whose updates are there or in host memory.
+class Side {
+ public:
+  Side(std::string codec, bool on_device) : codec_(std::move(codec)), on_device_(on_device) {
+    device_->report_errors_to([this](const Status& error) { errors_.push_back(error); });
+    agent_.have_model();
+    agent_.open_session();
+    updates_.begin_job(kSmallValues);
+  }
+
+  // Returns false if the agent did not train.
+  bool train(std::uint64_t round, std::uint32_t attempt = 0) {
+    round_ = std::make_unique<AgentRound>(
+        agent_.round_plan(round, {.codec = codec_, .attempt = attempt}));
+    round_->take_part_as(0);
+    participation_.begin(*round_);
+    Token token = 0;
+    for (const Action& action : agent_.take()) {
+      if (const auto* train = std::get_if<Train>(&action)) token = train->token;
+    }
+    if (token == 0) return false;
+    UpdateReady ready = {.token = token, .update = nullptr};
+    const FloatVector update = update_of(round);
+    if (on_device_) {
+      // Any memory of the process is that of the emulated device.
+      auto copy = device_->vectors()->copy_of(update);
+      EXPECT_TRUE(copy.ok()) << copy.status().text();
+      ready.on_device = *copy;
+    } else {
+      ready.update = std::make_shared<FloatVector>(update);
+    }
+    before_taking();
+    participation_.take(ready);
+    return true;
+  }
+  std::function<void()> before_taking = [] {};
+
+  // The residuals that the stored contributions would leave, by bucket.
+  std::vector<FloatVector> stored() {
+    std::vector<FloatVector> left;
+    for (const AgentRecordToStore& record : agent_.store_all()) {
+      for (const ContributionPart& part : std::get<ContributionRecord>(record).parts) {
+        left.push_back(part.if_committed ? *part.if_committed : FloatVector());
+      }
+    }
+    return left;
+  }
+  void commit(const Bitmap& counted) {
+    updates_.residual().settle(round_->key(), counted);
+    updates_.round_ended(counted.count() > 0);
+    participation_.drop();
+  }
+  void close() { participation_.close(); }
+  FloatVector residual() const {
+    const SharedFloats values = updates_.residual().shared();
+    return values ? *values : FloatVector();
+  }
+  bool stays_on_device() const { return updates_.residual().on_device() != nullptr; }
+  bool withdrawn() const { return round_->withdrawn(); }
+  const std::vector<Status>& errors() const { return errors_; }
+
+ private:
+  const std::string codec_;
+  const bool on_device_;
+  std::vector<Status> errors_;
+  const std::unique_ptr<CodecDevice> device_ = emulated::make_codec_device();
+  AgentParts agent_{device_.get()};
+  AgentPeers peers_{agent_.context, agent_.replica};
+  LocalUpdates updates_;
+  MissingAggregates missing_{agent_.context, agent_.session};
+  Participation participation_{agent_.context,
+                               {.session = agent_.session,
+                                .replica = agent_.replica,
+                                .peers = peers_,
+                                .updates = updates_,
+                                .missing = missing_}};
+  std::unique_ptr<AgentRound> round_;
+};
+
+class UpdatesOnADevice : public testing::TestWithParam<const char*> {
+ protected:
+  ~UpdatesOnADevice() override {
+    emulated::set_device_lost(false);
+    for (const Operation operation : {Operation::allocation, Operation::launch, Operation::wait}) {
+      emulated::fail_operation(operation, 0);
+    }
+  }
+};
+
+TEST_P(UpdatesOnADevice, LeaveTheResidualOfTheHost) {
+  Side device(GetParam(), true);
+  Side host(GetParam(), false);
+  for (std::uint64_t round = 1; round <= 3; ++round) {
+    ASSERT_TRUE(device.train(round));
+    ASSERT_TRUE(host.train(round));
+    EXPECT_TRUE(device.stays_on_device());
+    EXPECT_EQ(device.stored(), host.stored());
+    EXPECT_TRUE(device.stays_on_device()) << "nothing has read it on the host";
+    device.commit(Bitmap(2, true));
+    host.commit(Bitmap(2, true));
+    EXPECT_FALSE(device.stays_on_device());
+    EXPECT_EQ(device.residual(), host.residual());
+  }
+  EXPECT_TRUE(device.errors().empty());
+}
+
+TEST_P(UpdatesOnADevice, AreKeptIfTheyDoNotCount) {
+  Side device(GetParam(), true);
+  Side host(GetParam(), false);
+  Bitmap first(2);
+  first.set(0);
+  for (Side* side : {&device, &host}) {
+    ASSERT_TRUE(side->train(1));
+    side->stored();
+    side->close();
+    EXPECT_FALSE(side->train(1, 1)) << "the next attempt sends the same";
+  }
+  EXPECT_TRUE(device.stays_on_device());
+  EXPECT_EQ(device.stored(), host.stored());
+  for (Side* side : {&device, &host}) side->commit(first);
+  EXPECT_EQ(device.residual(), host.residual()) << "of one bucket that counts";
+}
+
+// Each operation of a round fails once.
+TEST_P(UpdatesOnADevice, AreNotLostByAFailure) {
+  Side host(GetParam(), false);
+  host.train(1);
+  const auto expected = host.stored();
+  for (const Operation operation : {Operation::allocation, Operation::launch, Operation::wait}) {
+    std::uint64_t operations = 1;  // of the round; counted in the first one, in which none fails
+    for (std::uint64_t n = 0; n <= operations; ++n) {
+      Side device(GetParam(), true);
+      std::uint64_t before = 0;
+      device.before_taking = [&] {
+        before = emulated::operations(operation);
+        emulated::fail_operation(operation, n);
+      };
+      ASSERT_TRUE(device.train(1));
+      if (n == 0) operations = emulated::operations(operation) - before;
+      EXPECT_EQ(device.stored(), expected) << n;
+      emulated::fail_operation(operation, 0);
+      EXPECT_EQ(device.residual(), host.residual()) << n;
+      EXPECT_EQ(device.errors().empty(), n == 0) << n;
+    }
+    EXPECT_GT(operations, 1u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, UpdatesOnADevice, testing::Values("int8", "fp16", "threelc"));
+
+class DeviceFaults : public UpdatesOnADevice {};
+
+// The agent withdraws, its residual is that of the round before, and it trains again.
+TEST_F(DeviceFaults, TakeTheUpdateWithThem) {
+  for (const bool before : {true, false}) {
+    Side device("int8", true);
+    ASSERT_TRUE(device.train(1));
+    device.stored();
+    device.commit(Bitmap(2, true));
+    const FloatVector residual = device.residual();
+    if (before) device.before_taking = [] { emulated::set_device_lost(true); };
+    ASSERT_TRUE(device.train(2));
+    EXPECT_EQ(device.withdrawn(), before);
+    device.stored();
+    emulated::set_device_lost(true);
+    device.close();
+    EXPECT_EQ(device.residual(), residual);
+    emulated::set_device_lost(false);
+    device.before_taking = [] {};
+    EXPECT_TRUE(device.train(3)) << "it trains again";
+    EXPECT_FALSE(device.withdrawn());
+  }
+}
+
+// A codec that reads its values on the host gets them there.
+TEST_F(DeviceFaults, AreNoneIfTheCodecReadsOnTheHost) {
+  Side device("topk", true);
+  Side host("topk", false);
+  for (Side* side : {&device, &host}) ASSERT_TRUE(side->train(1));
+  EXPECT_FALSE(device.stays_on_device());
+  EXPECT_EQ(device.stored(), host.stored());
+}
+
+}  // namespace
+}  // namespace tributary

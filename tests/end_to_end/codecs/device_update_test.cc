@@ -1,0 +1,76 @@
+// A trainer in C hands over its updates in the memory of a device, and the agent encodes them
+// there: the model and the residuals are those of updates in host memory.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/end_to_end/federation/federation.h"
+
+namespace tributary::end_to_end {
+namespace {
+
+FederationOptions job_of(const std::string& codec, const std::string& device,
+                         const std::string& memory) {
+  return {
+      .agents = 2,
+      .rounds = 4,
+      .parameters = 10'000,
+      .codec = codec,
+      .coordinator_settings = {"job.bucket_values=4096", "job.quorum=1"},
+      .agent_settings = {"codec.device=" + device, "trainer.name=external",
+                         "trainer.library=" TRIBUTARY_C_TRAINER, "trainer.model_file=" + memory}};
+}
+
+std::string hash_of(Federation& federation) {
+  federation.expect_identical();
+  const auto answer = nlohmann::json::parse(federation.ask({"job", "show", "test"}));
+  return answer["data"]["last_round"]["model_hash"].dump();
+}
+
+std::string model_of(const std::string& codec, const std::string& device, const std::string& memory,
+                     std::uint64_t updates_on_device) {
+  Federation federation(job_of(codec, device, memory));
+  federation.start_all();
+  federation.expect_all_end();
+  for (std::uint32_t agent = 0; agent < 2; ++agent) {
+    EXPECT_EQ(federation.agent(agent).lines_with({"update_on_device"}).size(), updates_on_device)
+        << codec;
+  }
+  return hash_of(federation);
+}
+
+class DeviceUpdates : public testing::TestWithParam<const char*> {};
+
+TEST_P(DeviceUpdates, GiveTheModelOfTheHost) {
+  const std::string codec = GetParam();
+  const std::string expected = model_of(codec, "host", "host", 0);
+  EXPECT_EQ(model_of(codec, "emulated", "emulated", codec == "topk" ? 0 : 4), expected);
+}
+
+// topk reads its values on the host.
+INSTANTIATE_TEST_SUITE_P(Codecs, DeviceUpdates, testing::Values("thc", "topk"));
+
+// The residual that a commit leaves is stored before the payload is sent, so a kill loses nothing.
+TEST(DeviceUpdate, SurvivesAKill) {
+  const std::string expected = model_of("int8", "host", "host", 0);
+  Federation federation(job_of("int8", "emulated", "emulated"));
+  federation.start_all();
+  ASSERT_TRUE(federation.committed(2));
+  federation.kill_agent(1);
+  federation.start_agent(1);
+  federation.expect_all_end();
+  EXPECT_EQ(hash_of(federation), expected);
+}
+
+// The trainer needs a device on which the agent does not encode.
+TEST(DeviceUpdate, IsRefusedIfTheHostEncodes) {
+  Federation federation(job_of("int8", "host", "emulated"));
+  federation.start_all();
+  EXPECT_TRUE(federation.agent(0).logs(
+      {"cannot train", "the agent does not encode on the device of trainer.model_file"}));
+}
+
+}  // namespace
+}  // namespace tributary::end_to_end
