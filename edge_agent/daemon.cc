@@ -23,8 +23,8 @@
 #include "edge_agent/auditor.h"
 #include "edge_agent/device/encoding_device.h"
 #include "edge_agent/device/gpu.h"
-#include "edge_agent/peer_service.h"
-#include "edge_agent/sums_service.h"
+#include "edge_agent/links/peer_service.h"
+#include "edge_agent/links/sums_service.h"
 
 namespace tributary {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/service/settings/udp_setting.h"
-#include "switch_p4/switchd/job_text.h"
+#include "switch_p4/switchd/jobs/job_text.h"
 
 namespace tributary::switchd {
 namespace {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "core/base/overloaded.h"
-#include "switch_p4/switchd/install_order.h"
+#include "switch_p4/switchd/jobs/install_order.h"
 
 namespace tributary::switchd {
 

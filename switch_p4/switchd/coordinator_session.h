@@ -13,7 +13,7 @@
 #include "core/service/daemon_outlets.h"
 #include "core/service/machine_loop.h"
 #include "switch_p4/switchd/config.h"
-#include "switch_p4/switchd/job_installer.h"
+#include "switch_p4/switchd/jobs/job_installer.h"
 
 namespace tributary::switchd {
 

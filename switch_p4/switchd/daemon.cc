@@ -17,8 +17,8 @@
 #include "core/service/service_manager.h"
 #include "core/service/stop_signals.h"
 #include "switch_p4/switchd/coordinator_session.h"
-#include "switch_p4/switchd/epoch_file.h"
-#include "switch_p4/switchd/job_installer.h"
+#include "switch_p4/switchd/jobs/epoch_file.h"
+#include "switch_p4/switchd/jobs/job_installer.h"
 #include "switch_p4/switchd/switch_report.h"
 #include "switch_p4/switchd/switch_thread.h"
 

@@ -15,7 +15,7 @@
 #include "core/net/waker.h"
 #include "core/service/service_manager.h"
 #include "core/service/stop_signals.h"
-#include "switch_p4/switchd/epoch_file.h"
+#include "switch_p4/switchd/jobs/epoch_file.h"
 #include "switch_p4/xdp/reply_sender.h"
 
 namespace tributary::switch_xdp {

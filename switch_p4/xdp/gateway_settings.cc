@@ -1,6 +1,6 @@
 #include "switch_p4/xdp/gateway_settings.h"
 
-#include "switch_p4/switchd/job_text.h"
+#include "switch_p4/switchd/jobs/job_text.h"
 
 namespace tributary::switch_xdp {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/base/log/log.h"
 #include "core/base/status.h"
 #include "core/collective/in_network/slot_rules.h"
-#include "switch_p4/switchd/epoch_file.h"
+#include "switch_p4/switchd/jobs/epoch_file.h"
 #include "switch_p4/switchd/switch_thread.h"
 
 namespace tributary::switchd {

@@ -1,4 +1,4 @@
-#include "edge_agent/sums_service.h"
+#include "edge_agent/links/sums_service.h"
 
 #include <optional>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "switch_p4/switchd/job_text.h"
+#include "switch_p4/switchd/jobs/job_text.h"
 
 #include <fmt/format.h>
 

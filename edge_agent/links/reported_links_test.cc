@@ -1,5 +1,5 @@
 // Tests of the links that an agent reports: only news, and not too often.
-#include "edge_agent/reported_links.h"
+#include "edge_agent/links/reported_links.h"
 
 #include <gtest/gtest.h>
 

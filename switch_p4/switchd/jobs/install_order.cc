@@ -1,4 +1,4 @@
-#include "switch_p4/switchd/install_order.h"
+#include "switch_p4/switchd/jobs/install_order.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 
 #include "core/base/log/log.h"
 #include "core/round/common/machine/actions.h"
-#include "core/service/aggregator_link.h"
+#include "core/service/aggregator/aggregator_link.h"
 #include "core/service/metrics/metrics.h"
 #include "core/service/metrics/note_log.h"
 

@@ -1,4 +1,4 @@
-#include "edge_agent/peer_service.h"
+#include "edge_agent/links/peer_service.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // Tests of an agent's link to an aggregator, over real sockets on loopback.
-#include "core/service/aggregator_link.h"
+#include "core/service/aggregator/aggregator_link.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <numeric>
 #include <vector>
 
-#include "core/service/aggregator_link_testing.h"
+#include "core/service/aggregator/aggregator_link_testing.h"
 
 namespace tributary {
 namespace {

@@ -1,4 +1,4 @@
-#include "switch_p4/switchd/epoch_file.h"
+#include "switch_p4/switchd/jobs/epoch_file.h"
 
 #include <fmt/format.h>
 

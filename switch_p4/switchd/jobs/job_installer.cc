@@ -1,4 +1,4 @@
-#include "switch_p4/switchd/job_installer.h"
+#include "switch_p4/switchd/jobs/job_installer.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "edge_agent/reported_links.h"
+#include "edge_agent/links/reported_links.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "core/service/aggregator_link.h"
+#include "core/service/aggregator/aggregator_link.h"
 
 #include <utility>
 

@@ -13,7 +13,7 @@
 #include "core/service/metrics/metrics.h"
 #include "core/service/metrics/note_log.h"
 #include "core/service/peer_link.h"
-#include "edge_agent/reported_links.h"
+#include "edge_agent/links/reported_links.h"
 
 namespace tributary {
 
