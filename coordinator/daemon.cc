@@ -136,6 +136,7 @@ Status CoordinatorDaemon::open() {
 
   CoordinatorConfig config = settings_.machine;
   TRIBUTARY_ASSIGN(config.incarnation, draw_incarnation());
+  TRIBUTARY_ASSIGN(config.check_seed, draw_incarnation());
   config.plan_fusion = [](const FusionProfile& profile) {
     // The loop waits for the solver: a few milliseconds (docs/fusion.md).
     return plan_fusion(profile, {.steps_max = std::uint64_t{1} << 22});

@@ -71,6 +71,12 @@ class AgentDaemon {
     TimeNs measure_device_at_ns = 0;
   };
 
+  // The links past the coordinator.
+  struct DirectLinks {
+    std::unique_ptr<PeerService> peers;  // null: no endpoint for peers
+    std::unique_ptr<SumsService> sums;   // null: no port for sums in the network
+  };
+
   Status open_link(const std::shared_ptr<const KeyPair>& keys);
   Status open_peers(std::shared_ptr<const KeyPair> keys);
   Result<std::unique_ptr<PeerPort>> open_peer_port();
@@ -96,8 +102,7 @@ class AgentDaemon {
   // Written by the loop and read by the training's thread; negative: unknown.
   std::atomic<double> conservation_error_ = -1;
   std::unique_ptr<MachineLoop> loop_;
-  std::unique_ptr<PeerService> peers_;  // null: no endpoint for peers
-  std::unique_ptr<SumsService> sums_;   // null: no port for sums in the network
+  DirectLinks direct_;
   // Both are destroyed before the loop that they post to. The storage is destroyed first, because
   // it reports stored definitions to the training.
   std::unique_ptr<AgentTraining> training_;
@@ -129,7 +134,7 @@ Status AgentDaemon::open(const EncodingDevice& device) {
       log().warning(kComponent, "the host does the work of the device", {{"error", error.text()}});
     });
   }
-  if (peers_) config.endpoints = {peers_->endpoint()};
+  if (direct_.peers) config.endpoints = {direct_.peers->endpoint()};
   TRIBUTARY_ASSIGN(config.incarnation, draw_incarnation());
   config.stopwatch = [this] { return outlets_->clock().now().count(); };
   TRIBUTARY_ASSIGN(machine_, Agent::make(std::move(config), std::move(state)));
@@ -184,12 +189,12 @@ Status AgentDaemon::open_peers(std::shared_ptr<const KeyPair> keys) {
                                   [this](Event event, std::shared_ptr<const void> owner) {
                                     loop_->post(std::move(event), std::move(owner));
                                   });
-  peers_ = std::make_unique<PeerService>(std::move(link), log(), outlets_->metrics());
+  direct_.peers = std::make_unique<PeerService>(std::move(link), log(), outlets_->metrics());
   if (mpi) {
     log().warning(kComponent, "peers are not encrypted: MPI has no encryption",
-                  {{"endpoint", peers_->endpoint()}});
+                  {{"endpoint", direct_.peers->endpoint()}});
   } else {
-    log().info(kComponent, "listens for peers", {{"endpoint", peers_->endpoint()}});
+    log().info(kComponent, "listens for peers", {{"endpoint", direct_.peers->endpoint()}});
   }
   return {};
 }
@@ -202,7 +207,7 @@ Status AgentDaemon::open_sums() {
       AggregatorLink::make(
           {.session = {.listen = settings_.in_network_listen, .group = settings_.in_network_group}},
           outlets_->clock(), [this](NetworkSummed summed) { loop_->post(std::move(summed)); }));
-  sums_ = std::make_unique<SumsService>(std::move(link), log(), outlets_->metrics());
+  direct_.sums = std::make_unique<SumsService>(std::move(link), log(), outlets_->metrics());
   return {};
 }
 
@@ -289,19 +294,19 @@ void AgentDaemon::execute(Action& action) {
           [this](StoreAgent& record) { storage_->store(record); },
           [this](const Train& order) { training_->train(order); },
           [this](SendToPeer& message) {
-            if (peers_) peers_->send(message);
+            if (direct_.peers) direct_.peers->send(message);
           },
           [this](OpenPeers& epoch) {
-            if (peers_) peers_->open(epoch);
+            if (direct_.peers) direct_.peers->open(epoch);
           },
           [this](const ClosePeers&) {
-            if (peers_) peers_->close();
+            if (direct_.peers) direct_.peers->close();
           },
           [this](SumInNetwork& bucket) {
-            if (sums_) sums_->sum(bucket);
+            if (direct_.sums) direct_.sums->sum(bucket);
           },
           [this](const StopSums& attempt) {
-            if (sums_) sums_->stop(attempt);
+            if (direct_.sums) direct_.sums->stop(attempt);
           },
           [this](const Reading& reading) { publish(reading, outlets_->metrics()); },
           [this](const Finished& finished) { end_.finish(finished.status); },
@@ -352,10 +357,10 @@ void AgentDaemon::run_periodic_tasks() {
   if (now < next_.metrics_at_ns) return;
   next_.metrics_at_ns = now + kMetricsEveryNs;
   export_metrics();
-  if (sums_) sums_->export_metrics(outlets_->notes());
-  if (peers_) {
-    peers_->export_metrics(outlets_->notes());
-    if (ReportLinks report = peers_->links_to_report(now); !report.links.empty()) {
+  if (direct_.sums) direct_.sums->export_metrics(outlets_->notes());
+  if (direct_.peers) {
+    direct_.peers->export_metrics(outlets_->notes());
+    if (ReportLinks report = direct_.peers->links_to_report(now); !report.links.empty()) {
       loop_->feed(std::move(report));
     }
   }

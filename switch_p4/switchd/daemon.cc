@@ -44,6 +44,17 @@ class SwitchDaemon {
   Status run();
 
  private:
+  // What signals ask for.
+  struct Requests {
+    std::atomic<bool> stop = false;
+    std::atomic<bool> reload = false;
+  };
+  // The times at which periodic tasks are due.
+  struct Schedule {
+    TimeNs look_at_ns = 0;
+    TimeNs metrics_at_ns = 0;
+  };
+
   void install(const std::vector<in_network::SlotJob>& jobs);
   void reload();
   void print_counters();
@@ -64,13 +75,11 @@ class SwitchDaemon {
   std::unique_ptr<CoordinatorSession> session_;  // null: the jobs are those of the settings
   std::unique_ptr<Waker> waker_;                 // without a session
   std::atomic<bool> connected_ = false;
-  std::atomic<bool> stop_ = false;
-  std::atomic<bool> reload_ = false;
+  Requests requests_;
   std::unique_ptr<ControlServer> control_;  // asks for report() on its own thread
   std::unique_ptr<StopSignals> signals_;    // ends before what its handler uses
   DaemonEnd end_;
-  TimeNs look_at_ns_ = 0;
-  TimeNs metrics_at_ns_ = 0;
+  Schedule next_;
 };
 
 Status SwitchDaemon::open() {
@@ -89,12 +98,12 @@ Status SwitchDaemon::open() {
                                                            end_.finish(std::move(status));
                                                          }}));
   }
-  // Two processes cannot have the UDP port, so the socket file is nobody else's.
+  // Two processes cannot have the UDP port, so the socket file is this process's alone.
   TRIBUTARY_ASSIGN(
       control_, ControlServer::open(control_path(settings_.state),
                                     [this](std::string_view) { return json_of(report()).dump(); }));
   TRIBUTARY_ASSIGN(signals_, StopSignals::open([this](int signal) {
-                     (signal == SIGHUP ? reload_ : stop_) = true;
+                     (signal == SIGHUP ? requests_.reload : requests_.stop) = true;
                      waker_->signal();
                      if (session_) session_->wake();
                    }));
@@ -165,21 +174,21 @@ void SwitchDaemon::log_connection() {
 
 void SwitchDaemon::run_periodic_tasks() {
   const TimeNs time = now();
-  if (reload_.exchange(false)) reload();
-  if (stop_.exchange(false)) stop();
+  if (requests_.reload.exchange(false)) reload();
+  if (requests_.stop.exchange(false)) stop();
   if (Status served = thread_->status(); !served.ok()) end_.fail(std::move(served));
   end_.look(time, !session_ || session_->idle());
   if (session_) log_connection();
-  look_at_ns_ = time + kLookEveryNs;
-  if (time < metrics_at_ns_) return;
-  metrics_at_ns_ = time + kMetricsEveryNs;
+  next_.look_at_ns = time + kLookEveryNs;
+  if (time < next_.metrics_at_ns) return;
+  next_.metrics_at_ns = time + kMetricsEveryNs;
   export_figures(report(), outlets_->metrics());
 }
 
 Status SwitchDaemon::run() {
   while (!end_.ended()) {
     if (session_) {
-      TRIBUTARY_TRY(session_->turn(look_at_ns_));
+      TRIBUTARY_TRY(session_->turn(next_.look_at_ns));
     } else {
       waker_->wait(std::chrono::nanoseconds(kMetricsEveryNs));
       waker_->take();

@@ -207,7 +207,7 @@ TEST_F(AggregatorLinkTest, ARestartedAggregatorIsUsedAgainInTheNextEpoch) {
   expect_summed(2);
 }
 
-TEST_F(AggregatorLinkTest, NobodyAtThePortIsNoticedBeforeTheDeadline) {
+TEST_F(AggregatorLinkTest, AnUnusedPortIsNoticedBeforeTheDeadline) {
   aggregator_.reset();
   sum_all(0);
   expect_failed(StatusCode::unavailable, "expected a process at this port");
@@ -222,7 +222,7 @@ TEST_F(AggregatorLinkTest, ASilentAgentEndsTheOthersByTheDeadline) {
   for (const std::uint32_t a : {0u, 1u}) {
     EXPECT_EQ(answers_[a].next().status.code(), StatusCode::deadline_exceeded);
   }
-  // It comes too late, and finds nobody.
+  // It comes too late, and finds no receiver.
   sum(2, 0, kSoonNs);
   EXPECT_EQ(answers_[2].next().status.code(), StatusCode::deadline_exceeded);
 }

@@ -29,7 +29,7 @@ AggregatorSession::AggregatorSession(const AggregatorSessionParts& parts,
   over_ = open_ports(options);
 }
 
-// A port for each epoch: the report that nobody listens at the aggregator's port is of this epoch.
+// A port for each epoch: the report that no process listens at the aggregator's port is of this epoch.
 Status AggregatorSession::open_ports(const AggregatorSessionOptions& options) {
   TRIBUTARY_ASSIGN(aggregator_, UdpAddress::parse(epoch_.aggregator));
   TRIBUTARY_ASSIGN(port_, UdpPort::open({.listen = options.listen,
@@ -51,10 +51,10 @@ void AggregatorSession::run(std::uint64_t number) {
     if (current_) {
       Status received = receive();
       exchange_.on_time(now_ns());
-      const bool nobody = port_->counters().refused > 0;
+      const bool unused = port_->counters().refused > 0;
       if (!received.ok()) {
         finish(std::move(received));
-      } else if (nobody || exchange_.end() != BucketEnd::running) {
+      } else if (unused || exchange_.end() != BucketEnd::running) {
         finish(failure());
       } else {
         send();  // after the results, which release packets

@@ -17,6 +17,7 @@ namespace {
 CoordinatorConfig config_of(std::uint64_t incarnation) {
   CoordinatorConfig config;
   config.incarnation = incarnation;
+  config.check_seed = ~incarnation;
   config.heartbeat_interval_ms = 500;
   config.heartbeat_timeout_ms = 2'500;
   return config;

@@ -18,6 +18,9 @@ struct CoordinatorConfig {
   // A random number drawn when the process starts. Numbers of sessions and jobs are derived from
   // it.
   std::uint64_t incarnation = 1;
+  // Another one. The secrets of the linear check are derived from it and from nothing that an
+  // aggregator sees.
+  std::uint64_t check_seed = 1;
 
   std::uint32_t heartbeat_interval_ms = 1'000;
   std::uint32_t heartbeat_timeout_ms = 5'000;

@@ -8,12 +8,12 @@
 
 namespace tributary {
 
-std::uint64_t CoordinatorContext::draw() {
+// Numbers are drawn from a seed of the configuration, so that a simulation with the same seed
+// repeats them.
+std::uint64_t CoordinatorContext::draw_from(std::uint64_t seed) {
   while (true) {
-    // Numbers are drawn from the incarnation, so that a simulation with the same incarnation
-    // repeats them.
-    const StreamKey key = stream_key(
-        {.job_seed = config.incarnation, .round = ++drawn_, .purpose = DrawPurpose::selection});
+    const StreamKey key =
+        stream_key({.job_seed = seed, .round = ++drawn_, .purpose = DrawPurpose::selection});
     const std::uint64_t number = (std::uint64_t{key.a} << 32) | key.b;
     if (number != 0) return number;
   }

@@ -33,7 +33,9 @@ struct CoordinatorContext {
   StoreQueue<CoordinatorRecord> store;
 
   // Draws a number that is not 0 and that another run of a coordinator is unlikely to draw.
-  std::uint64_t draw();
+  std::uint64_t draw() { return draw_from(config.incarnation); }
+  // The same for a secret of the linear check. Sessions show numbers of draw() to aggregators.
+  std::uint64_t draw_check_secret() { return draw_from(config.check_seed); }
   Token next_token() { return ++last_token_; }
 
   // Appends a Note.
@@ -49,6 +51,8 @@ struct CoordinatorContext {
   }
 
  private:
+  std::uint64_t draw_from(std::uint64_t seed);
+
   std::uint64_t drawn_ = 0;
   Token last_token_ = 0;
 };

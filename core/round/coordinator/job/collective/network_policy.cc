@@ -187,7 +187,7 @@ NetworkPolicy::Epoch NetworkPolicy::epoch() const {
   epoch.sums.slot_count = slots_;
   epoch.sums.table = table_.fingerprint;
   epoch.sums.wide = table_.wide;
-  epoch.sums.check_secret = job_.coordinator.draw();
+  epoch.sums.check_secret = job_.coordinator.draw_check_secret();
   return epoch;
 }
 
