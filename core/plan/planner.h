@@ -54,6 +54,7 @@ struct PlanLinks {
   double peer_alpha_s = 0;
   double peer_beta_s_per_byte = 0;
   bool peers_reachable = false;
+  bool aggregator = false;  // PlanInputs::aggregator
 };
 
 // The constants of a job.
