@@ -27,7 +27,7 @@ PlanInputs behind_a_thin_line(bool aggregator) {
   inputs.peer_alpha_s = 1e-4;
   inputs.peer_beta_s_per_byte = beta_of_mbit(1000);
   inputs.settled = true;
-  inputs.aggregator = aggregator;
+  inputs.aggregator_present = aggregator;
   return inputs;
 }
 
@@ -63,10 +63,10 @@ TEST(InNetworkPlan, IsChosenWhereEveryByteAmongTheAgentsCounts) {
   inputs.before = in_force(*decision, inputs, PlanPredictor(inputs));
   const Result<PlanInputs> read = parse_plan_inputs(text_of(inputs));
   ASSERT_TRUE(read.ok()) << read.status().text();
-  EXPECT_TRUE(read->aggregator);
+  EXPECT_TRUE(read->aggregator_present);
   EXPECT_EQ(read->before->choice, decision->chosen.choice);
   // Without the aggregator the choice in force is impossible.
-  inputs.aggregator = false;
+  inputs.aggregator_present = false;
   const Result<PlanDecision> after = decide(inputs);
   ASSERT_TRUE(after.ok()) << after.status().text();
   EXPECT_NE(after->chosen.choice.collective, wire::Collective::in_network);

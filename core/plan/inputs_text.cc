@@ -135,7 +135,7 @@ void fields(Fields& f, PlanInputs& inputs) {
   f.number("peer_alpha_s", inputs.peer_alpha_s);
   f.number("peer_beta_s_per_byte", inputs.peer_beta_s_per_byte);
   f.flag("peers_reachable", inputs.peers_reachable);
-  f.flag("aggregator", inputs.aggregator);
+  f.flag("aggregator_present", inputs.aggregator_present);
   f.number("message_s", inputs.message_s);
   f.number("agent_slowdown", inputs.agent_slowdown);
   f.flag("settled", inputs.settled);

@@ -171,7 +171,7 @@ void Planner::take(const PlanLinks& links) {
 PlanInputs Planner::inputs(const PlanPolicy& policy, std::size_t worlds) const {
   PlanInputs inputs = {.values = config_.values,
                        .peers_reachable = links_.peers_reachable,
-                       .aggregator = links_.aggregator,
+                       .aggregator_present = links_.aggregator_present,
                        .message_s = config_.message_s,
                        .settled = config_.settled,
                        .cores = config_.cores,

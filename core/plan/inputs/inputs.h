@@ -136,8 +136,8 @@ struct PlanInputs {
   double peer_alpha_s = 0;
   double peer_beta_s_per_byte = 0;
   bool peers_reachable = false;
-  bool aggregator = false;  // an aggregator in the network adds payloads of kInNetworkCodec
-  double message_s = 0;     // CPU time per message at the coordinator, and at an agent of its speed
+  bool aggregator_present = false;  // an aggregator in the network adds payloads of kInNetworkCodec
+  double message_s = 0;  // CPU time per message at the coordinator, and at an agent of its speed
   double agent_slowdown = 1;  // CPU time per message at the slowest agent, relative to message_s
   // Whether a round among peers ends at the coordinator: each agent sends its share of the result
   // there, and the coordinator's commit follows.

@@ -1,4 +1,4 @@
-// What is believed of links, overhead and the errors of the cost model before anything is measured.
+// The prior belief about links, overhead and the errors of the cost model, before any measurement.
 // Rates are in seconds per byte and latencies in seconds.
 #pragma once
 

@@ -84,8 +84,8 @@ LinkEstimate PlanPredictor::slowest_link() const {
 
 bool PlanPredictor::possible(wire::Collective collective) const {
   if (collective == wire::Collective::star) return true;
-  const bool offered =
-      collective == wire::Collective::in_network ? inputs_.aggregator : inputs_.peers_reachable;
+  const bool offered = collective == wire::Collective::in_network ? inputs_.aggregator_present
+                                                                  : inputs_.peers_reachable;
   return offered && inputs_.agents.size() > 1;
 }
 
