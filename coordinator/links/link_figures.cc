@@ -97,13 +97,16 @@ void LinkFigures::take_large(bool down, const std::string& agent_id, double seco
   Payloads& payloads = down ? of.down : of.up;
   payloads.last_s_per_byte = {payloads.last_s_per_byte[1], seconds_per_byte};
   payloads.large_at = clock_.now();
+  payloads.of_few = false;
   take(down, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::take_few(bool down, const std::string& agent_id, double seconds_per_byte) {
-  const Agent& of = agent(agent_id);
-  const auto large_at = (down ? of.down : of.up).large_at;
+  Agent& of = agent(agent_id);
+  Payloads& payloads = down ? of.down : of.up;
+  const auto large_at = payloads.large_at;
   if (large_at && clock_.now() - *large_at < kLargeValidTime) return;
+  payloads.of_few = true;
   take(down, agent_id, seconds_per_byte);
 }
 
@@ -128,6 +131,12 @@ void LinkFigures::take(bool down, const std::string& agent_id, double seconds_pe
                    .confidence = beta.confidence});
 }
 
+bool LinkFigures::rate_of_few(bool down, const std::string& agent_id) const {
+  const auto found = agents_.find(agent_id);
+  if (found == agents_.end()) return false;
+  return down ? found->second.down.of_few : found->second.up.of_few;
+}
+
 std::optional<double> LinkFigures::slower_now(const std::string& agent_id) const {
   const auto found = agents_.find(agent_id);
   if (found == agents_.end() || !found->second.up.large_at) return std::nullopt;
@@ -148,6 +157,7 @@ void LinkFigures::probed(const std::string& agent_id, const LinkProbes::Reading&
     agent(agent_id).latency_measured = true;
     return;
   }
+  (down ? agent(agent_id).down : agent(agent_id).up).of_few = false;
   const LinkQuantity beta = links.measured(agent_id, now_s()).beta_s_per_byte;
   if (!beta.known()) return;
   telemetry_.link({.from = down ? "" : agent_id,

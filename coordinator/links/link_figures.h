@@ -81,6 +81,9 @@ class LinkFigures {
   // Returns the current time per byte of an agent's uplink if it has recently become much slower
   // (kMuchSlower).
   std::optional<double> slower_now(const std::string& agent_id) const;
+  // Whether the rate of a direction comes from payloads of few bytes. These may have arrived in one
+  // burst, much faster than the link, so the rate is no more than a guess.
+  bool rate_of_few(bool down, const std::string& agent_id) const;
   const PairFigures& pairs() const { return pairs_; }
 
  private:
@@ -89,6 +92,7 @@ class LinkFigures {
     std::optional<std::chrono::nanoseconds> stored_at;  // time of the last stored rate
     std::optional<std::chrono::nanoseconds> large_at;   // time of the last large payload
     std::array<double, 2> last_s_per_byte = {};         // of the last two large payloads
+    bool of_few = false;                                // the last reading of the rate
   };
   struct Agent {
     bool latency_measured = false;  // since the last stored latency

@@ -25,6 +25,11 @@ double trusted_latency(const LinkQuantity& quantity) {
   return less ? quantity.value : trusted(quantity);
 }
 
+// Payloads of few bytes show no rate. The times of their rounds tell the planner more.
+double rate(const MeasuredLink& link, bool of_few) {
+  return of_few ? kLineUnknown : link.beta_s_per_byte.value;
+}
+
 // Returns the greater known value; NaN if neither is known.
 double greater(double one, double other) { return std::fmax(one, other); }
 
@@ -39,8 +44,8 @@ PlanLinks plan_links(const LinkFigures& figures, const std::vector<std::string>&
     links.agents[id] = {
         .alpha_s =
             greater(trusted_latency(measured.up.alpha_s), trusted_latency(measured.down.alpha_s)),
-        .beta_s_per_byte = measured.up.beta_s_per_byte.value,
-        .down_beta_s_per_byte = measured.down.beta_s_per_byte.value,
+        .beta_s_per_byte = rate(measured.up, figures.rate_of_few(false, id)),
+        .down_beta_s_per_byte = rate(measured.down, figures.rate_of_few(true, id)),
         .beta_error = relative_error(measured.up.beta_s_per_byte.confidence),
         .down_beta_error = relative_error(measured.down.beta_s_per_byte.confidence)};
     if (const std::optional<double> now = figures.slower_now(id)) {

@@ -52,6 +52,20 @@ TEST_F(PlanLinksTest, LinksWithEnoughReadingsAreKnown) {
   EXPECT_TRUE(std::isnan(known.agents.at("b").alpha_s));
 }
 
+// They may have arrived in one burst. A large payload shows the rate again.
+TEST_F(PlanLinksTest, FewBytesShowNoRate) {
+  for (int i = 0; i < 20; ++i) {
+    clock.advance(std::chrono::seconds(1));
+    figures.uplink_of_few("a", 1e-9);
+    figures.downlink_of_few("a", 1e-9);
+  }
+  EXPECT_TRUE(std::isnan(links().agents.at("a").beta_s_per_byte));
+  EXPECT_TRUE(std::isnan(links().agents.at("a").down_beta_s_per_byte));
+  figures.uplink("a", 1e-6);
+  EXPECT_FALSE(std::isnan(links().agents.at("a").beta_s_per_byte));
+  EXPECT_TRUE(std::isnan(links().agents.at("a").down_beta_s_per_byte));
+}
+
 // Queues only add to a latency, so a low value counts even with little confidence.
 TEST_F(PlanLinksTest, AShortLatencyCountsBeforeItIsKnownWell) {
   for (int i = 0; i < 6; ++i) {

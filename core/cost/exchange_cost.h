@@ -60,4 +60,27 @@ struct ExchangeCost {
 ExchangeCost predict_exchange(wire::Collective kind, const ExchangeWork& work,
                               const ExchangeNetwork& network);
 
+// Predicts the exchange with an aggregator in the network. Stages before the last go by the star on
+// `network`. In the last one every agent sends its payload to the aggregator once and gets the sum
+// once, on `link` and in small packets, so both directions are busy at the same time. The
+// aggregator itself keeps up with its links.
+ExchangeCost predict_in_network(const ExchangeWork& work, const ExchangeNetwork& network,
+                                const LinkEstimate& link);
+
+// Bytes of a round's messages beside its payloads, for each agent: the plan and the commit, and the
+// report. They are those of jobs of a few buckets (readings `down_plans_bytes`,
+// `down_commits_bytes` and `up_reports_bytes` of the demonstration).
+inline constexpr double kPlanAndCommitBytes = 1000;
+inline constexpr double kReportBytes = 650;
+
+// Returns the bytes that the busiest member uploads to the coordinator after an exchange among
+// peers. Members take turns with whole buckets. Payloads that were not combined are all uploaded.
+double settled_bytes(const ExchangeWork& work);
+
+// Returns the time of an exchange among peers that takes `exchange_s` alone, with the upload of its
+// results over links of `uplink_s_per_byte`. Results are uploaded while later buckets are
+// exchanged, unless both use the same links, whose rates are then the same.
+double with_upload_s(const ExchangeWork& work, double exchange_s, double uplink_s_per_byte,
+                     double peers_s_per_byte);
+
 }  // namespace tributary

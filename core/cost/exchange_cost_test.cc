@@ -234,6 +234,49 @@ TEST(ExchangeCost, GrowsWithLatencyWithSlowerLinesAndWithMoreToSend) {
   }
 }
 
+// Norms go up and down by the star. Then 64 payloads of 1 ms go up while sums of 2 ms come down.
+TEST(ExchangeCost, AnAggregatorInTheNetworkGetsEachPayloadOnce) {
+  const std::array<StagePayload, 2> stages = {
+      {{.flow = StageFlow::reduced, .up_bytes = 100, .down_bytes = 100},
+       {.flow = StageFlow::reduced, .up_bytes = 1000, .down_bytes = 2000}}};
+  ExchangeWork work = {.agents = 4, .buckets = 64, .stages = stages};
+  const LinkEstimate link = {.alpha_s = 0.0001, .beta_s_per_byte = kBeta};
+  ExchangeWork norms = work;
+  norms.stages = work.stages.first(1);
+  const double by_star_s = seconds(wire::Collective::star, norms, network_of(0.005));
+  const ExchangeCost cost = predict_in_network(work, network_of(0.005), link);
+  EXPECT_EQ(cost.kind, wire::Collective::in_network);
+  EXPECT_THAT(cost.seconds, DoubleNear(by_star_s + 0.0002 + 0.128, kNear));
+  EXPECT_EQ(cost.bytes_sent, 64 * 1100);
+  EXPECT_EQ(cost.bytes_received, 64 * 2100);
+  // A single thread encodes a bucket while the one before is on the way.
+  work.decode_s = 0.01;
+  EXPECT_THAT(predict_in_network(work, network_of(0.005), link).seconds,
+              DoubleNear(by_star_s + 0.0002 + 65 * 0.01, kNear));
+  work.agents = 1;
+  EXPECT_EQ(predict_in_network(work, network_of(0.005), link).seconds, 0);
+}
+
+TEST(ExchangeCost, AMemberUploadsTheResultsOfItsBuckets) {
+  EXPECT_EQ(settled_bytes(dense(4, 64)), 16'000);
+  EXPECT_EQ(settled_bytes(dense(4, 5)), 2'000);
+  EXPECT_EQ(settled_bytes(dense(4, 1)), 1'000);
+  const std::array<StagePayload, 1> kept = {
+      {{.flow = StageFlow::gathered, .up_bytes = 1000, .down_bytes = 1500}}};
+  EXPECT_EQ(settled_bytes({.agents = 4, .buckets = 8, .stages = kept}), 2 * 4'000);
+}
+
+TEST(ExchangeCost, UploadsOverlapUnlessTheyShareTheLink) {
+  const ExchangeWork work = dense(4, 64);
+  const double all_s = 16'000 * kBeta;
+  EXPECT_THAT(with_upload_s(work, 0.1, kBeta, kBeta), DoubleNear(0.1 + all_s, kNear));
+  for (const double exchange_s : {0.001, 0.016, 0.1}) {
+    const double seconds = with_upload_s(work, exchange_s, kBeta, kBeta / 16);
+    EXPECT_GT(seconds, std::max(exchange_s, all_s));
+    EXPECT_LT(seconds, exchange_s + all_s);
+  }
+}
+
 // Returns the costs, cheapest first. If several are equal, they keep the order of kCollectives.
 std::vector<ExchangeCost> rank_exchanges(const ExchangeWork& work, const ExchangeNetwork& network) {
   std::vector<ExchangeCost> costs;

@@ -1,7 +1,9 @@
 #include "core/cost/exchange_shape.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <span>
 #include <vector>
 
 namespace tributary {
@@ -9,23 +11,23 @@ namespace {
 
 // Children of distance d are d + 2^k for all k below d's lowest bit.
 std::uint32_t binomial_children(std::uint32_t members, std::uint32_t distance) {
-  std::uint32_t count = 0;
-  for (std::uint32_t bit = 1; distance + bit < members && (distance & bit) == 0; bit <<= 1) ++count;
-  return count;
+  if (distance >= members) return 0;
+  const auto below = static_cast<int>(std::bit_width(members - 1 - distance));
+  return static_cast<std::uint32_t>(distance == 0 ? below
+                                                  : std::min(below, std::countr_zero(distance)));
 }
 
 // Computes the time at which the sum of each member's subtree is complete, starting with the
 // farthest member.
 double binomial_up(std::uint32_t members, double port_s, double alpha_s) {
   std::vector<double> arrival_s(members, 0.0);
+  std::array<double, 32> children;
   for (std::uint32_t d = members; d-- > 0;) {
-    std::vector<double> children;
-    for (std::uint32_t bit = 1; d + bit < members && (d & bit) == 0; bit <<= 1) {
-      children.push_back(arrival_s[d + bit]);
-    }
-    std::ranges::sort(children);
-    for (const double sent : children)
-      arrival_s[d] = std::max(arrival_s[d], sent + alpha_s) + port_s;
+    const std::uint32_t count = binomial_children(members, d);
+    for (std::uint32_t i = 0; i < count; ++i) children[i] = arrival_s[d + (1u << i)];
+    const std::span<double> sent(children.data(), count);
+    std::ranges::sort(sent);
+    for (const double at_s : sent) arrival_s[d] = std::max(arrival_s[d], at_s + alpha_s) + port_s;
   }
   return arrival_s[0];
 }

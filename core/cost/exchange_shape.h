@@ -17,6 +17,12 @@ inline constexpr std::array<wire::Collective, 6> kCollectives = {
     wire::Collective::star, wire::Collective::sharded_star,     wire::Collective::ring,
     wire::Collective::tree, wire::Collective::halving_doubling, wire::Collective::all_gather};
 
+// Those that a plan may choose: with an aggregator in the network, whose exchange has no tree.
+inline constexpr std::array<wire::Collective, 7> kPlannedCollectives = {
+    wire::Collective::star,      wire::Collective::sharded_star,     wire::Collective::ring,
+    wire::Collective::tree,      wire::Collective::halving_doubling, wire::Collective::all_gather,
+    wire::Collective::in_network};
+
 // How the payloads of one stage of a codec are exchanged.
 enum class StageFlow : std::uint8_t {
   reduced,    // combined up the owner's tree; the result goes down

@@ -85,6 +85,11 @@ void explain_factors(const PlanInputs& inputs, const PlanPredictor& predictor,
                                          return factor_of(world, inputs.codecs.size(), collective);
                                        })});
   }
+  if (predictor.possible(wire::Collective::in_network)) {
+    explanation.collectives.push_back(
+        {.name = wire::EnumNameCollective(wire::Collective::in_network),
+         .factor = band_over(worlds, [](const PlanWorld& world) { return world.in_network; })});
+  }
 }
 
 BelievedChoice believed(const PlanInputs& inputs, const PlanPredictor& predictor,
@@ -126,7 +131,7 @@ std::vector<BelievedChoice>::iterator find_candidate(const PlanInputs& inputs,
 std::optional<PlanOption> option_of(const PlanInputs& inputs, const PlanPredictor& predictor,
                                     const PlanChoice& choice) {
   const PlanCodec* const codec = find_codec(inputs, choice);
-  if (!codec || !predictor.possible(choice.collective)) return {};
+  if (!codec || !predictor.possible(*codec, choice.collective)) return {};
   return PlanOption{
       .choice = choice,
       .cost = predictor.cost(*codec, choice.collective, choice.ratio, choice.bucket_values)};

@@ -22,8 +22,8 @@ constexpr std::string_view kFamilies[] = {"fixed", "top_k", "ar_top_k"};
 constexpr std::string_view kFlows[] = {"reduced", "from_root", "gathered"};
 
 const std::vector<std::string_view>& collective_names() {
-  static const auto names =
-      wire::enum_names(kCollectives.front(), kCollectives.back(), wire::EnumNameCollective);
+  static const auto names = wire::enum_names(kCollectives.front(), wire::Collective::in_network,
+                                             wire::EnumNameCollective);
   return names;
 }
 
@@ -135,6 +135,7 @@ void fields(Fields& f, PlanInputs& inputs) {
   f.number("peer_alpha_s", inputs.peer_alpha_s);
   f.number("peer_beta_s_per_byte", inputs.peer_beta_s_per_byte);
   f.flag("peers_reachable", inputs.peers_reachable);
+  f.flag("aggregator_present", inputs.aggregator_present);
   f.number("message_s", inputs.message_s);
   f.number("agent_slowdown", inputs.agent_slowdown);
   f.flag("settled", inputs.settled);

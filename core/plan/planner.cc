@@ -116,8 +116,8 @@ void Planner::learn_round(const RoundFacts& facts) {
   const PlanInputs known = inputs({}, 0);
   if (facts.bucket_values == 0 || !check(known).ok()) return;
   const PlanPredictor predictor(known);
-  if (!predictor.possible(facts.collective)) return;
   const PlanCodec& timed = known.codecs[static_cast<std::size_t>(codec - config_.codecs.data())];
+  if (!predictor.possible(timed, facts.collective)) return;
   PreparedExchange exchange =
       predictor.prepare(timed, facts.collective, ratio, facts.bucket_values);
   exchange.ratios.clear();
@@ -171,6 +171,7 @@ void Planner::take(const PlanLinks& links) {
 PlanInputs Planner::inputs(const PlanPolicy& policy, std::size_t worlds) const {
   PlanInputs inputs = {.values = config_.values,
                        .peers_reachable = links_.peers_reachable,
+                       .aggregator_present = links_.aggregator_present,
                        .message_s = config_.message_s,
                        .settled = config_.settled,
                        .cores = config_.cores,

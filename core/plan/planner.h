@@ -54,6 +54,7 @@ struct PlanLinks {
   double peer_alpha_s = 0;
   double peer_beta_s_per_byte = 0;
   bool peers_reachable = false;
+  bool aggregator_present = false;  // PlanInputs::aggregator_present
 };
 
 // The constants of a job.

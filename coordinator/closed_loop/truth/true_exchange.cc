@@ -13,6 +13,9 @@ namespace {
 constexpr double kTruePartBytes = 64 * 1024;
 // An agent measures a peer's link only by larger transfers (docs/link_measurement.md).
 constexpr double kPairBytesMin = 64 * 1024;
+// Messages beside payloads: plan and commit, and the report.
+constexpr double kTrueCommitBytes = 1000;
+constexpr double kTrueReportBytes = 650;
 
 class PlayedExchange {
  public:
@@ -24,6 +27,7 @@ class PlayedExchange {
         network_(federation, members, windows, std::ranges::min(work.begins_s),
                  [this](const TrueNetwork::Arrival& arrival) { arrived(arrival); }) {
     result_.uploads.resize(n_);
+    decoded_.resize(n_);
     count_.resize(std::size_t{work.buckets} * work.stages.size() * (n_ + 1));
     for (std::uint32_t member = 0; member < n_; ++member) {
       network_.at(work.begins_s[member], [this, member] { begin_bucket(0, member); });
@@ -125,6 +129,7 @@ class PlayedExchange {
     for (std::uint32_t member = 0; member < n_; ++member) {
       pass(n_, member, stage(place).down_bytes, 0, [=, this] { finish(place, member); });
     }
+    if (place.stage + 1 == work_.stages.size() && ++settled_ == work_.buckets) commit();
   }
 
   void up(const Place& place, std::uint32_t member) {
@@ -173,24 +178,38 @@ class PlayedExchange {
     const Place next = {.bucket = place.bucket, .stage = place.stage + 1};
     if (next.stage < work_.stages.size()) {
       network_.compute(member, encode_s(next, member), [=, this] { begin(next, member); });
-    } else {
-      network_.compute(member, work_.decode_s * speed(member), [=, this] { bucket_decoded(); });
+      return;
     }
+    if (!star() && member == place.bucket % n_) {
+      pass(member, n_, result_bytes(place.bucket), 0, [this] { settle(); });
+    }
+    network_.compute(member, work_.decode_s * speed(member), [=, this] { bucket_decoded(member); });
   }
 
-  // After an exchange among peers every member uploads its share of the result.
-  void bucket_decoded() {
-    if (++decoded_ < std::uint64_t{n_} * work_.buckets || star()) return;
+  // The payloads of a stage that gathers are not combined.
+  double result_bytes(std::uint32_t bucket) const {
     double bytes = 0;
-    for (const StagePayload& each : work_.stages) {
-      bytes += each.flow == StageFlow::from_root ? each.up_bytes : each.down_bytes;
+    for (Place place = {.bucket = bucket}; place.stage < work_.stages.size(); ++place.stage) {
+      const StagePayload& each = stage(place);
+      if (each.flow == StageFlow::from_root) bytes += each.up_bytes;
+      if (each.flow == StageFlow::reduced) bytes += each.down_bytes;
+      if (each.flow != StageFlow::gathered) continue;
+      for (std::uint32_t member = 0; member < n_; ++member) bytes += up_bytes(place, member);
     }
-    for (std::uint32_t member = 0; member < n_; ++member) {
-      pass(member, n_, bytes * work_.buckets / n_, 0, [this] {
-        if (++settled_ < n_) return;
-        for (std::uint32_t to = 0; to < n_; ++to) pass(n_, to, 0, 0, [] {});
-      });
-    }
+    return bytes;
+  }
+
+  // Among peers, members take turns to upload the result of a bucket as soon as they have it. The
+  // commit follows when all results and all reports have arrived.
+  void bucket_decoded(std::uint32_t member) {
+    if (star() || ++decoded_[member] < work_.buckets) return;
+    pass(member, n_, kTrueReportBytes, 0, [this] { settle(); });
+  }
+  void settle() {
+    if (++settled_ == work_.buckets + n_) commit();
+  }
+  void commit() {
+    for (std::uint32_t to = 0; to < n_; ++to) pass(n_, to, kTrueCommitBytes, 0, [] {});
   }
 
   void arrived(const TrueNetwork::Arrival& arrival) {
@@ -233,8 +252,8 @@ class PlayedExchange {
   std::vector<std::uint32_t> count_;       // by bucket, stage and node
   std::map<std::uint32_t, double> parts_;  // bytes of the part that arrives, by member
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> pair_began_s_;
-  std::uint64_t decoded_ = 0;
-  std::uint32_t settled_ = 0;
+  std::vector<std::uint32_t> decoded_;  // buckets, by member
+  std::uint32_t settled_ = 0;           // results and reports at the coordinator
 };
 
 }  // namespace

@@ -12,6 +12,8 @@ namespace {
 using closed_loop_testing::steady;
 
 constexpr double kOneMegabit = 125'000;
+// The plan and the commit at 1 Mbit/s.
+constexpr double kCommit_s = 0.008;
 
 TrueWork work_of(wire::Collective kind, std::uint32_t buckets, double bytes,
                  StageFlow flow = StageFlow::reduced) {
@@ -31,18 +33,18 @@ TrueExchanged play(const PlanScenario& scenario, const TrueWork& work) {
 TEST(TrueExchange, StarWithOneBucket) {
   const TrueExchanged exchanged =
       play(steady(1, 0), work_of(wire::Collective::star, 1, kOneMegabit));
-  EXPECT_NEAR(exchanged.ends_s, 1 + 2, 1e-6);
+  EXPECT_NEAR(exchanged.ends_s, 1 + 2 + kCommit_s, 1e-6);
   ASSERT_EQ(exchanged.uploads.size(), 4u);
   EXPECT_DOUBLE_EQ(exchanged.uploads[3].bytes, kOneMegabit);
   EXPECT_NEAR(exchanged.uploads[3].last_s, 2, 1e-6);
-  EXPECT_EQ(exchanged.messages, 8u);
+  EXPECT_EQ(exchanged.messages, 12u);
 }
 
 // Buckets go down while later ones go up.
 TEST(TrueExchange, StarWithBucketsOverlapsBothDirections) {
   const TrueExchanged exchanged =
       play(steady(1, 0), work_of(wire::Collective::star, 10, kOneMegabit / 10));
-  EXPECT_NEAR(exchanged.ends_s, 1 + 1.1, 1e-6);
+  EXPECT_NEAR(exchanged.ends_s, 1 + 1.1 + kCommit_s, 1e-6);
 }
 
 // The rate of an upload is that of the link, from the bytes after the first part.
@@ -56,7 +58,7 @@ TEST(TrueExchange, UploadsMeasureTheLink) {
 TEST(TrueExchange, LastMemberToTrainDelaysAll) {
   TrueWork work = work_of(wire::Collective::star, 1, kOneMegabit);
   work.begins_s[2] = 5;
-  EXPECT_NEAR(play(steady(1, 0), work).ends_s, 5 + 2, 1e-6);
+  EXPECT_NEAR(play(steady(1, 0), work).ends_s, 5 + 2 + kCommit_s, 1e-6);
 }
 
 TEST(TrueExchange, MemberWithASmallerShareSendsLess) {
@@ -74,13 +76,15 @@ TEST(TrueExchange, RingTakesTwiceTheWayAroundAndTheUpload) {
 }
 
 TEST(TrueExchange, LargePayloadsBetweenAgentsMeasureTheLink) {
-  const TrueExchanged exchanged =
-      play(steady(1, 0), work_of(wire::Collective::ring, 4, kOneMegabit));
+  // The uploads of results use other links.
+  PlanScenario scenario = steady(1, 0);
+  scenario.peers = PlanLinkSettings{.rate_mbit_s = {1, 1}, .delay_ms = {1, 1}};
+  const TrueExchanged exchanged = play(scenario, work_of(wire::Collective::ring, 4, kOneMegabit));
   ASSERT_FALSE(exchanged.pairs.empty());
   for (const TrueExchanged::Pair& pair : exchanged.pairs) {
     EXPECT_NEAR(pair.seconds / pair.bytes, 8e-6, 2e-6);
   }
-  EXPECT_TRUE(play(steady(1, 0), work_of(wire::Collective::ring, 4, 1000)).pairs.empty());
+  EXPECT_TRUE(play(scenario, work_of(wire::Collective::ring, 4, 1000)).pairs.empty());
 }
 
 TEST(TrueExchange, SlowDevicesEncodeAndDecodeMoreSlowly) {
@@ -102,9 +106,9 @@ TEST_P(EveryCollective, CompletesWithTheExpectedMessages) {
   const TrueExchanged exchanged = play(steady(10, 5), work);
   const bool star = kind == wire::Collective::star;
   for (const TrueExchanged::Upload& upload : exchanged.uploads) EXPECT_GT(upload.bytes, 0);
-  // At most as many as predicted, and the upload of the result with its answer.
+  // At most as many as predicted, and four commits; among peers also six results and four reports.
   EXPECT_LE(static_cast<double>(exchanged.messages),
-            messages_of(kind, work.stages, 4, 6) + (star ? 0 : 8));
+            messages_of(kind, work.stages, 4, 6) + (star ? 4 : 14));
   EXPECT_GE(static_cast<double>(exchanged.messages), 6 * 2 * 3.0);
   EXPECT_GT(exchanged.ends_s, 1.01);
 }

@@ -45,6 +45,8 @@ Belief::Belief(std::uint64_t seed, const std::vector<PlanCodec>& codecs)
       factors_.collective[c][p] = draw.from(c == 0 ? kStarPrior : kPeersPrior);
     }
   }
+  Draws network = draws(kUseInNetwork);
+  for (double& factor : factors_.in_network) factor = network.from(kPeersPrior);
 }
 
 // Whether agents share their links among themselves is not part of a world. Their network counts
@@ -73,6 +75,7 @@ void Belief::restore(const std::vector<std::string>& agents, const std::vector<P
     }
     for (Column& column : factors_.collective) column[p] = 0;
     for (auto& [place, column] : factors_.pairs) column[p] = std::log(world.times[place]);
+    factors_.in_network[p] = std::log(world.in_network);
   }
   uplinks_seen_ = peers_seen_ = true;
 }
@@ -84,8 +87,8 @@ void Belief::visit_columns(const Visit& visit) {
     visit(agent.up);
     visit(agent.down);
   }
-  for (Column* column :
-       {&peers_.alpha, &peers_.rate, &peers_.shared, &factors_.hub, &factors_.overhead})
+  for (Column* column : {&peers_.alpha, &peers_.rate, &peers_.shared, &factors_.hub,
+                         &factors_.overhead, &factors_.in_network})
     visit(*column);
   for (Column& column : factors_.cpu) visit(column);
   for (Column& column : factors_.size) visit(column);
@@ -114,7 +117,8 @@ void Belief::visit_weighed_columns(const Visit& visit) {
     visit(factors_.cpu[k]);
     visit(factors_.size[k]);
   }
-  bool peers = false;
+  bool peers = in_network_weighed_;
+  if (in_network_weighed_) visit(factors_.in_network);
   for (std::size_t c = 0; c < collectives.size(); ++c) {
     if (!collectives[c]) continue;
     visit(factors_.collective[c]);
@@ -213,6 +217,7 @@ void Belief::fill(std::size_t particle, PlanWorld& world) const {
   }
   for (const auto& [place, column] : factors_.pairs)
     world.times[place] *= std::exp(column[particle]);
+  world.in_network = std::exp(factors_.in_network[particle]);
 }
 
 // Systematic resampling: a particle that survives keeps its place, so that the pairing of its
@@ -273,6 +278,7 @@ void Belief::resample() {
   });
   weights_.assign(particles_, 1.0 / static_cast<double>(particles_));
   weighed_.clear();
+  in_network_weighed_ = false;
 }
 
 std::vector<PlanWorld> Belief::worlds(std::size_t count) const {

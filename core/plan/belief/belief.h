@@ -81,6 +81,7 @@ class Belief {
     std::vector<Column> size;
     std::vector<Column> collective;
     std::map<std::size_t, Column> pairs;  // by times_place(), of choices that were used
+    Column in_network;
   };
   enum class Event : std::uint8_t { none, uplinks, one_agent, peers };
   // A change of links that a particle tries.
@@ -141,7 +142,9 @@ class Belief {
   std::vector<double> weights_;  // sum 1
   bool uplinks_seen_ = false;
   bool peers_seen_ = false;
-  std::set<std::size_t> weighed_;  // times_place() of the rounds since the last resampling
+  // times_place() of the rounds since the last resampling, and whether one was in_network.
+  std::set<std::size_t> weighed_;
+  bool in_network_weighed_ = false;
 };
 
 }  // namespace tributary

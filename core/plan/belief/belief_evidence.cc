@@ -165,8 +165,9 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
   drift();
   if (!usable(exchange_s) || !usable(elapsed_s)) return;
   const bool peers = exchange.collective != wire::Collective::star;
-  const std::size_t place = times_place(exchange.codec, exchange.collective);
-  if (!factors_.pairs.contains(place)) {
+  const bool in_network = exchange.collective == wire::Collective::in_network;
+  const std::size_t place = in_network ? 0 : times_place(exchange.codec, exchange.collective);
+  if (!in_network && !factors_.pairs.contains(place)) {
     Column& column = factors_.pairs[place];
     Draws draw = draws(kUsePair);
     for (std::size_t p = 0; p < particles_; ++p) column.push_back(draw.from(kPairPrior));
@@ -200,7 +201,8 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
   }
   uplinks_seen_ |= !peers;
   peers_seen_ |= peers;
-  weighed_.insert(place);
+  in_network_weighed_ |= in_network;
+  if (!in_network) weighed_.insert(place);
   if (1 / squares < static_cast<double>(particles_) / 2) {
     resample();
   }

@@ -1,4 +1,4 @@
-// Priors, densities and random draws by address, for both parts of the belief.
+// Densities and random draws by address, for both parts of the belief.
 #pragma once
 
 #include <array>
@@ -7,29 +7,10 @@
 
 #include "core/base/random.h"
 #include "core/plan/belief/belief.h"
+#include "core/plan/inputs/prior.h"
 
 namespace tributary::belief_detail {
 
-// The prior: means and standard deviations of logarithms.
-struct Prior {
-  double mean = 0;
-  double deviation = 1;
-};
-inline const Prior kAlphaPrior = {std::log(0.01), 1};
-inline const Prior kRatePrior = {std::log(4e-7), 1.6};  // 20 Mbit/s
-inline const Prior kPeerAlphaPrior = {std::log(0.003), 1};
-inline const Prior kPeerRatePrior = {std::log(2.7e-7), 1.5};  // 30 Mbit/s
-inline const Prior kHubPrior = {std::log(4e-9), 0.8};         // 2 Gbit/s
-inline const Prior kOverheadPrior = {std::log(0.005), 0.8};
-inline constexpr Prior kCpuPrior = {0, 0.3};
-inline constexpr Prior kSizePrior = {0, 0.15};
-inline constexpr Prior kStarPrior = {0, 0.15};
-inline constexpr Prior kPeersPrior = {0.15,
-                                      0.2};  // untried exchanges take longer more often than not
-inline constexpr Prior kPairPrior = {0, 0.06};
-inline constexpr double kAgentDeviation = 0.5;  // of an agent's rate from the level of all
-inline constexpr double kDownDeviation = 0.4;   // of a downlink from its uplink
-inline constexpr double kSharedPrior = 0.5;
 inline constexpr double kJumpDeviation = 1.3;  // of the logarithm of a rate, when it jumps
 
 inline double normal_density(double x, double deviation) {
@@ -46,8 +27,16 @@ inline double heavy_density(double x, double scale) {
 
 inline bool usable(double value) { return std::isfinite(value) && value > 0; }
 
-// The uses of the draws of one step.
-enum BeliefUse : std::uint32_t { kUsePrior, kUseDrift, kUseWeigh, kUseCopies, kUsePair, kUseRead };
+// The uses of the draws of one step. Readings add a number to kUseRead.
+enum BeliefUse : std::uint32_t {
+  kUsePrior,
+  kUseDrift,
+  kUseWeigh,
+  kUseCopies,
+  kUsePair,
+  kUseRead,
+  kUseInNetwork = 16
+};
 
 }  // namespace tributary::belief_detail
 
@@ -68,7 +57,7 @@ class Belief::Draws {
     const double b = uniform() + uniform();
     return (a + b - 2) * 1.7320508075688772;
   }
-  double from(const belief_detail::Prior& prior) { return prior.mean + prior.deviation * normal(); }
+  double from(const Prior& prior) { return prior.mean + prior.deviation * normal(); }
 
  private:
   // Separates these draws from those with another purpose.

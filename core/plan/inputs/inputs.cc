@@ -91,8 +91,10 @@ void check_world(const PlanWorld& world, const PlanInputs& inputs, Checks& check
 }
 
 void check_before(const PlanBefore& before, Checks& checks) {
-  checks.choice("the collective in force", before.choice.collective, kCollectives.front(),
-                kCollectives.back());
+  if (before.choice.collective != wire::Collective::in_network) {
+    checks.choice("the collective in force", before.choice.collective, kCollectives.front(),
+                  kCollectives.back());
+  }
   checks.range("the ratio in force", before.choice.ratio, 1e-9, 1);
   checks.count("the bucket's values in force", before.choice.bucket_values, 1,
                std::size_t{1} << 40);

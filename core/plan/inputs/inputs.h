@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/status.h"
@@ -20,6 +21,9 @@
 #include "schemas/policy_generated.h"
 
 namespace tributary {
+
+// The codec whose payloads an aggregator in the network can add.
+inline constexpr std::string_view kInNetworkCodec = "thc:bits=4";
 
 // How the specs of a codec family differ, as far as a plan may choose among them.
 enum class PlanFamily : std::uint8_t {
@@ -132,6 +136,7 @@ struct PlanInputs {
   double peer_alpha_s = 0;
   double peer_beta_s_per_byte = 0;
   bool peers_reachable = false;
+  bool aggregator_present = false;  // an aggregator in the network adds payloads of kInNetworkCodec
   double message_s = 0;  // CPU time per message at the coordinator, and at an agent of its speed
   double agent_slowdown = 1;  // CPU time per message at the slowest agent, relative to message_s
   // Whether a round among peers ends at the coordinator: each agent sends its share of the result

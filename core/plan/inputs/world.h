@@ -32,14 +32,17 @@ struct PlanWorld {
   double overhead_s = 0;          // time of each round beside training and exchange
   std::vector<double> cpu = {};   // factor of a codec's CPU time, by codec
   std::vector<double> size = {};  // factor of a codec's payloads, by codec
-  // Factor of the exchange time, by codec and collective: times[place_of(codec, collective)].
+  // Factor of the exchange time, by codec and collective: times[times_place(codec, collective)].
   std::vector<double> times = {};
+  // The same for the exchange with an aggregator in the network, which has one codec.
+  double in_network = 1;
 
   // The slowest of `links`, separately for each quantity. summarize() sets it.
   Link slowest = {};
   void summarize();
 };
 
+// A place in PlanWorld::times. `collective` is one of kCollectives.
 inline std::size_t times_place(std::size_t codec, wire::Collective collective) {
   return codec * kCollectives.size() + static_cast<std::size_t>(collective) -
          static_cast<std::size_t>(kCollectives.front());
@@ -60,13 +63,15 @@ void visit_values(World& world, const Visit& visit) {
   for (auto* factors : {&world.cpu, &world.size, &world.times}) {
     for (auto& factor : *factors) visit(factor);
   }
+  visit(world.in_network);
 }
 
 // The logarithms of all values in thousandths, in a fixed order, and back. An unlimited rate or a
 // missing overhead is kept as kNoLog. Journals contain these numbers.
 inline constexpr int kNoLog = -1'000'000;
 std::vector<int> logs_of(const PlanWorld& world);
-// Returns false if `logs` has not the length for this number of agents and codecs.
+// Returns false if `logs` has not the length for this number of agents and codecs. Earlier releases
+// stored no factor for aggregators in the network; it is then 1.
 bool world_of(const std::vector<int>& logs, std::size_t agents, std::size_t codecs,
               PlanWorld& world);
 

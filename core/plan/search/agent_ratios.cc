@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/plan/inputs/prior.h"
+
 namespace tributary {
 namespace {
 
-// The assumed rate of an unmeasured link: 100 Mbit/s. It is neither fast nor slow, so that no
-// extreme choice is made without evidence.
-constexpr double kAssumedBeta = 8e-8;
 // The slowest rate: 1 kbit/s. It keeps costs finite for a link that reports no throughput.
 constexpr double kBetaMax = 8e-3;
 
 }  // namespace
 
 AgentLink link_of(const PlanAgent& agent) {
-  const double up = std::isnan(agent.beta_s_per_byte) ? kAssumedBeta : agent.beta_s_per_byte;
+  const double up =
+      std::isnan(agent.beta_s_per_byte) ? std::exp(kRatePrior.mean) : agent.beta_s_per_byte;
   const double down = std::isnan(agent.down_beta_s_per_byte) ? up : agent.down_beta_s_per_byte;
   return {.up = std::min(up, kBetaMax), .down = std::min(down, kBetaMax)};
 }

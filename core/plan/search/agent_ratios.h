@@ -26,8 +26,8 @@ struct RatioBytes {
 // its download, because that saves no time. Empty: all agents keep the full ratio.
 std::vector<double> agent_ratios(const PlanInputs& inputs, const RatioBytes& bytes);
 
-// Returns the agent's known rates. An unknown uplink is taken as 100 Mbit/s and an unknown downlink
-// as the uplink; a rate is at least 1 kbit/s.
+// Returns the agent's known rates. An unknown uplink has the mean of the prior, 20 Mbit/s, and an
+// unknown downlink the rate of the uplink. A rate is at least 1 kbit/s.
 AgentLink link_of(const PlanAgent& agent);
 
 }  // namespace tributary

@@ -45,6 +45,13 @@ StagePayload payload_of(const PlanStage& stage, double values) {
           .aggregate_s = stage.aggregate_s_per_value * values};
 }
 
+// An aggregator in the network stands beside the agents, so their own network leads to it.
+ExchangeCost exchange_of(wire::Collective collective, const ExchangeWork& work,
+                         const ExchangeNetwork& network, const LinkEstimate& peers) {
+  return collective == wire::Collective::in_network ? predict_in_network(work, network, peers)
+                                                    : predict_exchange(collective, work, network);
+}
+
 }  // namespace
 
 PlanPredictor::PlanPredictor(const PlanInputs& inputs) : inputs_(inputs), worlds_(inputs.worlds) {
@@ -77,7 +84,9 @@ LinkEstimate PlanPredictor::slowest_link() const {
 
 bool PlanPredictor::possible(wire::Collective collective) const {
   if (collective == wire::Collective::star) return true;
-  return inputs_.peers_reachable && inputs_.agents.size() > 1;
+  const bool offered = collective == wire::Collective::in_network ? inputs_.aggregator_present
+                                                                  : inputs_.peers_reachable;
+  return offered && inputs_.agents.size() > 1;
 }
 
 PreparedExchange PlanPredictor::prepare(const PlanCodec& codec, wire::Collective collective,
@@ -151,28 +160,34 @@ double PlanPredictor::exchange_s(const PreparedExchange& prepared, const PlanWor
                             .down = prepared.bytes.down * size};
   const bool star = prepared.collective == wire::Collective::star;
   LinkEstimate link = world.peers;
-  if (star) {
+  if (star || prepared.collective == wire::Collective::in_network) {
     link = {.alpha_s = world.slowest.alpha_s, .beta_s_per_byte = star_rate(prepared, world, bytes)};
   }
-  const ExchangeCost exchange = predict_exchange(
-      prepared.collective,
-      {.agents = static_cast<std::uint32_t>(inputs_.agents.size()),
-       .buckets = static_cast<std::uint32_t>(prepared.buckets),
-       .stages = std::span(stages).first(count),
-       .decode_s = prepared.decode_s * cpu,
-       .message_s = inputs_.message_s,
-       .agent_slowdown = inputs_.agent_slowdown,
-       .cores = inputs_.cores},
-      {.agents = link,
-       .hub = {.alpha_s = world.slowest.alpha_s, .beta_s_per_byte = world.hub_s_per_byte}});
-  double seconds = exchange.seconds;
-  if (!star && inputs_.settled) {
-    // Every agent uploads its share of the result to the coordinator, and receives the commit.
-    const auto agents = static_cast<double>(inputs_.agents.size());
-    seconds += 2 * world.slowest.alpha_s + world.slowest.rate.up * bytes.down / agents;
+  const ExchangeWork work = {.agents = static_cast<std::uint32_t>(inputs_.agents.size()),
+                             .buckets = static_cast<std::uint32_t>(prepared.buckets),
+                             .stages = std::span(stages).first(count),
+                             .decode_s = prepared.decode_s * cpu,
+                             .message_s = inputs_.message_s,
+                             .agent_slowdown = inputs_.agent_slowdown,
+                             .cores = inputs_.cores};
+  const ExchangeNetwork network = {
+      .agents = link,
+      .hub = {.alpha_s = world.slowest.alpha_s, .beta_s_per_byte = world.hub_s_per_byte}};
+  double seconds = exchange_of(prepared.collective, work, network, world.peers).seconds;
+  if (inputs_.settled) {
+    const PlanWorld::Link& own = world.slowest;
+    seconds += own.rate.down * kPlanAndCommitBytes;
+    // By the star, reports travel while the results come down. Among peers, the results and the
+    // reports go up, and the commit comes back.
+    if (!star) {
+      seconds = with_upload_s(work, seconds, own.rate.up, world.peers.beta_s_per_byte) +
+                2 * own.alpha_s + own.rate.up * kReportBytes;
+    }
   }
-  const std::size_t place = times_place(prepared.codec, prepared.collective);
-  return seconds * world.times[place] + world.overhead_s;
+  const double factor = prepared.collective == wire::Collective::in_network
+                            ? world.in_network
+                            : world.times[times_place(prepared.codec, prepared.collective)];
+  return seconds * factor + world.overhead_s;
 }
 
 // Agents that tried the codec represent the others; without any of them the gain on synthetic
@@ -227,14 +242,13 @@ PlanCost PlanPredictor::cost_of(const PreparedExchange& prepared, double ratio) 
   const PlanCodec& codec = inputs_.codecs[prepared.codec];
   PlanCost cost = {.gain = prepared.ratios.empty() ? gain_of(codec, ratio)
                                                    : gain_of_each(prepared.ratios)};
-  const ExchangeCost traffic =
-      predict_exchange(prepared.collective,
-                       {.agents = static_cast<std::uint32_t>(inputs_.agents.size()),
-                        .buckets = static_cast<std::uint32_t>(prepared.buckets),
-                        .stages = prepared.stages},
-                       {});
+  const ExchangeWork work = {.agents = static_cast<std::uint32_t>(inputs_.agents.size()),
+                             .buckets = static_cast<std::uint32_t>(prepared.buckets),
+                             .stages = prepared.stages};
+  const ExchangeCost traffic = exchange_of(prepared.collective, work, {}, {});
   const double size = typical_.size[prepared.codec];
-  cost.bytes_up = traffic.bytes_sent * size;
+  const bool settles = inputs_.settled && prepared.collective != wire::Collective::star;
+  cost.bytes_up = (traffic.bytes_sent + (settles ? settled_bytes(work) : 0)) * size;
   cost.bytes_down = traffic.bytes_received * size;
   // compress_s is a sum over all buckets although encoding overlaps with sending: it is a criterion
   // of its own, the load on the device.

@@ -66,8 +66,13 @@ class PlanPredictor {
                              std::uint64_t bucket_values) const;
 
   // Whether the agents can use this collective: one among peers requires two or more agents that
-  // can reach one another.
+  // can reach one another, and in_network an aggregator for them.
   bool possible(wire::Collective collective) const;
+  // The same with this codec. An aggregator in the network adds payloads of one codec only.
+  bool possible(const PlanCodec& codec, wire::Collective collective) const {
+    return possible(collective) &&
+           (collective != wire::Collective::in_network || codec.spec == kInNetworkCodec);
+  }
 
   // The slowest agent's link, and that between the two slowest agents, in the typical world.
   LinkEstimate slowest_link() const;

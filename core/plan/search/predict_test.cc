@@ -47,18 +47,26 @@ TEST(PlanPredictor, IsTheExchangesCostWithTheTrainingBefore) {
   EXPECT_EQ(cost.gain, 1);
 }
 
-// A quarter of 1 Mi float32 values with envelopes is settled at 100 Mbit/s, plus both latencies.
+// Agents use their links for both, so nothing overlaps. Each uploads four of 16 buckets.
 TEST(PlanPredictor, PeersSettleTheirResultWithTheCoordinator) {
   const PlanInputs alone = federation(100, 1);
   PlanInputs settled = alone;
   settled.settled = true;
-  const auto cost = [](const PlanInputs& inputs, wire::Collective kind) {
-    return PlanPredictor(inputs).cost(codec(inputs, "fp32"), kind, 1, kBucket).exchange_s;
+  const auto settlement_s = [&](std::string_view spec, wire::Collective kind, std::uint64_t each) {
+    const auto cost = [&](const PlanInputs& inputs) {
+      return PlanPredictor(inputs).cost(codec(inputs, spec), kind, 1, each).exchange_s;
+    };
+    return cost(settled) - cost(alone);
   };
-  const double bytes = 16 * (200 + 4.0 * kBucket) / 4;
-  EXPECT_NEAR(cost(settled, wire::Collective::ring) - cost(alone, wire::Collective::ring),
-              0.002 + bytes * beta_of_mbit(100), 1e-9);
-  EXPECT_EQ(cost(settled, wire::Collective::star), cost(alone, wire::Collective::star));
+  const double beta = beta_of_mbit(100);
+  const double down_s = kPlanAndCommitBytes * beta;
+  const double fixed_s = 0.002 + kReportBytes * beta + down_s;
+  EXPECT_NEAR(settlement_s("fp32", wire::Collective::star, kBucket), down_s, 1e-9);
+  EXPECT_NEAR(settlement_s("fp32", wire::Collective::ring, kBucket),
+              fixed_s + 4 * (200 + 4.0 * kBucket) * beta, 1e-9);
+  // One bucket has one uploader.
+  EXPECT_NEAR(settlement_s("fp32", wire::Collective::ring, 1u << 20),
+              fixed_s + (200 + 4.0 * (1u << 20)) * beta, 1e-9);
 }
 
 // The overhead shifts all predictions equally.

@@ -102,8 +102,14 @@ class Problem {
 }  // namespace
 
 std::vector<PlanOption> refine(const PlanInputs& inputs, const PlanPredictor& predictor,
-                               const std::vector<PlanOption>& start,
+                               const std::vector<PlanOption>& grid,
                                const PlanSearchOptions& options) {
+  // An aggregator in the network has one codec and no ratio, so nothing is between its options.
+  std::vector<PlanOption> start = grid;
+  std::erase_if(start, [](const PlanOption& option) {
+    return option.choice.collective == wire::Collective::in_network;
+  });
+  if (start.empty()) return {};
   const Problem problem(inputs, predictor);
   const auto seed = static_cast<unsigned>(options.seed);
   // The first generation repeats the grid's Pareto set until the population is full.

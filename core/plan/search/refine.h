@@ -14,10 +14,10 @@ namespace tributary {
 PlanOption make_option(const PlanPredictor& predictor, const PlanCodec& codec,
                        wire::Collective collective, double ratio, std::uint64_t bucket_values);
 
-// Returns the last generation. `start` is the first generation and must not be empty. The result
+// Returns the last generation. `grid` is the first generation and must not be empty. The result
 // depends only on the arguments; options.seed determines all random draws.
 std::vector<PlanOption> refine(const PlanInputs& inputs, const PlanPredictor& predictor,
-                               const std::vector<PlanOption>& start,
+                               const std::vector<PlanOption>& grid,
                                const PlanSearchOptions& options);
 
 }  // namespace tributary

@@ -49,8 +49,8 @@ class Grid {
   std::vector<PlanOption> options() const {
     std::vector<PlanOption> all;
     for (const PlanCodec& codec : inputs_.codecs) {
-      for (const wire::Collective collective : kCollectives) {
-        if (!predictor_.possible(collective)) continue;
+      for (const wire::Collective collective : kPlannedCollectives) {
+        if (!predictor_.possible(codec, collective)) continue;
         if (codec.family == PlanFamily::fixed) {
           all.push_back(quickest(codec, collective, 1));
         } else {
