@@ -44,7 +44,7 @@ class SwitchDaemon {
   Status run();
 
  private:
-  // What signals ask for.
+  // The requests of signals.
   struct Requests {
     std::atomic<bool> stop = false;
     std::atomic<bool> reload = false;

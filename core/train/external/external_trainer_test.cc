@@ -55,7 +55,7 @@ TEST(ExternalTrainer, IsRefusedWithTheReason) {
   EXPECT_NE(no_path.text().find("trainer.library"), std::string::npos) << no_path.text();
 }
 
-TEST(ExternalTrainer, TellsWhyItFails) {
+TEST(ExternalTrainer, ReportsWhyItFails) {
   const auto refusing = trainer_of("2", {.agent_id = "b", .model_file = "refuse"});
   EXPECT_NE(refusing->prepare({}).text().find("refused for b"), std::string::npos);
   EXPECT_FALSE(refusing->train({.round = 1, .model = {}}).ok()) << "not prepared";

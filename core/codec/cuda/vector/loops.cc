@@ -77,12 +77,12 @@ class Vector final : public DeviceVector {
 
   // The stand-in no longer stands for the device's values, also after an error.
   Status bring_to_host() override {
-    if (!brought_) {
+    if (!host_copied_) {
       workspaces_.stand_ins().remove(addresses_.memory());
-      brought_ = addresses_.open();
-      if (brought_->ok()) brought_ = read(0, stand_in());
+      host_copied_ = addresses_.open();
+      if (host_copied_->ok()) host_copied_ = read(0, stand_in());
     }
-    return *brought_;
+    return *host_copied_;
   }
 
   Result<std::shared_ptr<DeviceVector>> plus(std::span<const float> residual,
@@ -130,7 +130,7 @@ class Vector final : public DeviceVector {
   const Addresses addresses_;
   const DeviceBlock memory_;
   const std::size_t count_;
-  std::optional<Status> brought_;  // the result of bring_to_host()
+  std::optional<Status> host_copied_;  // the result of bring_to_host()
 };
 
 class Vectors final : public DeviceVectors {

@@ -99,8 +99,6 @@ class Participation {
   void train();
   void train_ahead();
   void trained(UpdateReady& event);
-  Result<double> norm_of_update(UpdateReady& event);
-  Status bring_to_host(UpdateReady& event);
   void drop_if_too_large(const RoundPlan& plan);
   Status take_update(const LocalTraining::Running& training, UpdateReady& event, double norm);
   void store_late_update(const RoundKey& id);

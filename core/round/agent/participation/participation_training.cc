@@ -38,6 +38,29 @@ bool is_being_stored(const AgentContext& context, LocalUpdates& updates) {
   return !context.store.empty() && updates.residual().held();
 }
 
+Status copy_to_host(UpdateReady& event) {
+  auto values = std::make_shared<FloatVector>(event.on_device->size());
+  TRIBUTARY_TRY(event.on_device->read(0, *values));
+  event.update = std::move(values);
+  event.on_device.reset();
+  return {};
+}
+
+// The norm of the update, after the job's bound on it. An update on a device is copied to the host
+// unless it may stay there.
+Result<double> norm_of_update(UpdateReady& event, double norm_max, bool may_stay,
+                              const Execution& execution) {
+  if (event.on_device) {
+    if (may_stay && norm_max <= 0) {
+      const Result<double> norm = event.on_device->norm();
+      if (norm.ok() && std::isfinite(*norm)) return norm;
+      if (!norm.ok()) execution.device->report(norm.status());
+    }
+    TRIBUTARY_TRY(copy_to_host(event));
+  }
+  return event.update ? bound_norm(event.update, norm_max) : 0;
+}
+
 }  // namespace
 
 void Participation::start_work() {
@@ -127,34 +150,13 @@ void Participation::drop_if_too_large(const RoundPlan& plan) {
   drop_marked(plan.key());
 }
 
-Status Participation::bring_to_host(UpdateReady& event) {
-  auto values = std::make_shared<FloatVector>(event.on_device->size());
-  TRIBUTARY_TRY(event.on_device->read(0, *values));
-  event.update = std::move(values);
-  event.on_device.reset();
-  return {};
-}
-
-// The norm of the update, after the job's bound on it. An update on a device is copied to the host
-// unless all that is to be done with it can be done there.
-Result<double> Participation::norm_of_update(UpdateReady& event) {
-  const double norm_max = parts_.replica.job()->wire().norm_max();
-  if (event.on_device) {
-    const LocalTraining::Running& training = *training_.running();
-    if (norm_max <= 0 && training.exchange == 0 &&
-        parts_.updates.can_stay_on_device(*training.plan)) {
-      const Result<double> norm = event.on_device->norm();
-      if (norm.ok() && std::isfinite(*norm)) return norm;
-      if (!norm.ok()) context_.config.execution.device->report(norm.status());
-    }
-    TRIBUTARY_TRY(bring_to_host(event));
-  }
-  return event.update ? bound_norm(event.update, norm_max) : 0;
-}
-
 void Participation::trained(UpdateReady& event) {
   // The bound concerns the raw update: a residual of rounds that this agent has missed is no fault.
-  const Result<double> norm = norm_of_update(event);
+  // All that is done with an update on a device must be possible there.
+  const bool may_stay = training_.running()->exchange == 0 &&
+                        parts_.updates.can_stay_on_device(*training_.running()->plan);
+  const Result<double> norm = norm_of_update(event, parts_.replica.job()->wire().norm_max(),
+                                             may_stay, context_.config.execution);
   if (!norm.ok()) return failed({.token = event.token, .status = norm.status()});
   const LocalTraining::Running training = training_.end();
   const RoundKey id = training.plan->key();
@@ -190,7 +192,7 @@ Status Participation::take_update(const LocalTraining::Running& training, Update
     const Status taken = parts_.updates.take_on_device(plan, event.on_device);
     if (!taken.ok()) {
       context_.config.execution.device->report(taken);
-      TRIBUTARY_TRY(bring_to_host(event));
+      TRIBUTARY_TRY(copy_to_host(event));
     }
   }
   if (training.exchange > 0 && round_ && round_->key() == plan.key() && ahead_.begun()) {

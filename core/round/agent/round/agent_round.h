@@ -97,7 +97,6 @@ class AgentRound {
   void count_devices(const Execution& execution);
   // The facts of the attempt at this agent, for its report.
   wire::MechanismsT& mechanisms() { return mechanisms_; }
-  const wire::MechanismsT& mechanisms() const { return mechanisms_; }
 
  private:
   std::shared_ptr<const RoundPlan> plan_;
