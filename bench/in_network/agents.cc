@@ -59,7 +59,9 @@ class BusyAgents {
  private:
   Status receive();
   void send(std::size_t agent);
-  UdpPort& port_of(std::size_t agent) { return *ports_[ports_.size() == 1 ? 0 : agent]; }
+  bool by_group() const { return settings_.group != UdpAddress(); }
+  UdpPort& port_of(std::size_t agent) { return *ports_[by_group() ? 0 : agent]; }
+  Status open_port(const UdpAddress& listen);
   bool ended() const {
     return std::ranges::all_of(exchanges_, [](const BucketExchange& exchange) {
       return exchange.end() != BucketEnd::running;
@@ -67,7 +69,8 @@ class BusyAgents {
   }
 
   const AgentsSettings& settings_;
-  std::vector<std::unique_ptr<UdpPort>> ports_;  // one, or one for each agent
+  // One for each agent; or one of all agents, and the group's.
+  std::vector<std::unique_ptr<UdpPort>> ports_;
   std::deque<BucketExchange> exchanges_;
   std::vector<Bytes> levels_;
   std::vector<Bytes> sums_;
@@ -96,13 +99,17 @@ Status BusyAgents::open() {
             .window = settings_.window,
             .timeout_ns_min = std::int64_t{settings_.timeout_ms_min} * 1'000'000});
     exchanges_.back().enter(settings_.epoch);
-    if (settings_.group != UdpAddress() && !ports_.empty()) continue;
-    UdpOptions options = {.listen = {.port = settings_.group.port}, .group = settings_.group};
-    options.segments = settings_.segments;
-    TRIBUTARY_ASSIGN(std::unique_ptr<UdpPort> port, UdpPort::open(options));
-    ports_.push_back(std::move(port));
+    if (!by_group() || ports_.empty()) TRIBUTARY_TRY(open_port({}));
   }
+  if (by_group()) TRIBUTARY_TRY(open_port(settings_.group));
   packets_.reserve(kPacketsMax);
+  return {};
+}
+
+Status BusyAgents::open_port(const UdpAddress& listen) {
+  TRIBUTARY_ASSIGN(std::unique_ptr<UdpPort> port,
+                   UdpPort::open({.listen = listen, .segments = settings_.segments}));
+  ports_.push_back(std::move(port));
   return {};
 }
 
@@ -121,11 +128,10 @@ void BusyAgents::send(std::size_t agent) {
 
 Status BusyAgents::receive() {
   for (std::size_t p = 0; p < ports_.size(); ++p) {
-    const bool shared = ports_.size() != exchanges_.size();
     for (std::size_t got = 1; got > 0;) {
       TRIBUTARY_ASSIGN(got, ports_[p]->receive([&](ByteSpan bytes, UdpAddress) {
         const std::int64_t now = now_ns();
-        if (!shared) return exchanges_[p].receive(bytes, now);
+        if (!by_group()) return exchanges_[p].receive(bytes, now);
         for (BucketExchange& exchange : exchanges_) exchange.receive(bytes, now);
       }));
     }

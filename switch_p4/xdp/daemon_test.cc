@@ -225,12 +225,8 @@ class AgentsInNamespaces {
   AgentsInNamespaces(const Network& network, bool by_group) {
     for (std::uint8_t a = 0; a < kAgents; ++a) {
       const InNamespace here(network.node("a" + std::to_string(a)));
-      UdpOptions options = {.segments = false};
-      if (by_group) {
-        options.listen.port = kGroup.port;
-        options.group = kGroup;
-      }
-      ports_.push_back(*UdpPort::open(options));
+      ports_.push_back(*UdpPort::open({.segments = false}));
+      if (by_group) groups_.push_back(*UdpPort::open({.listen = kGroup, .segments = false}));
       exchanges_.emplace_back(
           in_network::BucketJob{.handle = 7, .agent = a, .agents = kAgents, .table = 99},
           in_network::SlotClientOptions{.slots = kSlots, .window = 8});
@@ -256,14 +252,15 @@ class AgentsInNamespaces {
         send(a);
         wake = std::min(wake, exchanges_[a].next_time_ns());
         ready.push_back({.fd = ports_[a]->file(), .events = POLLIN, .revents = 0});
+        if (by_group()) {
+          ready.push_back({.fd = groups_[a]->file(), .events = POLLIN, .revents = 0});
+        }
       }
       const std::int64_t wait_ms = std::max<std::int64_t>(wake - now(), 0) / 1'000'000 + 1;
       ::poll(ready.data(), ready.size(), static_cast<int>(wait_ms));
       for (std::uint32_t a = 0; a < kAgents; ++a) {
-        const auto got = ports_[a]->receive([&](ByteSpan bytes, UdpAddress) {
-          if (!lost()) exchanges_[a].receive(bytes, now());
-        });
-        ASSERT_TRUE(got.ok()) << got.status().text();
+        receive(a, *ports_[a]);
+        if (by_group()) receive(a, *groups_[a]);
         exchanges_[a].on_time(now());
       }
     }
@@ -282,6 +279,13 @@ class AgentsInNamespaces {
 
  private:
   static std::int64_t now() { return SystemClock().now().count(); }
+  bool by_group() const { return !groups_.empty(); }
+  void receive(std::uint32_t a, UdpPort& port) {
+    const auto got = port.receive([&](ByteSpan bytes, UdpAddress) {
+      if (!lost()) exchanges_[a].receive(bytes, now());
+    });
+    ASSERT_TRUE(got.ok()) << got.status().text();
+  }
   bool lost() { return random_bits({5, 6}, draws_++) % 100 == 0; }
   bool ended() const {
     for (const BucketExchange& exchange : exchanges_) {
@@ -301,6 +305,7 @@ class AgentsInNamespaces {
   }
 
   std::vector<std::unique_ptr<UdpPort>> ports_;
+  std::vector<std::unique_ptr<UdpPort>> groups_;  // where results to all arrive; or none
   std::deque<BucketExchange> exchanges_;
   std::vector<Bytes> levels_;
   std::vector<Bytes> sums_;

@@ -73,9 +73,13 @@ struct TestRun {
 inline TestRun test_run(int program, const Bytes& frame) {
   TestRun run;
   run.frame.resize(2048);
-  LIBBPF_OPTS(bpf_test_run_opts, options, .data_in = frame.data(), .data_out = run.frame.data(),
-              .data_size_in = static_cast<std::uint32_t>(frame.size()),
-              .data_size_out = static_cast<std::uint32_t>(run.frame.size()), .repeat = 1);
+  bpf_test_run_opts options = {};
+  options.sz = sizeof(options);
+  options.data_in = frame.data();
+  options.data_size_in = static_cast<std::uint32_t>(frame.size());
+  options.data_out = run.frame.data();
+  options.data_size_out = static_cast<std::uint32_t>(run.frame.size());
+  options.repeat = 1;
   run.error = bpf_prog_test_run_opts(program, &options);
   run.action = options.retval;
   run.duration_ns = options.duration;

@@ -237,7 +237,7 @@ void LightAgent::end_round() {
 }
 
 void LightAgent::report() {
-  const AgentRound& round = round_->own;
+  AgentRound& round = round_->own;
   if (!round.member() || !round.all_encoded() || !reporter_.can_report()) return;
   reporter_.report(round, {.model = replica_.id()});
 }

@@ -99,7 +99,7 @@ void AgentReporter::end_trials() {
 
 // The maker runs again for each repeat of the message, so it captures values and no references: the
 // round may be over by then.
-void AgentReporter::report(const AgentRound& round, const Facts& facts) {
+void AgentReporter::report(AgentRound& round, const Facts& facts) {
   reported_ = true;
   reported_at_ns_ = context_.now;
   session_.ask([key = round.key(), member = *round.member(), facts, measured = measured_,

@@ -53,7 +53,7 @@ class AgentReporter {
   // True if a session is open and the round was not reported yet.
   bool can_report() const { return session_.is_open() && !reported_; }
   // Sends the report. Requires can_report() and that this agent participates in the round.
-  void report(const AgentRound& round, const Facts& facts);
+  void report(AgentRound& round, const Facts& facts);
   // Allows another report in a new session, because the old one may have lost it. Returns false if
   // none was sent.
   bool forget_report();

@@ -28,7 +28,7 @@ class SomeReporter : public testing::Test {
     made->take_part_as(1);
     return made;
   }
-  wire::ReportT report(const AgentRound& round) {
+  wire::ReportT report(AgentRound& round) {
     reporter_.report(round, {.model = agent_.replica.id(), .residual_norm = 3});
     const auto sent = agent_.sent<wire::ReportT>();
     EXPECT_EQ(sent.size(), 1u);
