@@ -48,8 +48,7 @@ Result<GatewaySettings> read_gateway_settings(const DaemonFlags& flags) {
   GatewaySettings read;
   std::vector<std::string> jobs;
   Settings settings;
-  settings.text("log.level", read.common.log_level);
-  settings.flag("log.json", read.common.log_json);
+  read.common.bind_log(settings);
   settings.bind("switch.listen", accept_gateway_address(read.gateway.listen));
   settings.bind("switch.group", accept_gateway_address(read.gateway.group));
   settings.bind("switch.mode", [&read](const Settings::Value& value) -> Status {

@@ -14,9 +14,13 @@
 
 namespace tributary {
 
-void CommonSettings::bind_outlets(Settings& settings) {
+void CommonSettings::bind_log(Settings& settings) {
   settings.text("log.level", log_level);
   settings.flag("log.json", log_json);
+}
+
+void CommonSettings::bind_outlets(Settings& settings) {
+  bind_log(settings);
   settings.text("metrics.listen", metrics_listen);
   settings.number("stop.grace_ms", stop_grace_ms, 0u, 600'000u);
 }

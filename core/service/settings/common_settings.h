@@ -30,7 +30,9 @@ struct CommonSettings {
   // chooses.
   std::uint32_t threads = 0;
 
-  // Binds log.level, log.json, metrics.listen and stop.grace_ms, for a daemon without codecs.
+  // Binds log.level and log.json.
+  void bind_log(Settings& settings);
+  // Binds these, metrics.listen and stop.grace_ms, for a daemon without codecs.
   void bind_outlets(Settings& settings);
   // Binds these and threads.
   void bind(Settings& settings);
