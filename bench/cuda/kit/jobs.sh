@@ -66,8 +66,8 @@ run() {
   # Each agent's map of devices, once if they are equal.
   devices=$(tr -d ' \n' <<<"$shown" | grep -o '"buckets_by_device":{[^}]*}' | cut -d: -f2- | sort -u |
     paste -sd,)
-  stayed=$(grep -c update_on_device "$folder/a.log")
-  printf '%s\n{"codec":"%s","trainer":"%s","device":"%s","model_hash":"%s","buckets_by_device":[%s],"updates_on_device":%d,"took_ms":%d}' \
+  stayed=$(tr -d ' \n' <<<"$shown" | grep -c '"update_on_device":1')
+  printf '%s\n{"codec":"%s","trainer":"%s","device":"%s","model_hash":"%s","buckets_by_device":[%s],"update_on_device":%d,"took_ms":%d}' \
     "$comma" "$codec" "$trainer" "$device" "$hash" "$devices" "$stayed" "$took_ms"
   comma=,
   [[ $device != host ]] || expected=$hash
