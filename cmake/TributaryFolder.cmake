@@ -15,6 +15,8 @@
 # alone: x.cc and x_test.cc include x.h first, and ./dev lint builds those without
 # (all_verify_interface_header_sets).
 
+include(TributaryTestCompiler)
+
 set(CMAKE_VERIFY_INTERFACE_HEADER_SETS ON)
 
 set(TRIBUTARY_BENCH_SOURCES "" CACHE INTERNAL "")

@@ -303,7 +303,7 @@ Command demo_command() {
                    .accept = accept_collective(plan.collective_requested)},
                   {.name = "--in-network",
                    .value_name = {},
-                   .help = "start tributary-switchd, which adds the updates: collective in_network",
+                   .help = "start tributary-switchd, which adds updates: collective in_network",
                    .accept =
                        [&plan](const std::string&) {
                          plan.collective_requested = wire::Collective::in_network;

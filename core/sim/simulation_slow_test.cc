@@ -78,7 +78,10 @@ void expect_peers_hold(wire::Collective collective, std::uint64_t first_seed) {
   EXPECT_GT(report.collectives.at(wire::EnumNameCollective(collective)),
             report.rounds_committed / 4);
   for (std::size_t kind = 0; kind < kIncidents; ++kind) {
-    const std::string_view fault = name(static_cast<Incident>(kind));
+    const auto incident = static_cast<Incident>(kind);
+    // These need an aggregator in the network, which exchanges among peers have none of.
+    if (incident == Incident::aggregator_kill || incident == Incident::tampered_sums) continue;
+    const std::string_view fault = name(incident);
     EXPECT_TRUE(report.faults.contains(fault)) << fault << " has never fired";
   }
   for (const char* fault : {"half_open", "peer_cut", "loss", "bit_flip", "lost_write"}) {

@@ -13,6 +13,9 @@ namespace {
 TEST(SimdTarget, IsTheBestSupportedTarget) {
   for (std::int64_t rest = hwy::SupportedTargets(); rest != 0; rest &= rest - 1) {
     const std::int64_t target = rest & -rest;
+    // The compiler decides which of the two a machine without vectors has, and that of the tests
+    // may be another one.
+    if (target == HWY_EMU128 || target == HWY_SCALAR) continue;
     hwy::SetSupportedTargetsForTest(target);
     const std::string_view chosen = simd_target();
     hwy::SetSupportedTargetsForTest(0);
