@@ -12,14 +12,14 @@
 namespace tributary::end_to_end {
 namespace {
 
-constexpr std::uint32_t kAgents = 2;
-constexpr std::uint64_t kRounds = 4;
+constexpr std::uint32_t kUpdatingAgents = 2;
+constexpr std::uint64_t kUpdatingRounds = 4;
 
 FederationOptions job_with_updates(const std::string& codec, const std::string& device,
                                    const std::string& memory) {
   return {
-      .agents = kAgents,
-      .rounds = kRounds,
+      .agents = kUpdatingAgents,
+      .rounds = kUpdatingRounds,
       .parameters = 10'000,
       .codec = codec,
       .coordinator_settings = {"job.bucket_values=4096", "job.quorum=1"},
@@ -38,7 +38,7 @@ std::string hash_of_last_model(Federation& federation) {
 std::uint64_t updates_on_device(const Federation& federation) {
   const auto run = RunFile::open(federation.coordinator_journal());
   EXPECT_TRUE(run.ok()) << run.status().text();
-  const auto reports = (*run)->agent_rounds((*run)->jobs()->at(0).job, 1, kRounds - 1);
+  const auto reports = (*run)->agent_rounds((*run)->jobs()->at(0).job, 1, kUpdatingRounds - 1);
   EXPECT_TRUE(reports.ok()) << reports.status().text();
   std::uint64_t updates = 0;
   for (const AgentRoundRecord& report : *reports) {
@@ -59,7 +59,9 @@ std::string model_with_updates(const std::string& codec, const std::string& devi
 
 TEST(DeviceUpdate, GivesTheModelOfTheHost) {
   const std::string expected = model_with_updates("thc", "host", "host", 0);
-  EXPECT_EQ(model_with_updates("thc", "emulated", "emulated", kAgents * (kRounds - 1)), expected);
+  EXPECT_EQ(
+      model_with_updates("thc", "emulated", "emulated", kUpdatingAgents * (kUpdatingRounds - 1)),
+      expected);
 }
 
 // The residual that a commit leaves is stored before the payload is sent, so a kill loses nothing.
