@@ -118,7 +118,7 @@ Command switch_show_command() {
           "Asks the running tributary-switchd through the socket beside its state file, so only "
           "its user\nand root may do it.\n\n"
           "examples:\n"
-          "  sudo tributary switch show\n"
+          "  tributary switch show\n"
           "  tributary switch show --state epochs --json",
       .options = {{.name = "--state",
                    .value_name = "FILE",

@@ -29,7 +29,9 @@ TEST(Federation, ThreeAgentsTrainToTheEndWithIdenticalReplicas) {
 }
 
 TEST(Federation, ALateAgentCatchesUp) {
-  Federation federation({.rounds = 20, .coordinator_settings = {"job.agents_min=2"}});
+  Federation federation({.rounds = 40,
+                         .coordinator_settings = {"job.agents_min=2"},
+                         .agent_settings = {"trainer.train_ms=50"}});
   federation.start_coordinator();
   federation.start_agent(0);
   federation.start_agent(1);
