@@ -131,7 +131,10 @@ Status BusyAgents::receive() {
     for (std::size_t got = 1; got > 0;) {
       TRIBUTARY_ASSIGN(got, ports_[p]->receive([&](ByteSpan bytes, UdpAddress) {
         const std::int64_t now = now_ns();
-        if (!by_group()) return exchanges_[p].receive(bytes, now);
+        if (!by_group()) {
+          exchanges_[p].receive(bytes, now);
+          return;
+        }
         for (BucketExchange& exchange : exchanges_) exchange.receive(bytes, now);
       }));
     }
