@@ -58,8 +58,8 @@ constexpr std::uint64_t kTransferBytesMax = kModelValuesMax * 4 * 4;
 constexpr std::uint32_t kMembersMax = 16u << 10;
 constexpr std::uint32_t kBucketsMax = 16u << 10;
 constexpr std::uint32_t kOutcomesMax = 32u << 10;
-// Sums in the network (core/collective/in_network/packet.h): agents that contribute to a sum, levels
-// of the table, and slots of an aggregator.
+// Sums in the network (core/collective/in_network/packet.h): agents that contribute to a sum,
+// levels of the table, and slots of an aggregator.
 constexpr std::uint32_t kSummedAgentsMax = 64;
 constexpr std::uint32_t kSummedLevels = 16;
 constexpr std::uint32_t kSumSlotsMax = 64u << 10;

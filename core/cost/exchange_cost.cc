@@ -52,7 +52,8 @@ struct DistanceBytes {
 // neighbouring distances.
 double in_turns(const DistanceBytes& bytes, const ExchangeTree& tree, const ExchangeWork& work) {
   const std::uint32_t n = work.agents;
-  const double all = (n - 1.0) * (bytes.own + bytes.per_child) * (work.buckets / n);
+  const std::uint32_t turns = work.buckets / n;  // whole ones
+  const double all = (n - 1.0) * (bytes.own + bytes.per_child) * turns;
   const std::uint32_t rest = work.buckets % n;
   if (rest == 0) return all;
   double run = 0;

@@ -50,8 +50,9 @@ Status refused(std::string what, std::string expected, int error, std::string re
 }
 
 int attach_link(int program, unsigned device, XdpMode mode) {
-  LIBBPF_OPTS(bpf_link_create_opts, options,
-              .flags = mode == XdpMode::native ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE);
+  bpf_link_create_opts options = {};
+  options.sz = sizeof(options);
+  options.flags = mode == XdpMode::native ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
   return bpf_link_create(program, static_cast<int>(device), BPF_XDP, &options);
 }
 

@@ -1,7 +1,7 @@
 // The host addresses that stand for values on a device (core/codec/device/device_vector.h).
 //
-// Thread-safe. The caller that adds a range removes it before the memory of either side is freed. Few
-// ranges exist at a time, so a search visits them all.
+// Thread-safe. The caller that adds a range removes it before the memory of either side is freed.
+// Few ranges exist at a time, so a search visits them all.
 #pragma once
 
 #include <algorithm>

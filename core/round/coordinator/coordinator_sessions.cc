@@ -97,7 +97,8 @@ bool CoordinatorSessions::may_come_in(const FrameReceived& event, const wire::Fr
            {.what = "role", .expected = "agent or aggregator", .got = "another", .remedy = {}}, {});
     return false;
   }
-  if (aggregator && (hello.slot_count() == 0 || !hello.endpoints() || hello.endpoints()->size() == 0)) {
+  if (aggregator &&
+      (hello.slot_count() == 0 || !hello.endpoints() || hello.endpoints()->size() == 0)) {
     refuse(event, frame, wire::RefusalCode::malformed,
            {.what = "aggregator in the network",
             .expected = "an address for packets, and slots",

@@ -3,14 +3,9 @@
 #include <chrono>
 #include <utility>
 
+#include "core/round/common/machine/sum_epoch.h"
+
 namespace tributary {
-namespace {
-
-bool same_epoch(const SumInNetwork& a, const SumInNetwork& b) {
-  return a.aggregator == b.aggregator && a.handle == b.handle && a.epoch == b.epoch;
-}
-
-}  // namespace
 
 void AggregatorCommands::sum(SumInNetwork bucket) {
   Work dropped;  // its memory is released without the lock

@@ -29,7 +29,8 @@ AggregatorSession::AggregatorSession(const AggregatorSessionParts& parts,
   over_ = open_ports(options);
 }
 
-// A port for each epoch: the report that no process listens at the aggregator's port is of this epoch.
+// A port for each epoch: the report that no process listens at the aggregator's port is of this
+// epoch.
 Status AggregatorSession::open_ports(const AggregatorSessionOptions& options) {
   TRIBUTARY_ASSIGN(aggregator_, UdpAddress::parse(epoch_.aggregator));
   TRIBUTARY_ASSIGN(port_, UdpPort::open({.listen = options.listen,

@@ -1,4 +1,5 @@
 #include "core/sim/machines/sums_network.h"
+#include "core/round/common/machine/sum_epoch.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,10 +16,6 @@ constexpr std::size_t kTypeAt = 3;  // docs/in_network.md
 // A process has one source of packets.
 in_network::PacketSource source_of(std::uint32_t agent, std::uint64_t life) {
   return life << 32 | (agent + 1);
-}
-
-bool same_epoch(const SumInNetwork& a, const SumInNetwork& b) {
-  return a.aggregator == b.aggregator && a.handle == b.handle && a.epoch == b.epoch;
 }
 
 NetworkSettings packets_of(const AggregatorSettings& settings) {

@@ -54,8 +54,8 @@ class SumsNetwork {
  private:
   // The exchanges of one agent's process in one epoch.
   struct Client {
-    std::uint64_t life = 0;     // number of processes so far
-    SumInNetwork epoch = {};    // the last request; its epoch is that of `exchange`
+    std::uint64_t life = 0;   // number of processes so far
+    SumInNetwork epoch = {};  // the last request; its epoch is that of `exchange`
     std::unique_ptr<in_network::BucketExchange> exchange = {};
     // The first one runs if `sums` exists.
     std::deque<std::pair<SumInNetwork, TimeNs>> waiting = {};

@@ -15,8 +15,7 @@ Status DeviceInput::encode(const PlannedBucket& bucket, const StageCall& call,
   };
   StageCall on_device = call;
   on_device.before_host = &before_host;
-  const Status encoded =
-      encode(on_device, input.stand_in().subspan(bucket.first_value, bucket.values));
+  Status encoded = encode(on_device, input.stand_in().subspan(bucket.first_value, bucket.values));
   if (read.ok()) return encoded;
   // It is copied to the host once more, or given up.
   static_cast<void>(residual_.shared());

@@ -52,7 +52,7 @@ Result<double> norm_of_update(UpdateReady& event, double norm_max, bool may_stay
                               const Execution& execution) {
   if (event.on_device) {
     if (may_stay && norm_max <= 0) {
-      const Result<double> norm = event.on_device->norm();
+      Result<double> norm = event.on_device->norm();
       if (norm.ok() && std::isfinite(*norm)) return norm;
       if (!norm.ok()) execution.device->report(norm.status());
     }

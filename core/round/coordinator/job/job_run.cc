@@ -180,7 +180,7 @@ PlanRequest JobRun::request_plan(const Bitmap& participants) {
   if (collective == wire::Collective::in_network) {
     NetworkPolicy::Epoch epoch = collectives_.network().epoch();
     request.aggregator = std::move(epoch.aggregator);
-    request.sums = std::move(epoch.sums);
+    request.sums = epoch.sums;
   }
   advice_.complete(request, membership_);
   return request;
