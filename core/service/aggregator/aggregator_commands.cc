@@ -3,8 +3,6 @@
 #include <chrono>
 #include <utility>
 
-#include "core/round/common/machine/sum_epoch.h"
-
 namespace tributary {
 
 void AggregatorCommands::sum(SumInNetwork bucket) {

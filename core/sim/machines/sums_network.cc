@@ -1,5 +1,4 @@
 #include "core/sim/machines/sums_network.h"
-#include "core/round/common/machine/sum_epoch.h"
 
 #include <algorithm>
 #include <utility>

@@ -117,6 +117,11 @@ struct SumInNetwork {
   TimeNs deadline_ns = 0;   // by the machine's clock: the exchange ends with an error
 };
 
+// Buckets of one epoch share a client.
+inline bool same_epoch(const SumInNetwork& a, const SumInNetwork& b) {
+  return a.aggregator == b.aggregator && a.handle == b.handle && a.epoch == b.epoch;
+}
+
 // Agent: ends all exchanges in the network of this attempt and releases their levels. No
 // NetworkSummed follows for them.
 struct StopSums {
