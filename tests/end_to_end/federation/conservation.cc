@@ -30,9 +30,9 @@ bool has_member(const ContributorSetRecord& set, std::size_t member) {
 }
 
 // Removes what was lost in a round with the process of the agent: its update, in the buckets that
-// do not count.
+// count without it or were not exchanged. The latter have no outcome.
 void remove_lost(const RoundRecord& round, const EpochRecord& epoch, const std::string& agent_id,
-                 const FloatVector& update, Sums& sums) {
+                 FloatVector update, Sums& sums) {
   const auto found = std::ranges::find(epoch.members, agent_id, &MemberRecord::agent_id);
   ASSERT_NE(found, epoch.members.end());
   const auto member = static_cast<std::size_t>(found - epoch.members.begin());
@@ -40,12 +40,12 @@ void remove_lost(const RoundRecord& round, const EpochRecord& epoch, const std::
   ASSERT_TRUE(frame.ok()) << frame.status().text();
   const auto& buckets = *(*frame)->message_as_Plan()->buckets();
   for (const OutcomeRecord& outcome : round.outcomes) {
-    if (has_member(round.contributor_sets[outcome.contributor_set], member)) continue;
+    if (!has_member(round.contributor_sets[outcome.contributor_set], member)) continue;
     const wire::Bucket& bucket = *buckets[outcome.bucket];
-    for (std::size_t i = bucket.first_value(); i < bucket.first_value() + bucket.values(); ++i) {
-      sums[i] -= static_cast<double>(update[i]);
-    }
+    const auto first = update.begin() + static_cast<std::ptrdiff_t>(bucket.first_value());
+    std::fill_n(first, bucket.values(), 0.0F);
   }
+  add(update, -1, sums);
 }
 
 }  // namespace
