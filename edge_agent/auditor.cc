@@ -16,7 +16,7 @@ namespace {
 // if its codec keeps no error: the whole input is then given, and the result is correct only on
 // average.
 bool shown_by_record(const RoundPlan& plan, const PlannedBucket& bucket) {
-  return plan.by_peers() || (bucket.codec->lossy() && !bucket.keeps_error());
+  return plan.by_members() || (bucket.codec->lossy() && !bucket.keeps_error());
 }
 
 }  // namespace

@@ -3,17 +3,11 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <deque>
-#include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,6 +15,7 @@
 #include "core/base/random.h"
 #include "core/collective/in_network/bucket_exchange.h"
 #include "core/net/udp/udp_port.h"
+#include "switch_p4/switchd/program_testing.h"
 
 namespace tributary::switchd {
 namespace {
@@ -32,85 +27,27 @@ constexpr std::uint32_t kAgents = 4;
 constexpr std::size_t kValues = 256 * 1024;
 constexpr std::uint32_t kSlots = 32;
 
-// A folder, the settings in it, and the process.
-class RunningSwitch {
+class RunningSwitch : public ProgramInFolder {
  public:
   RunningSwitch() {
-    std::string pattern = testing::TempDir() + "switchd.XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
     const auto free = UdpPort::open({.listen = {.ip = 0x7f000001}});
     address_ = (*free)->address();  // closed at once: the program opens it
   }
-  ~RunningSwitch() {
-    stop(SIGKILL);
-    std::filesystem::remove_all(folder_);
-  }
 
   void write_settings(std::uint32_t epoch) const {
-    std::ofstream file(folder_ + "/switch.toml");
-    file << "[switch]\nlisten = \"" << address_.text() << "\"\nstate = \"" << folder_
+    std::ofstream file(settings_file());
+    file << "[switch]\nlisten = \"" << address_.text() << "\"\nstate = \"" << folder()
          << "/epochs\"\nslots = 64\njobs = [\"handle=7 epoch=" << epoch << " agents=" << kAgents
          << " granularity=30 table=99 slots=" << kSlots
          << " places=0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30\"]\n";
   }
   void start() {
-    const std::string config = folder_ + "/switch.toml";
-    const std::string out = folder_ + "/out";
-    const std::string log = folder_ + "/log";
-    process_ = ::fork();
-    if (process_ == 0) {
-      ignore(::freopen(out.c_str(), "a", stdout));
-      ignore(::freopen(log.c_str(), "a", stderr));
-      ::execl(TRIBUTARY_SWITCHD, "tributary-switchd", "--config", config.c_str(), "--json",
-              nullptr);
-      ::_exit(127);
-    }
-    ASSERT_GT(process_, 0);
-    ++starts_;
-    wait_for_log("listening", starts_);
-  }
-  // Waits for the n-th line with this text, for a minute at most.
-  void wait_for_log(const std::string& text, std::size_t n) const {
-    for (int i = 0; i < 6000; ++i) {
-      std::size_t found = 0;
-      std::istringstream lines(text_of("/log"));
-      for (std::string line; std::getline(lines, line);) found += line.find(text) != line.npos;
-      if (found >= n) return;
-      ::poll(nullptr, 0, 10);
-    }
-    FAIL() << "no " << text << " in\n" << text_of("/log");
-  }
-  void send_signal(int signal) const { ::kill(process_, signal); }
-  // Returns the exit code, or 128 + n after signal n.
-  int stop(int signal) {
-    if (process_ <= 0) return -1;
-    ::kill(process_, signal);
-    int status = 0;
-    ::waitpid(process_, &status, 0);
-    process_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  nlohmann::json last_counters() const {
-    std::istringstream lines(text_of("/out"));
-    std::string last;
-    for (std::string line; std::getline(lines, line);) last = line;
-    return nlohmann::json::parse(last);
+    ProgramInFolder::start({TRIBUTARY_SWITCHD, "--config", settings_file(), "--json"}, "listening");
   }
   UdpAddress address() const { return address_; }
 
  private:
-  static void ignore(const void*) {}
-  std::string text_of(const char* name) const {
-    std::ifstream file(folder_ + name);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-
-  std::string folder_;
   UdpAddress address_;
-  pid_t process_ = -1;
-  std::size_t starts_ = 0;
 };
 
 class LossyAgents {

@@ -107,7 +107,7 @@ void SwitchThread::run_calls() {
   for (const std::function<void()>& work : calls) work();
 }
 
-// Calls that came before the end are still run, because somebody waits for them.
+// Calls that came before the end are still run, because their callers wait.
 void SwitchThread::run() {
   serve();
   {

@@ -7,80 +7,25 @@
 #include <memory>
 #include <vector>
 
-#include "core/base/files/file.h"
 #include "switch_p4/switchd/switch_loop.h"
+#include "switch_p4/vectors/vector_file_testing.h"
 
 namespace tributary::switchd {
 namespace {
 
-constexpr std::uint32_t kRecordedSlots = 4;
-
-struct Record {
-  enum class Kind : std::uint8_t { install = 1, restart, packet };
-  Kind kind;
-  in_network::SlotJob job;
-  std::uint16_t source = 0;
-  Bytes packet = {};
-  in_network::ReplyTo to = in_network::ReplyTo::none;
-  in_network::DropReason reason = in_network::DropReason::none;
-  Bytes reply = {};
-};
-
-// The file is ours; a field that is missing throws.
-class Vectors {
- public:
-  static std::vector<Record> read() {
-    const auto bytes = read_file(TRIBUTARY_VECTORS, 1u << 20);
-    EXPECT_TRUE(bytes.ok()) << bytes.status().text();
-    Vectors vectors(*bytes);
-    EXPECT_EQ(as_text(vectors.blob(4)), "TNV1");
-    std::vector<Record> records;
-    while (vectors.reader_.remaining() > 0) records.push_back(vectors.record());
-    return records;
-  }
-
- private:
-  explicit Vectors(ByteSpan bytes) : reader_(bytes) {}
-  template <typename T>
-  T number() {
-    return reader_.read<T>("a vector").value();
-  }
-  Bytes blob(std::size_t size) {
-    const ByteSpan span = reader_.take(size, "a vector").value();
-    return Bytes(span.begin(), span.end());
-  }
-  Record record() {
-    Record r = {.kind = static_cast<Record::Kind>(number<std::uint8_t>()), .job = {}};
-    if (r.kind == Record::Kind::install) {
-      r.job.handle = number<std::uint16_t>();
-      r.job.epoch = number<std::uint32_t>();
-      r.job.agents = number<std::uint8_t>();
-      r.job.granularity = number<std::uint16_t>();
-      r.job.table = number<std::uint16_t>();
-      r.job.slots = number<std::uint16_t>();
-      for (std::uint16_t& place : r.job.places) place = number<std::uint16_t>();
-    } else if (r.kind == Record::Kind::packet) {
-      r.source = number<std::uint16_t>();
-      r.packet = blob(number<std::uint16_t>());
-      r.to = static_cast<in_network::ReplyTo>(number<std::uint8_t>());
-      r.reason = static_cast<in_network::DropReason>(number<std::uint8_t>());
-      r.reply = blob(number<std::uint16_t>());
-    }
-    return r;
-  }
-
-  ByteReader reader_;
-};
+using in_network::kRecordedSlots;
+using in_network::VectorFile;
+using in_network::VectorRecord;
 
 TEST(Vectors, TheRulesGiveTheRecordedReplies) {
   auto rules = *in_network::SlotRules::make(kRecordedSlots);
   Bytes reply(in_network::kPacketBytesMax);
   std::size_t number = 0;
-  for (const Record& r : Vectors::read()) {
+  for (const VectorRecord& r : VectorFile::read(TRIBUTARY_VECTORS)) {
     SCOPED_TRACE(number++);
-    if (r.kind == Record::Kind::install) {
+    if (r.kind == VectorRecord::Kind::install) {
       ASSERT_TRUE(rules.install(r.job).ok());
-    } else if (r.kind == Record::Kind::restart) {
+    } else if (r.kind == VectorRecord::Kind::restart) {
       rules = *in_network::SlotRules::make(kRecordedSlots);
     } else {
       const in_network::SlotReply got = rules.handle(r.packet, r.source, reply);
@@ -164,12 +109,12 @@ TEST(Vectors, TheLoopSendsTheRecordedRepliesOverSockets) {
   LoopWithSources loop;
   std::uint16_t job = 0;
   std::size_t number = 0;
-  for (const Record& r : Vectors::read()) {
+  for (const VectorRecord& r : VectorFile::read(TRIBUTARY_VECTORS)) {
     SCOPED_TRACE(number++);
-    if (r.kind == Record::Kind::install) {
+    if (r.kind == VectorRecord::Kind::install) {
       job = r.job.handle;
       ASSERT_TRUE(loop.rules().install(r.job).ok());
-    } else if (r.kind == Record::Kind::restart) {
+    } else if (r.kind == VectorRecord::Kind::restart) {
       loop.restart();
     } else {
       loop.send(r.source, r.packet);

@@ -11,15 +11,12 @@
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdlib>
 #include <deque>
-#include <filesystem>
 #include <fstream>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -28,6 +25,7 @@
 #include "core/base/random.h"
 #include "core/collective/in_network/bucket_exchange.h"
 #include "core/net/udp/udp_port.h"
+#include "switch_p4/switchd/program_testing.h"
 #include "switch_p4/xdp/frame_testing.h"
 
 namespace tributary::switch_xdp {
@@ -128,96 +126,32 @@ class Network {
   int link_ = -1;
 };
 
-// A folder, the settings in it, and the process in the gateway's namespace.
-class RunningGateway {
+// The process in the gateway's namespace.
+class RunningGateway : public switchd::ProgramInFolder {
  public:
-  explicit RunningGateway(const Network& network) : network_(network) {
-    std::string pattern = testing::TempDir() + "switch_xdp.XXXXXX";
-    folder_ = ::mkdtemp(pattern.data());
-  }
-  ~RunningGateway() {
-    stop(SIGKILL);
-    std::filesystem::remove_all(folder_);
-  }
-  RunningGateway(const RunningGateway&) = delete;
-  RunningGateway& operator=(const RunningGateway&) = delete;
+  explicit RunningGateway(const Network& network) : network_(network) {}
 
   void write_settings(std::uint32_t epoch, XdpMode mode, bool by_group,
                       const std::string& device = "eth0") const {
-    std::ofstream file(folder_ + "/switch.toml");
+    std::ofstream file(settings_file());
     file << "[switch]\nlisten = \"" << kGateway.text() << "\"\ndevice = \"" << device
-         << "\"\nmode = \"" << name(mode) << "\"\nslots = 64\nstate = \"" << folder_
+         << "\"\nmode = \"" << name(mode) << "\"\nslots = 64\nstate = \"" << folder()
          << "/epochs\"\n";
     if (by_group) file << "group = \"" << kGroup.text() << "\"\n";
     file << "jobs = [\"handle=7 epoch=" << epoch << " agents=" << kAgents
          << " granularity=30 table=99 slots=" << kSlots
          << " places=0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30\"]\n";
   }
-  void start() {
-    launch();
-    ++starts_;
-    wait_for_log("attached", starts_);
-  }
-  void launch() {
-    const std::string config = folder_ + "/switch.toml";
-    const std::string out = folder_ + "/out";
-    const std::string log = folder_ + "/log";
-    const std::string gate = network_.node("gate");
-    process_ = ::fork();
-    if (process_ == 0) {
-      const bool redirected = ::freopen(out.c_str(), "a", stdout) != nullptr &&
-                              ::freopen(log.c_str(), "a", stderr) != nullptr;
-      if (redirected) {
-        ::execlp("ip", "ip", "netns", "exec", gate.c_str(), TRIBUTARY_SWITCH_XDP, "--config",
-                 config.c_str(), "--json", nullptr);
-      }
-      ::_exit(127);
-    }
-    ASSERT_GT(process_, 0);
-  }
-  // Waits for the n-th line with this text, for a minute at most.
-  void wait_for_log(const std::string& text, std::size_t n) const {
-    for (int i = 0; i < 6000; ++i) {
-      std::size_t found = 0;
-      std::istringstream lines(text_of("/log"));
-      for (std::string line; std::getline(lines, line);) found += line.find(text) != line.npos;
-      if (found >= n) return;
-      ::poll(nullptr, 0, 10);
-    }
-    FAIL() << "no " << text << " in\n" << text_of("/log");
-  }
-  void send_signal(int signal) const { ::kill(process_, signal); }
-  // Returns the exit code, or 128 + n after signal n.
-  int stop(int signal) {
-    if (process_ <= 0) return -1;
-    ::kill(process_, signal);
-    return wait();
-  }
-  int wait() {
-    int status = 0;
-    ::waitpid(process_, &status, 0);
-    process_ = -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  }
-  nlohmann::json last_counters() const {
-    std::istringstream lines(text_of("/out"));
-    std::string last;
-    for (std::string line; std::getline(lines, line);) last = line;
-    return nlohmann::json::parse(last);
-  }
+  void start() { ProgramInFolder::start(command(), "attached"); }
+  void launch() { ProgramInFolder::launch(command()); }
 
  private:
-  std::string text_of(const char* name) const {
-    std::ifstream file(folder_ + name);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
+  std::vector<std::string> command() const {
+    return {"ip",       "netns",         "exec",  network_.node("gate"), TRIBUTARY_SWITCH_XDP,
+            "--config", settings_file(), "--json"};
   }
 
   const Network& network_;
-  std::string folder_;
-  pid_t process_ = -1;
-  std::size_t starts_ = 0;
 };
 
 class AgentsInNamespaces {

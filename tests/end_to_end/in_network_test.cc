@@ -104,7 +104,8 @@ TEST(InNetwork, RoundsAreSummedByTheAggregator) {
   EXPECT_EQ(counters["contributions"], 3 * counters["results"].get<std::uint64_t>());
 }
 
-// The attempt that it ends goes by the star, and after its return the network is used again.
+// A kill ends at most one attempt, which the star replaces. After a restart the network is used
+// again.
 TEST(InNetwork, AKilledAggregatorCostsAnAttemptAndIsUsedAgain) {
   FederationOptions options = in_network_options("in_network");
   options.rounds = 10'000;

@@ -38,8 +38,8 @@ struct UdpCounters {
   std::uint64_t sent = 0;
   std::uint64_t send_calls = 0;
   std::uint64_t unsent = 0;  // the kernel had no room, or refused
-  // Reports of the peer's machine that nobody listens at its port. Anybody on the path can forge
-  // them.
+  // Reports of the peer's machine that no process listens at its port. Every machine on the path
+  // can forge them.
   std::uint64_t refused = 0;
 };
 

@@ -125,7 +125,7 @@ Status RoundReplay::play(const CommitRecord& record, const EpochRecord& epoch,
       if (redo == nullptr) return broken_ledger("stored payloads", "one of every stage", "fewer");
       committed.combined.emplace_back(*redo->payload);
     }
-    TRIBUTARY_TRY(plan->by_peers()
+    TRIBUTARY_TRY(plan->by_members()
                       ? play_bucket_by_peers(record, *plan, outcome, committed, epoch, account_of)
                       : play_bucket(record, *plan, outcome, committed, epoch, account_of));
     buckets.push_back(std::move(committed));

@@ -17,7 +17,7 @@ void Contribution::begin(AgentRound& round) {
 }
 
 void Contribution::cut_off(Outgoing::Payload payload) {
-  if (round_->plan().by_peers()) return;
+  if (round_->plan().by_members()) return;
   const PlannedBucket& bucket = round_->plan().buckets()[payload.bucket];
   late_.insert(bucket.index);
   if (!payload.outlives_round) return;

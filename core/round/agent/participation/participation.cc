@@ -64,7 +64,7 @@ void Participation::close() {
     if (round_->work()[bucket.index].encoded == 0) continue;
     if (Encoder* encoder = encoders_.find(bucket)) encoder->settle({}, false);
   }
-  if (round_->plan().by_peers() && !round_->plan().in_network()) {
+  if (round_->plan().by_peers()) {
     parts_.peers.clear_cache();
   } else {
     contribution_.failed();
@@ -115,7 +115,7 @@ void Participation::end_round() {
 void Participation::session_opened(std::uint32_t parts_in_flight) {
   if (!round_) return;
   upload_.session_opened(parts_in_flight);
-  if (!round_->plan().by_peers()) return;
+  if (!round_->plan().by_members()) return;
   // The other members wait for the report, or for the withdrawal.
   if (reporter_.forget_report()) report();
   exchange_.withdraw_again();
@@ -138,7 +138,7 @@ void Participation::contribute() {
         .values = parts_.updates.input_of(bucket),
         .view = encoder_view(plan, bucket, parts_.replica.rule(), *parts_.replica.model())};
   });
-  if (plan.by_peers() && !plan.in_network()) return exchange_.start();
+  if (plan.by_peers()) return exchange_.start();
   contribution_.encode_all();
   report();
   parts_.missing.contributed();
@@ -159,7 +159,7 @@ void Participation::stage_closed(std::uint32_t bucket) {
   if (auto payload = upload_.close_stage(bucket, last ? closed : closed - 1)) {
     contribution_.cut_off(std::move(*payload));
   }
-  if ((plan.by_peers() && !plan.in_network()) || round_->withdrawn()) return;
+  if (plan.by_peers() || round_->withdrawn()) return;
   if (!contribution_.has_input(plan.buckets()[bucket])) return;
   contribution_.encode_next(bucket);
   report();
@@ -167,13 +167,13 @@ void Participation::stage_closed(std::uint32_t bucket) {
 
 // Reports once per round, when all three conditions hold: every bucket is encoded, the residual
 // that a commit would leave is stored, and, among peers or in the network, the exchange has reached
-// its result. The
-// report is this agent's vote, so nothing of it may be lost in a crash.
+// its result. The report is this agent's vote, so nothing of it may be lost in a crash.
 void Participation::report() {
   if (!round_ || !reporter_.can_report() || !round_->working() || round_->withdrawn()) return;
   if (!contribution_.all_stored() || !round_->all_encoded()) return;
   const bool network = round_->plan().in_network();
-  if (network ? !network_.complete() : round_->plan().by_peers() && !exchange_.prepared()) return;
+  if (network && !network_.complete()) return;
+  if (round_->plan().by_peers() && !exchange_.prepared()) return;
   // The division follows from the combined norms, so it is the same at all participants.
   if (round_->rank() == 0u && parts_.replica.job() != nullptr) {
     round_->mechanisms().millibits_by_layer =

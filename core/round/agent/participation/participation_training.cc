@@ -107,7 +107,7 @@ void Participation::take_part(const UpdatePart& event) {
   }
   // Peers add in a fixed order, so an early bucket is of no use to them.
   // A bound on the whole update needs the whole update.
-  if (round_->plan().by_peers() || !plan.conserves() || !round_->plan().conserves() ||
+  if (round_->plan().by_members() || !plan.conserves() || !round_->plan().conserves() ||
       parts_.replica.job()->wire().norm_max() > 0 || is_being_stored(context_, parts_.updates)) {
     return;
   }

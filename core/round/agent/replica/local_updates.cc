@@ -112,7 +112,7 @@ void LocalUpdates::take(const RoundPlan& trained, std::uint32_t exchange,
 }
 
 bool LocalUpdates::can_stay_on_device(const RoundPlan& trained) const {
-  return trained.conserves() && !trained.by_peers() &&
+  return trained.conserves() && !trained.by_members() &&
          residual_.missing(trained.key().round) == values_ && residual_.on_device() == nullptr &&
          residual_.undecided().empty();
 }

@@ -167,7 +167,7 @@ Result<std::shared_ptr<const RoundPlan>> RoundPlan::make(const wire::PlanT& plan
   made->agents_ = made->participants_.count();
   if (made->agents_ == 0) return disagree("participants of a plan", "at least one", "none");
   if (!plan.exchanges.empty()) made->collective_ = plan.exchanges[0]->collective;
-  if (plan.exchanges_per_round > 1 && (!made->by_peers() || made->in_network())) {
+  if (plan.exchanges_per_round > 1 && !made->by_peers()) {
     return disagree("exchanges of a round by the star or in the network", "1",
                     fmt::format("{}", plan.exchanges_per_round));
   }

@@ -111,22 +111,23 @@ class RoundPlan {
   wire::Collective collective() const { return collective_; }
   // The divisor of a result to which all participants contributed.
   double divisor_of_all() const;
-  // True if the participants exchange among themselves. A result then contains all of them, or no
-  // result exists.
-  bool by_peers() const { return collective_ != wire::Collective::star; }
-  // True if an aggregator in the network adds the last stage of at least one bucket. To everything
-  // that follows from equal results at all members, this is an exchange among peers.
+  // True if the members have the results without the coordinator, from one another or from an
+  // aggregator. A result then contains all participants, or no result exists.
+  bool by_members() const { return by_peers() || in_network(); }
+  // True if the members exchange pieces with one another.
+  bool by_peers() const { return collective_ != wire::Collective::star && !in_network(); }
+  // True if an aggregator in the network adds the last stage of at least one bucket.
   bool in_network() const { return collective_ == wire::Collective::in_network; }
   // True if the coordinator combines the payloads of this stage.
   bool by_coordinator(const PlannedBucket& bucket, std::uint32_t stage) const {
     if (in_network()) return !bucket.network || stage < bucket.last_stage();
-    return !by_peers();
+    return !by_members();
   }
   // The epoch of the aggregator. Requires in_network().
   const wire::SumsInNetworkT& sums() const { return *summed_->sums; }
   const std::string& aggregator() const { return summed_->aggregator; }
-  // In an exchange among peers: the member that sends the bucket's result to the coordinator. All
-  // members have it and take turns.
+  // The member that sends the bucket's result to the coordinator. All members have it and take
+  // turns. Requires by_members().
   std::uint32_t uploader(std::uint32_t bucket) const { return member(bucket % agents_); }
   bool conserves() const;
 

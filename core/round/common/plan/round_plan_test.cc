@@ -114,7 +114,7 @@ TEST_F(NetworkRoundPlan, OnlyTheLastStageOfTheCodecIsInTheNetwork) {
   ASSERT_TRUE(made.ok()) << made.status().text();
   const RoundPlan& plan = **made;
   EXPECT_TRUE(plan.in_network());
-  EXPECT_TRUE(plan.by_peers());
+  EXPECT_TRUE(plan.by_members());
   ASSERT_EQ(plan.buckets().size(), 2u);
   EXPECT_EQ(plan.buckets()[0].codec->spec(), "thc:down=8");
   EXPECT_TRUE(plan.by_coordinator(plan.buckets()[0], 0));

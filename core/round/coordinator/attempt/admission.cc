@@ -37,7 +37,7 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
     return false;
   }
   if (!standalone && part.stage() > bucket.stage()) {
-    if (round_.plan().by_peers()) return false;  // an earlier stage was lost: both are sent again
+    if (round_.plan().by_members()) return false;  // an earlier stage was lost: both are sent again
     context_.refuse(session, "mismatch", "a stage that is not open yet", round_.key());
     return false;
   }
@@ -214,7 +214,7 @@ std::uint64_t Admission::encoded_round(const IncomingKey& key) const {
 void Admission::stage_closed(std::uint32_t bucket) {
   const BucketAggregation& closing = *round_.buckets()[bucket];
   const std::optional<std::uint32_t> outliving = closing.bucket().outliving_stage();
-  if (outliving && closing.at_last_stage() && !round_.plan().by_peers()) {
+  if (outliving && closing.at_last_stage() && !round_.plan().by_members()) {
     for (std::uint32_t i = 0; i < round_.members().size(); ++i) {
       const RoundMember& member = round_.members()[i];
       const std::string& agent_id = membership_.members()[i].agent_id;

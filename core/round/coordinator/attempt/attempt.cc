@@ -47,7 +47,7 @@ Result<std::unique_ptr<Attempt>> Attempt::make(const JobContext& job, const Memb
   round.began_at_ns = now;
   round.deadline_ns = now + setup.deadline_ms * kNsPerMs;
   // In an exchange among peers stages are closed by the members.
-  if (!round.plan().by_peers()) {
+  if (!round.plan().by_members()) {
     round.preliminary_deadline_ns =
         now + std::min(job.policy().preliminary_deadline_ms, setup.deadline_ms) * kNsPerMs;
   }
@@ -178,7 +178,7 @@ void Attempt::send_missing(AgentSession& session, const wire::Receipt& receipt) 
 // A bucket may close several stages in one call: closing one may complete the next, if its payloads
 // have arrived already.
 std::optional<Attempt::End> Attempt::close_complete() {
-  if (round_.plan().by_peers()) {
+  if (round_.plan().by_members()) {
     if (some_failed()) return End{.reason = wire::AbortReason::collective_failed};
     close_stages_of_all();
     return close_if_agreed();
@@ -236,12 +236,12 @@ void Attempt::end_grace() {
 }
 
 std::optional<Attempt::End> Attempt::close_overdue() {
-  if (!round_.plan().by_peers() && job_.coordinator.now >= grace_due_ns_) {
+  if (!round_.plan().by_members() && job_.coordinator.now >= grace_due_ns_) {
     end_grace();
     if (const std::optional<End> ended = close_complete()) return ended;
   }
   if (!overdue() && job_.coordinator.now < round_.preliminary_deadline_ns) return std::nullopt;
-  if (round_.plan().by_peers()) {
+  if (round_.plan().by_members()) {
     job_.coordinator.note(LogLevel::warning, "exchange_overdue", "deadline", {},
                           "no result from " + without_result(), key());
     return End{.reason = wire::AbortReason::deadline};

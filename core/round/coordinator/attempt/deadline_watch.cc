@@ -19,7 +19,7 @@ void DeadlineWatch::start() {
 // Parts arrive far more often than rates change, so at most one check per second is planned. Rounds
 // among peers have no uploads that a deadline could be compared with.
 void DeadlineWatch::part_arrived() {
-  if (round_.plan().by_peers() || too_short_) return;
+  if (round_.plan().by_members() || too_short_) return;
   check_at_ns_ = std::min(check_at_ns_, job_.coordinator.now + kCheckDeadlineEveryNs);
 }
 

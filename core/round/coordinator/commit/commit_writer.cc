@@ -88,7 +88,7 @@ Published publish_of(const ActiveRound& round, const std::vector<BucketAggregati
 std::span<float> CommitWriter::aggregator_residual(const RoundPlan& plan) {
   // The residual exists only from the first round on that needs one. It has the size of the model.
   const bool encodes_again = std::ranges::any_of(plan.buckets(), [&](const PlannedBucket& bucket) {
-    return !plan.by_peers() && bucket.codec->aggregation() != Aggregation::sum &&
+    return !plan.by_members() && bucket.codec->aggregation() != Aggregation::sum &&
            bucket.keeps_error();
   });
   if (encodes_again && aggregator_residual_.empty()) {

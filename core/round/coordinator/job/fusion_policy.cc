@@ -119,7 +119,7 @@ void FusionPolicy::report(const std::string& agent_id, const wire::Report& repor
 // Only a round that sends one group measures the rate alone: the groups of another one wait for
 // their layers.
 void FusionPolicy::report_commit(const ActiveRound& round, const Membership& membership) {
-  if (!optimal() || layout_of(round.key().round) != whole || round.plan().by_peers()) return;
+  if (!optimal() || layout_of(round.key().round) != whole || round.plan().by_members()) return;
   for (std::uint32_t i = 0; i < membership.size() && i < round.members().size(); ++i) {
     const RoundMember& member = round.members()[i];
     const auto agent = agents_.find(membership.members()[i].agent_id);

@@ -268,7 +268,7 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
   // Doubles with each attempt, up to 32 times.
   const TimeNs pause = (TimeNs{job_.policy().retry_after_ms} << std::min(retry_.attempt, 5u));
   retry_.resume_at_ns = now + pause * kNsPerMs;
-  if (ended->round().plan().by_peers() && retry) {
+  if (ended->round().plan().by_members() && retry) {
     // The next attempt uses the star, at once and with all members.
     collectives_.failed(ended->round().plan());
     ++retry_.fallbacks;

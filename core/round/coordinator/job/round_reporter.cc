@@ -107,7 +107,7 @@ void RoundReporter::report_uplinks(const RoundRecord& record, const ActiveRound&
     if (!session || member.bytes_after_first == 0 || took <= 0) continue;
     const bool few = member.bytes_after_first < Delivery::kLargeBytes;
     ReadingKind kind = few ? ReadingKind::uplink_s_per_byte_of_few : ReadingKind::uplink_s_per_byte;
-    if (round.plan().by_peers()) kind = ReadingKind::uplink_s_per_byte_at_most;
+    if (round.plan().by_members()) kind = ReadingKind::uplink_s_per_byte_at_most;
     add_reading(kind,
                 static_cast<double>(took) / 1e9 / static_cast<double>(member.bytes_after_first),
                 record.id.round, session->agent_id);
