@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <optional>
+
+#include "core/codec/thc/block_range.h"
+#include "core/codec/thc/host/host_loops.h"
+#include "core/codec/thc/host/signs_and_range.h"
+#include "core/codec/thc/packing.h"
+
+namespace tributary::thc {
+namespace {
+
+// Converts one agent's levels, or sums of several agents, to multiples of half a grid step around
+// 0.
+class Centre {
+ public:
+  Centre(const Kernels& k, const Fields& fields, const FieldPlan& plan)
+      : kernels_(k), fields_(fields), plan_(plan) {}
+
+  // Returns false if a sum exceeds what its contributors can produce.
+  bool write(const FieldPlan::Place& place, std::size_t n, float* y) const {
+    const Levels& levels = *plan_.runs()[place.run].levels;
+    bool within = true;
+    for (std::size_t at = 0; at < n; at += kPiece) {
+      const std::size_t piece = std::min(kPiece, n - at);
+      const std::uint8_t* const in = fields_.at(place.run, levels, place.begin + at);
+      within &= fields_.sums ? write_sums(in, piece, levels, y + at)
+                             : write_levels(in, piece, levels, y + at);
+    }
+    return within;
+  }
+
+ private:
+  static constexpr std::size_t kPiece = 4096;
+
+  bool write_levels(const std::uint8_t* in, std::size_t n, const Levels& levels, float* y) const {
+    alignas(64) std::array<std::uint8_t, kPiece> level;
+    alignas(64) std::array<std::uint16_t, kPiece> place;
+    if (levels.bits == 4) {
+      kernels_.unpack_nibbles(in, n, level.data());
+    } else {
+      unpack_fields(in, n, levels.bits, level.data());
+    }
+    // look_up_add16() adds, so the places must start from zero.
+    std::memset(place.data(), 0, n * sizeof(place[0]));
+    kernels_.look_up_add16(level.data(), n, levels, place.data());
+    kernels_.centre16(place.data(), n, static_cast<std::int32_t>(levels.granularity), y);
+    return true;
+  }
+
+  bool write_sums(const std::uint8_t* in, std::size_t n, const Levels& levels, float* y) const {
+    // Below 2^30: kGranularityMax times kContributorsMax.
+    const std::uint32_t most = levels.granularity * fields_.contributors;
+    const auto middle = static_cast<std::int32_t>(most);
+    return with_lane(levels.sum_bits, [&](auto lane) {
+      alignas(64) std::array<decltype(lane), kPiece> sums;
+      unpack_fields(in, n, fields_.bits_of(levels), sums.data());
+      decltype(lane) largest = 0;
+      for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, sums[i]);
+      if (largest > most) return false;
+      if constexpr (sizeof(lane) == 1) {
+        kernels_.centre8(sums.data(), n, middle, y);
+      } else if constexpr (sizeof(lane) == 2) {
+        kernels_.centre16(sums.data(), n, middle, y);
+      } else {
+        kernels_.centre32(sums.data(), n, middle, y);
+      }
+      return true;
+    });
+  }
+
+  const Kernels& kernels_;
+  const Fields& fields_;
+  const FieldPlan& plan_;
+};
+
+// Decodes one block after the other, in the caller's memory.
+class BlockReader {
+ public:
+  BlockReader(const StageCall& call, const Options& options, const Fields& fields)
+      : kernels_(kernels(call.execution.backend)),
+        options_(options),
+        fields_(fields),
+        signs_(call, options) {}
+
+  // Turns multiples of half a grid step in y into values. Returns the largest magnitude as bits.
+  std::uint32_t move_to_values(const Block& block, const Levels& levels, const BlockRange& range,
+                               float* y) {
+    const auto granularity = static_cast<float>(levels.granularity);
+    const float offset = range.centre_half_steps(granularity, fields_.contributors);
+    if (!options_.rotated) {
+      return kernels_.affine(y, block.size, offset, range.decode_factor(granularity, 1), y);
+    }
+    if (offset != 0) kernels_.affine(y, block.size, offset, 1.0f, y);
+    return kernels_.collect(y, block.size, signs_.of(block),
+                            range.decode_factor(granularity, block.size));
+  }
+
+ private:
+  const Kernels& kernels_;
+  const Options& options_;
+  const Fields& fields_;
+  Signs signs_;
+};
+
+}  // namespace
+
+DeviceLoops::Checks decode_levels(const StageCall& call, const Options& options,
+                                  const FieldPlan& plan, const Fields& fields,
+                                  std::span<const float> norms, std::span<float> sum) {
+  const Centre centre(kernels(call.execution.backend), fields, plan);
+  std::atomic<bool> within = true;
+  std::atomic<bool> finite = true;
+  options.layout(sum.size()).for_each_chunk(call.execution, [&](const auto& for_each_block) {
+    BlockReader reader(call, options, fields);
+    FloatVector scratch;
+    for_each_block([&](const Block& block) {
+      const std::size_t values = std::min(block.size, sum.size() - block.begin);
+      // A block that ends after the bucket is decoded in scratch memory, because it has more
+      // coordinates than values.
+      float* y = sum.data() + block.begin;
+      if (values < block.size) {
+        scratch.resize(block.size);
+        y = scratch.data();
+      }
+      const std::optional<FieldPlan::Place> place = plan.place(block);
+      if (!place) {
+        std::fill_n(y, block.size, 0.0f);
+      } else {
+        if (!centre.write(*place, block.size, y)) within = false;
+        const Levels& levels = *plan.runs()[place->run].levels;
+        const BlockRange range = range_of(options, levels, norms, block);
+        if (range.is_zero()) {
+          std::fill_n(y, block.size, 0.0f);
+        } else if (reader.move_to_values(block, levels, range, y) >= kInfinityBits) {
+          finite = false;
+        }
+      }
+      if (values < block.size) std::copy_n(y, values, sum.data() + block.begin);
+    });
+  });
+  return {.within = within, .finite = finite};
+}
+
+}  // namespace tributary::thc
