@@ -86,6 +86,30 @@ TEST(InNetwork, TamperedSumsAreRefused) {
   EXPECT_GT(rounds_by(report, wire::Collective::in_network), 20u);
 }
 
+// One of eight agents trains ten times as long. The first attempt finds out, the next one goes on
+// without it, and every fourth round is the star's, to which it contributes. The ledger checks at
+// every commit that what it trained is in a model or in its residual.
+TEST(InNetwork, TheOthersAreSummedWithoutASlowAgent) {
+  Scenario scenario = calm_scenario();
+  scenario.agents = 8;
+  scenario.rounds = 24;
+  scenario.faults_until_round = scenario.rounds;
+  scenario.job.policy.agents_min = 4;
+  scenario.job.policy.grace_ms = 50;
+  scenario.job.policy.deadline_ms = 10'000;
+  scenario.job.policy.preliminary_deadline_ms = 5'000;
+  scenario.machines.training = {80, 100};
+  scenario.machines.slow_agents = 1;
+  scenario.machines.slow_factor = 10;
+  const RunsReport report = run_some(scenario, {.seeds = 2, .repeat_every = 0});
+  EXPECT_EQ(report.violations, 0u) << failures_of(report);
+  EXPECT_EQ(report.rounds_committed, 48u);
+  EXPECT_GE(rounds_by(report, wire::Collective::in_network), 34u);
+  EXPECT_GE(rounds_by(report, wire::Collective::star), 8u);
+  EXPECT_GT(notes_of(report, "agents_late.grace"), 0u);
+  EXPECT_EQ(notes_of(report, "exchange_overdue.deadline"), 0u);
+}
+
 TEST(InNetwork, HoldsTheInvariantsWithEveryFault) {
   Scenario scenario = network_scenario();
   scenario.rounds = 40;

@@ -31,6 +31,8 @@ std::size_t rounds_of(Federation& federation, const std::string& collective) {
       .size();
 }
 
+std::vector<RoundRecord> rounds_in_journal(const Federation& federation);
+
 // The hash of the last committed model.
 std::uint64_t committed_hash(const Federation& federation) {
   const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());
@@ -42,19 +44,24 @@ std::uint64_t committed_hash(const Federation& federation) {
 
 // Number of rounds in the journal whose plan has this collective.
 std::size_t journal_rounds_of(const Federation& federation, wire::Collective collective) {
-  const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());
-  EXPECT_TRUE(state.ok()) << state.status().text();
-  if (!state.ok() || state->jobs.empty()) return 0;
-  std::vector<RoundRecord> rounds = state->jobs.front().history;
-  for (const CommitRecord& commit : state->jobs.front().redo) rounds.push_back(commit.round);
   std::size_t found = 0;
-  for (const RoundRecord& round : rounds) {
+  for (const RoundRecord& round : rounds_in_journal(federation)) {
     const Result<const wire::Frame*> frame = open_frame(*round.plan);
     EXPECT_TRUE(frame.ok()) << frame.status().text();
     if (!frame.ok()) continue;
     found += (*frame)->message_as_Plan()->exchanges()->Get(0)->collective() == collective;
   }
   return found;
+}
+
+// The records of all committed rounds.
+std::vector<RoundRecord> rounds_in_journal(const Federation& federation) {
+  const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());
+  EXPECT_TRUE(state.ok()) << state.status().text();
+  if (!state.ok() || state->jobs.empty()) return {};
+  std::vector<RoundRecord> rounds = state->jobs.front().history;
+  for (const CommitRecord& commit : state->jobs.front().redo) rounds.push_back(commit.round);
+  return rounds;
 }
 
 // The model of the same job by the star. Sums are exact, so the collective changes nothing.
@@ -132,6 +139,38 @@ TEST(InNetwork, AKilledAggregatorCostsAnAttemptAndIsUsedAgain) {
     ASSERT_TRUE(own.ok() && own->replica);
     EXPECT_EQ(own->replica->model_hash, committed_hash(federation));
   }
+}
+
+// The first attempt finds the slow agent. From then on the others are summed without it, and every
+// fourth round is the star's. core/sim/in_network_test.cc shows that it keeps its updates.
+TEST(InNetwork, TheOthersAreSummedWithoutASlowAgent) {
+  FederationOptions options = in_network_options("in_network");
+  options.agents = 4;
+  options.rounds = 10;
+  options.coordinator_settings.insert(options.coordinator_settings.end(),
+                                      {"job.grace_ms=200", "job.agents_min=3"});
+  Federation federation(options);
+  federation.set_for_agent(3, "trainer.train_ms=3000");
+  Aggregator aggregator(federation);
+  federation.start_coordinator();
+  aggregator.start();
+  for (const std::uint32_t agent : {3u, 0u, 1u, 2u}) federation.start_agent(agent);
+  federation.expect_all_end();
+  federation.expect_identical();
+  EXPECT_GE(federation.coordinator().lines_with({"agents_late", "agent-3"}).size(), 1u);
+  EXPECT_EQ(federation.coordinator().lines_with({"exchange_overdue"}).size(), 0u);
+  std::size_t without = 0;
+  for (const RoundRecord& round : rounds_in_journal(federation)) {
+    const Result<const wire::Frame*> frame = open_frame(*round.plan);
+    ASSERT_TRUE(frame.ok()) << frame.status().text();
+    const wire::Plan& plan = *(*frame)->message_as_Plan();
+    if (plan.exchanges()->Get(0)->collective() != wire::Collective::in_network) continue;
+    const ContributorSetRecord& set = round.contributor_sets.at(0);
+    EXPECT_EQ(round.contributor_sets.size(), 1u);
+    EXPECT_EQ(set.divisor, set.contributors);
+    without += set.contributors == 3 ? 1u : 0u;
+  }
+  EXPECT_GE(without, 3u);
 }
 
 // The coordinator hears nothing more from it, and gives it up after the heartbeat's timeout.

@@ -72,12 +72,6 @@ void LightAgent::receive(const FrameReceived& event) {
 void LightAgent::dispatch(const wire::Frame& frame, const FrameReceived& event) {
   const std::uint64_t id = frame.message_id();
   switch (frame.message_type()) {
-    case wire::Message::Ack:
-      session_.conversation()->answered(frame);
-      return;
-    case wire::Message::Heartbeat:
-      session_.conversation()->receive_heartbeat(context_.now, frame, context_.out.all());
-      return;
     case wire::Message::Aggregate:
       return receive(*frame.message_as_Aggregate(), event.payload);
     case wire::Message::Receipt:

@@ -36,8 +36,9 @@ struct BucketPacket {
 
 class BucketExchange {
  public:
-  BucketExchange(const BucketJob& job, const SlotClientOptions& options)
-      : job_(job), client_(options) {}
+  // The number of agents is the job's.
+  BucketExchange(const BucketJob& job, SlotClientOptions options)
+      : job_(job), client_((options.agents = job.agents, options)) {}
 
   void enter(std::uint32_t epoch) { client_.enter(epoch); }
   // `levels` has two values in a byte, a multiple of kCountUnit in all; `sums` has one or two bytes

@@ -2,28 +2,44 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <cstdlib>
 
 namespace tributary::in_network {
 namespace {
 
 constexpr std::uint32_t kBackoffMax = 6;
+// Packets may overtake others by this part of a round trip.
+constexpr std::int64_t kOvertakingPart = 4;
 
 }  // namespace
 
+// A chunk misses its result if any agent's contribution or the result is lost.
 ChunkWindow::ChunkWindow(const SlotClientOptions& options)
-    : options_(options), chunks_(std::min(options.window, options.slots)) {
+    : options_(options),
+      lost_share_max_(1 - std::pow(1 - kPacketLossMax, options.agents + 1.0)),
+      chunks_(std::min(options.window, options.slots)) {
   assert(options.slots >= 1 && options.slots <= 65'536 && options.window >= 1);
 }
 
-void ChunkWindow::on_result() {
-  if (++results_ < chunks_) return;
-  results_ = 0;
-  chunks_ = std::min(chunks_ + 1, options_.slots);
+bool ChunkWindow::is_lost(std::int64_t sent_ns) const {
+  return answered_ns_ != INT64_MIN && answered_ns_ - sent_ns > smoothed_ns_ / kOvertakingPart;
 }
 
-void ChunkWindow::on_round_trip(std::int64_t round_trip_ns) {
+void ChunkWindow::count(std::uint32_t lost) {
+  lost_ += lost;
+  if (++counted_ < chunks_) return;
+  const bool too_many = lost_ > 1 && lost_ > lost_share_max_ * counted_;
+  chunks_ = too_many ? std::max(chunks_ / 2, 1u) : std::min(chunks_ + 1, options_.slots);
+  counted_ = lost_ = 0;
+}
+
+void ChunkWindow::on_answer(std::int64_t sent_ns, std::int64_t now_ns, bool repeated) {
+  const std::int64_t round_trip_ns = now_ns - sent_ns;
+  if (!repeated || round_trip_ns >= shortest_ns_) answered_ns_ = std::max(answered_ns_, sent_ns);
+  if (repeated) return;
   backoff_ = 0;
+  shortest_ns_ = std::min(shortest_ns_, round_trip_ns);
   if (smoothed_ns_ == 0) {
     smoothed_ns_ = std::max<std::int64_t>(round_trip_ns, 1);
     deviation_ns_ = round_trip_ns / 2;
@@ -40,11 +56,9 @@ std::int64_t ChunkWindow::timeout_ns() const {
   return std::min(bounded << backoff_, options_.timeout_ns_max);
 }
 
-void ChunkWindow::on_loss(std::int64_t sent_ns, std::int64_t now_ns) {
-  if (sent_ns <= halved_ns_) return;
-  halved_ns_ = now_ns;
-  chunks_ = std::max(chunks_ / 2, 1u);
-  results_ = 0;
+void ChunkWindow::on_timeout(std::int64_t sent_ns, std::int64_t now_ns) {
+  if (sent_ns <= timed_out_ns_) return;
+  timed_out_ns_ = now_ns;
   backoff_ = std::min(backoff_ + 1, kBackoffMax);
 }
 

@@ -1,7 +1,12 @@
-// How many chunks of an agent may be under way, and when one counts as lost.
+// How many chunks of an agent may be under way, when one counts as lost, and when one is repeated
+// without that.
 //
-// The window grows by one for each window of results and halves at a loss. The time-out follows the
-// measured round trips, as TCP's does (RFC 6298). Pure; times are in nanoseconds. Not thread-safe.
+// A chunk is lost if a chunk that was sent later has its result. The result of a chunk needs the
+// contributions of all agents and a packet back, so at a small loss of packets many chunks miss
+// something; the window halves only if more are lost in a window of chunks than a loss of
+// kPacketLossMax explains, and otherwise grows by one. Without any result there is no loss: all
+// agents wait for a slow one. Chunks are then repeated with growing pauses. The pauses follow the
+// measured round trips, as TCP's do (RFC 6298). Pure; times are in nanoseconds. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +16,7 @@ namespace tributary::in_network {
 struct SlotClientOptions {
   std::uint32_t slots = 64;
   std::uint32_t window = 32;  // at the start
+  std::uint32_t agents = 4;   // of the job
   std::int64_t timeout_ns_first = 20'000'000;
   std::int64_t timeout_ns_min = 2'000'000;
   std::int64_t timeout_ns_max = 500'000'000;
@@ -18,27 +24,41 @@ struct SlotClientOptions {
 
 class ChunkWindow {
  public:
+  // Share of lost packets up to which the window does not shrink.
+  static constexpr double kPacketLossMax = 0.05;
+
   // Requires at least one slot, a window of at least 1, and positive times.
   explicit ChunkWindow(const SlotClientOptions& options);
 
   std::uint32_t slots() const { return options_.slots; }
   std::uint32_t chunks() const { return chunks_; }
   std::int64_t timeout_ns() const;
+  // True if a chunk that was sent at `sent_ns` is lost.
+  bool is_lost(std::int64_t sent_ns) const;
 
-  void on_result();
-  // A round trip of a chunk that was sent once. After a repeat, the result may be the answer to
-  // either packet, so its time says nothing.
-  void on_round_trip(std::int64_t round_trip_ns);
-  // A chunk that was sent at `sent_ns` is lost. Chunks that were under way together are lost
-  // together; that counts once.
-  void on_loss(std::int64_t sent_ns, std::int64_t now_ns);
+  // A chunk has its result.
+  void on_result() { count(0); }
+  // A chunk that was last sent at `sent_ns` has its result. After a repeat, the result may be the
+  // answer to either packet, so its time is no round trip. It is the answer to the last one if it
+  // took as long as any round trip.
+  void on_answer(std::int64_t sent_ns, std::int64_t now_ns, bool repeated);
+  void on_loss() { count(1); }
+  // The time-out of a chunk that was sent at `sent_ns` has passed. Chunks that were under way
+  // together count once.
+  void on_timeout(std::int64_t sent_ns, std::int64_t now_ns);
 
  private:
+  void count(std::uint32_t lost);
+
   const SlotClientOptions options_;
+  const double lost_share_max_;  // of a window
   std::uint32_t chunks_;
-  std::uint32_t results_ = 0;  // since the window last changed
-  std::int64_t halved_ns_ = INT64_MIN;
-  std::int64_t smoothed_ns_ = 0;  // round trip; 0: not measured
+  std::uint32_t counted_ = 0;             // results and losses since the window last changed
+  std::uint32_t lost_ = 0;                // of them
+  std::int64_t answered_ns_ = INT64_MIN;  // sending of the newest chunk that has its result
+  std::int64_t timed_out_ns_ = INT64_MIN;
+  std::int64_t shortest_ns_ = INT64_MAX;  // round trip
+  std::int64_t smoothed_ns_ = 0;          // round trip; 0: not measured
   std::int64_t deviation_ns_ = 0;
   std::uint32_t backoff_ = 0;  // doublings of the time-out
 };

@@ -87,10 +87,22 @@ bool SlotClient::on_result(const PacketHeader& header, std::int64_t now_ns) {
   Slot& slot = slots_[header.slot];
   slot.turn.move_on();
   unlink(slot.timed ? timed_ : to_repeat_, header.slot);
-  if (!slot.repeated) window_.on_round_trip(now_ns - slot.sent_ns);
   window_.on_result();
   if (++results_ == chunks_) end_ = BucketEnd::complete;
+  window_.on_answer(slot.sent_ns, now_ns, slot.repeated);
+  while (timed_.size > 0 && window_.is_lost(slots_[timed_.first].sent_ns)) {
+    window_.on_loss();
+    repeat_first();
+  }
   return true;
+}
+
+// The chunk that was sent before all others is due again.
+void SlotClient::repeat_first() {
+  const std::uint32_t number = timed_.first;
+  unlink(timed_, number);
+  append(to_repeat_, number);
+  slots_[number].timed = false;
 }
 
 bool SlotClient::on_refusal(const PacketHeader& header) {
@@ -108,11 +120,8 @@ void SlotClient::on_time(std::int64_t now_ns) {
   }
   const std::int64_t timeout = window_.timeout_ns();
   while (timed_.size > 0 && slots_[timed_.first].sent_ns + timeout <= now_ns) {
-    const std::uint32_t number = timed_.first;
-    unlink(timed_, number);
-    append(to_repeat_, number);
-    slots_[number].timed = false;
-    window_.on_loss(slots_[number].sent_ns, now_ns);
+    window_.on_timeout(slots_[timed_.first].sent_ns, now_ns);
+    repeat_first();
   }
 }
 

@@ -4,9 +4,9 @@
 // exchange the same buckets in the same order, so they agree on both without a message. A chunk
 // moves on only after the result with exactly its sequence.
 //
-// The window of chunks under way clocks itself: a result releases the next chunk, the window
-// grows by one for each window of results and halves at a time-out. Time-outs are one list in the
-// order of sending.
+// The window of chunks under way clocks itself: a result releases the next chunk. A chunk is
+// repeated when a chunk that was sent later has its result, or after a time-out (chunk_window.h).
+// Both follow one list in the order of sending.
 //
 // Pure: the caller passes times in nanoseconds and moves the bytes. Memory is proportional to the
 // slots; no call allocates but the constructor. All calls are O(1), and on_time() is O(expired).
@@ -86,10 +86,12 @@ class SlotClient {
   void append(List& list, std::uint32_t slot);
   void unlink(List& list, std::uint32_t slot);
   ChunkSend send(std::uint32_t slot, std::int64_t now_ns);
+  void repeat_first();
+
   ChunkWindow window_;
   std::vector<Slot> slots_;
   List timed_;      // on their way, in the order of sending
-  List to_repeat_;  // timed out
+  List to_repeat_;  // lost, or timed out
   std::uint32_t epoch_ = 0;
   std::uint32_t chunks_ = 0;
   std::uint32_t next_chunk_ = 0;

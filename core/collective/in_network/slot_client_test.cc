@@ -61,14 +61,59 @@ TEST_F(SlotClientTest, TimeOutsAreInTheOrderOfSending) {
   ASSERT_TRUE(client_.next_send(500));
   EXPECT_EQ(client_.next_time_ns(), 1000);
   client_.on_time(1000);
-  EXPECT_EQ(client_.window(), 1u);
-  EXPECT_FALSE(client_.next_send(1000));  // the second one fills the window
-  client_.on_time(2500);
-  EXPECT_EQ(client_.window(), 1u);  // under way together, lost together
-  const auto repeat = client_.next_send(2500);
+  const auto repeat = client_.next_send(1000);
   ASSERT_TRUE(repeat);
   EXPECT_EQ(repeat->chunk, 0u);
   EXPECT_EQ(client_.repeats(), 1u);
+  EXPECT_EQ(client_.next_time_ns(), 2500) << "the time-out has doubled";
+  client_.on_time(2500);
+  const auto second = client_.next_send(2500);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->chunk, 1u);
+}
+
+// All agents wait for a slow one, and no packet is lost.
+TEST_F(SlotClientTest, WithoutAnyResultTheWindowKeepsItsSize) {
+  client_.begin(2, kNoTime);
+  const auto first = client_.next_send(0);
+  const auto second = client_.next_send(0);
+  ASSERT_TRUE(first && second);
+  for (const std::int64_t now : {1000, 3000, 7000, 11'000}) {
+    client_.on_time(now);
+    while (client_.next_send(now)) {
+    }
+  }
+  EXPECT_EQ(client_.repeats(), 8u);
+  EXPECT_EQ(client_.window(), 2u);
+  EXPECT_TRUE(client_.on_result(result(*first), 12'000));
+  EXPECT_TRUE(client_.on_result(result(*second), 12'000));
+  EXPECT_EQ(client_.window(), 3u);
+}
+
+TEST_F(SlotClientTest, AResultOfALaterChunkShowsALoss) {
+  client_.begin(6, kNoTime);
+  const auto first = client_.next_send(0);
+  const auto second = client_.next_send(10);
+  ASSERT_TRUE(first && second);
+  EXPECT_TRUE(client_.on_result(result(*second), 30));
+  const auto repeat = client_.next_send(30);
+  ASSERT_TRUE(repeat);
+  EXPECT_EQ(repeat->chunk, 0u);
+  EXPECT_EQ(repeat->sequence, first->sequence);
+  EXPECT_EQ(client_.repeats(), 1u);
+}
+
+// Packets that left almost together may arrive in any order.
+TEST_F(SlotClientTest, AChunkThatWasSentAtTheSameTimeIsNotLost) {
+  client_.begin(6, kNoTime);
+  ASSERT_TRUE(client_.next_send(0));
+  const auto second = client_.next_send(0);
+  ASSERT_TRUE(second);
+  EXPECT_TRUE(client_.on_result(result(*second), 30));
+  const auto third = client_.next_send(30);
+  ASSERT_TRUE(third);
+  EXPECT_EQ(third->chunk, 2u);
+  EXPECT_EQ(client_.repeats(), 0u);
 }
 
 TEST_F(SlotClientTest, ARefusalCountsIfItIsForAContributionThatWaits) {

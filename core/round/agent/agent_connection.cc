@@ -80,7 +80,16 @@ AgentConnection::Received AgentConnection::receive(const FrameReceived& event, B
     case Conversation::Arrival::fresh:
       break;
   }
-  return {.frame = &frame};
+  switch (frame.message_type()) {
+    case wire::Message::Ack:
+      session_.conversation()->answered(frame);
+      return {};
+    case wire::Message::Heartbeat:
+      session_.conversation()->receive_heartbeat(context_.now, frame, out.all());
+      return {};
+    default:
+      return {.frame = &frame};
+  }
 }
 
 // --- hello -------------------------------------------------------------------------------------

@@ -1,5 +1,6 @@
-// Connects an agent to its coordinator: sends Hello until a Welcome opens the session, detects the
-// loss of the session, and starts again.
+// Connects an agent, or an aggregator, to its coordinator: sends Hello until a Welcome opens the
+// session, handles acknowledgements and heartbeats, detects the loss of the session, and starts
+// again.
 //
 // The caller passes every event of the transport and every frame, checks after every event whether
 // a Hello is due, and handles each returned Change. A final refusal ends the agent (Finished). Only
@@ -23,8 +24,8 @@ class AgentConnection {
   // The result of a frame.
   struct Received {
     Change change = Change::none;
-    // A message of the session, or the Welcome that opened it. Null: the frame was handled or
-    // refused.
+    // A message of the session, or the Welcome that opened it. Null: the frame was refused, or
+    // handled here, as acknowledgements and heartbeats are.
     const wire::Frame* frame = nullptr;
   };
 

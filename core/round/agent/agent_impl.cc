@@ -105,12 +105,6 @@ void Agent::Impl::dispatch(const wire::Frame& frame, const FrameReceived& event)
   const std::uint64_t id = frame.message_id();
   const ByteSpan payload = event.payload;
   switch (frame.message_type()) {
-    case wire::Message::Ack:
-      session_.conversation()->answered(frame);
-      return;
-    case wire::Message::Heartbeat:
-      session_.conversation()->receive_heartbeat(context_.now, frame, context_.out.all());
-      return;
     case wire::Message::Job:
       return receive_job(*frame.message_as_Job(), id);
     case wire::Message::JobChange:

@@ -61,12 +61,6 @@ void NetworkAggregator::receive(const FrameReceived& event) {
   if (!received.frame || received.change != AgentConnection::Change::none) return;
   const wire::Frame& frame = *received.frame;
   switch (frame.message_type()) {
-    case wire::Message::Ack:
-      session_.conversation()->answered(frame);
-      return;
-    case wire::Message::Heartbeat:
-      session_.conversation()->receive_heartbeat(context_.now, frame, context_.out.all());
-      return;
     case wire::Message::InstallEpoch: {
       session_.answer(frame.message_id());
       InstallSums install;

@@ -249,13 +249,17 @@ void add_participants(const RoundPolicy& policy, const PlanRequest& request, wir
   for (std::uint32_t i = 0; i < plan.agents; ++i) {
     if (request.participants.test(i)) plan.weight_sum += request.weights[i];
   }
-  const auto required =
-      static_cast<std::uint32_t>(std::ceil(policy.quorum_fraction * participants));
-  // A quorum above the number of participants could never be reached.
-  plan.quorum = std::clamp(std::max(required, policy.agents_min), 1u, participants);
+  plan.quorum = quorum_of(policy, participants);
 }
 
 }  // namespace
+
+// A quorum above the number of participants could never be reached.
+std::uint32_t quorum_of(const RoundPolicy& policy, std::uint32_t participants) {
+  const auto required =
+      static_cast<std::uint32_t>(std::ceil(policy.quorum_fraction * participants));
+  return std::clamp(std::max(required, policy.agents_min), 1u, std::max(participants, 1u));
+}
 
 Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, CodecCache& cache,
                                const PlanRequest& request) {

@@ -49,6 +49,9 @@ struct PlanRequest {
 Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, CodecCache& cache,
                                const PlanRequest& request);
 
+// The number of participants that must contribute to a result.
+std::uint32_t quorum_of(const RoundPolicy& policy, std::uint32_t participants);
+
 // Number of the job's layers that fusion groups: all but the exact ones.
 std::uint32_t fused_layers(const JobModel& job);
 

@@ -181,18 +181,14 @@ std::optional<Attempt::End> Attempt::close_complete() {
   if (round_.plan().by_members()) {
     if (some_failed()) return End{.reason = wire::AbortReason::collective_failed};
     close_stages_of_all();
+    plan_grace();
     return close_if_agreed();
   }
-  grace_due_ns_ = kNever;
-  bool open = false;
   for (const auto& bucket : round_.buckets()) {
     while (bucket->open() && round_.complete(*bucket)) close_stage(*bucket);
-    if (!bucket->open()) continue;
-    open = true;
-    if (!grace_.given() || bucket->contributors() < round_.least(*bucket)) continue;
-    grace_due_ns_ = std::min(grace_due_ns_, grace_.due_ns(bucket->bucket().index, enough(*bucket)));
   }
-  if (open) return std::nullopt;
+  plan_grace();
+  if (round_.any_open()) return std::nullopt;
   return ending();
 }
 
@@ -207,6 +203,19 @@ std::uint32_t Attempt::enough(const BucketAggregation& bucket) const {
   return std::max(round_.least(bucket), (expected + 1) / 2);
 }
 
+bool Attempt::has_grace(const BucketAggregation& bucket) const {
+  return bucket.open() && grace_.given() && bucket.contributors() >= round_.least(bucket) &&
+         round_.plan().by_coordinator(bucket.bucket(), bucket.stage());
+}
+
+void Attempt::plan_grace() {
+  grace_due_ns_ = kNever;
+  for (const auto& bucket : round_.buckets()) {
+    if (!has_grace(*bucket)) continue;
+    grace_due_ns_ = std::min(grace_due_ns_, grace_.due_ns(bucket->bucket().index, enough(*bucket)));
+  }
+}
+
 // Marks the members that are still awaited as late; close_complete() then no longer waits for them.
 // The names in the note are cut, the tally of the round is not.
 void Attempt::end_grace() {
@@ -215,7 +224,7 @@ void Attempt::end_grace() {
   std::string names;
   for (const auto& bucket : round_.buckets()) {
     const std::uint32_t number = bucket->bucket().index;
-    if (!bucket->open()) continue;
+    if (!has_grace(*bucket)) continue;
     const std::uint32_t payloads = enough(*bucket);
     if (now < grace_.due_ns(number, payloads)) continue;
     ++facts.stages_closed_by_grace;
@@ -236,8 +245,12 @@ void Attempt::end_grace() {
 }
 
 std::optional<Attempt::End> Attempt::close_overdue() {
-  if (!round_.plan().by_members() && job_.coordinator.now >= grace_due_ns_) {
+  if (job_.coordinator.now >= grace_due_ns_) {
     end_grace();
+    // The aggregator's epoch is for all participants, so the late ones need another attempt.
+    if (round_.plan().by_members()) {
+      return End{.reason = wire::AbortReason::deadline, .some_late = true};
+    }
     if (const std::optional<End> ended = close_complete()) return ended;
   }
   if (!overdue() && job_.coordinator.now < round_.preliminary_deadline_ns) return std::nullopt;
@@ -319,6 +332,14 @@ void Attempt::record_late(Stragglers& stragglers) const {
     } else if (member.missed_stage) {
       stragglers.missed(agent_id, *member.missed_stage, patient_);
     }
+  }
+}
+
+void Attempt::record_missed(Stragglers& stragglers) const {
+  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
+    const RoundMember& member = round_.members()[i];
+    if (!member.participates || !member.missed_stage) continue;
+    stragglers.missed(membership_.members()[i].agent_id, *member.missed_stage, patient_);
   }
 }
 

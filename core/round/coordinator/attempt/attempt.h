@@ -95,6 +95,8 @@ class Attempt {
   struct End {
     bool finished = false;                                      // at least one bucket has a result
     wire::AbortReason reason = wire::AbortReason::unspecified;  // the reason if none has
+    // In the network: given up because members are late, which the next attempt leaves out.
+    bool some_late = false;
   };
   // Closes complete stages. In an exchange among peers, compares the results of all members once
   // all of them have reported. Empty while the attempt continues.
@@ -109,6 +111,8 @@ class Attempt {
   }
   // Records the members that were late, and those that are awaited again.
   void record_late(Stragglers& stragglers) const;
+  // The same for an attempt that was given up because of them.
+  void record_missed(Stragglers& stragglers) const;
   // Aborts the attempt at the participants. Returns the participants that have sent nothing, or no
   // member if none has sent anything.
   Bitmap give_up(wire::AbortReason reason);
@@ -130,6 +134,9 @@ class Attempt {
   End ending() const;
   bool some_failed() const;
   void close_stages_of_all();
+  // True if the bucket's open stage closes without late members after its grace time.
+  bool has_grace(const BucketAggregation& bucket) const;
+  void plan_grace();
   std::optional<End> close_if_agreed();
   bool results_agree() const;
   bool sums_agree() const;

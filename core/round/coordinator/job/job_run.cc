@@ -130,10 +130,10 @@ void JobRun::open_epoch() {
 
 void JobRun::begin_attempt() {
   NetworkPolicy& network = collectives_.network();
-  network.prepare(advice_.policy(), membership_);
+  const Bitmap participants = faults_.participants(next_round());
+  if (participants.count() > 0) network.prepare(advice_.policy(), membership_, participants);
   // The aggregator's answer continues here, or a tick.
   if (network.waits(next_round())) return;
-  const Bitmap participants = faults_.participants(next_round());
   // An exclusion holds for one attempt.
   membership_.exclude(Bitmap());
   if (participants.count() == 0) return;
@@ -166,7 +166,7 @@ PlanRequest JobRun::request_plan(const Bitmap& participants) {
               .epoch = membership_.epoch_number(),
               .attempt = retry_.attempt},
       .model_hash = committed_.hash(),
-      // All participants are in every result of an exchange among peers, so a late one cannot be.
+      // All participants are in every result of an exchange among members, so a late one cannot be.
       .participants = collective == wire::Collective::star ? participants : prompt,
       .weights = membership_.weights(),
       .payload_bytes = uploads.part_bytes(),
@@ -215,7 +215,8 @@ void JobRun::end(const Attempt::End& end) {
     attempt_->record_late(membership_.stragglers());
     commit();
   } else {
-    give_up(end.reason, true);
+    if (end.some_late) attempt_->record_missed(membership_.stragglers());
+    give_up(end.reason, true, end.some_late);
   }
 }
 
@@ -261,7 +262,7 @@ void JobRun::committed(const RoundRecord& record) {
 
 // `retry` is false if an operator ends the job. Only failures count for the policies that look for
 // a cause.
-void JobRun::give_up(wire::AbortReason reason, bool retry) {
+void JobRun::give_up(wire::AbortReason reason, bool retry, bool some_late) {
   const std::unique_ptr<Attempt> ended = std::move(attempt_);
   const TimeNs now = job_.coordinator.now;
   membership_.exclude(ended->give_up(reason));
@@ -269,9 +270,13 @@ void JobRun::give_up(wire::AbortReason reason, bool retry) {
   const TimeNs pause = (TimeNs{job_.policy().retry_after_ms} << std::min(retry_.attempt, 5u));
   retry_.resume_at_ns = now + pause * kNsPerMs;
   if (ended->round().plan().by_members() && retry) {
-    // The next attempt uses the star, at once and with all members.
-    collectives_.failed(ended->round().plan());
-    ++retry_.fallbacks;
+    // The next attempt is due at once: by the star with all members, or without the late ones.
+    if (some_late) {
+      collectives_.left_some_out();
+    } else {
+      collectives_.failed(ended->round().plan());
+      ++retry_.fallbacks;
+    }
     const bool refused =
         ended->round().plan().in_network() && reason == wire::AbortReason::mismatch;
     retry_.sums_refused += refused ? 1u : 0u;

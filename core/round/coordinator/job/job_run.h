@@ -107,7 +107,8 @@ class JobRun {
   void end(const Attempt::End& end);
   void commit();
   void committed(const RoundRecord& record);
-  void give_up(wire::AbortReason reason, bool retry);
+  // `some_late`: an attempt in the network that others repeat without the late members.
+  void give_up(wire::AbortReason reason, bool retry, bool some_late = false);
   void pause_if_too_short(const RoundKey& key, const std::optional<DeadlineVerdict>& verdict);
 
   void receive_part(AgentSession& session, const wire::Part& part, const PartMessage& message,

@@ -47,12 +47,15 @@ void JobRun::aggregator_changed(const AgentSession& session, const wire::EpochIn
     network.receive(session, *answer);
     return maybe_begin();
   }
+  const bool in_use = phase_ == Phase::running && attempt_->round().plan().in_network();
   if (!session.leaving) {
-    if (!over()) network.prepare(advice_.policy(), membership_);
+    // The participants so far are a guess at those of the next attempt.
+    const Bitmap participants =
+        attempt_ ? attempt_->round().plan().participants() : Bitmap(membership_.size(), true);
+    if (!over() && !in_use) network.prepare(advice_.policy(), membership_, participants);
     return;
   }
-  if (!network.left(session)) return;
-  if (phase_ != Phase::running || !attempt_->round().plan().in_network()) return;
+  if (!network.left(session) || !in_use) return;
   // Agents would notice only by their deadline. The attempt goes on by the star at once.
   job_.coordinator.note(LogLevel::warning, "aggregator_gone", "in_network", session.agent_id,
                         "the attempt through it ends", attempt_->key());

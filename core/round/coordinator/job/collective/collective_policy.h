@@ -33,7 +33,7 @@ class CollectivePolicy {
     if (policy.collective != wire::Collective::in_network) {
       return peers_.choose(policy, participants, round, reason);
     }
-    return network_.choose(participants.prompt, round, reason);
+    return network_.choose(participants, round, reason);
   }
   // The number of exchanges in a round: only members among themselves can have several.
   static std::uint32_t exchanges(const RoundPolicy& policy, wire::Collective collective) {
@@ -56,6 +56,8 @@ class CollectivePolicy {
     if (plan.in_network()) return network_.failed(plan.key().round);
     peers_.failed(plan);
   }
+  // An attempt in the network was given up because participants were late.
+  void left_some_out() { network_.left_some_out(); }
   void succeeded(const RoundPlan& plan) {
     if (plan.in_network()) return network_.succeeded();
     if (plan.by_peers()) peers_.succeeded();

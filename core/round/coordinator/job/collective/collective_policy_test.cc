@@ -42,7 +42,14 @@ class CollectivePolicyTest : public JobTest {
     return session;
   }
   NetworkPolicy& network() { return collectives_.network(); }
-  void prepare() { network().prepare(policy(), membership_); }
+  void prepare() { prepare(Bitmap(membership_.size(), true)); }
+  void prepare(const Bitmap& participants) {
+    network().prepare(policy(), membership_, participants);
+  }
+  // The agent has missed a stage of the last round.
+  void make_late(std::uint32_t member) {
+    membership_.stragglers().missed(membership_.members()[member].agent_id, 0, false);
+  }
   // The epochs that the aggregator was asked for since the last call.
   std::vector<wire::InstallEpochT> asked(AgentSession& aggregator) {
     std::vector<wire::InstallEpochT> found = sent<wire::InstallEpochT>(aggregator);
@@ -193,10 +200,65 @@ TEST_F(CollectivePolicyTest, TheStarStandsInWhereAnAgentCannotTakePart) {
   EXPECT_THAT(reason_, HasSubstr("plain cannot exchange"));
 }
 
-TEST_F(CollectivePolicyTest, TheStarStandsInWhereAnAgentIsLate) {
-  install();
+// --- contributors ---
+
+TEST_F(CollectivePolicyTest, ALateAgentIsInNoEpochAndContributesEveryFourthRound) {
+  AgentSession& aggregator = install();
+  make_late(2);
   EXPECT_EQ(chosen(1, 3), Collective::star);
-  EXPECT_THAT(reason_, HasSubstr("not all agents take part"));
+  EXPECT_THAT(reason_, HasSubstr("the aggregator's epoch is for other agents"));
+  prepare();
+  const auto messages = asked(aggregator);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0].epoch, 2u);
+  EXPECT_EQ(messages[0].agents, 3u);
+  answer(aggregator, 2, true, 2);
+  EXPECT_EQ(chosen(1, 3), Collective::in_network);
+  EXPECT_EQ(network().epoch().sums.agents, 3u);
+  reason_.clear();
+  EXPECT_EQ(collectives_.choose(policy(), {.prompt = 3, .some_late = true}, 4, reason_),
+            Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("late agents can only contribute by the star"));
+  EXPECT_EQ(collectives_.choose(policy(), {.prompt = 3, .some_late = true}, 5, reason_),
+            Collective::in_network);
+}
+
+TEST_F(CollectivePolicyTest, OtherParticipantsOfTheSameNumberNeedAnEpoch) {
+  AgentSession& aggregator = install();
+  Bitmap three(4, true);
+  three.clear(0);
+  prepare(three);
+  ASSERT_EQ(asked(aggregator).size(), 1u);
+  answer(aggregator, 2, true, 2);
+  prepare(three);
+  EXPECT_TRUE(asked(aggregator).empty());
+  Bitmap others(4, true);
+  others.clear(1);
+  prepare(others);
+  ASSERT_EQ(asked(aggregator).size(), 1u);
+  EXPECT_EQ(chosen(1, 3), Collective::star);
+}
+
+TEST_F(CollectivePolicyTest, TheStarStandsInWhereFewerThanTheQuorumAreInTime) {
+  policy().quorum_fraction = 0.75;
+  AgentSession& aggregator = install();
+  make_late(0);
+  make_late(1);
+  prepare();
+  EXPECT_TRUE(asked(aggregator).empty());
+  EXPECT_EQ(chosen(1, 2), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("2 agents are in time, fewer than the quorum"));
+}
+
+TEST_F(CollectivePolicyTest, AnAgentThatIsTooLateCostsAnEpochAndNoPause) {
+  AgentSession& aggregator = install();
+  make_late(3);
+  collectives_.left_some_out();
+  prepare();
+  EXPECT_TRUE(network().waits(1));
+  answer(aggregator, 2, true, 2);
+  EXPECT_EQ(chosen(1, 3), Collective::in_network);
+  EXPECT_FALSE(network().stood_in(1));
 }
 
 TEST_F(CollectivePolicyTest, AFailureCostsAnEpochAndPauses) {

@@ -7,6 +7,16 @@
 
 namespace tributary {
 
+// While some agents are late, one in this many rounds uses the star, so that their updates count
+// too: other collectives leave them out.
+inline constexpr std::uint64_t kLateRounds = 4;
+
+// The participants of an attempt.
+struct CollectiveParticipants {
+  std::uint32_t prompt = 0;  // number of those that are not late
+  bool some_late = false;
+};
+
 class FailurePause {
  public:
   void failed(std::uint64_t round) {

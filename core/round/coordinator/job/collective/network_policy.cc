@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/base/bytes/checksum.h"
+#include "core/round/common/plan/plan_builder.h"
 
 namespace tributary {
 namespace {
@@ -57,12 +58,17 @@ bool NetworkPolicy::reachable(const Membership& membership, std::uint64_t round)
   return pause_.over(round) && why_not(membership).empty();
 }
 
-void NetworkPolicy::prepare(const RoundPolicy& policy, const Membership& membership) {
+void NetworkPolicy::prepare(const RoundPolicy& policy, const Membership& membership,
+                            const Bitmap& participants) {
   if (policy.collective != wire::Collective::in_network || !membership.epoch()) return;
   Required required{.members_epoch = membership.epoch_number(),
                     .codec = policy.codecs.empty() ? policy.codec : policy.codecs[0],
-                    .agents = static_cast<std::uint32_t>(membership.size())};
+                    .contributors = membership.without_late(participants)};
+  const std::uint32_t agents = required.agents();
   why_not_ = why_not(membership);
+  if (why_not_.empty() && agents < std::max(2u, quorum_of(policy, participants.count()))) {
+    why_not_ = fmt::format("{} agents are in time, fewer than the quorum", agents);
+  }
   if (!why_not_.empty()) {
     state_ = State::none;
     return;
@@ -70,9 +76,9 @@ void NetworkPolicy::prepare(const RoundPolicy& policy, const Membership& members
   AgentSession& session = *aggregator();
   const bool same = required == required_ && session_ == session.conversation.session();
   if (state_ != State::none && same) return;
-  const Result<std::string> codec = thc::network_codec(required.codec, required.agents);
-  const Result<thc::NetworkTable> table = codec.ok() ? thc::network_table(*codec, required.agents)
-                                                     : Result<thc::NetworkTable>(codec.status());
+  const Result<std::string> codec = thc::network_codec(required.codec, agents);
+  const Result<thc::NetworkTable> table =
+      codec.ok() ? thc::network_table(*codec, agents) : Result<thc::NetworkTable>(codec.status());
   if (!table.ok()) {
     state_ = State::none;
     why_not_ = table.status().text();
@@ -83,8 +89,11 @@ void NetworkPolicy::prepare(const RoundPolicy& policy, const Membership& members
   session_ = session.conversation.session();
   slots_ = std::min(kJobSlots, session.aggregator_slots);
   refusals_ = 0;
-  wait_ends_ns_ =
-      job_.coordinator.now + kWaitAckTimeouts * job_.coordinator.config.ack_timeout_ms * kNsPerMs;
+  // A change while the answer is awaited does not make the round wait longer.
+  if (state_ != State::asked) {
+    wait_ends_ns_ =
+        job_.coordinator.now + kWaitAckTimeouts * job_.coordinator.config.ack_timeout_ms * kNsPerMs;
+  }
   install();
 }
 
@@ -94,7 +103,8 @@ void NetworkPolicy::install() {
   ++epoch_;
   aggregator()->conversation.ask(
       job_.coordinator.now,
-      [job = job_.id(), epoch = epoch_, agents = required_.agents, table = table_, slots = slots_] {
+      [job = job_.id(), epoch = epoch_, agents = required_.agents(), table = table_,
+       slots = slots_] {
         wire::InstallEpochT install;
         install.job = job;
         install.handle = handle_of(job);
@@ -120,7 +130,7 @@ void NetworkPolicy::receive(const AgentSession& session, const wire::EpochInstal
     why_not_.clear();
     return context.note(
         LogLevel::info, "epoch_installed", "in_network", session.agent_id,
-        fmt::format("epoch {} of {} agents, {} slots", epoch_, required_.agents, slots_),
+        fmt::format("epoch {} of {} agents, {} slots", epoch_, required_.agents(), slots_),
         {.job = job_.id()});
   }
   const bool used = answer.epoch_highest() >= epoch_ && answer.epoch_highest() < UINT32_MAX;
@@ -163,15 +173,17 @@ bool NetworkPolicy::waits(std::uint64_t round) const {
   return state_ == State::asked && pause_.over(round) && job_.coordinator.now < wait_ends_ns_;
 }
 
-wire::Collective NetworkPolicy::choose(std::uint32_t prompt, std::uint64_t round,
-                                       std::string& reason) const {
+wire::Collective NetworkPolicy::choose(const CollectiveParticipants& participants,
+                                       std::uint64_t round, std::string& reason) const {
   if (!pause_.over(round)) {
     reason = fmt::format("Use the star: in_network failed and is tried again in round {}",
                          pause_.from_round());
   } else if (state_ != State::installed) {
     reason = "Use the star: " + why_not_;
-  } else if (prompt < required_.agents) {
-    reason = "Use the star: not all agents take part, as sums in the network require";
+  } else if (participants.prompt != required_.agents()) {
+    reason = "Use the star: the aggregator's epoch is for other agents";
+  } else if (participants.some_late && round % kLateRounds == 0) {
+    reason = "Use the star: late agents can only contribute by the star, every fourth round";
   } else {
     return wire::Collective::in_network;
   }
@@ -183,7 +195,7 @@ NetworkPolicy::Epoch NetworkPolicy::epoch() const {
   epoch.aggregator = job_.coordinator.roster.by_session(session_)->endpoint;
   epoch.sums.handle = handle_of(job_.id());
   epoch.sums.epoch = epoch_;
-  epoch.sums.agents = required_.agents;
+  epoch.sums.agents = required_.agents();
   epoch.sums.slot_count = slots_;
   epoch.sums.table = table_.fingerprint;
   epoch.sums.wide = table_.wide;
@@ -193,6 +205,11 @@ NetworkPolicy::Epoch NetworkPolicy::epoch() const {
 
 void NetworkPolicy::failed(std::uint64_t round) {
   pause_.failed(round);
+  left_some_out();
+}
+
+// Slots hold parts of the sums of the attempt, so a new epoch is due after each.
+void NetworkPolicy::left_some_out() {
   if (state_ == State::installed) state_ = State::none;
 }
 

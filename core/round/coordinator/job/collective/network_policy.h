@@ -1,10 +1,11 @@
 // Decides for each attempt whether an aggregator in the network adds the contributions, and has it
 // install the epochs of the job.
 //
-// An epoch is for one set of members with one table. It is used only while it is acknowledged and
-// its aggregator has a session. A new one, with a higher number, is installed for every new
-// membership, after every attempt that failed, and whenever the aggregator connects. A failure
-// pauses the aggregator as it pauses exchanges among peers.
+// An epoch is for one set of contributors with one table: the participants that are not late. It is
+// used only while it is acknowledged and its aggregator has a session. A new one, with a higher
+// number, is installed for every other set, after every attempt that failed, and whenever the
+// aggregator connects. A failure pauses the aggregator as it pauses exchanges among peers; an agent
+// that was too late does not.
 //
 // The caller calls prepare() before it chooses, and whenever something may have changed. `job` must
 // outlive the object. Not thread-safe.
@@ -25,8 +26,8 @@ class NetworkPolicy {
   explicit NetworkPolicy(const JobContext& job) : job_(job) {}
 
   // Has an epoch installed if the policy asks for sums in the network and the one in force, or on
-  // its way, is not for these members.
-  void prepare(const RoundPolicy& policy, const Membership& membership);
+  // its way, is not for the participants that are not late.
+  void prepare(const RoundPolicy& policy, const Membership& membership, const Bitmap& participants);
   // Handles the aggregator's answer.
   void receive(const AgentSession& session, const wire::EpochInstalled& answer);
   // The aggregator's session has ended. Returns true if the job's epoch was its.
@@ -37,8 +38,10 @@ class NetworkPolicy {
   // True while a round should wait a moment for an answer of the aggregator.
   bool waits(std::uint64_t round) const;
   TimeNs wait_ends_ns() const { return state_ == State::asked ? wait_ends_ns_ : kNever; }
-  // in_network, or the star with its reason. `prompt` participants are not late.
-  wire::Collective choose(std::uint32_t prompt, std::uint64_t round, std::string& reason) const;
+  // in_network among the prompt participants, or the star among all, with its reason. While some
+  // are late, every fourth round uses the star, because only there can they contribute.
+  wire::Collective choose(const CollectiveParticipants& participants, std::uint64_t round,
+                          std::string& reason) const;
   // True if a round could use an aggregator: one is connected, all members can, and no exchange has
   // failed lately.
   bool reachable(const Membership& membership, std::uint64_t round) const;
@@ -51,6 +54,9 @@ class NetworkPolicy {
   Epoch epoch() const;
 
   void failed(std::uint64_t round);
+  // An attempt was given up because contributors were late. The next one needs an epoch without
+  // them.
+  void left_some_out();
   void succeeded() { pause_.succeeded(); }
   bool stood_in(std::uint64_t round) const { return pause_.began_in(round); }
 
@@ -60,11 +66,13 @@ class NetworkPolicy {
   struct Required {
     std::uint32_t members_epoch = 0;
     std::string codec;
-    std::uint32_t agents = 0;
+    Bitmap contributors;
+    std::uint32_t agents() const { return contributors.count(); }
     friend bool operator==(const Required&, const Required&) = default;
   };
 
   AgentSession* aggregator() const;
+  // Empty if the members could contribute.
   std::string why_not(const Membership& membership) const;
   void install();
 

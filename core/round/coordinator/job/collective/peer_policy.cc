@@ -14,9 +14,6 @@ namespace {
 
 // Every peer connects to every other, so the number of connections grows with the square.
 constexpr std::size_t kPeersMax = 256;
-// While some agents are late, one in this many rounds uses the star, so that their updates count
-// too.
-constexpr std::uint64_t kLateRounds = 4;
 
 // Empty if the addresses show no obstacle.
 std::string why_peers_unreachable(std::span<const Membership::Member> members) {

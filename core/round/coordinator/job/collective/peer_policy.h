@@ -28,11 +28,7 @@ class PeerPolicy {
   bool needs_epoch(std::uint64_t round) const { return renew_ || (broken_ && due(round)); }
   bool reachable(std::uint64_t round) const { return session_ != 0 && due(round); }
 
-  // The participants of an attempt.
-  struct Participants {
-    std::uint32_t prompt = 0;  // number of those that are not late
-    bool some_late = false;
-  };
+  using Participants = CollectiveParticipants;
   // The collective of an attempt at this round: the policy's one among the prompt participants, or
   // the star among all. `reason` is replaced if the star stands in. While some are late, every
   // fourth round uses the star, because only there can they contribute.
