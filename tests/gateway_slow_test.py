@@ -58,6 +58,13 @@ class Gateway(unittest.TestCase):
         self.expect_sums(counters, "generic")
         self.assertGreaterEqual(counters["reflected"], counters["results"])
 
+    def test_a_dead_multicast_path_falls_to_unicast(self):
+        for plane in ("user", "native"):
+            with self.subTest(plane):
+                counters = self.run_job(SMALL._replace(plane=plane, agents_group="239.255.1.8:4651"))
+                self.expect_sums(counters, plane)
+                self.assertEqual(counters["group_falls"], 1)
+
     def test_lost_packets_are_sent_again(self):
         counters = self.run_job(SMALL._replace(link="loss=5%"))
         self.expect_sums(counters, "user")

@@ -30,6 +30,7 @@ struct SwitchFigures {
   in_network::SlotCounters packets;
   UdpCounters port;
   KernelFigures kernel;
+  std::uint64_t group_falls = 0;  // how often results fell from multicast to unicast
   std::uint32_t slots = 0;
   std::uint32_t slots_free = 0;
   std::vector<in_network::SlotJob> jobs;  // as installed

@@ -42,6 +42,7 @@ nlohmann::ordered_json json_of(const SwitchReport& report) {
           {"repeats", packets.repeats},
           {"results", packets.results},
           {"resent", packets.resent},
+          {"group_falls", report.figures.group_falls},
           {"refusals", packets.refusals},
           {"drops", drops},
           {"received", port.received},

@@ -72,6 +72,7 @@ SwitchFigures SwitchThread::figures() {
   call([&] {
     figures.packets = rules_.counters();
     figures.port = port_->counters();
+    figures.group_falls = loop_.group_falls();
     figures.slots = rules_.slots();
     figures.slots_free = rules_.slots_free();
     for (const auto& [handle, job] : jobs_) figures.jobs.push_back(job);

@@ -6,6 +6,12 @@
 #include <utility>
 
 namespace tributary::switch_xdp {
+namespace {
+
+// A dead path of the group is noticed after this time.
+constexpr int kWatchEveryMs = 20;
+
+}  // namespace
 
 // The port is the kernel's: without it, the kernel would answer what XDP passes on with an error.
 Result<std::unique_ptr<XdpPlane>> XdpPlane::open(const GatewaySettings& settings) {
@@ -29,6 +35,7 @@ XdpPlane::XdpPlane(std::unique_ptr<UdpPort> port, std::unique_ptr<Gateway> gatew
       address_(port_->address()),
       device_(settings.device),
       mode_(mode),
+      has_group_(settings.common.ports.group != UdpAddress()),
       sender_(*port_, *gateway_, settings.common.ports.group),
       waker_(std::move(waker)),
       thread_([this] { run(); }) {}
@@ -70,6 +77,7 @@ switchd::SwitchFigures XdpPlane::figures() {
       counters.rules.contributions + counters.rules.repeats + counters.rules.dropped();
   figures.port.sent += counters.reflected;
   figures.port.unsent += counters.unsent;
+  figures.group_falls = watch_.falls();
   figures.slots = gateway_->table().slots();
   figures.slots_free = gateway_->table().slots_free();
   for (const auto& [handle, job] : jobs_) figures.jobs.push_back(job);
@@ -97,17 +105,26 @@ Status XdpPlane::turn() {
   return {};
 }
 
+// The kernel's counters say what the program has sent, which this process does not see.
+void XdpPlane::watch_group() {
+  const in_network::SlotCounters counters = gateway_->counters().rules;
+  const bool before = watch_.uses_group();
+  watch_.look(counters.results, counters.resent);
+  if (watch_.uses_group() != before) gateway_->use_group(!before);
+}
+
 void XdpPlane::run() {
   while (true) {
     std::array<pollfd, 3> ready = {
         pollfd{.fd = port_->file(), .events = POLLIN, .revents = 0},
         pollfd{.fd = gateway_->replies_file(), .events = POLLIN, .revents = 0},
         pollfd{.fd = waker_.file(), .events = POLLIN, .revents = 0}};
-    ::poll(ready.data(), ready.size(), -1);
+    ::poll(ready.data(), ready.size(), has_group_ ? kWatchEveryMs : -1);
     const std::lock_guard lock(mutex_);
     if (ending_) return;
     status_ = turn();
     if (!status_.ok()) return;
+    if (has_group_) watch_group();
   }
 }
 

@@ -13,6 +13,7 @@
 #include "core/net/udp/udp_port.h"
 #include "core/net/waker.h"
 #include "switch_p4/switchd/data_plane.h"
+#include "switch_p4/switchd/group_watch.h"
 #include "switch_p4/xdp/gateway.h"
 #include "switch_p4/xdp/gateway_settings.h"
 #include "switch_p4/xdp/reply_sender.h"
@@ -38,13 +39,16 @@ class XdpPlane final : public switchd::DataPlane {
            const GatewaySettings& settings, XdpMode mode, Waker waker);
   void run();
   Status turn();
+  void watch_group();
 
   const std::unique_ptr<UdpPort> port_;  // of the thread and of figures(), by mutex_
   const std::unique_ptr<Gateway> gateway_;
   const UdpAddress address_;
   const std::string device_;
   const XdpMode mode_;
+  const bool has_group_;
   ReplySender sender_;
+  switchd::GroupWatch watch_;
   const Waker waker_;
   mutable std::mutex mutex_;
   std::map<std::uint16_t, in_network::SlotJob> jobs_;  // as installed
