@@ -1,6 +1,7 @@
 #include "core/cost/exchange_cost.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tributary {
 namespace {
@@ -384,38 +385,59 @@ ExchangeCost predict_in_network(const ExchangeWork& work, const ExchangeNetwork&
 
 namespace {
 
-std::uint32_t upload_turns(const ExchangeWork& work) {
-  return (work.buckets + work.agents - 1) / work.agents;
-}
+// The uploads of one stage's results by the busiest member.
+struct Uploads {
+  double segments = 0;
+  double bytes = 0;
+  bool by_owner = true;  // only the owner of a sum uploads it
+};
 
-}  // namespace
+Uploads uploads_of(const ExchangeWork& work, double result_bytes) {
+  const double segments = upload_segments(result_bytes, work.agents);
+  const double turns = work.buckets / work.agents;  // whole ones
+  const double rest = work.buckets % work.agents;
+  const double own = turns * segments + std::min(rest, segments);
+  return {.segments = own, .bytes = own * result_bytes / segments, .by_owner = segments == 1};
+}
 
 // With all_gather, codecs that encode again at an aggregator are not combined either. They count as
 // combined here, because no stage says which codecs do so, and all_gather is never their best
 // collective.
-double settled_bytes(const ExchangeWork& work) {
-  double bucket_bytes = 0;
+Uploads uploads_of(const ExchangeWork& work) {
+  Uploads all;
   for (const StagePayload& stage : work.stages) {
-    if (stage.flow == StageFlow::from_root) bucket_bytes += stage.up_bytes;
-    if (stage.flow == StageFlow::reduced) bucket_bytes += stage.down_bytes;
-    if (stage.flow == StageFlow::gathered) bucket_bytes += work.agents * stage.up_bytes;
+    double result_bytes = stage.down_bytes;
+    if (stage.flow == StageFlow::from_root) result_bytes = stage.up_bytes;
+    if (stage.flow == StageFlow::gathered) result_bytes = work.agents * stage.up_bytes;
+    const Uploads uploads = uploads_of(work, result_bytes);
+    all.segments = std::max(all.segments, uploads.segments);
+    all.bytes += uploads.bytes;
+    all.by_owner &= uploads.by_owner && stage.flow != StageFlow::gathered;
   }
-  return upload_turns(work) * bucket_bytes;
+  return all;
 }
 
+}  // namespace
+
+double upload_segments(double result_bytes, std::uint32_t agents) {
+  return std::clamp(std::floor(result_bytes / kUploadSegmentBytesMin), 1.0,
+                    static_cast<double>(std::max(agents, 1u)));
+}
+
+double settled_bytes(const ExchangeWork& work) { return uploads_of(work).bytes; }
+
 // At best a member's buckets are complete at equal intervals, and the owner of a sum uploads it
-// halfway, before its result has gone down. Buckets that are exchanged side by side are complete
-// later than that. Half of the best overlap agrees with the truth of the closed loop within a
-// fifth.
+// halfway, before its result has gone down. Others upload their segments at the end. Buckets that
+// are exchanged side by side are complete later than that. Half of the best overlap agrees with the
+// truth of the closed loop within a fifth.
 double with_upload_s(const ExchangeWork& work, double exchange_s, double uplink_s_per_byte,
                      double peers_s_per_byte) {
-  const double all_s = settled_bytes(work) * uplink_s_per_byte;
+  const Uploads uploads = uploads_of(work);
+  const double all_s = uploads.bytes * uplink_s_per_byte;
   if (peers_s_per_byte >= uplink_s_per_byte) return exchange_s + all_s;
-  const double turns = upload_turns(work);
-  const bool gathered = std::ranges::any_of(
-      work.stages, [](const StagePayload& stage) { return stage.flow == StageFlow::gathered; });
+  const double turns = uploads.segments;
   const double interval_s = exchange_s / turns;
-  const double sooner_s = gathered ? 0 : interval_s / 2;
+  const double sooner_s = uploads.by_owner ? interval_s / 2 : 0;
   const double best_s =
       std::max({exchange_s, interval_s - sooner_s + all_s, exchange_s - sooner_s + all_s / turns});
   const double share = (1 - peers_s_per_byte / uplink_s_per_byte) / 2;

@@ -73,8 +73,14 @@ ExchangeCost predict_in_network(const ExchangeWork& work, const ExchangeNetwork&
 inline constexpr double kPlanAndCommitBytes = 1000;
 inline constexpr double kReportBytes = 650;
 
+// Returns the number of segments into which a result is divided for its upload to the coordinator:
+// one for each member, unless they would be smaller than kUploadSegmentBytesMin. Segment j of bucket
+// b is uploaded by member (b + j) modulo `agents`.
+inline constexpr double kUploadSegmentBytesMin = 4096;
+double upload_segments(double result_bytes, std::uint32_t agents);
+
 // Returns the bytes that the busiest member uploads to the coordinator after an exchange among
-// peers. Members take turns with whole buckets. Payloads that were not combined are all uploaded.
+// peers. Payloads that were not combined are all uploaded.
 double settled_bytes(const ExchangeWork& work);
 
 // Returns the time of an exchange among peers that takes `exchange_s` alone, with the upload of its

@@ -266,6 +266,22 @@ TEST(ExchangeCost, AMemberUploadsTheResultsOfItsBuckets) {
   EXPECT_EQ(settled_bytes({.agents = 4, .buckets = 8, .stages = kept}), 2 * 4'000);
 }
 
+TEST(ExchangeCost, MembersShareTheUploadOfALargeResult) {
+  EXPECT_EQ(upload_segments(8'191, 4), 1);
+  EXPECT_EQ(upload_segments(8'192, 4), 2);
+  EXPECT_EQ(upload_segments(1e9, 4), 4);
+  const auto kept = [](double bytes) {
+    return std::array<StagePayload, 1>{
+        {{.flow = StageFlow::gathered, .up_bytes = bytes, .down_bytes = 1}}};
+  };
+  const auto of_four = kept(10'000);
+  EXPECT_EQ(settled_bytes({.agents = 4, .buckets = 1, .stages = of_four}), 10'000);
+  EXPECT_EQ(settled_bytes({.agents = 4, .buckets = 7, .stages = of_four}), 70'000);
+  // Three segments: a member has three of every four, and one of each of the remaining buckets.
+  const auto of_three = kept(3'072);
+  EXPECT_EQ(settled_bytes({.agents = 4, .buckets = 6, .stages = of_three}), (3 + 2) * 4'096);
+}
+
 TEST(ExchangeCost, UploadsOverlapUnlessTheyShareTheLink) {
   const ExchangeWork work = dense(4, 64);
   const double all_s = 16'000 * kBeta;

@@ -13,6 +13,8 @@ namespace {
 constexpr double kTruePartBytes = 64 * 1024;
 // An agent measures a peer's link only by larger transfers (docs/link_measurement.md).
 constexpr double kPairBytesMin = 64 * 1024;
+// Results are not divided into smaller segments for their upload.
+constexpr double kTrueSegmentBytesMin = 4096;
 // Messages beside payloads: plan and commit, and the report.
 constexpr double kTrueCommitBytes = 1000;
 constexpr double kTrueReportBytes = 650;
@@ -29,6 +31,9 @@ class PlayedExchange {
     result_.uploads.resize(n_);
     decoded_.resize(n_);
     count_.resize(std::size_t{work.buckets} * work.stages.size() * (n_ + 1));
+    for (Place place; place.stage < work.stages.size(); ++place.stage) {
+      results_ += work.buckets * segments(place);
+    }
     for (std::uint32_t member = 0; member < n_; ++member) {
       network_.at(work.begins_s[member], [this, member] { begin_bucket(0, member); });
     }
@@ -180,33 +185,41 @@ class PlayedExchange {
       network_.compute(member, encode_s(next, member), [=, this] { begin(next, member); });
       return;
     }
-    if (!star() && member == place.bucket % n_) {
-      pass(member, n_, result_bytes(place.bucket), 0, [this] { settle(); });
-    }
+    if (!star()) upload_segments_of(place.bucket, member);
     network_.compute(member, work_.decode_s * speed(member), [=, this] { bucket_decoded(member); });
   }
 
   // The payloads of a stage that gathers are not combined.
-  double result_bytes(std::uint32_t bucket) const {
+  double result_bytes(const Place& place) const {
+    const StagePayload& each = stage(place);
+    if (each.flow == StageFlow::from_root) return each.up_bytes;
+    if (each.flow == StageFlow::reduced) return each.down_bytes;
     double bytes = 0;
-    for (Place place = {.bucket = bucket}; place.stage < work_.stages.size(); ++place.stage) {
-      const StagePayload& each = stage(place);
-      if (each.flow == StageFlow::from_root) bytes += each.up_bytes;
-      if (each.flow == StageFlow::reduced) bytes += each.down_bytes;
-      if (each.flow != StageFlow::gathered) continue;
-      for (std::uint32_t member = 0; member < n_; ++member) bytes += up_bytes(place, member);
-    }
+    for (std::uint32_t member = 0; member < n_; ++member) bytes += up_bytes(place, member);
     return bytes;
   }
+  // A result is divided among the members, as long as no segment is smaller than the least size.
+  std::uint32_t segments(const Place& place) const {
+    const auto most = static_cast<std::uint32_t>(result_bytes(place) / kTrueSegmentBytesMin);
+    return std::clamp(most, 1u, n_);
+  }
+  void upload_segments_of(std::uint32_t bucket, std::uint32_t member) {
+    const std::uint32_t own = (member + n_ - bucket % n_) % n_;  // its segment, if there are enough
+    for (Place place = {.bucket = bucket}; place.stage < work_.stages.size(); ++place.stage) {
+      const std::uint32_t count = segments(place);
+      if (own >= count) continue;
+      pass(member, n_, result_bytes(place) / count, 0, [this] { settle(); });
+    }
+  }
 
-  // Among peers, members take turns to upload the result of a bucket as soon as they have it. The
+  // Among peers, members upload their segment of a bucket's result as soon as they have it. The
   // commit follows when all results and all reports have arrived.
   void bucket_decoded(std::uint32_t member) {
     if (star() || ++decoded_[member] < work_.buckets) return;
     pass(member, n_, kTrueReportBytes, 0, [this] { settle(); });
   }
   void settle() {
-    if (++settled_ == work_.buckets + n_) commit();
+    if (++settled_ == results_ + n_) commit();
   }
   void commit() {
     for (std::uint32_t to = 0; to < n_; ++to) pass(n_, to, kTrueCommitBytes, 0, [] {});
@@ -253,7 +266,8 @@ class PlayedExchange {
   std::map<std::uint32_t, double> parts_;  // bytes of the part that arrives, by member
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> pair_began_s_;
   std::vector<std::uint32_t> decoded_;  // buckets, by member
-  std::uint32_t settled_ = 0;           // results and reports at the coordinator
+  std::uint32_t results_ = 0;           // segments of all results
+  std::uint32_t settled_ = 0;           // segments and reports at the coordinator
 };
 
 }  // namespace

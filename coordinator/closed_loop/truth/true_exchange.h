@@ -1,6 +1,6 @@
 // Plays the exchange of one round on the true network, message by message: encoding, sending,
 // adding and decoding, by the trees of core/collective/routes.h. Among peers members upload the
-// results to the coordinator, each that of every n-th bucket, and the commit comes back.
+// results to the coordinator, each its segments of them, and the commit comes back.
 #pragma once
 
 #include <cstdint>
