@@ -3,6 +3,7 @@
 processes of DDP, in a lab; skipped without root or python3-torch."""
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -42,6 +43,12 @@ class Judging(unittest.TestCase):
         self.assertEqual(compare.wrong_bytes({job: GOOD}), [])
         for bad in (90, float("nan")):
             self.assertEqual(compare.wrong_bytes({job: GOOD._replace(sent_bytes=bad)}), ["fp32 ring"])
+
+    def test_idle_uplinks(self):
+        # One agent sends in the second half, the other one in all of it.
+        samples = [(0, 0, 0), (1, 0, 100), (2, 100, 200)]
+        self.assertEqual(compare.idle_share(samples), 0.25)
+        self.assertTrue(math.isnan(compare.idle_share(samples[:1])))
 
     def test_unknown_rows_are_refused(self):
         self.assertEqual(compare.chosen(["fp32 ring"]), [compare.JOBS[0]])

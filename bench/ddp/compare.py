@@ -6,20 +6,23 @@ drawn digits: one batch per step, momentum on the mean gradient. Then four proce
 same model on the same pictures over the same links. The coordinator's node has no limit. Links are
 not encrypted, because gloo's are not. DDP is taken from Debian's python3-torch.
 
-Printed are the median step, the processor time of an agent or process in a step, and the bytes that
-it sends in a step by the counter of its network interface, beside those that its exchange needs. A
+Printed are the median step, the time of forward and backward (beside an exchange that has begun, but for
+DDP, which is timed without one), the time in which an agent's uplink sends nothing, the processor time of
+an agent or process in a step, and the bytes that it sends in a step by the counter of its network interface, beside those that its exchange needs. A
 row fails if it sends less than it needs. More than it needs is what the coordinator receives
 beside a ring, and headers.
 """
 
 import argparse
 import json
+import math
 import os
 import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 from typing import NamedTuple, Optional
@@ -37,6 +40,7 @@ BATCH = 32
 # Steps that do not count: buffers, connections, and DDP's order of buckets.
 WARM = 6
 START_S_MAX = 300
+SAMPLE_S = 0.02
 SKIPPED = 77
 
 
@@ -61,6 +65,7 @@ class Figures(NamedTuple):
     sent_bytes: float      # mean of the agents, in a step, by the interface's counter
     needed_bytes: float    # by the exchange
     loss: float            # of the last steps
+    idle_s: float = 0      # of a step, while an agent's uplink has nothing to send
 
 
 HOOKS = [Contender("ddp", "none"), Contender("ddp", "fp16"), Contender("ddp", "powersgd")]
@@ -104,14 +109,63 @@ class Lab:
     def inside(self, node: int) -> list:
         return [self._tributary, "lab", "exec", "--name", self._name, "--node", str(node), "--"]
 
+    def open_counters(self, node: int):
+        """Those of a node's interfaces; each reading from the beginning has the current ones."""
+        with namespace(f"trib-{self._name}-{node}"):
+            return open("/proc/thread-self/net/dev", encoding="ascii")
+
     def sent_bytes(self) -> list:
         """By the interface of each agent's node."""
         sent = []
         for node in range(1, AGENTS + 1):
-            with namespace(f"trib-{self._name}-{node}"), \
-                    open("/proc/thread-self/net/dev", encoding="ascii") as file:
-                sent.append(interface_counters(file.read())[1])
+            with self.open_counters(node) as file:
+                sent.append(sent_by(file))
         return sent
+
+
+class Uplinks:
+    """Samples in the background how much each agent sends, while the object is in use."""
+
+    def __init__(self, lab: Lab):
+        self._files = [lab.open_counters(node) for node in range(1, AGENTS + 1)]
+        self._samples = []  # time, then the bytes that each agent has sent
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run)
+
+    def __enter__(self) -> "Uplinks":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_) -> None:
+        self._end.set()
+        self._thread.join()
+        for file in self._files:
+            file.close()
+
+    def _run(self) -> None:
+        while not self._end.wait(SAMPLE_S):
+            self._samples.append((time.monotonic(), *map(sent_by, self._files)))
+
+    def idle_share(self, begin_s: float, end_s: float) -> float:
+        return idle_share([one for one in self._samples if begin_s <= one[0] <= end_s])
+
+
+def sent_by(file) -> int:
+    file.seek(0)
+    return interface_counters(file.read())[1]
+
+
+def idle_share(samples: list) -> float:
+    """The share of the time in which an agent sends less than a tenth of what it sends at most; mean of
+    the agents."""
+    if len(samples) < 2:
+        return math.nan
+    rates = [[(now[agent] - then[agent]) / (now[0] - then[0]) for then, now in zip(samples, samples[1:])]
+             for agent in range(1, len(samples[0]))]
+    most = percentile([rate for one in rates for rate in one], 0.95)
+    idle = sum(now[0] - then[0] for one in rates for rate, then, now in zip(one, samples, samples[1:])
+               if rate < most / 10)
+    return idle / len(rates) / (samples[-1][0] - samples[0][0])
 
 
 # --- DDP ------------------------------------------------------------------------------------------
@@ -128,7 +182,8 @@ def run_ddp(lab: Lab, contender: Contender, model: Path, data: str, options) -> 
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
         for rank in range(AGENTS)]
     try:
-        answers = [rank.communicate(timeout=START_S_MAX + 20 * options.steps) for rank in ranks]
+        with Uplinks(lab) as uplinks:
+            answers = [rank.communicate(timeout=START_S_MAX + 20 * options.steps) for rank in ranks]
     except subprocess.TimeoutExpired as expired:
         raise Failure(f"{contender.name()}: has not ended after {expired.timeout:.0f} s") from expired
     finally:
@@ -138,7 +193,10 @@ def run_ddp(lab: Lab, contender: Contender, model: Path, data: str, options) -> 
     for rank, (_, errors) in zip(ranks, answers):
         if rank.returncode != 0:
             raise Failure(f"{contender.name()}: {errors.strip() or rank.returncode}")
-    return ddp_figures(contender.name(), [json.loads(out) for out, _ in answers])
+    outputs = [json.loads(out) for out, _ in answers]
+    figures = ddp_figures(contender.name(), outputs)
+    begin_s, end_s = outputs[0]["measured_s"]
+    return figures._replace(idle_s=uplinks.idle_share(begin_s, end_s) * figures.step_s)
 
 
 def ddp_figures(name: str, ranks: list) -> Figures:
@@ -222,12 +280,15 @@ def run_job(lab: Lab, contender: Contender, model: Path, data: str, options) -> 
     with tempfile.TemporaryDirectory(prefix="tributary-ddp-") as folder:
         with Federation(lab, contender, model, data, folder, options) as federation:
             first = federation.wait_for_rounds(WARM, START_S_MAX)
-            sent, cpu = lab.sent_bytes(), federation.cpu_s()
-            last = federation.wait_for_rounds(first + options.steps, START_S_MAX + 20 * options.steps)
+            sent, cpu, begin_s = lab.sent_bytes(), federation.cpu_s(), time.monotonic()
+            with Uplinks(lab) as uplinks:
+                last = federation.wait_for_rounds(first + options.steps, START_S_MAX + 20 * options.steps)
+                end_s = time.monotonic()
             rounds = last - first
             cpu = (federation.cpu_s() - cpu) / rounds
             sent = statistics.mean((now - then) / rounds for now, then in zip(lab.sent_bytes(), sent))
-        return job_figures(federation.journal, contender, first, last, cpu, sent)
+        figures = job_figures(federation.journal, contender, first, last, cpu, sent)
+        return figures._replace(idle_s=uplinks.idle_share(begin_s, end_s) * figures.step_s)
 
 
 def job_figures(journal: str, contender: Contender, first: int, last: int, cpu: float,
@@ -275,7 +336,7 @@ def wrong_bytes(figures: dict) -> list:
 def row_text(contender: Contender, figures: dict) -> str:
     one = figures[contender]
     return (f"{contender.name():22}{1e3 * one.step_s:8.0f}{1e3 * one.step_s_p90:8.0f}"
-            f"{1e3 * one.compute_s:9.0f}{1e3 * one.cpu_s:7.0f}{one.sent_bytes / 1e6:9.3f}"
+            f"{1e3 * one.compute_s:9.0f}{1e3 * one.idle_s:7.0f}{1e3 * one.cpu_s:7.0f}{one.sent_bytes / 1e6:9.3f}"
             f"{one.needed_bytes / 1e6:9.3f}{one.loss:8.3f}  {ratio_text(contender, figures)}")
 
 
@@ -341,7 +402,7 @@ def main(words: list) -> int:
                 if not options.json:
                     print(f"{AGENTS} agents behind links of {options.rate}, {lab.congestion_control}, batch "
                           f"{BATCH}, {options.steps} steps; milliseconds and MB of a step\n{'':22}"
-                          f"{'median':>8}{'p90':>8}{'compute':>9}{'cpu':>7}{'sent':>9}{'needed':>9}"
+                          f"{'median':>8}{'p90':>8}{'compute':>9}{'idle':>7}{'cpu':>7}{'sent':>9}{'needed':>9}"
                           f"{'loss':>8}", flush=True)
                 for contender in contenders:
                     run = run_ddp if contender.family == "ddp" else run_job

@@ -128,14 +128,15 @@ def train(arguments) -> dict:
             local.append(time.monotonic() - begin)
     distributed.barrier()
     times, losses = [], []
-    sent, cpu = sent_bytes(), cpu_s()
+    sent, cpu, measured_s = sent_bytes(), cpu_s(), [time.monotonic()]
     for _ in range(arguments.steps):
         begin = time.monotonic()
         losses.append(step())
         times.append(time.monotonic() - begin)
     distributed.barrier()
+    measured_s.append(time.monotonic())  # the clock of all processes on this machine
     sums = sum(float(p.detach().double().sum()) for p in model.parameters())
-    return {"step_s": times, "local_s": statistics.median(local), "losses": losses,
+    return {"step_s": times, "measured_s": measured_s, "local_s": statistics.median(local), "losses": losses,
             "sent_bytes": (sent_bytes() - sent) / arguments.steps,
             "cpu_s": (cpu_s() - cpu) / arguments.steps, "model_sum": sums,
             "parameters": sum(p.numel() for p in model.parameters()),
