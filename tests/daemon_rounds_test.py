@@ -60,13 +60,24 @@ class Limits(unittest.TestCase):
         self.assertIsNone(self.limit(words=["--params", "1Mi"]))
         self.assertIsNone(self.limit(codec="int8"))
 
-    def test_the_disk_adds_encryption_and_synced_bytes(self):
+    def test_the_disk_writes_while_links_encrypt(self):
         # 100 MB through one thread, or 200 MB through all cores; 10 MB for the disk.
-        for cores, encryption_s in ((1, 0.2), (64, 0.1)):
+        for cores, seconds in ((1, 0.3), (64, 0.2)):
             with unittest.mock.patch("os.cpu_count", return_value=cores):
-                self.assertAlmostEqual(self.limit(plain=self.RESULT, link="disk"), 0.1 + encryption_s + 0.1)
+                self.assertAlmostEqual(self.limit(plain=self.RESULT, link="disk"), seconds)
+        slow = {"encryption": 1e9, "disk": 1e6}
+        self.assertAlmostEqual(self.limit(plain=self.RESULT, link="disk", rates=slow), 10)
         self.assertIsNone(self.limit(link="disk"))
         self.assertIsNone(self.limit(plain=self.RESULT, link="disk", rates={"encryption": None, "disk": 1}))
+
+    def test_peaks_leave_out_the_trainer_and_the_window(self):
+        result = {"coordinator": {"peak_bytes": 450e6 + 1.5 * 17 * (1 << 20)}, "agent": {"peak_bytes": 550e6},
+                  "reports": {"bytes_up": 100e6}}
+        options = daemon_rounds.parse(["--params", "25000000"])
+        self.assertEqual(daemon_rounds.peaks_in_models(result, options), (4.5, 4.5))
+        # All payloads together can be smaller than the window.
+        small = dict(result, reports={"bytes_up": 0})
+        self.assertGreater(daemon_rounds.peaks_in_models(small, options)[0], 4.7)
 
 
 if __name__ == "__main__":
