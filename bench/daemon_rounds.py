@@ -1,20 +1,32 @@
 #!/usr/bin/env python3
-"""What a round of daemons costs: one coordinator and its agents as processes over loopback, with
-journals and the synthetic trainer. For each codec: the time of a round, and the processor time,
-page faults, written bytes, bytes for the disk and peak memory of the coordinator and of an agent, as
-the kernel counts them for the processes. A page that is overwritten before the system has written
-it is for the disk once; a file system in memory has no bytes for a disk."""
+"""What a round of daemons costs: one coordinator and its agents as processes, with journals and the
+synthetic trainer, over loopback and over agents' links of 1 Gbit/s and 100 Mbit/s (these need root).
+`disk` is loopback with encrypted links and synchronous journals on a real disk.
+
+For each codec: the median round beside its limit, and the processor time by thread, written bytes, bytes
+for the disk and peak memory of the coordinator and of an agent, as the kernel counts them for the
+processes. A page that is overwritten before the system has written it is for the disk once; a file
+system in memory has no bytes for a disk. Flower's rounds of the same size follow where it is found.
+
+Limits: over links with a rate, an agent's payloads up and down at that rate, and its training; on
+loopback, the goal for 4 Mi values and 4 agents; for `disk`, the round of the row `loopback` with its
+encryption, or its bytes for the disk if they take longer, each by the rate that is measured at the start.
+"""
 
 import argparse
+import contextlib
+import ctypes
 import json
 import os
 import re
+import sqlite3
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
 
+import flower_rounds
 from training import settings
 
 MIB = 1 << 20
@@ -22,6 +34,28 @@ TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 LATE_S = 300
 # In the first rounds agents fetch the model, and both sides allocate their buffers.
 FIRST_ROUNDS = 3
+LAB = "rounds"
+MBIT = {"1gbit": 1000, "100mbit": 100}  # of the links that have a rate
+LINKS = ["loopback", "disk", *MBIT]
+BUILDS = ["build/release", "build/dev"]
+USUAL = (4 << 20, 4)  # values and agents, for which there are goals
+GOAL_S = {"fp32": 0.16, "thc:bits=4": 0.12, "threelc": 0.12}
+AGENT_CPU_S_MAX = 0.03  # beside training
+# Goals for the peak memory in models: beside the trainer's, and beside payloads that arrive.
+AGENT_MODELS_MAX, COORDINATOR_MODELS_MAX = 4.5, 4
+BIG = 16 << 20  # values from which on these count: a small model is less than a program without one
+INCOMING_BYTES_MAX = 17 * MIB  # the default of limits.incoming_bytes_max, of which half as much again may wait
+SLOW_ROUNDS_MAX = 15
+FLOWER_ROUNDS = 5
+THREADS = ["loop", "messages", "other"]  # journal, trainer and codecs' helpers have no names
+
+
+def size(text):
+    """A count with an optional binary unit: 4194304, 4Mi."""
+    number = re.fullmatch(r"(\d+)(Ki|Mi|Gi)?", text)
+    if not number or not int(number[1]):
+        raise argparse.ArgumentTypeError(f"expected a number such as 64, 512Ki or 4Mi, got '{text}'")
+    return int(number[1]) << {None: 0, "Ki": 10, "Mi": 20, "Gi": 30}[number[2]]
 
 
 class Daemon:
@@ -62,6 +96,16 @@ class Daemon:
         return ((int(fields[11]) + int(fields[12])) / TICKS_PER_S, int(fields[7]), int(written[1]),
                 int(written[2]))
 
+    def thread_cpu_s(self):
+        """Processor seconds of the main thread, of libzmq's, and of the others that still run."""
+        used = dict.fromkeys(THREADS, 0.0)
+        for thread in os.listdir(f"/proc/{self.process.pid}/task"):
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                kind = "loop" if int(thread) == self.process.pid else \
+                    "messages" if self._counters_of(f"task/{thread}/comm").startswith("ZMQ") else "other"
+                used[kind] += int(self._counters_of(f"task/{thread}/schedstat").split()[0]) / 1e9
+        return used
+
     def peak_bytes(self):
         return int(re.search(r"VmHWM:\s+(\d+)", self._counters_of("status"))[1]) * 1024
 
@@ -91,19 +135,47 @@ class Keys:
         return [f"link.key_file={self._folder}/agent-{i}.key", f"link.coordinator_key={key}"]
 
 
+class Network:
+    """Where the daemons run: on this machine's loopback, or in the nodes of a lab, of which node 0 is the
+    coordinator's and has no limit."""
+
+    def __init__(self, build, link, agents):
+        self._lab = [os.path.join(build, "cli", "tributary"), "lab"]
+        self._rate = link if link in MBIT else None
+        self._agents = agents
+        self.address = "10.77.0.1" if self._rate else "127.0.0.1"
+
+    def __enter__(self):
+        if self._rate:
+            links = [word for node in range(1, self._agents + 1)
+                     for word in ("--node", f"{node}:rate={self._rate}")]
+            subprocess.run([*self._lab, "up", "--name", LAB, "--nodes", str(self._agents + 1), *links],
+                           check=True, stdout=subprocess.DEVNULL)
+        return self
+
+    def __exit__(self, *_):
+        if self._rate:
+            subprocess.run([*self._lab, "down", "--name", LAB], check=True, stdout=subprocess.DEVNULL)
+
+    def inside(self, node):
+        """The words with which a program runs in a node."""
+        return [*self._lab, "exec", "--name", LAB, "--node", str(node), "--"] if self._rate else []
+
+
 class Federation:
     """A coordinator with its agents; left, all of them are stopped."""
 
-    def __init__(self, options, codec, folder):
+    def __init__(self, options, codec, folder, network):
         keys = Keys(options.build, folder, options.agents) if options.curve else None
         common = ["--exit-when-done", *settings([
             f"link.encrypted={'true' if options.curve else 'false'}",
             f"journal.durability={options.durability}"])]
         self.agents = []
+        self.journal = f"{folder}/coordinator.db"
         self.coordinator = Daemon(
-            [os.path.join(options.build, "coordinator", "tributary-coordinator"), *common,
+            [*network.inside(0), os.path.join(options.build, "coordinator", "tributary-coordinator"), *common,
              *settings([*(keys.of_coordinator if keys else []),
-                        f"journal.file={folder}/coordinator.db", "link.endpoint=tcp://127.0.0.1:*",
+                        f"journal.file={self.journal}", f"link.endpoint=tcp://{network.address}:*",
                         "job.name=rounds", f"job.rounds={FIRST_ROUNDS + options.rounds + 100}",
                         f"job.parameters={options.params}", f"job.codec={codec}",
                         f"job.agents_min={options.agents}",
@@ -111,7 +183,7 @@ class Federation:
         endpoint = self._wait_until(lambda: re.search(r"listening.*endpoint=\"?(tcp://[^\s\"]+)",
                                                       self.coordinator.log()), "its address")[1]
         self.agents = [Daemon(
-            [os.path.join(options.build, "edge_agent", "tributary-agent"), *common,
+            [*network.inside(1 + i), os.path.join(options.build, "edge_agent", "tributary-agent"), *common,
              *settings([*(keys.of_agent(i) if keys else []),
                         f"agent_id=agent-{i}", f"journal.file={folder}/agent-{i}.db",
                         f"link.coordinator={endpoint}", "peers.endpoint=tcp://127.0.0.1:0"])],
@@ -146,12 +218,23 @@ class Federation:
         return len(self.coordinator.round_s), time.monotonic()
 
     def counters(self):
-        return [daemon.counters() for daemon in (self.coordinator, *self.agents)]
+        return [(daemon.counters(), daemon.thread_cpu_s()) for daemon in (self.coordinator, *self.agents)]
 
 
-def measure(options, codec):
-    with tempfile.TemporaryDirectory(prefix="tributary-rounds-") as folder:
-        with Federation(options, codec, folder) as federation:
+def reports_of_agents(journal):
+    """Means of an agent in a round: bytes of payloads up and down, and seconds of training, encoding and
+    decoding."""
+    names = ["bytes_up", "bytes_down", "compute_s", "encode_s", "decode_s"]
+    with sqlite3.connect(f"file:{journal}?mode=ro", uri=True) as run:
+        row = run.execute(f"SELECT {', '.join(f'avg({name})' for name in names)} FROM agent_rounds "
+                          "WHERE round > ?", (FIRST_ROUNDS,)).fetchone()
+    return {name: value or 0 for name, value in zip(names, row)}
+
+
+def measure(options, link, codec):
+    with tempfile.TemporaryDirectory(prefix="tributary-rounds-", dir=options.folder) as folder, \
+            Network(options.build, link, options.agents) as network:
+        with Federation(options, codec, folder, network) as federation:
             first, begin_s = federation.wait_for_rounds(FIRST_ROUNDS)
             before = federation.counters()
             last, end_s = federation.wait_for_rounds(FIRST_ROUNDS + options.rounds)
@@ -159,26 +242,149 @@ def measure(options, codec):
             rounds = last - first
 
             def side(daemons, counters):
-                cpu_s, faults, written, disk = (
-                    statistics.mean((end[i] - start[i]) / rounds for start, end in counters)
-                    for i in range(4))
-                return {"cpu_s": cpu_s, "page_faults": faults, "written_bytes": written,
-                        "disk_bytes": disk, "peak_bytes": max(daemon.peak_bytes() for daemon in daemons)}
+                def mean(of):
+                    return statistics.mean((of(end) - of(start)) / rounds for start, end in counters)
+
+                cpu_s, faults, written, disk = (mean(lambda one: one[0][i]) for i in range(4))
+                return {"cpu_s": cpu_s, "page_faults": faults, "written_bytes": written, "disk_bytes": disk,
+                        "thread_cpu_s": {name: mean(lambda one: one[1][name]) for name in THREADS},
+                        "peak_bytes": max(daemon.peak_bytes() for daemon in daemons)}
 
             pairs = list(zip(before, after))
-            return {"codec": codec, "rounds": rounds, "round_s": (end_s - begin_s) / rounds,
-                    "median_s": statistics.median(federation.coordinator.round_s[first:last]),
-                    "coordinator": side([federation.coordinator], pairs[:1]),
-                    "agent": side(federation.agents, pairs[1:])}
+            result = {"link": link, "codec": codec, "rounds": rounds,
+                      "round_s": (end_s - begin_s) / rounds,
+                      "median_s": statistics.median(federation.coordinator.round_s[first:last]),
+                      "coordinator": side([federation.coordinator], pairs[:1]),
+                      "agent": side(federation.agents, pairs[1:])}
+        return result | {"reports": reports_of_agents(federation.journal)}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--build", default="build/release")
-    parser.add_argument("--params", default=4 << 20, type=int, help="values of the model (4194304)")
-    parser.add_argument("--agents", default=4, type=int, help="agents (4)")
-    parser.add_argument("--rounds", default=40, type=int, help="rounds that are measured (40)")
-    parser.add_argument("--curve", action="store_true", help="encrypted links")
+# --- limits ---------------------------------------------------------------------------------------
+
+
+def encryption_bytes_per_s():
+    """Of CURVE's cipher by one core, in messages of 64 KiB; None without libsodium."""
+    try:
+        sodium = ctypes.CDLL("libsodium.so.23")
+    except OSError:
+        return None
+    key, nonce, plain = bytes(32), bytes(24), bytes(1 << 16)
+    box = ctypes.create_string_buffer(len(plain) + 16)
+    begin, count = time.process_time(), 0
+    while (used := time.process_time() - begin) < 0.2:
+        sodium.crypto_box_easy_afternm(box, plain, ctypes.c_ulonglong(len(plain)), nonce, key)
+        count += 1
+    return count * len(plain) / used
+
+
+def disk_bytes_per_s(folder):
+    """Of a plain write of 64 MiB with fsync."""
+    data = os.urandom(MIB)
+    with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+        begin = time.monotonic()
+        for _ in range(64):
+            file.write(data)
+        os.fsync(file.fileno())
+        return 64 * MIB / (time.monotonic() - begin)
+
+
+def limit_s(result, options, plain, rates):
+    """Of a round; None where none is known. `plain` is the result of the row `loopback`."""
+    reports = result["reports"]
+    sent = reports["bytes_up"] + reports["bytes_down"]
+    if mbit := MBIT.get(result["link"]):
+        return sent * 8 / (mbit * 1e6) + reports["compute_s"]
+    if result["link"] == "loopback":
+        return GOAL_S.get(result["codec"]) if (options.params, options.agents) == USUAL else None
+    if plain is None or rates["encryption"] is None:
+        return None
+    # The coordinator encrypts and decrypts with one thread; all processes share the cores. The disk
+    # writes meanwhile.
+    one = options.agents * sent / rates["encryption"]
+    disk = result["coordinator"]["disk_bytes"] + options.agents * result["agent"]["disk_bytes"]
+    return max(plain["median_s"] + max(one, 2 * one / os.cpu_count()), disk / rates["disk"])
+
+
+# --- output ---------------------------------------------------------------------------------------
+
+
+HEAD = (f"{'':24}{'round':>11}{'limit':>11}{'':7}{'coordinator':^66}  {'agent':^66}\n"
+        f"{'links':10}{'codec':14}{'median':>11}{'':11}{'':7}" +
+        "  ".join(2 * [f"{'cpu':>10}{'loop + messages + other':>24}{'written':>11}{'disk':>11}"
+                       f"{'peak':>10}"]) + f"{'training':>11}")
+
+
+def side_text(side):
+    threads = " + ".join(f"{1e3 * side['thread_cpu_s'][name]:.1f}" for name in THREADS)
+    return (f"{1e3 * side['cpu_s']:7.1f} ms{threads:>24}{side['written_bytes'] / 1e6:8.2f} MB"
+            f"{side['disk_bytes'] / 1e6:8.2f} MB{side['peak_bytes'] / MIB:6.0f} MiB")
+
+
+def row_text(result):
+    limit = result["limit_s"]
+    return (f"{result['link']:10}{result['codec']:14}{1e3 * result['median_s']:8.2f} ms" +
+            (f"{1e3 * limit:8.1f} ms{result['median_s'] / limit:5.2f} x" if limit else " " * 18) +
+            "  ".join(map(side_text, (result["coordinator"], result["agent"]))) +
+            f"{1e3 * result['reports']['compute_s']:8.1f} ms")
+
+
+def peaks_in_models(result, options):
+    """Peak memory of the coordinator, less the window of payloads that arrive, and of an agent, less the
+    update of its trainer, in models."""
+    model = 4 * options.params
+    window = min(options.agents * result["reports"]["bytes_up"], 1.5 * INCOMING_BYTES_MAX)
+    return ((result["coordinator"]["peak_bytes"] - window) / model, result["agent"]["peak_bytes"] / model - 1)
+
+
+def verdict(value, most):
+    return "met" if value <= most else "MISSED"
+
+
+def print_goals(results, options):
+    """Of rounds on loopback: an agent's processor time, and peak memory."""
+    for result in results:
+        if result["link"] != "loopback":
+            continue
+        if (options.params, options.agents) == USUAL:
+            used = result["agent"]["cpu_s"] - result["reports"]["compute_s"]
+            print(f"{result['codec']}: an agent's processor time less the time of training {1e3 * used:.1f} ms, "
+                  f"at most {1e3 * AGENT_CPU_S_MAX:.0f} ms: {verdict(used, AGENT_CPU_S_MAX)}")
+        if options.params >= BIG:
+            coordinator, agent = peaks_in_models(result, options)
+            print(f"{result['codec']}: peak memory in models: agent beside its trainer {agent:.2f}, at most "
+                  f"{AGENT_MODELS_MAX}: {verdict(agent, AGENT_MODELS_MAX)}; coordinator beside payloads that arrive "
+                  f"{coordinator:.2f}, at most {COORDINATOR_MODELS_MAX}: "
+                  f"{verdict(coordinator, COORDINATOR_MODELS_MAX)}")
+
+
+def print_flower(options, links):
+    flower = flower_rounds.python()
+    if flower is None:
+        print(f"Flower: skipped, because {flower_rounds.MISSING}")
+        return
+    for link in links:
+        with Network(options.build, link, options.agents) as network:
+            done = flower_rounds.measure(flower, options.agents, options.params, FLOWER_ROUNDS, network.inside,
+                                         network.address)
+        print(f"{link:10}{'Flower':14}" + (
+            f"failed: {done['failed']}" if "failed" in done else
+            f"{1e3 * done['median_s']:8.2f} ms, server's peak {done['peak_bytes'] / MIB:.0f} MiB, "
+            f"version {done['version']}, fp32"), flush=True)
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+def parse(words):
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", help=f"where the daemons are (the first of {', '.join(BUILDS)} that has them)")
+    parser.add_argument("--link", action="append", choices=LINKS, help="instead of all four")
+    parser.add_argument("--params", default=USUAL[0], type=size, help="values of the model (4Mi)")
+    parser.add_argument("--agents", default=USUAL[1], type=int, help="agents (4)")
+    parser.add_argument("--rounds", default=40, type=int,
+                        help=f"rounds that are measured (40; over links with a rate at most {SLOW_ROUNDS_MAX})")
+    parser.add_argument("--curve", action="store_true", help="encrypted links, not only for `disk`")
     parser.add_argument("--durability", default="round", choices=("round", "30s", "stop"),
                         help="journal.durability (round)")
     parser.add_argument("--no-sync", dest="durability", action="store_const", const="stop",
@@ -186,27 +392,81 @@ def main():
     parser.add_argument("--codec", action="append", help="instead of fp32, thc:bits=4 and threelc")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
                         help="a further setting of the job")
+    parser.add_argument("--disk", metavar="DIR", help="on a disk, for the row `disk` (the build folder)")
+    parser.add_argument("--no-flower", action="store_true", help="leave Flower out")
     parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    results = []
+    options = parser.parse_args(words)
+    if options.agents < 1 or options.rounds < 1:
+        parser.error("--agents and --rounds take a number above 0")
+    return options
+
+
+def find_build(given):
+    """The folder of a build with all programs, or the end of this program."""
+    for build in [given] if given else BUILDS:
+        if all(os.access(os.path.join(build, *path), os.X_OK) for path in (
+                ("coordinator", "tributary-coordinator"), ("edge_agent", "tributary-agent"), ("cli", "tributary"))):
+            return build
+    sys.exit(f"daemon_rounds: no tributary-coordinator, tributary-agent and tributary in "
+             f"{given or ' or '.join(BUILDS)}; ./dev bench rounds builds them, or name a build with --build")
+
+
+def links_here(asked):
+    """The links that this machine can have; the others are named with the reason."""
+    links = asked or LINKS
+    if os.geteuid() == 0:
+        return links
+    for link in links:
+        if link in MBIT:
+            print(f"{link}: skipped, because a lab needs root", file=sys.stderr)
+    return [link for link in links if link not in MBIT]
+
+
+def options_of(options, link):
+    """With what the link changes of them."""
+    folder = "/dev/shm" if "TMPDIR" not in os.environ and os.access("/dev/shm", os.W_OK) else \
+        tempfile.gettempdir()
+    changed = {"folder": folder}
+    if link == "disk":
+        changed = {"folder": options.disk or options.build, "curve": True, "durability": "round"}
+    if link in MBIT:
+        changed["rounds"] = min(options.rounds, SLOW_ROUNDS_MAX)
+    return argparse.Namespace(**(vars(options) | changed))
+
+
+def main(words):
+    options = parse(words)
+    options.build = find_build(options.build)
+    links = links_here(options.link)
+    rates = {"encryption": None, "disk": None}
+    if "disk" in links:
+        rates = {"encryption": encryption_bytes_per_s(),
+                 "disk": disk_bytes_per_s(options_of(options, "disk").folder)}
     if not options.json:
-        print(f"{options.agents} agents, {options.params} values, journals in "
-              f"{tempfile.gettempdir()}; means of {options.rounds} rounds\n"
-              f"{'':34}{'coordinator':^49}{'agent':^49}\n{'codec':14}{'round':>10}" +
-              2 * f"{'cpu':>10}{'faults':>8}{'written':>10}{'disk':>10}{'peak':>11}")
-    for codec in options.codec or ["fp32", "thc:bits=4", "threelc"]:
-        result = measure(options, codec)
-        results.append(result)
-        if not options.json:
-            print(f"{codec:14}{1e3 * result['round_s']:7.2f} ms"
-                  f"{1e3 * result['median_s']:7.2f} ms" + "".join(
-                f"{1e3 * side['cpu_s']:7.2f} ms{side['page_faults']:8.0f}"
-                f"{side['written_bytes'] / 1e6:7.2f} MB{side['disk_bytes'] / 1e6:7.2f} MB"
-                f"{side['peak_bytes'] / MIB:7.1f} MiB"
-                for side in (result["coordinator"], result["agent"])), flush=True)
+        print(f"{options.agents} agents, {options.params} values, {options.build}, journals in "
+              f"{options_of(options, 'loopback').folder}; processor times and bytes are means of "
+              f"{options.rounds} rounds, those over links of at most {SLOW_ROUNDS_MAX}")
+        if "disk" in links:
+            cipher = rates["encryption"]
+            print(f"{'CURVE: libsodium was not found' if cipher is None else f'CURVE {cipher / 1e6:.0f} MB/s'}, "
+                  f"disk {rates['disk'] / 1e6:.0f} MB/s")
+        print(HEAD)
+    results = []
+    for link in links:
+        for codec in options.codec or list(GOAL_S):
+            result = measure(options_of(options, link), link, codec)
+            plain = next((one for one in results if (one["link"], one["codec"]) == ("loopback", codec)), None)
+            result["limit_s"] = limit_s(result, options, plain, rates)
+            results.append(result)
+            if not options.json:
+                print(row_text(result), flush=True)
     if options.json:
         print(json.dumps(results))
+        return
+    print_goals(results, options)
+    if not options.no_flower:
+        print_flower(options, [link for link in links if link != "disk"])
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -3,15 +3,13 @@
 load`), beside Flower's legacy server where it is installed."""
 
 import argparse
-import importlib.util
 import json
-import multiprocessing
 import os
 import shutil
-import statistics
 import subprocess
 import sys
-import time
+
+import flower_rounds
 
 MIB = 1 << 20
 DENSE = ["--params", "4Mi", "--codec", "fp32"]
@@ -65,51 +63,6 @@ def crowd(program, agents):
           f"{'met' if more <= 64 * MIB else 'MISSED'}", flush=True)
 
 
-# --- Flower ---------------------------------------------------------------------------------------
-
-
-def flower_client(address, values):
-    import flwr
-    import numpy
-
-    class Client(flwr.client.NumPyClient):
-        update = [numpy.zeros(values, numpy.float32)]
-
-        def get_parameters(self, config):
-            return self.update
-
-        def fit(self, parameters, config):
-            return self.update, 1, {}
-
-    flwr.client.start_client(server_address=address, client=Client().to_client())
-
-
-def flower(agents, values, rounds):
-    import flwr
-
-    address = "127.0.0.1:18640"
-    times = []
-
-    class Strategy(flwr.server.strategy.FedAvg):
-        def aggregate_fit(self, server_round, results, failures):
-            aggregated = super().aggregate_fit(server_round, results, failures)
-            times.append(time.monotonic())
-            return aggregated
-
-    clients = [multiprocessing.Process(target=flower_client, args=(address, values), daemon=True)
-               for _ in range(agents)]
-    for client in clients:
-        client.start()
-    flwr.server.start_server(
-        server_address=address, config=flwr.server.ServerConfig(num_rounds=rounds),
-        grpc_max_message_length=1 << 30,
-        strategy=Strategy(min_fit_clients=agents, min_available_clients=agents,
-                          fraction_evaluate=0))
-    for client in clients:
-        client.join(10)
-    return statistics.median(b - a for a, b in zip(times, times[1:]))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", default="build/release")
@@ -125,12 +78,14 @@ def main():
         row(name, load(program, options), round_max, memory_max)
     if arguments.crowd > 0:
         crowd(program, arguments.crowd)
-    if importlib.util.find_spec("flwr") is None:
-        print("Flower's legacy server: skipped, because Python has no package flwr")
+    flower = flower_rounds.python()
+    if flower is None:
+        print(f"Flower's legacy server: skipped, because {flower_rounds.MISSING}")
         return
     for agents in (4, 32):
-        print(f"{f'Flower, 4 Mi float32, {agents} agents':34} "
-              f"{seconds(flower(agents, 4 << 20, 5)):>10}")
+        done = flower_rounds.measure(flower, agents, 4 << 20, 5)
+        print(f"{f'Flower, 4 Mi float32, {agents} agents':34} " + (
+            f"failed: {done['failed']}" if "failed" in done else f"{seconds(done['median_s']):>10}"))
 
 
 if __name__ == "__main__":

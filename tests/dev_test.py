@@ -86,6 +86,7 @@ class WrongWords(unittest.TestCase):
 
     def test_thin_takes_the_rest_of_the_line(self):
         self.assert_refused("bench codec thin", "thin must be the first and only name")
+        self.assert_refused("bench codec ddp", "ddp must be the first and only name")
 
     def test_verbs_without_arguments(self):
         self.assert_refused("format everything", "format takes no argument")
