@@ -225,9 +225,9 @@ def reports_of_agents(journal):
     """Means of an agent in a round: bytes of payloads up and down, and seconds of training, encoding and
     decoding."""
     names = ["bytes_up", "bytes_down", "compute_s", "encode_s", "decode_s"]
+    columns = ", ".join(f"avg({name})" for name in names)
     with sqlite3.connect(f"file:{journal}?mode=ro", uri=True) as run:
-        row = run.execute(f"SELECT {', '.join(f'avg({name})' for name in names)} FROM agent_rounds "
-                          "WHERE round > ?", (FIRST_ROUNDS,)).fetchone()
+        row = run.execute(f"SELECT {columns} FROM agent_rounds WHERE round > ?", (FIRST_ROUNDS,)).fetchone()
     return {name: value or 0 for name, value in zip(names, row)}
 
 
@@ -346,9 +346,9 @@ def print_goals(results, options):
         if result["link"] != "loopback":
             continue
         if (options.params, options.agents) == USUAL:
-            used = result["agent"]["cpu_s"] - result["reports"]["compute_s"]
-            print(f"{result['codec']}: an agent's processor time less the time of training {1e3 * used:.1f} ms, "
-                  f"at most {1e3 * AGENT_CPU_S_MAX:.0f} ms: {verdict(used, AGENT_CPU_S_MAX)}")
+            used = result["agent"]["cpu_s"]
+            print(f"{result['codec']}: an agent's processor time with training {1e3 * used:.1f} ms, goal beside "
+                  f"training {1e3 * AGENT_CPU_S_MAX:.0f} ms" + (": met" if used <= AGENT_CPU_S_MAX else ""))
         if options.params >= BIG:
             coordinator, agent = peaks_in_models(result, options)
             print(f"{result['codec']}: peak memory in models: agent beside its trainer {agent:.2f}, at most "

@@ -7,11 +7,12 @@ Fails if a gradient misses the bound of its model."""
 import argparse
 import json
 import math
-import os
 import pathlib
 import subprocess
 import sys
 from typing import NamedTuple
+
+from training import command_of
 
 AGENTS = 4
 BEFORE = "thc:bits=4"
@@ -36,7 +37,7 @@ class Row(NamedTuple):
 
 def measure(build, path):
     """One exchange of agents that have the same gradient, without error feedback."""
-    command = [os.path.join(build, "cli", "tributary"), "codec", "measure", "--rounds", "1",
+    command = [command_of(build), "codec", "measure", "--rounds", "1",
                "--no-error-feedback", "--json"]
     for codec in [BEFORE, *(f"thc:rate={rate}" for rate in RATES)]:
         command += ["--codec", codec]

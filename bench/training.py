@@ -18,10 +18,19 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def command_of(build):
+    """The program `tributary` of a build; without it this program ends."""
+    program = os.path.join(build, "cli", "tributary")
+    if not os.access(program, os.X_OK):
+        sys.exit(f"training: no program {program}; ./dev build --preset release builds it, or name another build "
+                 "with --build")
+    return program
+
+
 def make_data(build, folder, making):
     """Returns the path of a data set; `making` has the arguments of `tributary data make`."""
     data = os.path.join(folder, "data")
-    subprocess.run([os.path.join(build, "cli", "tributary"), "data", "make", *making, "--out", data],
+    subprocess.run([command_of(build), "data", "make", *making, "--out", data],
                    check=True, stdout=subprocess.DEVNULL)
     return data
 
