@@ -1,7 +1,7 @@
 // The thread that serves packets: a UDP port, the slot rules, and the loop between them.
 //
-// Thread rule: any thread but this one may call the methods. install(), remove() and figures() wait
-// until the thread has done it, which takes as long as one turn of its loop.
+// Thread rule: any thread but this one may call the methods. check(), install(), remove() and
+// figures() wait until the thread has done it, which takes as long as one turn of its loop.
 #pragma once
 
 #include <cstdint>
@@ -44,6 +44,7 @@ class SwitchThread {
   SwitchThread& operator=(const SwitchThread&) = delete;
 
   // As SlotRules has them; `cancelled` after the thread has ended.
+  Status check(const in_network::SlotJob& job);
   Status install(const in_network::SlotJob& job);
   Status remove(std::uint16_t handle);
   SwitchFigures figures();
