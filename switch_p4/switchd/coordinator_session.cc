@@ -43,7 +43,10 @@ void CoordinatorSession::shut_down() { loop_->feed(Shutdown{.reason = "stopped b
 
 void CoordinatorSession::execute(Action& action) {
   std::visit(Overloaded{
-                 [this](const InstallSums& order) { install(order.install); },
+                 [this](const InstallSums& order) {
+                   if (order.first_of_session) parts_.installer.remove_all();
+                   install(order.install);
+                 },
                  [this](const Finished& finished) { parts_.finished(finished.status); },
                  [](const auto&) {},  // the loop has performed it, or other machines do
              },
@@ -53,7 +56,7 @@ void CoordinatorSession::execute(Action& action) {
 void CoordinatorSession::install(const wire::InstallEpochT& order) {
   if (order.remove) return parts_.installer.remove(order.handle);
   const Result<in_network::SlotJob> job = slot_job_of(order);
-  Status status = job.ok() ? parts_.installer.install(*job) : job.status();
+  Status status = job.ok() ? parts_.installer.install(*job, order.job) : job.status();
   // Not from within an event of the machine.
   loop_->post(EpochDecided{.job = order.job,
                            .handle = order.handle,

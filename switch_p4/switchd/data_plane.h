@@ -43,6 +43,7 @@ class DataPlane {
   DataPlane& operator=(const DataPlane&) = delete;
 
   // As SlotRules has them; `cancelled` after the plane has failed.
+  virtual Status check(const in_network::SlotJob& job) = 0;
   virtual Status install(const in_network::SlotJob& job) = 0;
   virtual Status remove(std::uint16_t handle) = 0;
   virtual SwitchFigures figures() = 0;

@@ -48,6 +48,12 @@ SwitchThread::~SwitchThread() {
   thread_.join();
 }
 
+Status SwitchThread::check(const in_network::SlotJob& job) {
+  Status status;
+  const bool done = call([&] { status = rules_.check(job); });
+  return done ? std::move(status) : thread_ended();
+}
+
 Status SwitchThread::install(const in_network::SlotJob& job) {
   Status status;
   const bool done = call([&] {

@@ -1,8 +1,8 @@
 // The data plane in user space: a thread with a UDP port, the slot rules, and the loop between
 // them.
 //
-// Thread rule: any thread but this one may call the methods. install(), remove() and figures() wait
-// until the thread has done it, which takes as long as one turn of its loop.
+// Thread rule: any thread but this one may call the methods. check(), install(), remove() and
+// figures() wait until the thread has done it, which takes as long as one turn of its loop.
 #pragma once
 
 #include <cstdint>
@@ -35,6 +35,7 @@ class SwitchThread final : public DataPlane {
   static Result<std::unique_ptr<SwitchThread>> open(const SwitchThreadOptions& options);
   ~SwitchThread() override;
 
+  Status check(const in_network::SlotJob& job) override;
   Status install(const in_network::SlotJob& job) override;
   Status remove(std::uint16_t handle) override;
   SwitchFigures figures() override;

@@ -53,7 +53,8 @@ class Gateway {
   // Attaches to a network device; `any` tries native mode first. Returns the mode.
   Result<XdpMode> attach(const std::string& device, XdpMode mode);
 
-  // As SlotRules::install() and SlotRules::remove().
+  // As SlotRules has them.
+  Status check(const in_network::SlotJob& job) const { return table_.check(job); }
   Status install(const in_network::SlotJob& job);
   Status remove(std::uint16_t handle);
 

@@ -80,7 +80,7 @@ std::uint32_t JobTable::next_index() {
   return last_index_;
 }
 
-Result<JobTable::Placed> JobTable::install(const in_network::SlotJob& job) {
+Status JobTable::check(const in_network::SlotJob& job) const {
   TRIBUTARY_TRY(check_with_rules(job));
   if (job.slots > slots_) {
     return Status(StatusCode::invalid_argument,
@@ -102,6 +102,11 @@ Result<JobTable::Placed> JobTable::install(const in_network::SlotJob& job) {
                    .expected = fmt::format("{} at most", in_network::kJobsMax),
                    .remedy = "remove a job first"});
   }
+  return first_free(job).status();
+}
+
+Result<JobTable::Placed> JobTable::install(const in_network::SlotJob& job) {
+  TRIBUTARY_TRY(check(job));
   TRIBUTARY_ASSIGN(const std::uint32_t first, first_free(job));
   const std::uint32_t index = next_index();
   placed_[job.handle] = {.index = index, .epoch = job.epoch, .first = first, .count = job.slots};

@@ -24,7 +24,8 @@ class JobTable {
     std::uint32_t index = 0;  // of the entry
     XdpJob entry = {};
   };
-  // Errors are those of SlotRules::install(); then nothing changes.
+  // Errors are those of SlotRules::install(); then nothing changes. check() returns them alone.
+  Status check(const in_network::SlotJob& job) const;
   Result<Placed> install(const in_network::SlotJob& job);
   // Returns not_found for an unknown job.
   Status remove(std::uint16_t handle);

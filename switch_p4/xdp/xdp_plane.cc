@@ -49,6 +49,11 @@ XdpPlane::~XdpPlane() {
   thread_.join();
 }
 
+Status XdpPlane::check(const in_network::SlotJob& job) {
+  const std::lock_guard lock(mutex_);
+  return gateway_->check(job);
+}
+
 Status XdpPlane::install(const in_network::SlotJob& job) {
   const std::lock_guard lock(mutex_);
   TRIBUTARY_TRY(gateway_->install(job));

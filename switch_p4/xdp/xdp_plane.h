@@ -27,6 +27,7 @@ class XdpPlane final : public switchd::DataPlane {
   static Result<std::unique_ptr<XdpPlane>> open(const GatewaySettings& settings);
   ~XdpPlane() override;
 
+  Status check(const in_network::SlotJob& job) override;
   Status install(const in_network::SlotJob& job) override;
   Status remove(std::uint16_t handle) override;
   switchd::SwitchFigures figures() override;

@@ -27,6 +27,7 @@ struct Setting {
   std::uint32_t reordered_permille = 0;
   std::uint32_t seed = 1;
   std::uint32_t window = 4;    // at the start
+  bool dead_group = false;     // results to all agents are lost
   std::int64_t packet_ns = 0;  // that an agent's link needs for a packet, in each direction
 };
 
@@ -152,7 +153,7 @@ class Network {
     reply.resize(answer.bytes);
     if (answer.to == ReplyTo::sender) {
       carry(reply, kAggregator, static_cast<std::uint32_t>(letter.from));
-    } else if (answer.to == ReplyTo::all_agents) {
+    } else if (answer.to == ReplyTo::all_agents && !setting_.dead_group) {
       for (const PacketSource source : rules_->sources(answer.job)) {
         carry(reply, kAggregator, static_cast<std::uint32_t>(source));
       }
@@ -221,6 +222,25 @@ TEST(BucketExchange, ALossOfOnePercentCostsLessThanATenth) {
     took_ns.push_back(static_cast<double>(network.now_ns()));
   }
   EXPECT_LT(took_ns[1], 1.1 * took_ns[0]);
+}
+
+// Nobody forwards the multicast group. The answers to repeats come by unicast, so each chunk needs
+// two packets of each agent.
+TEST(BucketExchange, WithoutMulticastResultsComeByUnicast) {
+  Network network({.agents = 4,
+                   .values = 1024 * 600,
+                   .slots = 64,
+                   .window = 32,
+                   .dead_group = true,
+                   .packet_ns = 8'600});
+  network.install(1);
+  network.begin(0);
+  network.run();
+  network.expect_exact();
+  EXPECT_LT(network.sent, 3u * 4 * 600);
+  EXPECT_GE(network.agent(0).client().window(), 8u);
+  EXPECT_LT(network.now_ns(), 200'000'000);
+  EXPECT_EQ(network.rules().counters().resent, network.agent(0).client().repeats() * 4);
 }
 
 TEST(BucketExchange, TheWindowHalvesWithALossAndGrowsAgain) {

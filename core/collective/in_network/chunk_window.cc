@@ -11,6 +11,8 @@ namespace {
 constexpr std::uint32_t kBackoffMax = 6;
 // Packets may overtake others by this part of a round trip.
 constexpr std::int64_t kOvertakingPart = 4;
+// Fewer chunks may all have been lost by chance.
+constexpr std::uint32_t kDeadPathChunks = 8;
 
 }  // namespace
 
@@ -29,15 +31,25 @@ bool ChunkWindow::is_lost(std::int64_t sent_ns) const {
 void ChunkWindow::count(std::uint32_t lost) {
   lost_ += lost;
   if (++counted_ < chunks_) return;
+  only_repeats_ = first_results_ == 0 && counted_ >= kDeadPathChunks;
   const bool too_many = lost_ > 1 && lost_ > lost_share_max_ * counted_;
-  chunks_ = too_many ? std::max(chunks_ / 2, 1u) : std::min(chunks_ + 1, options_.slots);
-  counted_ = lost_ = 0;
+  if (!too_many) {
+    chunks_ = std::min(chunks_ + 1, options_.slots);
+  } else if (!only_repeats_) {
+    chunks_ = std::max(chunks_ / 2, 1u);
+  }
+  counted_ = lost_ = first_results_ = 0;
+}
+
+void ChunkWindow::on_result(bool repeated) {
+  first_results_ += repeated ? 0u : 1u;
+  count(0);
 }
 
 void ChunkWindow::on_answer(std::int64_t sent_ns, std::int64_t now_ns, bool repeated) {
   const std::int64_t round_trip_ns = now_ns - sent_ns;
   if (!repeated || round_trip_ns >= shortest_ns_) answered_ns_ = std::max(answered_ns_, sent_ns);
-  if (repeated) return;
+  if (repeated && !only_repeats_) return;
   backoff_ = 0;
   shortest_ns_ = std::min(shortest_ns_, round_trip_ns);
   if (smoothed_ns_ == 0) {

@@ -6,7 +6,13 @@
 // something; the window halves only if more are lost in a window of chunks than a loss of
 // kPacketLossMax explains, and otherwise grows by one. Without any result there is no loss: all
 // agents wait for a slow one. Chunks are then repeated with growing pauses. The pauses follow the
-// measured round trips, as TCP's do (RFC 6298). Pure; times are in nanoseconds. Not thread-safe.
+// measured round trips, as TCP's do (RFC 6298).
+//
+// If a whole window of chunks has its results only after repeats, the path of the first results is
+// dead: multicast that nobody forwards, where the answers to repeats come by unicast. A smaller
+// window would not help, so it keeps its size, and repeats are round trips.
+//
+// Pure; times are in nanoseconds. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +43,7 @@ class ChunkWindow {
   bool is_lost(std::int64_t sent_ns) const;
 
   // A chunk has its result.
-  void on_result() { count(0); }
+  void on_result(bool repeated);
   // A chunk that was last sent at `sent_ns` has its result. After a repeat, the result may be the
   // answer to either packet, so its time is no round trip. It is the answer to the last one if it
   // took as long as any round trip.
@@ -55,6 +61,8 @@ class ChunkWindow {
   std::uint32_t chunks_;
   std::uint32_t counted_ = 0;             // results and losses since the window last changed
   std::uint32_t lost_ = 0;                // of them
+  std::uint32_t first_results_ = 0;       // of them, without a repeat
+  bool only_repeats_ = false;             // had results in the window before
   std::int64_t answered_ns_ = INT64_MIN;  // sending of the newest chunk that has its result
   std::int64_t timed_out_ns_ = INT64_MIN;
   std::int64_t shortest_ns_ = INT64_MAX;  // round trip

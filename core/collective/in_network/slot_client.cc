@@ -87,7 +87,7 @@ bool SlotClient::on_result(const PacketHeader& header, std::int64_t now_ns) {
   Slot& slot = slots_[header.slot];
   slot.turn.move_on();
   unlink(slot.timed ? timed_ : to_repeat_, header.slot);
-  window_.on_result();
+  window_.on_result(slot.repeated);
   if (++results_ == chunks_) end_ = BucketEnd::complete;
   window_.on_answer(slot.sent_ns, now_ns, slot.repeated);
   while (timed_.size > 0 && window_.is_lost(slots_[timed_.first].sent_ns)) {

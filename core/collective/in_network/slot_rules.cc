@@ -62,6 +62,11 @@ SlotRules::Job* SlotRules::find(std::uint16_t handle) {
   return index == kNoJob ? nullptr : &jobs_[index];
 }
 
+const SlotRules::Job* SlotRules::find(std::uint16_t handle) const {
+  const std::uint8_t index = job_of_handle_[handle];
+  return index == kNoJob ? nullptr : &jobs_[index];
+}
+
 std::uint32_t SlotRules::slots_free() const {
   std::uint32_t free = slots();
   for (const Job& job : jobs_) free -= job.setup.slots;
@@ -93,9 +98,9 @@ Result<std::uint32_t> SlotRules::first_free(const SlotJob& requested) const {
                  .remedy = "lower the job's quota, or give the aggregator more slots"});
 }
 
-Status SlotRules::install(const SlotJob& job) {
+Status SlotRules::check(const SlotJob& job) const {
   TRIBUTARY_TRY(check_job(job, slots()));
-  Job* known = find(job.handle);
+  const Job* const known = find(job.handle);
   if (known != nullptr && job.epoch <= known->setup.epoch) {
     return Status(StatusCode::mismatch,
                   {.what = fmt::format("epoch of job {} of the aggregator", job.handle),
@@ -108,7 +113,13 @@ Status SlotRules::install(const SlotJob& job) {
                                                    .expected = fmt::format("{} at most", kJobsMax),
                                                    .remedy = "remove a job first"});
   }
+  return first_free(job).status();
+}
+
+Status SlotRules::install(const SlotJob& job) {
+  TRIBUTARY_TRY(check(job));
   TRIBUTARY_ASSIGN(const std::uint32_t first, first_free(job));
+  Job* known = find(job.handle);
   // Slots that another job had may have the same epoch by chance.
   for (std::uint32_t i = 0; i < job.slots; ++i) slots_[first + i].phases.clear();
   if (known == nullptr) {
@@ -142,7 +153,8 @@ std::span<const PacketSource> SlotRules::sources(std::uint16_t handle) const {
 }
 
 // The order matters: all aggregators count the first fault.
-DropReason SlotRules::check(const Job& job, const PacketHeader& header, PacketSource source) const {
+DropReason SlotRules::check_packet(const Job& job, const PacketHeader& header,
+                                   PacketSource source) const {
   const DropReason epoch = check_epoch(true, job.setup.epoch, header.epoch);
   if (epoch != DropReason::none) return epoch;
   if (header.agents != job.setup.agents) return DropReason::wrong_agent;
@@ -175,7 +187,7 @@ SlotReply SlotRules::handle(ByteSpan datagram, PacketSource source, MutableByteS
   if (job == nullptr) {
     return dropped(check_epoch(false, 0, header.epoch), &header, reply);
   }
-  const DropReason fit = check(*job, header, source);
+  const DropReason fit = check_packet(*job, header, source);
   if (fit != DropReason::none) return dropped(fit, &header, reply);
   const SlotReply taken = take(*job, packet, reply);
   if (taken.reason == DropReason::none && job->learns) job->setup.sources[header.agent] = source;

@@ -75,6 +75,8 @@ class SlotRules {
   // sense, mismatch for an epoch that is not above the installed one, and resource_exhausted if
   // slots or jobs are short; then nothing changes.
   Status install(const SlotJob& job);
+  // What install() would return.
+  Status check(const SlotJob& job) const;
   // Frees its slots. Returns not_found for an unknown job.
   Status remove(std::uint16_t handle);
 
@@ -109,7 +111,8 @@ class SlotRules {
 
   explicit SlotRules(std::uint32_t slots) : slots_(slots), job_of_handle_(65'536, kNoJob) {}
   Job* find(std::uint16_t handle);
-  DropReason check(const Job& job, const PacketHeader& header, PacketSource source) const;
+  const Job* find(std::uint16_t handle) const;
+  DropReason check_packet(const Job& job, const PacketHeader& header, PacketSource source) const;
   Result<std::uint32_t> first_free(const SlotJob& job) const;
   SlotReply take(Job& job, const Packet& packet, MutableByteSpan reply);
   void add(const Job& job, Slot& slot, const Packet& packet, bool first);

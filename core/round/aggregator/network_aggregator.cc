@@ -58,12 +58,14 @@ void NetworkAggregator::pass(const Event& event) {
 void NetworkAggregator::receive(const FrameReceived& event) {
   Bytes aligned;
   const AgentConnection::Received received = connection_.receive(event, aligned);
+  if (received.change == AgentConnection::Change::session_opened) first_of_session_ = true;
   if (!received.frame || received.change != AgentConnection::Change::none) return;
   const wire::Frame& frame = *received.frame;
   switch (frame.message_type()) {
     case wire::Message::InstallEpoch: {
       session_.answer(frame.message_id());
-      InstallSums install;
+      InstallSums install{.install = {},
+                          .first_of_session = std::exchange(first_of_session_, false)};
       frame.message_as_InstallEpoch()->UnPackTo(&install.install);
       return context_.out.add(std::move(install));
     }

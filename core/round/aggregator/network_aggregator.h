@@ -44,6 +44,7 @@ class NetworkAggregator {
   AgentContext context_;
   ClientSession session_{context_};
   AgentConnection connection_{context_, session_};
+  bool first_of_session_ = false;  // the coordinator has not installed an epoch yet
 };
 
 }  // namespace tributary

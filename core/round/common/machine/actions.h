@@ -133,6 +133,8 @@ struct StopSums {
 // every number that the handle has had.
 struct InstallSums {
   wire::InstallEpochT install;
+  // The first of a session: the jobs of earlier sessions are over, and are removed before.
+  bool first_of_session = false;
 };
 
 // Agent: the machine has dropped values of its residual that cannot be encoded. `change` is what

@@ -15,6 +15,7 @@
 #include "core/round/common/plan/round_plan.h"
 #include "core/round/coordinator/context/coordinator_config.h"
 #include "core/round/coordinator/context/roster.h"
+#include "core/round/coordinator/context/sum_handles.h"
 #include "schemas/limits.h"
 
 namespace tributary {
@@ -30,6 +31,7 @@ struct CoordinatorContext {
   Actions out;
   CodecCache cache;
   Roster roster;
+  SumHandles sum_handles;
   StoreQueue<CoordinatorRecord> store;
 
   // Draws a number that is not 0 and that another run of a coordinator is unlikely to draw.

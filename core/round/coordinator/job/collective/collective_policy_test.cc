@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 
 #include "core/round/coordinator/context/job_testing.h"
@@ -292,8 +293,28 @@ TEST_F(CollectivePolicyTest, AnAggregatorThatLeavesIsReplacedByTheNextOne) {
 
 TEST_F(CollectivePolicyTest, AJobThatIsOverIsRemoved) {
   AgentSession& aggregator = install();
+  const std::uint16_t handle = network().epoch().sums.handle;
   network().end();
-  EXPECT_TRUE(asked(aggregator).at(0).remove);
+  const auto messages = asked(aggregator);
+  EXPECT_TRUE(messages.at(0).remove);
+  EXPECT_EQ(messages.at(0).handle, handle);
+}
+
+// With 65,536 handles, some of 2,000 jobs have the same hash.
+TEST(SumHandles, NoTwoJobsHaveTheSame) {
+  SumHandles handles;
+  std::map<std::uint16_t, std::uint64_t> seen;
+  std::uint32_t moved = 0;
+  for (std::uint64_t job = 1; job <= 2'000; ++job) {
+    const std::uint16_t handle = handles.take(job);
+    EXPECT_TRUE(seen.emplace(handle, job).second) << job;
+    EXPECT_EQ(handles.take(job), handle);
+    moved += SumHandles().take(job) != handle ? 1u : 0u;
+  }
+  EXPECT_GT(moved, 0u);
+  const std::uint16_t freed = handles.take(77);
+  handles.release(77);
+  EXPECT_EQ(handles.take(77), freed);
 }
 
 // --- deadlines and exchanges ---

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/bytes/checksum.h"
 #include "core/round/common/plan/plan_builder.h"
 
 namespace tributary {
@@ -19,14 +18,6 @@ constexpr std::uint32_t kJobSlotsMin = 8;
 constexpr std::uint32_t kEpochRefusalsMax = 16;
 // A round waits for the aggregator's answer for this multiple of the acknowledgement timeout.
 constexpr TimeNs kWaitAckTimeouts = 4;
-
-// Packets have two bytes for the job. Two jobs with one handle cannot use the aggregator at the
-// same time: it refuses the epoch of the second one or, if that is higher, the packets of the
-// first.
-std::uint16_t handle_of(std::uint64_t job) {
-  return static_cast<std::uint16_t>(
-      hash64({reinterpret_cast<const std::uint8_t*>(&job), sizeof(job)}));
-}
 
 }  // namespace
 
@@ -103,11 +94,11 @@ void NetworkPolicy::install() {
   ++epoch_;
   aggregator()->conversation.ask(
       job_.coordinator.now,
-      [job = job_.id(), epoch = epoch_, agents = required_.agents(), table = table_,
-       slots = slots_] {
+      [job = job_.id(), handle = handle(), epoch = epoch_, agents = required_.agents(),
+       table = table_, slots = slots_] {
         wire::InstallEpochT install;
         install.job = job;
-        install.handle = handle_of(job);
+        install.handle = handle;
         install.epoch = epoch;
         install.agents = agents;
         install.granularity = table.granularity;
@@ -153,16 +144,18 @@ bool NetworkPolicy::left(const AgentSession& session) {
 }
 
 void NetworkPolicy::end() {
+  const std::uint16_t released = handle();
+  job_.coordinator.sum_handles.release(job_.id());
   AgentSession* const session = job_.coordinator.roster.by_session(session_);
   if (state_ == State::none || !session) return;
   state_ = State::none;
   why_not_ = "the job is over";
   session->conversation.ask(
       job_.coordinator.now,
-      [job = job_.id()] {
+      [job = job_.id(), released] {
         wire::InstallEpochT install;
         install.job = job;
-        install.handle = handle_of(job);
+        install.handle = released;
         install.remove = true;
         return frame_with(std::move(install));
       },
@@ -193,7 +186,7 @@ wire::Collective NetworkPolicy::choose(const CollectiveParticipants& participant
 NetworkPolicy::Epoch NetworkPolicy::epoch() const {
   Epoch epoch;
   epoch.aggregator = job_.coordinator.roster.by_session(session_)->endpoint;
-  epoch.sums.handle = handle_of(job_.id());
+  epoch.sums.handle = handle();
   epoch.sums.epoch = epoch_;
   epoch.sums.agents = required_.agents();
   epoch.sums.slot_count = slots_;

@@ -72,6 +72,7 @@ class NetworkPolicy {
   };
 
   AgentSession* aggregator() const;
+  std::uint16_t handle() const { return job_.coordinator.sum_handles.take(job_.id()); }
   // Empty if the members could contribute.
   std::string why_not(const Membership& membership) const;
   void install();
