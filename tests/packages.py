@@ -24,7 +24,7 @@ from typing import Optional
 from package_root import (AGENTS_ALLOW, JOB, PACKAGES, PATIENCE_S, Booted, FreshRoot, about_process,
                           eventually, options, uid_of)
 
-DAEMONS = ("tributary-coordinator", "tributary-agent")
+DAEMONS = ("tributary-coordinator", "tributary-agent", "tributary-switchd")
 
 
 class WithoutSystemd(unittest.TestCase):
@@ -57,7 +57,7 @@ class WithoutSystemd(unittest.TestCase):
         self.assertEqual(self.root.ours(), [(name, "installed") for name in
                                             ("tributary", "tributary-agent",
                                              "tributary-coordinator", "tributary-dashboard",
-                                             "tributary-torch")])
+                                             "tributary-switchd", "tributary-torch")])
         for name, _ in self.root.ours():
             self.assertEqual(self.root.run("dpkg", "--verify", name), "")
             self.assertTrue((self.root.path / "usr/share/doc" / name / "copyright").exists())
@@ -74,6 +74,10 @@ class WithoutSystemd(unittest.TestCase):
                                   (AGENTS_ALLOW[1:], 0o644, coordinator),
                                   ("var/lib/tributary-coordinator", 0o700, coordinator),
                                   ("var/lib/tributary-agent", 0o700, agent),
+                                  ("etc/tributary/switchd.toml", 0o644, 0),
+                                  ("var/lib/tributary-switchd", 0o700,
+                                   uid_of(self.root, "tributary-switchd")),
+                                  ("usr/bin/tributary-switchd", 0o755, 0),
                                   ("usr/bin/tributary-agent", 0o755, 0)):
             with self.subTest(path):
                 about = (self.root.path / path).stat()
@@ -95,6 +99,8 @@ class WithoutSystemd(unittest.TestCase):
                                  check=False)
             if daemon == "tributary-agent":  # until it has been let in
                 self.assertIn("tributary keys join", told)
+            elif daemon == "tributary-switchd":
+                self.assertIn("/etc/tributary/switchd.join", told)
             else:
                 self.assertEqual(told, "the settings are valid\n")
 
@@ -168,7 +174,7 @@ class UnderSystemd(unittest.TestCase):
             raise unittest.SkipTest(f"systemd does not run here in namespaces of its own: {why}")
 
     def units(self) -> list[str]:
-        return ["tributary-agent.path", *(f"{daemon}.service" for daemon in DAEMONS)]
+        return ["tributary-agent.path", "tributary-switchd.path", *(f"{daemon}.service" for daemon in DAEMONS)]
 
     def test_1_units_verify(self):
         for unit in self.units():
@@ -188,9 +194,10 @@ class UnderSystemd(unittest.TestCase):
     def test_3_the_coordinator_runs_from_the_first_boot_and_the_agent_waits(self):
         eventually(lambda: self.machine.state("tributary-coordinator") == "active",
                    "a running coordinator")
-        self.assertEqual(self.machine.state("tributary-agent"), "inactive")
-        self.assertEqual(self.machine.state("tributary-agent.path"), "active")
-        self.assertEqual(self.machine.show("tributary-agent", "ConditionResult"), "no")
+        for waiting in ("tributary-agent", "tributary-switchd"):
+            self.assertEqual(self.machine.state(waiting), "inactive")
+            self.assertEqual(self.machine.state(f"{waiting}.path"), "active")
+            self.assertEqual(self.machine.show(waiting, "ConditionResult"), "no")
         self.change_the_list_as_the_service()
 
     def change_the_list_as_the_service(self):
@@ -226,14 +233,53 @@ class UnderSystemd(unittest.TestCase):
         eventually(lambda: re.search(r"evaluated .*model_version=6\b",
                                      self.machine.said("tributary-coordinator")),
                    "an evaluation", lambda: self.machine.said("tributary*"))
-        for daemon in DAEMONS:
-            about = self.machine.about(daemon)
-            uid = uid_of(self.root, daemon)
-            self.assertEqual(set(about["Uid"].split()), {str(uid)})
-            self.assertEqual((about["CapEff"], about["CapBnd"]), ("0" * 16, "0" * 16))
-            self.assertEqual((about["NoNewPrivs"], about["Seccomp"]), ("1", "2"))
+        for daemon in ("tributary-coordinator", "tributary-agent"):
+            self.expect_no_rights(daemon)
         self.assertEqual((self.root.path / "etc/tributary/agent.join").stat().st_uid,
                          uid_of(self.root, "tributary-agent"))
+
+    def expect_no_rights(self, daemon: str):
+        about = self.machine.about(daemon)
+        uid = uid_of(self.root, daemon)
+        self.assertEqual(set(about["Uid"].split()), {str(uid)})
+        self.assertEqual((about["CapEff"], about["CapBnd"]), ("0" * 16, "0" * 16))
+        self.assertEqual((about["NoNewPrivs"], about["Seccomp"]), ("1", "2"))
+
+    def test_7_an_aggregator_starts_with_its_join_file_and_a_job_is_summed_by_it(self):
+        def append(name: str, text: str):
+            with open(self.root.path / "etc/tributary" / name, "a", encoding="utf-8") as file:
+                file.write(text)
+
+        append("agent.toml", '\n[in_network]\nlisten = "127.0.0.1:0"\n')
+        settings = self.root.path / "etc/tributary/switchd.toml"
+        settings.write_text(settings.read_text().replace('listen = "0.0.0.0:4650"',
+                                                         'listen = "127.0.0.1:4650"'))
+        self.root.join("gateway-1", "tcp://localhost:4640")
+        self.machine.run("systemctl", "reload", "tributary-coordinator")
+        self.machine.run("cp", "/srv/gateway-1.join", "/etc/tributary/switchd.join")
+        eventually(lambda: " connected coordinator=" in self.machine.said("tributary-switchd"),
+                   "an aggregator with a session", lambda: self.machine.said("tributary*"))
+        self.expect_no_rights("tributary-switchd")
+        # Two agents: sums of one are none. The second one is started by hand.
+        append("../job.toml", 'name = "summed"\nrounds = 3\nmodel = "lenet"\ninput = "1x28x28"\n'
+                              'classes = 10\nmode = "gradient"\noptimizer = "momentum"\n'
+                              'learning_rate = 0.02\ncodec = "thc"\ncollective = "in_network"\n'
+                              'agents_min = 2\n')
+        self.machine.run("systemctl", "restart", "tributary-agent")
+        self.root.join("garage-02", "tcp://localhost:4640")
+        self.machine.run("systemctl", "reload", "tributary-coordinator")
+        self.machine.run("systemd-run", "--unit=second-agent", "tributary-agent", "--join",
+                         "/srv/garage-02.join", "--set", "journal.file=/run/second.db",
+                         "--set", "in_network.listen=127.0.0.1:0", "--set", "trainer.name=torch",
+                         "--set", "data.path=/var/lib/tributary-agent/data")
+        self.machine.run("tributary", "job", "submit", "/etc/job.toml")
+        eventually(lambda: len(re.findall("round committed .*collective=in_network ",
+                                          self.machine.said("tributary-coordinator"))) >= 2,
+                   "rounds in the network", lambda: self.machine.said("*"))
+        shown = json.loads(self.machine.run("tributary", "switch", "show", "--json"))["data"]
+        self.assertGreater(shown["results"], 0)
+        self.machine.run("systemctl", "stop", "second-agent")
+        self.machine.run("rm", "/etc/job.toml", "/srv/garage-02.join")
 
     def test_5_a_stopped_agent_stays_stopped_until_it_is_started(self):
         self.machine.run("systemctl", "stop", "tributary-agent")
@@ -251,7 +297,7 @@ class UnderSystemd(unittest.TestCase):
         self.machine.run("chmod", "600", "/etc/tributary/agent.join")
         eventually(lambda: self.machine.state("tributary-agent") == "active", "a running agent")
 
-    def test_7_an_upgrade_restarts_them_and_keeps_what_they_know(self):
+    def test_8_an_upgrade_restarts_them_and_keeps_what_they_know(self):
         journal = self.root.path / "var/lib/tributary-agent/agent.db"
         self.assertTrue(journal.exists())
         key = (self.root.path / "etc/tributary/coordinator.key").read_bytes()
@@ -264,9 +310,9 @@ class UnderSystemd(unittest.TestCase):
         self.assertTrue(journal.exists())
         self.assertEqual((self.root.path / "etc/tributary/coordinator.key").read_bytes(), key)
 
-    def test_8_purge_stops_them_and_leaves_nothing(self):
+    def test_9_purge_stops_them_and_leaves_nothing(self):
         self.machine.run("rm", "-r", "/etc/systemd/system/tributary-coordinator.service.d",
-                         "/srv/garage-01.join")  # which the operator has made
+                         "/srv/garage-01.join", "/srv/gateway-1.join")  # which the operator has made
         self.machine.run("apt-get", "purge", "-y", *[name for name, _ in self.root.ours()])
         for unit in self.units():
             self.assertEqual(self.machine.state(unit), "inactive")
