@@ -33,13 +33,11 @@ constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
 // the members is the reverse order of their destruction.
 class SwitchDaemon {
  public:
-  SwitchDaemon(const SwitchSettings& settings, const SwitchParts& parts, const DaemonFlags& flags,
-               std::ostream& out)
-      : settings_(settings),
+  SwitchDaemon(const SwitchParts& parts, std::ostream& out)
+      : settings_(parts.settings),
         parts_(parts),
-        json_(flags.json),
         out_(out),
-        end_(settings.common.stop_grace_ms * kNsPerMs) {}
+        end_(settings_.common.stop_grace_ms * kNsPerMs) {}
 
   Status open();
   Status run();
@@ -68,7 +66,6 @@ class SwitchDaemon {
 
   const SwitchSettings& settings_;
   const SwitchParts& parts_;
-  const bool json_;
   std::ostream& out_;
   std::unique_ptr<DaemonOutlets> outlets_;
   std::unique_ptr<DataPlane> plane_;
@@ -154,7 +151,7 @@ void SwitchDaemon::print_counters() {
               {"repeats", packets.repeats},
               {"refusals", packets.refusals},
               {"dropped", packets.dropped()}});
-  if (json_) out_ << json_of(now).dump() << std::endl;
+  if (parts_.json) out_ << json_of(now).dump() << std::endl;
 }
 
 void SwitchDaemon::stop() {
@@ -200,9 +197,8 @@ Status SwitchDaemon::run() {
 
 }  // namespace
 
-Status run_switch(const SwitchSettings& settings, const SwitchParts& parts,
-                  const DaemonFlags& flags, std::ostream& out) {
-  SwitchDaemon daemon(settings, parts, flags, out);
+Status run_switch(const SwitchParts& parts, std::ostream& out) {
+  SwitchDaemon daemon(parts, out);
   TRIBUTARY_TRY(daemon.open());
   return daemon.run();
 }

@@ -16,6 +16,8 @@
 namespace tributary::switchd {
 
 struct SwitchParts {
+  const SwitchSettings& settings;  // outlives the daemon
+  bool json = false;  // the counters are one line of JSON in `out` at each SIGHUP and at the end
   // Called once, before the first epoch is installed: an epoch that is remembered can never be
   // installed again.
   std::function<Result<std::unique_ptr<DataPlane>>()> open_plane;
@@ -24,9 +26,7 @@ struct SwitchParts {
 };
 
 // Runs until SIGTERM or SIGINT. Without a coordinator, SIGHUP reads the settings again and installs
-// new epochs. With flags.json, the counters are one line of JSON in `out` at each SIGHUP and at the
-// end.
-Status run_switch(const SwitchSettings& settings, const SwitchParts& parts,
-                  const DaemonFlags& flags, std::ostream& out);
+// new epochs.
+Status run_switch(const SwitchParts& parts, std::ostream& out);
 
 }  // namespace tributary::switchd

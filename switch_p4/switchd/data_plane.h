@@ -1,5 +1,5 @@
-// What serves the packets of agents for the daemon: in this process (SwitchThread), or in the
-// kernel (switch_p4/xdp). The daemon installs jobs and reads figures; it never sees a packet.
+// The part of an aggregator that serves packets: in this process (SwitchThread), or in the kernel
+// (switch_p4/xdp). The daemon installs jobs and reads figures; it never sees a packet.
 //
 // All methods may be called on any thread, and may wait for as long as one turn of the plane's own
 // thread takes. The plane serves from its opening to its destruction.

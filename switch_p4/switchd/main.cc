@@ -34,12 +34,14 @@ int main(int argc, char** argv) {
           std::cout << "the settings are valid\n";
           return {};
         }
-        const SwitchParts parts = {.open_plane = [&]() -> Result<std::unique_ptr<DataPlane>> {
+        const SwitchParts parts = {.settings = settings,
+                                   .json = flags.json,
+                                   .open_plane = [&]() -> Result<std::unique_ptr<DataPlane>> {
                                      TRIBUTARY_ASSIGN(std::unique_ptr<DataPlane> plane,
                                                       SwitchThread::open(settings.ports));
                                      return plane;
                                    },
                                    .read_settings = [&] { return read_switch_settings(flags); }};
-        return run_switch(settings, parts, flags, std::cout);
+        return run_switch(parts, std::cout);
       });
 }

@@ -106,8 +106,9 @@ Status Gateway::open(const GatewayOptions& options) {
   if (error == 0) error = bpf_map__set_max_entries(slots, options.slots);
   if (error == 0) error = bpf_object__load(object_.get());
   if (error == 0) return {};
-  return refused("loading the XDP program of the gateway", "the kernel to take it", -error,
-                 "run as root, or with CAP_BPF and CAP_NET_ADMIN, on Linux 5.12 or later");
+  return refused(
+      "loading the XDP program of the gateway", "the kernel to take it", -error,
+      "run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN, on Linux 5.12 or later");
 }
 
 Status Gateway::open_maps() {

@@ -2,8 +2,8 @@
 // installed and its counters read.
 //
 // Everything in the kernel lives as long as this object: the program is detached and its maps are
-// freed when the object, or the process, ends. Loading needs the rights of root (CAP_BPF and
-// CAP_NET_ADMIN). Not thread-safe; the program itself runs on all processors.
+// freed when the object, or the process, ends. Loading needs the rights of root (CAP_BPF,
+// CAP_PERFMON and CAP_NET_ADMIN). Not thread-safe; the program itself runs on all processors.
 #pragma once
 
 #include <cstdint>

@@ -35,6 +35,8 @@ int main(int argc, char** argv) {
           return {};
         }
         const tributary::switchd::SwitchParts parts = {
+            .settings = settings.common,
+            .json = flags.json,
             .open_plane = [&]() -> Result<std::unique_ptr<DataPlane>> {
               TRIBUTARY_ASSIGN(std::unique_ptr<DataPlane> plane, XdpPlane::open(settings));
               return plane;
@@ -43,6 +45,6 @@ int main(int argc, char** argv) {
               TRIBUTARY_ASSIGN(GatewaySettings again, read_gateway_settings(flags));
               return std::move(again.common);
             }};
-        return run_switch(settings.common, parts, flags, std::cout);
+        return run_switch(parts, std::cout);
       });
 }
