@@ -18,6 +18,8 @@ constexpr std::uint32_t kProtocolVersionMax = 2;
 // An entry of Capabilities.features: the agent decodes results that contain standalone payloads
 // (Plan.standalone).
 constexpr std::string_view kStandaloneFeature = "standalone_payloads";
+// The same: the agent uploads segments of results (Plan.divides_results).
+constexpr std::string_view kSegmentsFeature = "result_segments";
 
 // 8-byte numbers are read in place.
 constexpr std::size_t kFrameAlignment = 8;

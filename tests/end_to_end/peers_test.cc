@@ -47,6 +47,20 @@ AheadByAgent rounds_trained_ahead(Federation& federation, std::uint64_t last_rou
   return rounds;
 }
 
+// The agents that have uploaded segments of the round's results, according to the journal.
+std::set<std::string> uploaders_of(Federation& federation, std::uint64_t round) {
+  std::set<std::string> uploaders;
+  const auto run = RunFile::open(federation.coordinator_journal());
+  EXPECT_TRUE(run.ok()) << run.status().text();
+  const auto reports = (*run)->agent_rounds((*run)->jobs()->at(0).job, round, round);
+  EXPECT_TRUE(reports.ok()) << reports.status().text();
+  for (const AgentRoundRecord& report : *reports) {
+    const auto* facts = flatbuffers::GetRoot<wire::Mechanisms>(report.mechanisms->data());
+    if (facts->segments_uploaded() > 0) uploaders.insert(report.agent_id);
+  }
+  return uploaders;
+}
+
 class Peers : public testing::TestWithParam<const char*> {};
 
 TEST_P(Peers, ExchangeByEveryCollective) {
@@ -59,6 +73,8 @@ TEST_P(Peers, ExchangeByEveryCollective) {
   // The first round has no exchange before it. The last one's report may come after its commit.
   const std::set<std::uint64_t> expected = {2, 3, 4, 5};
   EXPECT_EQ(rounds_trained_ahead(federation, 5), (AheadByAgent{{"agent-1", expected}}));
+  // Three buckets of 13 kB: each agent uploads a third of each.
+  EXPECT_EQ(uploaders_of(federation, 3), (std::set<std::string>{"agent-0", "agent-1", "agent-2"}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Collectives, Peers,

@@ -91,6 +91,7 @@ std::unique_ptr<wire::CapabilitiesT> AgentTelemetry::capabilities_to_send() {
   speeds_unsent_ = false;
   auto capabilities = std::make_unique<wire::CapabilitiesT>(capabilities_);
   capabilities->features.emplace_back(wire::kStandaloneFeature);
+  capabilities->features.emplace_back(wire::kSegmentsFeature);
   return capabilities;
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,10 +21,10 @@ ConversationTimes times_of(const CoordinatorConfig& config) {
           .retries_max = config.retries_max};
 }
 
-bool decodes_standalone(const wire::Capabilities* capabilities) {
+bool has_feature(const wire::Capabilities* capabilities, std::string_view name) {
   if (!capabilities || !capabilities->features()) return false;
-  return std::ranges::any_of(*capabilities->features(), [](const flatbuffers::String* feature) {
-    return feature->string_view() == wire::kStandaloneFeature;
+  return std::ranges::any_of(*capabilities->features(), [name](const flatbuffers::String* feature) {
+    return feature->string_view() == name;
   });
 }
 
@@ -196,7 +197,8 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
       hello.capabilities()->device()->model()) {
     made->device_model = hello.capabilities()->device()->model()->str();
   }
-  made->decodes_standalone = decodes_standalone(hello.capabilities());
+  made->decodes_standalone = has_feature(hello.capabilities(), wire::kStandaloneFeature);
+  made->divides_results = has_feature(hello.capabilities(), wire::kSegmentsFeature);
   made->sums_in_network = sums_in_network(hello.capabilities());
   if (hello.role() == wire::Role::aggregator) made->aggregator_slots = hello.slot_count();
   for (std::uint32_t i = 0; hello.holdings() && i < hello.holdings()->size(); ++i) {

@@ -86,10 +86,7 @@ void NetworkExchange::take(const NetworkSummed& event) {
   ++round_->mechanisms().buckets_in_network;
   BucketWork& work = round_->work()[event.bucket];
   work.combined.push_back(std::make_shared<const Bytes>(std::move(*result)));
-  if (round_->plan().uploader(event.bucket) == *round_->member()) {
-    parts_.upload.add(
-        {.bucket = event.bucket, .stage = bucket.last_stage(), .bytes = work.combined.back()});
-  }
+  parts_.upload.add_result(event.bucket, bucket.last_stage(), work.combined.back());
   if (complete()) summed_();
 }
 

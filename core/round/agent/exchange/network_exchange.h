@@ -1,6 +1,6 @@
 // An agent's part in an attempt with sums in the network: passes its levels of the last stage to
 // the host, which exchanges them through the aggregator, makes the results' payloads from the sums,
-// uploads those for which this agent is the uploader, and combines what it sent and got for the
+// uploads this agent's segments of them, and combines what it sent and got for the
 // linear check.
 //
 // The stages before the last go through the coordinator (Contribution), which also stores the

@@ -190,10 +190,8 @@ RoundExchange::Next RoundExchange::take_results(std::uint32_t number) {
   BucketWork& work = round_->work()[number];
   work.combined = exchange_->combined(bucket);
   work.encoded = bucket.stages();
-  if (round_->plan().uploader(number) == *round_->member()) {
-    for (std::uint32_t stage = 0; stage < bucket.stages(); ++stage) {
-      parts_.upload.add({.bucket = number, .stage = stage, .bytes = work.combined[stage]});
-    }
+  for (std::uint32_t stage = 0; stage < bucket.stages(); ++stage) {
+    parts_.upload.add_result(number, stage, work.combined[stage]);
   }
   return exchange_->over() ? finish() : Next::nothing;
 }

@@ -1,5 +1,5 @@
 // An agent's part in an attempt by peers: runs the exchanges of the round one after the other,
-// uploads the results for which this agent is the uploader, and prepares the commit by storing the
+// uploads this agent's segments of the results, and prepares the commit by storing the
 // residual that the round would leave.
 //
 // The caller begins with a round that lives until end(), starts an exchange when its update is

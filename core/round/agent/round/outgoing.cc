@@ -21,7 +21,7 @@ void Outgoing::add(Payload payload) {
     item.state = State::outlived;
     return;
   }
-  if (!called_ || item.payload.bytes->size() <= kUncalledBytesMax) return;
+  if (!called_ || item.payload.size() <= kUncalledBytesMax) return;
   item.state = State::waiting;
   item.again.start(0, 0, 0);
 }
@@ -54,13 +54,14 @@ void Outgoing::stop_all(const Session& session) {
   items_.clear();
 }
 
-void Outgoing::receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt,
+bool Outgoing::receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt,
                        const Session& session) {
   const auto found = std::ranges::find_if(items_, [&](const Item& item) {
-    return item.payload.bucket == receipt.bucket() && item.payload.stage == receipt.stage();
+    return item.payload.bucket == receipt.bucket() && item.payload.stage == receipt.stage() &&
+           item.payload.segment == receipt.segment();
   });
-  if (found == items_.end()) return;
-  if (receipt.received_bytes() >= found->payload.bytes->size()) {
+  if (found == items_.end()) return false;
+  if (receipt.received_bytes() >= found->payload.size()) {
     session.stop(found->payload);
     items_.erase(found);
     // The first announcement after such a refusal waits longer than usual, since the memory is
@@ -73,6 +74,7 @@ void Outgoing::receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt
     send(*found, receipt.received_bytes(), session);
     found->again.stop();
   }
+  return true;
 }
 
 // Fresh payloads are sent as they are: nothing of them has ever left this agent.
@@ -124,7 +126,7 @@ TimeNs Outgoing::next_due_ns() const {
 
 std::uint64_t Outgoing::bytes() const {
   std::uint64_t bytes = 0;
-  for (const Item& item : items_) bytes += item.payload.bytes->size();
+  for (const Item& item : items_) bytes += item.payload.size();
   return bytes;
 }
 

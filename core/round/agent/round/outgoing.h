@@ -11,6 +11,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/collective/result_segments.h"
 #include "core/round/agent/context/repeat_timer.h"
 #include "core/round/common/session/conversation.h"
 
@@ -22,12 +23,22 @@ class Outgoing {
     std::uint32_t bucket = 0;
     std::uint32_t stage = 0;
     SharedBytes bytes;
+    // Only this segment of the bytes is sent (result_segments.h).
+    std::uint32_t segment = 0;
+    std::uint32_t segments = 1;
     // It means the same in every round, so its upload goes on when its stage has closed.
     bool outlives_round = false;
     // An earlier round in which it was encoded and its upload began; 0: this round.
     std::uint64_t encoded_round = 0;
     // The attempt for which the session was last asked to send it.
     RoundKey sent_in = {};
+
+    // The bytes to send.
+    ByteSpan view() const {
+      const ByteRange range = segment_range(bytes->size(), segments, segment);
+      return ByteSpan(*bytes).subspan(range.first, range.count);
+    }
+    std::uint64_t size() const { return segment_range(bytes->size(), segments, segment).count; }
   };
   // The operations of the session.
   struct Session {
@@ -58,8 +69,9 @@ class Outgoing {
   // round.
   std::optional<Payload> cancel(std::uint32_t bucket, std::uint32_t stage, const Session& session);
   void stop_all(const Session& session);
-  // Handles a receipt: the payload is complete, must wait, or is called.
-  void receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt, const Session& session);
+  // Handles a receipt: the payload is complete, must wait, or is called. Returns false if there is
+  // no such payload.
+  bool receipt(TimeNs now, TimeNs again_ns, const wire::Receipt& receipt, const Session& session);
   // A new session has opened. All payloads wait until the coordinator reports how much of each it
   // has.
   void reconnected();

@@ -30,7 +30,42 @@ void RoundUpload::session_opened(std::uint32_t parts) {
 void RoundUpload::receive(const wire::Receipt& receipt) {
   if (!round_ || round_->key() != key_of(*receipt.id())) return;
   limit_upload(round_->plan(), receipt.payloads_in_flight_max(), *session_.conversation());
-  outgoing_.receipt(context_.now, again_ns(), receipt, streams());
+  if (outgoing_.receipt(context_.now, again_ns(), receipt, streams())) return;
+  add_segment_of_other(receipt);
+}
+
+void RoundUpload::add_result(std::uint32_t bucket, std::uint32_t stage, const SharedBytes& result) {
+  const RoundPlan& plan = round_->plan();
+  const std::uint32_t segments = plan.segments(result->size());
+  const std::uint32_t segment = plan.segment_of(bucket, *round_->rank());
+  if (segment >= segments) return;
+  ++round_->mechanisms().segments_uploaded;
+  outgoing_.add({.bucket = bucket,
+                 .stage = stage,
+                 .bytes = result,
+                 .segment = segment,
+                 .segments = segments});
+}
+
+// All members have the same results. The receipt names no size, so the segment may not exist.
+void RoundUpload::add_segment_of_other(const wire::Receipt& receipt) {
+  const RoundPlan& plan = round_->plan();
+  if (!plan.wire().divides_results || !round_->rank() || receipt.received_bytes() > 0 ||
+      receipt.bucket() >= plan.buckets().size() ||
+      receipt.segment() == plan.segment_of(receipt.bucket(), *round_->rank()) ||
+      plan.by_coordinator(plan.buckets()[receipt.bucket()], receipt.stage())) {
+    return;
+  }
+  const std::vector<SharedBytes>& results = round_->work()[receipt.bucket()].combined;
+  if (receipt.stage() >= results.size()) return;
+  const SharedBytes& result = results[receipt.stage()];
+  const std::uint32_t segments = plan.segments(result->size());
+  if (receipt.segment() >= segments) return;
+  outgoing_.add({.bucket = receipt.bucket(),
+                 .stage = receipt.stage(),
+                 .bytes = result,
+                 .segment = receipt.segment(),
+                 .segments = segments});
 }
 
 void RoundUpload::drop(const Outgoing::Payload& payload) {

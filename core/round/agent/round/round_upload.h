@@ -29,6 +29,8 @@ class RoundUpload {
 
   // --- while a round has begun ---
   void add(Outgoing::Payload payload) { outgoing_.add(std::move(payload)); }
+  // Adds this agent's segment of a result that all members have, if it has one.
+  void add_result(std::uint32_t bucket, std::uint32_t stage, const SharedBytes& result);
   // Drops the bucket's payloads up to a closed stage. Requires an open session. Returns the payload
   // whose upload had begun. The session goes on sending it if it outlives the round.
   std::optional<Outgoing::Payload> close_stage(std::uint32_t bucket, std::uint32_t stage) {
@@ -41,7 +43,8 @@ class RoundUpload {
   // Stops an upload that has outlived its attempt. Needs no round.
   void drop(const Outgoing::Payload& payload);
 
-  // Handles a receipt; ignores one of another attempt.
+  // Handles a receipt; ignores one of another attempt. A receipt for a segment of another member
+  // asks for it: that member has left after its report.
   void receive(const wire::Receipt& receipt);
   // Sends what is due.
   void pump();
@@ -50,6 +53,7 @@ class RoundUpload {
 
  private:
   Outgoing::Session streams();
+  void add_segment_of_other(const wire::Receipt& receipt);
   TimeNs again_ns() const { return 4 * session_.ack_timeout_ns(); }
 
   AgentContext& context_;

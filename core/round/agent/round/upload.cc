@@ -9,7 +9,10 @@ namespace tributary {
 namespace {
 
 BulkId id_of(const RoundKey& attempt, const Outgoing::Payload& payload) {
-  return {.round = attempt, .bucket = payload.bucket, .stage = payload.stage};
+  return {.round = attempt,
+          .bucket = payload.bucket,
+          .stage = payload.stage,
+          .segment = payload.segment};
 }
 
 // `message` contains everything except its part.
@@ -18,13 +21,15 @@ BulkStream stream_of(const RoundPlan& plan, const Outgoing::Payload& payload,
                      const MessageT& message) {
   const auto shared = std::make_shared<const MessageT>(message);
   return {.id = id_of(plan.key(), payload),
-          .bytes = payload.bytes->size(),
-          .slice = slices_of(payload.bytes),
+          .bytes = payload.size(),
+          .slice = slices_of(payload.bytes, payload.view()),
           .frame = [key = plan.key(), payload, shared](std::uint64_t offset,
                                                        const PayloadSlice& slice) {
             MessageT part = *shared;
-            part.part = describe_part(key, payload.bucket, payload.stage, payload.bytes->size(),
-                                      offset, slice);
+            part.part =
+                describe_part(key, payload.bucket, payload.stage, payload.size(), offset, slice);
+            part.part->segment = payload.segment;
+            part.part->segments = payload.segments;
             return frame_with(std::move(part));
           }};
 }
@@ -59,7 +64,8 @@ wire::ReceiptT announcement_of(const RoundPlan& plan, const Outgoing::Payload& p
   waits.id = std::make_unique<wire::RoundId>(wire_id(plan.key()));
   waits.bucket = payload.bucket;
   waits.stage = static_cast<std::uint8_t>(payload.stage);
-  waits.waiting_bytes = payload.bytes->size();
+  waits.segment = payload.segment;
+  waits.waiting_bytes = payload.size();
   waits.encoded_round = payload.encoded_round;
   return waits;
 }
@@ -71,7 +77,7 @@ wire::ReceiptT announcement_of(const RoundPlan& plan, const Outgoing::Payload& p
 Outgoing::Session upload_session(const UploadContext& context) {
   return {.send =
               [context](const Outgoing::Payload& payload, std::uint64_t from) {
-                context.bytes_up += payload.bytes->size() - from;
+                context.bytes_up += payload.size() - from;
                 context.session.stream(context.now, upload_of(context, payload), from, context.out);
               },
           .sending =

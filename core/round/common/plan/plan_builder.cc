@@ -290,6 +290,7 @@ Result<wire::PlanT> build_plan(const JobModel& job, const RoundPolicy& policy, C
   }
   plan.exchanges_per_round = request.exchanges_per_round;
   plan.standalone = request.standalone;
+  plan.divides_results = request.divides_results && request.collective != wire::Collective::star;
   TRIBUTARY_ASSIGN(const LayerGrouping grouping, parse_layer_grouping(policy.fusion));
   FusedGroups groups(job, grouping, request);
   TRIBUTARY_TRY(add_buckets(job, request, bounds, groups, cache, plan));

@@ -25,7 +25,8 @@ struct PlanRequest {
   std::string aggregator = {};
   wire::SumsInNetworkT sums = {};
   std::uint32_t exchanges_per_round = 1;
-  bool standalone = false;  // every member decodes results that contain standalone payloads
+  bool standalone = false;       // every member decodes results that contain standalone payloads
+  bool divides_results = false;  // every member uploads segments of results
   // Upper bound; 0: determined by the policy and the number of members.
   std::uint64_t bucket_values = 0;
   // With the policy's fusion "optimal": the groups, as numbers of consecutive layers that are not

@@ -17,6 +17,7 @@
 #include "core/base/status.h"
 #include "core/codec/codec.h"
 #include "core/codec/thc/network/network_sums.h"
+#include "core/collective/result_segments.h"
 #include "core/round/common/machine/bitmap.h"
 #include "core/round/common/machine/round_key.h"
 #include "core/round/common/plan/job_model.h"
@@ -126,9 +127,19 @@ class RoundPlan {
   // The epoch of the aggregator. Requires in_network().
   const wire::SumsInNetworkT& sums() const { return *summed_->sums; }
   const std::string& aggregator() const { return summed_->aggregator; }
-  // The member that sends the bucket's result to the coordinator. All members have it and take
-  // turns. Requires by_members().
-  std::uint32_t uploader(std::uint32_t bucket) const { return member(bucket % agents_); }
+  // Number of segments in which the members upload a result of this size.
+  std::uint32_t segments(std::uint64_t bytes) const {
+    return wire_.divides_results ? segments_of(bytes, agents_) : 1;
+  }
+  // The member that sends this segment of the bucket's results to the coordinator, and the segment
+  // of a participant, which results of few segments lack. Members take turns. Requires
+  // by_members().
+  std::uint32_t uploader(std::uint32_t bucket, std::uint32_t segment = 0) const {
+    return member((bucket % agents_ + segment) % agents_);
+  }
+  std::uint32_t segment_of(std::uint32_t bucket, std::uint32_t rank) const {
+    return (rank + agents_ - bucket % agents_) % agents_;
+  }
   bool conserves() const;
 
   // The context of a bucket's codec calls. `rank` matters only to an encoder.

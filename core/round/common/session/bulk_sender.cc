@@ -6,8 +6,14 @@
 namespace tributary {
 
 std::function<PayloadSlice(std::uint64_t, std::uint32_t)> slices_of(SharedBytes bytes) {
-  return [bytes = std::move(bytes)](std::uint64_t offset, std::uint32_t size) {
-    return PayloadSlice{.owner = bytes, .bytes = ByteSpan(*bytes).subspan(offset, size)};
+  const ByteSpan all(*bytes);
+  return slices_of(std::move(bytes), all);
+}
+
+std::function<PayloadSlice(std::uint64_t, std::uint32_t)> slices_of(
+    std::shared_ptr<const void> owner, ByteSpan bytes) {
+  return [owner = std::move(owner), bytes](std::uint64_t offset, std::uint32_t size) {
+    return PayloadSlice{.owner = owner, .bytes = bytes.subspan(offset, size)};
   };
 }
 

@@ -30,6 +30,7 @@ struct BulkId {
   RoundKey round = {};
   std::uint32_t bucket = 0;
   std::uint32_t stage = 0;
+  std::uint32_t segment = 0;
   std::uint64_t transfer = 0;
 
   friend auto operator<=>(const BulkId&, const BulkId&) = default;
@@ -44,7 +45,9 @@ struct BulkStream {
   std::function<wire::FrameT(std::uint64_t offset, const PayloadSlice& slice)> frame;
 };
 
-// Cuts one piece of memory, which the slices share.
+// Cuts one piece of memory, which the slices share. `owner` keeps it alive.
+std::function<PayloadSlice(std::uint64_t, std::uint32_t)> slices_of(
+    std::shared_ptr<const void> owner, ByteSpan bytes);
 std::function<PayloadSlice(std::uint64_t, std::uint32_t)> slices_of(SharedBytes bytes);
 
 class BulkSender {

@@ -36,6 +36,9 @@ struct RoundMember {
   // In an exchange among peers or in the network: the hash of the results that the member reports;
   // 0: not reported yet.
   std::uint64_t results_hash = 0;
+  // The member that sends this one's segments of results, because this one has left after its
+  // report; empty: none.
+  std::optional<std::uint32_t> replaced_by = {};
   // Its combinations for the linear check of sums in the network; empty: not reported.
   struct Combinations {
     std::uint64_t sent = 0;

@@ -11,33 +11,66 @@
 
 namespace tributary {
 
-// One member sends a result that all have.
-bool Admission::uploads(std::uint32_t member, std::uint32_t bucket, std::uint32_t stage) const {
-  return round_.plan().by_coordinator(round_.plan().buckets()[bucket], stage) ||
-         round_.plan().uploader(bucket) == member;
+template <typename Message>
+bool Admission::is_result(const Message& message) const {
+  return !round_.plan().by_coordinator(round_.plan().buckets()[message.bucket()], message.stage());
+}
+
+template <typename Message>
+IncomingKey Admission::key_for(const Message& message, std::uint32_t member) const {
+  const PlannedBucket& bucket = round_.plan().buckets()[message.bucket()];
+  if (is_result(message)) {
+    return {.bucket = message.bucket(),
+            .member = member,
+            .stage = message.stage(),
+            .segment = message.segment()};
+  }
+  return {.bucket = message.bucket(),
+          .member = member,
+          .standalone = message.stage() == bucket.standalone_stage()};
+}
+
+// Each member sends its segments of the results that all have, and those of a member that has left
+// and that it replaces.
+bool Admission::uploads(std::uint32_t member, const IncomingKey& key) const {
+  if (key.segment >= round_.plan().agents()) return false;
+  const std::uint32_t owner = round_.plan().uploader(key.bucket, key.segment);
+  return owner == member || round_.members()[owner].replaced_by == member;
+}
+
+// True if the payload, which is of this stage, is still to be taken.
+bool Admission::needed(const IncomingKey& key, std::uint32_t stage) const {
+  const BucketAggregation& bucket = *round_.buckets()[key.bucket];
+  if (!bucket.open()) return false;
+  const bool result = !round_.plan().by_coordinator(bucket.bucket(), stage);
+  if (result) return !bucket.results().has(stage, key.segment);
+  return stage >= bucket.stage() && !bucket.has(key.member);
 }
 
 bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Part& part,
                      ByteSpan payload) {
   // Memory for assembly is allocated only by find_or_admit(), within the job's budget.
   BucketAggregation& bucket = *round_.buckets()[part.bucket()];
-  if (!uploads(member, part.bucket(), part.stage())) {
+  const bool result = is_result(part);
+  const IncomingKey key = key_for(part, member);
+  if (result && !uploads(member, key)) {
     context_.refuse(session, "not_allowed", "a result that another member sends", round_.key());
     return false;
   }
   const std::uint64_t bytes = part.stage_bytes();
-  const bool standalone = part.stage() == bucket.bucket().standalone_stage();
-  const IncomingKey key{.bucket = part.bucket(), .member = member, .standalone = standalone};
-  if (!bucket.open() || part.stage() < bucket.stage() || bucket.has(member)) {
+  const Addressee place_of{
+      .bucket = part.bucket(), .stage = part.stage(), .segment = part.segment()};
+  if (!needed(key, part.stage())) {
     // A later round counts it.
-    if (!bucket.has(member) && carried_.take(session.agent_id, part, payload)) return false;
+    if (!result && !bucket.has(member) && carried_.take(session.agent_id, part, payload)) {
+      return false;
+    }
     repeats_.late_up += payload.size();
     // The receipt claims all bytes, so that the agent does not send it again.
-    send_receipt(session, part.bucket(), part.stage(), bytes, budget_.window());
+    send_receipt(session, place_of, bytes, budget_.window());
     return false;
   }
-  if (!standalone && part.stage() > bucket.stage()) {
-    if (round_.plan().by_members()) return false;  // an earlier stage was lost: both are sent again
+  if (!result && !key.standalone && part.stage() > bucket.stage()) {
     context_.refuse(session, "mismatch", "a stage that is not open yet", round_.key());
     return false;
   }
@@ -45,10 +78,10 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
   // The part is the whole payload: it needs no memory for assembly.
   if (part.payload_bytes() == bytes) {
     received_bytes += static_cast<double>(bytes);
-    send_receipt(session, part.bucket(), part.stage(), bytes, budget_.window());
+    send_receipt(session, place_of, bytes, budget_.window());
     incoming_.erase(key);
     call_waiting();
-    take_payload(session, key, bucket, payload);
+    take_payload(session, part, key, payload, {});
     return true;
   }
   // A late member's payload that found no memory of this attempt is kept for a later round.
@@ -58,7 +91,7 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
   Reassembly* const place = incoming_.find_or_admit(key, bytes);
   if (!place) {
     repeats_.no_memory_up += payload.size();
-    send_receipt(session, part.bucket(), part.stage(), 0, 0);
+    send_receipt(session, place_of, 0, 0);
     return false;
   }
   if (Status status = check_size(part, place->size()); !status.ok()) {
@@ -69,27 +102,31 @@ bool Admission::take(AgentSession& session, std::uint32_t member, const wire::Pa
   repeats_.known_up += payload.size() - fresh;
   received_bytes += static_cast<double>(fresh);
   if (!place->complete()) return false;
-  send_receipt(session, part.bucket(), part.stage(), bytes, budget_.window());
-  const Bytes whole = place->release();
+  send_receipt(session, place_of, bytes, budget_.window());
+  Bytes whole = place->release();
   incoming_.erase(key);
   call_waiting();
-  take_payload(session, key, bucket, whole);
+  const ByteSpan bytes_of_whole(whole);
+  take_payload(session, part, key, bytes_of_whole, std::move(whole));
   return true;
 }
 
-void Admission::take_payload(AgentSession& session, const IncomingKey& key,
-                             BucketAggregation& bucket, ByteSpan payload) {
+void Admission::take_payload(AgentSession& session, const wire::Part& part, const IncomingKey& key,
+                             ByteSpan payload, Bytes whole) {
+  BucketAggregation& bucket = *round_.buckets()[key.bucket];
   const std::size_t bytes = payload.size();
-  Bytes aligned;
   // An error here ends neither the attempt nor the session: the payload counts as arrived and
   // contributes nothing to the bucket.
   // Codecs read payloads through aligned pointers. The transport's buffer may lie at any address.
-  if (reinterpret_cast<std::uintptr_t>(payload.data()) % kPayloadAlignment != 0) {
-    aligned.assign(payload.begin(), payload.end());
-    payload = aligned;
+  const bool result = is_result(part);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(payload.data()) % kPayloadAlignment == 0;
+  if (whole.empty() && (result || !aligned)) {
+    whole.assign(payload.begin(), payload.end());
+    payload = whole;
   }
-  const bool adds = round_.plan().by_coordinator(bucket.bucket(), bucket.stage());
-  const Status status = !adds            ? bucket.take_result(payload)
+  const ResultSegment segment{
+      .stage = part.stage(), .segment = part.segment(), .segments = part.segments()};
+  const Status status = result           ? bucket.take_segment(segment, std::move(whole))
                         : key.standalone ? bucket.add_standalone(key.member, payload)
                                          : bucket.add(key.member, payload);
   if (status.ok()) return;
@@ -105,12 +142,13 @@ void Admission::take_payload(AgentSession& session, const IncomingKey& key,
 
 // A window of 0 means that the agent waits to be called. Otherwise it sends the rest of the
 // payload.
-void Admission::send_receipt(AgentSession& session, std::uint32_t bucket, std::uint32_t stage,
+void Admission::send_receipt(AgentSession& session, const Addressee& of,
                              std::uint64_t received_bytes, std::uint32_t window) {
   wire::ReceiptT receipt;
   receipt.id = std::make_unique<wire::RoundId>(wire_id(round_.key()));
-  receipt.bucket = bucket;
-  receipt.stage = static_cast<std::uint8_t>(stage);
+  receipt.bucket = of.bucket;
+  receipt.stage = static_cast<std::uint8_t>(of.stage);
+  receipt.segment = of.segment;
   receipt.received_bytes = received_bytes;
   receipt.payloads_in_flight_max = window;
   session.conversation.send(context_.now, frame_with(std::move(receipt)), context_.out);
@@ -121,39 +159,43 @@ void Admission::call_waiting() {
     AgentSession* const session =
         context_.roster.by_session(round_.members()[next->member].session);
     const BucketAggregation& bucket = *round_.buckets()[next->bucket];
-    const std::uint32_t stage =
-        next->standalone ? bucket.bucket().standalone_stage() : bucket.stage();
+    const bool result = !round_.plan().by_coordinator(bucket.bucket(), next->stage);
+    const std::uint32_t stage = result             ? next->stage
+                                : next->standalone ? bucket.bucket().standalone_stage()
+                                                   : bucket.stage();
     // The payload is not needed any more; its memory goes to the next one.
-    if (!session || !bucket.open() || bucket.has(next->member)) {
+    if (!session || !needed(*next, stage)) {
       incoming_.erase(*next);
       continue;
     }
-    send_receipt(*session, next->bucket, stage, 0, budget_.window());
+    send_receipt(*session, {.bucket = next->bucket, .stage = stage, .segment = next->segment}, 0,
+                 budget_.window());
   }
 }
 
 void Admission::take_announcement(AgentSession& session, std::uint32_t member,
                                   const wire::Receipt& receipt) {
-  if (receipt.bucket() >= round_.buckets().size() ||
-      !uploads(member, receipt.bucket(), receipt.stage())) {
-    return;
-  }
+  if (receipt.bucket() >= round_.buckets().size()) return;
   const BucketAggregation& bucket = *round_.buckets()[receipt.bucket()];
+  const bool result = is_result(receipt);
+  const IncomingKey key = key_for(receipt, member);
+  if (result && !uploads(member, key)) return;
+  const Addressee place_of{
+      .bucket = receipt.bucket(), .stage = receipt.stage(), .segment = receipt.segment()};
   const std::uint64_t bytes = receipt.waiting_bytes();
   if (bytes > bucket.bucket().stage_bytes_max(round_.plan().agents())) {
     return context_.refuse(session, "mismatch", "a payload that is not in the plan", round_.key());
   }
   round_.members()[member].part_arrived = true;
-  if (!bucket.open() || receipt.stage() < bucket.stage() || bucket.has(member)) {
-    return send_receipt(session, receipt.bucket(), receipt.stage(), bytes, budget_.window());
+  if (!needed(key, receipt.stage())) {
+    return send_receipt(session, place_of, bytes, budget_.window());
   }
-  const bool standalone = receipt.stage() == bucket.bucket().standalone_stage();
-  if (standalone ? !bucket.bucket().allows_standalone : receipt.stage() > bucket.stage()) return;
-  const IncomingKey key{.bucket = receipt.bucket(), .member = member, .standalone = standalone};
+  if (key.standalone && !bucket.bucket().allows_standalone) return;
+  if (!result && !key.standalone && receipt.stage() > bucket.stage()) return;
   const bool outlives = bucket.bucket().outliving_stage() == receipt.stage();
   if (outlives) {
     if (receipt.encoded_round() > 0 && postponed(session.agent_id, member)) {
-      return send_receipt(session, receipt.bucket(), receipt.stage(), 0, 0);
+      return send_receipt(session, place_of, 0, 0);
     }
     resume(session.agent_id, key, receipt.encoded_round(), bytes);
   }
@@ -166,7 +208,7 @@ void Admission::take_announcement(AgentSession& session, std::uint32_t member,
     incoming_.erase(key);
     carried_.await({.agent_id = session.agent_id, .bucket = key.bucket}, round_.key().round,
                    receipt.stage(), bytes);
-    return send_receipt(session, receipt.bucket(), receipt.stage(), 0, budget_.window());
+    return send_receipt(session, place_of, 0, budget_.window());
   }
   if (place->size() != bytes) {
     return context_.refuse(session, "mismatch", "a payload that has changed its size",
@@ -177,7 +219,7 @@ void Admission::take_announcement(AgentSession& session, std::uint32_t member,
   const std::uint64_t received = std::min(place->from_start(), bytes - 1);
   // The stages of this round wait for the rest of a complete upload, which takes a round trip.
   if (place->complete()) round_.await_again(member);
-  send_receipt(session, receipt.bucket(), receipt.stage(), received, budget_.window());
+  send_receipt(session, place_of, received, budget_.window());
 }
 
 void Admission::resume(const std::string& agent_id, const IncomingKey& key,

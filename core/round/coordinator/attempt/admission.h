@@ -41,6 +41,13 @@ class Admission {
   // Reserves memory for the payloads that have waited longest, and calls their senders.
   void call_waiting();
 
+  // Asks a member for a segment of a result that another one, which has left, was to send.
+  void ask_for_segment(AgentSession& session, std::uint32_t bucket, std::uint32_t stage,
+                       std::uint32_t segment) {
+    send_receipt(session, {.bucket = bucket, .stage = stage, .segment = segment}, 0,
+                 budget_.window());
+  }
+
   // The bucket's open stage closes. Uploads of payloads that outlive the round go on.
   void stage_closed(std::uint32_t bucket);
   // Drops the incomplete payloads of a member that has withdrawn.
@@ -52,15 +59,28 @@ class Admission {
   std::uint64_t bytes() const { return incoming_.bytes(); }
 
  private:
-  void take_payload(AgentSession& session, const IncomingKey& key, BucketAggregation& bucket,
-                    ByteSpan payload);
+  // `whole` is empty if the payload is the message's own part.
+  void take_payload(AgentSession& session, const wire::Part& part, const IncomingKey& key,
+                    ByteSpan payload, Bytes whole);
   void resume(const std::string& agent_id, const IncomingKey& key, std::uint64_t encoded_round,
               std::uint64_t bytes);
   std::uint64_t encoded_round(const IncomingKey& key) const;
   bool postponed(const std::string& agent_id, std::uint32_t member);
-  bool uploads(std::uint32_t member, std::uint32_t bucket, std::uint32_t stage) const;
-  void send_receipt(AgentSession& session, std::uint32_t bucket, std::uint32_t stage,
-                    std::uint64_t received_bytes, std::uint32_t window);
+  // True if the part or the announcement is of a result that the members have made.
+  template <typename Message>
+  bool is_result(const Message& message) const;
+  template <typename Message>
+  IncomingKey key_for(const Message& message, std::uint32_t member) const;
+  bool uploads(std::uint32_t member, const IncomingKey& key) const;
+  bool needed(const IncomingKey& key, std::uint32_t stage) const;
+  // The address of a receipt.
+  struct Addressee {
+    std::uint32_t bucket = 0;
+    std::uint32_t stage = 0;
+    std::uint32_t segment = 0;
+  };
+  void send_receipt(AgentSession& session, const Addressee& of, std::uint64_t received_bytes,
+                    std::uint32_t window);
 
   CoordinatorContext& context_;
   const Membership& membership_;

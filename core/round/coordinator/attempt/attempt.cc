@@ -15,6 +15,36 @@ namespace {
 
 constexpr std::size_t kNamesBytesMax = 200;
 
+// Calls `visit` with a bucket, a stage and the member's segment for each segment of a result that
+// has not arrived. The segment may not exist if no other of its result has arrived.
+template <typename Visit>
+void for_missing_segments(const ActiveRound& round, std::uint32_t member, Visit visit) {
+  const RoundPlan& plan = round.plan();
+  const std::optional<std::uint32_t> rank = plan.rank(member);
+  if (!rank) return;
+  for (const auto& bucket : round.buckets()) {
+    if (!bucket->open()) continue;
+    const std::uint32_t number = bucket->bucket().index;
+    const std::uint32_t segment = plan.segment_of(number, *rank);
+    for (std::uint32_t stage = bucket->stage(); stage < bucket->bucket().stages(); ++stage) {
+      if (plan.by_coordinator(bucket->bucket(), stage)) continue;
+      const std::uint32_t known = bucket->results().segments(stage);
+      const std::uint32_t segments = known > 0                     ? known
+                                     : plan.wire().divides_results ? plan.agents()
+                                                                   : 1;
+      if (segment >= segments || bucket->results().has(stage, segment)) continue;
+      visit(number, stage, segment);
+    }
+  }
+}
+
+// True if all segments of the member have arrived.
+bool uploaded(const ActiveRound& round, std::uint32_t member) {
+  bool all = true;
+  for_missing_segments(round, member, [&](auto, auto, auto) { all = false; });
+  return all;
+}
+
 }  // namespace
 
 // A patient attempt waits kPatience grace times for its stragglers: an agent whose contributions
@@ -78,9 +108,13 @@ void Attempt::send_plan_to(AgentSession& session, std::uint32_t member) {
             PlanReceiver{.member = member, .weight = membership_.members()[member].weight});
 }
 
-void Attempt::resume(const AgentSession& session, std::uint32_t member) {
+void Attempt::resume(AgentSession& session, std::uint32_t member) {
   round_.members()[member].session = session.conversation.session();
   round_.members()[member].upload.rate.interrupted();
+  // Requests to replace another member may be lost with the earlier connection.
+  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
+    if (round_.members()[i].replaced_by == member) ask_for_segments(i, session);
+  }
 }
 
 void Attempt::lose(std::uint32_t member) {
@@ -124,8 +158,9 @@ bool Attempt::receive_part(AgentSession& session, const wire::Part& part,
   const bool known_stage = part.stage() < bucket.stages() ||
                            (bucket.allows_standalone && part.stage() == bucket.standalone_stage());
   const bool right_stage = known_stage && message.sent_as == right_kind;
-  if (!right_stage || part.segments() != 1 ||
-      part.stage_bytes() > bucket.stage_bytes_max(round_.plan().agents()) ||
+  const bool divided = right_kind == SentAs::result && round_.plan().wire().divides_results;
+  if (!right_stage || part.segments() > (divided ? round_.plan().agents() : 1) ||
+      part.stage_bytes() > bucket.stage_bytes_max(round_.plan().agents()) / part.segments() + 1 ||
       part.payload_bytes() > bucket.part_bytes) {
     context.refuse(session, "mismatch", "a part that is not in the plan", key());
     return false;
@@ -345,29 +380,54 @@ void Attempt::record_missed(Stragglers& stragglers) const {
 
 // --- by peers ----------------------------------------------------------------------------------
 
-bool Attempt::uploaded(std::uint32_t member) const {
-  return std::ranges::all_of(round_.buckets(), [&](const auto& bucket) {
-    return bucket->finished() || round_.plan().uploader(bucket->bucket().index) != member;
-  });
+void Attempt::ask_for_segments(std::uint32_t of, AgentSession& session) {
+  for_missing_segments(round_, of,
+                       [&](std::uint32_t bucket, std::uint32_t stage, std::uint32_t segment) {
+                         admission_.ask_for_segment(session, bucket, stage, segment);
+                       });
+}
+
+// A member that has left after its report is part of the results, and all members that have
+// reported hold its segments. Returns false if the attempt cannot end any more. While the other
+// members have yet to report, their deadline is that of the attempt.
+bool Attempt::replace(std::uint32_t member) {
+  if (!round_.plan().wire().divides_results) return false;
+  RoundMember& lost = round_.members()[member];
+  if (lost.replaced_by && round_.members()[*lost.replaced_by].present()) return true;
+  lost.replaced_by.reset();
+  const auto count = static_cast<std::uint32_t>(membership_.size());
+  bool some_present = false;
+  for (std::uint32_t i = 1; i < count; ++i) {
+    const std::uint32_t other = (member + i) % count;
+    AgentSession* const session = session_of(other);
+    if (!round_.members()[other].present() || !session) continue;
+    some_present = true;
+    if (round_.members()[other].results_hash != lost.results_hash) continue;
+    lost.replaced_by = other;
+    ask_for_segments(member, *session);
+    return true;
+  }
+  return some_present;
 }
 
 std::string Attempt::without_result() const {
   std::string names;
   for (std::uint32_t i = 0; i < membership_.size() && names.size() < kNamesBytesMax; ++i) {
     const RoundMember& member = round_.members()[i];
-    if (!member.participates || (member.results_hash != 0 && uploaded(i))) continue;
+    if (!member.participates || (member.results_hash != 0 && uploaded(round_, i))) continue;
     names += (names.empty() ? "" : ", ") + membership_.members()[i].agent_id;
   }
   return names;
 }
 
-// A member that has reported and sent everything may lose its session.
-bool Attempt::some_failed() const {
+// A member that has reported may lose its session: it is done, or another one sends the rest.
+bool Attempt::some_failed() {
   for (std::uint32_t i = 0; i < membership_.size(); ++i) {
     const RoundMember& member = round_.members()[i];
     if (!member.participates) continue;
-    const bool done = member.results_hash != 0 && uploaded(i);
-    if (member.withdrawn || (member.session == 0 && !done)) return true;
+    if (member.withdrawn) return true;
+    if (member.session != 0) continue;
+    if (member.results_hash == 0 || (!uploaded(round_, i) && !replace(i))) return true;
   }
   return std::ranges::any_of(
       round_.buckets(), [](const auto& bucket) { return !bucket->open() && !bucket->finished(); });
@@ -388,7 +448,7 @@ void Attempt::close_stages_of_all() {
 std::optional<Attempt::End> Attempt::close_if_agreed() {
   for (std::uint32_t i = 0; i < membership_.size(); ++i) {
     const RoundMember& member = round_.members()[i];
-    if (member.participates && (member.results_hash == 0 || !uploaded(i))) return std::nullopt;
+    if (member.participates && member.results_hash == 0) return std::nullopt;
   }
   if (round_.any_open()) return std::nullopt;
   if (!results_agree() || (round_.plan().in_network() && !sums_agree())) {

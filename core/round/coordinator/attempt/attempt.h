@@ -64,7 +64,7 @@ class Attempt {
   // Sends the plan to all participants that have a session.
   void send_plan_to_all();
   // The member's process has a new connection. The caller sends it the plan again.
-  void resume(const AgentSession& session, std::uint32_t member);
+  void resume(AgentSession& session, std::uint32_t member);
   void send_plan_to(AgentSession& session, std::uint32_t member);
   // The member's session is lost.
   void lose(std::uint32_t member);
@@ -132,7 +132,7 @@ class Attempt {
   AgentSession* session_of(std::uint32_t member) const;
   // The end of an attempt without open buckets.
   End ending() const;
-  bool some_failed() const;
+  bool some_failed();
   void close_stages_of_all();
   // True if the bucket's open stage closes without late members after its grace time.
   bool has_grace(const BucketAggregation& bucket) const;
@@ -144,7 +144,8 @@ class Attempt {
   // Marks the members whose grace time has passed as late.
   void end_grace();
   void close_stage(BucketAggregation& bucket);
-  bool uploaded(std::uint32_t member) const;
+  bool replace(std::uint32_t member);
+  void ask_for_segments(std::uint32_t of, AgentSession& session);
   // The ids of members without a result, for a note.
   std::string without_result() const;
 

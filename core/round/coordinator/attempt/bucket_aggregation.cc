@@ -21,6 +21,7 @@ BucketAggregation::BucketAggregation(const RoundPlan& plan, const PlannedBucket&
       residual_(residual),
       start_(std::move(start)),
       late_(bucket, plan.members()),
+      results_(bucket.stages()),
       involved_(plan.members()) {}
 
 // finite_only makes the aggregator refuse NaN and Inf by sender, before they reach a sum that other
@@ -87,14 +88,20 @@ Status BucketAggregation::add_standalone(std::uint32_t member, ByteSpan payload)
   return {};
 }
 
-void BucketAggregation::drop_not_finite() {
-  drop();
-  not_finite_ = true;
-}
-
 // The results of an exchange among peers are not aggregated here. They are opened once, so that a
 // damaged result is refused before it is stored, and compared by hash later.
-Status BucketAggregation::take_result(ByteSpan payload) {
+Status BucketAggregation::take_segment(const ResultSegment& segment, Bytes bytes) {
+  Status status = results_.add(segment.stage, segment.segment, segment.segments, std::move(bytes));
+  while (status.ok() && open() && !plan_.by_coordinator(bucket_, stage()) &&
+         results_.complete(stage())) {
+    Result<Bytes> whole = results_.join(stage());
+    status = whole.ok() ? take_result(std::move(*whole)) : whole.status();
+  }
+  if (!status.ok()) drop();
+  return status;
+}
+
+Status BucketAggregation::take_result(Bytes payload) {
   assert(!plan_.by_coordinator(bucket_, stage()) && open());
   const bool last = at_last_stage();
   if (last && bucket_.side_by_side) {
@@ -104,7 +111,7 @@ Status BucketAggregation::take_result(ByteSpan payload) {
         UncheckedPayload::open(*bucket_.codec, stage(), bucket_.values, execution_, payload)
             .status());
   }
-  combined_.push_back(std::make_shared<const Bytes>(payload.begin(), payload.end()));
+  combined_.push_back(std::make_shared<const Bytes>(std::move(payload)));
   spans_.emplace_back(*combined_.back());
   if (last) contributors_ = plan_.participants();
   return {};
@@ -163,7 +170,7 @@ void BucketAggregation::settle(bool committed) {
 }
 
 std::uint64_t BucketAggregation::bytes() const {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = results_.bytes();
   for (const SharedBytes& combined : combined_) bytes += combined->size();
   return bytes;
 }

@@ -14,6 +14,7 @@
 #include "core/round/common/machine/records.h"
 #include "core/round/common/plan/round_plan.h"
 #include "core/round/coordinator/attempt/late_payloads.h"
+#include "core/round/coordinator/uploads/segmented_results.h"
 
 namespace tributary {
 
@@ -21,6 +22,13 @@ namespace tributary {
 struct RoundStart {
   const ModelRule* rule = nullptr;  // null: results are encoded without the optimizer's state
   SharedFloats model = nullptr;
+};
+
+// The place of a segment among the results of a bucket (result_segments.h).
+struct ResultSegment {
+  std::uint32_t stage = 0;
+  std::uint32_t segment = 0;
+  std::uint32_t segments = 1;
 };
 
 class BucketAggregation {
@@ -34,8 +42,8 @@ class BucketAggregation {
 
   const PlannedBucket& bucket() const { return bucket_; }
   std::uint32_t stage() const { return static_cast<std::uint32_t>(combined_.size()); }
-  bool open() const { return !dropped_ && stage() < bucket_.stages(); }
-  bool finished() const { return !dropped_ && stage() == bucket_.stages(); }
+  bool open() const { return dropped_ == Dropped::no && stage() < bucket_.stages(); }
+  bool finished() const { return dropped_ == Dropped::no && stage() == bucket_.stages(); }
   bool at_last_stage() const { return stage() == bucket_.last_stage(); }
   // True if the open stage consists of one payload, the root's.
   bool takes_one() const;
@@ -56,15 +64,18 @@ class BucketAggregation {
   // Adds a member's standalone payload, under the same conditions. No further payload of the member
   // is expected in any stage.
   Status add_standalone(std::uint32_t member, ByteSpan payload);
-  // In an exchange among peers: takes the result of the open stage.
-  Status take_result(ByteSpan payload);
+  // After an exchange among peers or in the network: takes a segment of the result of a stage,
+  // which may be beyond the open one. Drops the bucket if the segments do not make a result.
+  Status take_segment(const ResultSegment& segment, Bytes bytes);
+  // The segments that have arrived, also of earlier stages.
+  const SegmentedResults& results() const { return results_; }
   // Combines the payloads of the open stage and begins the next stage. Drops the bucket if the
   // stage has no payload, or if the last stage has fewer than `least`.
   Status close(std::uint32_t least);
-  void drop() { dropped_ = true; }
+  void drop() { dropped_ = Dropped::yes; }
   // Drops the bucket because its result is not finite, or the step with it is not.
-  void drop_not_finite();
-  bool not_finite() const { return not_finite_; }
+  void drop_not_finite() { dropped_ = Dropped::not_finite; }
+  bool not_finite() const { return dropped_ == Dropped::not_finite; }
   // The members whose payloads of any stage are part of the aggregate.
   const Bitmap& involved() const { return involved_; }
 
@@ -74,12 +85,13 @@ class BucketAggregation {
   CommittedBucket committed(double divisor) const;
   // Keeps or drops the aggregator's new residual, depending on whether the result is committed.
   void settle(bool committed);
-  // Bytes of the combined payloads.
+  // Bytes of the combined payloads and of the segments of results.
   std::uint64_t bytes() const;
 
  private:
   StageCall call() const;
   Status finish(const StageCall& call, Bytes& combined);
+  Status take_result(Bytes payload);
   Status check_sender(std::uint32_t member, ByteSpan payload) const;
 
   const RoundPlan& plan_;
@@ -91,12 +103,12 @@ class BucketAggregation {
   std::vector<SharedBytes> combined_;
   std::vector<ByteSpan> spans_;
   LatePayloads late_;
+  SegmentedResults results_;
   Bitmap received_;
   Bitmap contributors_;
   Bitmap before_;  // contributors of the stage before
   Bitmap involved_;
-  bool dropped_ = false;
-  bool not_finite_ = false;
+  enum class Dropped : std::uint8_t { no, yes, not_finite } dropped_ = Dropped::no;
 };
 
 }  // namespace tributary

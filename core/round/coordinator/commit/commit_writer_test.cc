@@ -217,7 +217,7 @@ TEST_F(CommitWriterTest, AResultOfPeersHasNoSuspects) {
   const auto round = begin_round(membership_, coordinator_.now, plan);
   for (std::uint32_t bucket = 0; bucket < round->buckets().size(); ++bucket) {
     EXPECT_TRUE(
-        round->buckets()[bucket]->take_result(payload_of(*plan, bucket, 0, kNotFinite)).ok());
+        round->buckets()[bucket]->take_segment({}, payload_of(*plan, bucket, 0, kNotFinite)).ok());
   }
   EXPECT_FALSE(write(*round));
   EXPECT_EQ(round->suspects().count(), 0u);
@@ -281,7 +281,7 @@ TEST_F(CommitWriterTest, SeveralExchangesAreWrittenTogetherOrNotAtAll) {
     for (std::uint32_t bucket = 0; bucket < round->buckets().size(); ++bucket) {
       const bool is_last = bucket + 1 == round->buckets().size();
       EXPECT_TRUE(round->buckets()[bucket]
-                      ->take_result(payload_of(*plan, bucket, 0, is_last ? last : 1))
+                      ->take_segment({}, payload_of(*plan, bucket, 0, is_last ? last : 1))
                       .ok());
     }
     EXPECT_EQ(write(*round), last == 1);

@@ -88,6 +88,7 @@ void Membership::open(std::uint64_t first_round) {
                         .public_key = session->public_key,
                         .endpoint = session->endpoint,
                         .decodes_standalone = session->decodes_standalone,
+                        .divides_results = session->divides_results,
                         .sums_in_network = session->sums_in_network});
     record->members.push_back({.agent_id = agent_id, .weight = members_.back().weight});
   }
@@ -195,6 +196,10 @@ Bitmap Membership::participants(std::uint64_t round, const Bitmap& left_out) con
 
 bool Membership::decode_standalone() const {
   return std::ranges::all_of(members_, &Member::decodes_standalone);
+}
+
+bool Membership::divide_results() const {
+  return std::ranges::all_of(members_, &Member::divides_results);
 }
 
 Bitmap Membership::without_late(const Bitmap& members) const {

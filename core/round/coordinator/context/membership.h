@@ -31,6 +31,7 @@ class Membership {
     Bytes public_key;
     std::string endpoint;
     bool decodes_standalone = false;  // as in its session
+    bool divides_results = false;     // the same
     bool sums_in_network = false;     // the same
   };
 
@@ -83,6 +84,8 @@ class Membership {
   const Stragglers& stragglers() const { return stragglers_; }
   // True if the builds of all members decode results that contain standalone payloads.
   bool decode_standalone() const;
+  // True if the builds of all members upload segments of results.
+  bool divide_results() const;
   // These members without the late ones.
   Bitmap without_late(const Bitmap& members) const;
   // Excludes these members from the next attempt.

@@ -29,6 +29,7 @@ struct AgentSession {
   std::string build;
   std::string device_model;
   bool decodes_standalone = false;  // wire::kStandaloneFeature
+  bool divides_results = false;     // wire::kSegmentsFeature
   bool sums_in_network = false;     // its host exchanges with an aggregator (Capabilities)
   // Above 0: not an agent, but an aggregator in the network with so many slots at `endpoint`. It
   // works for no job of its own.

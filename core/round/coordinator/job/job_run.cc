@@ -174,6 +174,7 @@ PlanRequest JobRun::request_plan(const Bitmap& participants) {
       .collective = collective,
       .exchanges_per_round = CollectivePolicy::exchanges(advice_.policy(), collective),
       .standalone = membership_.decode_standalone(),
+      .divides_results = membership_.divide_results(),
       .deadline_ms = collectives_.deadline_ms(collective, next_round()),
       .trigger = retry_.attempt > 0 ? wire::Trigger::after_abort : wire::Trigger::unchanged,
       .reason = std::move(reason)};

@@ -14,11 +14,13 @@
 
 namespace tributary {
 
-// Address of a payload: of the bucket's open stage, or a standalone one.
+// Address of a payload: of the bucket's open stage, a standalone one, or a segment of a result.
 struct IncomingKey {
   std::uint32_t bucket = 0;
   std::uint32_t member = 0;
   bool standalone = false;
+  std::uint32_t stage = 0;  // of a result; otherwise 0
+  std::uint32_t segment = 0;
   friend auto operator<=>(const IncomingKey&, const IncomingKey&) = default;
 };
 
