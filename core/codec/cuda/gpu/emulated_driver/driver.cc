@@ -51,7 +51,7 @@ int number(std::string_view name, int otherwise) {
 }
 
 // The error that `fail` asks for in this function.
-int wanted_error(std::string_view function) {
+int requested_error(std::string_view function) {
   const std::string fail = option("fail");
   const std::size_t colon = fail.find(':');
   if (fail.substr(0, colon) != function) return kSuccess;
@@ -61,7 +61,7 @@ int wanted_error(std::string_view function) {
 // A context is current for each thread, as with a driver.
 thread_local void* current = nullptr;
 int context_error(std::string_view function) {
-  return current == nullptr ? kInvalidContext : wanted_error(function);
+  return current == nullptr ? kInvalidContext : requested_error(function);
 }
 
 void* allocate(std::size_t bytes) {
@@ -102,7 +102,7 @@ namespace driver = tributary::emulated_driver;
 extern "C" {
 #pragma GCC visibility push(default)
 
-int cuInit(unsigned) { return driver::wanted_error("cuInit"); }
+int cuInit(unsigned) { return driver::requested_error("cuInit"); }
 int cuDriverGetVersion(int* version) {
   *version = driver::number("version", 12060);
   return driver::kSuccess;
@@ -115,11 +115,11 @@ int cuGetErrorString(int error, const char** text) {
 }
 int cuDeviceGetCount(int* count) {
   *count = driver::number("devices", 1);
-  return driver::wanted_error("cuDeviceGetCount");
+  return driver::requested_error("cuDeviceGetCount");
 }
 int cuDeviceGet(int* device, int ordinal) {
   *device = ordinal;
-  return driver::wanted_error("cuDeviceGet");
+  return driver::requested_error("cuDeviceGet");
 }
 int cuDeviceGetName(char* name, int bytes, int) {
   std::strncpy(name, "emulated driver", static_cast<std::size_t>(bytes));
@@ -132,16 +132,16 @@ int cuDeviceTotalMem_v2(std::size_t* bytes, int) {
 int cuDeviceGetAttribute(int* value, int attribute, int) {
   const int capability = driver::number("capability", 80);
   *value = attribute == 75 ? capability / 10 : attribute == 76 ? capability % 10 : 1;
-  return driver::wanted_error("cuDeviceGetAttribute");
+  return driver::requested_error("cuDeviceGetAttribute");
 }
 int cuDevicePrimaryCtxRetain(void** context, int) {
   static int only = 0;
   *context = &only;
-  return driver::wanted_error("cuDevicePrimaryCtxRetain");
+  return driver::requested_error("cuDevicePrimaryCtxRetain");
 }
 int cuCtxSetCurrent(void* context) {
   driver::current = context;
-  return driver::wanted_error("cuCtxSetCurrent");
+  return driver::requested_error("cuCtxSetCurrent");
 }
 int cuMemAlloc_v2(std::uint64_t* memory, std::size_t bytes) {
   if (const int error = driver::context_error("cuMemAlloc_v2")) return error;

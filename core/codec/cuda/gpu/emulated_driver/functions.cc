@@ -21,7 +21,7 @@ using Call = void (*)(const void* kernel, void** arguments);
 
 namespace {
 
-// What a kernel with these parameters is called by.
+// The calls of kernels, by the text of their parameters.
 std::map<std::string, Call>& calls() {
   static std::map<std::string, Call> map;
   return map;
