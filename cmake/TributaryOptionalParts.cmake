@@ -1,36 +1,56 @@
 # Parts that need something a plain machine may not have. Each switches itself on where that is
 # found; the summary says what was missing otherwise.
 
-# CUDA: the compiler decides; a GPU is needed only to run.
+# CUDA: the compiler decides; a GPU and its driver are needed only to run. Clang with CUDA 12's headers
+# and assembler (./dev setup --cuda) makes device code that the drivers of JetPack 6 take, also in cross
+# builds. Otherwise nvcc makes it, for drivers of its own major version.
 include(CheckLanguage)
+set(TRIBUTARY_CUDA_TOOLKIT "${PROJECT_SOURCE_DIR}/build/cuda12" CACHE PATH
+    "CUDA 12's headers, ptxas and libdevice, for clang")
 if(TRIBUTARY_SANITIZE)
   tributary_part("codec on CUDA" off "sanitizers check the kernels on the emulated device")
-elseif(CMAKE_CROSSCOMPILING)
-  tributary_part("codec on CUDA" off "cross builds have no device code")
 else()
-  check_language(CUDA)
-  if(CMAKE_CUDA_COMPILER)
+  find_program(TRIBUTARY_CUDA_CLANG NAMES clang++-19)
+  set(cuda_found FALSE)
+  set(cuda_clang FALSE)
+  if(TRIBUTARY_CUDA_CLANG AND EXISTS "${TRIBUTARY_CUDA_TOOLKIT}/bin/ptxas")
+    set(cuda_found TRUE)
+    set(cuda_clang TRUE)
+    set(cuda_driver 12000)
+    # Machine code for Ampere, Jetson Orin and Hopper. Other devices compile the PTX at the start. Older
+    # ones lack instructions that the kernels use (__reduce_max_sync).
+    set(cuda_machine 80,87,90)
+    set(cuda_ptx 80,90)
+    if(TRIBUTARY_ASSERTIONS)
+      set(cuda_machine 80)  # one shows what does not compile
+      set(cuda_ptx 80)
+    endif()
+    set(cuda_text "${TRIBUTARY_CUDA_CLANG} with CUDA 12, compute capabilities ${cuda_machine}")
+  elseif(NOT CMAKE_CROSSCOMPILING)
+    check_language(CUDA)
+  endif()
+  if(CMAKE_CUDA_COMPILER AND NOT cuda_clang)
     set(cuda_found TRUE)
     if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      # Machine code for Ampere, Jetson Orin and Hopper. Other devices compile the PTX of 8.0 or 9.0 at
-      # the start. Older ones lack instructions that the kernels use (__reduce_max_sync).
       set(CMAKE_CUDA_ARCHITECTURES 80 87-real 90)
       if(TRIBUTARY_ASSERTIONS)
-        set(CMAKE_CUDA_ARCHITECTURES 80)  # one shows what does not compile
+        set(CMAKE_CUDA_ARCHITECTURES 80)
       endif()
     endif()
+    set(CMAKE_CUDA_RUNTIME_LIBRARY None)
     enable_language(CUDA)
     # nvcc has C++20 since 12.0, which CMake 3.25 does not know yet.
     if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
     endif()
-    find_package(CUDAToolkit REQUIRED)
+    string(REGEX MATCH "^[0-9]+" cuda_driver "${CMAKE_CUDA_COMPILER_VERSION}")
+    string(APPEND cuda_driver "000")
+    set(cuda_text "CUDA compiler ${CMAKE_CUDA_COMPILER}")
   endif()
-  tributary_optional_part("codec on CUDA" core/codec/cuda/gpu "${cuda_found}"
-    "CUDA compiler ${CMAKE_CUDA_COMPILER}"
-    "no CUDA compiler (nvcc) on the path; results are the same without")
-  if(TARGET tributary_cuda)
+  tributary_optional_part("codec on CUDA" core/codec/cuda/gpu "${cuda_found}" "${cuda_text}"
+    "no CUDA compiler (clang and CUDA 12 by ./dev setup --cuda, or nvcc on the path); results are the same without")
+  if(TARGET tributary_cuda AND NOT CMAKE_CROSSCOMPILING)
     add_subdirectory(bench/cuda)
   endif()
 endif()

@@ -1,11 +1,8 @@
 #include "bench/cuda/device_time.h"
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
-#include <type_traits>
 #include <vector>
 
 #include "core/codec/cuda/gpu/errors.h"
@@ -13,21 +10,29 @@
 namespace tributary::bench {
 namespace {
 
+using cuda::Gpu;
+using cuda::kSuccess;
 using cuda::Queue;
 using cuda::status_of;
 
 struct DestroyEvent {
-  void operator()(cudaEvent_t event) const { static_cast<void>(cudaEventDestroy(event)); }
+  void operator()(CUevent_st* event) const {
+    if (const Gpu* gpu = cuda::gpu_in_use()) static_cast<void>(gpu->driver.destroy_event(event));
+  }
 };
 struct DestroyGraph {
-  void operator()(cudaGraphExec_t graph) const { static_cast<void>(cudaGraphExecDestroy(graph)); }
+  void operator()(CUgraphExec_st* graph) const {
+    if (const Gpu* gpu = cuda::gpu_in_use()) {
+      static_cast<void>(gpu->driver.destroy_executable(graph));
+    }
+  }
 };
-using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
-using Graph = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyGraph>;
+using Event = std::unique_ptr<CUevent_st, DestroyEvent>;
+using Graph = std::unique_ptr<CUgraphExec_st, DestroyGraph>;
 
-Result<Event> make_event() {
-  cudaEvent_t event = nullptr;
-  TRIBUTARY_TRY(status_of(cudaEventCreate(&event), "an event"));
+Result<Event> make_event(const Gpu& gpu) {
+  CUevent_st* event = nullptr;
+  TRIBUTARY_TRY(status_of(gpu.driver.make_event(&event, 0), "an event"));
   return Event(event);
 }
 
@@ -37,42 +42,41 @@ Status repeat(const Queue& queue, std::span<const Start> starts) {
 }
 
 // Null: the work cannot be captured.
-Graph capture(const Queue& queue, const std::function<Status()>& add) {
-  if (cudaStreamBeginCapture(queue.stream(), cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
-    static_cast<void>(cudaGetLastError());
+Graph capture(const Gpu& gpu, const Queue& queue, const std::function<Status()>& add) {
+  if (gpu.driver.begin_capture(queue.stream(), cuda::kCaptureModeThreadLocal) != kSuccess) {
     return nullptr;
   }
   const bool added = add().ok();
-  cudaGraph_t graph = nullptr;
-  const bool ended = cudaStreamEndCapture(queue.stream(), &graph) == cudaSuccess;
-  cudaGraphExec_t executable = nullptr;
-  const bool made = added && ended && cudaGraphInstantiate(&executable, graph, 0) == cudaSuccess;
-  if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
-  static_cast<void>(cudaGetLastError());
+  CUgraph_st* graph = nullptr;
+  const bool ended = gpu.driver.end_capture(queue.stream(), &graph) == kSuccess;
+  CUgraphExec_st* executable = nullptr;
+  const bool made = added && ended && gpu.driver.instantiate(&executable, graph, 0) == kSuccess;
+  if (graph != nullptr) static_cast<void>(gpu.driver.destroy_graph(graph));
   return Graph(made ? executable : nullptr);
 }
 
 }  // namespace
 
 Result<DeviceTime> time_on_device(const Queue& queue, std::span<const Start> starts) {
-  TRIBUTARY_ASSIGN(const Event begin, make_event());
-  TRIBUTARY_ASSIGN(const Event end, make_event());
+  TRIBUTARY_ASSIGN(const Gpu* const gpu, cuda::use_gpu());
+  TRIBUTARY_ASSIGN(const Event begin, make_event(*gpu));
+  TRIBUTARY_ASSIGN(const Event end, make_event(*gpu));
   // The first call loads the kernels, which a capture must not do.
   for (const Start& start : starts) TRIBUTARY_TRY(start(queue));
   TRIBUTARY_TRY(queue.wait());
-  const Graph graph = capture(queue, [&] { return repeat(queue, starts); });
+  const Graph graph = capture(*gpu, queue, [&] { return repeat(queue, starts); });
   std::vector<double> seconds;
   for (unsigned sample = 0; sample <= kSamples; ++sample) {
-    TRIBUTARY_TRY(status_of(cudaEventRecord(begin.get(), queue.stream()), "an event"));
+    TRIBUTARY_TRY(status_of(gpu->driver.record_event(begin.get(), queue.stream()), "an event"));
     if (graph != nullptr) {
-      TRIBUTARY_TRY(status_of(cudaGraphLaunch(graph.get(), queue.stream()), "a graph"));
+      TRIBUTARY_TRY(status_of(gpu->driver.launch_graph(graph.get(), queue.stream()), "a graph"));
     } else {
       TRIBUTARY_TRY(repeat(queue, starts));
     }
-    TRIBUTARY_TRY(status_of(cudaEventRecord(end.get(), queue.stream()), "an event"));
+    TRIBUTARY_TRY(status_of(gpu->driver.record_event(end.get(), queue.stream()), "an event"));
     TRIBUTARY_TRY(queue.wait());
     float ms = 0;
-    TRIBUTARY_TRY(status_of(cudaEventElapsedTime(&ms, begin.get(), end.get()), "a time"));
+    TRIBUTARY_TRY(status_of(gpu->driver.elapsed_ms(&ms, begin.get(), end.get()), "a time"));
     // The first sample warms up.
     if (sample > 0) seconds.push_back(static_cast<double>(ms) / 1e3 / kRepeats);
   }
@@ -103,12 +107,14 @@ Result<double> time_calls(const Queue& queue, const std::function<Status()>& cal
 }  // namespace
 
 Result<LaunchTime> time_launches(const Queue& queue, const Start& start) {
+  TRIBUTARY_ASSIGN(const Gpu* const gpu, cuda::use_gpu());
   LaunchTime time;
   TRIBUTARY_ASSIGN(time.starts_s, time_calls(queue, [&] { return start(queue); }));
-  const Graph graph = capture(queue, [&] { return start(queue); });
+  const Graph graph = capture(*gpu, queue, [&] { return start(queue); });
   if (graph == nullptr) return time;
   TRIBUTARY_ASSIGN(time.graph_s, time_calls(queue, [&] {
-                     return status_of(cudaGraphLaunch(graph.get(), queue.stream()), "a graph");
+                     return status_of(gpu->driver.launch_graph(graph.get(), queue.stream()),
+                                      "a graph");
                    }));
   return time;
 }

@@ -1,7 +1,5 @@
 #include "bench/cuda/host_path.h"
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -41,14 +39,18 @@ class Pinned {
  public:
   static Result<std::unique_ptr<Pinned>> make(std::size_t bytes) {
     auto pinned = std::make_unique<Pinned>();
-    TRIBUTARY_TRY(status_of(cudaHostAlloc(&pinned->memory_, bytes, cudaHostAllocDefault),
-                            "pinned host memory"));
+    TRIBUTARY_ASSIGN(const cuda::Gpu* const gpu, cuda::use_gpu());
+    TRIBUTARY_TRY(
+        status_of(gpu->driver.allocate_pinned(&pinned->memory_, bytes, 0), "pinned host memory"));
     return pinned;
   }
   Pinned() = default;
   Pinned(const Pinned&) = delete;
   Pinned& operator=(const Pinned&) = delete;
-  ~Pinned() { static_cast<void>(cudaFreeHost(memory_)); }
+  ~Pinned() {
+    const cuda::Gpu* const gpu = cuda::gpu_in_use();
+    if (gpu != nullptr && memory_ != nullptr) static_cast<void>(gpu->driver.free_pinned(memory_));
+  }
   void* data() const { return memory_; }
 
  private:
@@ -130,17 +132,19 @@ class Paths {
   Paths(const Paths&) = delete;
   Paths& operator=(const Paths&) = delete;
   ~Paths() {
-    for (const cudaEvent_t event : copied_) static_cast<void>(cudaEventDestroy(event));
+    const cuda::Gpu* const gpu = cuda::gpu_in_use();
+    for (CUevent_st* const event : copied_) static_cast<void>(gpu->driver.destroy_event(event));
   }
 
   Status prepare() {
+    TRIBUTARY_ASSIGN(const cuda::Gpu* const gpu, cuda::use_gpu());
     for (std::size_t at = 0; at < update_.size(); at += kBucketValues) {
       const auto bucket = static_cast<std::uint32_t>(encoders_.size());
       TRIBUTARY_ASSIGN(BucketEncoder encoder, BucketEncoder::make(codec_, bucket, part(bucket)));
       encoders_.push_back(std::move(encoder));
-      cudaEvent_t event = nullptr;
+      CUevent_st* event = nullptr;
       TRIBUTARY_TRY(
-          status_of(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "an event"));
+          status_of(gpu->driver.make_event(&event, cuda::kEventDisableTiming), "an event"));
       copied_.push_back(event);
     }
     return {};
@@ -159,15 +163,17 @@ class Paths {
 
   // The host's path: all copies are started, and each bucket is encoded as soon as it is there.
   Status by_host(ThreadPool& pool, bool bucket_each) {
+    TRIBUTARY_ASSIGN(const cuda::Gpu* const gpu, cuda::use_gpu());
     auto* const to = static_cast<float*>(pinned_->data());
     for (std::uint32_t i = 0; i < encoders_.size(); ++i) {
       const std::size_t at = i * kBucketValues;
       TRIBUTARY_TRY(
           cuda::copy_to_host(queue_, on_device_.data() + at, part(i).size_bytes(), to + at));
-      TRIBUTARY_TRY(status_of(cudaEventRecord(copied_[i], queue_.stream()), "an event"));
+      TRIBUTARY_TRY(status_of(gpu->driver.record_event(copied_[i], queue_.stream()), "an event"));
     }
     const auto encode = [&](std::size_t i, const Execution& execution) {
-      TRIBUTARY_TRY(status_of(cudaEventSynchronize(copied_[i]), "a copy to the host"));
+      TRIBUTARY_ASSIGN(const cuda::Gpu* const used, cuda::use_gpu());  // of this thread
+      TRIBUTARY_TRY(status_of(used->driver.wait_for_event(copied_[i]), "a copy to the host"));
       return encoders_[i].encode(execution, {to + i * kBucketValues, part(i).size()});
     };
     if (!bucket_each) {
@@ -243,7 +249,7 @@ class Paths {
   DeviceArray<float> on_device_;
   std::unique_ptr<Pinned> pinned_;
   std::vector<BucketEncoder> encoders_;
-  std::vector<cudaEvent_t> copied_;
+  std::vector<CUevent_st*> copied_;
   FloatVector copy_ = FloatVector(update_.size());
   FloatVector left_ = FloatVector(update_.size());
   FloatVector decoded_;

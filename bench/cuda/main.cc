@@ -1,8 +1,8 @@
 // usage: tributary-bench-cuda [--json FILE] [--small] [FAMILY...]
-#include <cuda_runtime.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -90,20 +90,30 @@ class Benchmark {
   explicit Benchmark(Queue queue) : queue_(std::move(queue)) {}
 
   Status describe() {
-    cudaDeviceProp device{};
-    int driver = 0;
-    TRIBUTARY_TRY(cuda::status_of(cudaGetDeviceProperties(&device, 0), "properties"));
-    TRIBUTARY_TRY(cuda::status_of(cudaDriverGetVersion(&driver), "the driver's version"));
-    json_["device"] = {{"name", device.name},
-                       {"compute_capability", fmt::format("{}.{}", device.major, device.minor)},
-                       {"multiprocessors", device.multiProcessorCount},
-                       {"l2_bytes", device.l2CacheSize},
-                       {"memory_bytes", device.totalGlobalMem},
-                       {"driver", driver},
-                       {"runtime", CUDART_VERSION}};
+    TRIBUTARY_ASSIGN(const cuda::Gpu* const gpu, cuda::use_gpu());
+    std::array<char, 256> name{};
+    int multiprocessors = 0;
+    int l2_bytes = 0;
+    std::size_t memory_bytes = 0;
+    const cuda::Driver& driver = gpu->driver;
+    TRIBUTARY_TRY(cuda::status_of(
+        driver.device_name(name.data(), static_cast<int>(name.size()), gpu->device), "its name"));
+    TRIBUTARY_TRY(cuda::status_of(
+        driver.attribute(&multiprocessors, cuda::Attribute::multiprocessors, gpu->device),
+        "its multiprocessors"));
+    TRIBUTARY_TRY(cuda::status_of(
+        driver.attribute(&l2_bytes, cuda::Attribute::l2_cache_bytes, gpu->device), "its cache"));
+    TRIBUTARY_TRY(cuda::status_of(driver.memory_bytes(&memory_bytes, gpu->device), "its memory"));
+    const std::string capability = fmt::format("{}.{}", gpu->capability / 10, gpu->capability % 10);
+    json_["device"] = {{"name", name.data()},
+                       {"compute_capability", capability},
+                       {"multiprocessors", multiprocessors},
+                       {"l2_bytes", l2_bytes},
+                       {"memory_bytes", memory_bytes},
+                       {"driver", gpu->driver_version}};
     json_["host_threads"] = hardware_threads();
-    fmt::print("{}, compute capability {}.{}; {} host threads\n", device.name, device.major,
-               device.minor, hardware_threads());
+    fmt::print("{}, compute capability {}; {} host threads\n", name.data(), capability,
+               hardware_threads());
     return {};
   }
 

@@ -1,4 +1,5 @@
-// Starts a kernel: on a GPU in what nvcc compiles, on the CPU in what a host compiler compiles.
+// Starts a kernel: on a GPU in what a compiler for CUDA compiles, on the CPU in what a host
+// compiler compiles.
 //
 // Only the .cu files and their tests include it. The kernels are plain CUDA C++; the one rule is
 // that launch() starts them. Both compilers read the same text.
@@ -8,7 +9,9 @@
 
 #include "core/codec/cuda/device.h"
 #ifdef __CUDACC__
-#include <cuda_runtime.h>
+#include <cuda_runtime.h>  // CUDA's language; nothing of the runtime is linked
+
+#include "core/codec/cuda/gpu/kernels.h"
 #else
 #include "core/codec/cuda/emulated/language.h"
 #endif
@@ -16,14 +19,11 @@
 namespace tributary::TRIBUTARY_DEVICE {
 
 #ifdef __CUDACC__
-// Returns the error of the last start. `kernel` is added to the calls that wait() names.
-Status started(const char* kernel, Stream stream);
-
 template <typename... Parameters>
 Status launch(void (*kernel)(Parameters...), const LaunchShape& shape,
               std::type_identity_t<Parameters>... arguments) {
-  kernel<<<shape.grid, shape.threads, 0, shape.stream>>>(arguments...);
-  return started(shape.kernel, shape.stream);
+  void* addresses[] = {&arguments...};
+  return start(reinterpret_cast<const void*>(kernel), shape, addresses);
 }
 #else
 template <typename... Parameters>

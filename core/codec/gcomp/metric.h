@@ -66,7 +66,7 @@ TRIBUTARY_HD inline Metric adaptive_metric(const MetricCoefficients& k, float va
                                            float parameter, float first, float second) {
   const float gradient = value * k.gradient;
   const float decayed = gradient + k.weight_decay * parameter;
-  const float root = sqrtf(k.keep * second + k.add * (decayed * decayed)) + k.epsilon;
+  const float root = square_root(k.keep * second + k.add * (decayed * decayed)) + k.epsilon;
   return {((k.scale * parameter) * root - k.moment * first) - k.decay * parameter,
           k.rate * gradient};
 }

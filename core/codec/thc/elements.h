@@ -59,20 +59,20 @@ constexpr std::size_t kSquareLanes = 32;
 
 // The rms of a block from the sum of its scaled squares, limited to the largest float.
 TRIBUTARY_HD inline float rms_of(float scaled_square_sum, std::size_t block, float scale) {
-  const float rms = sqrtf(scaled_square_sum / static_cast<float>(block)) / scale;
+  const float rms = square_root(scaled_square_sum / static_cast<float>(block)) / scale;
   return rms < 0x1.fffffep127f ? rms : 0x1.fffffep127f;
 }
 
 // The factor k of the rotation when encoding is k = spread_scale() / rms. The scale is the same for
 // all blocks of a size.
 TRIBUTARY_HD inline float spread_scale(float granularity, float threshold, std::size_t block) {
-  return granularity / (2.0f * threshold) / sqrtf(static_cast<float>(block));
+  return granularity / (2.0f * threshold) / square_root(static_cast<float>(block));
 }
 
 // The factor f of the rotation when decoding.
 TRIBUTARY_HD inline float collect_factor(float granularity, float threshold, float rms,
                                          std::size_t block) {
-  return rms / (granularity * sqrtf(static_cast<float>(block))) * threshold;
+  return rms / (granularity * square_root(static_cast<float>(block))) * threshold;
 }
 
 // Bit i of a word is the sign of the word's element i.

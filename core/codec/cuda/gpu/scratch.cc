@@ -1,7 +1,5 @@
 #include "core/codec/cuda/scratch.h"
 
-#include <cuda_runtime.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -16,7 +14,7 @@ namespace {
 // memory at the rate of the bus, and does so while the CPU fills or empties another piece.
 struct Piece {
   void* pinned = nullptr;
-  cudaEvent_t copied = nullptr;  // the end of the piece's last copy
+  CUevent_st* copied = nullptr;  // the end of the piece's last copy
   void* host = nullptr;          // where a download goes next; null: an upload, or none
   std::size_t bytes = 0;
 };
@@ -27,23 +25,26 @@ class GpuScratch final : public Scratch {
  public:
   explicit GpuScratch(Queue queue) : Scratch(std::move(queue)) {}
   ~GpuScratch() override {
+    const Result<const Gpu*> gpu = use_gpu();
+    if (!gpu.ok()) return;
     for (const Piece& piece : pieces_) {
-      if (piece.copied != nullptr) static_cast<void>(cudaEventDestroy(piece.copied));
+      if (piece.copied != nullptr) static_cast<void>((*gpu)->driver.destroy_event(piece.copied));
     }
-    if (pinned_ != nullptr) static_cast<void>(cudaFreeHost(pinned_));
+    if (pinned_ != nullptr) static_cast<void>((*gpu)->driver.free_pinned(pinned_));
   }
   GpuScratch(const GpuScratch&) = delete;
   GpuScratch& operator=(const GpuScratch&) = delete;
 
   Status allocate_pieces() {
-    TRIBUTARY_TRY(status_of(cudaHostAlloc(&pinned_, kPieces * kPieceBytes, cudaHostAllocDefault),
+    TRIBUTARY_ASSIGN(const Gpu* const gpu, use_gpu());
+    TRIBUTARY_TRY(status_of(gpu->driver.allocate_pinned(&pinned_, kPieces * kPieceBytes, 0),
                             "pinned host memory"));
     char* memory = static_cast<char*>(pinned_);
     for (Piece& piece : pieces_) {
       piece.pinned = memory;
       memory += kPieceBytes;
       TRIBUTARY_TRY(
-          status_of(cudaEventCreateWithFlags(&piece.copied, cudaEventDisableTiming), "an event"));
+          status_of(gpu->driver.make_event(&piece.copied, kEventDisableTiming), "an event"));
     }
     return {};
   }
@@ -101,12 +102,15 @@ class GpuScratch final : public Scratch {
   // Returns a piece that no copy uses, after the download in it has been taken out.
   Result<Piece*> next_piece() {
     Piece& piece = pieces_[next_++ % kPieces];
-    TRIBUTARY_TRY(status_of(cudaEventSynchronize(piece.copied), "a copy between host and device"));
+    TRIBUTARY_ASSIGN(const Gpu* const gpu, use_gpu());
+    TRIBUTARY_TRY(
+        status_of(gpu->driver.wait_for_event(piece.copied), "a copy between host and device"));
     empty(piece);
     return &piece;
   }
   Status record_end_of(const Piece& piece) {
-    return status_of(cudaEventRecord(piece.copied, queue_.stream()), "an event");
+    TRIBUTARY_ASSIGN(const Gpu* const gpu, use_gpu());
+    return status_of(gpu->driver.record_event(piece.copied, queue_.stream()), "an event");
   }
   static void empty(Piece& piece) {
     if (piece.host != nullptr) std::memcpy(piece.host, piece.pinned, piece.bytes);

@@ -47,7 +47,7 @@ __device__ float factor_of(const SpreadCall& call, const ThcRun& run, const thc:
 // The factor of a rotated block, whether it has levels or not.
 template <bool kTail>
 __device__ float rotation_factor(const SpreadCall& call, BlockPlace block) {
-  if (call.numbers == nullptr) return 1.0f / sqrtf(static_cast<float>(block.size));
+  if (call.numbers == nullptr) return 1.0f / square_root(static_cast<float>(block.size));
   const ThcRun* run = call.fields.runs;
   if (call.fields.run_of_block != nullptr) {
     if (call.fields.run_of_block[block.index] == thc::FieldPlan::kNotSent) return 0.0f;
