@@ -1,6 +1,7 @@
 #include "core/codec/cuda/device.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,9 @@ thread_local std::vector<Pending> pending;
 
 std::string& pending_in(Stream stream) {
   const auto found = std::ranges::find(pending, stream, &Pending::stream);
-  return found != pending.end() ? found->calls : pending.emplace_back(stream, "").calls;
+  if (found != pending.end()) return found->calls;
+  pending.push_back({stream, ""});
+  return pending.back().calls;
 }
 
 void note(Stream stream, const char* call) {
@@ -94,7 +97,7 @@ Result<void*> allocate_bytes(std::size_t bytes) {
   TRIBUTARY_ASSIGN(const Gpu* const gpu, use_gpu());
   DeviceAddress memory = 0;
   TRIBUTARY_TRY(status_of(gpu->driver.allocate(&memory, bytes), "device memory"));
-  return reinterpret_cast<void*>(static_cast<std::size_t>(memory));
+  return std::bit_cast<void*>(static_cast<std::size_t>(memory));
 }
 
 // An earlier call has already reported any error that occurs here.

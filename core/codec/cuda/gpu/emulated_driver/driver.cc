@@ -10,6 +10,8 @@
 //   fail=cuStreamCreate:2  the function's name and the error that it returns
 #include <elf.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -152,7 +154,7 @@ int cuMemAlloc_v2(std::uint64_t* memory, std::size_t bytes) {
 }
 int cuMemFree_v2(std::uint64_t memory) {
   if (memory == 0) return driver::kInvalidValue;
-  tributary::emulated::free_bytes(reinterpret_cast<void*>(memory));
+  tributary::emulated::free_bytes(std::bit_cast<void*>(memory));
   return driver::kSuccess;
 }
 int cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
@@ -166,17 +168,17 @@ int cuMemFreeHost(void* memory) {
 }
 int cuMemcpyHtoDAsync_v2(std::uint64_t to, const void* from, std::size_t bytes, void*) {
   if (const int error = driver::context_error("cuMemcpyHtoDAsync_v2")) return error;
-  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  std::memcpy(std::bit_cast<void*>(to), from, bytes);
   return driver::kSuccess;
 }
 int cuMemcpyDtoHAsync_v2(void* to, std::uint64_t from, std::size_t bytes, void*) {
   if (const int error = driver::context_error("cuMemcpyDtoHAsync_v2")) return error;
-  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  std::memcpy(to, std::bit_cast<const void*>(from), bytes);
   return driver::kSuccess;
 }
 int cuMemcpyDtoDAsync_v2(std::uint64_t to, std::uint64_t from, std::size_t bytes, void*) {
   if (const int error = driver::context_error("cuMemcpyDtoDAsync_v2")) return error;
-  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+  std::memmove(std::bit_cast<void*>(to), std::bit_cast<const void*>(from), bytes);
   return driver::kSuccess;
 }
 int cuStreamCreate(void** stream, unsigned) {
