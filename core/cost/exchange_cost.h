@@ -74,8 +74,8 @@ inline constexpr double kPlanAndCommitBytes = 1000;
 inline constexpr double kReportBytes = 650;
 
 // Returns the number of segments into which a result is divided for its upload to the coordinator:
-// one for each member, unless they would be smaller than kUploadSegmentBytesMin. Segment j of bucket
-// b is uploaded by member (b + j) modulo `agents`.
+// one for each member, unless they would be smaller than kUploadSegmentBytesMin. Segment j of
+// bucket b is uploaded by member (b + j) modulo `agents`.
 inline constexpr double kUploadSegmentBytesMin = 4096;
 double upload_segments(double result_bytes, std::uint32_t agents);
 

@@ -64,9 +64,9 @@ TEST(PlanPredictor, PeersSettleTheirResultWithTheCoordinator) {
   EXPECT_NEAR(settlement_s("fp32", wire::Collective::star, kBucket), down_s, 1e-9);
   EXPECT_NEAR(settlement_s("fp32", wire::Collective::ring, kBucket),
               fixed_s + 4 * (200 + 4.0 * kBucket) * beta, 1e-9);
-  // One bucket has one uploader.
+  // The members share the upload of one large bucket.
   EXPECT_NEAR(settlement_s("fp32", wire::Collective::ring, 1u << 20),
-              fixed_s + (200 + 4.0 * (1u << 20)) * beta, 1e-9);
+              fixed_s + (200 + 4.0 * (1u << 20)) / 4 * beta, 1e-9);
 }
 
 // The overhead shifts all predictions equally.
