@@ -72,9 +72,10 @@ class ClosedLoop {
     const RoundFacts facts = facts_of(round, played);
     std::vector<std::string> ids;
     for (const RoundFacts::Agent& agent : facts.agents) ids.push_back(agent.id);
-    TRIBUTARY_ASSIGN(
-        Planner* const planner,
-        planners_.planner_of(kLoopJob, scenario_.values, static_cast<std::uint32_t>(ids.size())));
+    TRIBUTARY_ASSIGN(Planner* const planner,
+                     planners_.planner_of({.id = kLoopJob,
+                                           .values = scenario_.values,
+                                           .agents = static_cast<std::uint32_t>(ids.size())}));
     planner->round_over(facts);
     PlanLinks links = seen_.links_of(ids);
     links.peers_reachable = scenario_.peers_reachable;

@@ -24,21 +24,34 @@ void JobPlanners::resume(std::uint64_t job, Planned planned) {
   if (resumed_.size() < kJobsMax) resumed_.insert_or_assign(job, std::move(planned));
 }
 
-Result<Planner*> JobPlanners::planner_of(std::uint64_t job, std::uint64_t values,
-                                         std::uint32_t agents) {
-  const auto known = planners_.find(job);
-  if (known != planners_.end()) return &known->second;
-  TRIBUTARY_TRY(measure_codecs(agents));
-  if (planners_.size() >= kJobsMax) planners_.clear();
-  PlannerConfig config = {.values = values,
-                          .codecs = codecs_,
+// Without an aggregator the codec of its sums is no candidate: thc:rate=4 is at least as good.
+Result<Planner*> JobPlanners::planner_of(const Job& job) {
+  const auto known = planners_.find(job.id);
+  if (known != planners_.end() && (known->second.in_network || !job.aggregator_present)) {
+    return &known->second.planner;
+  }
+  TRIBUTARY_TRY(measure_codecs(job.agents));
+  if (known != planners_.end()) {
+    planners_.erase(known);
+  } else if (planners_.size() >= kJobsMax) {
+    planners_.clear();
+  }
+  std::vector<PlanCodec> codecs = codecs_;
+  if (!job.aggregator_present) {
+    std::erase_if(codecs, [](const PlanCodec& codec) { return codec.spec == kInNetworkCodec; });
+  }
+  PlannerConfig config = {.values = job.values,
+                          .codecs = std::move(codecs),
                           .measured_on = own_speeds_,
                           .agreement = kAgreementAssumed,
                           .message_s = kMessageAssumed_s,
                           .settled = true};
-  Planner& planner = planners_.emplace(job, Planner(std::move(config))).first->second;
-  if (const auto before = resumed_.extract(job)) planner.resume(before.mapped());
-  return &planner;
+  Known& made = planners_
+                    .emplace(job.id, Known{.planner = Planner(std::move(config)),
+                                           .in_network = job.aggregator_present})
+                    .first->second;
+  if (const auto before = resumed_.extract(job.id)) made.planner.resume(before.mapped());
+  return &made.planner;
 }
 
 }  // namespace tributary

@@ -32,18 +32,29 @@ class JobPlanners {
   Status measure_codecs(std::uint32_t agents);
   // The job's planner will continue from this decision of an earlier process.
   void resume(std::uint64_t job, Planned planned);
-  // Returns the job's planner. Makes it (which may measure the codecs) if the job has none.
-  // `values` is the number of values of the model. The pointer is valid until a call for another
-  // job.
-  Result<Planner*> planner_of(std::uint64_t job, std::uint64_t values, std::uint32_t agents);
+  struct Job {
+    std::uint64_t id = 0;
+    std::uint64_t values = 0;  // of the model
+    std::uint32_t agents = 0;
+    bool aggregator_present = false;  // PlanInputs::aggregator_present
+  };
+
+  // Returns the job's planner. Makes it (which may measure the codecs) if the job has none. When an
+  // aggregator appears for the first time, its codec joins the others and the planner starts anew.
+  // The pointer is valid until a call for another job.
+  Result<Planner*> planner_of(const Job& job);
 
  private:
   const MeasureCodecs measure_;
   const MeasureSpeeds measure_speeds_;
   const GoOn go_on_;
-  std::map<std::uint64_t, Planner> planners_;
+  struct Known {
+    Planner planner;
+    bool in_network;  // has kInNetworkCodec
+  };
+  std::map<std::uint64_t, Known> planners_;
   std::map<std::uint64_t, Planned> resumed_;
-  std::vector<PlanCodec> codecs_;  // empty until measured
+  std::vector<PlanCodec> codecs_;  // empty until measured; with kInNetworkCodec
   DeviceSpeeds own_speeds_;
 };
 

@@ -13,8 +13,8 @@
 
 namespace tributary {
 
-// Measures the codecs that a plan may choose (kPlannedCodecs) for this number of agents. Fails with
-// `cancelled`, or with the error of a codec.
+// Measures the codecs that a plan may choose (kPlannedCodecs and kInNetworkCodec) for this number
+// of agents. Fails with `cancelled`, or with the error of a codec.
 Result<std::vector<PlanCodec>> measure_planned_codecs(std::uint32_t agents, const Clock& clock,
                                                       const std::function<bool()>& go_on);
 

@@ -282,6 +282,7 @@ void PlanService::played(const RoundPlayed& round) {
   for (const RoundFacts::Agent& agent : thought->facts.agents) agents.push_back(agent.id);
   thought->links = parts_.links(agents);
   thought->links.peers_reachable = round.peers_reachable;
+  thought->links.aggregator_present = round.aggregator_reachable;
   thought->policy = policy_of(job, round);
   thought->round = round.round;
   job.newest->store(round.round);
@@ -297,8 +298,11 @@ void PlanService::played(const RoundPlayed& round) {
 }
 
 void PlanService::think(const Thought& thought) {
-  const Result<Planner*> planner = planners_.planner_of(
-      thought.job, thought.values, static_cast<std::uint32_t>(thought.facts.agents.size()));
+  const Result<Planner*> planner =
+      planners_.planner_of({.id = thought.job,
+                            .values = thought.values,
+                            .agents = static_cast<std::uint32_t>(thought.facts.agents.size()),
+                            .aggregator_present = thought.links.aggregator_present});
   if (!planner.ok()) {
     if (ending_) return;
     return parts_.log.error(kPlannerComponent, "no codec could be measured",

@@ -155,6 +155,26 @@ TEST_F(PlanServiceTest, ContinuesWithTheEarlierDecision) {
   EXPECT_EQ(next->trigger, wire::Trigger::link_changed) << "and not another first one";
 }
 
+// Every agent sends once and receives once, at the same time. A ring has one and a half times that.
+TEST_F(PlanServiceTest, SumsInTheNetworkAreAdvisedWhereAnAggregatorCanBeReached) {
+  codecs = {std::string(kInNetworkCodec)};
+  mbit = 20;
+  round.choice.codec = kInNetworkCodec;
+  round.participants.push_back({.agent_id = "c"});
+  round.participants.push_back({.agent_id = "d"});
+  round.aggregator_reachable = true;
+  play();
+  const auto advice = advised_.next();
+  ASSERT_NE(advice, nullptr);
+  EXPECT_EQ(advice->choice.collective, wire::Collective::in_network);
+  EXPECT_TRUE(inputs_of(*advice).aggregator_present);
+  round.aggregator_reachable = false;
+  for (int i = 0; i < 8; ++i) play();
+  const auto after = advised_.next();
+  ASSERT_NE(after, nullptr);
+  EXPECT_NE(after->choice.collective, wire::Collective::in_network);
+}
+
 TEST_F(PlanServiceTest, AdvisesOnceAndAgainWhenTheLineChanges) {
   play();
   const auto first = advised_.next();
