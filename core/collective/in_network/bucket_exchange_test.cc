@@ -224,7 +224,7 @@ TEST(BucketExchange, ALossOfOnePercentCostsLessThanATenth) {
   EXPECT_LT(took_ns[1], 1.1 * took_ns[0]);
 }
 
-// Nobody forwards the multicast group. The answers to repeats come by unicast, so each chunk needs
+// The multicast group is not forwarded. The answers to repeats come by unicast, so each chunk needs
 // two packets of each agent.
 TEST(BucketExchange, WithoutMulticastResultsComeByUnicast) {
   Network network({.agents = 4,

@@ -75,7 +75,7 @@ class SlotRules {
   // sense, mismatch for an epoch that is not above the installed one, and resource_exhausted if
   // slots or jobs are short; then nothing changes.
   Status install(const SlotJob& job);
-  // What install() would return.
+  // The errors of install(), without installing.
   Status check(const SlotJob& job) const;
   // Frees its slots. Returns not_found for an unknown job.
   Status remove(std::uint16_t handle);

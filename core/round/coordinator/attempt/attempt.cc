@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/collective/in_network/linear_check.h"
 #include "core/round/common/plan/mechanisms.h"
 #include "core/round/coordinator/context/aggregate_stream.h"
 #include "core/round/coordinator/context/plan_message.h"
@@ -126,11 +125,6 @@ void Attempt::lose(std::uint32_t member) {
 void Attempt::withdraw(std::uint32_t member) {
   round_.members()[member].withdrawn = true;
   admission_.withdrew(member);
-}
-
-void Attempt::agree(std::uint32_t member, std::uint64_t results_hash, const wire::SumsCheck* sums) {
-  round_.members()[member].results_hash = results_hash;
-  if (sums) round_.members()[member].sums_check = {.sent = sums->sent(), .got = sums->got()};
 }
 
 // --- payloads ----------------------------------------------------------------------------------
@@ -446,49 +440,9 @@ void Attempt::close_stages_of_all() {
 }
 
 std::optional<Attempt::End> Attempt::close_if_agreed() {
-  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
-    const RoundMember& member = round_.members()[i];
-    if (member.participates && member.results_hash == 0) return std::nullopt;
-  }
-  if (round_.any_open()) return std::nullopt;
-  if (!results_agree() || (round_.plan().in_network() && !sums_agree())) {
-    return End{.reason = wire::AbortReason::mismatch};
-  }
+  if (!results_.complete() || round_.any_open()) return std::nullopt;
+  if (!results_.agree()) return End{.reason = wire::AbortReason::mismatch};
   return ending();
-}
-
-bool Attempt::results_agree() const {
-  const std::uint64_t hash = round_.results_hash();
-  for (std::uint32_t i = 0; i < membership_.size(); ++i) {
-    const RoundMember& member = round_.members()[i];
-    if (!member.participates || member.results_hash == hash) continue;
-    job_.coordinator.note(
-        LogLevel::error, "results_differ", "mismatch", membership_.members()[i].agent_id,
-        fmt::format("expected {:016x}, as the results are, got {:016x}", hash, member.results_hash),
-        key());
-    return false;
-  }
-  return true;
-}
-
-// The linear check: what all members sent must add up to what each of them got. The results are the
-// same for all, so a wrong sum shows at every member.
-bool Attempt::sums_agree() const {
-  std::vector<std::uint64_t> sent;
-  for (const RoundMember& member : round_.members()) {
-    if (member.participates && member.sums_check) sent.push_back(member.sums_check->sent);
-  }
-  bool agree = sent.size() == round_.plan().agents();
-  for (const RoundMember& member : round_.members()) {
-    if (!member.participates || !member.sums_check) continue;
-    agree &= in_network::sums_agree(sent, member.sums_check->got);
-  }
-  if (agree) return true;
-  job_.coordinator.note(LogLevel::error, "sums_refused", "mismatch", round_.plan().aggregator(),
-                        "expected sums of the contributions, got others from the aggregator; the "
-                        "attempt goes on by the star",
-                        key());
-  return false;
 }
 
 // --- giving up ---------------------------------------------------------------------------------

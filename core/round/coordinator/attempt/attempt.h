@@ -17,6 +17,7 @@
 #include "core/round/coordinator/attempt/active_round.h"
 #include "core/round/coordinator/attempt/admission.h"
 #include "core/round/coordinator/attempt/deadline_watch.h"
+#include "core/round/coordinator/attempt/results/reported_results.h"
 #include "core/round/coordinator/attempt/stage_grace.h"
 #include "core/round/coordinator/context/membership.h"
 #include "core/round/coordinator/context/upload_budget.h"
@@ -72,13 +73,8 @@ class Attempt {
   void withdraw(std::uint32_t member);
   // The member has refused the plan.
   void refuse_plan(std::uint32_t member) { round_.members()[member].withdrawn = true; }
-  // In an exchange among peers or in the network: records the hash of the results that the member
-  // reports, and its combinations for the linear check, which may be null.
-  void agree(std::uint32_t member, std::uint64_t results_hash,
-             const wire::SumsCheck* sums = nullptr);
-  std::uint64_t results_hash_of(std::uint32_t member) const {
-    return round_.members()[member].results_hash;
-  }
+  // Of an exchange among peers or in the network.
+  ReportedResults& results() { return results_; }
 
   // --- payloads ---
   // Handles a part. Returns true if a payload is complete, so that its stage may be complete.
@@ -125,6 +121,7 @@ class Attempt {
         membership_(membership),
         round_(setup.plan, std::move(members)),
         admission_(job.coordinator, membership, round_, setup.budget, repeats, carried),
+        results_(job, membership, round_),
         deadline_(job, membership, round_),
         grace_(rule, setup.plan->buckets().size(), job.coordinator.now) {}
 
@@ -138,8 +135,6 @@ class Attempt {
   bool has_grace(const BucketAggregation& bucket) const;
   void plan_grace();
   std::optional<End> close_if_agreed();
-  bool results_agree() const;
-  bool sums_agree() const;
   std::uint32_t enough(const BucketAggregation& bucket) const;
   // Marks the members whose grace time has passed as late.
   void end_grace();
@@ -153,6 +148,7 @@ class Attempt {
   const Membership& membership_;
   ActiveRound round_;
   Admission admission_;
+  ReportedResults results_;
   DeadlineWatch deadline_;
   StageGrace grace_;
   bool patient_ = false;  // waits longer for an agent that has not contributed for many rounds

@@ -336,7 +336,9 @@ TEST_F(AttemptTest, GivingUpReturnsNoAgentWhereNoneHasSent) {
 class PeerAttemptTest : public AttemptTest {
  protected:
   PeerAttemptTest() { policy().collective = wire::Collective::ring; }
-  void agree(std::uint32_t index) { attempt_->agree(index, attempt_->round().results_hash()); }
+  void agree(std::uint32_t index) {
+    attempt_->results().add(index, attempt_->round().results_hash());
+  }
 };
 
 TEST_F(PeerAttemptTest, ItEndsWhenAllHaveReportedTheResultThatWasSent) {
@@ -352,8 +354,8 @@ TEST_F(PeerAttemptTest, ItEndsWhenAllHaveReportedTheResultThatWasSent) {
 
 TEST_F(PeerAttemptTest, ItDoesNotEndBeforeTheResultIsThere) {
   begin(2);
-  attempt_->agree(0, 5);
-  attempt_->agree(1, 5);
+  attempt_->results().add(0, 5);
+  attempt_->results().add(1, 5);
   EXPECT_FALSE(attempt_->close_complete());
 }
 
@@ -361,7 +363,7 @@ TEST_F(PeerAttemptTest, ADifferentResultEndsItWithAMismatch) {
   begin(2);
   send_result();
   agree(0);
-  attempt_->agree(1, attempt_->round().results_hash() ^ 1);
+  attempt_->results().add(1, attempt_->round().results_hash() ^ 1);
   const auto end = attempt_->close_complete();
   ASSERT_TRUE(end);
   EXPECT_FALSE(end->finished);
@@ -425,7 +427,7 @@ class NetworkAttemptTest : public AttemptTest {
     wire::SumsCheckT sums;
     sums.sent = sent;
     sums.got = got;
-    attempt_->agree(index, attempt_->round().results_hash(), &*Packed(sums));
+    attempt_->results().add(index, attempt_->round().results_hash(), &*Packed(sums));
   }
 };
 
@@ -479,7 +481,7 @@ TEST_F(NetworkAttemptTest, OtherSumsEndItWithAMismatch) {
 TEST_F(NetworkAttemptTest, AReportWithoutCombinationsIsAMismatch) {
   begin_with_result(2);
   agree(0, 10, 10);
-  attempt_->agree(1, attempt_->round().results_hash());
+  attempt_->results().add(1, attempt_->round().results_hash());
   const auto end = attempt_->close_complete();
   ASSERT_TRUE(end);
   EXPECT_EQ(end->reason, wire::AbortReason::mismatch);

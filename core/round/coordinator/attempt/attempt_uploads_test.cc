@@ -60,7 +60,7 @@ class UploadsOfAttempt : public JobTest {
     }
     return hash.finish();
   }
-  void report(std::uint32_t member) { attempt_->agree(member, hash()); }
+  void report(std::uint32_t member) { attempt_->results().add(member, hash()); }
 
   // The member sends these bytes as this segment of the result.
   bool send(std::uint32_t from, std::uint32_t segment, std::uint32_t segments, ByteSpan bytes) {

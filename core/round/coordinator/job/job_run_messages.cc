@@ -179,7 +179,7 @@ void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
   const bool current = member && attempt_ && attempt_->key() == key;
   // An agent that lost its session repeats the results hash of an exchange among peers. Such a
   // repeat is not counted as a second report.
-  const bool repeated = current && attempt_->results_hash_of(*member) != 0;
+  const bool repeated = current && attempt_->results().hash_of(*member) != 0;
   if (!repeated) {
     std::optional<double> ratio;
     if (current) ratio = ratio_of(attempt_->round().plan(), *member, job_.coordinator.cache);
@@ -191,7 +191,7 @@ void JobRun::receive_report(AgentSession& session, const wire::Report& report) {
   reporter_.read_metrics(session, report);
   if (!repeated) advice_.report_agent(session, report);
   if (current && report.results_hash() != 0) {
-    attempt_->agree(*member, report.results_hash(), report.sums_check());
+    attempt_->results().add(*member, report.results_hash(), report.sums_check());
     progress();
   }
   if (session.synced) {
