@@ -33,6 +33,9 @@ foreach(daemon coordinator agent switchd)
   install(FILES "packaging/tributary-${daemon}.sysusers" DESTINATION lib/sysusers.d
           RENAME "tributary-${daemon}.conf" COMPONENT ${daemon})
 endforeach()
+if(TARGET tributary_switch_xdp)
+  install(TARGETS tributary_switch_xdp RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}" COMPONENT switchd)
+endif()
 foreach(daemon agent switchd)
   install(FILES "packaging/tributary-${daemon}.path" DESTINATION lib/systemd/system
           COMPONENT ${daemon})

@@ -119,6 +119,8 @@ tributary_daemon_scripts(switchd tributary-switchd
   FILES "/etc/tributary/switchd.join")
 install(FILES packaging/gpu.conf DESTINATION /usr/share/doc/tributary-agent/examples
         COMPONENT agent EXCLUDE_FROM_ALL)
+install(FILES packaging/xdp.conf DESTINATION /usr/share/doc/tributary-switchd/examples
+        COMPONENT switchd EXCLUDE_FROM_ALL)
 install(FILES packaging/evaluation.conf DESTINATION /usr/share/doc/tributary-coordinator/examples
         COMPONENT coordinator EXCLUDE_FROM_ALL)
 

@@ -46,7 +46,7 @@ class Packaging(unittest.TestCase):
                              codes_in(final), daemon)
 
     def test_pages_that_settings_and_examples_cite_are_in_their_package(self):
-        examples = {"gpu.conf": "agent", "evaluation.conf": "coordinator"}
+        examples = {"gpu.conf": "agent", "evaluation.conf": "coordinator", "xdp.conf": "switchd"}
         examples |= {f"{daemon}.toml": daemon for daemon in DAEMONS}
         self.assertEqual({path.name for pattern in ("*.toml", "*.conf")
                           for path in PACKAGING.glob(pattern)}, set(examples))

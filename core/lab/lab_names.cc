@@ -68,6 +68,7 @@ std::optional<LabNamespace> parse_lab_namespace(std::string_view name) {
 // Nodes count from 0, addresses from 10.77.0.1.
 std::string node_address(std::uint32_t node) { return fmt::format("10.77.0.{}", node + 1); }
 std::string node_mac(std::uint32_t node) { return fmt::format("02:74:72:69:62:{:02x}", node + 1); }
+std::string uplink_mac() { return node_mac(kLabNodesMax); }
 std::string hub_port(std::uint32_t node) { return fmt::format("port{}", node); }
 std::string node_host_name(std::uint32_t node) { return fmt::format("node-{}", node); }
 

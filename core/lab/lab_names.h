@@ -20,6 +20,10 @@ inline constexpr std::uint32_t kLabMtuMax = 9000;
 // The interface of every node, and the bridge to which all links lead.
 inline constexpr std::string_view kNodeInterface = "eth0";
 inline constexpr std::string_view kBridge = "bridge0";
+// With a gateway: its interface towards node 0, that interface's port, and their bridge.
+inline constexpr std::string_view kUplinkInterface = "uplink0";
+inline constexpr std::string_view kUplinkPort = "port-uplink";
+inline constexpr std::string_view kUplinkBridge = "bridge1";
 
 // A lower-case letter, then up to 23 lower-case letters, digits and dashes; otherwise
 // invalid_argument.
@@ -41,6 +45,7 @@ std::optional<LabNamespace> parse_lab_namespace(std::string_view name);
 // "10.77.0.1"; the same in every lab, because labs never see each other
 std::string node_address(std::uint32_t node);
 std::string node_mac(std::uint32_t node);        // a locally administered address
+std::string uplink_mac();                        // of the gateway towards node 0
 std::string hub_port(std::uint32_t node);        // the bridge's end of the node's link
 std::string node_host_name(std::uint32_t node);  // "node-0"
 std::string hosts_file(std::uint32_t nodes);     // content of /etc/hosts in every node

@@ -59,11 +59,38 @@ Result<LabPlan> plan_lab(std::string name, std::uint32_t nodes, std::uint32_t mt
   return plan;
 }
 
+Status place_gateway(LabPlan& plan, std::string_view uplink) {
+  if (plan.nodes() < 3) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "nodes of a lab with a gateway",
+                   .expected = "3 at least: one outside, one inside and the gateway",
+                   .got = fmt::format("{}", plan.nodes()),
+                   .remedy = "raise --nodes"});
+  }
+  plan.has_gateway = true;
+  plan.links.back() = {};
+  LinkSettings& line = plan.links.front();
+  line = {};
+  TRIBUTARY_TRY(set_link(line, uplink).at("gateway"));
+  return check_link(line).at("gateway");
+}
+
 // The bridge, and each node's link to it. A veth pair is created in one step, with its far end in
 // the node's namespace.
 std::string hub_ip_lines(const LabPlan& plan) {
-  std::string lines = fmt::format("link add {0} mtu {1} type bridge stp_state 0 mcast_snooping 0\n",
-                                  kBridge, plan.mtu_bytes);
+  const auto add_bridge = [&](std::string_view name) {
+    return fmt::format("link add {} mtu {} type bridge stp_state 0 mcast_snooping 0\n", name,
+                       plan.mtu_bytes);
+  };
+  std::string lines = add_bridge(kBridge);
+  if (plan.has_gateway) {
+    lines += add_bridge(kUplinkBridge) +
+             fmt::format(
+                 "link add {0} mtu {1} type veth peer name {2} address {3} mtu {1} netns {4}\n"
+                 "link set {0} master {5} up\nlink set {5} up\n",
+                 kUplinkPort, plan.mtu_bytes, kUplinkInterface, uplink_mac(),
+                 node_namespace(plan.name, plan.nodes() - 1), kUplinkBridge);
+  }
   for (std::uint32_t node = 0; node < plan.nodes(); ++node) {
     const std::string port = hub_port(node);
     if (needs_user_space(plan.links[node])) {
@@ -74,7 +101,8 @@ std::string hub_ip_lines(const LabPlan& plan) {
                            port, plan.mtu_bytes, kNodeInterface, node_mac(node), plan.mtu_bytes,
                            node_namespace(plan.name, node));
     }
-    lines += fmt::format("link set {} master {} up\n", port, kBridge);
+    lines += fmt::format("link set {} master {} up\n", port,
+                         plan.is_outside(node) ? kUplinkBridge : kBridge);
   }
   return lines + fmt::format("link set {} up\n", kBridge);
 }
@@ -84,6 +112,9 @@ std::string hub_bridge_lines(const LabPlan& plan) {
   std::string lines;
   for (std::uint32_t node = 0; node < plan.nodes(); ++node) {
     lines += fmt::format("fdb replace {} dev {} master static\n", node_mac(node), hub_port(node));
+  }
+  if (plan.has_gateway) {
+    lines += fmt::format("fdb replace {} dev {} master static\n", uplink_mac(), kUplinkPort);
   }
   return lines;
 }
@@ -97,21 +128,56 @@ std::string hub_tc_lines(const LabPlan& plan) {
   return lines;
 }
 
+namespace {
+
+// Static neighbours: a lost ARP request would cost a second that is not the link's.
+std::string neighbours(const LabPlan& plan, std::uint32_t node) {
+  std::string lines;
+  const auto add = [&](std::uint32_t other, const std::string& mac, std::string_view interface) {
+    lines += fmt::format("neigh replace {} lladdr {} dev {} nud permanent\n", node_address(other),
+                         mac, interface);
+  };
+  for (std::uint32_t other = 0; other < plan.nodes(); ++other) {
+    if (other == node) continue;
+    if (plan.is_outside(node)) {
+      if (plan.is_gateway(other)) add(other, uplink_mac(), kNodeInterface);
+    } else if (plan.is_outside(other)) {
+      if (plan.is_gateway(node)) add(other, node_mac(other), kUplinkInterface);
+    } else {
+      add(other, node_mac(other), kNodeInterface);
+    }
+  }
+  return lines;
+}
+
+// Node 0 has the network of the others behind the gateway, and they have node 0 behind it. Results
+// by multicast stay among the others.
+std::string gateway_lines(const LabPlan& plan, std::uint32_t node) {
+  const std::string gateway = node_address(plan.nodes() - 1);
+  if (plan.is_outside(node)) {
+    return fmt::format("route add {0}/32 dev {1}\nroute add 10.77.0.0/24 via {0} dev {1}\n",
+                       gateway, kNodeInterface);
+  }
+  std::string lines = fmt::format("route add 224.0.0.0/4 dev {}\n", kNodeInterface);
+  if (plan.is_gateway(node)) {
+    return lines + fmt::format("link set {0} up\nroute add {1}/32 dev {0}\n", kUplinkInterface,
+                               node_address(0));
+  }
+  return lines + fmt::format("route add {}/32 via {}\n", node_address(0), gateway);
+}
+
+}  // namespace
+
 std::string node_ip_lines(const LabPlan& plan, std::uint32_t node) {
   std::string lines = "link set lo up\n";
   if (needs_user_space(plan.links[node])) {
     lines += fmt::format("link set {} address {} mtu {} txqueuelen {}\n", kNodeInterface,
                          node_mac(node), plan.mtu_bytes, kTapQueuePackets);
   }
-  lines += fmt::format("addr add {}/24 brd + dev {}\nlink set {} up\n", node_address(node),
-                       kNodeInterface, kNodeInterface);
-  // Static neighbours: a lost ARP request would cost a second that is not the link's.
-  for (std::uint32_t other = 0; other < plan.nodes(); ++other) {
-    if (other == node) continue;
-    lines += fmt::format("neigh replace {} lladdr {} dev {} nud permanent\n", node_address(other),
-                         node_mac(other), kNodeInterface);
-  }
-  return lines;
+  lines += fmt::format("addr add {}/{} dev {}\nlink set {} up\n", node_address(node),
+                       plan.is_outside(node) ? "32" : "24 brd +", kNodeInterface, kNodeInterface);
+  if (plan.has_gateway) return lines + gateway_lines(plan, node) + neighbours(plan, node);
+  return lines + neighbours(plan, node);
 }
 
 std::string node_tc_lines(const LabPlan& plan, std::uint32_t node) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/base/status.h"
@@ -17,11 +18,19 @@ struct LabPlan {
   std::string name;
   std::uint32_t mtu_bytes = 1500;
   std::vector<LinkSettings> links;  // one per node, in order
+  // The last node routes between node 0 and the others. Node 0's link is then the gateway's line.
+  bool has_gateway = false;
 
   std::uint32_t nodes() const { return static_cast<std::uint32_t>(links.size()); }
+  bool is_gateway(std::uint32_t node) const { return has_gateway && node + 1 == nodes(); }
+  bool is_outside(std::uint32_t node) const { return has_gateway && node == 0; }
   // True if at least one link needs a relay in user space.
   bool needs_relay() const;
 };
+
+// Puts the last node between node 0 and the others: node 0's link gets the settings `uplink` alone,
+// and the gateway's own link has no limit. Fails with invalid_argument with fewer than three nodes.
+Status place_gateway(LabPlan& plan, std::string_view uplink);
 
 // `everywhere` applies to each node; the nodes' own settings override it, in their order. Fails
 // with invalid_argument for a bad name, node or setting.

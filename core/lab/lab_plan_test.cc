@@ -57,6 +57,24 @@ TEST(LabPlan, ANodesOwnSettingsGoOverTheOthers) {
   EXPECT_EQ(plan_lab("X", 3, 1500, {}, {}).status().code(), StatusCode::invalid_argument);
 }
 
+TEST(LabPlan, AGatewayRoutesBetweenNode0AndTheOthers) {
+  LabPlan plan = plan_lab("x", 4, 1500, link_of("rate=1gbit"), {}).value();
+  ASSERT_TRUE(place_gateway(plan, "rate=10mbit,delay=5ms").ok());
+  EXPECT_EQ(link_text(plan.links[0]), "rate=10mbit,delay=5ms");
+  EXPECT_EQ(link_text(plan.links[2]), "rate=1000mbit");
+  EXPECT_EQ(link_text(plan.links[3]), "unlimited");
+  EXPECT_THAT(hub_ip_lines(plan), HasSubstr("link set port0 master bridge1 up\n"));
+  EXPECT_THAT(hub_ip_lines(plan), HasSubstr("link set port3 master bridge0 up\n"));
+  EXPECT_THAT(node_ip_lines(plan, 0), HasSubstr("route add 10.77.0.0/24 via 10.77.0.4 dev eth0\n"));
+  EXPECT_THAT(node_ip_lines(plan, 0), Not(HasSubstr(node_mac(1))));
+  EXPECT_THAT(node_ip_lines(plan, 1), HasSubstr("route add 10.77.0.1/32 via 10.77.0.4\n"));
+  EXPECT_THAT(node_ip_lines(plan, 3), HasSubstr("route add 10.77.0.1/32 dev uplink0\n"));
+
+  EXPECT_EQ(place_gateway(plan, "delay=5").code(), StatusCode::invalid_argument);
+  LabPlan small = plan_lab("x", 2, 1500, {}, {}).value();
+  EXPECT_EQ(place_gateway(small, "rate=10mbit").code(), StatusCode::invalid_argument);
+}
+
 // Links with only a rate use the kernel's token bucket filter and no relay.
 TEST(LabPlan, RatesAloneAreTheKernels) {
   const LabPlan plan = *plan_lab("x", 2, 1500, {}, {{0, "up-rate=1gbit,down-rate=10mbit"}});

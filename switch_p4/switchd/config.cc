@@ -43,11 +43,12 @@ Status check_addresses(const Settings& settings, SwitchSettings& config) {
 
 }  // namespace
 
-Result<SwitchSettings> read_switch_settings(const DaemonFlags& flags) {
+Result<SwitchSettings> read_switch_settings(const DaemonFlags& flags, const BindMore& bind_more) {
   SwitchSettings config;
   std::vector<std::string> jobs;
   Settings settings;
   bind(settings, config, jobs);
+  if (bind_more) bind_more(settings);
   TRIBUTARY_TRY(fill(settings, flags));
   if (!flags.join.empty()) config.link.set_join_file(flags.join);
   TRIBUTARY_TRY(config.common.log_options().status());

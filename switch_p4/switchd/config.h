@@ -5,6 +5,7 @@
 // coordinator or from the settings, not from both.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,9 @@ struct SwitchSettings {
   std::vector<in_network::SlotJob> jobs;
 };
 
-// An error names the setting.
-Result<SwitchSettings> read_switch_settings(const DaemonFlags& flags);
+// An error names the setting. `bind_more` binds the settings of a data plane.
+using BindMore = std::function<void(Settings&)>;
+Result<SwitchSettings> read_switch_settings(const DaemonFlags& flags,
+                                            const BindMore& bind_more = {});
 
 }  // namespace tributary::switchd

@@ -20,13 +20,12 @@
 #include "switch_p4/switchd/jobs/epoch_file.h"
 #include "switch_p4/switchd/jobs/job_installer.h"
 #include "switch_p4/switchd/switch_report.h"
-#include "switch_p4/switchd/switch_thread.h"
 
 namespace tributary::switchd {
 namespace {
 
 constexpr std::string_view kComponent = "switch";
-// Period of the tasks that are not driven by events: signals, and the end of the packets' thread.
+// Period of the tasks that are not driven by events: signals, and the end of the data plane.
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
 
@@ -34,11 +33,11 @@ constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
 // the members is the reverse order of their destruction.
 class SwitchDaemon {
  public:
-  SwitchDaemon(const SwitchSettings& settings, const DaemonFlags& flags, std::ostream& out)
-      : settings_(settings),
-        flags_(flags),
+  SwitchDaemon(const SwitchParts& parts, std::ostream& out)
+      : settings_(parts.settings),
+        parts_(parts),
         out_(out),
-        end_(settings.common.stop_grace_ms * kNsPerMs) {}
+        end_(settings_.common.stop_grace_ms * kNsPerMs) {}
 
   Status open();
   Status run();
@@ -66,10 +65,10 @@ class SwitchDaemon {
   Log& log() { return outlets_->log(); }
 
   const SwitchSettings& settings_;
-  const DaemonFlags& flags_;
+  const SwitchParts& parts_;
   std::ostream& out_;
   std::unique_ptr<DaemonOutlets> outlets_;
-  std::unique_ptr<SwitchThread> thread_;
+  std::unique_ptr<DataPlane> plane_;
   std::unique_ptr<JobInstaller> installer_;
   std::vector<std::uint16_t> handles_;           // of the jobs in the settings
   std::unique_ptr<CoordinatorSession> session_;  // null: the jobs are those of the settings
@@ -85,8 +84,8 @@ class SwitchDaemon {
 Status SwitchDaemon::open() {
   TRIBUTARY_ASSIGN(outlets_, DaemonOutlets::open(settings_.common, kComponent));
   TRIBUTARY_ASSIGN(EpochFile epochs, EpochFile::open(settings_.state));
-  TRIBUTARY_ASSIGN(thread_, SwitchThread::open(settings_.ports));
-  installer_ = std::make_unique<JobInstaller>(std::move(epochs), *thread_, log());
+  TRIBUTARY_ASSIGN(plane_, parts_.open_plane());
+  installer_ = std::make_unique<JobInstaller>(std::move(epochs), *plane_, log());
   install(settings_.jobs);
   TRIBUTARY_ASSIGN(Waker waker, Waker::open());
   waker_ = std::make_unique<Waker>(std::move(waker));
@@ -107,11 +106,7 @@ Status SwitchDaemon::open() {
                      waker_->signal();
                      if (session_) session_->wake();
                    }));
-  log().info(kComponent, "listening",
-             {{"address", thread_->address().text()},
-              {"slots", settings_.ports.slots},
-              {"gro", thread_->joins_segments()},
-              {"gso", thread_->cuts_segments()}});
+  plane_->log_start(log());
   return notify_service_manager("READY=1");
 }
 
@@ -130,7 +125,7 @@ void SwitchDaemon::install(const std::vector<in_network::SlotJob>& jobs) {
 
 void SwitchDaemon::reload() {
   if (!settings_.link.given()) {
-    const Result<SwitchSettings> settings = read_switch_settings(flags_);
+    const Result<SwitchSettings> settings = parts_.read_settings();
     if (settings.ok()) {
       install(settings->jobs);
     } else {
@@ -141,10 +136,10 @@ void SwitchDaemon::reload() {
 }
 
 SwitchReport SwitchDaemon::report() const {
-  return {.address = thread_->address().text(),
+  return {.address = plane_->address().text(),
           .coordinator = settings_.link.coordinator,
           .connected = connected_,
-          .figures = thread_->figures()};
+          .figures = plane_->figures()};
 }
 
 void SwitchDaemon::print_counters() {
@@ -156,7 +151,7 @@ void SwitchDaemon::print_counters() {
               {"repeats", packets.repeats},
               {"refusals", packets.refusals},
               {"dropped", packets.dropped()}});
-  if (flags_.json) out_ << json_of(now).dump() << std::endl;
+  if (parts_.json) out_ << json_of(now).dump() << std::endl;
 }
 
 void SwitchDaemon::stop() {
@@ -176,7 +171,7 @@ void SwitchDaemon::run_periodic_tasks() {
   const TimeNs time = now();
   if (requests_.reload.exchange(false)) reload();
   if (requests_.stop.exchange(false)) stop();
-  if (Status served = thread_->status(); !served.ok()) end_.fail(std::move(served));
+  if (Status served = plane_->status(); !served.ok()) end_.fail(std::move(served));
   end_.look(time, !session_ || session_->idle());
   if (session_) log_connection();
   next_.look_at_ns = time + kLookEveryNs;
@@ -202,8 +197,8 @@ Status SwitchDaemon::run() {
 
 }  // namespace
 
-Status run_switch(const SwitchSettings& settings, const DaemonFlags& flags, std::ostream& out) {
-  SwitchDaemon daemon(settings, flags, out);
+Status run_switch(const SwitchParts& parts, std::ostream& out) {
+  SwitchDaemon daemon(parts, out);
   TRIBUTARY_TRY(daemon.open());
   return daemon.run();
 }

@@ -3,11 +3,13 @@
 #include "core/service/stop_signals.h"
 #include "switch_p4/switchd/config.h"
 #include "switch_p4/switchd/daemon.h"
+#include "switch_p4/switchd/switch_thread.h"
 
 int main(int argc, char** argv) {
   // Signals are blocked before any thread starts, so that no other thread receives them.
   tributary::StopSignals::block();
   using tributary::DaemonFlags;
+  using tributary::Result;
   using tributary::Status;
   const tributary::DaemonAbout about = {
       .program = "tributary-switchd",
@@ -26,10 +28,20 @@ int main(int argc, char** argv) {
       .takes_json = true};
   return tributary::daemon_main(
       about, argc, argv, std::cout, std::cerr, [](const DaemonFlags& flags) -> Status {
-        TRIBUTARY_ASSIGN(const tributary::switchd::SwitchSettings settings,
-                         tributary::switchd::read_switch_settings(flags));
-        if (!flags.check) return tributary::switchd::run_switch(settings, flags, std::cout);
-        std::cout << "the settings are valid\n";
-        return {};
+        using namespace tributary::switchd;
+        TRIBUTARY_ASSIGN(const SwitchSettings settings, read_switch_settings(flags));
+        if (flags.check) {
+          std::cout << "the settings are valid\n";
+          return {};
+        }
+        const SwitchParts parts = {.settings = settings,
+                                   .json = flags.json,
+                                   .open_plane = [&]() -> Result<std::unique_ptr<DataPlane>> {
+                                     TRIBUTARY_ASSIGN(std::unique_ptr<DataPlane> plane,
+                                                      SwitchThread::open(settings.ports));
+                                     return plane;
+                                   },
+                                   .read_settings = [&] { return read_switch_settings(flags); }};
+        return run_switch(parts, std::cout);
       });
 }

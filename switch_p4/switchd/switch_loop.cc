@@ -27,6 +27,7 @@ Result<std::size_t> SwitchLoop::turn() {
     if (got == 0) break;
   }
   flush();
+  watch_.look(rules_.counters().results, rules_.counters().resent);
   return all;
 }
 
@@ -59,7 +60,7 @@ void SwitchLoop::flush() {
       }
     }
   };
-  if (has_job_ && group_ != UdpAddress()) {
+  if (has_job_ && group_ != UdpAddress() && watch_.uses_group()) {
     send(group_, true);
   } else if (has_job_) {
     for (const in_network::PacketSource source : rules_.sources(job_)) {

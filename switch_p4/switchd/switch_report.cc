@@ -34,6 +34,7 @@ nlohmann::ordered_json json_of(const SwitchReport& report) {
   return {{"address", report.address},
           {"coordinator", report.coordinator},
           {"connected", report.connected},
+          {"mode", report.figures.mode},
           {"jobs", jobs_of(report.figures)},
           {"slots", report.figures.slots},
           {"slots_free", report.figures.slots_free},
@@ -41,13 +42,17 @@ nlohmann::ordered_json json_of(const SwitchReport& report) {
           {"repeats", packets.repeats},
           {"results", packets.results},
           {"resent", packets.resent},
+          {"group_falls", report.figures.group_falls},
           {"refusals", packets.refusals},
           {"drops", drops},
           {"received", port.received},
           {"receive_calls", port.receive_calls},
           {"sent", port.sent},
           {"send_calls", port.send_calls},
-          {"unsent", port.unsent}};
+          {"unsent", port.unsent},
+          {"reflected", report.figures.kernel.reflected},
+          {"handed_over", report.figures.kernel.handed_over},
+          {"passed", report.figures.kernel.passed}};
 }
 
 void export_figures(const SwitchReport& report, Metrics& metrics) {

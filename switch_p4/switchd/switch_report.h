@@ -1,4 +1,4 @@
-// The figures of tributary-switchd in their two forms: JSON for `tributary switch show` and --json,
+// The figures of an aggregator in their two forms: JSON for `tributary switch show` and --json,
 // and metrics. Pure but for the metrics.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/service/metrics/metrics.h"
-#include "switch_p4/switchd/switch_thread.h"
+#include "switch_p4/switchd/data_plane.h"
 
 namespace tributary::switchd {
 

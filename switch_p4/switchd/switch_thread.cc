@@ -35,6 +35,7 @@ SwitchThread::SwitchThread(std::unique_ptr<UdpPort> port, in_network::SlotRules 
       address_(port_->address()),
       joins_(port_->joins_segments()),
       cuts_(port_->cuts_segments()),
+      slots_(rules_.slots()),
       waker_(std::move(waker)),
       thread_([this] { run(); }) {}
 
@@ -67,14 +68,21 @@ Status SwitchThread::remove(std::uint16_t handle) {
 
 SwitchFigures SwitchThread::figures() {
   SwitchFigures figures;
+  figures.mode = "user";
   call([&] {
     figures.packets = rules_.counters();
     figures.port = port_->counters();
+    figures.group_falls = loop_.group_falls();
     figures.slots = rules_.slots();
     figures.slots_free = rules_.slots_free();
     for (const auto& [handle, job] : jobs_) figures.jobs.push_back(job);
   });
   return figures;
+}
+
+void SwitchThread::log_start(Log& log) const {
+  log.info("switch", "listening",
+           {{"address", address_.text()}, {"slots", slots_}, {"gro", joins_}, {"gso", cuts_}});
 }
 
 Status SwitchThread::status() const {

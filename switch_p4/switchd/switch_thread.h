@@ -1,4 +1,5 @@
-// The thread that serves packets: a UDP port, the slot rules, and the loop between them.
+// The data plane in user space: a thread with a UDP port, the slot rules, and the loop between
+// them.
 //
 // Thread rule: any thread but this one may call the methods. install(), remove() and figures() wait
 // until the thread has done it, which takes as long as one turn of its loop.
@@ -15,6 +16,7 @@
 #include "core/collective/in_network/slot_rules.h"
 #include "core/net/udp/udp_port.h"
 #include "core/net/waker.h"
+#include "switch_p4/switchd/data_plane.h"
 #include "switch_p4/switchd/switch_loop.h"
 
 namespace tributary::switchd {
@@ -27,32 +29,18 @@ struct SwitchThreadOptions {
   bool segments = true;
 };
 
-struct SwitchFigures {
-  in_network::SlotCounters packets;
-  UdpCounters port;
-  std::uint32_t slots = 0;
-  std::uint32_t slots_free = 0;
-  std::vector<in_network::SlotJob> jobs;  // as installed
-};
-
-class SwitchThread {
+class SwitchThread final : public DataPlane {
  public:
   // Returns an error if the port cannot be opened.
   static Result<std::unique_ptr<SwitchThread>> open(const SwitchThreadOptions& options);
-  ~SwitchThread();
-  SwitchThread(const SwitchThread&) = delete;
-  SwitchThread& operator=(const SwitchThread&) = delete;
+  ~SwitchThread() override;
 
-  // As SlotRules has them; `cancelled` after the thread has ended.
-  Status install(const in_network::SlotJob& job);
-  Status remove(std::uint16_t handle);
-  SwitchFigures figures();
-
-  UdpAddress address() const { return address_; }
-  bool joins_segments() const { return joins_; }
-  bool cuts_segments() const { return cuts_; }
-  // An error that has ended the thread; ok while it runs.
-  Status status() const;
+  Status install(const in_network::SlotJob& job) override;
+  Status remove(std::uint16_t handle) override;
+  SwitchFigures figures() override;
+  UdpAddress address() const override { return address_; }
+  Status status() const override;
+  void log_start(Log& log) const override;
 
  private:
   SwitchThread(std::unique_ptr<UdpPort> port, in_network::SlotRules rules, UdpAddress group,
@@ -68,8 +56,9 @@ class SwitchThread {
   SwitchLoop loop_;
   std::map<std::uint16_t, in_network::SlotJob> jobs_;  // of the thread, as rules_ and loop_
   const UdpAddress address_;
-  const bool joins_;
-  const bool cuts_;
+  const bool joins_;  // segments: GRO
+  const bool cuts_;   // segments: GSO
+  const std::uint32_t slots_;
   const Waker waker_;
   mutable std::mutex mutex_;
   std::vector<std::function<void()>> calls_;

@@ -1,7 +1,7 @@
 // The program itself on virtual Ethernet devices: agents in namespaces of their own, behind a
 // bridge, which lose one datagram in a hundred. Native and generic mode; results by multicast and
 // by unicast.
-#include "switch_p4/xdp/daemon.h"
+#include "switch_p4/switchd/daemon.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -27,6 +27,7 @@
 #include "core/net/udp/udp_port.h"
 #include "switch_p4/switchd/program_testing.h"
 #include "switch_p4/xdp/frame_testing.h"
+#include "switch_p4/xdp/gateway.h"
 
 namespace tributary::switch_xdp {
 namespace {

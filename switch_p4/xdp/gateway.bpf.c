@@ -440,7 +440,7 @@ int tributary_switch(struct xdp_md* ctx) {
   result.header.count = taken.count;
   const __u32 pieces = (taken.count << (job->wide & 1)) / 64;
   const int to_all = !taken.repeat;
-  if (!to_all || config.group_ip) {
+  if (!to_all || (config.group_ip && !job->unicast)) {
     const int action = reflect(ctx, slot, instance, &result, pieces, to_all);
     if (action == XDP_TX) ++count->value[kXdpReflected];
     if (action) return action;

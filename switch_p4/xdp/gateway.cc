@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <vector>
 
 #include "switch_p4/xdp/gateway_object.h"
@@ -105,8 +106,9 @@ Status Gateway::open(const GatewayOptions& options) {
   if (error == 0) error = bpf_map__set_max_entries(slots, options.slots);
   if (error == 0) error = bpf_object__load(object_.get());
   if (error == 0) return {};
-  return refused("loading the XDP program of the gateway", "the kernel to take it", -error,
-                 "run as root, or with CAP_BPF and CAP_NET_ADMIN, on Linux 5.12 or later");
+  return refused(
+      "loading the XDP program of the gateway", "the kernel to take it", -error,
+      "run as root, or with CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN, on Linux 5.12 or later");
 }
 
 Status Gateway::open_maps() {
@@ -117,11 +119,12 @@ Status Gateway::open_maps() {
   handles_ = map("handles");
   jobs_ = map("jobs");
   counts_ = map("counts");
-  void* const entries = ::mmap(nullptr, sizeof(XdpJob) * kXdpJobs, PROT_READ, MAP_SHARED, jobs_, 0);
+  void* const entries =
+      ::mmap(nullptr, sizeof(XdpJob) * kXdpJobs, PROT_READ | PROT_WRITE, MAP_SHARED, jobs_, 0);
   if (entries == MAP_FAILED) {
     return refused("the jobs of the gateway", "a map that can be read", errno, {});
   }
-  entries_ = static_cast<const XdpJob*>(entries);
+  entries_ = static_cast<XdpJob*>(entries);
   const auto on_reply = [](void* context, void* data, std::size_t bytes) {
     Gateway* const self = static_cast<Gateway*>(context);
     if (bytes >= sizeof(XdpReply) && self->visit_ != nullptr) {
@@ -137,7 +140,7 @@ Status Gateway::open_maps() {
 Gateway::~Gateway() {
   if (link_ >= 0) ::close(link_);
   if (entries_ != nullptr) {
-    ::munmap(const_cast<XdpJob*>(entries_), sizeof(XdpJob) * kXdpJobs);
+    ::munmap(entries_, sizeof(XdpJob) * kXdpJobs);
   }
 }
 
@@ -167,10 +170,17 @@ Status Gateway::write(int map, std::uint32_t key, const void* value) {
 
 // The entry is complete before the handle refers to it.
 Status Gateway::install(const in_network::SlotJob& job) {
-  TRIBUTARY_ASSIGN(const JobTable::Placed placed, table_.install(job));
+  TRIBUTARY_ASSIGN(JobTable::Placed placed, table_.install(job));
+  placed.entry.unicast = uses_group_ ? 0 : 1;
   TRIBUTARY_TRY(write(jobs_, placed.index, &placed.entry));
   const std::uint32_t reference = placed.index + 1;
   return write(handles_, job.handle, &reference);
+}
+
+// One byte of each entry. The program reads it while it is written: either value is right.
+void Gateway::use_group(bool use) {
+  uses_group_ = use;
+  for (XdpJob& entry : std::span(entries_, kXdpJobs)) entry.unicast = use ? 0 : 1;
 }
 
 Status Gateway::remove(std::uint16_t handle) {

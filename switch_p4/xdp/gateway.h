@@ -2,8 +2,8 @@
 // installed and its counters read.
 //
 // Everything in the kernel lives as long as this object: the program is detached and its maps are
-// freed when the object, or the process, ends. Loading needs the rights of root (CAP_BPF and
-// CAP_NET_ADMIN). Not thread-safe; the program itself runs on all processors.
+// freed when the object, or the process, ends. Loading needs the rights of root (CAP_BPF,
+// CAP_PERFMON and CAP_NET_ADMIN). Not thread-safe; the program itself runs on all processors.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +62,8 @@ class Gateway {
   using Visit = FunctionRef<void(const XdpReply&)>;
   Status take_replies(Visit visit);
   int replies_file() const;
+  // Whether results to all go to the group, if there is one.
+  void use_group(bool use);
   // The agents' sources, of an entry that a reply names.
   const XdpJob& job_entry(std::uint32_t index) const { return entries_[index % kXdpJobs]; }
 
@@ -87,8 +89,9 @@ class Gateway {
   std::unique_ptr<ring_buffer, RingEnd> ring_;
   Visit* visit_ = nullptr;  // during take_replies()
   JobTable table_;
-  const XdpJob* entries_ = nullptr;  // the map of jobs in this process
-  int program_ = -1;                 // files of the object, which closes them
+  XdpJob* entries_ = nullptr;  // the map of jobs in this process
+  bool uses_group_ = true;
+  int program_ = -1;  // files of the object, which closes them
   int handles_ = -1;
   int jobs_ = -1;
   int counts_ = -1;

@@ -25,13 +25,13 @@ TEST(GatewaySettings, ReadsTheSettingsOfSwitchdAndItsOwn) {
   ASSERT_TRUE(settings.ok()) << settings.status().text();
   EXPECT_EQ(settings->device, "eth0");
   EXPECT_EQ(settings->mode, XdpMode::generic);
-  EXPECT_EQ(settings->gateway.slots, 64u);
-  EXPECT_EQ(settings->gateway.listen.text(), "192.168.1.1:4650");
-  EXPECT_EQ(settings->gateway.group.text(), "239.255.1.7:4651");
-  EXPECT_FALSE(settings->segments);
-  EXPECT_EQ(settings->batch, 8u);
-  ASSERT_EQ(settings->jobs.size(), 1u);
-  EXPECT_EQ(settings->jobs[0].handle, 7);
+  EXPECT_EQ(settings->common.ports.slots, 64u);
+  EXPECT_EQ(settings->common.ports.listen.text(), "192.168.1.1:4650");
+  EXPECT_EQ(settings->common.ports.group.text(), "239.255.1.7:4651");
+  EXPECT_FALSE(settings->common.ports.segments);
+  EXPECT_EQ(settings->common.ports.batch, 8u);
+  ASSERT_EQ(settings->common.jobs.size(), 1u);
+  EXPECT_EQ(settings->common.jobs[0].handle, 7);
 }
 
 TEST(GatewaySettings, NamesWhatIsMissingOrWrong) {

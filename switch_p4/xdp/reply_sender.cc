@@ -27,7 +27,7 @@ void ReplySender::flush() {
       if (pending_[i].to == 0) send(i, to);
     }
   };
-  if (group_ != UdpAddress()) {
+  if (group_ != UdpAddress() && job.unicast == 0) {
     send_results(group_);
   } else {
     for (std::size_t agent = 0; agent < job.agents; ++agent) {

@@ -148,6 +148,64 @@ TEST_F(Demo, ExchangesAmongPeers) {
   EXPECT_LE(data["conservation_error_max"], 1.0);
 }
 
+// Returns the number of journalled rounds of the first job by collective.
+std::map<std::string, std::size_t> collectives_in(const std::string& run_file) {
+  std::map<std::string, std::size_t> found;
+  const Result<std::unique_ptr<RunFile>> run = RunFile::open(run_file);
+  if (!run.ok()) return found;
+  const Result<std::vector<JobRecord>> jobs = (*run)->jobs();
+  if (!jobs.ok() || jobs->empty()) return found;
+  const Result<std::vector<RoundRecord>> rounds = (*run)->rounds((*jobs)[0].job, 1, 1'000'000);
+  if (!rounds.ok()) return found;
+  for (const RoundRecord& round : *rounds) {
+    ++found[readable_plan(round.plan).collectives.value_or("")];
+  }
+  return found;
+}
+
+// Returns the words of a process's command line, which end with a zero each.
+std::vector<std::string> words_of(const std::string& command_line) {
+  std::vector<std::string> words;
+  for (std::size_t begin = 0; begin < command_line.size();) {
+    const std::size_t end = std::min(command_line.find('\0', begin), command_line.size());
+    words.push_back(command_line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+// The aggregator is killed once, and started again with the same command.
+TEST_F(Demo, InNetworkSurvivesAKilledAggregator) {
+  std::vector<std::string> words = command("1000000");
+  words.insert(words.end(), {"--in-network", "--model", "mlp:hidden=16"});
+  Process demo(words, (folder_ / "log").string());
+  const std::string run_file = out() + "/run.db";
+  const auto has_rounds = [&](const std::string& collective, std::size_t rounds) {
+    return eventually([&] { return collectives_in(run_file)[collective] >= rounds; });
+  };
+  ASSERT_TRUE(has_rounds("in_network", 2)) << testing::PrintToString(demo.lines());
+  const std::map<pid_t, std::string> children = living();
+  const auto aggregator = std::ranges::find_if(children, [](const auto& process) {
+    return process.second.find("tributary-switchd") != process.second.npos;
+  });
+  ASSERT_NE(aggregator, children.end());
+  ::kill(aggregator->first, SIGKILL);
+  ASSERT_TRUE(has_rounds("star", 1));
+  const std::size_t summed_before = collectives_in(run_file)["in_network"];
+  Process again(words_of(aggregator->second), (folder_ / "gateway.log").string());
+  ASSERT_TRUE(has_rounds("in_network", summed_before + 2)) << testing::PrintToString(again.lines());
+
+  Process stop({TRIBUTARY_CLI, "job", "stop", "digits", "--run", run_file},
+               (folder_ / "stop").string());
+  EXPECT_EQ(stop.wait(), 0) << testing::PrintToString(stop.lines());
+  ASSERT_EQ(demo.wait(), 0) << testing::PrintToString(demo.lines());
+  const Json data = Json::parse(demo.lines_with({"\"status\":\"ok\""}).at(0))["data"];
+  EXPECT_EQ(data["replicas_identical"], true);
+  EXPECT_LE(data["conservation_error_max"], 1.0);
+  EXPECT_GE(data["collectives"]["in_network"], summed_before + 2);
+  EXPECT_GE(data["collectives"]["star"], 1);
+}
+
 // The choices that the rounds used so far, and how often they changed.
 struct Followed {
   std::set<std::string> codecs;  // with their ratios; only the planner's choices

@@ -2,7 +2,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <sched.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -96,6 +101,7 @@ Status make_node(const LabPlan& plan, std::uint32_t node, const std::string& con
   TRIBUTARY_TRY(set_sysctl("ipv6/conf/default/disable_ipv6", "1"));
   // A connection must not start with measurements of an earlier one.
   TRIBUTARY_TRY(set_sysctl("ipv4/tcp_no_metrics_save", "1"));
+  if (plan.is_gateway(node)) TRIBUTARY_TRY(set_sysctl("ipv4/ip_forward", "1"));
   if (congestion_control.empty()) return {};
   Status set = set_sysctl("ipv4/tcp_congestion_control", congestion_control);
   if (set.ok()) return {};
@@ -114,6 +120,20 @@ Status run_batch(const char* tool, const std::string& name, const std::string& l
 }
 
 Status stopped() { return Status(StatusCode::cancelled, {.what = "creation of the lab"}); }
+
+// Switches GRO on at a device: an XDP program at the other end of a virtual device can send packets
+// back only then.
+Status join_segments_at(const std::string& name, const std::string& device) {
+  TRIBUTARY_ASSIGN(const InNamespace inside, InNamespace::enter(name));
+  const int file = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  ethtool_value value = {.cmd = ETHTOOL_SGRO, .data = 1};
+  ifreq request = {};
+  device.copy(request.ifr_name, IFNAMSIZ - 1);
+  request.ifr_data = reinterpret_cast<char*>(&value);
+  const int error = ::ioctl(file, SIOCETHTOOL, &request) == 0 ? 0 : errno;
+  ::close(file);
+  return error == 0 ? Status() : system_error(fmt::format("GRO at {}", device), error);
+}
 
 }  // namespace
 
@@ -215,6 +235,7 @@ Status make_links(const LabPlan& plan) {
   TRIBUTARY_TRY(run_batch("ip", hub, hub_ip_lines(plan)));
   TRIBUTARY_TRY(run_batch("bridge", hub, hub_bridge_lines(plan)));
   TRIBUTARY_TRY(run_batch("tc", hub, hub_tc_lines(plan)));
+  if (plan.has_gateway) TRIBUTARY_TRY(join_segments_at(hub, hub_port(plan.nodes() - 1)));
   for (std::uint32_t node = 0; node < plan.nodes(); ++node) {
     if (stop_signal() != 0) return stopped();
     const std::string name = node_namespace(plan.name, node);

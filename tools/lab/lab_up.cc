@@ -31,6 +31,7 @@ struct LabUp {
   std::vector<NodeSettings> own;
   std::string congestion_control;
   std::uint64_t seed = 1;
+  std::optional<std::string> uplink;  // of a gateway
 };
 
 // Removes everything that exists of a lab with this name.
@@ -127,8 +128,9 @@ Answer answer(const LabPlan& plan, const LabState& state) {
 
 // A lab that could not be completed is removed.
 Result<Answer> up(const LabUp& command) {
-  TRIBUTARY_ASSIGN(const LabPlan plan, plan_lab(command.name, command.nodes, command.mtu_bytes,
-                                                command.everywhere, command.own));
+  TRIBUTARY_ASSIGN(LabPlan plan, plan_lab(command.name, command.nodes, command.mtu_bytes,
+                                          command.everywhere, command.own));
+  if (command.uplink) TRIBUTARY_TRY(place_gateway(plan, *command.uplink));
   TRIBUTARY_TRY(check_lab_is_possible());
   // The lock is held until the end: two commands must not build or remove the same lab at once.
   TRIBUTARY_ASSIGN(const LabLock lock, LabLock::take());
@@ -186,6 +188,14 @@ std::vector<Option> options(LabUp& command) {
              return {};
            },
            .repeatable = true},
+          {.name = "--gateway",
+           .value_name = "KEY=VALUE,...",
+           .help = "the last node routes between node 0 and the others; settings of its line to\n"
+                   "node 0, for example rate=10mbit,delay=20ms",
+           .accept = [&command](const std::string& value) -> Status {
+             command.uplink = value;
+             return {};
+           }},
           {.name = "--mtu",
            .value_name = "N",
            .help = "size of the largest IP packet in bytes (1500)",
@@ -219,6 +229,7 @@ Command lab_up_command() {
               "  tributary lab up --nodes 4 --rate 1gbit\n"
               "  tributary lab up --name far --nodes 4 --rate 100mbit --delay 10ms --loss 0.1%\n"
               "  tributary lab up --nodes 3 --rate 1gbit --node 2:rate=10mbit,delay=50ms\n"
+              "  tributary lab up --nodes 6 --rate 1gbit --gateway rate=10mbit\n"
               "  tributary lab up --nodes 8 --trace phases.csv --congestion cubic",
           .options = options(*command),
           .run = [command](World&) { return up(*command); }};

@@ -14,7 +14,7 @@ Status JobInstaller::try_install(const in_network::SlotJob& job) {
                    .got = fmt::format("{}: it was used before", job.epoch)});
   }
   TRIBUTARY_TRY(epochs_.remember(job.handle, job.epoch));
-  return thread_.install(job);
+  return plane_.install(job);
 }
 
 Status JobInstaller::install(const in_network::SlotJob& job) {
@@ -30,7 +30,7 @@ Status JobInstaller::install(const in_network::SlotJob& job) {
 }
 
 void JobInstaller::remove(std::uint16_t handle) {
-  if (thread_.remove(handle).ok()) log_.info("switch", "job removed", {{"job", handle}});
+  if (plane_.remove(handle).ok()) log_.info("switch", "job removed", {{"job", handle}});
 }
 
 }  // namespace tributary::switchd

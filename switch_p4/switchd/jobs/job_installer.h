@@ -1,4 +1,4 @@
-// Installs epochs of jobs: the number is on the disk before the thread serves the epoch.
+// Installs epochs of jobs: the number is on the disk before the data plane serves the epoch.
 //
 // An epoch that was served before a restart stays refused, because its sums are gone. One thread.
 #pragma once
@@ -8,16 +8,16 @@
 #include "core/base/log/log.h"
 #include "core/base/status.h"
 #include "core/collective/in_network/slot_rules.h"
+#include "switch_p4/switchd/data_plane.h"
 #include "switch_p4/switchd/jobs/epoch_file.h"
-#include "switch_p4/switchd/switch_thread.h"
 
 namespace tributary::switchd {
 
 class JobInstaller {
  public:
   // Both references must outlive the object.
-  JobInstaller(EpochFile epochs, SwitchThread& thread, Log& log)
-      : epochs_(std::move(epochs)), thread_(thread), log_(log) {}
+  JobInstaller(EpochFile epochs, DataPlane& plane, Log& log)
+      : epochs_(std::move(epochs)), plane_(plane), log_(log) {}
 
   // Returns mismatch for an epoch that is not above all that the job has had, and the errors of
   // SlotRules::install().
@@ -29,7 +29,7 @@ class JobInstaller {
   Status try_install(const in_network::SlotJob& job);
 
   EpochFile epochs_;
-  SwitchThread& thread_;
+  DataPlane& plane_;
   Log& log_;
 };
 
