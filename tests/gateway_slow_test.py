@@ -16,22 +16,23 @@ SMALL = Setup(parameters=20_000, rounds=3)
 
 
 class Gateway(unittest.TestCase):
-    models = set()  # of all jobs, which differ in the aggregator only
+    models = set()  # of all jobs, which differ in the aggregator or the collective only
 
     def run_job(self, setup: Setup, while_running=None) -> dict:
-        """The aggregator's counters. All rounds must be summed by it, with the same model in all tests."""
+        """The aggregator's counters. All rounds must be by the setup's collective, with the same model in all
+        tests."""
         try:
             with GatewayFederation(BUILD, setup) as federation:
                 if while_running:
                     while_running(federation)
                 federation.finish()
                 if setup.rounds == SMALL.rounds:
-                    self.assertEqual(federation.report()["collectives"], {"in_network": setup.rounds})
+                    self.assertEqual(federation.report()["collectives"], {setup.collective: setup.rounds})
                     Gateway.models |= federation.model_hashes()
                     self.assertEqual(len(Gateway.models), 1)
                 else:
                     self.assertEqual(len(federation.model_hashes()), 1)
-                counters = federation.counters()
+                counters = federation.counters() if setup.collective == "in_network" else {}
                 self.assertFalse(federation.has_program())
                 return counters
         except Impossible as reason:
@@ -49,6 +50,10 @@ class Gateway(unittest.TestCase):
         self.expect_sums(counters, "user")
         # One datagram for all agents.
         self.assertEqual(counters["sent"], counters["results"] + counters["resent"])
+
+    def test_the_star_has_the_same_model_with_the_same_buckets(self):
+        # Its own buckets are larger (docs/in_network.md).
+        self.run_job(SMALL._replace(collective="star", settings=("job.bucket_values=4096",)))
 
     def test_native_xdp(self):
         self.expect_sums(self.run_job(SMALL._replace(plane="native"), self.expect_a_program), "native")

@@ -100,7 +100,10 @@ class WithoutSystemd(unittest.TestCase):
             if daemon == "tributary-agent":  # until it has been let in
                 self.assertIn("tributary keys join", told)
             elif daemon == "tributary-switchd":
-                self.assertIn("/etc/tributary/switchd.join", told)
+                self.assertIn("switch.advertise", told)
+                self.assertIn("/etc/tributary/switchd.join", self.root.run(
+                    daemon, "--check", "--config", "/etc/tributary/switchd.toml", "--set",
+                    "switch.advertise=192.0.2.1:4650", check=False))
             else:
                 self.assertEqual(told, "the settings are valid\n")
 
@@ -114,7 +117,7 @@ class WithoutSystemd(unittest.TestCase):
         coordinator = self.start("tributary-coordinator", "--set", f"link.endpoint={endpoint}",
                                  "--job", "/tmp/job.toml")
         refused = self.root.run("tributary-agent", "--config", "/etc/tributary/agent.toml",
-                                "--join", f"/srv/{made.name}", "--set", "link.coordinator=x",
+                                "--join", f"/srv/{made.name}", "--set", "link.coordinator=tcp://x:1",
                                 "--set", "trainer.name=synthetic", "--check")
         self.assertEqual(refused, "the settings are valid\n")
         self.root.run("install", "-o", "tributary-agent", "-m", "0644", f"/srv/{made.name}",

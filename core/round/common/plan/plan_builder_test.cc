@@ -119,6 +119,40 @@ TEST(BuildPlan, MoreGroupsThanARoundMayHaveBucketsAreRefused) {
   EXPECT_TRUE(build_plan(*job, {.fusion = "even:16384"}, cache, request).ok());
 }
 
+// --- sums in the network -----------------------------------------------------------------------
+
+wire::PlanT plan_of_three_agents(const RoundPolicy& policy, wire::Collective collective) {
+  CodecCache cache;
+  const auto job =
+      round_testing::job_model(round_testing::small_job({{.name = "v", .shape = {20'000}}}));
+  auto plan = build_plan(*job, policy, cache,
+                         {.key = {.job = 1, .round = 1, .epoch = 1, .attempt = 0},
+                          .participants = Bitmap(3, true),
+                          .weights = {1, 1, 1},
+                          .payload_bytes = 1u << 20,
+                          .collective = collective});
+  EXPECT_TRUE(plan.ok()) << plan.status().text();
+  return std::move(*plan);
+}
+
+// The star that stands in has the same results. A job by the star has other buckets, and so other
+// random numbers, unless its settings name the same ones (docs/in_network.md).
+TEST(SumsInTheNetwork, HaveTheBucketsAndTheCodecOfTheStarThatStandsIn) {
+  const RoundPolicy policy = {.codec = "thc", .collective = wire::Collective::in_network};
+  const wire::PlanT summed = plan_of_three_agents(policy, wire::Collective::in_network);
+  const wire::PlanT stands_in = plan_of_three_agents(policy, wire::Collective::star);
+  EXPECT_EQ(sizes_of(summed), (std::vector<std::uint32_t>{4032, 4032, 4032, 3968, 3936}));
+  EXPECT_EQ(sizes_of(stands_in), sizes_of(summed));
+  EXPECT_EQ(stands_in.exchanges[0]->codec, summed.exchanges[0]->codec);
+
+  const wire::PlanT by_star = plan_of_three_agents({.codec = "thc"}, wire::Collective::star);
+  EXPECT_EQ(sizes_of(by_star), std::vector<std::uint32_t>{20'000});
+  const wire::PlanT same = plan_of_three_agents({.codec = "thc:down=8", .bucket_values_max = 4096},
+                                                wire::Collective::star);
+  EXPECT_EQ(sizes_of(same), sizes_of(summed));
+  EXPECT_EQ(same.exchanges[0]->codec, summed.exchanges[0]->codec);
+}
+
 // Checks that the plan can be executed. An agent receives `ratio`; the journal stores `ratios`.
 Status carried_out(const wire::PlanT& plan) {
   CodecCache cache;
