@@ -169,7 +169,8 @@ class Booted:
         self.log = open(options.work / "boot.log", "w", encoding="utf-8")
         self.process = subprocess.Popen(
             ["systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--private-network",
-             "--machine=tributary-check", "--link-journal=no", "-D", str(root.path), "--boot"],
+             "--machine=tributary-check", "--link-journal=no", "--capability=CAP_BPF,CAP_PERFMON",
+             "--system-call-filter=bpf", "-D", str(root.path), "--boot"],
             stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log)
         self.first = 0
 
