@@ -6,6 +6,8 @@
 #include <QPlainTextEdit>
 #include <QSplitter>
 #include <QVBoxLayout>
+#include <algorithm>
+#include <utility>
 
 #include "dashboard/pages/common/texts.h"
 
@@ -18,8 +20,10 @@ constexpr const char* kNoAggregator =
     "In the job's file:  collective = \"in_network\"";
 constexpr const char* kNoIncident = "No events of aggregators.";
 constexpr const char* kUnknownText = "unknown";
-const QList<int> kUpperShares = {62, 38};  // of the width: topology, summary
-const QList<int> kPageShares = {50, 28, 22};
+// Larger than any window, so that the proportions do not depend on the contents.
+const QList<int> kUpperShares = {6500, 3500};  // of the width: topology, summary
+const QList<int> kPageShares = {5000, 2300, 2700};
+constexpr int kSummaryWidthMin = 220;  // pixels
 constexpr qint64 kTicksPerMs = 1'000'000;
 
 QString of_all(std::uint64_t part, std::uint64_t all) {
@@ -75,6 +79,7 @@ AggregatorPage::AggregatorPage(PageContext& context, QWidget* parent)
   summary_->setWordWrap(true);
   summary_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
   summary_->setMargin(6);
+  summary_->setMinimumWidth(kSummaryWidthMin);
   summary_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
   summary_->setAccessibleName("Rounds by collective");
   table_ = new TableView(model_, this);
@@ -96,8 +101,8 @@ AggregatorPage::AggregatorPage(PageContext& context, QWidget* parent)
   all->addWidget(table_);
   all->addWidget(incidents_);
   all->setSizes(kPageShares);
-  for (int i = 0; i < 3; ++i) all->setStretchFactor(i, kPageShares[i]);
-  for (int i = 0; i < 2; ++i) upper->setStretchFactor(i, kUpperShares[i]);
+  for (int i = 0; i < 3; ++i) all->setStretchFactor(i, kPageShares[i] / 100);
+  for (int i = 0; i < 2; ++i) upper->setStretchFactor(i, kUpperShares[i] / 100);
   auto* const layout = new QVBoxLayout(this);
   layout->addWidget(all);
   setFocusProxy(table_);
@@ -197,6 +202,7 @@ void AggregatorPage::show_topology() {
                             .connected = agent.info.connected,
                             .colour = slot_colour(colours.slot_of(key), dark)});
   }
+  std::ranges::sort(shown.agents, {}, &TopologyAgent::id);
   for (TopologyAggregator& one : connected_aggregators(facts_)) {
     const bool used = facts_.in_use && one.id == plain_text(facts_.used_id);
     if (!used) shown.not_used.push_back(std::move(one));

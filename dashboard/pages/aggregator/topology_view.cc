@@ -99,22 +99,25 @@ QRect TopologyView::rect_of_not_used(std::size_t index) const {
 
 QRect TopologyView::rect_of_coordinator() const { return box(kCoordinatorX, kPathY); }
 
-// Sessions with the coordinator are behind everything: each agent and aggregator has one.
+// Each connected agent and aggregator has a session with the coordinator. Updates take the path of
+// the newest round, which all agents have left if the run is over.
 void TopologyView::paint_links(QPainter& painter) const {
   const PlotColours colours = plot_colours(palette());
   const QRect coordinator = rect_of_coordinator();
-  QPen sessions(colours.axis, kSessionsPenWidth, Qt::DashLine);
-  QPen updates(path_colour(topology_.path, colours.dark), kUpdatesPenWidth);
+  const QPen sessions(colours.axis, kSessionsPenWidth, Qt::DashLine);
+  const QPen updates(path_colour(topology_.path, colours.dark), kUpdatesPenWidth);
+  const bool over = std::ranges::none_of(topology_.agents, &TopologyAgent::connected);
   const std::size_t shown = std::min(topology_.agents.size(), kAgentsMax);
   for (std::size_t i = 0; i < shown; ++i) {
-    if (!topology_.agents[i].connected) continue;
+    const bool connected = topology_.agents[i].connected;
+    const bool by_star = topology_.path == TopologyPath::star;
     const QRect agent = rect_of_agent(i);
-    const bool star = topology_.path == TopologyPath::star;
-    painter.setPen(star ? updates : sessions);
-    painter.drawLine(link_between(agent, coordinator));
-    if (!topology_.used) continue;
+    painter.setPen(sessions);
+    if (connected && !by_star) painter.drawLine(link_between(agent, coordinator));
+    if (!connected && !over) continue;
     painter.setPen(updates);
-    painter.drawLine(link_between(agent, rect_of_used()));
+    if (by_star) painter.drawLine(link_between(agent, coordinator));
+    if (topology_.used) painter.drawLine(link_between(agent, rect_of_used()));
   }
   painter.setPen(sessions);
   if (topology_.used) painter.drawLine(link_between(rect_of_used(), coordinator));

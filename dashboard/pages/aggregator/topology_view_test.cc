@@ -56,6 +56,20 @@ TEST_F(TopologyViewTest, AnAggregatorThatIsNotInUseIsBesideThePath) {
   EXPECT_FALSE(left_of_the_middle(image, "in_network"));
 }
 
+// A run that is over shows the path of its last round; a lost agent of a running job has none.
+TEST_F(TopologyViewTest, OnlyAllAgentsTogetherKeepTheirPathWhenTheyAreGone) {
+  shown_.path = TopologyPath::in_network;
+  shown_.used = {.id = "gateway-1"};
+  for (TopologyAgent& agent : shown_.agents) agent.connected = false;
+  EXPECT_TRUE(left_of_the_middle(picture(shown_), "in_network"));
+  shown_.agents.resize(1);
+  shown_.agents.push_back({.id = "b", .connected = true, .colour = Qt::blue});
+  const QImage image = picture(shown_);
+  const QRect gone = view_.rect_of_agent(0);
+  const QRect beside(gone.right() + 3, gone.top(), 40, gone.height());
+  EXPECT_EQ(inked_share(image.copy(beside), Qt::white), 0);
+}
+
 TEST_F(TopologyViewTest, ManyAgentsAreCounted) {
   shown_.agents.resize(64, {.id = "agent"});
   picture(shown_);
