@@ -95,7 +95,7 @@ TEST_P(DashboardPages, ArePicturesWithoutADisplay) {
 
 INSTANTIATE_TEST_SUITE_P(Each, DashboardPages,
                          testing::Values("overview", "traffic", "decisions", "agents", "round",
-                                         "events", "control"),
+                                         "events", "control", "aggregator"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 // A scale of 2 is for high-resolution screens: the same layout with twice the pixels.

@@ -62,13 +62,15 @@ struct PlanOptions {
   std::uint32_t buckets = 2;
   bool decided = false;                      // with the alternatives of the decision
   std::string inputs = "{\"values\":1000}";  // of the planner, if decided
+  wire::Collective collective = wire::Collective::star;
 };
 
-inline std::unique_ptr<wire::ExchangeT> exchange(const std::string& codec, double ratio) {
+inline std::unique_ptr<wire::ExchangeT> exchange(
+    const std::string& codec, double ratio, wire::Collective collective = wire::Collective::star) {
   auto out = std::make_unique<wire::ExchangeT>();
   out->codec = codec;
   out->aggregation = wire::Aggregation::sum;
-  out->collective = wire::Collective::star;
+  out->collective = collective;
   out->ratio = ratio;
   out->payload_bytes = 4096;
   auto stage = std::make_unique<wire::StageT>();
@@ -126,7 +128,8 @@ inline SharedBytes plan(std::uint64_t round, const PlanOptions& options) {
   plan.preliminary_deadline_ms = 400;
   plan.local_steps = 1;
   plan.learning_rate = 1;
-  plan.exchanges.push_back(exchange(options.codec, 1.0));  // the ratio is in its spec
+  plan.exchanges.push_back(
+      exchange(options.codec, 1.0, options.collective));  // the ratio is in its spec
   plan.exchanges.back()->ratios = options.ratios;
   plan.exchanges.push_back(exchange("raw", 1));
   for (std::uint32_t i = 0; i < options.buckets; ++i) {

@@ -1,6 +1,7 @@
 #include "dashboard/pages/all_pages.h"
 
 #include "dashboard/pages/agents/agents_page.h"
+#include "dashboard/pages/aggregator/aggregator_page.h"
 #include "dashboard/pages/control/control_page.h"
 #include "dashboard/pages/decisions/decisions_page.h"
 #include "dashboard/pages/events/events_page.h"
@@ -26,7 +27,7 @@ constexpr PageMaker kPageMakers[] = {
     {"overview", made<OverviewPage>},   {"traffic", made<TrafficPage>},
     {"decisions", made<DecisionsPage>}, {"agents", made<AgentsPage>},
     {"round", made<RoundPage>},         {"events", made<EventsPage>},
-    {"control", made<ControlPage>},
+    {"control", made<ControlPage>},     {"aggregator", made<AggregatorPage>},
 };
 
 }  // namespace

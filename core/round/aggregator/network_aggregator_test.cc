@@ -80,6 +80,9 @@ TEST_F(NetworkAggregatorTest, ItOpensASessionAndIsNoAgent) {
   EXPECT_TRUE(aggregator_.idle());
   EXPECT_TRUE(coordinator_->agents().empty());
   EXPECT_EQ(notes("aggregator_connected").size(), 1u);
+  EXPECT_THAT(kept<Note>(),
+              testing::Contains(testing::Field(&Note::text, "at 10.0.0.1:4650, 64 slots")))
+      << "the dashboard shows both";
 }
 
 TEST_F(NetworkAggregatorTest, WithoutSlotsOrAnAddressItIsRefused) {

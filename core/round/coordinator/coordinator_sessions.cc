@@ -212,7 +212,7 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
   send_welcome(session, frame.message_id());
   if (session.is_aggregator()) {
     context_.note(LogLevel::info, "aggregator_connected", "hello", session.agent_id,
-                  "at " + session.endpoint);
+                  fmt::format("at {}, {} slots", session.endpoint, session.aggregator_slots));
     return jobs_.aggregator_changed(session);
   }
   context_.record_agent(session, true);
