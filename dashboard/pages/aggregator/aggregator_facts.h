@@ -1,4 +1,4 @@
-// What a run's journal says about aggregators in the network: which ones connected, the epochs that
+// Reads from a run's journal which aggregators in the network connected, the epochs that
 // they installed for a job, and how the job's rounds were summed. Pure functions over a RunView,
 // without widgets. They cost time linear in the events and rounds that the view keeps.
 //

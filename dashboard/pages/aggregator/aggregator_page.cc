@@ -30,7 +30,7 @@ QString of_all(std::uint64_t part, std::uint64_t all) {
   return QString("%1 of %2").arg(grouped(part), grouped(all));
 }
 
-// What stands for an identifier that the journal does not have.
+// Replaces an identifier that the journal does not have.
 QString id_or_unknown(const std::string& id) {
   return id.empty() ? QString(kUnknownText) : plain_text(id);
 }
@@ -45,7 +45,7 @@ QString topology_title(const AggregatorFacts& facts) {
   if (!facts.newest_round) return "Collective of the newest round: unknown";
   const QString round = QString("Round %1: ").arg(*facts.newest_round);
   if (facts.in_use) return round + "summed in the network by " + id_or_unknown(facts.used_id);
-  return round + "summed by " + plain_text(facts.newest_collective);
+  return round + "collective " + plain_text(facts.newest_collective);
 }
 
 QString incident_text(const EventRow& event) {

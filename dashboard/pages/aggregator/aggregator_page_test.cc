@@ -111,6 +111,7 @@ TEST_F(AggregatorPageTest, SaysWhyTheStarStoodIn) {
   EXPECT_EQ(cell(0, "state"), "gone: disconnected");
   EXPECT_EQ(cell(0, "epoch_state"), "ended");
   EXPECT_EQ(page_->topology().topology().path, TopologyPath::star);
+  EXPECT_EQ(page_->topology().topology().title, "Round 3: collective star");
   EXPECT_FALSE(page_->topology().topology().used);
   EXPECT_TRUE(page_->topology().topology().not_used.empty()) << "it has gone";
   EXPECT_TRUE(page_->incidents().section('\n', 0, 0).contains("agent gone (disconnected)"));
