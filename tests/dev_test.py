@@ -120,7 +120,8 @@ class Packaged(unittest.TestCase):
     def test_every_program_that_is_packaged_is_built(self):
         self.assertEqual(self.built(), ["tributary_cli", "tributary_lab_tool", "tributary_load_tool",
                                         "tributary_coordinator", "tributary_agent",
-                                        "tributary_torch_plugin", "tributary_dashboard"])
+                                        "tributary_switchd", "tributary_torch_plugin",
+                                        "tributary_dashboard", "tributary_switch_xdp"])
 
     def test_parts_that_the_machine_lacks_are_left_out(self):
         self.assertNotIn("tributary_dashboard", self.built(lacking="dashboard"))

@@ -190,8 +190,8 @@ std::vector<Option> options(LabUp& command) {
            .repeatable = true},
           {.name = "--gateway",
            .value_name = "KEY=VALUE,...",
-           .help = "the last node routes between node 0 and the others; settings of its line to\n"
-                   "node 0, for example rate=10mbit,delay=20ms",
+           .help = "the last node routes between node 0 and the others; settings of its\n"
+                   "line to node 0, for example rate=10mbit,delay=20ms",
            .accept = [&command](const std::string& value) -> Status {
              command.uplink = value;
              return {};

@@ -73,7 +73,7 @@ class Attempt {
   void withdraw(std::uint32_t member);
   // The member has refused the plan.
   void refuse_plan(std::uint32_t member) { round_.members()[member].withdrawn = true; }
-  // Of an exchange among peers or in the network.
+  // The results that members of an exchange among peers or in the network report.
   ReportedResults& results() { return results_; }
 
   // --- payloads ---

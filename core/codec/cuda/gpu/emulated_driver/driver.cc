@@ -4,7 +4,7 @@
 // It takes the same device code as a driver, checks that the kernel is in it, and runs the body
 // that a host compiler has made. TRIBUTARY_EMULATED_DRIVER is a list of NAME=VALUE, joined by
 // commas:
-//   version=11040     the driver's version (12060)
+//   version=11040     the driver's version (13090)
 //   devices=0         the number of GPUs (1)
 //   capability=75     their compute capability (80)
 //   fail=cuStreamCreate:2  the function's name and the error that it returns
@@ -106,7 +106,7 @@ extern "C" {
 
 int cuInit(unsigned) { return driver::requested_error("cuInit"); }
 int cuDriverGetVersion(int* version) {
-  *version = driver::number("version", 12060);
+  *version = driver::number("version", 13090);
   return driver::kSuccess;
 }
 int cuGetErrorString(int error, const char** text) {
