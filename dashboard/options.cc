@@ -69,6 +69,13 @@ struct Typed {
   std::vector<std::string> connect, keys;
 };
 
+// Breaks a list behind the comma nearest to its middle.
+std::string in_two_lines(std::string list) {
+  const std::size_t comma = list.rfind(", ", list.size() / 2);
+  if (comma != std::string::npos) list[comma + 1] = '\n';
+  return list;
+}
+
 void declare(CLI::App& app, const std::string& pages, Options& options, Typed& typed) {
   app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag("--version", std::string("tributary-dashboard ") + TRIBUTARY_VERSION,
@@ -91,7 +98,8 @@ void declare(CLI::App& app, const std::string& pages, Options& options, Typed& t
       ->type_name("FILE.join")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--page", typed.page, "page to show (the one shown last) or to export:\n" + pages)
+  app.add_option("--page", typed.page,
+                 "page to show (the one shown last) or to export:\n" + in_two_lines(pages))
       ->type_name("NAME");
   app.add_option("--palette", typed.palette,
                  "colour theme: system, dark or light (system; light for a picture)")

@@ -203,9 +203,10 @@ TEST_F(DashboardProgram, WithoutADisplayItNamesTheAlternative) {
 TEST_F(DashboardProgram, PrintsItsVersionAndHelp) {
   const Outcome help = run_program({"--help"});
   EXPECT_EQ(help.code, kExitOk);
-  EXPECT_NE(help.out.find("overview, traffic, decisions, agents, round, events, control"),
-            std::string::npos)
-      << help.out;
+  for (const char* page :
+       {"overview", "traffic", "decisions", "agents", "round", "events", "control", "aggregator"}) {
+    EXPECT_NE(help.out.find(page), std::string::npos) << page << " in " << help.out;
+  }
   EXPECT_NE(help.out.find("examples:\n  tributary-dashboard "), std::string::npos) << help.out;
   std::istringstream lines(help.out);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100u) << line;
