@@ -9,7 +9,7 @@
 // measured round trips, as TCP's do (RFC 6298).
 //
 // If a whole window of chunks has its results only after repeats, the path of the first results is
-// dead: multicast that nobody forwards, where the answers to repeats come by unicast. A smaller
+// dead: multicast that no router forwards, where the answers to repeats come by unicast. A smaller
 // window would not help, so it keeps its size, and repeats are round trips.
 //
 // Pure; times are in nanoseconds. Not thread-safe.
