@@ -394,7 +394,7 @@ struct Uploads {
 
 Uploads uploads_of(const ExchangeWork& work, double result_bytes) {
   const double segments = upload_segments(result_bytes, work.agents);
-  const double turns = work.buckets / work.agents;  // whole ones
+  const std::uint32_t turns = work.buckets / work.agents;  // whole ones
   const double rest = work.buckets % work.agents;
   const double own = turns * segments + std::min(rest, segments);
   return {.segments = own, .bytes = own * result_bytes / segments, .by_owner = segments == 1};
