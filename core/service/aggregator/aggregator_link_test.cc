@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -297,14 +298,24 @@ TEST_F(AggregatorLinkTest, PacketsThatDoNotFitAreCountedByReason) {
   aggregator_->truncates = true;
   enter(1);
   aggregator_->start();
-  for (std::uint32_t a = 0; a < kAgents; ++a) sum(a, 0, 100'000'000);
-  expect_failed(StatusCode::deadline_exceeded, "some are missing after");
+  // A loaded machine may need more time than the first attempts have.
+  const auto unanswered = [](const auto& link) { return link->counters().packets_in == 0; };
+  std::uint32_t buckets = 0;
+  for (std::int64_t within_ns = 50'000'000; within_ns < kLongNs; within_ns *= 4) {
+    for (std::uint32_t a = 0; a < kAgents; ++a) sum(a, buckets, within_ns);
+    ++buckets;
+    expect_failed(StatusCode::deadline_exceeded, "some are missing after");
+    if (std::ranges::none_of(links_, unanswered)) break;
+    aggregator_->stop();
+    enter(job_.epoch + 1);
+    aggregator_->start();
+  }
   for (const auto& link : links_) {
     const AggregatorCounters counters = link->counters();
     EXPECT_GT(counters.packets_in, 0u);
     EXPECT_EQ(counters.ignored[static_cast<std::size_t>(DropReason::too_short)],
               counters.packets_in);
-    EXPECT_EQ(counters.buckets_failed, 1u);
+    EXPECT_EQ(counters.buckets_failed, buckets);
     const std::optional<Status> fault = link->take_fault();
     ASSERT_TRUE(fault);
     EXPECT_EQ(fault->code(), StatusCode::corrupt_data) << fault->text();
