@@ -124,6 +124,20 @@ TEST(Simulation, AJobThatCannotGoOnIsAViolation) {
   EXPECT_EQ(report.failed[0].violation.invariant, "progress");
 }
 
+// The codec's error is dropped, so no account of the updates is exact. What the coordinator adds
+// must still be what was sent, also if most of it was sent in earlier rounds.
+TEST(Simulation, UploadsOutliveTheirRoundsWithoutExactAccounts) {
+  Scenario scenario = scenario_named("uneven_rates");
+  scenario.incidents = {};
+  scenario.rounds = 24;
+  scenario.job.policy.codecs = {"qsgd"};
+  scenario.job.policy.grace_ms = 50;  // late agents are not awaited
+  const RunsReport report = run_some(scenario, {.seeds = 2, .repeat_every = 0});
+  EXPECT_EQ(report.violations, 0u) << failures_of(report);
+  EXPECT_EQ(report.rounds_committed, 2u * scenario.rounds);
+  EXPECT_TRUE(report.notes.contains("agents_late.grace")) << "no stage closed without an agent";
+}
+
 // Payloads of several parts, on links that are fast enough for any protocol.
 Scenario calm_with_a_large_model() {
   Scenario scenario = scenario_named("calm");

@@ -173,8 +173,22 @@ void Account::revoked(const RoundKey& key) {
   }
 }
 
+// An upload may outlive its round: its other parts are sent in a later one.
 void Account::forget(const RoundKey& key) {
-  std::erase_if(contributions_, [&](const auto& item) { return item.first.round <= key.round; });
+  for (auto it = contributions_.begin(); it != contributions_.end();) {
+    const auto next = std::next(it);
+    if (it->first.round <= key.round) {
+      it->second.given.clear();
+      it->second.decoded.clear();
+      keep_settled(it);
+    }
+    it = next;
+  }
+}
+
+void Account::keep_settled(std::map<RoundKey, Contribution>::iterator contribution) {
+  settled_lately_.insert(contributions_.extract(contribution));
+  if (settled_lately_.size() > kRecentMax) settled_lately_.erase(settled_lately_.begin());
 }
 
 void Account::add(std::span<const float> update, double sign) {
@@ -300,8 +314,7 @@ void Account::settle(const std::vector<UndecidedRound>& undecided) {
       }
       give(it->second, 1);
       ++settled_;
-      settled_lately_.insert(contributions_.extract(it));
-      if (settled_lately_.size() > kRecentMax) settled_lately_.erase(settled_lately_.begin());
+      keep_settled(it);
     }
     it = next;
   }

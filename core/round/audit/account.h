@@ -64,7 +64,8 @@ class Account {
   // The round is decided: no other attempt at it will be committed.
   void round_is_decided(const RoundKey& key);
 
-  // Drops the contributions to all rounds up to this one, if no account of them is needed.
+  // Drops the contributions to all rounds up to this one, if no account of them is needed. The
+  // payloads of the last 16 stay, because later rounds may continue them.
   void forget(const RoundKey& key);
 
   // The residual changes its units by this factor. Contributions that are decided by now were in
@@ -134,6 +135,7 @@ class Account {
   // Reverts contributions that were settled and are undecided again, because a crash came before
   // the settlement was stored.
   void unsettle(const std::vector<UndecidedRound>& undecided);
+  void keep_settled(std::map<RoundKey, Contribution>::iterator contribution);
   void give(const Contribution& contribution, double sign);
   void add(std::span<const float> update, double sign);
   void take_one(SharedFloats update);

@@ -50,6 +50,19 @@ TEST(Account, APayloadMayContinueInALaterRound) {
   EXPECT_EQ(send_part(account, second, other, 0, 4, 1).code(), StatusCode::mismatch);
 }
 
+TEST(Account, APayloadMayContinueAfterItsRoundIsForgotten) {
+  Account account(2);
+  const RoundKey second = {.job = 1, .round = 2, .epoch = 1, .attempt = 0};
+  const Bytes payload = {1, 2, 3, 4};
+  ASSERT_TRUE(send_part(account, kFirst, ByteSpan(payload).first(2), 0, 4).ok());
+  account.forget(kFirst);
+  EXPECT_EQ(account.open_contributions(), 0u);
+  ASSERT_TRUE(send_part(account, kFirst, ByteSpan(payload).subspan(2, 1), 2, 4).ok())
+      << "an upload does not stop when its round ends";
+  ASSERT_TRUE(send_part(account, second, ByteSpan(payload).subspan(3), 3, 4, 1).ok());
+  EXPECT_TRUE(std::ranges::equal(account.payload(second, 0), payload));
+}
+
 TEST(Account, AnUpdateIsInTheResidualUntilItIsCommitted) {
   Account account(2);
   account.offer(floats({0.5f, -0.25f}));
