@@ -33,6 +33,8 @@ class CommitWriter {
   // Empty if neither this plan nor an earlier one has a codec with such a loss. Valid until the
   // next call.
   std::span<float> aggregator_residual(const RoundPlan& plan);
+  // The same, to read; null: none. It changes with the next write().
+  SharedFloats residual() const { return aggregator_residual_; }
 
   // The committed model and its rule, for an attempt that ends before the next write().
   RoundStart start() const { return {.rule = rule_.get(), .model = committed_.state().values}; }
@@ -67,7 +69,9 @@ class CommitWriter {
   CommittedModel& committed_;
   std::unique_ptr<ModelRule> rule_;
   FloatVector scratch_;
-  FloatVector aggregator_residual_;  // of the current attempt; empty until a codec keeps one
+  // Null until a codec keeps one. An attempt owns it alone, and changes it when its results are
+  // applied; the commit's record then shares it until it is stored.
+  std::shared_ptr<FloatVector> aggregator_residual_;
   double residual_rate_ = 0;  // the learning rate in whose units the residual is; 0: none yet
   std::uint64_t journal_entry_ = 0;
   std::uint64_t checkpoint_version_ = 0;
