@@ -126,11 +126,7 @@ std::span<float> CommitWriter::aggregator_residual(const RoundPlan& plan) {
 bool CommitWriter::write(ActiveRound& round, const Membership& membership,
                          std::vector<AgentRoundRecord>& reports, Done done) {
   const std::vector<double> weights = membership.weights();
-  // Large payloads of the past round give their memory to the new model, unless a connected agent
-  // needs them.
-  if (!some_lack_rounds(job_, committed_.version())) {
-    committed_.history().make_room(bytes_of_results(round));
-  }
+  make_room(round);
   auto model = std::make_shared<FloatVector>(*committed_.state().values);
   const std::vector<BucketAggregation*> applied = apply_buckets(round, weights, *model);
   if (applied.empty()) return false;
@@ -156,6 +152,14 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
       std::move(record),
       [this, pending = std::move(pending), done = std::move(done)] { stored(pending, done); });
   return true;
+}
+
+// The payloads of the last round would go with the next one anyway, if they exceed the history's
+// limit; this is before the new model is made.
+void CommitWriter::make_room(const ActiveRound& round) {
+  const std::uint64_t bytes = bytes_of_results(round);
+  if (bytes < large_results_bytes_ || some_lack_rounds(job_, committed_.version())) return;
+  committed_.history().make_room(bytes);
 }
 
 // Applies the results of all buckets and returns them, or none if a step is not finite. The results

@@ -20,10 +20,16 @@ namespace tributary {
 
 class CommitWriter {
  public:
+  // Results from this size on take the memory of the round before, if no connected agent needs it.
+  // Smaller ones are not worth it: the kernel clears the pages of a model that does not fit between
+  // the vectors of the round.
+  static constexpr std::uint64_t kLargeResultsBytes = std::uint64_t{64} << 20;
+
   // `job` and `committed` must outlive the object. The coordinator's store queue must not run
   // callbacks after the object is destroyed.
-  CommitWriter(const JobContext& job, CommittedModel& committed)
-      : job_(job), committed_(committed) {}
+  CommitWriter(const JobContext& job, CommittedModel& committed,
+               std::uint64_t large_results_bytes = kLargeResultsBytes)
+      : job_(job), committed_(committed), large_results_bytes_(large_results_bytes) {}
 
   // Restores the checkpoint, the history and the commits after it. Returns corrupt_data if the
   // journal contradicts itself.
@@ -62,11 +68,13 @@ class CommitWriter {
   CommitRecord record_of(const ActiveRound& round, const Membership& membership,
                          const std::vector<BucketAggregation*>& buckets,
                          const std::vector<double>& weights, const FloatVector& model);
+  void make_room(const ActiveRound& round);
   bool checkpoint_due() const;
   void stored(Pending pending, const Done& done);
 
   const JobContext& job_;
   CommittedModel& committed_;
+  const std::uint64_t large_results_bytes_;
   std::unique_ptr<ModelRule> rule_;
   FloatVector scratch_;
   // Null until a codec keeps one. An attempt owns it alone, and changes it when its results are

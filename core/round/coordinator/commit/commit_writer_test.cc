@@ -42,8 +42,11 @@ wire::JobT job_with_adam() {
 class CommitWriterTest : public JobTest {
  protected:
   explicit CommitWriterTest(wire::JobT job = job_with_adam(),
-                            std::uint64_t history_bytes_max = 1u << 20)
-      : JobTest(std::move(job)), committed_(history_bytes_max, 8) {
+                            std::uint64_t history_bytes_max = 1u << 20,
+                            std::uint64_t large_results_bytes = CommitWriter::kLargeResultsBytes)
+      : JobTest(std::move(job)),
+        committed_(history_bytes_max, 8),
+        writer_(job_, committed_, large_results_bytes) {
     policy().bucket_values_max = kHalf;
     open_epoch(2);
     RestoredJob state = restored();
@@ -96,7 +99,7 @@ class CommitWriterTest : public JobTest {
   }
 
   CommittedModel committed_;
-  CommitWriter writer_{job_, committed_};
+  CommitWriter writer_;
   std::vector<AgentRoundRecord> reports_;
   std::vector<std::uint64_t> done_;  // numbers of the rounds
 };
@@ -327,12 +330,15 @@ TEST_F(CommitWriterTest, ACheckpointIsWrittenWithTheCommitAfterSoMuchRedo) {
 // With a history that keeps only the payloads of the last round.
 class ShortHistoryTest : public CommitWriterTest {
  protected:
-  ShortHistoryTest() : CommitWriterTest(job_with_adam(), 1) { commit(1, 1); }
+  explicit ShortHistoryTest(std::uint64_t large_results_bytes = 1)
+      : CommitWriterTest(job_with_adam(), 1, large_results_bytes) {
+    commit(1, 1);
+    member(0).version = member(1).version = 1;
+  }
   bool keeps(std::uint64_t round) const { return committed_.history().published(round) != nullptr; }
 };
 
 TEST_F(ShortHistoryTest, PayloadsThatNoAgentLacksGiveTheirMemoryToTheNextModel) {
-  member(0).version = member(1).version = 1;
   EXPECT_TRUE(keeps(1));
   EXPECT_TRUE(write(*played(1, 1)));
   EXPECT_FALSE(keeps(1));
@@ -342,7 +348,7 @@ TEST_F(ShortHistoryTest, PayloadsThatNoAgentLacksGiveTheirMemoryToTheNextModel) 
 }
 
 TEST_F(ShortHistoryTest, PayloadsThatAnAgentLacksStayUntilTheNextCommitIsStored) {
-  member(0).version = 1;
+  member(1).version = 0;
   EXPECT_TRUE(write(*played(1, 1)));
   EXPECT_TRUE(keeps(1));
   asked_to_store();
@@ -352,10 +358,19 @@ TEST_F(ShortHistoryTest, PayloadsThatAnAgentLacksStayUntilTheNextCommitIsStored)
 
 // It needs the rounds after the model that it downloads.
 TEST_F(ShortHistoryTest, ADownloadOfAnOlderModelKeepsThem) {
-  member(0).version = 1;
   member(1).synced = false;
   member(1).transfer = 9;
   member(1).transfer_version = 0;
+  EXPECT_TRUE(write(*played(1, 1)));
+  EXPECT_TRUE(keeps(1));
+}
+
+class SmallResultsTest : public ShortHistoryTest {
+ protected:
+  SmallResultsTest() : ShortHistoryTest(CommitWriter::kLargeResultsBytes) {}
+};
+
+TEST_F(SmallResultsTest, StayUntilTheNextCommitIsStored) {
   EXPECT_TRUE(write(*played(1, 1)));
   EXPECT_TRUE(keeps(1));
 }

@@ -72,8 +72,6 @@ void History::publish(Published round) {
   trim();
 }
 
-// Smaller payloads stay until publish(): the vectors of the next rounds fit into their memory, and
-// would not fit between what is left of it without them.
 void History::make_room(std::uint64_t bytes) {
   if (bytes <= payload_bytes_max_) return;
   published_.clear();
