@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """What a round of daemons costs: one coordinator and its agents as processes, with journals and the
 synthetic trainer, over loopback and over agents' links of 1 Gbit/s and 100 Mbit/s (these need root).
-`disk` is loopback with encrypted links and synchronous journals on a real disk.
+`disk` is loopback with encrypted links and synchronous journals on a real disk. With --sync-rate, a sync of a
+file takes as long as what a daemon has written to it since the last one takes at that rate.
 
 For each codec: the median round beside its limit, and the processor time by thread, written bytes, bytes
 for the disk and peak memory of the coordinator and of an agent, as the kernel counts them for the
@@ -47,6 +48,7 @@ BIG = 16 << 20  # values from which on these count: a small model is less than a
 INCOMING_BYTES_MAX = 17 * MIB  # the default of limits.incoming_bytes_max, of which half as much again may wait
 SLOW_ROUNDS_MAX = 15
 FLOWER_ROUNDS = 5
+LATE_SYNC = "the disk is slow: a power failure costs more"  # in a daemon's log
 THREADS = ["loop", "messages", "other"]  # journal, trainer and codecs' helpers have no names
 
 
@@ -61,10 +63,11 @@ def size(text):
 class Daemon:
     """A process that logs to a file, and what the kernel has counted for it."""
 
-    def __init__(self, command, folder, name):
+    def __init__(self, command, folder, name, environment=None):
         self._log_path = os.path.join(folder, f"{name}.log")
         with open(self._log_path, "w", encoding="utf-8") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+            self.process = subprocess.Popen(command, stdout=log, stderr=log,
+                                            env=os.environ | (environment or {}))
         self._reader = open(self._log_path, "rb")
         self.round_s = []  # of each published round
 
@@ -108,6 +111,16 @@ class Daemon:
 
     def peak_bytes(self):
         return int(re.search(r"VmHWM:\s+(\d+)", self._counters_of("status"))[1]) * 1024
+
+
+def slow_disk(rate, folder):
+    """The environment of a daemon whose syncs have this rate in bytes/s; none for 0."""
+    if not rate:
+        return {}
+    library = os.path.join(folder, "slow_sync.so")
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "slow_disk", "slow_sync.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", source, "-o", library, "-ldl"], check=True)
+    return {"LD_PRELOAD": library, "SLOW_DISK_BYTES_PER_S": str(rate)}
 
 
 class Keys:
@@ -167,6 +180,7 @@ class Federation:
 
     def __init__(self, options, codec, folder, network):
         keys = Keys(options.build, folder, options.agents) if options.curve else None
+        environment = slow_disk(options.sync_rate, folder)
         common = ["--exit-when-done", *settings([
             f"link.encrypted={'true' if options.curve else 'false'}",
             f"journal.durability={options.durability}"])]
@@ -179,7 +193,7 @@ class Federation:
                         "job.name=rounds", f"job.rounds={FIRST_ROUNDS + options.rounds + 100}",
                         f"job.parameters={options.params}", f"job.codec={codec}",
                         f"job.agents_min={options.agents}",
-                        *(f"job.{pair}" for pair in options.set)])], folder, "coordinator")
+                        *(f"job.{pair}" for pair in options.set)])], folder, "coordinator", environment)
         endpoint = self._wait_until(lambda: re.search(r"listening.*endpoint=\"?(tcp://[^\s\"]+)",
                                                       self.coordinator.log()), "its address")[1]
         self.agents = [Daemon(
@@ -187,7 +201,7 @@ class Federation:
              *settings([*(keys.of_agent(i) if keys else []),
                         f"agent_id=agent-{i}", f"journal.file={folder}/agent-{i}.db",
                         f"link.coordinator={endpoint}", "peers.endpoint=tcp://127.0.0.1:0"])],
-            folder, f"agent-{i}") for i in range(options.agents)]
+            folder, f"agent-{i}", environment) for i in range(options.agents)]
 
     def __enter__(self):
         return self
@@ -255,7 +269,9 @@ def measure(options, link, codec):
                       "round_s": (end_s - begin_s) / rounds,
                       "median_s": statistics.median(federation.coordinator.round_s[first:last]),
                       "coordinator": side([federation.coordinator], pairs[:1]),
-                      "agent": side(federation.agents, pairs[1:])}
+                      "agent": side(federation.agents, pairs[1:]),
+                      "late_syncs": sum(daemon.log().count(LATE_SYNC) for daemon in
+                                        (federation.coordinator, *federation.agents))}
         return result | {"reports": reports_of_agents(federation.journal)}
 
 
@@ -325,7 +341,8 @@ def row_text(result):
     return (f"{result['link']:10}{result['codec']:14}{1e3 * result['median_s']:8.2f} ms" +
             (f"{1e3 * limit:8.1f} ms{result['median_s'] / limit:5.2f} x" if limit else " " * 18) +
             "  ".join(map(side_text, (result["coordinator"], result["agent"]))) +
-            f"{1e3 * result['reports']['compute_s']:8.1f} ms")
+            f"{1e3 * result['reports']['compute_s']:8.1f} ms" +
+            (f", warnings of late syncs: {result['late_syncs']}" if result["late_syncs"] else ""))
 
 
 def peaks_in_models(result, options):
@@ -389,6 +406,8 @@ def parse(words):
                         help="journal.durability (round)")
     parser.add_argument("--no-sync", dest="durability", action="store_const", const="stop",
                         help="do not wait until journals are on the disk")
+    parser.add_argument("--sync-rate", default=0, type=size, metavar="BYTES",
+                        help="a second, of each daemon's syncs (0: those of the file system)")
     parser.add_argument("--codec", action="append", help="instead of fp32, thc:bits=4 and threelc")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
                         help="a further setting of the job")

@@ -16,6 +16,8 @@ constexpr std::string_view kStorageComponent = "coordinator";
 // Readers of this project hold no transaction for more than about a second.
 constexpr std::chrono::seconds kClosePatience{5};
 constexpr std::chrono::milliseconds kCloseRetryEvery{20};
+// A copy of the log that takes longer is reported: records wait for it.
+constexpr std::chrono::seconds kSlowCopy{5};
 
 }  // namespace
 
@@ -114,9 +116,19 @@ void CoordinatorStorage::log_stored(const CoordinatorRecord& record) {
                    {"checkpoint", commit->checkpoint.has_value()}});
 }
 
-// Copies a long log while no record waits.
+// Copies a long log while no record waits. Records that come meanwhile wait for the copy.
 void CoordinatorStorage::rest() {
-  if (!blockage_.look(parts_.clock.now(), journal_->rest())) return;
+  const std::chrono::nanoseconds began = parts_.clock.now();
+  const std::uint64_t bytes = journal_->database().log().bytes();
+  const bool was_long = journal_->rest();
+  const std::chrono::nanoseconds now = parts_.clock.now();
+  if (was_long && now - began > kSlowCopy) {
+    parts_.log.warning(
+        kStorageComponent, "the disk is slow: rounds waited while the journal's log was copied",
+        {{"copy_s", std::chrono::duration_cast<std::chrono::seconds>(now - began).count()},
+         {"log_bytes", bytes}});
+  }
+  if (!blockage_.look(now, was_long)) return;
   blocked_bytes_ = journal_->database().log().bytes();
 }
 

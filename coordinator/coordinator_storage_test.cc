@@ -76,6 +76,43 @@ TEST_F(CoordinatorStorageTest, AReaderThatBlocksTheLogIsNotedOnce) {
   ASSERT_EQ((*run)->database().execute("COMMIT").text(), "ok");
 }
 
+// Each look at it takes some seconds, like a copy to a slow disk.
+class SlowClock final : public Clock {
+ public:
+  explicit SlowClock(std::chrono::seconds step) : step_(step) {}
+  std::chrono::nanoseconds now() const override {
+    time_.advance(step_);
+    return time_.now();
+  }
+  std::chrono::system_clock::time_point wall_time() const override { return time_.wall_time(); }
+
+ private:
+  const std::chrono::seconds step_;
+  mutable ManualClock time_;
+};
+
+TEST_F(CoordinatorStorageTest, ACopyOfTheLogForWhichRoundsWaitIsReported) {
+  for (const int seconds : {6, 2}) {
+    const SlowClock clock{std::chrono::seconds(seconds)};
+    MemoryLog log;
+    auto opened = CoordinatorStorage::open(
+        {.journal = {.path = folder_ / ("slow" + std::to_string(seconds) + ".db"),
+                     .durability = Durability::stop,
+                     .log_bytes = 64u << 10}},
+        {.post = events_.poster(), .clock = clock, .log = log});
+    ASSERT_TRUE(opened.ok()) << opened.status().text();
+    for (int i = 0; i < 200; ++i) (*opened)->telemetry().event({.text = std::string(1000, 'x')});
+    (*opened)->store_telemetry();
+    (*opened)->load({.token = 1, .job = 1, .round = 1});
+    events_.next<RoundLoaded>();
+    const auto entries = log.entries();
+    ASSERT_EQ(entries.size(), seconds > 5 ? 1u : 0u);
+    if (entries.empty()) continue;
+    EXPECT_THAT(entries[0].message, testing::StartsWith("the disk is slow: rounds waited"));
+    EXPECT_EQ(entries[0].fields[0], std::pair(std::string("copy_s"), std::string("6")));
+  }
+}
+
 // The file alone has what was stored, although a reader has it open.
 TEST_F(CoordinatorStorageTest, TheJournalIsOneFileAtTheEnd) {
   const auto run = RunFile::open(folder_ / "run.db");

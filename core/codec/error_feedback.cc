@@ -8,20 +8,25 @@
 
 namespace tributary {
 
+// The loops use pointers, because a library with checked spans would compare every index.
 void add_values(std::span<const float> values, std::span<float> sum) {
   assert(values.size() == sum.size());
-  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += values[i];
+  const float* const x = values.data();
+  float* const y = sum.data();
+  for (std::size_t i = 0; i < sum.size(); ++i) y[i] += x[i];
 }
 
 void keep_residual(std::span<const float> sent, std::span<const float> decoded,
                    std::span<float> residual) {
   assert(sent.size() == decoded.size() && sent.size() == residual.size());
+  const float* const x = sent.data();
+  const float* const y = decoded.data();
+  float* const out = residual.data();
   for (std::size_t i = 0; i < sent.size(); ++i) {
     // Equal bits leave no residual. The difference of two Infs or NaNs, which some codecs carry,
     // would be NaN.
-    const bool whole =
-        std::bit_cast<std::uint32_t>(sent[i]) == std::bit_cast<std::uint32_t>(decoded[i]);
-    residual[i] = whole ? 0.0f : sent[i] - decoded[i];
+    const bool whole = std::bit_cast<std::uint32_t>(x[i]) == std::bit_cast<std::uint32_t>(y[i]);
+    out[i] = whole ? 0.0f : x[i] - y[i];
   }
 }
 
@@ -41,6 +46,13 @@ void keep_residual(const Execution& execution, std::span<const float> sent,
         keep_residual(sent.subspan(begin, end - begin), decoded.subspan(begin, end - begin),
                       residual.subspan(begin, end - begin));
       });
+}
+
+void add_weighted(std::span<const float> values, float weight, std::span<float> sum) {
+  assert(values.size() == sum.size());
+  const float* const x = values.data();
+  float* const y = sum.data();
+  for (std::size_t i = 0; i < sum.size(); ++i) y[i] += weight * x[i];
 }
 
 }  // namespace tributary

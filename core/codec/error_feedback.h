@@ -15,7 +15,8 @@
 
 namespace tributary {
 
-// Sets residual = sent - decoded for each element; elements with equal bits become zero.
+// Sets residual = sent - decoded for each element; elements with equal bits become zero. The
+// residual may be the same memory as one of the others.
 void keep_residual(std::span<const float> sent, std::span<const float> decoded,
                    std::span<float> residual);
 void keep_residual(const Execution& execution, std::span<const float> sent,
@@ -24,5 +25,8 @@ void keep_residual(const Execution& execution, std::span<const float> sent,
 // Sets sum += values for each element, in ascending order.
 void add_values(std::span<const float> values, std::span<float> sum);
 void add_values(const Execution& execution, std::span<const float> values, std::span<float> sum);
+
+// Sets sum += weight * values for each element. A product is rounded before it is added.
+void add_weighted(std::span<const float> values, float weight, std::span<float> sum);
 
 }  // namespace tributary

@@ -25,6 +25,20 @@ TEST(KeepResidual, EqualBitsLeaveNothingAlsoWhereTheyAreNoNumber) {
   EXPECT_EQ(residual, (FloatVector{0, 0}));
 }
 
+TEST(KeepResidual, MayReplaceTheSentValues) {
+  FloatVector sent = {1, 2.5, 3, -4.25};
+  keep_residual(sent, FloatVector{1, 2, 3, -4}, sent);
+  EXPECT_EQ(sent, (FloatVector{0, 0.5, 0, -0.25}));
+}
+
+// A fused multiplication and addition would leave 2^-46.
+TEST(AddWeighted, RoundsTheProductBeforeItIsAdded) {
+  const float above_1 = 1 + 0x1p-23f;
+  FloatVector sum(9, -(1 + 0x1p-22f));
+  add_weighted(FloatVector(9, above_1), above_1, sum);
+  EXPECT_EQ(sum, FloatVector(9, 0));
+}
+
 // Measures a codec with three agents of 10,000 normal values.
 MeasureReport measured(std::string_view spec, const MeasureOptions& options) {
   const auto codec = make_codec(spec);

@@ -51,10 +51,9 @@ Result<CodecMemory> memory_of_codec(const std::string& spec, std::uint64_t model
   CodecMemory memory;
   memory.payload = share_of(model, report.ratio_up);
   memory.result = share_of(model, report.ratio_down);
-  // Sums of integers or floats are as large as the result; other codecs decode into one vector and
-  // add it to another.
+  // Sums of integers or floats are as large as the result; other codecs add decoded values.
   const bool adds = codec->aggregation() == Aggregation::sum;
-  memory.sums = adds ? memory.result : 2 * model;
+  memory.sums = adds ? memory.result : model;
   memory.keeps_error = codec->keeps_error();
   memory.encodes_again = !adds && codec->keeps_error();
   memory.whole_residual = codec->lossy();
@@ -112,23 +111,25 @@ Result<JobMemory> memory_of(const SubmitJob& job, const CoordinatorLimits& limit
   const std::uint64_t state = moments * model;
   TRIBUTARY_ASSIGN(const CodecMemory codec, memory_of_codecs(job.policy, model));
   const bool star = job.policy.collective == wire::Collective::star;
-  const bool batch = !star && job.policy.exchanges_per_round > 1;
+  const bool by_peers = !star && job.policy.collective != wire::Collective::in_network;
+  const bool batch = by_peers && job.policy.exchanges_per_round > 1;
+  // Without a batch it is that of trainer.ahead, which an agent may have switched off.
+  const std::uint64_t ahead = (by_peers ? model + state : 0) + (batch ? model : 0);
   const std::uint64_t bucket = std::min(model, job.policy.bucket_values_max * sizeof(float));
   const std::uint64_t incoming = std::min(limits.incoming_bytes_max + limits.incoming_bytes_max / 2,
                                           std::max(job.policy.agents_min, 1u) * codec.payload);
   const auto redo = static_cast<std::uint64_t>(limits.redo_models * static_cast<double>(model));
   JobMemory memory;
-  memory.coordinator = {
-      {"process", kProcessBytes},
-      {"model, before and after the round", 2 * model},
-      {"model that agents download", model},
-      {"optimizer state, before and after the round", 2 * state},
-      {"sums", star ? codec.sums : 0},
-      {"residual, in use and being stored", star && codec.encodes_again ? 2 * model : 0},
-      {"results of this round", codec.result},
-      {"results of earlier rounds", std::max(redo, codec.result)},
-      {"payloads that arrive", incoming},
-      {"one decoded bucket", bucket}};
+  memory.coordinator = {{"process", kProcessBytes},
+                        {"model, before and after the round", 2 * model},
+                        {"model that agents download", model},
+                        {"optimizer state, before and after the round", 2 * state},
+                        {"sums", star ? codec.sums : 0},
+                        {"residual of the sum", star && codec.encodes_again ? model : 0},
+                        {"results of this round", codec.result},
+                        {"results of earlier rounds", std::max(redo, codec.result)},
+                        {"payloads that arrive", incoming},
+                        {"one decoded bucket", bucket}};
   memory.agent = {{"process", kProcessBytes},
                   {"model", model},
                   {"optimizer state", state},
@@ -138,7 +139,7 @@ Result<JobMemory> memory_of(const SubmitJob& job, const CoordinatorLimits& limit
                   {"own payloads", codec.payload},
                   {"results", codec.result},
                   {"partial sums of peers", star ? 0 : codec.result},
-                  {"model and input ahead of the commit", batch ? 2 * model + state : 0},
+                  {"model and input ahead of the commit", ahead},
                   {"one decoded bucket", bucket}};
   return memory;
 }

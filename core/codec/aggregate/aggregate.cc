@@ -92,11 +92,9 @@ class DecodingAggregator final : public Aggregator {
   Status begin(const StageCall& call, std::span<float> residual) override {
     assert(residual.empty() || residual.size() == values_);
     residual_ = residual;
-    execution_ = call.execution;
     // Allocated here and released in settle(), so that an idle aggregator needs no memory of the
     // size of its bucket.
     sum_.resize(values_);
-    decoded_.resize(values_);
     agents_ = call.round.agents;
     contributors_ = 0;
     return {};
@@ -115,7 +113,8 @@ class DecodingAggregator final : public Aggregator {
       contributors_ = open.header.contributors;
       return {};
     }
-    TRIBUTARY_TRY(codec_.decode_add(call, payload, decoded_, sum_));
+    FloatVector decoded(values_);  // of one bucket at a time
+    TRIBUTARY_TRY(codec_.decode_add(call, payload, decoded, sum_));
     contributors_ = static_cast<std::uint32_t>(total);
     return {};
   }
@@ -142,15 +141,21 @@ class DecodingAggregator final : public Aggregator {
     StageCall summed = call;
     summed.contributors = contributors_;
     TRIBUTARY_TRY(encoder_->encode(summed, sum_, combined));
-    if (!residual_.empty()) TRIBUTARY_TRY(codec_.decode(summed, combined, decoded_));
+    if (residual_.empty()) {
+      FloatVector().swap(sum_);
+      return {};
+    }
+    // From here on the sum is the residual of a committed round.
+    FloatVector decoded(values_);
+    TRIBUTARY_TRY(codec_.decode(summed, combined, decoded));
+    keep_residual(call.execution, sum_, decoded, sum_);
     return {};
   }
 
-  // Keeps the encoder's memory, and releases two arrays of the bucket's size until the next round.
+  // Keeps the encoder's memory, and releases an array of the bucket's size until the next round.
   void settle(bool committed) override {
-    if (committed && !residual_.empty()) keep_residual(execution_, sum_, decoded_, residual_);
+    if (committed && !residual_.empty()) std::ranges::copy(sum_, residual_.begin());
     FloatVector().swap(sum_);
-    FloatVector().swap(decoded_);
     agents_ = 0;  // refuses payloads that arrive after settle()
   }
 
@@ -161,9 +166,7 @@ class DecodingAggregator final : public Aggregator {
   const std::uint32_t values_;
   std::unique_ptr<Encoder> encoder_;
   FloatVector sum_;
-  FloatVector decoded_;
   std::span<float> residual_;
-  Execution execution_;  // of the round's begin()
   std::uint32_t agents_ = 0;
   std::uint32_t contributors_ = 0;
 };

@@ -45,7 +45,7 @@ struct AgentConfig {
 
   // After an exchange among peers, train for the next round from the result, while it is uploaded
   // and committed. Memory: one more model, and one more state of the optimizer.
-  bool train_ahead = false;
+  bool train_ahead = true;
 
   Execution execution = {};
   // Time that passes within a call, to measure encoding. Null: all durations are 0.

@@ -26,6 +26,7 @@ struct ContextParts {
   ClientSession session{context};
 
   explicit ContextParts(CodecDevice* device = nullptr) : context(config(device)) {}
+  explicit ContextParts(AgentConfig made) : context(std::move(made)) {}
   static AgentConfig config(CodecDevice* device = nullptr) {
     AgentConfig made;
     made.agent_id = "a";

@@ -190,10 +190,15 @@ RoundExchange::Next RoundExchange::take_results(std::uint32_t number) {
   BucketWork& work = round_->work()[number];
   work.combined = exchange_->combined(bucket);
   work.encoded = bucket.stages();
-  for (std::uint32_t stage = 0; stage < bucket.stages(); ++stage) {
-    parts_.upload.add_result(number, stage, work.combined[stage]);
-  }
+  if (!trains_beside_upload()) upload_results(bucket);
   return exchange_->over() ? finish() : Next::nothing;
+}
+
+void RoundExchange::upload_results(const PlannedBucket& bucket) {
+  const BucketWork& work = round_->work()[bucket.index];
+  for (std::uint32_t stage = 0; stage < bucket.stages(); ++stage) {
+    parts_.upload.add_result(bucket.index, stage, work.combined[stage]);
+  }
 }
 
 // The residual of each bucket for the case that the exchange counts.
@@ -222,6 +227,12 @@ bool RoundExchange::applies_ahead() const {
   return round_->plan().exchanges() > 1 || context_.config.train_ahead;
 }
 
+// True if a training follows the exchange and needs no commit. Then the uplink is free for the
+// results after the exchange, and the pieces that peers wait for do not share it with them.
+bool RoundExchange::trains_beside_upload() const {
+  return context_.config.train_ahead || index_ + 1 < round_->plan().exchanges();
+}
+
 RoundExchange::Next RoundExchange::finish() {
   Result<std::vector<ContributionPart>> parts = left_over();
   Status status = parts.ok() ? Status() : parts.status();
@@ -230,6 +241,9 @@ RoundExchange::Next RoundExchange::finish() {
   if (!status.ok()) {
     withdraw(status);
     return Next::nothing;
+  }
+  if (trains_beside_upload()) {
+    for (const PlannedBucket& bucket : round_->plan().buckets_of(index_)) upload_results(bucket);
   }
   // Only the last exchange of a round ends in a vote. Results of earlier ones are applied to the
   // copy of the model that the agent trains on next.

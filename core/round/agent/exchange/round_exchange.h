@@ -82,7 +82,9 @@ class RoundExchange {
   Next take_results(std::uint32_t bucket);
   Result<std::vector<ContributionPart>> left_over() const;
   Next finish();
+  void upload_results(const PlannedBucket& bucket);
   bool applies_ahead() const;
+  bool trains_beside_upload() const;
   void prepare(std::vector<ContributionPart> parts);
 
   AgentContext& context_;

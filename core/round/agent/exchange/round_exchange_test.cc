@@ -18,6 +18,12 @@ class SomeExchange : public testing::Test {
  protected:
   using Next = RoundExchange::Next;
 
+  explicit SomeExchange(bool trains_ahead = true) : agent_(config(trains_ahead)) {}
+  static AgentConfig config(bool trains_ahead) {
+    AgentConfig made = AgentParts::config();
+    made.train_ahead = trains_ahead;
+    return made;
+  }
   void begin(std::uint32_t members, std::uint32_t exchanges = 1,
              const std::string& codec = "fp32") {
     agent_.have_model();
@@ -69,7 +75,7 @@ class SomeExchange : public testing::Test {
 
 TEST_F(SomeExchange, IsPreparedOnceItsRecordIsStored) {
   begin(1);
-  EXPECT_EQ(run(), Next::nothing);
+  EXPECT_EQ(run(), Next::trains_ahead);
   EXPECT_FALSE(exchange_.running());
   EXPECT_GT(upload_.bytes(), 0u) << "alone, it uploads every result";
   EXPECT_NE(exchange_.results_hash(), 0u);
@@ -90,9 +96,37 @@ TEST_F(SomeExchange, TrainsOnTheModelOfTheExchangeBefore) {
   EXPECT_NE(*ahead_.model(), *agent_.replica.model());
   ahead_.add_to_input(*all(1), 1);
   updates_.take(round_->plan(), 1, all(1));
-  EXPECT_EQ(run(), Next::nothing);
+  EXPECT_EQ(run(), Next::trains_ahead);
   agent_.store_all();
   EXPECT_TRUE(exchange_.prepared());
+}
+
+// Only then is the uplink free: until the exchange is complete, peers wait for what it carries.
+TEST_F(SomeExchange, UploadsBesideTheTrainingThatFollows) {
+  for (const std::uint32_t exchanges : {1u, 2u}) {
+    begin(1, exchanges);
+    exchange_.start();
+    EXPECT_EQ(exchange_.advance(), Next::nothing);
+    EXPECT_EQ(upload_.bytes(), 0u);
+    EXPECT_EQ(exchange_.advance(), exchanges == 1 ? Next::trains_ahead : Next::trains);
+    EXPECT_GE(upload_.bytes(), kSmallValues * sizeof(float)) << "every result, because it is alone";
+    exchange_.end();
+    upload_.end();
+  }
+}
+
+class ExchangeBeforeTheCommit : public SomeExchange {
+ protected:
+  ExchangeBeforeTheCommit() : SomeExchange(false) {}
+};
+
+TEST_F(ExchangeBeforeTheCommit, UploadsBesideTheExchange) {
+  begin(1);
+  exchange_.start();
+  EXPECT_EQ(exchange_.advance(), Next::nothing);
+  EXPECT_GT(upload_.bytes(), 0u);
+  EXPECT_EQ(exchange_.advance(), Next::nothing);
+  EXPECT_FALSE(exchange_.running());
 }
 
 // A parameter of 0 keeps every bit of its update, and one of 1 leaves out 6 bits of 2^-10.
@@ -103,7 +137,7 @@ TEST_F(SomeExchange, EncodesByTheOptimizerAfterTheExchangeBefore) {
   EXPECT_EQ(round_->cost().encoding.mantissa_bits_dropped, 0u);
   ahead_.add_to_input(*all(0x1p-10f), 1);
   updates_.take(round_->plan(), 1, all(0x1p-10f));
-  EXPECT_EQ(run(), Next::nothing);
+  EXPECT_EQ(run(), Next::trains_ahead);
   EXPECT_EQ(round_->mechanisms().buckets_with_view, 4u);
   EXPECT_EQ(round_->cost().encoding.mantissa_bits_dropped, 6 * kSmallValues);
 }

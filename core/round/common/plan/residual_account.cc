@@ -5,15 +5,9 @@
 #include <utility>
 
 #include "core/base/copy_on_write.h"
+#include "core/codec/error_feedback.h"
 
 namespace tributary {
-namespace {
-
-void add_weighted(std::span<float> residual, std::span<const float> update, float weight) {
-  for (std::size_t i = 0; i < update.size(); ++i) residual[i] += weight * update[i];
-}
-
-}  // namespace
 
 // The parts may be in units of a later learning rate than the residual, which was stored earlier.
 ResidualAccount::ResidualAccount(std::uint64_t values, const ReplicaRecord& record,
@@ -65,7 +59,7 @@ FloatVector& ResidualAccount::writable_values() {
 
 void ResidualAccount::add(std::uint64_t first, std::span<const float> update, float weight) {
   if (update.empty()) return;
-  add_weighted(std::span(writable_values()).subspan(first, update.size()), update, weight);
+  add_weighted(update, weight, std::span(writable_values()).subspan(first, update.size()));
   add_to_undecided(first, update, weight);
 }
 
@@ -101,8 +95,8 @@ void ResidualAccount::add_to_undecided(std::uint64_t first, std::span<const floa
       // The value may be shared with a record that is being stored, so it is copied, not changed.
       auto changed = part.if_committed ? std::make_shared<FloatVector>(*part.if_committed)
                                        : std::make_shared<FloatVector>(part.values, 0.0f);
-      add_weighted(std::span(*changed).subspan(from - part.first_value),
-                   update.subspan(from - first, to - from), weight);
+      add_weighted(update.subspan(from - first, to - from), weight,
+                   std::span(*changed).subspan(from - part.first_value, to - from));
       part.if_committed = std::move(changed);
     }
   }
@@ -115,7 +109,7 @@ void ResidualAccount::drop(std::uint64_t first, std::uint64_t count, std::span<f
   FloatVector opposite(count);
   for (std::uint64_t i = 0; i < count; ++i) opposite[i] = -std::exchange(run[i], 0.0f);
   add_to_undecided(first, opposite, 1);
-  add_weighted(change.subspan(first, count), opposite, 1);
+  add_weighted(opposite, 1, change.subspan(first, count));
   // Without any of its values, the round's update is as if it had not been taken.
   if (count == count_) stamp_.update_round = stamp_.part_round = 0;
 }

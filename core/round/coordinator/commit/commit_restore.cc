@@ -95,14 +95,14 @@ Status CommitWriter::restore(RestoredJob& state) {
     if (state.aggregator_residual->size() != job_.model->values()) {
       return contradiction("residual of the aggregator", "the model's size", "another");
     }
-    aggregator_residual_ = *state.aggregator_residual;
+    aggregator_residual_ = std::make_shared<FloatVector>(*state.aggregator_residual);
+    state.aggregator_residual.reset();
   }
   checkpoint_version_ = checkpoint.model_version;
   committed_.replace({.version = checkpoint.model_version,
                       .hash = checkpoint.model_hash,
                       .values = checkpoint.model,
-                      .rule_state = nullptr,
-                      .aggregator_residual = state.aggregator_residual});
+                      .rule_state = nullptr});
   for (EpochRecord& epoch : state.epochs) {
     committed_.history().add_epoch(std::make_shared<const EpochRecord>(std::move(epoch)));
   }
@@ -143,8 +143,7 @@ Status CommitWriter::redo(const CommitRecord& commit) {
   committed_.replace({.version = version,
                       .hash = commit.round.model_hash,
                       .values = std::move(model),
-                      .rule_state = nullptr,
-                      .aggregator_residual = committed_.state().aggregator_residual});
+                      .rule_state = nullptr});
   journal_entry_ = std::max(journal_entry_, commit.round.journal_entry);
   redo_bytes_ += published.bytes;
   committed_.history().publish(std::move(published));

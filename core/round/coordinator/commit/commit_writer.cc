@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/bytes/checksum.h"
+#include "core/base/copy_on_write.h"
 #include "core/codec/chunks.h"
 #include "core/round/common/plan/mechanisms.h"
 #include "core/round/common/plan/plan_builder.h"
@@ -67,6 +68,24 @@ wire::RoundMechanismsT mechanisms_of(const ActiveRound& round, const Membership&
   return facts;
 }
 
+std::uint64_t bytes_of_results(const ActiveRound& round) {
+  std::uint64_t bytes = 0;
+  for (const auto& bucket : round.buckets()) {
+    if (bucket->finished()) bytes += bucket->bytes();
+  }
+  return bytes;
+}
+
+// True if a connected agent of the job is behind, or will be at the end of its download.
+bool some_lack_rounds(const JobContext& job, std::uint64_t version) {
+  return std::ranges::any_of(job.coordinator.roster.all(), [&](const auto& item) {
+    const AgentSession& session = *item.second;
+    if (session.job != job.id()) return false;
+    return session.transfer != 0 ? session.transfer_version < version
+                                 : session.synced && session.version < version;
+  });
+}
+
 // A published round shares the payloads of its buckets; nothing is copied.
 Published publish_of(const ActiveRound& round, const std::vector<BucketAggregation*>& buckets,
                      const RoundRecord& record) {
@@ -91,13 +110,15 @@ std::span<float> CommitWriter::aggregator_residual(const RoundPlan& plan) {
     return !plan.by_members() && bucket.codec->aggregation() != Aggregation::sum &&
            bucket.keeps_error();
   });
-  if (encodes_again && aggregator_residual_.empty()) {
-    aggregator_residual_.assign(job_.model->values(), 0.0f);
+  if (encodes_again && !aggregator_residual_) {
+    aggregator_residual_ = std::make_shared<FloatVector>(job_.model->values(), 0.0f);
   }
   // A gradient's residual is in units of the learning rate.
   const double old_rate = std::exchange(residual_rate_, plan.wire().learning_rate);
-  if (job_.model->gradient()) rescale_residual(old_rate, residual_rate_, aggregator_residual_);
-  return aggregator_residual_;
+  if (!aggregator_residual_) return {};
+  FloatVector& residual = own(aggregator_residual_);
+  if (job_.model->gradient()) rescale_residual(old_rate, residual_rate_, residual);
+  return residual;
 }
 
 // The model is computed first and published last: until the record is stored, no agent and no view
@@ -105,6 +126,7 @@ std::span<float> CommitWriter::aggregator_residual(const RoundPlan& plan) {
 bool CommitWriter::write(ActiveRound& round, const Membership& membership,
                          std::vector<AgentRoundRecord>& reports, Done done) {
   const std::vector<double> weights = membership.weights();
+  make_room(round);
   auto model = std::make_shared<FloatVector>(*committed_.state().values);
   const std::vector<BucketAggregation*> applied = apply_buckets(round, weights, *model);
   if (applied.empty()) return false;
@@ -116,10 +138,7 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
                   .state = {.version = record.round.id.round,
                             .hash = record.round.model_hash,
                             .values = std::move(model),
-                            .rule_state = rule_->save(),
-                            .aggregator_residual = record.aggregator_residual
-                                                       ? record.aggregator_residual
-                                                       : committed_.state().aggregator_residual},
+                            .rule_state = rule_->save()},
                   .checkpointed = checkpoint_due()};
   redo_bytes_ += pending.published.bytes;
   if (pending.checkpointed) {
@@ -133,6 +152,14 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
       std::move(record),
       [this, pending = std::move(pending), done = std::move(done)] { stored(pending, done); });
   return true;
+}
+
+// The payloads of the last round would go with the next one anyway, if they exceed the history's
+// limit; this is before the new model is made.
+void CommitWriter::make_room(const ActiveRound& round) {
+  const std::uint64_t bytes = bytes_of_results(round);
+  if (bytes < large_results_bytes_ || some_lack_rounds(job_, committed_.version())) return;
+  committed_.history().make_room(bytes);
 }
 
 // Applies the results of all buckets and returns them, or none if a step is not finite. The results
@@ -189,9 +216,7 @@ CommitRecord CommitWriter::record_of(const ActiveRound& round, const Membership&
           {.bucket = bucket->bucket().index, .stage = stage, .payload = bucket->combined()[stage]});
     }
   }
-  if (!aggregator_residual_.empty()) {
-    commit.aggregator_residual = std::make_shared<const FloatVector>(aggregator_residual_);
-  }
+  commit.aggregator_residual = aggregator_residual_;
   return commit;
 }
 

@@ -20,10 +20,16 @@ namespace tributary {
 
 class CommitWriter {
  public:
+  // Results from this size on take the memory of the round before, if no connected agent needs it.
+  // Smaller ones are not worth it: the kernel clears the pages of a model that does not fit between
+  // the vectors of the round.
+  static constexpr std::uint64_t kLargeResultsBytes = std::uint64_t{64} << 20;
+
   // `job` and `committed` must outlive the object. The coordinator's store queue must not run
   // callbacks after the object is destroyed.
-  CommitWriter(const JobContext& job, CommittedModel& committed)
-      : job_(job), committed_(committed) {}
+  CommitWriter(const JobContext& job, CommittedModel& committed,
+               std::uint64_t large_results_bytes = kLargeResultsBytes)
+      : job_(job), committed_(committed), large_results_bytes_(large_results_bytes) {}
 
   // Restores the checkpoint, the history and the commits after it. Returns corrupt_data if the
   // journal contradicts itself.
@@ -33,6 +39,8 @@ class CommitWriter {
   // Empty if neither this plan nor an earlier one has a codec with such a loss. Valid until the
   // next call.
   std::span<float> aggregator_residual(const RoundPlan& plan);
+  // The same, to read; null: none. It changes with the next write().
+  SharedFloats residual() const { return aggregator_residual_; }
 
   // The committed model and its rule, for an attempt that ends before the next write().
   RoundStart start() const { return {.rule = rule_.get(), .model = committed_.state().values}; }
@@ -60,14 +68,18 @@ class CommitWriter {
   CommitRecord record_of(const ActiveRound& round, const Membership& membership,
                          const std::vector<BucketAggregation*>& buckets,
                          const std::vector<double>& weights, const FloatVector& model);
+  void make_room(const ActiveRound& round);
   bool checkpoint_due() const;
   void stored(Pending pending, const Done& done);
 
   const JobContext& job_;
   CommittedModel& committed_;
+  const std::uint64_t large_results_bytes_;
   std::unique_ptr<ModelRule> rule_;
   FloatVector scratch_;
-  FloatVector aggregator_residual_;  // of the current attempt; empty until a codec keeps one
+  // Null until a codec keeps one. An attempt owns it alone, and changes it when its results are
+  // applied; the commit's record then shares it until it is stored.
+  std::shared_ptr<FloatVector> aggregator_residual_;
   double residual_rate_ = 0;  // the learning rate in whose units the residual is; 0: none yet
   std::uint64_t journal_entry_ = 0;
   std::uint64_t checkpoint_version_ = 0;

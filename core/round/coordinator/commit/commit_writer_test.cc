@@ -41,7 +41,12 @@ wire::JobT job_with_adam() {
 // A new job of two members and two buckets. The test runs the store queue.
 class CommitWriterTest : public JobTest {
  protected:
-  explicit CommitWriterTest(wire::JobT job = job_with_adam()) : JobTest(std::move(job)) {
+  explicit CommitWriterTest(wire::JobT job = job_with_adam(),
+                            std::uint64_t history_bytes_max = 1u << 20,
+                            std::uint64_t large_results_bytes = CommitWriter::kLargeResultsBytes)
+      : JobTest(std::move(job)),
+        committed_(history_bytes_max, 8),
+        writer_(job_, committed_, large_results_bytes) {
     policy().bucket_values_max = kHalf;
     open_epoch(2);
     RestoredJob state = restored();
@@ -93,8 +98,8 @@ class CommitWriterTest : public JobTest {
     return record;
   }
 
-  CommittedModel committed_{1u << 20, 8};
-  CommitWriter writer_{job_, committed_};
+  CommittedModel committed_;
+  CommitWriter writer_;
   std::vector<AgentRoundRecord> reports_;
   std::vector<std::uint64_t> done_;  // numbers of the rounds
 };
@@ -320,12 +325,74 @@ TEST_F(CommitWriterTest, ACheckpointIsWrittenWithTheCommitAfterSoMuchRedo) {
   EXPECT_EQ(written, (std::vector<bool>{false, false, true, false, false, true}));
 }
 
+// --- payloads of past rounds ---
+
+// With a history that keeps only the payloads of the last round.
+class ShortHistoryTest : public CommitWriterTest {
+ protected:
+  explicit ShortHistoryTest(std::uint64_t large_results_bytes = 1)
+      : CommitWriterTest(job_with_adam(), 1, large_results_bytes) {
+    commit(1, 1);
+    member(0).version = member(1).version = 1;
+  }
+  bool keeps(std::uint64_t round) const { return committed_.history().published(round) != nullptr; }
+};
+
+TEST_F(ShortHistoryTest, PayloadsThatNoAgentLacksGiveTheirMemoryToTheNextModel) {
+  EXPECT_TRUE(keeps(1));
+  EXPECT_TRUE(write(*played(1, 1)));
+  EXPECT_FALSE(keeps(1));
+  asked_to_store();
+  store();
+  EXPECT_TRUE(keeps(2));
+}
+
+TEST_F(ShortHistoryTest, PayloadsThatAnAgentLacksStayUntilTheNextCommitIsStored) {
+  member(1).version = 0;
+  EXPECT_TRUE(write(*played(1, 1)));
+  EXPECT_TRUE(keeps(1));
+  asked_to_store();
+  store();
+  EXPECT_FALSE(keeps(1));
+}
+
+// It needs the rounds after the model that it downloads.
+TEST_F(ShortHistoryTest, ADownloadOfAnOlderModelKeepsThem) {
+  member(1).synced = false;
+  member(1).transfer = 9;
+  member(1).transfer_version = 0;
+  EXPECT_TRUE(write(*played(1, 1)));
+  EXPECT_TRUE(keeps(1));
+}
+
+class SmallResultsTest : public ShortHistoryTest {
+ protected:
+  SmallResultsTest() : ShortHistoryTest(CommitWriter::kLargeResultsBytes) {}
+};
+
+TEST_F(SmallResultsTest, StayUntilTheNextCommitIsStored) {
+  EXPECT_TRUE(write(*played(1, 1)));
+  EXPECT_TRUE(keeps(1));
+}
+
 // --- the residual of the aggregator ---
 
 TEST_F(CommitWriterTest, AResidualIsKeptOnlyWhereTheAggregateIsEncodedAgain) {
   EXPECT_TRUE(writer_.aggregator_residual(*make_plan(1)).empty());
   policy().codec = "topk:cr=0.1";
   EXPECT_EQ(writer_.aggregator_residual(*make_plan(1)).size(), kCommitValues);
+}
+
+// The record shares the residual, and the journal's thread may still read it.
+TEST_F(CommitWriterTest, ANewAttemptLeavesTheResidualOfARecordAsItIs) {
+  policy().codec = "topk:cr=0.1";
+  std::ranges::fill(writer_.aggregator_residual(*make_plan(1)), 3.0f);
+  const SharedFloats recorded = commit(1, 1).aggregator_residual;
+  ASSERT_NE(recorded, nullptr);
+  const std::span<float> next = writer_.aggregator_residual(*make_plan(2));
+  std::ranges::fill(next, 4.0f);
+  EXPECT_EQ(*recorded, FloatVector(kCommitValues, 3.0f));
+  EXPECT_EQ(*writer_.residual(), FloatVector(kCommitValues, 4.0f));
 }
 
 // --- after a restart ---

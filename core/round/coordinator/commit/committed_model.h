@@ -19,8 +19,7 @@ class CommittedModel {
     std::uint64_t version = 0;
     std::uint64_t hash = 0;
     SharedFloats values;
-    SharedBytes rule_state;            // state of the optimizer after this version
-    SharedFloats aggregator_residual;  // null: none is kept
+    SharedBytes rule_state;  // state of the optimizer after this version
   };
 
   CommittedModel(std::uint64_t payload_bytes_max, std::size_t rounds_max)

@@ -14,8 +14,7 @@ inline CommittedModel::State model_state(std::uint64_t version, std::uint64_t ha
   return {.version = version,
           .hash = hash,
           .values = std::make_shared<const FloatVector>(kSmallValues, 0.5f),
-          .rule_state = std::make_shared<const Bytes>(),
-          .aggregator_residual = nullptr};
+          .rule_state = std::make_shared<const Bytes>()};
 }
 
 }  // namespace tributary::round_testing

@@ -72,6 +72,12 @@ void History::publish(Published round) {
   trim();
 }
 
+void History::make_room(std::uint64_t bytes) {
+  if (bytes <= payload_bytes_max_) return;
+  published_.clear();
+  bytes_ = 0;
+}
+
 // Two bounds: payloads by bytes, of which the last round always stays, and outcomes by number.
 void History::trim() {
   while (published_.size() > 1 && bytes_ > payload_bytes_max_) {
