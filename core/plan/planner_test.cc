@@ -252,13 +252,19 @@ TEST_F(PlannerTest, AResumedPlannerContinuesWithItsBelief) {
 TEST_F(PlannerTest, TheWaitsOfMostAgentsTellThePartsOfARound) {
   const PlanChoice ring = {
       .codec = "fp32", .collective = wire::Collective::ring, .bucket_values = 1u << 16};
+  links.agents.clear();
   const auto believed = [&](double first, double others) {
     planner = Planner({.values = 1u << 20, .codecs = federation(100, 1).codecs, .settled = true});
+    planner.round_over(round());
+    think();  // tells that peers are reachable
     planner.round_over(round(ring, 2));
     RoundFacts facts = round(ring, 2);
     for (RoundFacts::Agent& agent : facts.agents) agent.waited_s = others;
     facts.agents[0].waited_s = first;
     planner.round_over(facts);
+    RoundFacts without = round(ring, 2);
+    without.agents.pop_back();  // makes a decision, with the belief in it
+    planner.round_over(without);
     const std::optional<Planned> planned = think();
     EXPECT_TRUE(planned.has_value());
     return planned ? typical_world(planned->inputs.worlds).slowest.rate.up : 0;

@@ -127,6 +127,7 @@ class Belief {
   void fill_links(std::size_t particle, PlanWorld& world) const;
   void fill(std::size_t particle, PlanWorld& world) const;
   void move(std::size_t particle, const Jump& jump, double by);
+  void separate(std::size_t particle);
   // Returns the logarithm of the particle's new weight, relative to its old one.
   double weigh(std::size_t particle, const Timed& timed, const Jump& jump, Draws& draws);
   // Multiplies the weights, and resamples if few particles have most of it.

@@ -10,6 +10,8 @@ namespace {
 // Mean times between jumps, in seconds.
 constexpr double kUplinksJump_s = 25;
 constexpr double kPeersJump_s = 40;
+// Probability, relative to it, that agents that were believed to share their uplinks do not.
+constexpr double kUnshared = 0.1;
 constexpr double kAgentJump_s = 150;
 constexpr double kJumpProbabilityMax = 0.3;
 // Shares of particles that try a jump. Their weights make up for the difference.
@@ -81,19 +83,19 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
   const auto within = [elapsed_s](double mean_s) {
     return std::min(1 - std::exp(-elapsed_s / mean_s), kJumpProbabilityMax);
   };
-  const bool alone = peers_.shared[particle] > 0;
+  const bool shared = peers_.shared[particle] > 0;
   const double uplinks = within(kUplinksJump_s);
   const double one = present_.size() > 1 ? within(kAgentJump_s) : 0;
-  const double of_peers = within(kPeersJump_s);
+  const double of_peers = within(kPeersJump_s) * (shared ? kUnshared : 1);
   const double uplinks_try = kUplinksTry;
   const double one_try = present_.size() > 1 ? kAgentTry : 0;
-  const double peers_try = peers && !alone ? kPeersTry : of_peers;
+  const double peers_try = peers ? kPeersTry : of_peers;
   const double at = draw.uniform();
   const auto back = [&] { return kRatePrior.mean - level(particle); };
   if (!uplinks_seen_ && !peers) {
     return {.event = Event::uplinks, .mean = back(), .deviation = kRatePrior.deviation};
   }
-  if (!peers_seen_ && peers && !alone) {
+  if (!peers_seen_ && peers && !shared) {
     return {.event = Event::peers,
             .mean = kPeerRatePrior.mean - peers_.rate[particle],
             .deviation = kPeerRatePrior.deviation};
@@ -113,7 +115,8 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
   if (at < uplinks_try + one_try + peers_try) {
     log_weight += std::log(of_peers / peers_try);
     return {.event = Event::peers,
-            .mean = kJumpReturn * (kPeerRatePrior.mean - peers_.rate[particle]),
+            .mean = kJumpReturn *
+                    (kPeerRatePrior.mean - (shared ? level(particle) : peers_.rate[particle])),
             .deviation = kJumpDeviation};
   }
   log_weight += std::log((1 - uplinks - one - of_peers) / (1 - uplinks_try - one_try - peers_try));
@@ -132,7 +135,13 @@ double Belief::weigh(std::size_t particle, const Timed& timed, const Jump& jump,
     fill(particle, world);
     return std::log(timed.predicted_s(world)) - timed.seconds_log;
   };
-  if (jump.event == Event::none) return std::log(heavy_density(error(0), timed.error));
+  // An agent may wait for longer than its upload takes, but not for less.
+  const bool upload = timed.part == Timed::Part::upload;
+  const auto density_log = [&](double off) {
+    const double scale = upload && off > 0 ? kUploadPartError : timed.error;
+    return std::log(heavy_density(off / scale, 1) / timed.error);
+  };
+  if (jump.event == Event::none) return density_log(error(0));
   double low = std::max(jump.mean - 3 * jump.deviation, -kJumpMost);
   double high = std::min(jump.mean + 3 * jump.deviation, kJumpMost);
   double low_error = error(low);
@@ -140,7 +149,7 @@ double Belief::weigh(std::size_t particle, const Timed& timed, const Jump& jump,
   const double z = draw.normal();
   if (!(low_error < 0 && high_error > 0)) {
     const double by = std::clamp(jump.mean + jump.deviation * z, low, high);
-    return std::log(heavy_density(error(by), timed.error));
+    return density_log(error(by));
   }
   double slope = (high_error - low_error) / (high - low);
   for (int i = 0; i < 9 && high - low > 0.01; ++i) {
@@ -184,8 +193,11 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
   for (std::size_t p = 0; p < particles_; ++p) {
     double log_weight = std::log(weights_[p]);
     const Jump jump = drawn_jump(p, peers, elapsed_s, log_weight, draw);
-    if (jump.event == Event::peers) peers_.alpha[p] += 0.7 * draw.normal();
-    if (jump.event == Event::peers && (!peers || peers_.shared[p] > 0)) {
+    if (jump.event == Event::peers) {
+      separate(p);
+      peers_.alpha[p] += 0.7 * draw.normal();
+    }
+    if (jump.event == Event::peers && !peers) {
       // Nothing in this round depends on it.
       const double by = jump.mean + jump.deviation * draw.normal();
       log_weight += weigh(p, timed, {}, draw);
@@ -201,9 +213,19 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
 }
 
 bool Belief::depends(std::size_t particle, Event event, Timed::Part part) const {
-  const bool own = peers_.shared[particle] <= 0;
-  if (event == Event::peers) return part == Timed::Part::exchange && own;
-  return event != Event::none && (part == Timed::Part::upload || !own);
+  if (event == Event::peers) return part == Timed::Part::exchange;
+  return event != Event::none && (part == Timed::Part::upload || peers_.shared[particle] > 0);
+}
+
+// From now on the agents have a network of their own, which is as their links were.
+void Belief::separate(std::size_t particle) {
+  if (peers_.shared[particle] <= 0) return;
+  PlanWorld world;
+  fill_links(particle, world);
+  const LinkEstimate peers = peers_of(particle, world.slowest);
+  peers_.alpha[particle] = std::log(peers.alpha_s);
+  peers_.rate[particle] = std::log(peers.beta_s_per_byte);
+  peers_.shared[particle] = 0;
 }
 
 // Each part is an observation of its own, which a particle may explain by a jump that the round did
@@ -231,6 +253,7 @@ void Belief::saw_parts(const PlanPredictor& predictor, const PreparedExchange& e
         jump = {};
         jump_log = 0;
       }
+      if (jump.event == Event::peers) separate(p);
       logs[p] = std::log(weights_[p]) + jump_log + weigh(p, timed, jump, draw);
     }
     take_weights(logs, exchange);
