@@ -41,7 +41,8 @@ class ClosedLoop {
         seen_(seen),
         planners_([](std::uint32_t, const JobPlanners::GoOn&) { return declared_codecs(); },
                   [](const JobPlanners::GoOn&) { return speeds_of(1); }, [] { return true; }),
-        choice_(first_choice(scenario)) {
+        choice_(first_choice(scenario)),
+        waited_s_(federation.agents.size()) {
     for (const double factor : federation.reported_speed) {
       devices_.push_back(speeds_of(factor / federation.cpu_slowdown));
     }
@@ -118,9 +119,14 @@ class ClosedLoop {
       places_[agent.id] = member;
       facts.agents.push_back({.id = agent.id,
                               .compute_s = agent.training_s,
+                              .waited_s = waited_s_[member],
                               .gain = declared_curve(),
                               .speeds = devices_[member],
                               .known_gains = declared_known_gains()});
+    }
+    std::ranges::fill(waited_s_, 0);
+    for (std::size_t i = 0; i < round.members.size(); ++i) {
+      waited_s_[round.members[i]] = round.exchanged.waits_s[i];
     }
     facts.exchange_s = std::max(round.ends_s - round.began_s - round.training_s, 0.0);
     facts.bytes_up = round.bytes_up;
@@ -135,7 +141,8 @@ class ClosedLoop {
   std::vector<DeviceSpeeds> devices_;          // by agent
   std::map<std::string, std::size_t> places_;  // of agents in the federation, by id
   PlanChoice choice_;
-  std::vector<double> ratios_;  // by agent; empty: the ratio of the choice
+  std::vector<double> ratios_;    // by agent; empty: the ratio of the choice
+  std::vector<double> waited_s_;  // by agent, in the last round; reports tell it a round later
   std::optional<Planned> next_;
   LoopResult result_;
 };

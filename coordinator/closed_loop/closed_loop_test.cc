@@ -71,6 +71,21 @@ TEST(ClosedLoop, AgentsMayComeAndGo) {
   EXPECT_TRUE(result->reached);
 }
 
+// A round among peers becomes slow because the agents' own network fell. The star is then tried,
+// which a planner does not that takes the uplinks for slow.
+TEST(ClosedLoop, TheStarIsUsedAfterTheAgentsNetworkFell) {
+  const PlanScenario scenario = scenario_named("site_slows");
+  for (const std::uint64_t seed : {1, 3}) {
+    const TrueFederation federation = make_federation(scenario, seed);
+    const Result<LoopResult> result = run_closed_loop(scenario, federation, seed);
+    ASSERT_TRUE(result.ok()) << result.status().text();
+    EXPECT_LT(result->seconds,
+              1.3 * play_fixed(scenario, federation,
+                               choice_of("threelc", wire::Collective::star, 1u << 16), seed))
+        << "seed " << seed;
+  }
+}
+
 TEST(ClosedLoop, StopsOnRequestAndAtItsLimit) {
   PlanScenario scenario = steady(10, 5);
   const TrueFederation federation = make_federation(scenario, 1);

@@ -62,9 +62,10 @@ void SeenLinks::uploads(const TrueRound& round, bool star) {
     if (upload.bytes_after_first <= 0 || took_s <= 0) continue;
     const std::string& id = federation_.agents[round.members[i]].id;
     const double s_per_byte = took_s / upload.bytes_after_first;
+    const bool few = upload.bytes_after_first < kLargeUploadBytes;
     if (!star) {
-      figures_.uplink_at_most(id, s_per_byte);
-    } else if (upload.bytes_after_first < kLargeUploadBytes) {
+      if (!few) figures_.uplink_at_most(id, s_per_byte);
+    } else if (few) {
       figures_.uplink_of_few(id, s_per_byte);
     } else {
       figures_.uplink(id, s_per_byte);

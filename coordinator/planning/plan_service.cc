@@ -165,6 +165,7 @@ void PlanService::reported(const AgentReported& report) {
   if (job.agents.size() >= kAgentsMax && !job.agents.contains(report.agent_id)) return;
   Reported& agent = job.agents[report.agent_id];
   agent.compute_s = report.compute_s;
+  agent.waited_s = report.waited_s;
   if (GainPoints gain = gain_of(report); gain.known()) agent.gain = std::move(gain);
   if (auto gains = rate_gains_of(report); !gains.empty()) agent.known_gains = std::move(gains);
   const std::uint64_t day = today().day;
@@ -217,6 +218,7 @@ RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
     RoundFacts::Agent agent = {.id = participant.agent_id, .weight = participant.weight};
     if (const auto known = job.agents.find(agent.id); known != job.agents.end()) {
       agent.compute_s = known->second.compute_s;
+      agent.waited_s = std::exchange(known->second.waited_s, 0);
       agent.gain = known->second.gain;
       agent.known_gains = known->second.known_gains;
       agent.tried = std::exchange(known->second.tried, {});

@@ -76,6 +76,7 @@ class PlanService {
   // The last report of an agent.
   struct Reported {
     double compute_s = 0;
+    double waited_s = 0;
     GainPoints gain;
     std::map<std::string, double> known_gains = {};  // of rates, by spec
     std::uint64_t day = 0;

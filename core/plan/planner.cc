@@ -118,6 +118,7 @@ void Planner::learn_round(const RoundFacts& facts) {
   const PlanPredictor predictor(known);
   const PlanCodec& timed = known.codecs[static_cast<std::size_t>(codec - config_.codecs.data())];
   if (!predictor.possible(timed, facts.collective)) return;
+  learn_parts(predictor, facts);
   PreparedExchange exchange =
       predictor.prepare(timed, facts.collective, ratio, facts.bucket_values);
   exchange.ratios.clear();
@@ -125,8 +126,33 @@ void Planner::learn_round(const RoundFacts& facts) {
       in_force_->ratios.size() == agents_.size()) {
     exchange.ratios = in_force_->ratios;
   }
-  belief_.saw_round(predictor, exchange, facts.exchange_s,
-                    predictor.compute_s() + facts.exchange_s);
+  const double elapsed_s = predictor.compute_s() + facts.exchange_s;
+  belief_.saw_round(predictor, exchange, facts.exchange_s, elapsed_s);
+  if (facts.collective == wire::Collective::star) return;
+  exchanged_ = {.exchange = std::move(exchange),
+                .exchange_s = facts.exchange_s,
+                .elapsed_s = elapsed_s,
+                .agents = {}};
+  for (const RoundFacts::Agent& agent : agents_) exchanged_->agents.push_back(agent.id);
+}
+
+// The median of the agents, so that one that reports nonsense decides nothing.
+void Planner::learn_parts(const PlanPredictor& predictor, const RoundFacts& facts) {
+  const std::optional<Exchanged> last = std::exchange(exchanged_, std::nullopt);
+  if (!last) return;
+  std::vector<double> waits;
+  std::vector<std::string> ids;
+  for (const RoundFacts::Agent& agent : facts.agents) {
+    ids.push_back(agent.id);
+    if (agent.waited_s > 0) waits.push_back(agent.waited_s);
+  }
+  if (ids != last->agents || 2 * waits.size() <= ids.size()) return;
+  const auto middle = waits.begin() + static_cast<std::ptrdiff_t>((waits.size() - 1) / 2);
+  std::ranges::nth_element(waits, middle);
+  const double upload_s = std::min(*middle, last->exchange_s);
+  belief_.saw_parts(predictor, last->exchange,
+                    {.exchange_s = last->exchange_s - upload_s, .upload_s = upload_s},
+                    last->elapsed_s);
 }
 
 // The payload size of a codec without a ratio depends on the values and, with GComp, on the

@@ -23,6 +23,9 @@ struct RoundFacts {
     std::string id;
     double weight = 1;
     double compute_s = 0;
+    // In the round before, from the report to the commit; 0: unknown. Among peers it is the upload
+    // of the results, because an agent reports when it has them.
+    double waited_s = 0;
     GainPoints gain = {};  // as the agent reported it; may be empty
     DeviceSpeeds speeds = {};
     // Gain of the codecs that the agent tried on its update since the previous round, by spec.
@@ -103,6 +106,8 @@ class Planner {
   // Adds the readings that are new.
   void take(const PlanLinks& links);
   void learn_round(const RoundFacts& facts);
+  // Learns which part of the round before was the exchange among the agents.
+  void learn_parts(const PlanPredictor& predictor, const RoundFacts& facts);
   void learn_size(const PlanCodec& codec, double bytes_per_value);
   void take_trials(const RoundFacts& facts);
   // Counts a decision that asks agents to try codecs.
@@ -112,6 +117,14 @@ class Planner {
   Belief belief_;
   std::vector<RoundFacts::Agent> agents_;  // participants of the last round, with smoothed gains
   PlanLinks links_;                        // the last readings
+  // An exchange among peers whose parts the next reports tell.
+  struct Exchanged {
+    PreparedExchange exchange;
+    double exchange_s = 0;
+    double elapsed_s = 0;
+    std::vector<std::string> agents;
+  };
+  std::optional<Exchanged> exchanged_;
   std::optional<PlanBefore> in_force_;
   // Results of trials by agent and spec, and the time of each codec's last trial.
   std::map<std::string, std::map<std::string, double>> tried_gains_;

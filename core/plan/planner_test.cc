@@ -248,6 +248,33 @@ TEST_F(PlannerTest, AResumedPlannerContinuesWithItsBelief) {
   EXPECT_EQ(in_use.collective, before.collective);
 }
 
+// An agent that lies about its wait decides nothing, and without it the others' waits count.
+TEST_F(PlannerTest, TheWaitsOfMostAgentsTellThePartsOfARound) {
+  const PlanChoice ring = {
+      .codec = "fp32", .collective = wire::Collective::ring, .bucket_values = 1u << 16};
+  links.agents.clear();
+  const auto believed = [&](double first, double others) {
+    planner = Planner({.values = 1u << 20, .codecs = federation(100, 1).codecs, .settled = true});
+    planner.round_over(round());
+    think();  // tells that peers are reachable
+    planner.round_over(round(ring, 2));
+    RoundFacts facts = round(ring, 2);
+    for (RoundFacts::Agent& agent : facts.agents) agent.waited_s = others;
+    facts.agents[0].waited_s = first;
+    planner.round_over(facts);
+    RoundFacts without = round(ring, 2);
+    without.agents.pop_back();  // makes a decision, with the belief in it
+    planner.round_over(without);
+    const std::optional<Planned> planned = think();
+    EXPECT_TRUE(planned.has_value());
+    return planned ? typical_world(planned->inputs.worlds).slowest.rate.up : 0;
+  };
+  const double honest = believed(1.5, 1.5);
+  for (const double lie : {1e6, 1e-6, 0.0}) EXPECT_EQ(believed(lie, 1.5), honest) << lie;
+  EXPECT_LT(believed(0.05, 0.05), 0.5 * honest);
+  EXPECT_NE(believed(0, 0), honest) << "no parts are known";
+}
+
 // An agent without link readings has those that the belief expects.
 TEST_F(PlannerTest, UnmeasuredAgentsArePlannedToo) {
   links.agents.erase("b");

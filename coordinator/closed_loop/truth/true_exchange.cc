@@ -30,6 +30,8 @@ class PlayedExchange {
                  [this](const TrueNetwork::Arrival& arrival) { arrived(arrival); }) {
     result_.uploads.resize(n_);
     decoded_.resize(n_);
+    reported_s_.resize(n_);
+    result_.waits_s.resize(n_);
     count_.resize(std::size_t{work.buckets} * work.stages.size() * (n_ + 1));
     for (Place place; place.stage < work.stages.size(); ++place.stage) {
       results_ += work.buckets * segments(place);
@@ -216,13 +218,18 @@ class PlayedExchange {
   // commit follows when all results and all reports have arrived.
   void bucket_decoded(std::uint32_t member) {
     if (star() || ++decoded_[member] < work_.buckets) return;
+    reported_s_[member] = network_.now_s();
     pass(member, n_, kTrueReportBytes, 0, [this] { settle(); });
   }
   void settle() {
     if (++settled_ == results_ + n_) commit();
   }
   void commit() {
-    for (std::uint32_t to = 0; to < n_; ++to) pass(n_, to, kTrueCommitBytes, 0, [] {});
+    for (std::uint32_t to = 0; to < n_; ++to) {
+      pass(n_, to, kTrueCommitBytes, 0, [this, to] {
+        if (!star()) result_.waits_s[to] = network_.now_s() - reported_s_[to];
+      });
+    }
   }
 
   void arrived(const TrueNetwork::Arrival& arrival) {
@@ -266,6 +273,7 @@ class PlayedExchange {
   std::map<std::uint32_t, double> parts_;  // bytes of the part that arrives, by member
   std::map<std::pair<std::uint32_t, std::uint32_t>, double> pair_began_s_;
   std::vector<std::uint32_t> decoded_;  // buckets, by member
+  std::vector<double> reported_s_;      // by member
   std::uint32_t results_ = 0;           // segments of all results
   std::uint32_t settled_ = 0;           // segments and reports at the coordinator
 };

@@ -42,6 +42,8 @@ struct TrueExchanged {
   };
   double ends_s = 0;
   std::vector<Upload> uploads;  // by member
+  // Among peers, from a member's report, when it has all results, to its commit (Report.wait_s).
+  std::vector<double> waits_s = {};
   std::vector<Pair> pairs;
   std::uint64_t messages = 0;
 };

@@ -138,6 +138,9 @@ TrueRound TrueRounds::play(const PlanChoice& choice, const std::vector<double>& 
   }
   round.bytes_up /= static_cast<double>(round.members.size());
   for (TrueExchanged::Pair& pair : round.exchanged.pairs) pair.seconds *= factor;
+  for (double& wait_s : round.exchanged.waits_s) {
+    if (wait_s > 0) wait_s = wait_s * factor + federation_.overhead_s;
+  }
   return round;
 }
 

@@ -56,6 +56,11 @@ class Belief {
   void saw_round(const PlanPredictor& predictor, const PreparedExchange& exchange,
                  double exchange_s, double elapsed_s);
 
+  // A round among peers that was seen had these parts. The exchange tells the agents' network, the
+  // upload tells their uplinks.
+  void saw_parts(const PlanPredictor& predictor, const PreparedExchange& exchange,
+                 const ExchangeParts& parts, double elapsed_s);
+
   // Returns `count` particles of equal probability, rounded as logs_of() keeps them.
   std::vector<PlanWorld> worlds(std::size_t count) const;
 
@@ -100,6 +105,17 @@ class Belief {
 
     bool usable() const;
   };
+  // A measured time of an exchange, or of a part of it.
+  struct Timed {
+    enum class Part : std::uint8_t { all, exchange, upload };
+    const PlanPredictor& predictor;
+    const PreparedExchange& exchange;
+    double seconds_log = 0;
+    double error = 0;  // standard error of the logarithm
+    Part part = Part::all;
+
+    double predicted_s(const PlanWorld& world) const;
+  };
   class Draws;
 
   Draws draws(std::uint32_t use) const;
@@ -111,10 +127,12 @@ class Belief {
   void fill_links(std::size_t particle, PlanWorld& world) const;
   void fill(std::size_t particle, PlanWorld& world) const;
   void move(std::size_t particle, const Jump& jump, double by);
+  void separate(std::size_t particle);
   // Returns the logarithm of the particle's new weight, relative to its old one.
-  double weigh(std::size_t particle, const PlanPredictor& predictor,
-               const PreparedExchange& exchange, double measured_log, const Jump& jump,
-               Draws& draws);
+  double weigh(std::size_t particle, const Timed& timed, const Jump& jump, Draws& draws);
+  // Multiplies the weights, and resamples if few particles have most of it.
+  void take_weights(const std::vector<double>& logs, const PreparedExchange& exchange);
+  bool depends(std::size_t particle, Event event, Timed::Part part) const;
   Jump drawn_jump(std::size_t particle, bool peers, double elapsed_s, double& log_weight,
                   Draws& draws) const;
   void see(Column& column, const Reading& reading);

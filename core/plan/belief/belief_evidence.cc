@@ -10,6 +10,8 @@ namespace {
 // Mean times between jumps, in seconds.
 constexpr double kUplinksJump_s = 25;
 constexpr double kPeersJump_s = 40;
+// Probability, relative to it, that agents that were believed to share their uplinks do not.
+constexpr double kUnshared = 0.1;
 constexpr double kAgentJump_s = 150;
 constexpr double kJumpProbabilityMax = 0.3;
 // Shares of particles that try a jump. Their weights make up for the difference.
@@ -22,6 +24,11 @@ constexpr double kJumpMost = 6;
 
 constexpr double kDrift = 0.015;      // of a link per round
 constexpr double kRoundError = 0.06;  // of a round's exchange, a logarithm
+// The same of its parts. Agents are not ready at the same time, by this share of the exchange.
+constexpr double kExchangePartError = 0.12;
+constexpr double kUploadPartError = 0.25;
+constexpr double kReadyShare = 0.1;
+constexpr double kPartErrorMax = 3;
 
 constexpr double kReadingDrift = 0.1;  // of a link between two readings
 // Shares of readings that waited for something else, and that mean nothing.
@@ -76,19 +83,19 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
   const auto within = [elapsed_s](double mean_s) {
     return std::min(1 - std::exp(-elapsed_s / mean_s), kJumpProbabilityMax);
   };
-  const bool alone = peers_.shared[particle] > 0;
+  const bool shared = peers_.shared[particle] > 0;
   const double uplinks = within(kUplinksJump_s);
   const double one = present_.size() > 1 ? within(kAgentJump_s) : 0;
-  const double of_peers = within(kPeersJump_s);
+  const double of_peers = within(kPeersJump_s) * (shared ? kUnshared : 1);
   const double uplinks_try = kUplinksTry;
   const double one_try = present_.size() > 1 ? kAgentTry : 0;
-  const double peers_try = peers && !alone ? kPeersTry : of_peers;
+  const double peers_try = peers ? kPeersTry : of_peers;
   const double at = draw.uniform();
   const auto back = [&] { return kRatePrior.mean - level(particle); };
   if (!uplinks_seen_ && !peers) {
     return {.event = Event::uplinks, .mean = back(), .deviation = kRatePrior.deviation};
   }
-  if (!peers_seen_ && peers && !alone) {
+  if (!peers_seen_ && peers && !shared) {
     return {.event = Event::peers,
             .mean = kPeerRatePrior.mean - peers_.rate[particle],
             .deviation = kPeerRatePrior.deviation};
@@ -108,7 +115,8 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
   if (at < uplinks_try + one_try + peers_try) {
     log_weight += std::log(of_peers / peers_try);
     return {.event = Event::peers,
-            .mean = kJumpReturn * (kPeerRatePrior.mean - peers_.rate[particle]),
+            .mean = kJumpReturn *
+                    (kPeerRatePrior.mean - (shared ? level(particle) : peers_.rate[particle])),
             .deviation = kJumpDeviation};
   }
   log_weight += std::log((1 - uplinks - one - of_peers) / (1 - uplinks_try - one_try - peers_try));
@@ -117,9 +125,7 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
 
 // A particle that tries a jump takes the one that explains the measured time. Its weight is the
 // probability of the time under the prior of the jump.
-double Belief::weigh(std::size_t particle, const PlanPredictor& predictor,
-                     const PreparedExchange& exchange, double measured_log, const Jump& jump,
-                     Draws& draw) {
+double Belief::weigh(std::size_t particle, const Timed& timed, const Jump& jump, Draws& draw) {
   PlanWorld world;
   double at = 0;
   // The difference to the measured logarithm if the jump has this size.
@@ -127,9 +133,15 @@ double Belief::weigh(std::size_t particle, const PlanPredictor& predictor,
     move(particle, jump, by - at);
     at = by;
     fill(particle, world);
-    return std::log(predictor.exchange_s(exchange, world)) - measured_log;
+    return std::log(timed.predicted_s(world)) - timed.seconds_log;
   };
-  if (jump.event == Event::none) return std::log(heavy_density(error(0), kRoundError));
+  // An agent may wait for longer than its upload takes, but not for less.
+  const bool upload = timed.part == Timed::Part::upload;
+  const auto density_log = [&](double off) {
+    const double scale = upload && off > 0 ? kUploadPartError : timed.error;
+    return std::log(heavy_density(off / scale, 1) / timed.error);
+  };
+  if (jump.event == Event::none) return density_log(error(0));
   double low = std::max(jump.mean - 3 * jump.deviation, -kJumpMost);
   double high = std::min(jump.mean + 3 * jump.deviation, kJumpMost);
   double low_error = error(low);
@@ -137,7 +149,7 @@ double Belief::weigh(std::size_t particle, const PlanPredictor& predictor,
   const double z = draw.normal();
   if (!(low_error < 0 && high_error > 0)) {
     const double by = std::clamp(jump.mean + jump.deviation * z, low, high);
-    return std::log(heavy_density(error(by), kRoundError));
+    return density_log(error(by));
   }
   double slope = (high_error - low_error) / (high - low);
   for (int i = 0; i < 9 && high - low > 0.01; ++i) {
@@ -154,7 +166,7 @@ double Belief::weigh(std::size_t particle, const PlanPredictor& predictor,
   const double best = (low + high) / 2;
   slope = std::max(slope, 0.05);
   const double density = normal_density(best - jump.mean, jump.deviation) / slope;
-  const double by = best + std::min(kRoundError / slope, 1.0) * z;
+  const double by = best + std::min(timed.error / slope, 1.0) * z;
   move(particle, jump, by - at);
   return std::log(density);
 }
@@ -173,21 +185,95 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
     for (std::size_t p = 0; p < particles_; ++p) column.push_back(draw.from(kPairPrior));
   }
   Draws draw = draws(kUseWeigh);
+  const Timed timed = {.predictor = predictor,
+                       .exchange = exchange,
+                       .seconds_log = std::log(exchange_s),
+                       .error = kRoundError};
   std::vector<double> logs(particles_);
   for (std::size_t p = 0; p < particles_; ++p) {
     double log_weight = std::log(weights_[p]);
     const Jump jump = drawn_jump(p, peers, elapsed_s, log_weight, draw);
-    if (jump.event == Event::peers) peers_.alpha[p] += 0.7 * draw.normal();
-    if (jump.event == Event::peers && (!peers || peers_.shared[p] > 0)) {
+    if (jump.event == Event::peers) {
+      separate(p);
+      peers_.alpha[p] += 0.7 * draw.normal();
+    }
+    if (jump.event == Event::peers && !peers) {
       // Nothing in this round depends on it.
       const double by = jump.mean + jump.deviation * draw.normal();
-      log_weight += weigh(p, predictor, exchange, std::log(exchange_s), {}, draw);
+      log_weight += weigh(p, timed, {}, draw);
       move(p, jump, by);
     } else {
-      log_weight += weigh(p, predictor, exchange, std::log(exchange_s), jump, draw);
+      log_weight += weigh(p, timed, jump, draw);
     }
     logs[p] = log_weight;
   }
+  uplinks_seen_ |= !peers;
+  peers_seen_ |= peers;
+  take_weights(logs, exchange);
+}
+
+bool Belief::depends(std::size_t particle, Event event, Timed::Part part) const {
+  if (event == Event::peers) return part == Timed::Part::exchange;
+  return event != Event::none && (part == Timed::Part::upload || peers_.shared[particle] > 0);
+}
+
+// From now on the agents have a network of their own, which is as their links were.
+void Belief::separate(std::size_t particle) {
+  if (peers_.shared[particle] <= 0) return;
+  PlanWorld world;
+  fill_links(particle, world);
+  const LinkEstimate peers = peers_of(particle, world.slowest);
+  peers_.alpha[particle] = std::log(peers.alpha_s);
+  peers_.rate[particle] = std::log(peers.beta_s_per_byte);
+  peers_.shared[particle] = 0;
+}
+
+// Each part is an observation of its own, which a particle may explain by a jump that the round did
+// not show: two changes at the same time are told apart.
+void Belief::saw_parts(const PlanPredictor& predictor, const PreparedExchange& exchange,
+                       const ExchangeParts& parts, double elapsed_s) {
+  if (!usable(parts.exchange_s) || !usable(parts.upload_s) || !usable(elapsed_s)) return;
+  const double ready = kReadyShare * parts.exchange_s / parts.upload_s;
+  for (const auto part : {Timed::Part::exchange, Timed::Part::upload}) {
+    ++step_;
+    Draws draw = draws(kUseWeigh);
+    const bool upload = part == Timed::Part::upload;
+    const Timed timed = {.predictor = predictor,
+                         .exchange = exchange,
+                         .seconds_log = std::log(upload ? parts.upload_s : parts.exchange_s),
+                         .error = upload
+                                      ? std::min(std::hypot(kUploadPartError, ready), kPartErrorMax)
+                                      : kExchangePartError,
+                         .part = part};
+    std::vector<double> logs(particles_);
+    for (std::size_t p = 0; p < particles_; ++p) {
+      double jump_log = 0;
+      Jump jump = drawn_jump(p, true, elapsed_s, jump_log, draw);
+      if (!depends(p, jump.event, part)) {
+        jump = {};
+        jump_log = 0;
+      }
+      if (jump.event == Event::peers) separate(p);
+      logs[p] = std::log(weights_[p]) + jump_log + weigh(p, timed, jump, draw);
+    }
+    take_weights(logs, exchange);
+  }
+}
+
+double Belief::Timed::predicted_s(const PlanWorld& world) const {
+  const ExchangeParts parts = predictor.parts_s(exchange, world);
+  switch (part) {
+    case Part::exchange:
+      return parts.exchange_s;
+    case Part::upload:
+      return parts.upload_s;
+    case Part::all:
+      break;
+  }
+  return parts.exchange_s + parts.upload_s;
+}
+
+void Belief::take_weights(const std::vector<double>& logs, const PreparedExchange& exchange) {
   const double most = *std::ranges::max_element(logs);
   double sum = 0;
   double squares = 0;
@@ -199,10 +285,11 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
     weight /= sum;
     squares += weight * weight;
   }
-  uplinks_seen_ |= !peers;
-  peers_seen_ |= peers;
-  in_network_weighed_ |= in_network;
-  if (!in_network) weighed_.insert(place);
+  if (exchange.collective == wire::Collective::in_network) {
+    in_network_weighed_ = true;
+  } else {
+    weighed_.insert(times_place(exchange.codec, exchange.collective));
+  }
   if (1 / squares < static_cast<double>(particles_) / 2) {
     resample();
   }

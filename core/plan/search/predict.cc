@@ -142,7 +142,8 @@ double PlanPredictor::star_rate(const PreparedExchange& prepared, const PlanWorl
   return std::max(up_s, world.slowest.rate.down * bytes.down) / std::max(bytes.up, bytes.down);
 }
 
-double PlanPredictor::exchange_s(const PreparedExchange& prepared, const PlanWorld& world) const {
+ExchangeParts PlanPredictor::parts_s(const PreparedExchange& prepared,
+                                     const PlanWorld& world) const {
   constexpr std::size_t kStages = 8;  // as check() allows
   std::array<StagePayload, kStages> stages;
   const double cpu = world.cpu[prepared.codec];
@@ -174,20 +175,21 @@ double PlanPredictor::exchange_s(const PreparedExchange& prepared, const PlanWor
       .agents = link,
       .hub = {.alpha_s = world.slowest.alpha_s, .beta_s_per_byte = world.hub_s_per_byte}};
   double seconds = exchange_of(prepared.collective, work, network, world.peers).seconds;
+  double upload_s = 0;
   if (inputs_.settled) {
     const PlanWorld::Link& own = world.slowest;
     seconds += own.rate.down * kPlanAndCommitBytes;
     // By the star, reports travel while the results come down. Among peers, the results and the
     // reports go up, and the commit comes back.
     if (!star) {
-      seconds = with_upload_s(work, seconds, own.rate.up, world.peers.beta_s_per_byte) +
-                2 * own.alpha_s + own.rate.up * kReportBytes;
+      upload_s = with_upload_s(work, seconds, own.rate.up, world.peers.beta_s_per_byte) - seconds +
+                 2 * own.alpha_s + own.rate.up * kReportBytes;
     }
   }
   const double factor = prepared.collective == wire::Collective::in_network
                             ? world.in_network
                             : world.times[times_place(prepared.codec, prepared.collective)];
-  return seconds * factor + world.overhead_s;
+  return {.exchange_s = seconds * factor, .upload_s = upload_s * factor + world.overhead_s};
 }
 
 // Agents that tried the codec represent the others; without any of them the gain on synthetic

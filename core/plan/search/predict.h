@@ -38,6 +38,13 @@ struct PreparedExchange {
   std::vector<double> ratios = {};        // by agent; empty: all have bytes.ratio
 };
 
+// An exchange until the last agent has the result, and what follows until the round is committed.
+// By the star the second part is the overhead alone; among peers it is the upload of the results.
+struct ExchangeParts {
+  double exchange_s = 0;
+  double upload_s = 0;
+};
+
 // Everything that the predictions for one plan have in common, computed once from the inputs.
 // Immutable after construction, so all threads may share it.
 class PlanPredictor {
@@ -56,7 +63,12 @@ class PlanPredictor {
                            std::uint64_t bucket_values) const;
   // Returns the duration of an exchange, with overhead. `world` must have a value for each agent
   // and codec of the inputs, and must be summarized.
-  double exchange_s(const PreparedExchange& prepared, const PlanWorld& world) const;
+  ExchangeParts parts_s(const PreparedExchange& prepared, const PlanWorld& world) const;
+  // The same, the sum of the parts.
+  double exchange_s(const PreparedExchange& prepared, const PlanWorld& world) const {
+    const ExchangeParts parts = parts_s(prepared, world);
+    return parts.exchange_s + parts.upload_s;
+  }
   // The belief's worlds, or the only one. Never empty.
   const std::vector<PlanWorld>& worlds() const { return worlds_; }
   const PlanWorld& typical() const { return typical_; }

@@ -175,6 +175,25 @@ TEST(PlanPredictor, ALineThatCarriesNothingStillHasACost) {
   EXPECT_LT(cost.exchange_s, 1e6);
 }
 
+// An agent has its results when the first part ends; the second one is the upload of the results.
+TEST(PlanPredictor, TellsTheUploadFromTheExchangeAmongPeers) {
+  PlanInputs inputs = federation(100, 1);
+  inputs.settled = true;
+  inputs.overhead_s = 0.02;
+  const PlanPredictor predictor(inputs);
+  const auto parts = [&](wire::Collective kind, const PlanWorld& world) {
+    return predictor.parts_s(predictor.prepare(codec(inputs, "fp32"), kind, 1, kBucket), world);
+  };
+  PlanWorld slow = predictor.worlds().front();
+  for (PlanWorld::Link& link : slow.links) link.rate.up *= 10;
+  slow.summarize();
+  const ExchangeParts peers = parts(wire::Collective::ring, predictor.worlds().front());
+  const ExchangeParts slower = parts(wire::Collective::ring, slow);
+  EXPECT_DOUBLE_EQ(slower.exchange_s, peers.exchange_s);
+  EXPECT_GT(slower.upload_s, 5 * peers.upload_s);
+  EXPECT_DOUBLE_EQ(parts(wire::Collective::star, slow).upload_s, 0.02);
+}
+
 // The cost is the geometric mean over the worlds of the belief, each with its own links and
 // factors.
 TEST(PlanPredictor, TheCostIsTheMeanOverAllWorlds) {

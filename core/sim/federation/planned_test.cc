@@ -132,6 +132,23 @@ TEST(Planned, APlannerReceivesEveryRoundAndEveryReport) {
   }
 }
 
+// The planner tells the upload of the results from the exchange by these waits.
+TEST(Planned, APlannerLearnsHowLongAgentsWaitedForTheCommit) {
+  Options options = planned();
+  options.policy.collective = wire::Collective::ring;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  std::size_t known = 0;
+  for (const AgentReported& report : federation.log.reported) {
+    if (report.round == 1) {
+      EXPECT_EQ(report.waited_s, 0) << "it is that of the round before";
+    }
+    known += report.waited_s > 0 ? 1u : 0u;
+    EXPECT_LT(report.waited_s, federation.log.played[0].round_s * 2);
+  }
+  EXPECT_GE(known, 4u) << "the last one to report may wait for nothing";
+}
+
 // Reports for people: the decoding time on the agent's device and the gain of its ratio.
 TEST(Planned, ReportsAreStoredWithDecodingAndGain) {
   Options options = planned();

@@ -173,6 +173,7 @@ struct AgentReported {
   std::uint64_t round = 0;
   std::string agent_id;
   double compute_s = 0;
+  double waited_s = 0;        // from its report to the commit, in the round before; 0: unknown
   std::vector<float> ratios;  // ratios at which `gains` were measured; may be empty
   std::vector<float> gains;
   std::uint64_t bytes = 0;                // in both directions, in the round before

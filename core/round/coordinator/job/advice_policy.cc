@@ -138,6 +138,7 @@ void AdvicePolicy::report_agent(const AgentSession& session, const wire::Report&
                          .round = report.id()->round(),
                          .agent_id = session.agent_id,
                          .compute_s = report.compute_s(),
+                         .waited_s = report.wait_s(),
                          .ratios = {},
                          .gains = {},
                          .bytes = report.bytes_up() + report.bytes_down(),

@@ -219,6 +219,7 @@ TEST_F(AdvicePolicyTest, ThePlannerReceivesEachReport) {
   wire::ReportT report;
   report.id = wire_id_of({.job = kSmallJob, .round = 4, .epoch = 1, .attempt = 0});
   report.compute_s = 1.5;
+  report.wait_s = 0.5;
   report.bytes_up = 10;
   report.bytes_down = 5;
   report.gain = std::make_unique<wire::GainCurveT>();
@@ -230,6 +231,7 @@ TEST_F(AdvicePolicyTest, ThePlannerReceivesEachReport) {
   EXPECT_EQ(reported.agent_id, "agent-001");
   EXPECT_EQ(reported.round, 4u);
   EXPECT_EQ(reported.compute_s, 1.5);
+  EXPECT_EQ(reported.waited_s, 0.5);
   EXPECT_EQ(reported.bytes, 15u);
   EXPECT_EQ(reported.gains, std::vector<float>{0.75f});
 }

@@ -99,7 +99,7 @@ void RoundReporter::report_commit(const RoundRecord& record, const ActiveRound& 
 
 // The measured rate is a lower bound on that of the uplink: parts after the first may have waited
 // for the agent, and among peers each bucket's result waits for its exchange. A few bytes may pass
-// a link in one burst before its rate limits them.
+// a link in one burst before its rate limits them, so they are no bound.
 void RoundReporter::report_uplinks(const RoundRecord& record, const ActiveRound& round) {
   for (const RoundMember& member : round.members()) {
     const AgentSession* const session = job_.coordinator.roster.by_session(member.session);
@@ -107,7 +107,10 @@ void RoundReporter::report_uplinks(const RoundRecord& record, const ActiveRound&
     if (!session || member.bytes_after_first == 0 || took <= 0) continue;
     const bool few = member.bytes_after_first < Delivery::kLargeBytes;
     ReadingKind kind = few ? ReadingKind::uplink_s_per_byte_of_few : ReadingKind::uplink_s_per_byte;
-    if (round.plan().by_members()) kind = ReadingKind::uplink_s_per_byte_at_most;
+    if (round.plan().by_members()) {
+      if (few) continue;
+      kind = ReadingKind::uplink_s_per_byte_at_most;
+    }
     add_reading(kind,
                 static_cast<double>(took) / 1e9 / static_cast<double>(member.bytes_after_first),
                 record.id.round, session->agent_id);

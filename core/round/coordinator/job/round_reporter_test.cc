@@ -196,6 +196,13 @@ TEST_F(UplinkReadingTest, ByPeersTheRateIsABound) {
   EXPECT_EQ(readings(ReadingKind::uplink_s_per_byte_at_most).size(), 1u);
 }
 
+TEST_F(UplinkReadingTest, AFewBytesAreNoBound) {
+  policy().collective = wire::Collective::ring;
+  report_round(1'000);
+  EXPECT_TRUE(readings(ReadingKind::uplink_s_per_byte_at_most).empty());
+  EXPECT_TRUE(readings(ReadingKind::uplink_s_per_byte_of_few).empty());
+}
+
 // The reported rate of a downlink: the coordinator sends a payload to member 1, which acknowledges
 // its parts one by one, each after the same time.
 class DownlinkReadingTest : public RoundReporterTest {
