@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Aggregators of sums in the network: tributary-switchd and XDP, alone and beside the other collectives.
 
-usage: in_network.py [--build BUILD] [--seconds S] [--repetitions N] [--only PART ...] [--realtime] [--json]
+usage: in_network.py [--build BUILD] [--seconds S] [--repetitions N] [--only PART ...] [--values N] [--rounds N]
+                     [--plane PLANE] [--realtime] [--json]
 
 Parts:
   xdp          nanoseconds of the XDP program for a contribution of 1,024 values (BPF_PROG_TEST_RUN)
@@ -10,8 +11,10 @@ Parts:
   veth         contributions per second of XDP in native and generic mode on a virtual Ethernet pair
   collectives  25 MiB of float32 for four agents with links of 1 Gbit/s: levels and sums through
                tributary-switchd at an unlimited link, beside star, sharded star and ring with THC
+  thin         jobs between real daemons: the coordinator behind 10 Mbit/s, in the network and by the star
+  loss         1 % loss at each agent in both directions, and none: the sums alone, and the same job
 The agents check all sums. Medians are printed beside the goals. All but `switchd` need root, and
-`collectives` needs the lab; parts that cannot run are skipped with a reason.
+the last three need the lab; parts that cannot run are skipped with a reason.
 
 The collectives encode and decode THC; through the aggregator go levels that are ready, so the
 codec's time is not in its figure. With --realtime all programs run before others (SCHED_RR), which
@@ -30,13 +33,15 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import collectives  # noqa: E402
+import gateway  # noqa: E402
+from gateway_lab import Failure, Impossible  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACES = ",".join(str(2 * level) for level in range(16))
 PORT, GROUP = 4650, "239.255.1.7:4651"
 TICKS = os.sysconf("SC_CLK_TCK")
-PARTS = ["xdp", "switchd", "veth", "collectives"]
-SIZE = 25 << 20  # bytes of float32
+PARTS = ["xdp", "switchd", "veth", "collectives", "thin", "loss"]
+SIZE, SIZE_OF_LOSSES = 25 << 20, 4 << 20  # bytes of float32
 SLOTS, WINDOW, WARM_UPS = 1024, 512, 2
 GOALS = {"xdp": "none", "switchd": ">= 600,000/s", "veth native": ">= 500,000/s",
          "in_network": "<= 70 ms, <= 0.95 x sharded star"}
@@ -187,21 +192,38 @@ class Bench:
                 for contender in thc:
                     times.setdefault(contender.name(), []).extend(
                         collectives.round_times(lab.run(contender, SIZE, 10, 300)))
-            with AggregatorLab(programs, link) as lab:
-                times.setdefault("in_network", []).extend(self.through_aggregator(lab))
+            with AggregatorLab(programs, f"rate={link.mbit:g}mbit") as lab:
+                times.setdefault("in_network", []).extend(self.through_aggregator(lab, SIZE))
         medians = {name: statistics.median(found) for name, found in times.items()}
         star = medians["tributary sharded_star thc"]
         return [{"name": f"25 MiB, {name}", "value": value * 1e3, "unit": "ms",
-                 "to_sharded_star": value / star, "goal": GOALS.get(name, "")}
+                 "ratio": (value / star, "sharded star"), "goal": GOALS.get(name, "")}
                 for name, value in medians.items()]
 
-    def through_aggregator(self, lab) -> list:
+    def of_jobs(self, rows) -> list:
+        asked = self.arguments
+        return rows(self.build, asked.repetitions, gateway.job(asked.values, asked.rounds, asked.plane))
+
+    def thin(self) -> list:
+        return self.of_jobs(gateway.thin_rows)
+
+    def loss(self) -> list:
+        """The sums alone, by UDP, and whole rounds, of which the rest goes by TCP."""
+        programs, times = collectives.Programs(self.build), {}
+        for _ in range(self.arguments.repetitions):
+            for link in (gateway.WITHOUT_LOSS, gateway.WITH_LOSS):
+                with AggregatorLab(programs, link) as lab:
+                    times.setdefault(link, []).extend(self.through_aggregator(lab, SIZE_OF_LOSSES))
+        clean, lossy = (statistics.median(times[link]) for link in (gateway.WITHOUT_LOSS, gateway.WITH_LOSS))
+        return gateway.loss_rows("4 MiB, sums", clean, lossy) + self.of_jobs(gateway.job_loss_rows)
+
+    def through_aggregator(self, lab, size: int) -> list:
         with Aggregator(self.build / "switch_p4/switchd/tributary-switchd", lab.command(4),
                         lab.addresses[4], SLOTS, f'group = "{GROUP}"'):
             ranks = [subprocess.Popen(
                 [*lab.command(rank), str(self.agents), "agents", "--to", f"{lab.addresses[4]}:{PORT}",
                  "--group", GROUP, "--first", str(rank), "--count", "1", "--slots", str(SLOTS), "--window",
-                 str(WINDOW), "--values", str(SIZE // 4), "--rounds", str(WARM_UPS + 10)],
+                 str(WINDOW), "--values", str(size // 4), "--rounds", str(WARM_UPS + 10)],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(4)]
             answers = [rank.communicate(timeout=600) for rank in ranks]
         for rank, (_, err) in zip(ranks, answers):
@@ -260,16 +282,17 @@ class VethPair:
 
 
 class AggregatorLab(collectives.Lab):
-    """Four agents with the link's rate, and node 4 without one."""
+    """Four agents with these links (as for `lab up --node`), and node 4 without one."""
 
-    def __init__(self, programs, link):
-        super().__init__(programs, link, 5, None)
+    def __init__(self, programs, link: str):
+        super().__init__(programs, None, 5, None)
+        self.of_agents = link
 
     def __enter__(self) -> "AggregatorLab":
         self.down()
         data = self.programs.json("lab", "up", "--name", self.name, "--nodes", "5",
                                   *(option for node in range(4)
-                                    for option in ("--node", f"{node}:rate={self.link.mbit:g}mbit")))
+                                    for option in ("--node", f"{node}:{self.of_agents}")))
         self.addresses = [node["address"] for node in data["nodes"]]
         for node in range(5):
             subprocess.run([*self.command(node), "ip", "route", "add", "224.0.0.0/4", "dev", "eth0"],
@@ -283,21 +306,27 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=5, help="of load in each repetition (5)")
     parser.add_argument("--repetitions", type=int, default=3)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS)
+    parser.add_argument("--values", type=int, default=1 << 20, help="of the jobs' model (1 Mi)")
+    parser.add_argument("--rounds", type=int, default=4, help="of a job that count (4)")
+    parser.add_argument("--plane", choices=["user", "native", "generic"], default="user",
+                        help="of the jobs' aggregator")
     parser.add_argument("--realtime", action="store_true", help="run before other programs; needs root")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
+    arguments.build = arguments.build.resolve()
+    os.umask(0o022)
     if arguments.realtime:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     bench, rows = Bench(arguments), []
     for part in arguments.only:
         try:
             found = getattr(bench, part)()
-        except (Skipped, collectives.Failure) as reason:
+        except (Skipped, collectives.Failure, Failure, Impossible) as reason:
             print(f"in_network: {part} skipped: {reason}", file=sys.stderr)
             continue
         rows += found
         for row in found if not arguments.json else ():
-            ratio = f"  {row['to_sharded_star']:5.2f} x sharded star" if "to_sharded_star" in row else ""
+            ratio = "  {:5.2f} x {}".format(*row["ratio"]) if row.get("ratio") else ""
             print(f"{row['name']:48} {row['value']:14,.2f} {row['unit']:3}{ratio}"
                   f"{'  goal ' + row['goal'] if row['goal'] else ''}", flush=True)
     if arguments.json:

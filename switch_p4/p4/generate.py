@@ -46,16 +46,16 @@ def install() -> list:
 
 
 def look_up(group: int, first: int, count: int, bits: int) -> list:
-    """The places of `count` values of a group from `first` on, as lanes of so many bits."""
+    """The places of `count` values of a group from `first` on, as lanes of so many bits. Together they
+    are 512 bits, so the last shift leaves nothing of the piece before. BMv2 shifts by at most 255
+    bits, so lanes cannot be slices of 512 bits."""
     lines = []
-    for lane in range(count):
-        value = first + lane
+    for value in range(first, first + count):
         # Element 2i has the low nibble of byte i.
         low = 248 - 8 * (value // 2) + 4 * (value % 2)
         lines.append(f"places.read(meta.place, meta.places_at + "
                      f"(bit<32>)hdr.levels[{group}].bytes[{low + 3}:{low}]);")
-        high = 511 - bits * lane
-        lines.append(f"meta.value[{high}:{high - bits + 1}] = meta.place[{bits - 1}:0];")
+        lines.append(f"meta.value = (meta.value << {bits}) | (bit<512>)meta.place[{bits - 1}:0];")
     return lines
 
 

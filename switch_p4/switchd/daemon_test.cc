@@ -15,6 +15,7 @@
 #include "core/base/random.h"
 #include "core/collective/in_network/bucket_exchange.h"
 #include "core/net/udp/udp_port.h"
+#include "core/net/udp/udp_testing.h"
 #include "switch_p4/switchd/program_testing.h"
 
 namespace tributary::switchd {
@@ -26,14 +27,10 @@ using in_network::BucketExchange;
 constexpr std::uint32_t kAgents = 4;
 constexpr std::size_t kValues = 256 * 1024;
 constexpr std::uint32_t kSlots = 32;
+constexpr std::int64_t kDeadlineNs = 600'000'000'000;  // none on a busy machine either
 
 class RunningSwitch : public ProgramInFolder {
  public:
-  RunningSwitch() {
-    const auto free = UdpPort::open({.listen = {.ip = 0x7f000001}});
-    address_ = (*free)->address();  // closed at once: the program opens it
-  }
-
   void write_settings(std::uint32_t epoch) const {
     std::ofstream file(settings_file());
     file << "[switch]\nlisten = \"" << address_.text() << "\"\nstate = \"" << folder()
@@ -47,7 +44,7 @@ class RunningSwitch : public ProgramInFolder {
   UdpAddress address() const { return address_; }
 
  private:
-  UdpAddress address_;
+  const UdpAddress address_ = net_testing::address_of_own();
 };
 
 class LossyAgents {
@@ -71,7 +68,7 @@ class LossyAgents {
       for (std::uint32_t i = 0; i < levels_[a].size(); ++i) {
         levels_[a][i] = static_cast<std::uint8_t>(random_bits({bucket, a}, i));
       }
-      ASSERT_TRUE(exchanges_[a].begin(levels_[a], sums_[a], now() + 60'000'000'000).ok());
+      ASSERT_TRUE(exchanges_[a].begin(levels_[a], sums_[a], now() + kDeadlineNs).ok());
     }
   }
   // Runs until all have ended, or until an agent has sent so many packets.

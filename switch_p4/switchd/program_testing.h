@@ -56,9 +56,9 @@ class ProgramInFolder {
     launch(std::move(command));
     wait_for_log(ready, ++starts_);
   }
-  // Waits for the n-th line with this text, for a minute at most.
+  // Waits for the n-th line with this text, for five minutes at most.
   void wait_for_log(const std::string& text, std::size_t n) const {
-    for (int i = 0; i < 6000; ++i) {
+    for (int i = 0; i < 30'000; ++i) {
       std::size_t found = 0;
       std::istringstream lines(text_of("log"));
       for (std::string line; std::getline(lines, line);) found += line.find(text) != line.npos;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -17,10 +18,13 @@ namespace {
 
 constexpr std::uint64_t kRoundsSummed = 6;
 
+// A round waits for the aggregator's answer four times as long as for an acknowledgement. On a busy
+// machine it would go by the star otherwise.
 FederationOptions in_network_options(const std::string& collective) {
   return {.rounds = kRoundsSummed,
           .codec = "thc:bits=4",
-          .coordinator_settings = {"job.collective=" + collective},
+          .coordinator_settings = {"job.collective=" + collective, "retry.ack_timeout_ms=5000",
+                                   "heartbeat.timeout_ms=30000", "job.deadline_ms=120000"},
           .agent_settings = {"in_network.listen=127.0.0.1:0"}};
 }
 
@@ -141,6 +145,56 @@ TEST(InNetwork, AKilledAggregatorCostsAnAttemptAndIsUsedAgain) {
   }
 }
 
+// No result comes, so the agents would end the attempt by half of its deadline, five minutes.
+TEST(InNetwork, TheEndOfTheAggregatorEndsTheLastStageAtOnce) {
+  FederationOptions options = in_network_options("in_network");
+  options.rounds = 10'000;
+  options.coordinator_settings.emplace_back("job.deadline_ms=600000");
+  options.agent_settings.emplace_back("trainer.train_ms=5");
+  Federation federation(options);
+  Aggregator aggregator(federation);
+  std::vector<std::unique_ptr<TamperingPath>> paths;
+  const auto new_path = [&] {
+    paths.push_back(std::make_unique<TamperingPath>(aggregator.address()));
+    paths.back()->drop(true);
+    return paths.back()->address();
+  };
+  start_with(federation, aggregator, new_path());
+  Process& coordinator = federation.coordinator();
+  std::size_t ended = 0;
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    if (ended > 0) aggregator.start(new_path());
+    ASSERT_TRUE(eventually([&] { return paths.back()->dropped() > 0; }));
+    aggregator.process().signal(signal);
+    aggregator.process().wait();
+    // The next attempt at the same round.
+    ASSERT_TRUE(coordinator.logs({"round committed", " attempt=1 collective=star "}, ++ended));
+  }
+  EXPECT_EQ(coordinator.lines_with({"exchange_overdue"}).size(), 0u);
+  EXPECT_GE(coordinator.lines_with({"aggregator_gone", "gateway"}).size(), 1u);
+  EXPECT_EQ(rounds_of(federation, "in_network"), 0u);
+  federation.ask({"job", "stop", "test"});
+  federation.expect_all_end();
+}
+
+// A killed coordinator removes no job. Its next session begins without the jobs of the one before.
+TEST(InNetwork, ANewSessionRemovesTheJobsOfTheOneBefore) {
+  FederationOptions options = in_network_options("in_network");
+  options.rounds = 10'000;
+  options.agent_settings.emplace_back("trainer.train_ms=5");
+  Federation federation(options);
+  Aggregator aggregator(federation);
+  start_with(federation, aggregator);
+  ASSERT_TRUE(federation.coordinator().logs({"round committed", "collective=in_network "}, 2));
+  EXPECT_EQ(aggregator.process().lines_with({"job removed"}).size(), 0u);
+  federation.coordinator().kill();
+  federation.start_coordinator();
+  ASSERT_TRUE(federation.coordinator().logs({"round committed", "collective=in_network "}, 2));
+  EXPECT_EQ(aggregator.process().lines_with({"job removed"}).size(), 1u);
+  federation.ask({"job", "stop", "test"});
+  federation.expect_all_end();
+}
+
 // The first attempt finds the slow agent. From then on the others are summed without it, and every
 // fourth round is the star's. core/sim/in_network_test.cc shows that it keeps its updates.
 TEST(InNetwork, TheOthersAreSummedWithoutASlowAgent) {
@@ -148,9 +202,9 @@ TEST(InNetwork, TheOthersAreSummedWithoutASlowAgent) {
   options.agents = 4;
   options.rounds = 10;
   options.coordinator_settings.insert(options.coordinator_settings.end(),
-                                      {"job.grace_ms=200", "job.agents_min=3"});
+                                      {"job.grace_ms=500", "job.agents_min=3"});
   Federation federation(options);
-  federation.set_for_agent(3, "trainer.train_ms=3000");
+  federation.set_for_agent(3, "trainer.train_ms=5000");
   Aggregator aggregator(federation);
   federation.start_coordinator();
   aggregator.start();

@@ -2,11 +2,13 @@
 #include "core/service/aggregator/aggregator_link.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <vector>
@@ -24,6 +26,12 @@ constexpr std::uint32_t kGranularity = 30;
 constexpr std::size_t kValues = 20 * 1024 + 64;
 constexpr std::uint64_t kChunks = 21;             // of up to 1,024 values
 constexpr std::int64_t kLongNs = 60'000'000'000;  // long enough for sanitizers
+
+bool comes_true(const std::function<bool()>& condition) {
+  const auto late = std::chrono::steady_clock::now() + std::chrono::nanoseconds(kLongNs);
+  while (!condition() && std::chrono::steady_clock::now() < late) ::poll(nullptr, 0, 1);
+  return condition();
+}
 
 // Receives what a link posts.
 class Answers {
@@ -209,8 +217,12 @@ TEST_F(AggregatorLinkTest, ARestartedAggregatorIsUsedAgainInTheNextEpoch) {
   expect_summed(2);
 }
 
+// A socket with another peer keeps the port from other processes, and the kernel refuses the packets
+// of agents.
 TEST_F(AggregatorLinkTest, AnUnusedPortIsNoticedBeforeTheDeadline) {
-  aggregator_.reset();
+  const auto held = UdpPort::open({.listen = {.ip = 0x7f000001}, .peer = address_});
+  ASSERT_TRUE(held.ok()) << held.status().text();
+  address_ = (*held)->address();
   sum_all(0);
   expect_failed(StatusCode::unavailable, "expected a process at this port");
 }
@@ -298,24 +310,19 @@ TEST_F(AggregatorLinkTest, PacketsThatDoNotFitAreCountedByReason) {
   aggregator_->truncates = true;
   enter(1);
   aggregator_->start();
-  // A loaded machine may need more time than the first attempts have.
-  const auto unanswered = [](const auto& link) { return link->counters().packets_in == 0; };
-  std::uint32_t buckets = 0;
-  for (std::int64_t within_ns = 50'000'000; within_ns < kLongNs; within_ns *= 4) {
-    for (std::uint32_t a = 0; a < kAgents; ++a) sum(a, buckets, within_ns);
-    ++buckets;
-    expect_failed(StatusCode::deadline_exceeded, "some are missing after");
-    if (std::ranges::none_of(links_, unanswered)) break;
-    aggregator_->stop();
-    enter(job_.epoch + 1);
-    aggregator_->start();
+  sum_all(0);
+  for (const auto& link : links_) {
+    ASSERT_TRUE(comes_true([&] { return link->counters().packets_in > 0; }));
   }
+  stop(1);
+  sum_all(1);
+  expect_failed(StatusCode::cancelled, "an attempt that was stopped");
   for (const auto& link : links_) {
     const AggregatorCounters counters = link->counters();
-    EXPECT_GT(counters.packets_in, 0u);
     EXPECT_EQ(counters.ignored[static_cast<std::size_t>(DropReason::too_short)],
               counters.packets_in);
-    EXPECT_EQ(counters.buckets_failed, buckets);
+    EXPECT_EQ(counters.buckets_summed, 0u);
+    EXPECT_EQ(counters.buckets_failed, 1u);
     const std::optional<Status> fault = link->take_fault();
     ASSERT_TRUE(fault);
     EXPECT_EQ(fault->code(), StatusCode::corrupt_data) << fault->text();

@@ -8,6 +8,7 @@
 
 #include "core/collective/in_network/packet.h"
 #include "core/net/access/allow_list.h"
+#include "core/net/udp/udp_testing.h"
 #include "core/service/metrics/scrape_testing.h"
 #include "tests/end_to_end/federation/tcp.h"
 
@@ -25,7 +26,7 @@ std::unique_ptr<UdpPort> loopback_port(UdpAddress peer = {}) {
 }  // namespace
 
 Aggregator::Aggregator(Federation& federation)
-    : federation_(federation), address_(loopback_port()->address()) {
+    : federation_(federation), address_(net_testing::address_of_own()) {
   const KeyPair keys = make_key_pair().value();
   EXPECT_TRUE(write_key_pair(federation.path("gateway.key"), keys).ok());
   const Status allowed =
@@ -80,6 +81,10 @@ void TamperingPath::run() {
 // Each agent keeps a source of its own.
 void TamperingPath::pass_to_aggregator() {
   const auto got = front_->receive([this](ByteSpan bytes, UdpAddress from) {
+    if (drops_) {
+      ++dropped_;
+      return;
+    }
     std::unique_ptr<UdpPort>& port = back_[from.number()];
     if (!port) port = loopback_port(aggregator_);
     port->queue(aggregator_, bytes);

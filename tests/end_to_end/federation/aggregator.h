@@ -1,5 +1,5 @@
 // An aggregator in the network as a process of a federation, and a host on the path to it that
-// changes sums. One thread at a time.
+// changes sums or drops packets. One thread at a time.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ class Aggregator {
 };
 
 // Passes datagrams between agents and an aggregator. On request it adds 1 to the last sum of every
-// result.
+// result, or drops what agents send.
 class TamperingPath {
  public:
   explicit TamperingPath(UdpAddress aggregator);
@@ -50,6 +50,8 @@ class TamperingPath {
   UdpAddress address() const { return front_->address(); }
   void tamper(bool on) { tampers_ = on; }
   std::uint64_t tampered() const { return tampered_; }
+  void drop(bool on) { drops_ = on; }
+  std::uint64_t dropped() const { return dropped_; }
 
  private:
   void run();
@@ -61,6 +63,8 @@ class TamperingPath {
   std::map<std::uint64_t, std::unique_ptr<UdpPort>> back_;  // by the agent's address
   std::atomic<bool> tampers_ = false;
   std::atomic<std::uint64_t> tampered_ = 0;
+  std::atomic<bool> drops_ = false;
+  std::atomic<std::uint64_t> dropped_ = 0;
   std::atomic<bool> running_ = true;
   std::thread thread_;
 };
