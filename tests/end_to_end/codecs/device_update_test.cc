@@ -57,11 +57,15 @@ std::string model_with_updates(const std::string& codec, const std::string& devi
   return hash_of_last_model(federation);
 }
 
+// With a residual, and beside it.
 TEST(DeviceUpdate, GivesTheModelOfTheHost) {
-  const std::string expected = model_with_updates("thc", "host", "host", 0);
-  EXPECT_EQ(
-      model_with_updates("thc", "emulated", "emulated", kUpdatingAgents * (kUpdatingRounds - 1)),
-      expected);
+  for (const char* const codec : {"thc", "thc:range=minmax"}) {
+    SCOPED_TRACE(codec);
+    const std::string expected = model_with_updates(codec, "host", "host", 0);
+    EXPECT_EQ(
+        model_with_updates(codec, "emulated", "emulated", kUpdatingAgents * (kUpdatingRounds - 1)),
+        expected);
+  }
 }
 
 // The residual that a commit leaves is stored before the payload is sent, so a kill loses nothing.

@@ -141,7 +141,7 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
                           .keep = bucket.keep,
                           .facts = &round_->cost().encoding};
   Result<Outgoing::Payload> made = make_payload(bucket, call);
-  TRIBUTARY_TRY(parts_.updates.residual().lost());
+  TRIBUTARY_TRY(parts_.updates.lost());
   TRIBUTARY_ASSIGN(Outgoing::Payload payload, std::move(made));
   work.encoded = std::min(payload.stage + 1, bucket.stages());
   // Nothing to send: either this agent is not the root, or the stage has closed and was encoded
@@ -153,7 +153,7 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
   }
   if (bucket.keeps_residual()) {
     TRIBUTARY_ASSIGN(ContributionPart part, part_of(bucket, call, payload));
-    TRIBUTARY_TRY(parts_.updates.residual().lost());
+    TRIBUTARY_TRY(parts_.updates.lost());
     parts_.updates.residual().open(round_->key(), *round_->member(), part);
     unsaved_.push_back(std::move(part));
   }

@@ -45,7 +45,7 @@ class Contribution {
       : context_(context),
         parts_(parts),
         stored_(std::move(stored)),
-        device_input_(parts.updates.residual()) {}
+        device_input_(parts.updates) {}
 
   // Begins a round.
   void begin(AgentRound& round);

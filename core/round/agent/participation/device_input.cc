@@ -8,7 +8,7 @@ namespace tributary {
 
 Status DeviceInput::encode(const PlannedBucket& bucket, const StageCall& call,
                            const Encode& encode) const {
-  DeviceVector& input = *residual_.on_device();
+  DeviceVector& input = *updates_.on_device(bucket);
   Status read;
   const std::function<void()> before_host = [&] {
     if (Status status = input.bring_to_host(); read.ok()) read = std::move(status);
@@ -18,7 +18,7 @@ Status DeviceInput::encode(const PlannedBucket& bucket, const StageCall& call,
   Status encoded = encode(on_device, input.stand_in().subspan(bucket.first_value, bucket.values));
   if (read.ok()) return encoded;
   // It is copied to the host once more, or given up.
-  static_cast<void>(residual_.shared());
+  updates_.bring_to_host(bucket);
   return read;
 }
 
@@ -50,7 +50,7 @@ Status DeviceInput::keep(const PlannedBucket& bucket, const StageCall& call, Byt
   TRIBUTARY_TRY(
       decode_contribution(bucket, on_device, payload, decoded_->stand_in().first(bucket.values)));
   if (on_host) return Status(StatusCode::unsupported, {.what = "decoding on the device"});
-  return residual_.on_device()->keep_residual(bucket.first_value, *decoded_, left);
+  return updates_.on_device(bucket)->keep_residual(bucket.first_value, *decoded_, left);
 }
 
 }  // namespace tributary

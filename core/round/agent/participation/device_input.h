@@ -3,7 +3,7 @@
 //
 // The residual that a contribution would leave is copied to the host, because it is stored before
 // the payload is sent: a process that is killed then loses nothing. If the device fails, the host
-// takes over in the same call, with values copied from the device. The residual outlives it.
+// takes over in the same call, with values copied from the device. The updates outlive it.
 // Memory: one bucket on the device. Not thread-safe.
 #pragma once
 
@@ -12,7 +12,7 @@
 #include <span>
 
 #include "core/codec/device/device_vector.h"
-#include "core/round/common/plan/residual_account.h"
+#include "core/round/agent/replica/local_updates.h"
 #include "core/round/common/plan/round_plan.h"
 
 namespace tributary {
@@ -22,12 +22,11 @@ class DeviceInput {
   // Encodes the values as the call says.
   using Encode = std::function<Status(const StageCall& call, std::span<const float> values)>;
 
-  explicit DeviceInput(const ResidualAccount& residual) : residual_(residual) {}
+  explicit DeviceInput(const LocalUpdates& updates) : updates_(updates) {}
 
   // Whether the bucket's input is on a device and its codec reads it there.
   bool has(const PlannedBucket& bucket) const {
-    return residual_.on_device() != nullptr && bucket.keeps_residual() &&
-           encodes_from_device(*bucket.codec);
+    return updates_.on_device(bucket) != nullptr && encodes_from_device(*bucket.codec);
   }
   // Encodes the input of a bucket for which has() is true. Returns an error if the input is lost
   // with the device; the payload must then not be sent.
@@ -41,7 +40,7 @@ class DeviceInput {
   Status keep(const PlannedBucket& bucket, const StageCall& call, ByteSpan payload,
               std::span<float> left);
 
-  const ResidualAccount& residual_;
+  const LocalUpdates& updates_;
   std::shared_ptr<DeviceVector> decoded_;  // null until the first bucket
 };
 

@@ -41,8 +41,11 @@ class Side {
 
   // Returns false if the agent did not train.
   bool train(std::uint64_t round, std::uint32_t attempt = 0) {
-    round_ = std::make_unique<AgentRound>(
-        agent_.round_plan(round, {.codec = codec_, .attempt = attempt}));
+    wire::PlanT plan = agent_.plan(round, {.codec = codec_, .attempt = attempt});
+    plan.payloads_in_flight_max = 2;
+    auto made = RoundPlan::make(std::move(plan), *agent_.replica.job(), agent_.codecs);
+    EXPECT_TRUE(made.ok()) << made.status().text();
+    round_ = std::make_unique<AgentRound>(*made);
     round_->take_part_as(0);
     participation_.begin(*round_);
     Token token = 0;
@@ -76,6 +79,19 @@ class Side {
     }
     return left;
   }
+  // Sends the payloads that wait, of one part each, and returns their bytes.
+  std::vector<Bytes> sent() {
+    participation_.go_on();
+    std::vector<Bytes> payloads;
+    for (const Action& action : agent_.take()) {
+      const auto* const send = std::get_if<Send>(&action);
+      if (send == nullptr || !send->has_payload) continue;
+      payloads.emplace_back(send->payload.bytes.begin(), send->payload.bytes.end());
+    }
+    BulkSender& bulk = agent_.session.conversation()->bulk();
+    bulk.acknowledged(0, bulk.last_number());
+    return payloads;
+  }
   void commit(const Bitmap& counted) {
     updates_.residual().settle(round_->key(), counted);
     updates_.round_ended(counted.count() > 0);
@@ -86,7 +102,7 @@ class Side {
     const SharedFloats values = updates_.residual().shared();
     return values ? *values : FloatVector();
   }
-  bool stays_on_device() const { return updates_.residual().on_device() != nullptr; }
+  bool stays_on_device() const { return updates_.stays_on_device(); }
   bool withdrawn() const { return round_->withdrawn(); }
   const std::vector<Status>& errors() const { return errors_; }
 
@@ -202,6 +218,76 @@ TEST_F(DeviceFaults, TakeTheUpdateWithThem) {
     EXPECT_FALSE(device.withdrawn());
   }
 }
+
+// Updates without a residual stay on the device beside it.
+class UpdatesWithoutAResidual : public UpdatesOnADevice {};
+
+TEST_P(UpdatesWithoutAResidual, AreSentAsThoseOfTheHost) {
+  Side device(GetParam(), true);
+  Side host(GetParam(), false);
+  for (std::uint64_t round = 1; round <= 2; ++round) {
+    for (Side* side : {&device, &host}) {
+      ASSERT_TRUE(side->train(round));
+      side->stored();
+    }
+    EXPECT_TRUE(device.stays_on_device());
+    const std::vector<Bytes> payloads = device.sent();
+    EXPECT_EQ(payloads.size(), 2u) << "one of each bucket";
+    EXPECT_EQ(payloads, host.sent());
+    EXPECT_TRUE(device.stays_on_device()) << "nothing has read it on the host";
+    for (Side* side : {&device, &host}) {
+      side->commit(Bitmap(2, true));
+      EXPECT_FALSE(side->stays_on_device());
+      EXPECT_EQ(side->residual(), FloatVector());
+    }
+  }
+  EXPECT_TRUE(device.errors().empty());
+}
+
+// The next attempt sends the update of an attempt that has failed.
+TEST_P(UpdatesWithoutAResidual, AreKeptIfTheyDoNotCount) {
+  Side device(GetParam(), true);
+  ASSERT_TRUE(device.train(1));
+  EXPECT_EQ(device.sent().size(), 2u);
+  device.close();
+  EXPECT_FALSE(device.train(1, 1)) << "the next attempt sends the same";
+  EXPECT_TRUE(device.stays_on_device());
+  EXPECT_EQ(device.sent().size(), 2u);
+}
+
+// The agent withdraws, and trains again.
+TEST_P(UpdatesWithoutAResidual, AreLostWithTheDevice) {
+  Side device(GetParam(), true);
+  device.before_taking = [] { emulated::set_device_lost(true); };
+  ASSERT_TRUE(device.train(1));
+  EXPECT_TRUE(device.withdrawn());
+  EXPECT_TRUE(device.sent().empty());
+  EXPECT_FALSE(device.stays_on_device());
+  emulated::set_device_lost(false);
+  device.close();
+  device.before_taking = [] {};
+  EXPECT_TRUE(device.train(2)) << "it trains again";
+  EXPECT_FALSE(device.withdrawn());
+}
+
+TEST_P(UpdatesWithoutAResidual, AreNotLostByAFailure) {
+  Side host(GetParam(), false);
+  host.train(1);
+  host.stored();
+  const std::vector<Bytes> expected = host.sent();
+  for (const Operation operation : {Operation::allocation, Operation::launch, Operation::wait}) {
+    Side device(GetParam(), true);
+    device.before_taking = [&] { emulated::fail_operation(operation, 1); };
+    ASSERT_TRUE(device.train(1));
+    emulated::fail_operation(operation, 0);
+    device.stored();
+    EXPECT_EQ(device.sent(), expected);
+    EXPECT_EQ(device.errors().size(), 1u);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, UpdatesWithoutAResidual,
+                         testing::Values("qsgd:bits=2", "signsgd", "thc:range=minmax"));
 
 // A codec that reads its values on the host gets them there.
 TEST_F(DeviceFaults, AreNoneIfTheCodecReadsOnTheHost) {

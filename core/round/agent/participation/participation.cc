@@ -180,7 +180,7 @@ void Participation::report() {
         millibits_by_layer(round_->plan(), parts_.replica.job()->layers(), round_->cost().encoding);
   }
   round_->count_devices(context_.config.execution);
-  if (parts_.updates.residual().on_device() != nullptr) round_->mechanisms().update_on_device = 1;
+  if (parts_.updates.stays_on_device()) round_->mechanisms().update_on_device = 1;
   reporter_.report(*round_,
                    {.model = parts_.replica.id(),
                     .residual_norm = parts_.updates.residual().norm(),

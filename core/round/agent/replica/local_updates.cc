@@ -30,7 +30,7 @@ bool lies_within(const ContributionPart& part, std::uint64_t values) {
 void LocalUpdates::begin_job(std::uint64_t values) {
   values_ = values;
   residual_ = ResidualAccount(values);
-  update_.reset();
+  drop_update();
   left_over_ = false;
   marked_.clear();
 }
@@ -91,7 +91,7 @@ void LocalUpdates::take(const RoundPlan& trained, std::uint32_t exchange,
   // round fails, the next attempt sends all of it. A plan with codecs that keep their own memory
   // needs the bare update beside the residual. An update whose end was added in parts adds its
   // beginning. A complete update is moved without a copy if possible.
-  if (exchange > 0 && (trained.conserves() || update_)) {
+  if (exchange > 0 && (trained.conserves() || update_on_host())) {
     take_beside(trained, *update, weight);
     add_outside_residual(trained, *update, weight);
   } else if (!trained.conserves()) {
@@ -100,6 +100,7 @@ void LocalUpdates::take(const RoundPlan& trained, std::uint32_t exchange,
     std::fill(values.begin() + static_cast<std::ptrdiff_t>(missing), values.end(), 0.0f);
     take_beside(trained, values, weight);
     for (float& value : values) value *= weight;
+    drop_update();
     update_ = std::move(update);
   } else if (missing < values_) {
     residual_.add(0, std::span<const float>(*update).first(missing), weight);
@@ -107,23 +108,61 @@ void LocalUpdates::take(const RoundPlan& trained, std::uint32_t exchange,
     residual_.add(std::move(update), weight);
   }
   residual_.took_update(round);
+  update_lost_ = {};
   left_over_ = true;
   outside_residual_ = runs_without_residual(trained);
 }
 
+// Without a part of it in the residual, an update beside the residual changes no other value.
 bool LocalUpdates::can_stay_on_device(const RoundPlan& trained) const {
-  return trained.conserves() && !trained.by_members() &&
-         residual_.missing(trained.key().round) == values_ && residual_.on_device() == nullptr &&
-         residual_.undecided().empty();
+  if (trained.by_members() || residual_.missing(trained.key().round) != values_) return false;
+  if (trained.conserves()) {
+    return residual_.on_device() == nullptr && residual_.undecided().empty();
+  }
+  return std::ranges::none_of(trained.buckets(), &PlannedBucket::keeps_residual);
 }
 
 Status LocalUpdates::take_on_device(const RoundPlan& trained,
                                     const std::shared_ptr<DeviceVector>& update) {
-  TRIBUTARY_TRY(residual_.add(update, static_cast<float>(trained.wire().weight)));
+  const auto weight = static_cast<float>(trained.wire().weight);
+  if (trained.conserves()) {
+    TRIBUTARY_TRY(residual_.add(update, weight));
+  } else {
+    std::shared_ptr<DeviceVector> weighted = update;
+    if (weight != 1) {
+      TRIBUTARY_ASSIGN(weighted, update->plus({}, weight));
+    }
+    drop_update();
+    update_on_device_ = std::move(weighted);
+  }
   residual_.took_update(trained.key().round);
+  update_lost_ = {};
   left_over_ = true;
   outside_residual_ = runs_without_residual(trained);
   return {};
+}
+
+// A lost update is one of zeros that is not encoded: the agent trains again.
+const SharedFloats& LocalUpdates::update_on_host() const {
+  if (!update_on_device_) return update_;
+  const std::shared_ptr<DeviceVector> from = std::exchange(update_on_device_, nullptr);
+  auto values = std::make_shared<FloatVector>(values_, 0.0f);
+  update_lost_ = from->read(0, *values);
+  update_ = std::move(values);
+  return update_;
+}
+
+void LocalUpdates::bring_to_host(const PlannedBucket& bucket) const {
+  if (bucket.keeps_residual()) {
+    static_cast<void>(residual_.shared());
+  } else {
+    static_cast<void>(update_on_host());
+  }
+}
+
+void LocalUpdates::drop_update() {
+  update_.reset();
+  update_on_device_.reset();
 }
 
 std::vector<LocalUpdates::ValueRun> LocalUpdates::runs_without_residual(const RoundPlan& plan) {
@@ -151,7 +190,7 @@ void LocalUpdates::take_beside(const RoundPlan& plan, std::span<const float> upd
 void LocalUpdates::add_outside_residual(const RoundPlan& plan, std::span<const float> update,
                                         float weight) {
   if (plan.conserves()) return;
-  auto sum = std::make_shared<FloatVector>(*update_);  // an exchange may hold the old one
+  auto sum = std::make_shared<FloatVector>(*update_on_host());  // an exchange may hold the old one
   for (const ValueRun& run : runs_without_residual(plan)) {
     for (std::uint64_t i = run.first; i < run.first + run.values; ++i) {
       (*sum)[i] += weight * update[i];
@@ -164,20 +203,21 @@ void LocalUpdates::add_outside_residual(const RoundPlan& plan, std::span<const f
 // buckets keep a residual in both plans: the values outside the residual exist only for the old
 // division.
 bool LocalUpdates::has_update_of(const RoundPlan& plan) const {
-  if (!residual_.lost().ok()) return false;
-  if (residual_.stamp().update_round == plan.key().round) return plan.conserves() || update_;
+  if (!lost().ok()) return false;
+  const bool beside = update_ != nullptr || update_on_device_ != nullptr;
+  if (residual_.stamp().update_round == plan.key().round) return plan.conserves() || beside;
   return left_over_ && outside_residual_ == runs_without_residual(plan) &&
-         (outside_residual_.empty() || update_);
+         (outside_residual_.empty() || beside);
 }
 
 void LocalUpdates::round_ended(bool counted) {
   if (counted) left_over_ = false;
-  if (!left_over_) update_.reset();
+  if (!left_over_) drop_update();
 }
 
 std::span<const float> LocalUpdates::input_of(const PlannedBucket& bucket) {
   if (bucket.keeps_residual()) return residual_.run(bucket.first_value, bucket.values);
-  return std::span<const float>(*update_).subspan(bucket.first_value, bucket.values);
+  return std::span<const float>(*update_on_host()).subspan(bucket.first_value, bucket.values);
 }
 
 // --- dropping ----------------------------------------------------------------------------------
@@ -185,7 +225,7 @@ std::span<const float> LocalUpdates::input_of(const PlannedBucket& bucket) {
 SharedFloats LocalUpdates::drop_marked() {
   const std::vector<ValueRun> marked = std::exchange(marked_, {});
   if (marked.empty()) return nullptr;
-  update_.reset();
+  drop_update();
   left_over_ = false;
   if (!residual_.shared()) return nullptr;
   auto change = std::make_shared<FloatVector>(values_, 0.0f);

@@ -3,7 +3,9 @@
 //
 // The caller passes finite updates with the length of the job's model. Values that turn out to be
 // too large for an encoding are dropped. Memory: at most one model for the residual and one for the
-// update. An update is taken over without a copy unless another owner holds it. Not thread-safe.
+// update. An update is taken over without a copy unless another owner holds it. An update on a
+// device may stay there, in the residual or beside it. Every function that needs its values on the
+// host copies them, once. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +47,19 @@ class LocalUpdates {
   bool can_stay_on_device(const RoundPlan& trained) const;
   // Takes an update that stays there. After an error of the device nothing has changed.
   Status take_on_device(const RoundPlan& trained, const std::shared_ptr<DeviceVector>& update);
+  // True if the residual with the last update, or the update beside it, is on a device.
+  bool stays_on_device() const {
+    return residual_.on_device() != nullptr || update_on_device_ != nullptr;
+  }
+  // The device's values from which input_of() takes those of the bucket; null: they are on the
+  // host.
+  DeviceVector* on_device(const PlannedBucket& bucket) const {
+    return bucket.keeps_residual() ? residual_.on_device() : update_on_device_.get();
+  }
+  // Copies the values of on_device() to the host, or gives them up (lost()).
+  void bring_to_host(const PlannedBucket& bucket) const;
+  // The error by which the last update was lost with its device; ok: it was not.
+  const Status& lost() const { return residual_.lost().ok() ? update_lost_ : residual_.lost(); }
   // True if the update of the plan's round is available in the form that the plan's codecs need, or
   // an earlier one is that no round has counted: it is sent without another training.
   bool has_update_of(const RoundPlan& plan) const;
@@ -67,10 +82,10 @@ class LocalUpdates {
   std::span<const float> input_of(const PlannedBucket& bucket);
   // The input of all buckets, for a plan with one codec; null: zeros.
   SharedFloats input_of(const RoundPlan& plan) const {
-    return plan.conserves() ? residual_.shared() : update_;
+    return plan.conserves() ? residual_.shared() : update_on_host();
   }
   // Holds every input that input_of() has returned, so that it stays valid and unchanged.
-  std::vector<SharedFloats> hold() const { return {residual_.shared(), update_}; }
+  std::vector<SharedFloats> hold() const { return {residual_.shared(), update_on_host()}; }
 
   // Settles the undecided rounds up to the offered model according to the offer; later rounds stay
   // undecided. Returns not_found if the offer lacks the outcome of a round.
@@ -84,13 +99,19 @@ class LocalUpdates {
     friend bool operator==(const ValueRun&, const ValueRun&) = default;
   };
 
+  // The update beside the residual, on the host.
+  const SharedFloats& update_on_host() const;
+  void drop_update();
   static std::vector<ValueRun> runs_without_residual(const RoundPlan& plan);
   void take_beside(const RoundPlan& plan, std::span<const float> update, float weight);
   void add_outside_residual(const RoundPlan& plan, std::span<const float> update, float weight);
 
   ResidualAccount residual_;
-  std::uint64_t values_ = 0;  // number of values in the job's model
-  SharedFloats update_;       // of the last round, the sum over its exchanges; null: none
+  std::uint64_t values_ = 0;     // number of values in the job's model
+  mutable SharedFloats update_;  // of the last round, the sum over its exchanges; null: none
+  // The update is on a device, and `update_` is null; null: it is not.
+  mutable std::shared_ptr<DeviceVector> update_on_device_;
+  mutable Status update_lost_;
   // The last update was taken, and no round has counted it. The buckets without a residual are
   // those of its plan, because only their values are in `update_` alone.
   bool left_over_ = false;
