@@ -67,7 +67,7 @@ class CoordinatorStorage {
       : parts_(std::move(parts)),
         telemetry_(parts_.clock),
         journal_(std::move(journal)),
-        thread_(std::make_unique<Worker>()) {}
+        thread_(std::make_unique<Worker>("journal")) {}
 
   void sync_every(std::chrono::milliseconds time);
 

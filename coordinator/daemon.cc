@@ -18,7 +18,6 @@
 #include "coordinator/planning/plan_links.h"
 #include "coordinator/planning/plan_service.h"
 #include "coordinator/planning/plan_spent.h"
-#include "core/base/bytes/block_cache.h"
 #include "core/base/overloaded.h"
 #include "core/base/thread_pool.h"
 #include "core/job/job_rules.h"
@@ -27,6 +26,7 @@
 #include "core/round/common/plan/job_model.h"
 #include "core/service/daemon_end.h"
 #include "core/service/daemon_outlets.h"
+#include "core/service/idle_memory.h"
 #include "core/service/machine_loop.h"
 #include "core/service/metrics/reading_metrics.h"
 #include "core/service/service_manager.h"
@@ -40,7 +40,6 @@ constexpr std::string_view kComponent = "coordinator";
 // Period of the tasks that are not driven by events: operators' commands, evaluations, the end.
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
-constexpr TimeNs kUnmapIdleEveryNs = 60'000 * kNsPerMs;
 constexpr std::uint32_t kKeepGaugesOnceIn = 10;  // exports of metrics per stored set of gauges
 constexpr Token kFirstCommand = 2;  // first number of an operator's command; 1 is the daemon's own
 
@@ -71,7 +70,7 @@ class CoordinatorDaemon {
   struct Schedule {
     TimeNs look_at_ns = 0;
     TimeNs metrics_at_ns = 0;
-    TimeNs memory_at_ns = 0;
+    IdleMemory idle_memory;
     std::uint32_t until_gauges_kept = 0;  // exports of metrics until then
     TimeNs done_since_ns = kNever;        // time since which every job is over
   };
@@ -447,9 +446,7 @@ void CoordinatorDaemon::run_periodic_tasks() {
   links_->figures().run_periodic_tasks();
   probe_links();
   storage_->store_telemetry();
-  if (now < next_.memory_at_ns) return;
-  next_.memory_at_ns = now + kUnmapIdleEveryNs;
-  block_cache().unmap_idle();
+  next_.idle_memory.look(now);
 }
 
 // The order at the end matters: operators' waiting commands are answered, the evaluations' results

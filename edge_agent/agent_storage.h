@@ -63,7 +63,7 @@ class AgentStorage {
       : parts_(std::move(parts)),
         journal_(std::move(contents.journal)),
         state_(std::move(contents.state)),
-        thread_(std::make_unique<Worker>()) {}
+        thread_(std::make_unique<Worker>("journal")) {}
 
   void sync_every(std::chrono::milliseconds time, const Clock& clock);
   void stored(const AgentRecordToStore& record);

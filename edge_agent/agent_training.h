@@ -72,7 +72,7 @@ class AgentTraining {
   std::atomic<bool> evaluating_ = false;
   std::atomic<bool> measuring_ = false;  // whether a measurement waits
   std::atomic<bool> ending_ = false;
-  Worker thread_{kWaitingMax};  // destroyed first
+  Worker thread_{"trainer", kWaitingMax};  // destroyed first
 };
 
 }  // namespace tributary

@@ -7,13 +7,13 @@
 #include <string>
 #include <utility>
 
-#include "core/base/bytes/block_cache.h"
 #include "core/base/overloaded.h"
 #include "core/base/thread_pool.h"
 #include "core/net/shaped/shaped_peer_port.h"
 #include "core/net/shaped/trace.h"
 #include "core/service/daemon_end.h"
 #include "core/service/daemon_outlets.h"
+#include "core/service/idle_memory.h"
 #include "core/service/machine_loop.h"
 #include "core/service/metrics/reading_metrics.h"
 #include "core/service/service_manager.h"
@@ -33,7 +33,6 @@ constexpr std::string_view kComponent = "agent";
 // Period of the tasks that are not driven by events.
 constexpr TimeNs kAgentLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
-constexpr TimeNs kUnmapIdleEveryNs = 60'000 * kNsPerMs;
 // Every 30 min, because speeds change with the device's temperature.
 constexpr TimeNs kMeasureDeviceEveryNs = 30 * 60 * 1'000 * kNsPerMs;
 
@@ -67,7 +66,7 @@ class AgentDaemon {
   struct Schedule {
     TimeNs look_at_ns = 0;
     TimeNs metrics_at_ns = 0;
-    TimeNs memory_at_ns = 0;
+    IdleMemory idle_memory;
     TimeNs measure_device_at_ns = 0;
   };
 
@@ -364,10 +363,7 @@ void AgentDaemon::run_periodic_tasks() {
       loop_->feed(std::move(report));
     }
   }
-  if (now >= next_.memory_at_ns) {
-    next_.memory_at_ns = now + kUnmapIdleEveryNs;
-    block_cache().unmap_idle();
-  }
+  next_.idle_memory.look(now);
   if (now < next_.measure_device_at_ns) return;
   next_.measure_device_at_ns = now + kMeasureDeviceEveryNs;
   training_->measure_device();

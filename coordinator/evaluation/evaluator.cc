@@ -8,7 +8,9 @@
 namespace tributary {
 
 Evaluator::Evaluator(std::unique_ptr<Trainer> trainer, std::function<void(ModelEvaluation)> done)
-    : trainer_(std::move(trainer)), done_(std::move(done)), thread_(std::make_unique<Worker>()) {}
+    : trainer_(std::move(trainer)),
+      done_(std::move(done)),
+      thread_(std::make_unique<Worker>("evaluation")) {}
 
 Evaluator::~Evaluator() { trainer_->cancel(); }
 

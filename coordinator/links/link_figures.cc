@@ -66,58 +66,63 @@ void LinkFigures::round_trip(const std::string& agent_id, double seconds) {
 }
 
 void LinkFigures::uplink(const std::string& agent_id, double seconds_per_byte) {
-  take_large(false, agent_id, seconds_per_byte);
+  take_large(Direction::up, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::uplink_of_few(const std::string& agent_id, double seconds_per_byte) {
-  take_few(false, agent_id, seconds_per_byte);
+  take_few(Direction::up, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::uplink_at_most(const std::string& agent_id, double seconds_per_byte) {
   const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
-  if (known.known() && seconds_per_byte < known.value) take(false, agent_id, seconds_per_byte);
+  if (known.known() && seconds_per_byte < known.value)
+    take(Direction::up, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::downlink(const std::string& agent_id, double seconds_per_byte) {
-  take_large(true, agent_id, seconds_per_byte);
+  take_large(Direction::down, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::downlink_of_few(const std::string& agent_id, double seconds_per_byte) {
-  take_few(true, agent_id, seconds_per_byte);
+  take_few(Direction::down, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::downlink_at_most(const std::string& agent_id, double seconds_per_byte) {
   LinkQuantity known = downlinks_.measured(agent_id, now_s()).beta_s_per_byte;
   if (!known.known()) known = links_.measured(agent_id, now_s()).beta_s_per_byte;
-  if (known.known() && seconds_per_byte < known.value) take(true, agent_id, seconds_per_byte);
+  if (known.known() && seconds_per_byte < known.value)
+    take(Direction::down, agent_id, seconds_per_byte);
 }
 
-void LinkFigures::take_large(bool down, const std::string& agent_id, double seconds_per_byte) {
+void LinkFigures::take_large(Direction direction, const std::string& agent_id,
+                             double seconds_per_byte) {
   Agent& of = agent(agent_id);
-  Payloads& payloads = down ? of.down : of.up;
+  Payloads& payloads = of.payloads(direction);
   payloads.last_s_per_byte = {payloads.last_s_per_byte[1], seconds_per_byte};
   payloads.large_at = clock_.now();
   payloads.of_few = false;
-  take(down, agent_id, seconds_per_byte);
+  take(direction, agent_id, seconds_per_byte);
 }
 
-void LinkFigures::take_few(bool down, const std::string& agent_id, double seconds_per_byte) {
+void LinkFigures::take_few(Direction direction, const std::string& agent_id,
+                           double seconds_per_byte) {
   Agent& of = agent(agent_id);
-  Payloads& payloads = down ? of.down : of.up;
+  Payloads& payloads = of.payloads(direction);
   const auto large_at = payloads.large_at;
   if (large_at && clock_.now() - *large_at < kLargeValidTime) return;
   payloads.of_few = true;
-  take(down, agent_id, seconds_per_byte);
+  take(direction, agent_id, seconds_per_byte);
 }
 
-void LinkFigures::take(bool down, const std::string& agent_id, double seconds_per_byte) {
+void LinkFigures::take(Direction direction, const std::string& agent_id, double seconds_per_byte) {
+  const bool down = direction == Direction::down;
   LinkTable& links = down ? downlinks_ : links_;
   links.add(agent_id, {.kind = TransferKind::train,
                        .bytes = kTrainBytes,
                        .seconds = seconds_per_byte * kTrainBytes,
                        .at_s = now_s()});
   Agent& of = agent(agent_id);
-  auto& stored_at = (down ? of.down : of.up).stored_at;
+  auto& stored_at = of.payloads(direction).stored_at;
   if (stored_at && clock_.now() - *stored_at < kBetaEvery) return;
   const LinkQuantity beta = links.measured(agent_id, now_s()).beta_s_per_byte;
   if (!beta.known()) return;
@@ -131,10 +136,9 @@ void LinkFigures::take(bool down, const std::string& agent_id, double seconds_pe
                    .confidence = beta.confidence});
 }
 
-bool LinkFigures::rate_of_few(bool down, const std::string& agent_id) const {
+bool LinkFigures::rate_of_few(Direction direction, const std::string& agent_id) const {
   const auto found = agents_.find(agent_id);
-  if (found == agents_.end()) return false;
-  return down ? found->second.down.of_few : found->second.up.of_few;
+  return found != agents_.end() && found->second.payloads(direction).of_few;
 }
 
 std::optional<double> LinkFigures::slower_now(const std::string& agent_id) const {

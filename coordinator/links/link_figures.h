@@ -26,6 +26,9 @@ namespace tributary {
 
 class LinkFigures {
  public:
+  // Of an agent's link, seen from the agent.
+  enum class Direction : std::uint8_t { up, down };
+
   // Least time between two stored samples of a latency and of a rate.
   static constexpr std::chrono::seconds kAlphaEvery{10};
   static constexpr std::chrono::seconds kBetaEvery{1};
@@ -83,7 +86,7 @@ class LinkFigures {
   std::optional<double> slower_now(const std::string& agent_id) const;
   // Whether the rate of a direction comes from payloads of few bytes. These may have arrived in one
   // burst, much faster than the link, so the rate is no more than a guess.
-  bool rate_of_few(bool down, const std::string& agent_id) const;
+  bool rate_of_few(Direction direction, const std::string& agent_id) const;
   const PairFigures& pairs() const { return pairs_; }
 
  private:
@@ -95,6 +98,11 @@ class LinkFigures {
     bool of_few = false;                                // the last reading of the rate
   };
   struct Agent {
+    Payloads& payloads(Direction direction) { return direction == Direction::down ? down : up; }
+    const Payloads& payloads(Direction direction) const {
+      return direction == Direction::down ? down : up;
+    }
+
     bool latency_measured = false;  // since the last stored latency
     bool by_heartbeat = false;      // whether a heartbeat, and not only a probe, measured it
     Payloads up;
@@ -103,9 +111,9 @@ class LinkFigures {
 
   double now_s() const;
   Agent& agent(const std::string& agent_id);
-  void take_large(bool down, const std::string& agent_id, double seconds_per_byte);
-  void take_few(bool down, const std::string& agent_id, double seconds_per_byte);
-  void take(bool down, const std::string& agent_id, double seconds_per_byte);
+  void take_large(Direction direction, const std::string& agent_id, double seconds_per_byte);
+  void take_few(Direction direction, const std::string& agent_id, double seconds_per_byte);
+  void take(Direction direction, const std::string& agent_id, double seconds_per_byte);
   void keep_alphas();
   void count_known();
   void set_gauges();

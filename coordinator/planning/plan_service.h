@@ -106,8 +106,8 @@ class PlanService {
   std::map<std::string, DeviceSpeeds> devices_;  // by agent
   std::atomic<std::size_t> waiting_ = 0;
   std::atomic<bool> ending_ = false;
-  JobPlanners planners_;  // belongs to the planner's thread
-  Worker thread_;         // destroyed first
+  JobPlanners planners_;      // belongs to the planner's thread
+  Worker thread_{"planner"};  // destroyed first
 };
 
 }  // namespace tributary

@@ -1,6 +1,7 @@
 #include "core/service/worker.h"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <utility>
 
@@ -40,7 +41,8 @@ Status Worker::try_post(std::function<void()> work) {
   return {};
 }
 
-void Worker::work() {
+void Worker::work(const char* name) {
+  ::pthread_setname_np(::pthread_self(), name);
   while (true) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ending_ || !waiting_.empty(); });

@@ -22,8 +22,10 @@ class Worker {
  public:
   static constexpr std::size_t kWaitingMax = 1024;  // default bound on waiting work
 
-  explicit Worker(std::size_t waiting_max = kWaitingMax)
-      : waiting_max_(waiting_max), thread_([this] { work(); }) {}
+  // The system shows `name`, of at most 15 characters, as the name of the thread. It must live as
+  // long as the program.
+  explicit Worker(const char* name, std::size_t waiting_max = kWaitingMax)
+      : waiting_max_(waiting_max), thread_([this, name] { work(name); }) {}
   // Finishes the work that runs and drops what waits.
   ~Worker();
   Worker(const Worker&) = delete;
@@ -34,7 +36,7 @@ class Worker {
   [[nodiscard]] Status try_post(std::function<void()> work);
 
  private:
-  void work();
+  void work(const char* name);
 
   const std::size_t waiting_max_;
   std::mutex mutex_;

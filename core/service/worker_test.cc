@@ -2,7 +2,9 @@
 #include "core/service/worker.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
+#include <array>
 #include <atomic>
 #include <future>
 #include <thread>
@@ -32,18 +34,32 @@ class Blocker {
 TEST(Worker, ThreadDoesAllInOrder) {
   std::vector<int> done;
   std::promise<void> all;
-  Worker worker;
+  Worker worker("test");
   for (int i = 0; i < 10; ++i) worker.post([&done, i] { done.push_back(i); });
   worker.post([&] { all.set_value(); });
   all.get_future().wait();
   EXPECT_EQ(done, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
 }
 
+TEST(Worker, ThreadHasItsName) {
+  std::array<char, 16> name = {};
+  {
+    std::promise<void> done;
+    Worker worker("trainer");
+    worker.post([&] {
+      ::pthread_getname_np(::pthread_self(), name.data(), name.size());
+      done.set_value();
+    });
+    done.get_future().wait();
+  }
+  EXPECT_STREQ(name.data(), "trainer");
+}
+
 TEST(Worker, ThreadRefusesWorkAboveItsBound) {
   std::atomic<int> done = 0;
   std::promise<void> last;
   Blocker blocker;
-  Worker worker(2);
+  Worker worker("test", 2);
   blocker.occupy(worker);
   EXPECT_TRUE(worker.try_post([&] { ++done; }).ok());
   EXPECT_TRUE(worker.try_post([&] { last.set_value(); }).ok());
@@ -58,7 +74,7 @@ TEST(Worker, ThreadThatPostsAboveTheBoundWaits) {
   std::vector<int> done;
   std::promise<void> all;
   Blocker blocker;
-  Worker worker(1);
+  Worker worker("test", 1);
   blocker.occupy(worker);
   std::atomic<int> posted = 0;
   std::thread poster([&] {

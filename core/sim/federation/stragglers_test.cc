@@ -231,6 +231,28 @@ INSTANTIATE_TEST_SUITE_P(Codecs, SlowUplink, testing::ValuesIn(uplinks_of_codecs
                            return one.param.name;
                          });
 
+// The uplink takes twelve rounds for a payload, and acknowledgements wait behind it. So the commits
+// that the agent lacks are no longer in memory, and it needs the model. The offer must also settle
+// the round that the agent has begun since its last report.
+TEST(LateAgents, AnAgentThatIsFarBehindKeepsItsSession) {
+  Options options = eight_agents("thc:bits=4");
+  options.agents = 3;
+  options.rounds = 50;
+  options.policy.agents_min = 1;
+  options.policy.grace_ms = 200;
+  options.policy.bucket_values_max = 4'096;
+  options.layers = {{.name = "vector", .shape = {48'000}}};
+  options.bytes_per_s_of = [](std::uint32_t agent, bool up) {
+    return up && agent == 2 ? 2e4 : 0.0;
+  };
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  EXPECT_EQ(federation.noted("agent_refused"), 0) << federation.log.text("agent_refused");
+  EXPECT_GT(first_contribution(federation, 2), 0u);
+  EXPECT_LE(first_contribution(federation, 2), 30u);
+  federation.expect_identical();
+}
+
 TEST(LateAgents, AnAgentThatIsFastAgainIsAwaitedAgain) {
   Federation federation(eight_agents("fp32"));
   federation.host(kSlowAgent).set_train_ns(10 * kTraining);

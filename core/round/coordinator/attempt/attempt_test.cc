@@ -4,74 +4,19 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "core/round/coordinator/context/job_testing.h"
+#include "core/round/coordinator/attempt/attempt_testing.h"
 
 namespace tributary {
 namespace {
 
-using round_testing::JobTest;
+using round_testing::AttemptTest;
 using round_testing::Packed;
 using round_testing::part_of;
-using round_testing::payload_of;
 using round_testing::wire_id_of;
-
-// An attempt at round 1 with one bucket.
-class AttemptTest : public JobTest {
- protected:
-  void begin(std::uint32_t agents, const Bitmap& participants) {
-    open_epoch(agents);
-    begin_in_epoch(agents, participants);
-  }
-  void begin_in_epoch(std::uint32_t agents) { begin_in_epoch(agents, Bitmap(agents, true)); }
-  void begin_in_epoch(std::uint32_t agents, const Bitmap& participants) {
-    auto attempt = Attempt::make(
-        job_, membership_, repeats_, carried_,
-        {.plan = make_plan(1, [&](PlanRequest& request) { request.participants = participants; }),
-         .participants = participants,
-         .deadline_ms = policy().deadline_ms,
-         .budget = UploadBudget(coordinator_.config, agents, job_.model->values()),
-         .residual = {}});
-    ASSERT_TRUE(attempt.ok()) << attempt.status().text();
-    attempt_ = *std::move(attempt);
-  }
-  void begin(std::uint32_t agents) { begin(agents, Bitmap(agents, true)); }
-  BucketAggregation& bucket() { return *attempt_->round().buckets()[0]; }
-
-  struct Sending {
-    SentAs sent_as = SentAs::update;
-    std::function<void(wire::PartT&)> change = {};
-    std::uint32_t as_member = 0;
-    float value = 1;
-  };
-  // The member sends its payload of the open stage in its session.
-  bool send(std::uint32_t index, const Sending& sending) {
-    const ActiveRound& round = attempt_->round();
-    std::vector<ByteSpan> combined;
-    for (const SharedBytes& stage : bucket().combined()) combined.emplace_back(*stage);
-    const Bytes payload = payload_of(round.plan(), 0, sending.as_member, sending.value, combined);
-    wire::PartT part = part_of(round.key(), 0, bucket().stage(), payload);
-    if (sending.change) sending.change(part);
-    return attempt_->receive_part(member(index), *Packed(part),
-                                  {.sent_as = sending.sent_as, .agent_index = sending.as_member},
-                                  payload);
-  }
-  bool send(std::uint32_t index) { return send(index, {.as_member = index}); }
-  void send_result() {
-    const std::uint32_t uploader = attempt_->round().plan().uploader(0);
-    EXPECT_TRUE(send(uploader, {.sent_as = SentAs::result, .as_member = uploader}));
-  }
-  void pass_ms(std::uint32_t ms) { coordinator_.now += ms * kNsPerMs; }
-
-  RepeatedBytes repeats_;
-  CarriedUploads carried_{1u << 20};
-  std::unique_ptr<Attempt> attempt_;
-};
 
 // --- plans ---
 
@@ -328,173 +273,6 @@ TEST_F(AttemptTest, GivingUpReturnsTheMembersThatHaveSentNothing) {
 TEST_F(AttemptTest, GivingUpReturnsNoAgentWhereNoneHasSent) {
   begin(3);
   EXPECT_EQ(attempt_->give_up(wire::AbortReason::no_quorum).count(), 0u);
-}
-
-// --- by peers ---
-
-// The same in an exchange among peers.
-class PeerAttemptTest : public AttemptTest {
- protected:
-  PeerAttemptTest() { policy().collective = wire::Collective::ring; }
-  void agree(std::uint32_t index) {
-    attempt_->results().add(index, attempt_->round().results_hash());
-  }
-};
-
-TEST_F(PeerAttemptTest, ItEndsWhenAllHaveReportedTheResultThatWasSent) {
-  begin(2);
-  send_result();
-  agree(0);
-  EXPECT_FALSE(attempt_->close_complete());
-  agree(1);
-  const auto end = attempt_->close_complete();
-  ASSERT_TRUE(end);
-  EXPECT_TRUE(end->finished);
-}
-
-TEST_F(PeerAttemptTest, ItDoesNotEndBeforeTheResultIsThere) {
-  begin(2);
-  attempt_->results().add(0, 5);
-  attempt_->results().add(1, 5);
-  EXPECT_FALSE(attempt_->close_complete());
-}
-
-TEST_F(PeerAttemptTest, ADifferentResultEndsItWithAMismatch) {
-  begin(2);
-  send_result();
-  agree(0);
-  attempt_->results().add(1, attempt_->round().results_hash() ^ 1);
-  const auto end = attempt_->close_complete();
-  ASSERT_TRUE(end);
-  EXPECT_FALSE(end->finished);
-  EXPECT_EQ(end->reason, wire::AbortReason::mismatch);
-  EXPECT_EQ(noted("results_differ").size(), 1u);
-}
-
-TEST_F(PeerAttemptTest, AMemberThatWithdrawsEndsIt) {
-  begin(2);
-  attempt_->withdraw(1);
-  const auto end = attempt_->close_complete();
-  ASSERT_TRUE(end);
-  EXPECT_EQ(end->reason, wire::AbortReason::collective_failed);
-}
-
-TEST_F(PeerAttemptTest, OnlyAMemberThatHasSentEverythingMayGo) {
-  begin(3);
-  send_result();
-  agree(0);
-  attempt_->lose(0);
-  EXPECT_FALSE(attempt_->close_complete());
-  attempt_->lose(1);
-  const auto end = attempt_->close_complete();
-  ASSERT_TRUE(end);
-  EXPECT_EQ(end->reason, wire::AbortReason::collective_failed);
-}
-
-TEST_F(PeerAttemptTest, AtTheDeadlineItEndsAndNamesThoseWithoutAResult) {
-  begin(2);
-  send_result();
-  agree(0);
-  EXPECT_EQ(attempt_->next_due_ns(), coordinator_.now + policy().deadline_ms * kNsPerMs);
-  pass_ms(policy().deadline_ms);
-  const auto end = attempt_->close_overdue();
-  ASSERT_TRUE(end);
-  EXPECT_EQ(end->reason, wire::AbortReason::deadline);
-  ASSERT_EQ(actions<Note>().size(), 1u);
-  EXPECT_EQ(actions<Note>()[0].text, "no result from agent-001");
-}
-
-// --- in the network ---
-
-// An attempt whose last stage an aggregator in the network adds.
-class NetworkAttemptTest : public AttemptTest {
- protected:
-  NetworkAttemptTest() {
-    policy().collective = wire::Collective::in_network;
-    policy().codec = "thc";
-  }
-  bool send_norms(std::uint32_t index) {
-    return send(index, {.sent_as = SentAs::preliminary, .as_member = index});
-  }
-  // All members have sent their norms, and the uploader has sent the result.
-  void begin_with_result(std::uint32_t agents) {
-    begin(agents);
-    for (std::uint32_t i = 0; i < agents; ++i) EXPECT_TRUE(send_norms(i));
-    EXPECT_FALSE(attempt_->close_complete());
-    send_result();
-  }
-  void agree(std::uint32_t index, std::uint64_t sent, std::uint64_t got) {
-    wire::SumsCheckT sums;
-    sums.sent = sent;
-    sums.got = got;
-    attempt_->results().add(index, attempt_->round().results_hash(), &*Packed(sums));
-  }
-};
-
-TEST_F(NetworkAttemptTest, TheCoordinatorCombinesTheStageBefore) {
-  begin(2);
-  EXPECT_TRUE(send_norms(0));
-  EXPECT_FALSE(attempt_->close_complete());
-  EXPECT_EQ(bucket().stage(), 0u);
-  EXPECT_TRUE(send_norms(1));
-  EXPECT_FALSE(attempt_->close_complete());
-  EXPECT_EQ(bucket().stage(), 1u);
-  EXPECT_EQ(sent<wire::AggregateT>(member(0)).size(), 1u);
-  EXPECT_EQ(sent<wire::AggregateT>(member(1)).size(), 1u);
-}
-
-TEST_F(NetworkAttemptTest, LevelsDoNotGoByTheCoordinator) {
-  begin(2);
-  send_norms(0);
-  send_norms(1);
-  attempt_->close_complete();
-  EXPECT_FALSE(send(0, {.sent_as = SentAs::update, .as_member = 0}));
-  const std::uint32_t other = 1 - attempt_->round().plan().uploader(0);
-  EXPECT_FALSE(send(other, {.sent_as = SentAs::result, .as_member = other}));
-  EXPECT_EQ(noted("frame_refused").size(), 2u);
-}
-
-TEST_F(NetworkAttemptTest, ItEndsWhenTheSumsAreThoseOfTheContributions) {
-  begin_with_result(3);
-  agree(0, 5, 18);
-  agree(1, 6, 18);
-  EXPECT_FALSE(attempt_->close_complete());
-  agree(2, 7, 18);
-  const auto end = attempt_->close_complete();
-  ASSERT_TRUE(end);
-  EXPECT_TRUE(end->finished);
-}
-
-TEST_F(NetworkAttemptTest, OtherSumsEndItWithAMismatch) {
-  for (const std::uint64_t got : {17u, 19u, 18u ^ 0x80000000u}) {
-    forget_actions();
-    begin_with_result(2);
-    agree(0, 10, got);
-    agree(1, 8, got);
-    const auto end = attempt_->close_complete();
-    ASSERT_TRUE(end);
-    EXPECT_EQ(end->reason, wire::AbortReason::mismatch) << got;
-    EXPECT_EQ(noted("sums_refused"), std::vector<std::string>{"mismatch"});
-  }
-}
-
-TEST_F(NetworkAttemptTest, AReportWithoutCombinationsIsAMismatch) {
-  begin_with_result(2);
-  agree(0, 10, 10);
-  attempt_->results().add(1, attempt_->round().results_hash());
-  const auto end = attempt_->close_complete();
-  ASSERT_TRUE(end);
-  EXPECT_EQ(end->reason, wire::AbortReason::mismatch);
-}
-
-TEST_F(NetworkAttemptTest, AMemberThatWithdrawsEndsItBeforeAStageClosesWithoutIt) {
-  begin(2);
-  send_norms(0);
-  attempt_->withdraw(1);
-  const auto end = attempt_->close_complete();
-  ASSERT_TRUE(end);
-  EXPECT_EQ(end->reason, wire::AbortReason::collective_failed);
-  EXPECT_EQ(bucket().stage(), 0u);
 }
 
 }  // namespace

@@ -8,8 +8,7 @@
 namespace tributary {
 namespace {
 
-// Number of recent rounds whose outcome is sent unasked, because the agent may have contributed to
-// them in this session.
+// Number of rounds that an offer names at least, if the agent's own are fewer.
 constexpr std::size_t kRecentRounds = 8;
 // Pause before the journal is read again after a failure. It doubles with each failure.
 constexpr TimeNs kReadAgainAfterNs = 1'000 * kNsPerMs;
@@ -18,15 +17,22 @@ constexpr TimeNs kReadAgainAfterNs = 1'000 * kNsPerMs;
 
 std::optional<std::vector<wire::SettlementT>> Settlements::up_to(const AgentSession& session,
                                                                  std::uint64_t version) {
-  // First the rounds that the agent named, which it needs; then recent ones, as a precaution.
+  // First the rounds that the agent named, which it needs. Then those of this session: it may have
+  // taken part in any round after the version that it has reported, up to the one that follows the
+  // last commit that it was sent. Then recent ones, as a precaution.
   std::vector<RoundKey> ids;
   for (const RoundKey& key : session.undecided) {
     if (key.job == job_.id() && key.round <= version) ids.push_back(key);
   }
+  const auto add = [&](std::uint64_t round) {
+    const RoundRecord* const record = committed_.history().outcome(round);
+    if (record && std::ranges::find(ids, record->id) == ids.end()) ids.push_back(record->id);
+    return record != nullptr;
+  };
+  const std::uint64_t last = std::min(session.commit_sent + 1, version);
+  for (std::uint64_t round = session.version + 1; round <= last; ++round) add(round);
   for (std::uint64_t round = version; round > 0 && ids.size() < kRecentRounds; --round) {
-    const RoundRecord* record = committed_.history().outcome(round);
-    if (!record) break;
-    if (std::ranges::find(ids, record->id) == ids.end()) ids.push_back(record->id);
+    if (!add(round)) break;
   }
   // The offer has room for this number. An agent that lacks another outcome names the round in its
   // next Hello.

@@ -59,7 +59,7 @@ class SettlementsTest : public JobTest {
   }
   AgentSession& first() { return member(0); }
 
-  CommittedModel committed_{1'000, 8};
+  CommittedModel committed_{1'000, 20};
   Settlements settlements_{job_, committed_};
 };
 
@@ -73,6 +73,24 @@ TEST_F(SettlementsTest, RecentRoundsAreSettledWithoutBeingAskedFor) {
   EXPECT_EQ((*settled)[0].contributed_bits, std::vector<std::uint8_t>{0b01});
   EXPECT_EQ(settlements_.up_to(member(1), 20)->front().contributed_bits,
             std::vector<std::uint8_t>{0b11});
+}
+
+// The agent is far behind: its reports wait behind an upload.
+TEST_F(SettlementsTest, RoundsThatTheAgentMayHaveBegunAreSettledWithoutBeingAskedFor) {
+  for (std::uint64_t round = 1; round <= 18; ++round) {
+    committed_.history().add_outcome(std::make_shared<const RoundRecord>(settled_round(round)));
+  }
+  const auto rounds = [&] {
+    std::vector<std::uint64_t> numbers;
+    const auto settled = settlements_.up_to(first(), 20);
+    for (const auto& settlement : *settled) numbers.push_back(settlement.id->round());
+    return numbers;
+  };
+  first().version = 5;
+  first().commit_sent = 6;
+  EXPECT_EQ(rounds(), (std::vector<std::uint64_t>{6, 7, 20, 19, 18, 17, 16, 15}));
+  first().version = first().commit_sent = 19;
+  EXPECT_EQ(rounds(), (std::vector<std::uint64_t>{20, 19, 18, 17, 16, 15, 14, 13}));
 }
 
 TEST_F(SettlementsTest, RoundsAfterTheModelsVersionAreLeftOut) {
