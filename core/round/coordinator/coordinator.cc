@@ -275,7 +275,7 @@ SharedFloats Coordinator::model() const {
 }
 SharedFloats Coordinator::aggregator_residual() const {
   const JobRun* run = impl_->jobs.run_at_work();
-  return run ? run->aggregator_residual() : nullptr;
+  return run ? run->committed().aggregator_residual() : nullptr;
 }
 
 SharedFloats Coordinator::model_of(std::uint64_t job) const {

@@ -95,7 +95,7 @@ Status CommitWriter::restore(RestoredJob& state) {
     if (state.aggregator_residual->size() != job_.model->values()) {
       return contradiction("residual of the aggregator", "the model's size", "another");
     }
-    aggregator_residual_ = std::make_shared<FloatVector>(*state.aggregator_residual);
+    committed_.mutable_residual() = std::make_shared<FloatVector>(*state.aggregator_residual);
     state.aggregator_residual.reset();
   }
   checkpoint_version_ = checkpoint.model_version;

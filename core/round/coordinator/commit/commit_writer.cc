@@ -110,13 +110,14 @@ std::span<float> CommitWriter::aggregator_residual(const RoundPlan& plan) {
     return !plan.by_members() && bucket.codec->aggregation() != Aggregation::sum &&
            bucket.keeps_error();
   });
-  if (encodes_again && !aggregator_residual_) {
-    aggregator_residual_ = std::make_shared<FloatVector>(job_.model->values(), 0.0f);
+  std::shared_ptr<FloatVector>& shared = committed_.mutable_residual();
+  if (encodes_again && !shared) {
+    shared = std::make_shared<FloatVector>(job_.model->values(), 0.0f);
   }
   // A gradient's residual is in units of the learning rate.
   const double old_rate = std::exchange(residual_rate_, plan.wire().learning_rate);
-  if (!aggregator_residual_) return {};
-  FloatVector& residual = own(aggregator_residual_);
+  if (!shared) return {};
+  FloatVector& residual = own(shared);
   if (job_.model->gradient()) rescale_residual(old_rate, residual_rate_, residual);
   return residual;
 }
@@ -126,7 +127,7 @@ std::span<float> CommitWriter::aggregator_residual(const RoundPlan& plan) {
 bool CommitWriter::write(ActiveRound& round, const Membership& membership,
                          std::vector<AgentRoundRecord>& reports, Done done) {
   const std::vector<double> weights = membership.weights();
-  make_room(round);
+  drop_past_payloads(round);
   auto model = std::make_shared<FloatVector>(*committed_.state().values);
   const std::vector<BucketAggregation*> applied = apply_buckets(round, weights, *model);
   if (applied.empty()) return false;
@@ -156,10 +157,10 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
 
 // The payloads of the last round would go with the next one anyway, if they exceed the history's
 // limit; this is before the new model is made.
-void CommitWriter::make_room(const ActiveRound& round) {
+void CommitWriter::drop_past_payloads(const ActiveRound& round) {
   const std::uint64_t bytes = bytes_of_results(round);
   if (bytes < large_results_bytes_ || some_lack_rounds(job_, committed_.version())) return;
-  committed_.history().make_room(bytes);
+  committed_.history().drop_payloads_for(bytes);
 }
 
 // Applies the results of all buckets and returns them, or none if a step is not finite. The results
@@ -216,7 +217,7 @@ CommitRecord CommitWriter::record_of(const ActiveRound& round, const Membership&
           {.bucket = bucket->bucket().index, .stage = stage, .payload = bucket->combined()[stage]});
     }
   }
-  commit.aggregator_residual = aggregator_residual_;
+  commit.aggregator_residual = committed_.aggregator_residual();
   return commit;
 }
 

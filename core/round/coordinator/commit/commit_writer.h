@@ -21,8 +21,8 @@ namespace tributary {
 class CommitWriter {
  public:
   // Results from this size on take the memory of the round before, if no connected agent needs it.
-  // Smaller ones are not worth it: the kernel clears the pages of a model that does not fit between
-  // the vectors of the round.
+  // Smaller ones leave it until the commit is stored, so that the next model need not fit between
+  // other vectors.
   static constexpr std::uint64_t kLargeResultsBytes = std::uint64_t{64} << 20;
 
   // `job` and `committed` must outlive the object. The coordinator's store queue must not run
@@ -39,8 +39,6 @@ class CommitWriter {
   // Empty if neither this plan nor an earlier one has a codec with such a loss. Valid until the
   // next call.
   std::span<float> aggregator_residual(const RoundPlan& plan);
-  // The same, to read; null: none. It changes with the next write().
-  SharedFloats residual() const { return aggregator_residual_; }
 
   // The committed model and its rule, for an attempt that ends before the next write().
   RoundStart start() const { return {.rule = rule_.get(), .model = committed_.state().values}; }
@@ -68,7 +66,7 @@ class CommitWriter {
   CommitRecord record_of(const ActiveRound& round, const Membership& membership,
                          const std::vector<BucketAggregation*>& buckets,
                          const std::vector<double>& weights, const FloatVector& model);
-  void make_room(const ActiveRound& round);
+  void drop_past_payloads(const ActiveRound& round);
   bool checkpoint_due() const;
   void stored(Pending pending, const Done& done);
 
@@ -77,9 +75,6 @@ class CommitWriter {
   const std::uint64_t large_results_bytes_;
   std::unique_ptr<ModelRule> rule_;
   FloatVector scratch_;
-  // Null until a codec keeps one. An attempt owns it alone, and changes it when its results are
-  // applied; the commit's record then shares it until it is stored.
-  std::shared_ptr<FloatVector> aggregator_residual_;
   double residual_rate_ = 0;  // the learning rate in whose units the residual is; 0: none yet
   std::uint64_t journal_entry_ = 0;
   std::uint64_t checkpoint_version_ = 0;

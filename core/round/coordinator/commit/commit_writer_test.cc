@@ -392,7 +392,7 @@ TEST_F(CommitWriterTest, ANewAttemptLeavesTheResidualOfARecordAsItIs) {
   const std::span<float> next = writer_.aggregator_residual(*make_plan(2));
   std::ranges::fill(next, 4.0f);
   EXPECT_EQ(*recorded, FloatVector(kCommitValues, 3.0f));
-  EXPECT_EQ(*writer_.residual(), FloatVector(kCommitValues, 4.0f));
+  EXPECT_EQ(*committed_.aggregator_residual(), FloatVector(kCommitValues, 4.0f));
 }
 
 // --- after a restart ---

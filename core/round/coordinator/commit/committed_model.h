@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -30,6 +31,12 @@ class CommittedModel {
   const State& state() const { return state_; }
   void replace(State state) { state_ = std::move(state); }
 
+  // The accumulated loss of encoding sums again; null until a codec keeps one. The attempt in
+  // progress changes it when its results are applied, and the commit's record then shares it until
+  // it is stored.
+  SharedFloats aggregator_residual() const { return aggregator_residual_; }
+  std::shared_ptr<FloatVector>& mutable_residual() { return aggregator_residual_; }
+
   History& history() { return history_; }
   const History& history() const { return history_; }
   // The hash of the model of this version; empty if it is no longer known.
@@ -37,6 +44,7 @@ class CommittedModel {
 
  private:
   State state_;
+  std::shared_ptr<FloatVector> aggregator_residual_;
   History history_;
 };
 

@@ -72,7 +72,7 @@ void History::publish(Published round) {
   trim();
 }
 
-void History::make_room(std::uint64_t bytes) {
+void History::drop_payloads_for(std::uint64_t bytes) {
   if (bytes <= payload_bytes_max_) return;
   published_.clear();
   bytes_ = 0;

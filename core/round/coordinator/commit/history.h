@@ -41,7 +41,7 @@ struct Fate {
 class History {
  public:
   // Limits for payloads in bytes and for outcomes in rounds. The last published round is kept
-  // whatever its size, until make_room().
+  // whatever its size, until drop_payloads_for().
   History(std::uint64_t payload_bytes_max, std::size_t rounds_max)
       : payload_bytes_max_(payload_bytes_max), rounds_max_(rounds_max) {}
 
@@ -51,7 +51,7 @@ class History {
   void publish(Published round);
   // A round with so many bytes of payloads will be published. Drops all others if they exceed the
   // limit alone.
-  void make_room(std::uint64_t bytes);
+  void drop_payloads_for(std::uint64_t bytes);
 
   // The round with its payloads; null if they are no longer kept.
   const Published* published(std::uint64_t round) const;

@@ -73,7 +73,6 @@ class JobRun {
   const JobRecord& record() const { return job_.record; }
   JobView view() const;
   const CommittedModel& committed() const { return committed_; }
-  SharedFloats aggregator_residual() const { return commits_.residual(); }
   RoundKey current_round() const { return attempt_ ? attempt_->key() : RoundKey{}; }
   // The limits for the uploads of the job's agents.
   UploadBudget budget() const;
