@@ -224,7 +224,8 @@ TEST(Planner, WeighsSumsByTheMeasuredRatesOfDownlinks) {
 
 // --- a link that falls ---
 
-constexpr double kFallsAfter_s = 20;
+// Later than the first plan, which waits for the measurement of the codecs.
+constexpr double kFallsAfter_s = 60;
 constexpr double kMbitBefore = 20;
 constexpr double kMbitAfter = kMbitBefore / 25;
 
