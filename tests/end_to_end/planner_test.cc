@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -285,6 +284,8 @@ std::uint64_t first_slow_round(const std::string& journal) {
 
 // All links fall to a 25th. Ten rounds later the choice is the best one for the links as they are,
 // or within the error of the belief: by the true links no other one makes a quarter more progress.
+// 3LC by the star is the best one before and after, so this shows that the planner does not leave
+// it for a wrong explanation of the slow rounds.
 TEST(FallingLink, TheChoiceIsTheBestOfTheMomentWithinTenRounds) {
   FederationOptions options = planned("adaptive");
   options.agent_settings = {"trainer.train_ms=20", "link.shape_trace=" + falling_trace(),
@@ -299,7 +300,6 @@ TEST(FallingLink, TheChoiceIsTheBestOfTheMomentWithinTenRounds) {
   ASSERT_NO_FATAL_FAILURE(wait_for_rounds(federation, 14));
   end_all(federation);
   std::optional<PlanInputs> decided;  // the newest inputs, at most ten rounds after the fall
-  PlanChoice before;
   PlanChoice used;
   for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
     if (one.round > slow + 10) break;
@@ -313,7 +313,6 @@ TEST(FallingLink, TheChoiceIsTheBestOfTheMomentWithinTenRounds) {
       ASSERT_TRUE(decision.ok());
       used = decision->chosen.choice;
     }
-    if (one.round < slow) before = used;
   }
   ASSERT_TRUE(decided.has_value());
   const PlanInputs truth = after_the_fall(*decided);
@@ -322,7 +321,6 @@ TEST(FallingLink, TheChoiceIsTheBestOfTheMomentWithinTenRounds) {
   const double most = progress_per_s(truth, best->chosen.choice);
   EXPECT_GT(progress_per_s(truth, used), most / 1.25)
       << used.codec << " instead of " << best->chosen.choice.codec << ", slow since " << slow;
-  EXPECT_NE(used, before) << "a choice for fast links, which another one should replace";
 }
 
 }  // namespace
