@@ -61,7 +61,7 @@ def measure(program: str, path: Path, options: argparse.Namespace) -> Row:
                "--seeds", str(options.seeds)]
     if options.threads:
         command += ["--threads", str(options.threads)]
-    runs = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["runs"]
+    runs = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["data"]["runs"]
     oracle = low_median([run["oracle_s"] / run["best_fixed"]["s"] for run in runs])
     return Row(path.stem, is_steady(tomllib.loads(path.read_text())), [run["to_best"] for run in runs],
                oracle, max(run["switches"] for run in runs),

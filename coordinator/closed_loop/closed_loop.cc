@@ -142,7 +142,7 @@ class ClosedLoop {
   std::map<std::string, std::size_t> places_;  // of agents in the federation, by id
   PlanChoice choice_;
   std::vector<double> ratios_;    // by agent; empty: the ratio of the choice
-  std::vector<double> waited_s_;  // by agent, in the last round; reports tell it a round later
+  std::vector<double> waited_s_;  // by agent, in the last round; reported a round later
   std::optional<Planned> next_;
   LoopResult result_;
 };

@@ -75,7 +75,7 @@ TEST(ClosedLoop, AgentsMayComeAndGo) {
 // which a planner does not that takes the uplinks for slow.
 TEST(ClosedLoop, TheStarIsUsedAfterTheAgentsNetworkFell) {
   const PlanScenario scenario = scenario_named("site_slows");
-  for (const std::uint64_t seed : {1u, 3u}) {
+  for (const std::uint64_t seed : {std::uint64_t{1}, std::uint64_t{3}}) {
     const TrueFederation federation = make_federation(scenario, seed);
     const Result<LoopResult> result = run_closed_loop(scenario, federation, seed);
     ASSERT_TRUE(result.ok()) << result.status().text();

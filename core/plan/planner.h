@@ -117,7 +117,7 @@ class Planner {
   Belief belief_;
   std::vector<RoundFacts::Agent> agents_;  // participants of the last round, with smoothed gains
   PlanLinks links_;                        // the last readings
-  // An exchange among peers whose parts the next reports tell.
+  // An exchange among peers; the next reports show its parts.
   struct Exchanged {
     PreparedExchange exchange;
     double exchange_s = 0;

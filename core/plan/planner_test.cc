@@ -249,14 +249,14 @@ TEST_F(PlannerTest, AResumedPlannerContinuesWithItsBelief) {
 }
 
 // An agent that lies about its wait decides nothing, and without it the others' waits count.
-TEST_F(PlannerTest, TheWaitsOfMostAgentsTellThePartsOfARound) {
+TEST_F(PlannerTest, TheWaitsOfMostAgentsShowThePartsOfARound) {
   const PlanChoice ring = {
       .codec = "fp32", .collective = wire::Collective::ring, .bucket_values = 1u << 16};
   links.agents.clear();
   const auto believed = [&](double first, double others) {
     planner = Planner({.values = 1u << 20, .codecs = federation(100, 1).codecs, .settled = true});
     planner.round_over(round());
-    think();  // tells that peers are reachable
+    think();  // peers are reachable from now on
     planner.round_over(round(ring, 2));
     RoundFacts facts = round(ring, 2);
     for (RoundFacts::Agent& agent : facts.agents) agent.waited_s = others;

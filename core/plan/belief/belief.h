@@ -56,8 +56,8 @@ class Belief {
   void saw_round(const PlanPredictor& predictor, const PreparedExchange& exchange,
                  double exchange_s, double elapsed_s);
 
-  // A round among peers that was seen had these parts. The exchange tells the agents' network, the
-  // upload tells their uplinks.
+  // A round among peers that was seen had these parts: the exchange by the agents' network, and the
+  // upload by their uplinks.
   void saw_parts(const PlanPredictor& predictor, const PreparedExchange& exchange,
                  const ExchangeParts& parts, double elapsed_s);
 

@@ -54,7 +54,7 @@ class Played {
     }
   }
 
-  // The same among peers, of which the agents' waits tell the parts a round later.
+  // The same among peers, whose parts the agents' waits show a round later.
   void rounds_with_parts(Belief& belief, std::size_t codec, int count) {
     truth_.summarize();
     inputs_.settled = true;
@@ -152,8 +152,8 @@ TEST(Belief, ASlowLinkIsNotTakenForASlowCodec) {
   EXPECT_NEAR(std::log(typical_world(belief.worlds(64)).cpu[3]), 0, std::log(1.4));
 }
 
-// The time of a round among peers does not tell which links became slow, its parts do.
-TEST(Belief, ThePartsOfARoundAmongPeersTellTheUplinksFromTheAgentsNetwork) {
+// The time of a round among peers does not show which links became slow, its parts do.
+TEST(Belief, ThePartsOfARoundAmongPeersShowWhichLinksChanged) {
   struct Change {
     double uplinks;
     double peers;

@@ -176,7 +176,7 @@ TEST(PlanPredictor, ALineThatCarriesNothingStillHasACost) {
 }
 
 // An agent has its results when the first part ends; the second one is the upload of the results.
-TEST(PlanPredictor, TellsTheUploadFromTheExchangeAmongPeers) {
+TEST(PlanPredictor, SeparatesTheUploadFromTheExchangeAmongPeers) {
   PlanInputs inputs = federation(100, 1);
   inputs.settled = true;
   inputs.overhead_s = 0.02;

@@ -132,7 +132,7 @@ TEST(Planned, APlannerReceivesEveryRoundAndEveryReport) {
   }
 }
 
-// The planner tells the upload of the results from the exchange by these waits.
+// The planner separates the upload of the results from the exchange by these waits.
 TEST(Planned, APlannerLearnsHowLongAgentsWaitedForTheCommit) {
   Options options = planned();
   options.policy.collective = wire::Collective::ring;
