@@ -43,6 +43,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 PARTS = ["xdp", "switchd", "veth", "collectives", "thin", "loss"]
 SIZE, SIZE_OF_LOSSES = 25 << 20, 4 << 20  # bytes of float32
 SLOTS, WINDOW, WARM_UPS = 1024, 512, 2
+SLOTS_OF_A_JOB, WINDOW_OF_AN_AGENT = 256, 32  # without settings
 GOALS = {"xdp": "none", "switchd": ">= 600,000/s", "veth native": ">= 500,000/s",
          "in_network": "<= 70 ms, <= 0.95 x sharded star"}
 
@@ -193,7 +194,7 @@ class Bench:
                     times.setdefault(contender.name(), []).extend(
                         collectives.round_times(lab.run(contender, SIZE, 10, 300)))
             with AggregatorLab(programs, f"rate={link.mbit:g}mbit") as lab:
-                times.setdefault("in_network", []).extend(self.through_aggregator(lab, SIZE))
+                times.setdefault("in_network", []).extend(self.through_aggregator(lab, SIZE, SLOTS, WINDOW))
         medians = {name: statistics.median(found) for name, found in times.items()}
         star = medians["tributary sharded_star thc"]
         return [{"name": f"25 MiB, {name}", "value": value * 1e3, "unit": "ms",
@@ -213,17 +214,18 @@ class Bench:
         for _ in range(self.arguments.repetitions):
             for link in (gateway.WITHOUT_LOSS, gateway.WITH_LOSS):
                 with AggregatorLab(programs, link) as lab:
-                    times.setdefault(link, []).extend(self.through_aggregator(lab, SIZE_OF_LOSSES))
+                    times.setdefault(link, []).extend(
+                        self.through_aggregator(lab, SIZE_OF_LOSSES, SLOTS_OF_A_JOB, WINDOW_OF_AN_AGENT))
         clean, lossy = (statistics.median(times[link]) for link in (gateway.WITHOUT_LOSS, gateway.WITH_LOSS))
         return gateway.loss_rows("4 MiB, sums", clean, lossy) + self.of_jobs(gateway.job_loss_rows)
 
-    def through_aggregator(self, lab, size: int) -> list:
+    def through_aggregator(self, lab, size: int, slots: int, window: int) -> list:
         with Aggregator(self.build / "switch_p4/switchd/tributary-switchd", lab.command(4),
-                        lab.addresses[4], SLOTS, f'group = "{GROUP}"'):
+                        lab.addresses[4], slots, f'group = "{GROUP}"'):
             ranks = [subprocess.Popen(
                 [*lab.command(rank), str(self.agents), "agents", "--to", f"{lab.addresses[4]}:{PORT}",
-                 "--group", GROUP, "--first", str(rank), "--count", "1", "--slots", str(SLOTS), "--window",
-                 str(WINDOW), "--values", str(size // 4), "--rounds", str(WARM_UPS + 10)],
+                 "--group", GROUP, "--first", str(rank), "--count", "1", "--slots", str(slots), "--window",
+                 str(window), "--values", str(size // 4), "--rounds", str(WARM_UPS + 10)],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(4)]
             answers = [rank.communicate(timeout=600) for rank in ranks]
         for rank, (_, err) in zip(ranks, answers):

@@ -81,7 +81,6 @@ Status check_exchange(const Exchange& exchange, std::uint32_t agents) {
       TRIBUTARY_TRY(fraction("ratios", ratio));
     }
   }
-  TRIBUTARY_TRY(not_negative("range_margin", exchange.range_margin()));
   TRIBUTARY_TRY(at_most("layer_values", exchange.layer_values(), kBucketValuesMax));
   if (exchange.sums()) {
     TRIBUTARY_TRY(given("aggregator", exchange.aggregator()));

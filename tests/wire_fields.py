@@ -20,7 +20,6 @@ TABLE = re.compile(r"^(?:table|struct) (\w+) \{([^}]*)\}", re.MULTILINE)
 FIELD = re.compile(r"(\w+)\s*:\s*([^;]+);")
 
 # Why a field stays although nothing reads it, or nothing writes it.
-IN_NETWORK = "in-network aggregation will use it"
 CHECKED = "its value is checked on arrival; the builds that are to send it come later"
 NOT_SENT = "no build sends events yet; their checks are there"
 LAST = "the only field of its table: flatc's code for a table without fields does not compile"
@@ -30,7 +29,6 @@ KEPT = {
     "Event.measures": NOT_SENT,
     "Event.severity": NOT_SENT,
     "Exchange.order": CHECKED,
-    "Exchange.range_margin": IN_NETWORK,
     "Exchange.root": CHECKED,
     "Update.contributor_bits": CHECKED,
 }

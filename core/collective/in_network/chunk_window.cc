@@ -11,6 +11,12 @@ namespace {
 constexpr std::uint32_t kBackoffMax = 6;
 // Packets may overtake others by this part of a round trip.
 constexpr std::int64_t kOvertakingPart = 4;
+// Standard deviations above the share of losses from which on they are no chance.
+constexpr double kDeviations = 2;
+// A window below the first grows by this part of itself, so that it soon leaves the sizes in which
+// chance counts.
+constexpr std::uint32_t kSmallChunks = 32;
+constexpr std::uint32_t kGrowthPart = 4;
 // Fewer chunks may all have been lost by chance.
 constexpr std::uint32_t kDeadPathChunks = 8;
 
@@ -32,9 +38,12 @@ void ChunkWindow::count(std::uint32_t lost) {
   lost_ += lost;
   if (++counted_ < chunks_) return;
   only_repeats_ = first_results_ == 0 && counted_ >= kDeadPathChunks;
-  const bool too_many = lost_ > 1 && lost_ > lost_share_max_ * counted_;
+  // In a small window, chance alone is often above the share.
+  const double share = lost_share_max_ * counted_;
+  const bool too_many = lost_ > 1 && lost_ > share + kDeviations * std::sqrt(share);
   if (!too_many) {
-    chunks_ = std::min(chunks_ + 1, options_.slots);
+    const std::uint32_t more = chunks_ < kSmallChunks ? chunks_ / kGrowthPart : 0;
+    chunks_ = std::min(chunks_ + std::max(more, 1u), options_.slots);
   } else if (!only_repeats_) {
     chunks_ = std::max(chunks_ / 2, 1u);
   }

@@ -4,9 +4,9 @@
 // A chunk is lost if a chunk that was sent later has its result. The result of a chunk needs the
 // contributions of all agents and a packet back, so at a small loss of packets many chunks miss
 // something; the window halves only if more are lost in a window of chunks than a loss of
-// kPacketLossMax explains, and otherwise grows by one. Without any result there is no loss: all
-// agents wait for a slow one. Chunks are then repeated with growing pauses. The pauses follow the
-// measured round trips, as TCP's do (RFC 6298).
+// kPacketLossMax and chance explain, and otherwise grows by one, a small one by a quarter. Without
+// any result there is no loss: all agents wait for a slow one. Chunks are then repeated with
+// growing pauses. The pauses follow the measured round trips, as TCP's do (RFC 6298).
 //
 // If a whole window of chunks has its results only after repeats, the path of the first results is
 // dead: multicast that no router forwards, where the answers to repeats come by unicast. A smaller
