@@ -32,6 +32,17 @@ def run(*command) -> str:
     return done.stdout
 
 
+def compile_ptx(clang: str, toolkit: Path, arch: str, source: Path, ptx: Path, *flags):
+    run(clang, "-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch={arch}",
+        f"--cuda-path={toolkit}", f"--cuda-feature={PTX_FEATURE}", "-S", *flags, *OPTIMISER,
+        "-o", ptx, source)
+
+
+def assemble(toolkit: Path, arch: str, ptx: Path, cubin: Path) -> str:
+    """Returns what ptxas says about each kernel."""
+    return run(toolkit / "bin/ptxas", "-O3", "-v", "--fmad=false", f"-arch={arch}", "-o", cubin, ptx)
+
+
 def packed(entries: list[tuple[bool, int, bytes]]) -> bytes:
     """Entries of (is PTX, compute capability, content)."""
     offset = len(MAGIC) + 8 + 16 * len(entries)
@@ -61,13 +72,11 @@ def main():
     for capability in sorted({*machine, *ptx}):
         arch = f"sm_{capability}"
         text = options.out.with_suffix(f".{arch}.ptx")
-        run(options.clang, "-x", "cuda", "--cuda-device-only", f"--cuda-gpu-arch={arch}",
-            f"--cuda-path={options.toolkit}", f"--cuda-feature={PTX_FEATURE}", "-S", *options.flags,
-            *OPTIMISER, "-MD", "-MF", options.depfile, "-MT", options.out, "-o", text, options.source)
+        compile_ptx(options.clang, options.toolkit, arch, options.source, text, *options.flags,
+                    "-MD", "-MF", options.depfile, "-MT", options.out)
         if capability in machine:
             code = options.out.with_suffix(f".{arch}.cubin")
-            said = run(options.toolkit / "bin/ptxas", "-O3", "-v", "--fmad=false", f"-arch={arch}",
-                       "-o", code, text)
+            said = assemble(options.toolkit, arch, text, code)
             options.out.with_suffix(f".{arch}.txt").write_text(said, encoding="utf-8")
             entries.append((False, capability, code.read_bytes()))
             code.unlink()

@@ -20,6 +20,7 @@ struct Unread {
   std::uint64_t model_mib_max = 0;
   std::string peers_transport = "tcp";
   std::string codec_device = "auto";
+  std::string trainer_device = "host";
 };
 
 void bind(Settings& settings, AgentSettings& config, Unread& unread) {
@@ -44,6 +45,7 @@ void bind(Settings& settings, AgentSettings& config, Unread& unread) {
   settings.text("trainer.name", config.trainer);
   settings.number("trainer.train_ms", config.training.train_ms, 0u, 3'600'000u);
   settings.flag("trainer.ahead", config.machine.train_ahead);
+  settings.text("trainer.device", unread.trainer_device);
   settings.number("trainer.threads", config.training.threads, 0u, 1'024u);
   settings.text("trainer.model_file", config.training.model_file);
   settings.text("trainer.library", config.training.library);
@@ -147,6 +149,7 @@ Result<AgentSettings> read_agent_settings(const DaemonFlags& flags) {
   config.machine.model_bytes_max = unread.model_mib_max << 20;
   TRIBUTARY_ASSIGN(config.peers_transport, peer_transport(unread.peers_transport));
   TRIBUTARY_ASSIGN(config.codec_device, device_setting(unread.codec_device));
+  TRIBUTARY_ASSIGN(config.training.trains_on, parse_trainer_device(unread.trainer_device));
   config.machine.build = build_version();
   config.exit_when_done = flags.exit_when_done;
   const std::size_t processors = hardware_threads();

@@ -90,6 +90,16 @@ TEST(AgentSettings, ADeviceThatEncodesIsOneOfFour) {
   EXPECT_NE(status.text().find("setting codec.device"), std::string::npos) << status.text();
 }
 
+// Only libtorch's trainer has a choice.
+TEST(AgentSettings, ADeviceThatTrainsIsOneOfThree) {
+  EXPECT_EQ(settings_with({})->training.trains_on, TrainerDevice::host);
+  for (const char* const bad : {"trainer.device=gpu", "trainer.device=cuda"}) {
+    const Status status = settings_with({bad}).status();
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+    EXPECT_NE(status.text().find("setting trainer.device"), std::string::npos) << status.text();
+  }
+}
+
 // A wildcard address or a host name is not an address that peers can connect to.
 TEST(AgentSettings, APortForPeersIsOneThatTheyCanReach) {
   for (const std::string bad :

@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("TRIBUTARY_BUILD_DIR", ROOT / "build" / "dev"))
 SYSROOT = ROOT / "build" / "arm64-sysroot"
 PACKAGES = ROOT / "build" / "packages-arm64"
+DEVICE_CODE = b"TRIBGPU1"  # cmake/device_code.py
+EM_CUDA = 190  # of an ELF file
 SKIPPED = 77  # as tests/CMakeLists.txt has it
 PATIENCE_S = 300
 ROUNDS = 3
@@ -38,6 +41,34 @@ def run(*command) -> str:
                          timeout=3000)
     assert ran.returncode == 0, ran.stdout
     return ran.stdout
+
+
+def device_code(program: bytes) -> list[dict]:
+    """The code for GPUs in a program, as core/codec/cuda/gpu/kernels.cc reads it: for each file of
+    kernels its entries by (is PTX, compute capability)."""
+    found = []
+    for match in re.finditer(re.escape(DEVICE_CODE), program):
+        (count,) = struct.unpack_from("<Q", program, match.end())
+        if not 0 < count < 16:
+            continue  # the number with which kernels.cc compares
+        entries = [struct.unpack_from("<IIQ", program, match.end() + 8 + 16 * i) for i in range(count)]
+        found.append({(bool(ptx), capability): program[match.start() + offset:][:256]
+                      for ptx, capability, offset in entries})
+    return found
+
+
+def check_device_code(test: unittest.TestCase, program: Path):
+    """Machine code for Jetson Orin (8.7) and what newer GPUs compile, of every file of kernels."""
+    packs = device_code(program.read_bytes())
+    test.assertEqual(len(packs), len(list((ROOT / "core/codec/cuda").glob("**/*.cu"))))
+    for pack in packs:
+        test.assertEqual(set(pack), {(False, 80), (False, 87), (False, 90), (True, 80), (True, 90)})
+        for (ptx, capability), code in pack.items():
+            if ptx:
+                test.assertIn(f".target sm_{capability}".encode(), code)
+            else:
+                test.assertEqual(code[:4], b"\x7fELF")
+                test.assertEqual(struct.unpack_from("<H", code, 18)[0], EM_CUDA)
 
 
 class PackagesForArm64(unittest.TestCase):
@@ -77,6 +108,10 @@ class PackagesForArm64(unittest.TestCase):
         for library in ("libzmq5", "libsqlite3-0", "libfmt9", "libspdlog1.10"):
             self.assertIn(library, agent["Depends"])
         self.assertIn("tributary-torch (= ", agent["Recommends"])
+
+    @unittest.skipUnless((ROOT / "build/cuda12/bin/ptxas").exists(), "no CUDA 12 (./dev setup --cuda)")
+    def test_the_agent_has_code_for_gpus(self):
+        check_device_code(self, self.folder / "root/usr/bin/tributary-agent")
 
     def test_the_programs_start(self):
         for program in ("tributary", "tributary-agent"):

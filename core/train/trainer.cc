@@ -1,5 +1,6 @@
 #include "core/train/trainer.h"
 
+#include <algorithm>
 #include <array>
 
 #include "core/base/nearest.h"
@@ -11,8 +12,24 @@ namespace tributary {
 namespace {
 
 constexpr std::array<std::string_view, 3> kTrainerNames = {"synthetic", "external", "torch"};
+constexpr std::array<std::string_view, 3> kTrainerDevices = {"host", "cuda", "emulated"};
 
 }  // namespace
+
+Result<TrainerDevice> parse_trainer_device(std::string_view name) {
+  const auto found = std::ranges::find(kTrainerDevices, name);
+  if (found != kTrainerDevices.end()) {
+    return static_cast<TrainerDevice>(found - kTrainerDevices.begin());
+  }
+  return Status(StatusCode::invalid_argument, {.what = "setting trainer.device",
+                                               .expected = "host, cuda or emulated",
+                                               .got = std::string(name),
+                                               .remedy = {}});
+}
+
+std::string_view name(TrainerDevice device) {
+  return kTrainerDevices.at(static_cast<std::size_t>(device));
+}
 
 // The last name is the one that needs a library.
 std::span<const std::string_view> trainer_names() {
@@ -21,6 +38,13 @@ std::span<const std::string_view> trainer_names() {
 
 Result<std::unique_ptr<Trainer>> make_trainer(std::string_view name,
                                               const TrainerOptions& options) {
+  if (name != kTrainerNames[2] && options.trains_on != TrainerDevice::host) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "setting trainer.device",
+                   .expected = "host, because trainer.name is not \"torch\"",
+                   .got = std::string(tributary::name(options.trains_on)),
+                   .remedy = "remove it; an external trainer chooses its device itself"});
+  }
   if (name == kTrainerNames[0]) {
     return std::unique_ptr<Trainer>(std::make_unique<SyntheticTrainer>(options));
   }

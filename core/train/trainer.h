@@ -90,6 +90,13 @@ class Trainer {
   virtual void cancel() = 0;
 };
 
+// The memory and the processor with which the libtorch trainer computes. `emulated` is the
+// processor with memory of its own, which stands for that of an emulated GPU in tests.
+enum class TrainerDevice : std::uint8_t { host, cuda, emulated };
+// Fails with invalid_argument, and names the choices.
+Result<TrainerDevice> parse_trainer_device(std::string_view name);
+std::string_view name(TrainerDevice device);
+
 // Options of an agent's trainer; a trainer ignores those of others.
 struct TrainerOptions {
   std::string agent_id;
@@ -98,9 +105,10 @@ struct TrainerOptions {
   std::string model_file = {};  // torch: path of the job's TorchScript; empty for a built-in model
   // torch, external: path of the trainer's library; empty, for torch: find_trainer_library()
   std::string library = {};
-  DataSource data = {};  // torch
-  // external: where the agent encodes, which takes updates on that device; outlives the trainer.
-  // Null: all updates are in host memory.
+  DataSource data = {};                           // torch
+  TrainerDevice trains_on = TrainerDevice::host;  // torch
+  // torch, external: where the agent encodes, which takes updates on that device; outlives the
+  // trainer. Null: all updates are in host memory.
   CodecDevice* device = nullptr;
 };
 

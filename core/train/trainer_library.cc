@@ -69,7 +69,15 @@ std::string find_trainer_library(const std::string& name) {
 
 Result<std::unique_ptr<Trainer>> load_trainer(const std::string& path,
                                               const TrainerOptions& options) {
-  return made_by<TrainerLibraryMake, Trainer>(path, kTrainerLibraryMake, options);
+  TRIBUTARY_ASSIGN(auto trainer,
+                   (made_by<TrainerLibraryMake, Trainer>(path, kTrainerLibraryMake, options)));
+  void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (auto* const check = symbol<TrainerLibraryCheck>(library, kTrainerLibraryCheck)) {
+    Status status;
+    check(options, status);
+    TRIBUTARY_TRY(status);
+  }
+  return trainer;
 }
 
 Result<std::unique_ptr<ModelTools>> load_model_tools(const std::string& path,

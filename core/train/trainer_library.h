@@ -16,10 +16,13 @@ namespace tributary {
 // Functions that such a library exports under these names with C linkage.
 using TrainerLibraryVersion = const char*();
 using TrainerLibraryMake = void(const TrainerOptions& options, std::unique_ptr<Trainer>& trainer);
+// Optional: checks whether the library can serve the options, such as a device.
+using TrainerLibraryCheck = void(const TrainerOptions& options, Status& status);
 using ModelToolsLibraryMake = void(const ModelToolsOptions& options,
                                    std::unique_ptr<ModelTools>& tools);
 inline constexpr char kTrainerLibraryVersion[] = "tributary_trainer_version";
 inline constexpr char kTrainerLibraryMake[] = "tributary_trainer_make";
+inline constexpr char kTrainerLibraryCheck[] = "tributary_trainer_check";
 inline constexpr char kModelToolsLibraryMake[] = "tributary_model_tools_make";
 
 // Version of the C++ interface. Objects of C++ cross the boundary, so agent and library must have
@@ -31,7 +34,8 @@ const char* trainer_library_version();
 std::string find_trainer_library(const std::string& name);
 
 // Load the library and create an object. The library is never unloaded. Both fail with unavailable
-// if the file cannot be loaded, is no trainer, or has another version.
+// if the file cannot be loaded, is no trainer, or has another version. load_trainer() also fails
+// with the error of the library's check.
 Result<std::unique_ptr<Trainer>> load_trainer(const std::string& path,
                                               const TrainerOptions& options);
 Result<std::unique_ptr<ModelTools>> load_model_tools(const std::string& path,

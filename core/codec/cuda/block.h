@@ -18,6 +18,14 @@ inline constexpr unsigned kWarps = kThreads / kWarpThreads;
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 inline constexpr unsigned kPerThread = 4;  // one 16-byte load
 
+// Clang keeps more values in registers than nvcc, so that too few blocks fit into a multiprocessor.
+// With this bound so many fit; nvcc chooses itself.
+#if defined(__clang__)
+#define TRIBUTARY_BLOCKS_BY_CLANG(blocks) __launch_bounds__(kThreads, blocks)
+#else
+#define TRIBUTARY_BLOCKS_BY_CLANG(blocks)
+#endif
+
 // The vector type of four values, for one load or store.
 template <typename T>
 struct QuadOf;

@@ -22,10 +22,11 @@ constexpr std::uint64_t kScriptBytesMax = std::uint64_t{8} << 30;
 // A setting on the device has precedence over the file in the job. The hash of the job decides in
 // both cases, so agents cannot train different models.
 Result<std::unique_ptr<TorchModel>> open_network(const TrainingJob& job,
-                                                 const std::string& model_file) {
+                                                 const std::string& model_file,
+                                                 TrainerDevice device) {
   if (!job.script) {
     TRIBUTARY_ASSIGN(NetworkPlan plan, plan_network(job.model, job.input));
-    return TorchModel::make(std::move(plan));
+    return TorchModel::make(std::move(plan), device);
   }
   if (model_file.empty() && job.model_file.empty()) {
     return Status(
@@ -48,14 +49,15 @@ Result<std::unique_ptr<TorchModel>> open_network(const TrainingJob& job,
          .got = fmt::format("{:016x}", hash64(file)),
          .remedy = "copy the job's file here"});
   }
-  return TorchModel::load_script(file, name, job.input);
+  return TorchModel::load_script(file, name, job.input, device);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<TorchModel>> open_job_model(const TrainingJob& job,
-                                                   const std::string& model_file) {
-  TRIBUTARY_ASSIGN(std::unique_ptr<TorchModel> model, open_network(job, model_file));
+                                                   const std::string& model_file,
+                                                   TrainerDevice device) {
+  TRIBUTARY_ASSIGN(std::unique_ptr<TorchModel> model, open_network(job, model_file, device));
   if (model->layers().hash() != job.layer_map_hash) {
     return Status(
         StatusCode::mismatch,

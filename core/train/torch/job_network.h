@@ -20,7 +20,8 @@ namespace tributary {
 // this device; if it is empty, the file's content in the job is used. Fails with not_found (no
 // file), mismatch (another file than the job's, or other layers), or as TorchModel does.
 Result<std::unique_ptr<TorchModel>> open_job_model(const TrainingJob& job,
-                                                   const std::string& model_file);
+                                                   const std::string& model_file,
+                                                   TrainerDevice device = TrainerDevice::host);
 
 // Fails with invalid_argument if `data` is empty and with mismatch if its shape differs from the
 // job's. `part` is used in errors.

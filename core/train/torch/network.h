@@ -38,7 +38,8 @@ class Network {
 // A network of the plan's operations; its tensors are empty until TorchModel::bind().
 std::unique_ptr<Network> make_built_in_network(NetworkPlan plan);
 // Fails with unsupported if the engine cannot load the file or a tensor is not float32.
-Result<std::unique_ptr<Network>> load_script_network(ByteSpan file, const std::string& name);
+Result<std::unique_ptr<Network>> load_script_network(ByteSpan file, const std::string& name,
+                                                     at::Device device);
 
 // Writes a TorchScript file with the layers of `network` and the operations of `plan`. May throw
 // any exception of the engine.

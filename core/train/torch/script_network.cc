@@ -67,10 +67,11 @@ class ScriptNetwork final : public Network {
 
 }  // namespace
 
-Result<std::unique_ptr<Network>> load_script_network(ByteSpan file, const std::string& name) {
+Result<std::unique_ptr<Network>> load_script_network(ByteSpan file, const std::string& name,
+                                                     at::Device device) {
   try {
     std::istringstream in(std::string(reinterpret_cast<const char*>(file.data()), file.size()));
-    auto network = std::make_unique<ScriptNetwork>(torch::jit::load(in, at::kCPU));
+    auto network = std::make_unique<ScriptNetwork>(torch::jit::load(in, device));
     TRIBUTARY_TRY(network->collect(name));
     return std::unique_ptr<Network>(std::move(network));
   } catch (const std::exception& error) {

@@ -92,6 +92,34 @@ TEST(ScriptNetwork, SaysWhyAFileIsOfNoUse) {
   EXPECT_NE(type.text().find("weight"), std::string::npos) << type.text();
 }
 
+// Its layers are in the memory of the device, and a step changes nothing on the host.
+TEST(ScriptNetwork, TrainsInTheMemoryOfADevice) {
+  const Bytes file = saved(module_with("torch.linear(x, self.weight) + self.offset"));
+  const auto host = loaded(file);
+  const auto device = TorchModel::load_script(file, "net.pt", kShape, TrainerDevice::emulated);
+  ASSERT_TRUE(host.ok() && device.ok());
+  FloatVector values = (*host)->values();
+  EXPECT_EQ((*device)->values(), values);
+  const auto gradient_of = [&](TorchModel& model, FloatVector& gradient) {
+    model.bind({.parameters = std::span(values).first(12),
+                .buffers = std::span(values).subspan(12),
+                .gradients = gradient});
+    const auto loss = model.add_gradient(two_rows(), Loss::cross_entropy, 1);
+    EXPECT_TRUE(loss.ok()) << loss.status().text();
+  };
+  FloatVector expected(12, 0.0f);
+  FloatVector got(12, 0.0f);
+  gradient_of(**host, expected);
+  gradient_of(**device, got);
+  EXPECT_EQ(got, FloatVector(12, 0.0f));
+  (*device)->read_gradients();
+  EXPECT_EQ(got, expected);
+  FloatVector with_buffers = expected;
+  with_buffers.insert(with_buffers.end(), {1, 2, 3});
+  const std::span<const float> there = (*device)->on_device(std::span(with_buffers).subspan(12));
+  EXPECT_EQ(FloatVector(there.begin(), there.end()), with_buffers);
+}
+
 // The file is saved while the operator is registered and read after it is gone.
 TEST(ScriptNetwork, AnOperatorThatIsNotThereIsNamed) {
   Bytes file;

@@ -35,8 +35,18 @@ constexpr std::array<std::string_view, 3> kLossNames = {"cross_entropy", "mse", 
 // Creates a tensor over memory of the caller. The engine has no const tensors; nothing here writes
 // to parameters or batches.
 template <typename T>
-at::Tensor view_of(const T* data, std::vector<std::int64_t> sizes, at::ScalarType type) {
-  return at::from_blob(const_cast<T*>(data), sizes, at::TensorOptions().dtype(type));
+at::Tensor view_of(const T* data, std::vector<std::int64_t> sizes, at::ScalarType type,
+                   at::Device device = at::kCPU) {
+  return at::from_blob(const_cast<T*>(data), sizes, at::TensorOptions().dtype(type).device(device));
+}
+
+at::Tensor flat_view_of(std::span<const float> values) {
+  return view_of(values.data(), {static_cast<std::int64_t>(values.size())}, at::kFloat);
+}
+
+// The engine's name of a device. The emulated one is the processor, with separate memory.
+at::Device engine_device(TrainerDevice device) {
+  return device == TrainerDevice::cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU);
 }
 
 std::vector<std::int64_t> sizes_of(const LayerShape& shape) {
@@ -50,12 +60,14 @@ std::uint64_t count_of(const LayerShape& shape) {
   return count;
 }
 
-// The batch's features or tokens as a tensor, without a copy.
-at::Tensor input_of(const Batch& batch, const ExampleShape& shape) {
+// The batch's features or tokens as a tensor of the device; on the host, without a copy.
+at::Tensor input_of(const Batch& batch, const ExampleShape& shape, at::Device device) {
   std::vector<std::int64_t> sizes = {static_cast<std::int64_t>(batch.count)};
   sizes.insert(sizes.end(), shape.dims.begin(), shape.dims.end());
-  if (shape.task == DataTask::next_token) return view_of(batch.tokens.data(), sizes, at::kLong);
-  return view_of(batch.features.data(), sizes, at::kFloat);
+  if (shape.task == DataTask::next_token) {
+    return view_of(batch.tokens.data(), sizes, at::kLong).to(device);
+  }
+  return view_of(batch.features.data(), sizes, at::kFloat).to(device);
 }
 
 Status misfit(std::string expected, const at::Tensor& output) {
@@ -86,13 +98,14 @@ Result<Compared> compare(const at::Tensor& output, const Batch& batch, const Exa
     }
     if (output.numel() != rows * outputs)
       return misfit(fmt::format("{}x{}", rows, outputs), output);
-    return Compared{.output = output.reshape({rows, outputs}),
-                    .target = view_of(batch.targets.data(), {rows, outputs}, at::kFloat),
-                    .labels = {}};
+    return Compared{
+        .output = output.reshape({rows, outputs}),
+        .target = view_of(batch.targets.data(), {rows, outputs}, at::kFloat).to(output.device()),
+        .labels = {}};
   }
   const auto rows = static_cast<std::int64_t>(batch.labels.size());
   const auto classes = static_cast<std::int64_t>(shape.classes);
-  const at::Tensor labels = view_of(batch.labels.data(), {rows}, at::kLong);
+  const at::Tensor labels = view_of(batch.labels.data(), {rows}, at::kLong).to(output.device());
   // A model for two classes may have a single output column, the log-odds of class 1.
   const bool one_column = loss != Loss::cross_entropy && classes == 2 && output.numel() == rows;
   if (one_column) {
@@ -168,11 +181,21 @@ Status engine_error(StatusCode code, std::string what, const std::exception& err
 // Hides libtorch from the header.
 class TorchModel::Impl {
  public:
-  Impl(std::unique_ptr<Network> network, ExampleShape input, LayerMap map)
-      : network_(std::move(network)), input_(std::move(input)), map_(std::move(map)) {
+  Impl(std::unique_ptr<Network> network, ExampleShape input, LayerMap map, TrainerDevice device)
+      : network_(std::move(network)),
+        input_(std::move(input)),
+        map_(std::move(map)),
+        device_(engine_device(device)) {
     for (const NetworkLayer& layer : network_->parameters) {
       parameter_values_ += count_of(layer.shape);
     }
+    if (device == TrainerDevice::host) return;
+    // A repeated round is to give the same update.
+    if (device == TrainerDevice::cuda) at::globalContext().setDeterministicCuDNN(true);
+    const auto options = at::TensorOptions().dtype(at::kFloat).device(device_);
+    const auto values = static_cast<std::int64_t>(map_.values());
+    own_values_ = at::empty({values}, options);
+    own_gradients_ = at::empty({values}, options);
   }
 
   const LayerMap& map() const { return map_; }
@@ -183,7 +206,7 @@ class TorchModel::Impl {
     FloatVector values;
     const auto append = [&](const std::vector<NetworkLayer>& layers) {
       for (const NetworkLayer& layer : layers) {
-        const at::Tensor dense = layer.tensor.detach().contiguous();
+        const at::Tensor dense = layer.tensor.detach().to(at::kCPU).contiguous();
         const auto* from = dense.data_ptr<float>();
         values.insert(values.end(), from, from + dense.numel());
       }
@@ -193,36 +216,68 @@ class TorchModel::Impl {
     return values;
   }
 
-  // The tensors become views of the caller's memory, so that a step copies neither parameters nor
-  // gradients.
+  // On the host, the tensors become views of the caller's memory, so that a step copies neither
+  // parameters nor gradients.
   void bind(const Memory& memory) {
     const at::NoGradGuard no_grad;
+    bound_ = memory;
+    const float* parameters = memory.parameters.data();
+    const float* buffers = memory.buffers.data();
+    const float* gradients = memory.gradients.data();
+    if (has_own_memory()) {
+      own_buffers().copy_(flat_view_of(memory.buffers));
+      refresh();
+      parameters = own_values_.data_ptr<float>();
+      buffers = parameters + parameter_values_;
+      gradients = own_gradients_.data_ptr<float>();
+    }
     std::uint64_t at = 0;
     for (NetworkLayer& layer : network_->parameters) {
       const std::uint64_t count = count_of(layer.shape);
       const std::vector<std::int64_t> sizes = sizes_of(layer.shape);
-      layer.tensor.set_data(
-          view_of(memory.parameters.subspan(at, count).data(), sizes, at::kFloat));
-      layer.tensor.mutable_grad() =
-          memory.gradients.empty()
-              ? at::Tensor()
-              : view_of(memory.gradients.subspan(at, count).data(), sizes, at::kFloat);
+      layer.tensor.set_data(view_of(parameters + at, sizes, at::kFloat, device_));
+      layer.tensor.mutable_grad() = memory.gradients.empty()
+                                        ? at::Tensor()
+                                        : view_of(gradients + at, sizes, at::kFloat, device_);
       at += count;
     }
     at = 0;
     for (NetworkLayer& layer : network_->buffers) {
       const std::uint64_t count = count_of(layer.shape);
-      layer.tensor.set_data(
-          view_of(memory.buffers.subspan(at, count).data(), sizes_of(layer.shape), at::kFloat));
+      layer.tensor.set_data(view_of(buffers + at, sizes_of(layer.shape), at::kFloat, device_));
       at += count;
     }
     if (hooks_.empty()) hook();
   }
 
+  void read_buffers() {
+    if (has_own_memory()) flat_view_of(bound_.buffers).copy_(own_buffers());
+  }
+
+  void read_gradients() {
+    if (has_own_memory())
+      flat_view_of(bound_.gradients).copy_(own_gradients_.narrow(0, 0, parameters()));
+  }
+
+  void refresh() {
+    if (!has_own_memory()) return;
+    own_values_.narrow(0, 0, parameters()).copy_(flat_view_of(bound_.parameters));
+    own_gradients_.zero_();
+  }
+
+  // Reading one value waits for the engine's work.
+  std::span<const float> on_device(std::span<const float> rest) {
+    if (!has_own_memory() || map_.values() == 0) return {};
+    own_gradients_.narrow(0, parameters(), own_gradients_.size(0) - parameters())
+        .copy_(flat_view_of(rest));
+    static_cast<void>(own_gradients_[0].item());
+    return {own_gradients_.data_ptr<float>(), map_.values()};
+  }
+
   Result<double> add_gradient(const Batch& batch, Loss loss, double scale,
                               const GradientReady* ready) {
     try {
-      const at::Tensor output = network_->forward(input_of(batch, input_), true);
+      const at::Tensor output = network_->forward(input_of(batch, input_, device_), true);
       TRIBUTARY_ASSIGN(const Compared compared, compare(output, batch, input_, loss));
       const at::Tensor value = loss_of(compared, loss);
       const auto number = value.item().toDouble();
@@ -245,7 +300,7 @@ class TorchModel::Impl {
   Result<Evaluation> evaluate(const Batch& batch, Loss loss) {
     try {
       const at::NoGradGuard no_grad;
-      const at::Tensor output = network_->forward(input_of(batch, input_), false);
+      const at::Tensor output = network_->forward(input_of(batch, input_, device_), false);
       TRIBUTARY_ASSIGN(const Compared compared, compare(output, batch, input_, loss));
       const auto guesses = static_cast<std::uint64_t>(compared.target.size(0));
       return Evaluation{.examples = guesses,
@@ -272,6 +327,12 @@ class TorchModel::Impl {
   }
 
  private:
+  bool has_own_memory() const { return own_values_.defined(); }
+  std::int64_t parameters() const { return static_cast<std::int64_t>(parameter_values_); }
+  at::Tensor own_buffers() const {
+    return own_values_.narrow(0, parameters(), own_values_.size(0) - parameters());
+  }
+
   // Registers a callback per parameter. The engine calls it on this thread when the parameter's
   // gradient is complete. The hooks are registered at the first bind(); later ones change only the
   // memory behind the tensors.
@@ -305,7 +366,13 @@ class TorchModel::Impl {
   std::unique_ptr<Network> network_;
   ExampleShape input_;
   LayerMap map_;
+  const at::Device device_;
   std::uint64_t parameter_values_ = 0;
+  Memory bound_ = {};
+  // The values and the gradients in the memory of a device; undefined on the host. Entries of
+  // gradients for buffers are those of on_device().
+  at::Tensor own_values_;
+  at::Tensor own_gradients_;
   std::vector<std::shared_ptr<torch::autograd::Node>> hooks_;  // the engine holds them weakly
   std::vector<std::pair<std::uint64_t, std::uint64_t>> ranges_;
   const GradientReady* ready_ = nullptr;
@@ -326,27 +393,35 @@ Result<LayerMap> map_of(const Network& network) {
 TorchModel::TorchModel(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 TorchModel::~TorchModel() = default;
 
-Result<std::unique_ptr<TorchModel>> TorchModel::make(NetworkPlan plan) {
+Result<std::unique_ptr<TorchModel>> TorchModel::make(NetworkPlan plan, TrainerDevice device) {
   const ExampleShape input = plan.input;
   std::unique_ptr<Network> network = make_built_in_network(std::move(plan));
   TRIBUTARY_ASSIGN(LayerMap map, map_of(*network));
   return std::unique_ptr<TorchModel>(
-      new TorchModel(std::make_unique<Impl>(std::move(network), input, std::move(map))));
+      new TorchModel(std::make_unique<Impl>(std::move(network), input, std::move(map), device)));
 }
 
 Result<std::unique_ptr<TorchModel>> TorchModel::load_script(ByteSpan file, const std::string& name,
-                                                            const ExampleShape& input) {
-  TRIBUTARY_ASSIGN(std::unique_ptr<Network> network, load_script_network(file, name));
+                                                            const ExampleShape& input,
+                                                            TrainerDevice device) {
+  TRIBUTARY_ASSIGN(std::unique_ptr<Network> network,
+                   load_script_network(file, name, engine_device(device)));
   Result<LayerMap> map = map_of(*network);
   if (!map.ok()) return std::move(map).status().at(fmt::format("TorchScript '{}'", name));
   return std::unique_ptr<TorchModel>(
-      new TorchModel(std::make_unique<Impl>(std::move(network), input, std::move(*map))));
+      new TorchModel(std::make_unique<Impl>(std::move(network), input, std::move(*map), device)));
 }
 
 const LayerMap& TorchModel::layers() const { return impl_->map(); }
 std::uint64_t TorchModel::parameter_values() const { return impl_->parameter_values(); }
 FloatVector TorchModel::values() const { return impl_->values(); }
 void TorchModel::bind(const Memory& memory) { impl_->bind(memory); }
+void TorchModel::read_buffers() { impl_->read_buffers(); }
+void TorchModel::read_gradients() { impl_->read_gradients(); }
+void TorchModel::refresh() { impl_->refresh(); }
+std::span<const float> TorchModel::on_device(std::span<const float> rest) {
+  return impl_->on_device(rest);
+}
 
 Result<double> TorchModel::add_gradient(const Batch& batch, Loss loss, double scale,
                                         const GradientReady* ready) {
@@ -358,6 +433,16 @@ Result<Evaluation> TorchModel::evaluate(const Batch& batch, Loss loss) {
 }
 
 Result<Bytes> TorchModel::export_script() { return impl_->export_script(); }
+
+Status check_engine_has(TrainerDevice device) {
+  if (device != TrainerDevice::cuda || at::hasCUDA()) return {};
+  return Status(StatusCode::unsupported,
+                {.what = "setting trainer.device",
+                 .expected = "host, because this libtorch has no CUDA or finds no GPU",
+                 .got = "cuda",
+                 .remedy = "build the trainer with a libtorch for CUDA (Debian's has none), or "
+                           "set trainer.device = \"host\""});
+}
 
 void set_engine_threads(std::uint32_t threads) {
   if (threads > 0) at::set_num_threads(static_cast<int>(threads));

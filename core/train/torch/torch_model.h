@@ -27,11 +27,14 @@ Result<Loss> parse_loss(std::string_view name);
 
 class TorchModel {
  public:
-  static Result<std::unique_ptr<TorchModel>> make(NetworkPlan plan);
+  // The engine must have the device (check_engine_has()).
+  static Result<std::unique_ptr<TorchModel>> make(NetworkPlan plan,
+                                                  TrainerDevice device = TrainerDevice::host);
   // Loads a TorchScript file; `name` is used in errors. Fails with unsupported if the file is
   // damaged, needs an operator that libtorch lacks, or has values that are not float32.
-  static Result<std::unique_ptr<TorchModel>> load_script(ByteSpan file, const std::string& name,
-                                                         const ExampleShape& input);
+  static Result<std::unique_ptr<TorchModel>> load_script(
+      ByteSpan file, const std::string& name, const ExampleShape& input,
+      TrainerDevice device = TrainerDevice::host);
   ~TorchModel();
   TorchModel(const TorchModel&) = delete;
   TorchModel& operator=(const TorchModel&) = delete;
@@ -46,7 +49,9 @@ class TorchModel {
 
   // The memory of the model from now on. It must stay valid and in place until the next bind().
   // Steps read the parameters, change the buffers and add to the gradients. Gradients may be empty
-  // if no step is made. bind() copies nothing.
+  // if no step is made. On the host, bind() copies nothing. A device has memory of its own: bind()
+  // copies parameters and buffers there and clears the gradients there; the functions below copy
+  // what steps have changed.
   struct Memory {
     std::span<const float> parameters;
     std::span<float> buffers;
@@ -64,6 +69,17 @@ class TorchModel {
   Result<double> add_gradient(const Batch& batch, Loss loss, double scale,
                               const GradientReady* ready = nullptr);
 
+  // --- only for a device; on the host they do nothing ---
+
+  // Copies the buffers, or the gradients, from the device to the bound memory.
+  void read_buffers();
+  void read_gradients();
+  // Copies the bound parameters to the device, and clears the gradients there.
+  void refresh();
+  // The gradients in the memory of the device, followed by `rest`, one value for each of the
+  // buffers; valid until the next step. All work on them is finished. Empty on the host.
+  std::span<const float> on_device(std::span<const float> rest);
+
   // Loss and accuracy on one batch; changes neither parameters nor buffers.
   Result<Evaluation> evaluate(const Batch& batch, Loss loss);
 
@@ -76,6 +92,9 @@ class TorchModel {
   explicit TorchModel(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
+
+// Fails with unsupported if the engine cannot compute on the device.
+Status check_engine_has(TrainerDevice device);
 
 // These settings hold for the whole process: threads of one operation (0: unchanged), and the seed
 // of random operations in a script.

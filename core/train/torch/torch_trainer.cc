@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/codec/device/codec_device.h"
 #include "core/optimizer/clip.h"
 #include "core/optimizer/optimizer.h"
 #include "core/train/batch_order.h"
@@ -43,6 +44,8 @@ class TorchTrainer final : public Trainer {
   Status train_gradient(const TrainOrder& order, TrainedUpdate& trained);
   Status train_delta(const TrainOrder& order, TrainedUpdate& trained);
   void clip(std::span<float> gradient) const;
+  bool hands_over_on_device() const;
+  void hand_over(std::span<const float> on_device, TrainedUpdate& trained) const;
   Result<Evaluation> evaluate_all(std::span<const float> model);
   Status check_model(std::span<const float> model) const;
 
@@ -68,7 +71,8 @@ Status TorchTrainer::prepare(const TrainingJob& job) {
   TRIBUTARY_ASSIGN(data_, open_data_(job));
   TRIBUTARY_TRY(check_shape(job, *data_.train, "training"));
   if (data_.hold_out) TRIBUTARY_TRY(check_shape(job, *data_.hold_out, "hold-out"));
-  TRIBUTARY_ASSIGN(model_, open_job_model(job, options_.model_file));
+  TRIBUTARY_TRY(check_engine_has(options_.trains_on));
+  TRIBUTARY_ASSIGN(model_, open_job_model(job, options_.model_file, options_.trains_on));
   order_ = std::make_unique<BatchOrder>(job.seed, options_.agent_id, data_.train->count());
   buffers_.resize(model_->buffer_values());
   job_ = job;
@@ -100,6 +104,20 @@ Result<double> TorchTrainer::add_gradient(std::uint64_t first_example, double sc
 void TorchTrainer::clip(std::span<float> gradient) const {
   if (job_->clip_value > 0) clip_by_value(gradient, static_cast<float>(job_->clip_value));
   if (job_->clip_norm > 0) clip_by_norm(gradient, job_->clip_norm);
+}
+
+bool TorchTrainer::hands_over_on_device() const {
+  return options_.trains_on != TrainerDevice::host && options_.device != nullptr &&
+         options_.device->name() == name(options_.trains_on) && !options_.device->lost();
+}
+
+// The engine uses its memory again in the next step, so the update is copied within the device. If
+// that fails, the caller copies it to the host.
+void TorchTrainer::hand_over(std::span<const float> on_device, TrainedUpdate& trained) const {
+  Result<std::shared_ptr<DeviceVector>> copy = options_.device->vectors()->copy_of(on_device);
+  if (!copy.ok()) return options_.device->report(copy.status());
+  trained.on_device = std::move(*copy);
+  trained.update.reset();
 }
 
 // Computes the mean gradient over all steps at the given model. A buffer has no gradient: its entry
@@ -134,16 +152,24 @@ Status TorchTrainer::train_gradient(const TrainOrder& order, TrainedUpdate& trai
   const TorchModel::GradientReady hook(ready);
   // Parts are announced only for a single step without clipping: clipping needs the whole gradient,
   // and a mean over several steps is final only with the last one.
+  const bool clips = job_->clip_value > 0 || job_->clip_norm > 0;
   const bool in_parts =
-      order.part_ready && steps.steps == 1 && job_->clip_value == 0 && job_->clip_norm == 0;
+      order.part_ready && steps.steps == 1 && !clips && options_.trains_on == TrainerDevice::host;
   for (std::uint32_t step = 0; step < steps.steps; ++step) {
     const std::uint64_t first = steps.first_example + std::uint64_t{step} * job_->batch_size;
     TRIBUTARY_ASSIGN(const double loss,
                      add_gradient(first, 1.0 / steps.steps, in_parts ? &hook : nullptr));
     trained.loss += loss / steps.steps;
   }
-  clip(update.first(parameters));
+  model_->read_buffers();
   update_buffers();
+  if (!clips && hands_over_on_device()) {
+    hand_over(model_->on_device(update.subspan(parameters)), trained);
+  }
+  if (!trained.on_device) {
+    model_->read_gradients();
+    clip(update.first(parameters));
+  }
   trained.local_steps = steps.steps;
   trained.examples = std::uint64_t{steps.steps} * job_->batch_size;
   return {};
@@ -168,13 +194,16 @@ Status TorchTrainer::train_delta(const TrainOrder& order, TrainedUpdate& trained
     const std::uint64_t first = steps.first_example + std::uint64_t{step} * job_->batch_size;
     TRIBUTARY_ASSIGN(const double loss, add_gradient(first, 1));
     trained.loss += loss / steps.steps;
+    model_->read_gradients();
     clip(gradient);
     for (std::size_t i = 0; pull > 0 && i < parameters; ++i) {
       gradient[i] += pull * (weights[i] - order.model[i]);
     }
     optimizer.begin();
     optimizer.apply(0, gradient, 1, order.learning_rate, weights);
+    model_->refresh();
   }
+  model_->read_buffers();
   for (std::size_t i = 0; i < working.size(); ++i) {
     (*trained.update)[i] = working[i] - order.model[i];
   }

@@ -10,8 +10,11 @@
 #include <thread>
 
 #include "core/base/random.h"
+#include "core/codec/cuda/codec_device.h"
+#include "core/codec/cuda/emulated/emulated_testing.h"
 #include "core/optimizer/optimizer.h"
 #include "core/train/model/network_plan.h"
+#include "core/train/torch/torch_model.h"
 
 namespace tributary {
 namespace {
@@ -57,12 +60,24 @@ FloatVector first_model(const TrainingJob& job) {
 }
 
 // A trainer with 200 training examples and 90 held out.
-std::unique_ptr<Trainer> trainer_for(std::string id = "agent") {
-  TrainerOptions options;
-  options.agent_id = std::move(id);
+std::unique_ptr<Trainer> trainer_with(const TrainerOptions& options) {
   return make_torch_trainer(options, [](const TrainingJob&) {
     return Result<TrainingData>(TrainingData{.train = stripes(200, 1), .hold_out = stripes(90, 2)});
   });
+}
+
+std::unique_ptr<Trainer> trainer_for(std::string id = "agent") {
+  TrainerOptions options;
+  options.agent_id = std::move(id);
+  return trainer_with(options);
+}
+
+std::unique_ptr<Trainer> trainer_on(TrainerDevice device, CodecDevice* encodes = nullptr) {
+  TrainerOptions options;
+  options.agent_id = "agent";
+  options.trains_on = device;
+  options.device = encodes;
+  return trainer_with(options);
 }
 
 TrainedUpdate trained(Trainer& trainer, const TrainOrder& order) {
@@ -225,6 +240,84 @@ TEST(TorchTrainer, ClipsTheGradientThatItGives) {
     square += static_cast<double>(x) * x;
   }
   EXPECT_NEAR(std::sqrt(square), 1e-3, 1e-6);
+}
+
+// Memory of its own changes no bit: the emulated device computes with the same processor.
+TEST(TorchTrainer, GivesTheSameUpdateFromTheMemoryOfADevice) {
+  for (const char* const model : {"lenet", "resnet8"}) {
+    for (const bool gradient : {true, false}) {
+      SCOPED_TRACE(testing::Message() << model << (gradient ? ", gradient" : ", delta"));
+      TrainingJob job = job_for(model, gradient);
+      job.optimizer = *parse_optimizer("adam");
+      job.proximal = gradient ? 0 : 0.5;
+      const FloatVector values = first_model(job);
+      const TrainOrder order = {
+          .round = 2, .model = values, .local_steps = 2, .learning_rate = 0.1, .evaluate = true};
+      const auto host = trainer_for();
+      const auto device = trainer_on(TrainerDevice::emulated);
+      ASSERT_TRUE(host->prepare(job).ok());
+      ASSERT_TRUE(device->prepare(job).ok());
+      const TrainedUpdate expected = trained(*host, order);
+      const TrainedUpdate update = trained(*device, order);
+      EXPECT_EQ(*update.update, *expected.update);
+      EXPECT_EQ(update.loss, expected.loss);
+      EXPECT_EQ(update.evaluation->accuracy, expected.evaluation->accuracy);
+      EXPECT_EQ(update.on_device, nullptr) << "the host encodes";
+    }
+  }
+}
+
+// The values of an update on a device; empty if it is not there.
+FloatVector values_on_device(const TrainedUpdate& update) {
+  if (update.on_device == nullptr || update.update != nullptr) return {};
+  FloatVector values(update.on_device->size());
+  EXPECT_TRUE(update.on_device->read(0, values).ok());
+  return values;
+}
+
+TEST(TorchTrainer, LeavesAGradientOnTheDeviceThatEncodes) {
+  TrainingJob job = job_for("resnet8", true);
+  const FloatVector model = first_model(job);
+  const TrainOrder order = {.round = 1, .model = model, .local_steps = 2, .learning_rate = 0.1};
+  const auto host = trainer_for();
+  ASSERT_TRUE(host->prepare(job).ok());
+  const FloatVector expected = whole_update(*host, order);
+
+  const std::unique_ptr<CodecDevice> encodes = emulated::make_codec_device();
+  const auto device = trainer_on(TrainerDevice::emulated, encodes.get());
+  ASSERT_TRUE(device->prepare(job).ok());
+  const TrainedUpdate first = trained(*device, order);
+  EXPECT_EQ(values_on_device(first), expected);
+  const TrainedUpdate next =
+      trained(*device, {.round = 2, .model = model, .local_steps = 2, .learning_rate = 0.1});
+  EXPECT_NE(values_on_device(next), expected);
+  EXPECT_EQ(values_on_device(first), expected) << "a later training does not change it";
+
+  // The device's memory is full: the update comes in host memory.
+  int errors = 0;
+  encodes->report_errors_to([&](const Status&) { ++errors; });
+  emulated::fail_operation(emulated::Operation::allocation, 1);
+  const TrainedUpdate full = trained(*device, order);
+  emulated::fail_operation(emulated::Operation::allocation, 0);
+  EXPECT_EQ(errors, 1);
+  EXPECT_EQ(full.on_device, nullptr);
+  EXPECT_EQ(*full.update, expected);
+
+  // The host clips.
+  job.clip_norm = 1e-3;
+  ASSERT_TRUE(device->prepare(job).ok());
+  ASSERT_TRUE(host->prepare(job).ok());
+  EXPECT_EQ(whole_update(*device, order), whole_update(*host, order));
+}
+
+// Debian's libtorch has no CUDA.
+TEST(TorchTrainer, RefusesADeviceThatTheEngineLacks) {
+  const Status missing = check_engine_has(TrainerDevice::cuda);
+  if (missing.ok()) GTEST_SKIP() << "this libtorch has CUDA and a GPU";
+  EXPECT_EQ(missing.code(), StatusCode::unsupported);
+  EXPECT_NE(missing.text().find("trainer.device"), std::string::npos) << missing.text();
+  const auto trainer = trainer_on(TrainerDevice::cuda);
+  EXPECT_EQ(trainer->prepare(job_for("lenet", true)).text(), missing.text());
 }
 
 // Each error has both sides or the setting, because model and data come from different people.

@@ -5,9 +5,11 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "core/store/coordinator/run_file.h"
 #include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/picture_training.h"
 
 namespace tributary::end_to_end {
 namespace {
@@ -66,6 +68,46 @@ TEST(DeviceUpdate, GivesTheModelOfTheHost) {
         model_with_updates(codec, "emulated", "emulated", kUpdatingAgents * (kUpdatingRounds - 1)),
         expected);
   }
+}
+
+// The libtorch trainer computes in the memory of the device that encodes, and its gradients stay
+// there.
+class DeviceTraining : public PictureTraining {
+ protected:
+  // The agents run on `device`; the journal says that so many updates stayed there.
+  std::string model_trained_on(const std::string& device, std::uint64_t stayed) {
+    FederationOptions options = {.agents = kUpdatingAgents,
+                                 .rounds = kUpdatingRounds,
+                                 .job = std::string(kLenet) + "mode = \"gradient\"\n",
+                                 .codec = "thc",
+                                 .coordinator_settings = {"job.quorum=1"},
+                                 .agent_settings = settings()};
+    options.agent_settings.push_back("codec.device=" + device);
+    options.agent_settings.push_back("trainer.device=" + device);
+    Federation federation(options);
+    federation.start_all();
+    federation.expect_all_end();
+    EXPECT_EQ(updates_on_device(federation), stayed);
+    return hash_of_last_model(federation);
+  }
+};
+
+TEST_F(DeviceTraining, GivesTheModelOfTheHost) {
+  const std::string expected = model_trained_on("host", 0);
+  EXPECT_EQ(model_trained_on("emulated", kUpdatingAgents * (kUpdatingRounds - 1)), expected);
+}
+
+// Debian's libtorch has no CUDA.
+TEST_F(DeviceTraining, IsRefusedAtTheStartIfLibtorchHasNoCuda) {
+  std::vector<std::string> command = {TRIBUTARY_AGENT, "-s", "agent_id=a"};
+  std::vector<std::string> given = settings();
+  given.insert(given.end(),
+               {"link.encrypted=false", "link.coordinator=tcp://127.0.0.1:1",
+                "journal.file=" + (data_ / "agent.db").string(), "trainer.device=cuda"});
+  for (const std::string& setting : given) command.insert(command.end(), {"-s", setting});
+  Process agent(command, (data_ / "agent.log").string());
+  EXPECT_NE(agent.wait(), 0);
+  EXPECT_TRUE(agent.logs({"setting trainer.device", "this libtorch has no CUDA"}));
 }
 
 // The residual that a commit leaves is stored before the payload is sent, so a kill loses nothing.

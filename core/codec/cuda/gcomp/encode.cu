@@ -78,7 +78,7 @@ __device__ std::uint32_t measure_value(const GCompEncoding& g, const std::uint32
 // A warp takes a segment, its lanes four neighbouring streams each, from the last step to the
 // first.
 template <LevelRule::Kind kKind>
-__global__ void measure_segments(GCompEncoding g) {
+__global__ void TRIBUTARY_BLOCKS_BY_CLANG(4) measure_segments(GCompEncoding g) {
   __shared__ std::uint32_t entries[gcomp::kExponents];
   const std::uint32_t padding = load_table(g, entries);
   const unsigned lane = threadIdx.x % kWarpThreads;

@@ -399,7 +399,7 @@ __device__ __forceinline__ void write_fractions(const GCompEncoding& g, const Ti
   }
 }
 
-__global__ void write_chunk_tiles(GCompEncoding g) {
+__global__ void TRIBUTARY_BLOCKS_BY_CLANG(3) write_chunk_tiles(GCompEncoding g) {
   __shared__ TileMemory m;
   const std::uint32_t padding = load_table(g, m.entries);
   const std::uint32_t segments = gcomp_segments(g.n);

@@ -109,7 +109,7 @@ class ColumnTiles {
   float part_[kPart];
 };
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void TRIBUTARY_BLOCKS_BY_CLANG(4)
     multiply_column_tiles(DeviceMatrix matrix, const float* left, double* right) {
   __shared__ float tile[kTileRows][kWarpThreads];
   __shared__ double weights[kWarps][kTileRows];

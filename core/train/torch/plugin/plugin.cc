@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/train/agent_data.h"
+#include "core/train/torch/torch_model.h"
 #include "core/train/torch/torch_tools.h"
 #include "core/train/torch/torch_trainer.h"
 #include "core/train/trainer_library.h"
@@ -18,6 +19,11 @@ __attribute__((visibility("default"))) void tributary_trainer_make(
   trainer = make_torch_trainer(options, [source = options.data](const TrainingJob& job) {
     return open_training_data(source, job);
   });
+}
+
+__attribute__((visibility("default"))) void tributary_trainer_check(const TrainerOptions& options,
+                                                                    Status& status) {
+  status = check_engine_has(options.trains_on);
 }
 
 __attribute__((visibility("default"))) void tributary_model_tools_make(
