@@ -13,7 +13,7 @@
 
 #include "core/codec/simd/random-inl.h"
 #include "core/codec/thc/hadamard-inl.h"
-#include "core/codec/thc/packing-inl.h"
+#include "core/codec/thc/host/packing-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tributary::thc::HWY_NAMESPACE {

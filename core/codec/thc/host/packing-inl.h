@@ -5,11 +5,11 @@
 // Eight fields of `bits` bits, an eight, fill `bits` bytes. Bytes are packed with one eight in each
 // lane of 64 bits, by the three steps of EightFields. For words, two neighbouring lanes have the
 // halves of an eight.
-#if defined(TRIBUTARY_CODEC_THC_PACKING_INL_H) == defined(HWY_TARGET_TOGGLE)
-#ifdef TRIBUTARY_CODEC_THC_PACKING_INL_H
-#undef TRIBUTARY_CODEC_THC_PACKING_INL_H
+#if defined(TRIBUTARY_CODEC_THC_HOST_PACKING_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef TRIBUTARY_CODEC_THC_HOST_PACKING_INL_H
+#undef TRIBUTARY_CODEC_THC_HOST_PACKING_INL_H
 #else
-#define TRIBUTARY_CODEC_THC_PACKING_INL_H
+#define TRIBUTARY_CODEC_THC_HOST_PACKING_INL_H
 #endif
 
 #include <hwy/highway.h>
@@ -137,7 +137,7 @@ PackedVec index_of(const ByteIndices& indices, unsigned bits) {
 }
 
 // Bits that `from` and its copy, moved up by `shift`, keep.
-HWY_INLINE LanesVec apart(LanesVec x, std::uint64_t from, unsigned distance, unsigned shift) {
+HWY_INLINE LanesVec separate(LanesVec x, std::uint64_t from, unsigned distance, unsigned shift) {
   const Lanes d;
   const LanesVec low = hn::And(x, hn::Set(d, from));
   const LanesVec high =
@@ -193,9 +193,9 @@ void unpack_bytes(const std::uint8_t* in, std::size_t n, std::uint8_t* fields) {
       hn::StoreU(hn::And(parts, mask), db, fields + i);
 #else
       LanesVec x = hn::BitCast(Lanes(), moved);
-      x = apart(x, kEight.four(), 32, 32 - 4 * kBits);
-      x = apart(x, kEight.two(), 16, 16 - 2 * kBits);
-      x = apart(x, kEight.one(), 8, 8 - kBits);
+      x = separate(x, kEight.four(), 32, 32 - 4 * kBits);
+      x = separate(x, kEight.two(), 16, 16 - 2 * kBits);
+      x = separate(x, kEight.one(), 8, 8 - kBits);
       hn::StoreU(hn::BitCast(db, x), db, fields + i);
 #endif
       packed += vector_bytes;
@@ -217,9 +217,9 @@ void unpack_words(const std::uint8_t* in, std::size_t n, unsigned bits, std::uin
   for_each_group(in, n, bits, touched, [&](std::size_t first, const std::uint8_t* packed) {
     for (std::size_t i = first; i < first + kGroup; i += lanes) {
       const PackedVec moved = move_bytes(load_packed(packed, vector_bytes), index);
-      LanesVec x = hn::BitCast(dw, moved) >> within;
-      x = apart(x, two, 32, 32 - 2 * bits);
-      x = apart(x, one, 16, 16 - bits);
+      LanesVec x = hn::Shr(hn::BitCast(dw, moved), within);
+      x = separate(x, two, 32, 32 - 2 * bits);
+      x = separate(x, one, 16, 16 - bits);
       hn::StoreU(hn::BitCast(dh, x), dh, fields + i);
       packed += vector_bytes;
     }
