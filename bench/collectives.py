@@ -22,6 +22,8 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple, Optional
 
+from lab_nodes import Failure, LabNodes, finished
+
 LAB = "bench"
 MIB = 1 << 20
 BUCKET_VALUES = 64 << 10  # for predictions
@@ -108,10 +110,6 @@ def check_agreement(name: str, ranks: list) -> None:
         raise Failure(f"{name}: ranks have different sums")
 
 
-class Failure(Exception):
-    pass
-
-
 class Programs:
     def __init__(self, build: Path):
         self.tributary = build / "cli/tributary"
@@ -125,40 +123,18 @@ class Programs:
         return self.family[family].exists()
 
     def json(self, *arguments: str) -> dict:
-        done = subprocess.run([str(self.tributary), *arguments, "--json"], capture_output=True,
-                              text=True, check=False)
-        if done.returncode != 0:
-            raise Failure(f"tributary {' '.join(arguments)}: {(done.stderr or done.stdout).strip()}")
-        return json.loads(done.stdout)["data"]
+        return json.loads(finished([str(self.tributary), *arguments, "--json"]))["data"]
 
 
-class Lab:
-    """A lab that is up while the object is in use, and is removed in any case."""
+class Lab(LabNodes):
+    """Nodes with equal links that run the ranks of a contender."""
 
     def __init__(self, programs: Programs, link: Link, nodes: int, congestion: Optional[str],
                  name: str = LAB):
-        self.name = name
-        self.programs, self.link, self.count = programs, link, nodes
-        self.congestion = ["--congestion", congestion] if congestion else []
-
-    def __enter__(self) -> "Lab":
-        self.down()  # removes the remains of a killed run
-        data = self.programs.json("lab", "up", "--name", self.name, "--nodes", str(self.count),
-                                  *self.link.options(), *self.congestion)
-        self.addresses = [node["address"] for node in data["nodes"]]
-        self.congestion_control = data["congestion_control"]
-        return self
-
-    def __exit__(self, *_) -> None:
-        self.down()
-
-    def down(self) -> None:
-        subprocess.run([str(self.programs.tributary), "lab", "down", "--name", self.name],
-                       capture_output=True, check=False)
-
-    def command(self, node: int) -> list:
-        return [str(self.programs.tributary), "lab", "exec", "--name", self.name, "--node", str(node),
-                "--"]
+        self.programs, self.link = programs, link
+        congestion_control = ["--congestion", congestion] if congestion else []
+        super().__init__(str(programs.tributary), name, nodes,
+                         [*link.options(), *congestion_control])
 
     def run(self, contender: Contender, size: int, rounds: int, timeout_s: float) -> list:
         with tempfile.TemporaryDirectory() as store:

@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from lab_nodes import Failure, LabNodes
+
 LAB = "estimates"
 RATES_MBIT = (10, 100, 1000)
 DELAYS_MS = (1, 10, 50)  # one way, over two links
@@ -20,21 +22,10 @@ TRAIN_S = 0.3  # duration of a train on the link
 TIMEOUT_S = 120
 
 
-class Failure(Exception):
-    pass
-
-
-def finished(command: list) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise Failure((done.stderr or done.stdout).strip())
-    return done.stdout
-
-
-def estimate(tributary: str, program: str, addresses: list, options: list) -> dict:
+def estimate(lab: LabNodes, program: str, options: list) -> dict:
     ends = [subprocess.Popen(
-        [tributary, "lab", "exec", "--name", LAB, "--node", str(rank), "--", program,
-         "--rank", str(rank), "--first", addresses[0], "--second", addresses[1], *options],
+        [*lab.command(rank), program, "--rank", str(rank), "--first", lab.addresses[0],
+         "--second", lab.addresses[1], *options],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in (0, 1)]
     try:
         answers = [end.communicate(timeout=TIMEOUT_S) for end in ends]
@@ -51,16 +42,12 @@ def estimate(tributary: str, program: str, addresses: list, options: list) -> di
 
 
 def measure(tributary: str, program: str, mbit: float, delay_ms: float, arguments) -> dict:
-    try:
-        up = json.loads(finished([tributary, "lab", "up", "--name", LAB, "--nodes", "2",
-                                  "--rate", f"{mbit:g}mbit", "--delay", f"{delay_ms / 2:g}ms",
-                                  "--congestion", arguments.congestion, "--json"]))
-        addresses = [node["address"] for node in up["data"]["nodes"]]
+    links = ["--rate", f"{mbit:g}mbit", "--delay", f"{delay_ms / 2:g}ms",
+             "--congestion", arguments.congestion]
+    with LabNodes(tributary, LAB, 2, links) as lab:
         train_bytes = int(mbit * 1e6 / 8 * TRAIN_S)
-        found = estimate(tributary, program, addresses,
-                         ["--trains", str(arguments.trains), "--train-bytes", str(train_bytes)])
-    finally:
-        subprocess.run([tributary, "lab", "down", "--name", LAB], capture_output=True, check=False)
+        found = estimate(lab, program, ["--trains", str(arguments.trains),
+                                        "--train-bytes", str(train_bytes)])
     line_s_per_byte = 8 / (mbit * 1e6 * PAYLOAD_SHARE)
     return {"mbit_per_s": mbit, "delay_ms": delay_ms, **found,
             "alpha_error": found["alpha_s"] / (delay_ms / 1e3) - 1,

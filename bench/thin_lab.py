@@ -19,6 +19,8 @@ import time
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
 
+from lab_nodes import Failure
+
 LOOK_EVERY_S = 0.2
 START_S_MAX = 30
 STOP_S_MAX = 10
@@ -60,10 +62,6 @@ grace_ms = 2000
 [log]
 json = true
 """
-
-
-class Failure(Exception):
-    pass
 
 
 class Link(NamedTuple):

@@ -30,7 +30,8 @@ from typing import NamedTuple, Optional
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from daemon_rounds import Daemon  # noqa: E402
-from thin_lab import Failure, interface_counters, namespace  # noqa: E402
+from lab_nodes import Failure, LabNodes  # noqa: E402
+from thin_lab import interface_counters, namespace  # noqa: E402
 from training import ask, make_data, settings  # noqa: E402
 
 PYTHON = "/usr/bin/python3"  # only Debian's finds Debian's packages
@@ -81,37 +82,16 @@ def ring_bytes(size: float) -> float:
     return 2 * (AGENTS - 1) / AGENTS * size
 
 
-class Lab:
+class Lab(LabNodes):
     """The coordinator's node 0, and a node with a slow link for each agent."""
 
     def __init__(self, build: Path, name: str, rate: str):
-        self._tributary = str(build / "cli/tributary")
-        self._name, self._rate = name, rate
-
-    def __enter__(self) -> "Lab":
-        self._command("down")  # removes the remains of a killed run
-        links = [word for node in range(1, AGENTS + 1) for word in ("--node", f"{node}:rate={self._rate}")]
-        up = self._command("up", "--nodes", str(AGENTS + 1), *links, "--json")
-        if up.returncode != 0:
-            raise Failure(f"tributary lab up: {(up.stderr or up.stdout).strip()}")
-        data = json.loads(up.stdout)["data"]
-        self.addresses = [node["address"] for node in data["nodes"]]
-        self.congestion_control = data["congestion_control"]
-        return self
-
-    def __exit__(self, *_) -> None:
-        self._command("down")
-
-    def _command(self, verb: str, *words: str) -> subprocess.CompletedProcess:
-        return subprocess.run([self._tributary, "lab", verb, "--name", self._name, *words],
-                              capture_output=True, text=True, check=False)
-
-    def inside(self, node: int) -> list:
-        return [self._tributary, "lab", "exec", "--name", self._name, "--node", str(node), "--"]
+        links = [word for node in range(1, AGENTS + 1) for word in ("--node", f"{node}:rate={rate}")]
+        super().__init__(str(build / "cli/tributary"), name, AGENTS + 1, links)
 
     def open_counters(self, node: int):
         """Those of a node's interfaces; each reading from the beginning has the current ones."""
-        with namespace(f"trib-{self._name}-{node}"):
+        with namespace(f"trib-{self.name}-{node}"):
             return open("/proc/thread-self/net/dev", encoding="ascii")
 
     def sent_bytes(self) -> list:
@@ -175,7 +155,7 @@ def run_ddp(lab: Lab, contender: Contender, model: Path, data: str, options) -> 
     environment = dict(os.environ, MASTER_ADDR=lab.addresses[1], MASTER_PORT="29500",
                        GLOO_SOCKET_IFNAME="eth0", OMP_NUM_THREADS="1")
     ranks = [subprocess.Popen(
-        [*lab.inside(1 + rank), PYTHON, "-B", str(HERE / "process.py"), "--model", str(model),
+        [*lab.command(1 + rank), PYTHON, "-B", str(HERE / "process.py"), "--model", str(model),
          "--data", data, "--rank", str(rank), "--size", str(AGENTS), "--hook", contender.method,
          "--batch", str(BATCH), "--learning-rate", str(LEARNING_RATE), "--warm", str(WARM),
          "--steps", str(options.steps)],
@@ -227,7 +207,7 @@ class Federation:
         self._name = contender.name()
         self.journal = f"{folder}/run.db"
         self.coordinator = Daemon(
-            [*lab.inside(0), str(options.build / "coordinator/tributary-coordinator"), *common,
+            [*lab.command(0), str(options.build / "coordinator/tributary-coordinator"), *common,
              *settings([f"journal.file={self.journal}", f"link.endpoint={address}", "job.name=ddp",
                         f"job.model_file={model}", "job.input='1x28x28'", "job.classes=10",
                         "job.mode=gradient", "job.local_steps=1", "job.optimizer=momentum",
@@ -237,7 +217,7 @@ class Federation:
                         "job.quorum=1", "job.deadline_ms=600000",
                         *(f"job.{pair}" for pair in options.set)])], folder, "coordinator")
         self.agents = [Daemon(
-            [*lab.inside(1 + i), str(options.build / "edge_agent/tributary-agent"), *common,
+            [*lab.command(1 + i), str(options.build / "edge_agent/tributary-agent"), *common,
              *settings([f"agent_id=agent-{i}", f"journal.file={folder}/agent-{i}.db",
                         f"link.coordinator={address}", f"peers.endpoint=tcp://{lab.addresses[1 + i]}:4650",
                         "trainer.name=torch", "trainer.threads=1", f"trainer.model_file={model}",

@@ -37,6 +37,9 @@ struct BlockRange {
   TRIBUTARY_HD float decode_factor(float granularity, std::size_t block) const {
     return collect_factor(granularity, threshold, half, block);
   }
+  // The same from spread_scale() and collect_divisor() of the block's table and size.
+  TRIBUTARY_HD float encode_factor(float scale) const { return scale / half; }
+  TRIBUTARY_HD float decode_factor(float divisor) const { return half / divisor * threshold; }
 
   // Distance of the centre from 0 in half steps of the grid, for a sum of `contributors`.
   TRIBUTARY_HD float centre_half_steps(float granularity, std::uint32_t contributors) const {

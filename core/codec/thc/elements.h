@@ -59,7 +59,8 @@ constexpr std::size_t kSquareLanes = 32;
 
 // The rms of a block from the sum of its scaled squares, limited to the largest float.
 TRIBUTARY_HD inline float rms_of(float scaled_square_sum, std::size_t block, float scale) {
-  const float rms = square_root(scaled_square_sum / static_cast<float>(block)) / scale;
+  const float root = square_root(scaled_square_sum / static_cast<float>(block));
+  const float rms = scale == 1.0f ? root : root / scale;  // divisions are slow
   return rms < 0x1.fffffep127f ? rms : 0x1.fffffep127f;
 }
 
@@ -69,10 +70,15 @@ TRIBUTARY_HD inline float spread_scale(float granularity, float threshold, std::
   return granularity / (2.0f * threshold) / square_root(static_cast<float>(block));
 }
 
+// The part of f that is the same for all blocks of a size.
+TRIBUTARY_HD inline float collect_divisor(float granularity, std::size_t block) {
+  return granularity * square_root(static_cast<float>(block));
+}
+
 // The factor f of the rotation when decoding.
 TRIBUTARY_HD inline float collect_factor(float granularity, float threshold, float rms,
                                          std::size_t block) {
-  return rms / (granularity * square_root(static_cast<float>(block))) * threshold;
+  return rms / collect_divisor(granularity, block) * threshold;
 }
 
 // Bit i of a word is the sign of the word's element i.

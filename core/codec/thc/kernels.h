@@ -42,9 +42,11 @@ struct Kernels {
   // bucket, a multiple of 64.
   void (*quantize)(const float* y, std::size_t n, const Levels& levels, const Rounding& rounding,
                    std::uint32_t first, std::uint8_t* level);
-  // Fields of 4 bits, as pack_fields() packs them (packing.h).
-  void (*pack_nibbles)(const std::uint8_t* fields, std::size_t n, std::uint8_t* out);
-  void (*unpack_nibbles)(const std::uint8_t* in, std::size_t n, std::uint8_t* fields);
+  // pack_fields() and unpack_fields() (packing.h), which allow packing in place.
+  void (*pack8)(const std::uint8_t* fields, std::size_t n, unsigned bits, std::uint8_t* out);
+  void (*unpack8)(const std::uint8_t* in, std::size_t n, unsigned bits, std::uint8_t* fields);
+  void (*unpack16)(const std::uint8_t* in, std::size_t n, unsigned bits, std::uint16_t* fields);
+  void (*unpack32)(const std::uint8_t* in, std::size_t n, unsigned bits, std::uint32_t* fields);
 
   // Sets sum += T[level]. The caller guarantees that the sum does not overflow.
   void (*look_up_add8)(const std::uint8_t* level, std::size_t n, const Levels& levels,
@@ -54,10 +56,13 @@ struct Kernels {
   void (*look_up_add32)(const std::uint8_t* level, std::size_t n, const Levels& levels,
                         std::uint32_t* sum);
 
-  // Sets y = 2 sum - centre.
-  void (*centre8)(const std::uint8_t* sum, std::size_t n, std::int32_t centre, float* y);
-  void (*centre16)(const std::uint16_t* sum, std::size_t n, std::int32_t centre, float* y);
-  void (*centre32)(const std::uint32_t* sum, std::size_t n, std::int32_t centre, float* y);
+  // Sets y = 2 T[level] - g.
+  void (*centre_levels)(const std::uint8_t* level, std::size_t n, const Levels& levels, float* y);
+  // Sets y = 2 sum - centre, and returns the largest sum. Values of y are undefined for sums of
+  // 2^30 or more.
+  std::uint32_t (*centre8)(const std::uint8_t* sum, std::size_t n, std::int32_t centre, float* y);
+  std::uint32_t (*centre16)(const std::uint16_t* sum, std::size_t n, std::int32_t centre, float* y);
+  std::uint32_t (*centre32)(const std::uint32_t* sum, std::size_t n, std::int32_t centre, float* y);
 };
 
 const Kernels& scalar_kernels();

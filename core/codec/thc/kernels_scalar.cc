@@ -85,25 +85,29 @@ void quantize(const float* y, std::size_t n, const Levels& levels, const Roundin
   }
 }
 
-void pack_nibbles(const std::uint8_t* fields, std::size_t n, std::uint8_t* out) {
-  pack_fields(fields, n, 4, out);
-}
-
-void unpack_nibbles(const std::uint8_t* in, std::size_t n, std::uint8_t* fields) {
-  unpack_fields(in, n, 4, fields);
-}
-
 // T has at most 10 bits; the caller has chosen a type that holds the sum.
 template <typename Sum>
 void look_up_add(const std::uint8_t* level, std::size_t n, const Levels& levels, Sum* sum) {
   for (std::size_t i = 0; i < n; ++i) sum[i] = static_cast<Sum>(sum[i] + levels.places[level[i]]);
 }
 
-template <typename Sum>
-void centre(const Sum* sum, std::size_t n, std::int32_t middle, float* y) {
+void centre_levels(const std::uint8_t* level, std::size_t n, const Levels& levels, float* y) {
+  const auto granularity = static_cast<std::int32_t>(levels.granularity);
   for (std::size_t i = 0; i < n; ++i) {
-    y[i] = static_cast<float>(2 * static_cast<std::int32_t>(sum[i]) - middle);
+    y[i] = static_cast<float>(2 * levels.places[level[i]] - granularity);
   }
+}
+
+template <typename Sum>
+std::uint32_t centre(const Sum* sum, std::size_t n, std::int32_t middle, float* y) {
+  Sum largest = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    largest = std::max(largest, sum[i]);
+    // Unsigned, because a sum is only checked afterwards.
+    const std::uint32_t difference = 2 * std::uint32_t{sum[i]} - static_cast<std::uint32_t>(middle);
+    y[i] = static_cast<float>(static_cast<std::int32_t>(difference));
+  }
+  return largest;
 }
 
 }  // namespace
@@ -117,11 +121,14 @@ const Kernels& scalar_kernels() {
       .affine = affine,
       .extent = extent,
       .quantize = quantize,
-      .pack_nibbles = pack_nibbles,
-      .unpack_nibbles = unpack_nibbles,
+      .pack8 = pack_fields<std::uint8_t>,
+      .unpack8 = unpack_fields<std::uint8_t>,
+      .unpack16 = unpack_fields<std::uint16_t>,
+      .unpack32 = unpack_fields<std::uint32_t>,
       .look_up_add8 = look_up_add<std::uint8_t>,
       .look_up_add16 = look_up_add<std::uint16_t>,
       .look_up_add32 = look_up_add<std::uint32_t>,
+      .centre_levels = centre_levels,
       .centre8 = centre<std::uint8_t>,
       .centre16 = centre<std::uint16_t>,
       .centre32 = centre<std::uint32_t>,

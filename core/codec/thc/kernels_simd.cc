@@ -13,6 +13,7 @@
 
 #include "core/codec/simd/random-inl.h"
 #include "core/codec/thc/hadamard-inl.h"
+#include "core/codec/thc/host/packing-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tributary::thc::HWY_NAMESPACE {
@@ -37,6 +38,30 @@ void add_square(const float* HWY_RESTRICT x, FloatVec scale, FloatVec& sum, IntV
   largest = hn::Max(largest, magnitudes(value));
 }
 
+// The sum of a vector's lanes as a tree, the upper half to the lower half.
+#if !HWY_HAVE_SCALABLE
+template <class D>
+HWY_INLINE float tree_sum(D d, hn::Vec<D> v) {
+  if constexpr (hn::MaxLanes(d) > 4) {
+    const hn::Half<D> half;
+    return tree_sum(half, hn::Add(hn::LowerHalf(half, v), hn::UpperHalf(half, v)));
+  } else {
+    v = hn::Add(v, hn::Shuffle1032(v));
+    return hn::GetLane(hn::Add(v, hn::Shuffle2301(v)));
+  }
+}
+#else
+template <class D>
+float tree_sum(D d, hn::Vec<D> v) {
+  alignas(64) float sums[16];
+  hn::Store(v, d, sums);
+  for (std::size_t half = hn::Lanes(d) / 2; half > 0; half /= 2) {
+    for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  }
+  return sums[0];
+}
+#endif
+
 // kSquareLanes sums, in as many vectors as they need. The vectors are named variables, because some
 // machines' vectors have no fixed size and cannot be elements of an array.
 std::uint32_t sum_squares(const float* HWY_RESTRICT x, std::size_t n, float scale, float* sum) {
@@ -59,23 +84,17 @@ std::uint32_t sum_squares(const float* HWY_RESTRICT x, std::size_t n, float scal
     add_square(x + i + 6 * lanes, factor, s6, first);
     add_square(x + i + 7 * lanes, factor, s7, second);
   }
-  alignas(64) float sums[kSquareLanes];
-  hn::StoreU(s0, df, sums);
-  hn::StoreU(s1, df, sums + lanes);
-  if (lanes <= 8) {
-    hn::StoreU(s2, df, sums + 2 * lanes);
-    hn::StoreU(s3, df, sums + 3 * lanes);
-  }
   if (lanes <= 4) {
-    hn::StoreU(s4, df, sums + 4 * lanes);
-    hn::StoreU(s5, df, sums + 5 * lanes);
-    hn::StoreU(s6, df, sums + 6 * lanes);
-    hn::StoreU(s7, df, sums + 7 * lanes);
+    s0 = hn::Add(s0, s4);
+    s1 = hn::Add(s1, s5);
+    s2 = hn::Add(s2, s6);
+    s3 = hn::Add(s3, s7);
   }
-  for (std::size_t half = kSquareLanes / 2; half > 0; half /= 2) {
-    for (std::size_t lane = 0; lane < half; ++lane) sums[lane] += sums[lane + half];
+  if (lanes <= 8) {
+    s0 = hn::Add(s0, s2);
+    s1 = hn::Add(s1, s3);
   }
-  *sum = sums[0];
+  *sum = tree_sum(df, hn::Add(s0, s1));
   return largest_lane(hn::Max(first, second));
 }
 
@@ -249,8 +268,7 @@ void quantize(const float* HWY_RESTRICT y, std::size_t n, const Levels& levels,
 using Bytes = hn::CappedTag<std::uint8_t, 64>;
 using Words = hn::RepartitionToWide<Bytes>;
 
-void pack_nibbles(const std::uint8_t* HWY_RESTRICT fields, std::size_t n,
-                  std::uint8_t* HWY_RESTRICT out) {
+void pack_nibbles(const std::uint8_t* fields, std::size_t n, std::uint8_t* out) {
   const Bytes db;
   const Words dw;
   const hn::Rebind<std::uint8_t, Words> half;
@@ -272,6 +290,42 @@ void unpack_nibbles(const std::uint8_t* HWY_RESTRICT in, std::size_t n,
     const auto split = hn::Or(pair, hn::ShiftLeft<4>(pair));
     hn::StoreU(hn::And(hn::BitCast(db, split), hn::Set(db, 0x0f)), db, fields + i);
   }
+}
+
+// Calls visit(width) with the constant of a width below 8.
+template <typename Visit>
+HWY_INLINE void with_width(unsigned bits, const Visit& visit) {
+  switch (bits) {
+    case 1:
+      return visit(std::integral_constant<unsigned, 1>());
+    case 2:
+      return visit(std::integral_constant<unsigned, 2>());
+    case 3:
+      return visit(std::integral_constant<unsigned, 3>());
+    case 5:
+      return visit(std::integral_constant<unsigned, 5>());
+    case 6:
+      return visit(std::integral_constant<unsigned, 6>());
+    default:
+      return visit(std::integral_constant<unsigned, 7>());
+  }
+}
+
+void pack8(const std::uint8_t* fields, std::size_t n, unsigned bits, std::uint8_t* out) {
+  if (bits == 4) return pack_nibbles(fields, n, out);
+  if (bits == 8) return pack_fields(fields, n, bits, out);
+  with_width(bits, [&](auto width) { pack_bytes<width>(fields, n, out); });
+}
+
+void unpack8(const std::uint8_t* in, std::size_t n, unsigned bits, std::uint8_t* fields) {
+  if (bits == 4) return unpack_nibbles(in, n, fields);
+  if (bits == 8) return unpack_fields(in, n, bits, fields);
+  with_width(bits, [&](auto width) { unpack_bytes<width>(in, n, fields); });
+}
+
+void unpack16(const std::uint8_t* in, std::size_t n, unsigned bits, std::uint16_t* fields) {
+  if (bits <= 8 || bits == 16) return unpack_fields(in, n, bits, fields);
+  unpack_words(in, n, bits, fields);
 }
 
 template <typename Sum>
@@ -328,14 +382,36 @@ IntVec load_sums(const Sum* sum) {
 }
 
 template <typename Sum>
-void centre(const Sum* HWY_RESTRICT sum, std::size_t n, std::int32_t middle,
-            float* HWY_RESTRICT y) {
+std::uint32_t centre(const Sum* HWY_RESTRICT sum, std::size_t n, std::int32_t middle,
+                     float* HWY_RESTRICT y) {
   const Float df;
   const Int32 di;
+  const Uint32 du;
   const std::size_t lanes = hn::Lanes(df);
+  UintVec largest = hn::Zero(du);
   for (std::size_t i = 0; i < n; i += lanes) {
-    const IntVec twice = hn::ShiftLeft<1>(load_sums(sum + i));
-    hn::StoreU(hn::ConvertTo(df, hn::Sub(twice, hn::Set(di, middle))), df, y + i);
+    const IntVec sums = load_sums(sum + i);
+    largest = hn::Max(largest, hn::BitCast(du, sums));
+    hn::StoreU(hn::ConvertTo(df, hn::Sub(hn::ShiftLeft<1>(sums), hn::Set(di, middle))), df, y + i);
+  }
+  return hn::GetLane(hn::MaxOfLanes(du, largest));
+}
+
+void centre_levels(const std::uint8_t* HWY_RESTRICT level, std::size_t n, const Levels& levels,
+                   float* HWY_RESTRICT y) {
+  const auto middle = static_cast<std::int32_t>(levels.granularity);
+  if (!fits_bytes(levels)) {
+    for (std::size_t i = 0; i < n; ++i) {
+      y[i] = static_cast<float>(2 * levels.places[level[i]] - middle);
+    }
+    return;
+  }
+  const Bytes db;
+  const auto table = place_table(levels);
+  alignas(64) std::uint8_t places[64];
+  for (std::size_t i = 0; i < n; i += hn::Lanes(db)) {
+    hn::Store(hn::TableLookupBytes(table, hn::LoadU(db, level + i)), db, places);
+    centre(places, hn::Lanes(db), middle, y + i);
   }
 }
 
@@ -350,11 +426,14 @@ const Kernels* kernel_table() {
       .affine = affine,
       .extent = extent,
       .quantize = quantize,
-      .pack_nibbles = pack_nibbles,
-      .unpack_nibbles = unpack_nibbles,
+      .pack8 = pack8,
+      .unpack8 = unpack8,
+      .unpack16 = unpack16,
+      .unpack32 = unpack_fields<std::uint32_t>,
       .look_up_add8 = look_up_add8,
       .look_up_add16 = look_up_add16,
       .look_up_add32 = look_up_add<std::uint32_t>,
+      .centre_levels = centre_levels,
       .centre8 = centre<std::uint8_t>,
       .centre16 = centre<std::uint16_t>,
       .centre32 = centre<std::uint32_t>,

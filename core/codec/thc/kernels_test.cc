@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -264,11 +265,16 @@ TEST(Kernels, LookUpsAddAndCentresAgree) {
         ASSERT_EQ(sum16[i], 1000 + place) << target;
         ASSERT_EQ(sum32[i], 100'000 + place) << target;
       }
-      k.centre8(sum8.data(), kN, 77, y.data());
+      k.centre_levels(level.data(), kN, *table, y.data());
+      for (std::size_t i = 0; i < kN; ++i) {
+        const auto place = static_cast<float>(table->places[level[i]]);
+        ASSERT_EQ(y[i], 2.0f * place - static_cast<float>(table->granularity)) << target;
+      }
+      EXPECT_EQ(k.centre8(sum8.data(), kN, 77, y.data()), std::ranges::max(sum8)) << target;
       for (std::size_t i = 0; i < kN; ++i) ASSERT_EQ(y[i], 2.0f * sum8[i] - 77) << target;
-      k.centre16(sum16.data(), kN, 1077, y.data());
+      EXPECT_EQ(k.centre16(sum16.data(), kN, 1077, y.data()), std::ranges::max(sum16)) << target;
       for (std::size_t i = 0; i < kN; ++i) ASSERT_EQ(y[i], 2.0f * sum16[i] - 1077) << target;
-      k.centre32(sum32.data(), kN, 99'000, y.data());
+      EXPECT_EQ(k.centre32(sum32.data(), kN, 99'000, y.data()), std::ranges::max(sum32)) << target;
       for (std::size_t i = 0; i < kN; ++i) {
         ASSERT_EQ(y[i], 2.0f * static_cast<float>(sum32[i]) - 99'000) << target;
       }
@@ -317,11 +323,8 @@ TEST(Packing, PutsTheFirstFieldInTheLowBits) {
   fields[1] = 0xa;
   for_every_target([&](const Kernels& k, const char* target) {
     Bytes packed(32);
-    k.pack_nibbles(fields.data(), 64, packed.data());
+    k.pack8(fields.data(), 64, 4, packed.data());
     EXPECT_EQ(packed[0], 0xa3) << target;
-    Bytes back(64);
-    k.unpack_nibbles(packed.data(), 64, back.data());
-    EXPECT_TRUE(same_bytes(back, fields)) << target;
   });
   Bytes packed(24);
   fields[1] = 0x5;
@@ -329,28 +332,82 @@ TEST(Packing, PutsTheFirstFieldInTheLowBits) {
   EXPECT_EQ(packed[0], 0x3 | 0x5 << 3);
 }
 
+// Random fields of `bits` bits.
+template <typename Field>
+RawVector<Field> random_fields(std::size_t n, unsigned bits) {
+  RawVector<Field> fields(n);
+  const auto draws = words(n, bits);
+  for (std::size_t i = 0; i < n; ++i) fields[i] = static_cast<Field>(draws[i] >> (32 - bits));
+  return fields;
+}
+
+// Calls check(bits, n) for every width of a field and several numbers of groups. Vectors take one
+// to four groups at a time, and the last ones may need care at the array's end.
+template <typename Field, typename Check>
+void for_every_width(const Check& check) {
+  for (unsigned bits = 1; bits <= 8 * sizeof(Field); ++bits) {
+    for (const std::size_t n : {64u, 128u, 256u, 640u}) check(bits, n);
+  }
+}
+
 template <typename Field>
 void expect_round_trips() {
-  for (unsigned bits = 1; bits <= 8 * sizeof(Field); ++bits) {
-    constexpr std::size_t kN = 640;
-    RawVector<Field> fields(kN);
-    const auto draws = words(kN, bits);
-    for (std::size_t i = 0; i < kN; ++i) fields[i] = static_cast<Field>(draws[i] >> (32 - bits));
-    Bytes packed(kN / 8 * bits);
-    pack_fields(fields.data(), kN, bits, packed.data());
-    RawVector<Field> back(kN);
-    unpack_fields(packed.data(), kN, bits, back.data());
+  for_every_width<Field>([](unsigned bits, std::size_t n) {
+    RawVector<Field> fields = random_fields<Field>(n, bits);
+    Bytes packed(n / 8 * bits);
+    pack_fields(fields.data(), n, bits, packed.data());
+    RawVector<Field> back(n);
+    unpack_fields(packed.data(), n, bits, back.data());
     EXPECT_TRUE(same_bytes(back, fields)) << bits << " bits";
     // In place, as an aggregator packs.
-    pack_fields(fields.data(), kN, bits, reinterpret_cast<std::uint8_t*>(fields.data()));
+    pack_fields(fields.data(), n, bits, reinterpret_cast<std::uint8_t*>(fields.data()));
     EXPECT_EQ(std::memcmp(fields.data(), packed.data(), packed.size()), 0) << bits << " bits";
-  }
+  });
 }
 
 TEST(Packing, ReadsBackEveryWidth) {
   expect_round_trips<std::uint8_t>();
   expect_round_trips<std::uint16_t>();
   expect_round_trips<std::uint32_t>();
+}
+
+// The guard behind the packed bytes shows that nothing is written there.
+TEST(Packing, EveryTargetPacksLikeTheSpecification) {
+  constexpr std::size_t kGuard = 64;
+  for_every_width<std::uint8_t>([](unsigned bits, std::size_t n) {
+    const Bytes fields = random_fields<std::uint8_t>(n, bits);
+    Bytes expected(n / 8 * bits + kGuard, std::uint8_t{0xee});
+    pack_fields(fields.data(), n, bits, expected.data());
+    for_every_target([&](const Kernels& k, const char* target) {
+      Bytes packed(expected.size(), std::uint8_t{0xee});
+      k.pack8(fields.data(), n, bits, packed.data());
+      EXPECT_TRUE(same_bytes(packed, expected)) << target << ", " << bits << " bits, " << n;
+      Bytes in_place = fields;
+      k.pack8(in_place.data(), n, bits, in_place.data());
+      EXPECT_EQ(std::memcmp(in_place.data(), expected.data(), n / 8 * bits), 0)
+          << target << ", " << bits << " bits in place, " << n;
+    });
+  });
+}
+
+template <typename Field, typename Unpack>
+void expect_all_targets_unpack(const Unpack& unpack) {
+  for_every_width<Field>([&](unsigned bits, std::size_t n) {
+    const RawVector<Field> fields = random_fields<Field>(n, bits);
+    Bytes packed(n / 8 * bits);  // without spare bytes, so that a sanitizer finds reads behind it
+    pack_fields(fields.data(), n, bits, packed.data());
+    for_every_target([&](const Kernels& k, const char* target) {
+      RawVector<Field> back(n);
+      unpack(k)(packed.data(), n, bits, back.data());
+      EXPECT_TRUE(same_bytes(back, fields)) << target << ", " << bits << " bits, " << n;
+    });
+  });
+}
+
+TEST(Packing, EveryTargetUnpacksWhatWasPacked) {
+  expect_all_targets_unpack<std::uint8_t>([](const Kernels& k) { return k.unpack8; });
+  expect_all_targets_unpack<std::uint16_t>([](const Kernels& k) { return k.unpack16; });
+  expect_all_targets_unpack<std::uint32_t>([](const Kernels& k) { return k.unpack32; });
 }
 
 // Scales whose squares would overflow or underflow float32 without norm_scale().

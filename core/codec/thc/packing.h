@@ -36,6 +36,10 @@ class EightFields {
     return (x & one_) | ((x << (8 - bits_)) & (one_ << 8));
   }
 
+  constexpr std::uint64_t one() const { return one_; }
+  constexpr std::uint64_t two() const { return two_; }
+  constexpr std::uint64_t four() const { return four_; }
+
  private:
   static constexpr std::uint64_t repeated(std::uint64_t pattern, unsigned distance) {
     std::uint64_t all = 0;

@@ -115,11 +115,7 @@ class SumAggregator final : public CombiningAggregator {
                      for (std::size_t at = begin; at < end; at += kPiece) {
                        const std::size_t n = std::min(kPiece, end - at);
                        const std::uint8_t* const in = fields.at(run, levels, at);
-                       if (levels.bits == 4) {
-                         k.unpack_nibbles(in, n, level.data());
-                       } else {
-                         unpack_fields(in, n, levels.bits, level.data());
-                       }
+                       k.unpack8(in, n, levels.bits, level.data());
                        // Clearing here, piece by piece, saves a separate pass over the accumulator.
                        if (first) std::memset(sums + at, 0, n * sizeof(Lane));
                        look_up_add(k, level.data(), n, levels, sums + at);

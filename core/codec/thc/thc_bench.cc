@@ -45,6 +45,9 @@ class Player {
     decoded_.resize(values);
     encode();
     begin();
+    for (std::uint32_t i = 0; i < kThcRound.agents; ++i) aggregate();
+    note(aggregator_->finish(call(Backend::simd), sums_));
+    begin();
   }
 
   void encode(Backend backend = Backend::simd) {
@@ -59,6 +62,7 @@ class Player {
     note(aggregator_->add(call(Backend::simd), levels_));
   }
   void decode() { note(codec_->decode(call(Backend::simd), levels_, decoded_)); }
+  void decode_sums() { note(codec_->decode(call(Backend::simd), sums_, decoded_)); }
 
   Status check_encode() {
     const Bytes simd = levels_;
@@ -83,17 +87,19 @@ class Player {
     begin();
     return status_;
   }
+  Status check_decode() { return check_decoded(levels_); }
+  Status check_decode_sums() { return check_decoded(sums_); }
+
+ private:
   // Compares the decoded bucket with that of the scalar version.
-  Status check_decode() {
+  Status check_decoded(ByteSpan payload) {
     const FloatVector simd = decoded_;
-    note(codec_->decode(call(Backend::scalar), levels_, decoded_));
+    note(codec_->decode(call(Backend::scalar), payload, decoded_));
     if (std::memcmp(simd.data(), decoded_.data(), simd.size() * sizeof(float)) != 0) {
       note(wrong("the decoded bucket", "the scalar version's values"));
     }
     return status_;
   }
-
- private:
   StageCall call(Backend backend) {
     return {.round = kThcRound,
             .execution = {.backend = backend, .pool = pool_.threads() > 1 ? &pool_ : nullptr},
@@ -113,6 +119,7 @@ class Player {
   Bytes norms_;
   std::vector<ByteSpan> norms_span_;
   Bytes levels_;
+  Bytes sums_;  // of four agents
   Status status_;
 };
 
@@ -146,13 +153,17 @@ void add_player(const std::string& name, const std::string& spec, const SharedUp
                  .run = [player] { player->decode(); },
                  .check = [player] { return player->check_decode(); },
                  .goals = goals("decode", 0)};
-  if (name == "thc:rate=4") {
+  Case decode_sums = {.name = name + " decode sums",
+                      .bytes = bytes,
+                      .run = [player] { player->decode_sums(); },
+                      .check = [player] { return player->check_decode_sums(); },
+                      .goals = goals("decode sums", 0)};
+  if (name.starts_with("thc:rate=")) {
     encode.goals.push_back({.peer = "thc encode", .ratio_min = 0.8});
     decode.goals.push_back({.peer = "thc decode", .ratio_min = 0.8});
+    decode_sums.goals.push_back({.peer = "thc decode sums", .ratio_min = 0.8});
   }
-  cases.push_back(std::move(encode));
-  cases.push_back(std::move(aggregate));
-  cases.push_back(std::move(decode));
+  for (Case* step : {&encode, &aggregate, &decode, &decode_sums}) cases.push_back(std::move(*step));
 }
 
 // Packed nibbles, unpacked into the first-level cache and added to bytes. A rate of 10 Gelem/s
@@ -172,7 +183,7 @@ Case bare_case(std::uint64_t bytes) {
     const Kernels& k = simd_kernels();
     alignas(64) std::uint8_t level[4096];
     for (std::size_t i = 0; i < n; i += sizeof(level)) {
-      k.unpack_nibbles(data->packed.data() + i / 2, sizeof(level), level);
+      k.unpack8(data->packed.data() + i / 2, sizeof(level), 4, level);
       k.look_up_add8(level, sizeof(level), *data->levels, data->sums.data() + i);
     }
   };

@@ -1,13 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstring>
 #include <optional>
 
 #include "core/codec/thc/block_range.h"
 #include "core/codec/thc/host/host_loops.h"
 #include "core/codec/thc/host/signs_and_range.h"
-#include "core/codec/thc/packing.h"
 
 namespace tributary::thc {
 namespace {
@@ -37,16 +35,8 @@ class Centre {
 
   bool write_levels(const std::uint8_t* in, std::size_t n, const Levels& levels, float* y) const {
     alignas(64) std::array<std::uint8_t, kPiece> level;
-    alignas(64) std::array<std::uint16_t, kPiece> place;
-    if (levels.bits == 4) {
-      kernels_.unpack_nibbles(in, n, level.data());
-    } else {
-      unpack_fields(in, n, levels.bits, level.data());
-    }
-    // look_up_add16() adds, so the places must start from zero.
-    std::memset(place.data(), 0, n * sizeof(place[0]));
-    kernels_.look_up_add16(level.data(), n, levels, place.data());
-    kernels_.centre16(place.data(), n, static_cast<std::int32_t>(levels.granularity), y);
+    kernels_.unpack8(in, n, levels.bits, level.data());
+    kernels_.centre_levels(level.data(), n, levels, y);
     return true;
   }
 
@@ -54,20 +44,19 @@ class Centre {
     // Below 2^30: kGranularityMax times kContributorsMax.
     const std::uint32_t most = levels.granularity * fields_.contributors;
     const auto middle = static_cast<std::int32_t>(most);
+    const unsigned bits = fields_.bits_of(levels);
     return with_lane(levels.sum_bits, [&](auto lane) {
       alignas(64) std::array<decltype(lane), kPiece> sums;
-      unpack_fields(in, n, fields_.bits_of(levels), sums.data());
-      decltype(lane) largest = 0;
-      for (std::size_t i = 0; i < n; ++i) largest = std::max(largest, sums[i]);
-      if (largest > most) return false;
       if constexpr (sizeof(lane) == 1) {
-        kernels_.centre8(sums.data(), n, middle, y);
+        kernels_.unpack8(in, n, bits, sums.data());
+        return kernels_.centre8(sums.data(), n, middle, y) <= most;
       } else if constexpr (sizeof(lane) == 2) {
-        kernels_.centre16(sums.data(), n, middle, y);
+        kernels_.unpack16(in, n, bits, sums.data());
+        return kernels_.centre16(sums.data(), n, middle, y) <= most;
       } else {
-        kernels_.centre32(sums.data(), n, middle, y);
+        kernels_.unpack32(in, n, bits, sums.data());
+        return kernels_.centre32(sums.data(), n, middle, y) <= most;
       }
-      return true;
     });
   }
 
@@ -79,30 +68,41 @@ class Centre {
 // Decodes one block after the other, in the caller's memory.
 class BlockReader {
  public:
-  BlockReader(const StageCall& call, const Options& options, const Fields& fields)
+  BlockReader(const StageCall& call, const Options& options, const FieldPlan& plan,
+              const Fields& fields)
       : kernels_(kernels(call.execution.backend)),
         options_(options),
+        plan_(plan),
         fields_(fields),
-        signs_(call, options) {}
+        signs_(call, options) {
+    for (const Run& run : plan.runs()) {
+      divisors_.push_back(
+          collect_divisor(static_cast<float>(run.levels->granularity), options.block));
+    }
+  }
 
   // Turns multiples of half a grid step in y into values. Returns the largest magnitude as bits.
-  std::uint32_t move_to_values(const Block& block, const Levels& levels, const BlockRange& range,
+  std::uint32_t move_to_values(const Block& block, std::size_t run, const BlockRange& range,
                                float* y) {
-    const auto granularity = static_cast<float>(levels.granularity);
+    const auto granularity = static_cast<float>(plan_.runs()[run].levels->granularity);
     const float offset = range.centre_half_steps(granularity, fields_.contributors);
     if (!options_.rotated) {
       return kernels_.affine(y, block.size, offset, range.decode_factor(granularity, 1), y);
     }
     if (offset != 0) kernels_.affine(y, block.size, offset, 1.0f, y);
-    return kernels_.collect(y, block.size, signs_.of(block),
-                            range.decode_factor(granularity, block.size));
+    const float factor = block.size == options_.block
+                             ? range.decode_factor(divisors_[run])
+                             : range.decode_factor(granularity, block.size);
+    return kernels_.collect(y, block.size, signs_.of(block), factor);
   }
 
  private:
   const Kernels& kernels_;
   const Options& options_;
+  const FieldPlan& plan_;
   const Fields& fields_;
   Signs signs_;
+  std::vector<float> divisors_;  // by run, for blocks of the full size
 };
 
 }  // namespace
@@ -114,7 +114,7 @@ DeviceLoops::Checks decode_levels(const StageCall& call, const Options& options,
   std::atomic<bool> within = true;
   std::atomic<bool> finite = true;
   options.layout(sum.size()).for_each_chunk(call.execution, [&](const auto& for_each_block) {
-    BlockReader reader(call, options, fields);
+    BlockReader reader(call, options, plan, fields);
     FloatVector scratch;
     for_each_block([&](const Block& block) {
       const std::size_t values = std::min(block.size, sum.size() - block.begin);
@@ -134,7 +134,7 @@ DeviceLoops::Checks decode_levels(const StageCall& call, const Options& options,
         const BlockRange range = range_of(options, levels, norms, block);
         if (range.is_zero()) {
           std::fill_n(y, block.size, 0.0f);
-        } else if (reader.move_to_values(block, levels, range, y) >= kInfinityBits) {
+        } else if (reader.move_to_values(block, place->run, range, y) >= kInfinityBits) {
           finite = false;
         }
       }

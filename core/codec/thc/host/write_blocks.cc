@@ -7,7 +7,6 @@
 #include "core/codec/thc/block_range.h"
 #include "core/codec/thc/host/host_loops.h"
 #include "core/codec/thc/host/signs_and_range.h"
-#include "core/codec/thc/packing.h"
 
 namespace tributary::thc {
 namespace {
@@ -69,51 +68,60 @@ class RangeWriter {
 // Rotates, rounds and packs one block after the other, in buffers that stay in the cache.
 class BlockWriter {
  public:
-  BlockWriter(const StageCall& call, const Options& options, const Rounding& rounding)
+  BlockWriter(const StageCall& call, const Options& options, const FieldPlan& plan,
+              const Rounding& rounding)
       : kernels_(kernels(call.execution.backend)),
         options_(options),
+        plan_(plan),
         rounding_(rounding),
         signs_(call, options),
         y_(options.block),
-        level_(options.block) {}
+        level_(options.block) {
+    for (const Run& run : plan.runs()) {
+      const Levels& levels = *run.levels;
+      const float threshold = options.minmax ? 1.0f : levels.threshold;
+      scales_.push_back(
+          spread_scale(static_cast<float>(levels.granularity), threshold, options.block));
+    }
+  }
 
-  void write(std::span<const float> values, const Block& block, const Levels& levels,
+  void write(std::span<const float> values, const Block& block, std::size_t run,
              const BlockRange& range, std::uint8_t* fields) {
+    const Levels& levels = *plan_.runs()[run].levels;
     if (range.is_zero()) {
       // The fields of a block of zeros are never used, but they must be the same on all agents.
       std::memset(fields, 0, fields_bytes(block.size, levels.bits));
       return;
     }
-    move_to_grid(padded(values, block, copy_), block, levels, range);
+    move_to_grid(padded(values, block, copy_), block, run, range);
     kernels_.quantize(y_.data(), block.size, levels, rounding_,
                       static_cast<std::uint32_t>(block.begin), level_.data());
-    if (levels.bits == 4) {
-      kernels_.pack_nibbles(level_.data(), block.size, fields);
-    } else {
-      pack_fields(level_.data(), block.size, levels.bits, fields);
-    }
+    kernels_.pack8(level_.data(), block.size, levels.bits, fields);
   }
 
  private:
   // Sets y_ to positions on the grid around its middle.
-  void move_to_grid(const float* x, const Block& block, const Levels& levels,
-                    const BlockRange& range) {
-    const auto granularity = static_cast<float>(levels.granularity);
+  void move_to_grid(const float* x, const Block& block, std::size_t run, const BlockRange& range) {
+    const auto granularity = static_cast<float>(plan_.runs()[run].levels->granularity);
     if (!options_.rotated) {
       const float factor = range.encode_factor(granularity, 1);
       kernels_.affine(x, block.size, -range.centre * range.half, factor, y_.data());
       return;
     }
-    kernels_.spread(x, block.size, signs_.of(block), range.encode_factor(granularity, block.size),
-                    y_.data());
+    const float factor = block.size == options_.block
+                             ? range.encode_factor(scales_[run])
+                             : range.encode_factor(granularity, block.size);
+    kernels_.spread(x, block.size, signs_.of(block), factor, y_.data());
     const float offset = range.centre_half_steps(granularity, 1) * -0.5f;
     if (offset != 0) kernels_.affine(y_.data(), block.size, offset, 1.0f, y_.data());
   }
 
   const Kernels& kernels_;
   const Options& options_;
+  const FieldPlan& plan_;
   const Rounding& rounding_;
   Signs signs_;
+  std::vector<float> scales_;  // by run, for blocks of the full size
   FloatVector y_;
   Bytes level_;
   FloatVector copy_;
@@ -141,12 +149,12 @@ void write_levels(const StageCall& call, const Options& options, const FieldPlan
   const std::vector<std::size_t> starts =
       plan.starts([](const Levels& levels) { return levels.bits; });
   options.layout(values.size()).for_each_chunk(call.execution, [&](const auto& for_each_block) {
-    BlockWriter writer(call, options, rounding);
+    BlockWriter writer(call, options, plan, rounding);
     for_each_block([&](const Block& block) {
       const std::optional<FieldPlan::Place> place = plan.place(block);
       if (!place) return;
       const Levels& levels = *plan.runs()[place->run].levels;
-      writer.write(values, block, levels, range_of(options, levels, norms, block),
+      writer.write(values, block, place->run, range_of(options, levels, norms, block),
                    fields + starts[place->run] + fields_bytes(place->begin, levels.bits));
     });
   });

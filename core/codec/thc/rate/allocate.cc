@@ -24,6 +24,8 @@ void sort_by_key(std::vector<Entry>& entries) {
     const auto digit = [shift](const Entry& entry) { return entry.key >> shift & (kBins - 1); };
     std::array<std::uint32_t, kBins> ends = {};
     for (const Entry& entry : entries) ++ends[digit(entry)];
+    // Norms of one magnitude have the same upper bits.
+    if (!entries.empty() && ends[digit(entries.front())] == entries.size()) continue;
     std::uint32_t begin = 0;
     for (std::uint32_t& end : ends) begin = (end += begin);
     for (std::size_t i = entries.size(); i > 0; --i) {
@@ -77,10 +79,12 @@ struct Step {
     const double norm = order.norm(place);
     return norm * norm * factor;
   }
-  // The number of blocks whose gain is at least `least`.
-  std::size_t reaching(const Order& order, double least) const {
-    std::size_t low = 0;
-    for (std::size_t high = order.blocks(); low < high;) {
+  // The number of blocks whose gain is at least `least`, if it is known to be between two numbers.
+  std::size_t reaching(const Order& order, double least, std::size_t low, std::size_t high) const {
+    // Blocks that differ little have a long search with few results.
+    if (low < high && gain(order, high - 1) >= least) return high;
+    if (low < high && gain(order, low) < least) return low;
+    while (low < high) {
       const std::size_t middle = low + (high - low) / 2;
       if (gain(order, middle) >= least) {
         low = middle + 1;
@@ -92,33 +96,34 @@ struct Step {
   }
 };
 
-std::uint64_t bits_of_gains_from(double least, std::span<const Step> steps, const Order& order) {
-  std::uint64_t bits = 0;
-  for (const Step& step : steps) {
-    bits += step.bits * order.values_before(step.reaching(order, least));
-  }
-  return bits;
-}
-
 // Takes all steps whose gain is at least the lowest one with which they do not exceed the budget.
-// The gains in between have an order, that of their bits, and are searched by halves. Returns the
-// bits of the steps.
+// The gains in between have an order, that of their bits, and are searched by halves, until no gain
+// is left in between. Returns the bits of the steps.
 std::uint64_t take_most(std::span<Step> steps, const Order& order, std::uint64_t budget) {
   std::uint64_t low = 0;
+  // Above infinity are NaNs, which no gain reaches.
   std::uint64_t high = std::bit_cast<std::uint64_t>(std::numeric_limits<double>::infinity()) + 1;
-  while (low < high) {
+  // Blocks that reach `low` and, in step.next, `high`.
+  std::vector<std::size_t> reach_low(steps.size(), order.blocks());
+  std::vector<std::size_t> reach(steps.size());
+  std::uint64_t used = 0;
+  const auto searched = [&] { return std::ranges::equal(steps, reach_low, {}, &Step::next); };
+  while (low < high && !searched()) {
     const std::uint64_t middle = low + (high - low) / 2;
-    if (bits_of_gains_from(std::bit_cast<double>(middle), steps, order) <= budget) {
+    std::uint64_t bits = 0;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      reach[i] =
+          steps[i].reaching(order, std::bit_cast<double>(middle), steps[i].next, reach_low[i]);
+      bits += steps[i].bits * order.values_before(reach[i]);
+    }
+    if (bits <= budget) {
       high = middle;
+      used = bits;
+      for (std::size_t i = 0; i < steps.size(); ++i) steps[i].next = reach[i];
     } else {
       low = middle + 1;
+      reach_low.swap(reach);
     }
-  }
-  // Above infinity are NaNs, which no gain reaches.
-  std::uint64_t used = 0;
-  for (Step& step : steps) {
-    step.next = step.reaching(order, std::bit_cast<double>(high));
-    used += step.bits * order.values_before(step.next);
   }
   return used;
 }

@@ -1,0 +1,43 @@
+"""A lab of network namespaces (`tributary lab`) for a benchmark: it is up while an object is in use."""
+
+import json
+import subprocess
+
+
+class Failure(Exception):
+    """The lab or a program in it does not do what it must."""
+
+
+def finished(command: list) -> str:
+    """The output of a command that succeeds."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(command)}: {(done.stderr or done.stdout).strip()}")
+    return done.stdout
+
+
+class LabNodes:
+    """A lab of `count` nodes, which is removed in any case. `options` are those of `tributary lab up`."""
+
+    def __init__(self, tributary: str, name: str, count: int, options: list):
+        self._tributary, self.name, self.count, self._options = tributary, name, count, options
+
+    def __enter__(self):
+        self.down()  # removes the remains of a killed run
+        up = finished([self._tributary, "lab", "up", "--name", self.name, "--nodes", str(self.count),
+                       *self._options, "--json"])
+        data = json.loads(up)["data"]
+        self.addresses = [node["address"] for node in data["nodes"]]
+        self.congestion_control = data["congestion_control"]
+        return self
+
+    def __exit__(self, *_) -> None:
+        self.down()
+
+    def down(self) -> None:
+        subprocess.run([self._tributary, "lab", "down", "--name", self.name], capture_output=True,
+                       check=False)
+
+    def command(self, node: int) -> list:
+        """What precedes a command that is to run in a node."""
+        return [self._tributary, "lab", "exec", "--name", self.name, "--node", str(node), "--"]
