@@ -66,35 +66,35 @@ void LinkFigures::round_trip(const std::string& agent_id, double seconds) {
 }
 
 void LinkFigures::uplink(const std::string& agent_id, double seconds_per_byte) {
-  take_large(Direction::up, agent_id, seconds_per_byte);
+  take_large(LinkDirection::up, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::uplink_of_few(const std::string& agent_id, double seconds_per_byte) {
-  take_few(Direction::up, agent_id, seconds_per_byte);
+  take_few(LinkDirection::up, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::uplink_at_most(const std::string& agent_id, double seconds_per_byte) {
   const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
   if (known.known() && seconds_per_byte < known.value)
-    take(Direction::up, agent_id, seconds_per_byte);
+    take(LinkDirection::up, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::downlink(const std::string& agent_id, double seconds_per_byte) {
-  take_large(Direction::down, agent_id, seconds_per_byte);
+  take_large(LinkDirection::down, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::downlink_of_few(const std::string& agent_id, double seconds_per_byte) {
-  take_few(Direction::down, agent_id, seconds_per_byte);
+  take_few(LinkDirection::down, agent_id, seconds_per_byte);
 }
 
 void LinkFigures::downlink_at_most(const std::string& agent_id, double seconds_per_byte) {
   LinkQuantity known = downlinks_.measured(agent_id, now_s()).beta_s_per_byte;
   if (!known.known()) known = links_.measured(agent_id, now_s()).beta_s_per_byte;
   if (known.known() && seconds_per_byte < known.value)
-    take(Direction::down, agent_id, seconds_per_byte);
+    take(LinkDirection::down, agent_id, seconds_per_byte);
 }
 
-void LinkFigures::take_large(Direction direction, const std::string& agent_id,
+void LinkFigures::take_large(LinkDirection direction, const std::string& agent_id,
                              double seconds_per_byte) {
   Agent& of = agent(agent_id);
   Payloads& payloads = of.payloads(direction);
@@ -104,7 +104,7 @@ void LinkFigures::take_large(Direction direction, const std::string& agent_id,
   take(direction, agent_id, seconds_per_byte);
 }
 
-void LinkFigures::take_few(Direction direction, const std::string& agent_id,
+void LinkFigures::take_few(LinkDirection direction, const std::string& agent_id,
                            double seconds_per_byte) {
   Agent& of = agent(agent_id);
   Payloads& payloads = of.payloads(direction);
@@ -114,8 +114,9 @@ void LinkFigures::take_few(Direction direction, const std::string& agent_id,
   take(direction, agent_id, seconds_per_byte);
 }
 
-void LinkFigures::take(Direction direction, const std::string& agent_id, double seconds_per_byte) {
-  const bool down = direction == Direction::down;
+void LinkFigures::take(LinkDirection direction, const std::string& agent_id,
+                       double seconds_per_byte) {
+  const bool down = direction == LinkDirection::down;
   LinkTable& links = down ? downlinks_ : links_;
   links.add(agent_id, {.kind = TransferKind::train,
                        .bytes = kTrainBytes,
@@ -136,7 +137,7 @@ void LinkFigures::take(Direction direction, const std::string& agent_id, double 
                    .confidence = beta.confidence});
 }
 
-bool LinkFigures::rate_of_few(Direction direction, const std::string& agent_id) const {
+bool LinkFigures::rate_of_few(LinkDirection direction, const std::string& agent_id) const {
   const auto found = agents_.find(agent_id);
   return found != agents_.end() && found->second.payloads(direction).of_few;
 }

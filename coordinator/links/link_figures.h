@@ -24,11 +24,11 @@
 
 namespace tributary {
 
+// The direction of an agent's link, seen from the agent.
+enum class LinkDirection : std::uint8_t { up, down };
+
 class LinkFigures {
  public:
-  // Of an agent's link, seen from the agent.
-  enum class Direction : std::uint8_t { up, down };
-
   // Least time between two stored samples of a latency and of a rate.
   static constexpr std::chrono::seconds kAlphaEvery{10};
   static constexpr std::chrono::seconds kBetaEvery{1};
@@ -86,7 +86,7 @@ class LinkFigures {
   std::optional<double> slower_now(const std::string& agent_id) const;
   // Whether the rate of a direction comes from payloads of few bytes. These may have arrived in one
   // burst, much faster than the link, so the rate is no more than a guess.
-  bool rate_of_few(Direction direction, const std::string& agent_id) const;
+  bool rate_of_few(LinkDirection direction, const std::string& agent_id) const;
   const PairFigures& pairs() const { return pairs_; }
 
  private:
@@ -98,9 +98,11 @@ class LinkFigures {
     bool of_few = false;                                // the last reading of the rate
   };
   struct Agent {
-    Payloads& payloads(Direction direction) { return direction == Direction::down ? down : up; }
-    const Payloads& payloads(Direction direction) const {
-      return direction == Direction::down ? down : up;
+    Payloads& payloads(LinkDirection direction) {
+      return direction == LinkDirection::down ? down : up;
+    }
+    const Payloads& payloads(LinkDirection direction) const {
+      return direction == LinkDirection::down ? down : up;
     }
 
     bool latency_measured = false;  // since the last stored latency
@@ -111,9 +113,9 @@ class LinkFigures {
 
   double now_s() const;
   Agent& agent(const std::string& agent_id);
-  void take_large(Direction direction, const std::string& agent_id, double seconds_per_byte);
-  void take_few(Direction direction, const std::string& agent_id, double seconds_per_byte);
-  void take(Direction direction, const std::string& agent_id, double seconds_per_byte);
+  void take_large(LinkDirection direction, const std::string& agent_id, double seconds_per_byte);
+  void take_few(LinkDirection direction, const std::string& agent_id, double seconds_per_byte);
+  void take(LinkDirection direction, const std::string& agent_id, double seconds_per_byte);
   void keep_alphas();
   void count_known();
   void set_gauges();

@@ -44,9 +44,8 @@ PlanLinks plan_links(const LinkFigures& figures, const std::vector<std::string>&
     links.agents[id] = {
         .alpha_s =
             greater(trusted_latency(measured.up.alpha_s), trusted_latency(measured.down.alpha_s)),
-        .beta_s_per_byte = rate(measured.up, figures.rate_of_few(LinkFigures::Direction::up, id)),
-        .down_beta_s_per_byte =
-            rate(measured.down, figures.rate_of_few(LinkFigures::Direction::down, id)),
+        .beta_s_per_byte = rate(measured.up, figures.rate_of_few(LinkDirection::up, id)),
+        .down_beta_s_per_byte = rate(measured.down, figures.rate_of_few(LinkDirection::down, id)),
         .beta_error = relative_error(measured.up.beta_s_per_byte.confidence),
         .down_beta_error = relative_error(measured.down.beta_s_per_byte.confidence)};
     if (const std::optional<double> now = figures.slower_now(id)) {

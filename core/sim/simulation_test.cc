@@ -124,8 +124,8 @@ TEST(Simulation, AJobThatCannotGoOnIsAViolation) {
   EXPECT_EQ(report.failed[0].violation.invariant, "progress");
 }
 
-// The codec's error is dropped, so no account of the updates is exact. What the coordinator adds
-// must still be what was sent, also if most of it was sent in earlier rounds.
+// The codec's error is dropped, so no account of the updates is exact. The coordinator must still
+// add the payloads that were sent, also if most of their bytes were sent in earlier rounds.
 TEST(Simulation, UploadsOutliveTheirRoundsWithoutExactAccounts) {
   Scenario scenario = scenario_named("uneven_rates");
   scenario.incidents = {};
