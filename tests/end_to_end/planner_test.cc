@@ -2,18 +2,14 @@
 // links and decides; repeating a decision from its stored inputs gives the same result.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <csignal>
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <set>
 #include <string>
 
 #include "core/plan/decide.h"
 #include "core/plan/inputs_text.h"
-#include "core/plan/search/predict.h"
 #include "core/store/coordinator/run_file.h"
 #include "schemas/frame.h"
 #include "tests/end_to_end/federation/federation.h"
@@ -219,108 +215,6 @@ TEST(Planner, WeighsSumsByTheMeasuredRatesOfDownlinks) {
     ++weighed;
   }
   EXPECT_GE(weighed, 1u);
-}
-
-// --- a link that falls ---
-
-// Later than the first plan, which waits for the measurement of the codecs.
-constexpr double kFallsAfter_s = 60;
-constexpr double kMbitBefore = 20;
-constexpr double kMbitAfter = kMbitBefore / 25;
-
-std::string falling_trace() {
-  const std::string path =
-      (std::filesystem::path(testing::TempDir()) / "tributary-falling.trace").string();
-  std::ofstream(path) << kFallsAfter_s << ", " << kMbitBefore << ", 2, 0\n100000, " << kMbitAfter
-                      << ", 2, 0\n";
-  return path;
-}
-
-// The inputs of a decision, with the links that are configured after the fall as the only world.
-// Payload sizes and CPU times are those of the belief.
-PlanInputs after_the_fall(PlanInputs inputs) {
-  PlanWorld world = typical_world(inputs.worlds);
-  const double s_per_byte = 8e-6 / kMbitAfter;
-  for (PlanWorld::Link& link : world.links) {
-    link = {.alpha_s = 2e-3, .rate = {.up = s_per_byte, .down = s_per_byte}};
-  }
-  world.hub_s_per_byte = 1e-10;
-  std::ranges::fill(world.times, 1);
-  world.summarize();
-  inputs.worlds = {world};
-  inputs.before.reset();
-  return inputs;
-}
-
-double progress_per_s(const PlanInputs& inputs, const PlanChoice& choice) {
-  const PlanPredictor predictor(inputs);
-  const PlanCodec* const codec = find_codec(inputs, choice);
-  if (codec == nullptr) return 0;
-  const PlanCost cost =
-      predictor.cost(*codec, choice.collective, choice.ratio, choice.bucket_values);
-  return cost.gain / cost.round_s;
-}
-
-// The first round that takes as long as the slow links cause, by the journal; 0: none.
-std::uint64_t first_slow_round(const std::string& journal) {
-  const Result<std::unique_ptr<RunFile>> run = RunFile::open(journal);
-  if (!run.ok()) return 0;
-  const Result<std::vector<JobRecord>> jobs = (*run)->jobs();
-  if (!jobs.ok() || jobs->empty()) return 0;
-  const Result<std::vector<RoundRecord>> rounds = (*run)->rounds((*jobs)[0].job, 1, 100'000);
-  if (!rounds.ok()) return 0;
-  std::vector<double> before;
-  for (const RoundRecord& record : *rounds) {
-    const auto ns = static_cast<double>(record.committed_at_ns - record.began_at_ns);
-    if (before.size() >= 20) {
-      std::vector<double> last(before.end() - 20, before.end());
-      std::ranges::nth_element(last, last.begin() + 10);
-      if (ns > 4 * last[10]) return record.id.round;
-    }
-    before.push_back(ns);
-  }
-  return 0;
-}
-
-// All links fall to a 25th. Ten rounds later the choice is the best one for the links as they are,
-// or within the error of the belief: by the true links no other one makes a quarter more progress.
-// 3LC by the star is the best one before and after, so this shows that the planner does not leave
-// it for a wrong explanation of the slow rounds.
-TEST(FallingLink, TheChoiceIsTheBestOfTheMomentWithinTenRounds) {
-  FederationOptions options = planned("adaptive");
-  options.agent_settings = {"trainer.train_ms=20", "link.shape_trace=" + falling_trace(),
-                            "link.shape_burst_bytes=2048"};
-  Federation federation(options);
-  ASSERT_NO_FATAL_FAILURE(start_and_use_plan(federation));
-  std::uint64_t slow = 0;
-  ASSERT_TRUE(eventually([&] {
-    slow = first_slow_round(federation.coordinator_journal());
-    return slow > 0;
-  }));
-  ASSERT_NO_FATAL_FAILURE(wait_for_rounds(federation, 14));
-  end_all(federation);
-  std::optional<PlanInputs> decided;  // the newest inputs, at most ten rounds after the fall
-  PlanChoice used;
-  for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
-    if (one.round > slow + 10) break;
-    const wire::ReasonT& reason = *one.plan.reason;
-    if (!reason.inputs.empty()) {
-      Result<PlanInputs> inputs = parse_plan_inputs(
-          {reinterpret_cast<const char*>(reason.inputs.data()), reason.inputs.size()});
-      ASSERT_TRUE(inputs.ok()) << inputs.status().text();
-      decided = *std::move(inputs);
-      const Result<PlanDecision> decision = decide(*decided);
-      ASSERT_TRUE(decision.ok());
-      used = decision->chosen.choice;
-    }
-  }
-  ASSERT_TRUE(decided.has_value());
-  const PlanInputs truth = after_the_fall(*decided);
-  const Result<PlanDecision> best = decide(truth);
-  ASSERT_TRUE(best.ok()) << best.status().text();
-  const double most = progress_per_s(truth, best->chosen.choice);
-  EXPECT_GT(progress_per_s(truth, used), most / 1.25)
-      << used.codec << " instead of " << best->chosen.choice.codec << ", slow since " << slow;
 }
 
 }  // namespace
