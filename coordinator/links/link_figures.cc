@@ -97,7 +97,7 @@ void LinkFigures::downlink_at_most(const std::string& agent_id, double seconds_p
 void LinkFigures::take_large(LinkDirection direction, const std::string& agent_id,
                              double seconds_per_byte) {
   Agent& of = agent(agent_id);
-  Payloads& payloads = of.payloads(direction);
+  Payloads& payloads = of.payloads[index(direction)];
   payloads.last_s_per_byte = {payloads.last_s_per_byte[1], seconds_per_byte};
   payloads.large_at = clock_.now();
   payloads.of_few = false;
@@ -107,7 +107,7 @@ void LinkFigures::take_large(LinkDirection direction, const std::string& agent_i
 void LinkFigures::take_few(LinkDirection direction, const std::string& agent_id,
                            double seconds_per_byte) {
   Agent& of = agent(agent_id);
-  Payloads& payloads = of.payloads(direction);
+  Payloads& payloads = of.payloads[index(direction)];
   const auto large_at = payloads.large_at;
   if (large_at && clock_.now() - *large_at < kLargeValidTime) return;
   payloads.of_few = true;
@@ -123,7 +123,7 @@ void LinkFigures::take(LinkDirection direction, const std::string& agent_id,
                        .seconds = seconds_per_byte * kTrainBytes,
                        .at_s = now_s()});
   Agent& of = agent(agent_id);
-  auto& stored_at = of.payloads(direction).stored_at;
+  auto& stored_at = of.payloads[index(direction)].stored_at;
   if (stored_at && clock_.now() - *stored_at < kBetaEvery) return;
   const LinkQuantity beta = links.measured(agent_id, now_s()).beta_s_per_byte;
   if (!beta.known()) return;
@@ -139,16 +139,19 @@ void LinkFigures::take(LinkDirection direction, const std::string& agent_id,
 
 bool LinkFigures::rate_of_few(LinkDirection direction, const std::string& agent_id) const {
   const auto found = agents_.find(agent_id);
-  return found != agents_.end() && found->second.payloads(direction).of_few;
+  return found != agents_.end() && found->second.payloads[index(direction)].of_few;
 }
 
 std::optional<double> LinkFigures::slower_now(const std::string& agent_id) const {
   const auto found = agents_.find(agent_id);
-  if (found == agents_.end() || !found->second.up.large_at) return std::nullopt;
-  if (clock_.now() - *found->second.up.large_at >= kLargeValidTime) return std::nullopt;
+  if (found == agents_.end() || !found->second.payloads[index(LinkDirection::up)].large_at)
+    return std::nullopt;
+  if (clock_.now() - *found->second.payloads[index(LinkDirection::up)].large_at >= kLargeValidTime)
+    return std::nullopt;
   const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
   // The smaller of the two readings, so that a single slow payload is not enough.
-  const double now = std::ranges::min(found->second.up.last_s_per_byte);
+  const double now =
+      std::ranges::min(found->second.payloads[index(LinkDirection::up)].last_s_per_byte);
   if (!known.known() || now < kMuchSlower * known.value) return std::nullopt;
   return now;
 }
@@ -162,7 +165,7 @@ void LinkFigures::probed(const std::string& agent_id, const LinkProbes::Reading&
     agent(agent_id).latency_measured = true;
     return;
   }
-  (down ? agent(agent_id).down : agent(agent_id).up).of_few = false;
+  agent(agent_id).payloads[index(down ? LinkDirection::down : LinkDirection::up)].of_few = false;
   const LinkQuantity beta = links.measured(agent_id, now_s()).beta_s_per_byte;
   if (!beta.known()) return;
   telemetry_.link({.from = down ? "" : agent_id,

@@ -98,18 +98,14 @@ class LinkFigures {
     bool of_few = false;                                // the last reading of the rate
   };
   struct Agent {
-    Payloads& payloads(LinkDirection direction) {
-      return direction == LinkDirection::down ? down : up;
-    }
-    const Payloads& payloads(LinkDirection direction) const {
-      return direction == LinkDirection::down ? down : up;
-    }
-
-    bool latency_measured = false;  // since the last stored latency
-    bool by_heartbeat = false;      // whether a heartbeat, and not only a probe, measured it
-    Payloads up;
-    Payloads down;
+    bool latency_measured = false;     // since the last stored latency
+    bool by_heartbeat = false;         // whether a heartbeat, and not only a probe, measured it
+    std::array<Payloads, 2> payloads;  // by direction
   };
+
+  static constexpr std::size_t index(LinkDirection direction) {
+    return static_cast<std::size_t>(direction);
+  }
 
   double now_s() const;
   Agent& agent(const std::string& agent_id);

@@ -166,6 +166,7 @@ void PlanService::reported(const AgentReported& report) {
   Reported& agent = job.agents[report.agent_id];
   agent.compute_s = report.compute_s;
   agent.waited_s = report.waited_s;
+  agent.hidden_s = report.hidden_s;
   if (GainPoints gain = gain_of(report); gain.known()) agent.gain = std::move(gain);
   if (auto gains = rate_gains_of(report); !gains.empty()) agent.known_gains = std::move(gains);
   const std::uint64_t day = today().day;
@@ -209,16 +210,19 @@ void PlanService::reported(const SpeedsReported& speeds) {
                    {{"agent_id", speeds.agent_id}, {"codecs", device.size()}});
 }
 
-// The exchange time is what the slowest training leaves of the round. Trials are moved out, so that
+// The exchange time is what the slowest training leaves of the round. What an agent trained before
+// the round began is no part of it. Trials are moved out, so that
 // each is used by one plan only.
 RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
   RoundFacts facts;
-  double compute_s = 0;
+  double trained_s = 0;
   for (const RoundPlayed::Participant& participant : round.participants) {
     RoundFacts::Agent agent = {.id = participant.agent_id, .weight = participant.weight};
     if (const auto known = job.agents.find(agent.id); known != job.agents.end()) {
       agent.compute_s = known->second.compute_s;
       agent.waited_s = std::exchange(known->second.waited_s, 0);
+      const double hidden_s = std::exchange(known->second.hidden_s, 0);
+      trained_s = std::max(trained_s, agent.compute_s - hidden_s);
       agent.gain = known->second.gain;
       agent.known_gains = known->second.known_gains;
       agent.tried = std::exchange(known->second.tried, {});
@@ -227,10 +231,9 @@ RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
     if (const auto device = devices_.find(agent.id); device != devices_.end()) {
       agent.speeds = device->second;
     }
-    compute_s = std::max(compute_s, agent.compute_s);
     facts.agents.push_back(std::move(agent));
   }
-  facts.exchange_s = std::max(round.round_s - compute_s, 0.0);
+  facts.exchange_s = std::max(round.round_s - trained_s, 0.0);
   facts.codec = without_down_weight(round.choice.codec);
   facts.collective = round.choice.collective;
   facts.bucket_values = round.choice.bucket_values_max;
@@ -280,6 +283,11 @@ void PlanService::played(const RoundPlayed& round) {
   thought->job = round.job;
   thought->values = round.values;
   thought->facts = facts_of(job, round);
+  parts_.log.debug(kPlannerComponent, "round timed",
+                   {{"job", round.job},
+                    {"round", round.round},
+                    {"round_s", round.round_s},
+                    {"exchange_s", thought->facts.exchange_s}});
   std::vector<std::string> agents;
   for (const RoundFacts::Agent& agent : thought->facts.agents) agents.push_back(agent.id);
   thought->links = parts_.links(agents);

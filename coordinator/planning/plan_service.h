@@ -77,6 +77,7 @@ class PlanService {
   struct Reported {
     double compute_s = 0;
     double waited_s = 0;
+    double hidden_s = 0;
     GainPoints gain;
     std::map<std::string, double> known_gains = {};  // of rates, by spec
     std::uint64_t day = 0;

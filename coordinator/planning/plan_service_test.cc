@@ -356,6 +356,22 @@ TEST_F(PlanServiceTest, ATrialOfGcompReportsPayloadBytes) {
   EXPECT_NEAR(bytes_of("fp16"), 2, 0.3);
 }
 
+// The round took 0.5 s. Agent a trained for 0.4 s, of which 0.3 s were over when the round began.
+TEST_F(PlanServiceTest, TrainingBeforeTheRoundIsNoPartOfIt) {
+  service->reported(
+      {.job = 7, .agent_id = "a", .compute_s = 0.4, .waited_s = 0.3, .hidden_s = 0.3});
+  service->reported({.job = 7, .agent_id = "b", .compute_s = 0.05});
+  round.round = 1;
+  service->played(round);
+  const auto entries = log.entries();
+  const auto timed = std::ranges::find(entries, "round timed", &MemoryLog::Entry::message);
+  ASSERT_NE(timed, entries.end());
+  const auto exchange =
+      std::ranges::find(timed->fields, "exchange_s", &std::pair<std::string, std::string>::first);
+  ASSERT_NE(exchange, timed->fields.end());
+  EXPECT_NEAR(std::stod(exchange->second), 0.4, 1e-9);
+}
+
 // Gains at rates come with every report and enter the inputs as those of the specs.
 TEST_F(PlanServiceTest, GainsAtRatesReachThePlan) {
   knows_rates = true;

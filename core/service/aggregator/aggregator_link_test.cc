@@ -216,8 +216,8 @@ TEST_F(AggregatorLinkTest, ARestartedAggregatorIsUsedAgainInTheNextEpoch) {
   expect_summed(2);
 }
 
-// A socket with another peer keeps the port from other processes, and the kernel refuses the packets
-// of agents.
+// A socket with another peer keeps the port from other processes, and the kernel refuses the
+// packets of agents.
 TEST_F(AggregatorLinkTest, AnUnusedPortIsNoticedBeforeTheDeadline) {
   const auto held = UdpPort::open({.listen = {.ip = 0x7f000001}, .peer = address_});
   ASSERT_TRUE(held.ok()) << held.status().text();

@@ -174,6 +174,7 @@ struct AgentReported {
   std::string agent_id;
   double compute_s = 0;
   double waited_s = 0;        // from its report to the commit, in the round before; 0: unknown
+  double hidden_s = 0;        // part of compute_s that passed before the round's plan arrived
   std::vector<float> ratios;  // ratios at which `gains` were measured; may be empty
   std::vector<float> gains;
   std::uint64_t bytes = 0;                // in both directions, in the round before

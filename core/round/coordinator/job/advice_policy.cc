@@ -129,6 +129,13 @@ void AdvicePolicy::add_ratios(PlanRequest& request, const Membership& membership
   }
 }
 
+// An agent that trains ahead begins when it has all results of the round before, and waits for
+// their commit from that moment.
+double AdvicePolicy::hidden_s(const wire::Report& report) {
+  const bool ahead = report.mechanisms() && report.mechanisms()->trained_ahead() > 0;
+  return ahead ? std::min(report.compute_s(), report.wait_s()) : 0;
+}
+
 // The planner is outside the machine. It learns of reports and commits through actions and answers
 // with an event, so planning never blocks a round.
 void AdvicePolicy::report_agent(const AgentSession& session, const wire::Report& report) {
@@ -139,6 +146,7 @@ void AdvicePolicy::report_agent(const AgentSession& session, const wire::Report&
                          .agent_id = session.agent_id,
                          .compute_s = report.compute_s(),
                          .waited_s = report.wait_s(),
+                         .hidden_s = hidden_s(report),
                          .ratios = {},
                          .gains = {},
                          .bytes = report.bytes_up() + report.bytes_down(),

@@ -46,6 +46,7 @@ class AdvicePolicy {
                      const Membership& membership, const Reachable& reachable);
 
  private:
+  static double hidden_s(const wire::Report& report);
   void add_reason(PlanRequest& request);
   void add_ratios(PlanRequest& request, const Membership& membership);
 

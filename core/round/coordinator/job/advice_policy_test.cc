@@ -232,8 +232,22 @@ TEST_F(AdvicePolicyTest, ThePlannerReceivesEachReport) {
   EXPECT_EQ(reported.round, 4u);
   EXPECT_EQ(reported.compute_s, 1.5);
   EXPECT_EQ(reported.waited_s, 0.5);
+  EXPECT_EQ(reported.hidden_s, 0);
   EXPECT_EQ(reported.bytes, 15u);
   EXPECT_EQ(reported.gains, std::vector<float>{0.75f});
+}
+
+TEST_F(AdvicePolicyTest, TrainingAheadIsHiddenByTheWaitForTheCommit) {
+  for (const double wait_s : {0.5, 4.0}) {
+    wire::ReportT report;
+    report.id = wire_id_of({.job = kSmallJob, .round = 4, .epoch = 1, .attempt = 0});
+    report.compute_s = 1.5;
+    report.wait_s = wait_s;
+    report.mechanisms = std::make_unique<wire::MechanismsT>();
+    report.mechanisms->trained_ahead = 1;
+    advice_.report_agent(member(1), *Packed(report));
+    EXPECT_EQ(actions<AgentReported>().back().hidden_s, std::min(wait_s, 1.5));
+  }
 }
 
 TEST_F(AdvicePolicyTest, ThePlannerReceivesEachCommitAndItsParticipants) {
