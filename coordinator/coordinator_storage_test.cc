@@ -11,7 +11,7 @@
 
 #include "core/base/log/log.h"
 #include "core/base/log/memory_log_testing.h"
-#include "core/service/posted_events_testing.h"
+#include "core/service/loop/posted_events_testing.h"
 #include "core/store/coordinator/run_file.h"
 #include "core/store/testing/folder_testing.h"
 

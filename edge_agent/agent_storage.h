@@ -13,7 +13,7 @@
 #include "core/base/log/log.h"
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/machine/events.h"
-#include "core/service/worker.h"
+#include "core/service/loop/worker.h"
 #include "core/store/agent/agent_journal.h"
 #include "core/store/durability/periodic_sync.h"
 

@@ -9,7 +9,7 @@
 
 #include "core/base/log/memory_log_testing.h"
 #include "core/round/common/plan/small_job_testing.h"
-#include "core/service/posted_events_testing.h"
+#include "core/service/loop/posted_events_testing.h"
 #include "core/store/testing/folder_testing.h"
 
 namespace tributary {

@@ -16,8 +16,8 @@
 #include "core/base/log/log.h"
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/machine/events.h"
+#include "core/service/loop/worker.h"
 #include "core/service/metrics/metrics.h"
-#include "core/service/worker.h"
 #include "core/train/trainer.h"
 
 namespace tributary {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/log/memory_log_testing.h"
-#include "core/service/posted_events_testing.h"
+#include "core/service/loop/posted_events_testing.h"
 
 namespace tributary {
 namespace {

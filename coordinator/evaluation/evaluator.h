@@ -15,7 +15,7 @@
 
 #include "core/base/status.h"
 #include "core/round/common/machine/records.h"
-#include "core/service/worker.h"
+#include "core/service/loop/worker.h"
 #include "core/train/trainer.h"
 
 namespace tributary {

@@ -27,7 +27,7 @@
 #include "core/plan/planner.h"
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/machine/events.h"
-#include "core/service/worker.h"
+#include "core/service/loop/worker.h"
 
 namespace tributary {
 

@@ -11,7 +11,7 @@
 #include "core/net/zmq/spoke.h"
 #include "core/round/aggregator/network_aggregator.h"
 #include "core/service/daemon_outlets.h"
-#include "core/service/machine_loop.h"
+#include "core/service/loop/machine_loop.h"
 #include "switch_p4/switchd/config.h"
 #include "switch_p4/switchd/jobs/job_installer.h"
 

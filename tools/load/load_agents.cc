@@ -14,7 +14,7 @@
 #include "core/net/zmq/spoke.h"
 #include "core/round/agent/agent.h"
 #include "core/round/common/session/conversation.h"
-#include "core/service/machine_loop.h"
+#include "core/service/loop/machine_loop.h"
 #include "core/service/metrics/metrics.h"
 #include "core/service/metrics/note_log.h"
 #include "core/train/synthetic_trainer.h"

@@ -15,7 +15,7 @@
 #include "core/net/transport.h"
 #include "core/round/agent/agent.h"
 #include "core/round/common/machine/round_key.h"
-#include "core/service/machine_loop.h"
+#include "core/service/loop/machine_loop.h"
 #include "tests/end_to_end/federation/federation.h"
 
 namespace tributary::end_to_end {

@@ -1,4 +1,4 @@
-#include "core/service/worker.h"
+#include "core/service/loop/worker.h"
 
 #include <fmt/format.h>
 #include <pthread.h>

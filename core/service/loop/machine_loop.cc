@@ -1,4 +1,4 @@
-#include "core/service/machine_loop.h"
+#include "core/service/loop/machine_loop.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Tests of the loop with a simulated link, a manual clock and a machine that records its events.
-#include "core/service/machine_loop.h"
+#include "core/service/loop/machine_loop.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Tests of the thread that works through a bounded queue.
-#include "core/service/worker.h"
+#include "core/service/loop/worker.h"
 
 #include <gtest/gtest.h>
 #include <pthread.h>
