@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of the GPU's kernels: reading ptxas, and occupancy as NVIDIA's tables have it."""
+"""The table of the GPU's kernels: reading ptxas and PTX, and occupancy as NVIDIA's tables have it."""
 
 import sys
 import unittest
@@ -20,23 +20,42 @@ ptxas info    : Function properties for _Z4scanPfj
 ptxas info    : Used 40 registers, used 0 barriers
 """
 
+PTX = """
+.visible .entry _ZN9tributary4cuda12_GLOBAL__N_110to_16_bitsINS1_4HalfEEEvPKfjPtPj(
+{
+    ld.param.u64 %rd1, [first];
+    ld.global.nc.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];
+    @%p1 st.global.v4.u32 [%rd2], {%r1, %r2, %r3, %r4};
+    st.global.v2.u32 [%rd2], {%r1, %r2};
+    ld.shared.v4.f32 {%f1, %f2, %f3, %f4}, [%rd3];
+}
+.visible .entry _Z4scanPfj(
+{
+    ld.volatile.global.v2.u64 {%rd1, %rd2}, [%rd3];
+    ld.global.f32 %f1, [%rd1];
+}
+"""
+
 
 class Table(unittest.TestCase):
-    def test_reads_ptxas(self):
-        self.assertEqual(kernels.kernels(OUTPUT),
-                         [kernels.Kernel("to_16_bits", 21, 32, 16, 8), kernels.Kernel("scan", 40, 0, 0, 0)])
+    def test_reads_ptxas_and_ptx(self):
+        self.assertEqual(kernels.kernels(OUTPUT, PTX),
+                         [kernels.Kernel("to_16_bits", 21, 32, 16, 8, 2, 3),
+                          kernels.Kernel("scan", 40, 0, 0, 0, 1, 2)])
 
     def test_occupancy(self):
         for registers, shared, arch, share in ((32, 0, "90", 1.0), (48, 0, "90", 5 / 8),
                                                (48, 0, "87", 5 / 6), (128, 0, "90", 2 / 8),
                                                (32, 48 << 10, "87", 3 / 6), (255, 0, "80", 1 / 8)):
             with self.subTest(f"{registers} registers, {shared} bytes, sm_{arch}"):
-                kernel = kernels.Kernel("k", registers, shared, 0, 0)
+                kernel = kernels.Kernel("k", registers, shared, 0, 0, 0, 0)
                 self.assertEqual(kernels.occupancy(kernel, kernels.MULTIPROCESSORS[arch]), share)
 
     def test_flags_are_those_of_the_library(self):
-        self.assertIn("--fmad=false", kernels.project_flags())
-        self.assertNotIn("Werror", " ".join(kernels.project_flags()))
+        self.assertIn("--fmad=false", kernels.project_flags("nvcc"))
+        self.assertIn("-ffp-contract=off", kernels.project_flags("clang"))
+        for compiler in ("nvcc", "clang"):
+            self.assertNotIn("Werror", " ".join(kernels.project_flags(compiler)))
 
 
 if __name__ == "__main__":
