@@ -210,8 +210,9 @@ void PlanService::reported(const SpeedsReported& speeds) {
                    {{"agent_id", speeds.agent_id}, {"codecs", device.size()}});
 }
 
-// The exchange time is what the slowest training leaves of the round, without the part of a training
-// that was over when the round began. Trials are moved out, so that each is used by one plan only.
+// The exchange time is what the slowest training leaves of the round, without the part of a
+// training that was over when the round began. Trials are moved out, so that each is used by one
+// plan only.
 RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
   RoundFacts facts;
   double trained_s = 0;
