@@ -35,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import collectives  # noqa: E402
 import gateway  # noqa: E402
 from gateway_lab import Failure, Impossible  # noqa: E402
+from lab_nodes import LabNodes  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACES = ",".join(str(2 * level) for level in range(16))
@@ -283,19 +284,15 @@ class VethPair:
             os.sched_setscheduler(thread, os.sched_getscheduler(0), os.sched_getparam(0))
 
 
-class AggregatorLab(collectives.Lab):
+class AggregatorLab(LabNodes):
     """Four agents with these links (as for `lab up --node`), and node 4 without one."""
 
     def __init__(self, programs, link: str):
-        super().__init__(programs, None, 5, None)
-        self.of_agents = link
+        super().__init__(str(programs.tributary), collectives.LAB, 5,
+                         [option for node in range(4) for option in ("--node", f"{node}:{link}")])
 
     def __enter__(self) -> "AggregatorLab":
-        self.down()
-        data = self.programs.json("lab", "up", "--name", self.name, "--nodes", "5",
-                                  *(option for node in range(4)
-                                    for option in ("--node", f"{node}:{self.of_agents}")))
-        self.addresses = [node["address"] for node in data["nodes"]]
+        super().__enter__()
         for node in range(5):
             subprocess.run([*self.command(node), "ip", "route", "add", "224.0.0.0/4", "dev", "eth0"],
                            capture_output=True, check=False)
