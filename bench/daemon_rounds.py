@@ -49,7 +49,7 @@ INCOMING_BYTES_MAX = 17 * MIB  # the default of limits.incoming_bytes_max, of wh
 SLOW_ROUNDS_MAX = 15
 FLOWER_ROUNDS = 5
 LATE_SYNC = "the disk is slow: a power failure costs more"  # in a daemon's log
-THREADS = ["loop", "messages", "other"]  # journal, trainer and codecs' helpers have no names
+THREADS = ["loop", "messages", "trainer", "other"]  # other: the journal and codecs' helpers
 
 
 def size(text):
@@ -100,12 +100,13 @@ class Daemon:
                 int(written[2]))
 
     def thread_cpu_s(self):
-        """Processor seconds of the main thread, of libzmq's, and of the others that still run."""
+        """Processor seconds of the main thread, of libzmq's, the trainer's, and of the others that still run."""
         used = dict.fromkeys(THREADS, 0.0)
         for thread in os.listdir(f"/proc/{self.process.pid}/task"):
             with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                name = self._counters_of(f"task/{thread}/comm").strip()
                 kind = "loop" if int(thread) == self.process.pid else \
-                    "messages" if self._counters_of(f"task/{thread}/comm").startswith("ZMQ") else "other"
+                    "messages" if name.startswith("ZMQ") else "trainer" if name == "trainer" else "other"
                 used[kind] += int(self._counters_of(f"task/{thread}/schedstat").split()[0]) / 1e9
         return used
 
@@ -324,15 +325,15 @@ def limit_s(result, options, plain, rates):
 # --- output ---------------------------------------------------------------------------------------
 
 
-HEAD = (f"{'':24}{'round':>11}{'limit':>11}{'':7}{'coordinator':^66}  {'agent':^66}\n"
+HEAD = (f"{'':24}{'round':>11}{'limit':>11}{'':7}{'coordinator':^76}  {'agent':^76}\n"
         f"{'links':10}{'codec':14}{'median':>11}{'':11}{'':7}" +
-        "  ".join(2 * [f"{'cpu':>10}{'loop + messages + other':>24}{'written':>11}{'disk':>11}"
+        "  ".join(2 * [f"{'cpu':>10}{'loop + messages + trainer + other':>34}{'written':>11}{'disk':>11}"
                        f"{'peak':>10}"]) + f"{'training':>11}")
 
 
 def side_text(side):
     threads = " + ".join(f"{1e3 * side['thread_cpu_s'][name]:.1f}" for name in THREADS)
-    return (f"{1e3 * side['cpu_s']:7.1f} ms{threads:>24}{side['written_bytes'] / 1e6:8.2f} MB"
+    return (f"{1e3 * side['cpu_s']:7.1f} ms{threads:>34}{side['written_bytes'] / 1e6:8.2f} MB"
             f"{side['disk_bytes'] / 1e6:8.2f} MB{side['peak_bytes'] / MIB:6.0f} MiB")
 
 
@@ -363,9 +364,9 @@ def print_goals(results, options):
         if result["link"] != "loopback":
             continue
         if (options.params, options.agents) == USUAL:
-            used = result["agent"]["cpu_s"]
-            print(f"{result['codec']}: an agent's processor time with training {1e3 * used:.1f} ms, goal beside "
-                  f"training {1e3 * AGENT_CPU_S_MAX:.0f} ms" + (": met" if used <= AGENT_CPU_S_MAX else ""))
+            used = result["agent"]["cpu_s"] - result["agent"]["thread_cpu_s"]["trainer"]
+            print(f"{result['codec']}: an agent's processor time beside its trainer {1e3 * used:.1f} ms, at most "
+                  f"{1e3 * AGENT_CPU_S_MAX:.0f} ms: {verdict(used, AGENT_CPU_S_MAX)}")
         if options.params >= BIG:
             coordinator, agent = peaks_in_models(result, options)
             print(f"{result['codec']}: peak memory in models: agent beside its trainer {agent:.2f}, at most "
