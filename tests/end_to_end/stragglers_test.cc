@@ -198,6 +198,13 @@ class TrainingWithAStraggler : public PictureTraining {
   static constexpr std::uint32_t kOne = 7;
   static constexpr std::uint64_t kRounds = 200;
   static constexpr double kUpdateBytes = 36'000;
+  // Trainings of the others. Rounds of a few milliseconds would be mostly the coordinator's work,
+  // which delays the slow agent's messages by whole rounds.
+  static constexpr std::uint32_t kTrainMs = 20;
+
+  static std::vector<std::string> trains_for(std::uint32_t ms) {
+    return {"trainer.library=" TRIBUTARY_SLOW_TRAINER, fmt::format("trainer.model_file={}", ms)};
+  }
 
   void SetUp() override {
     PictureTraining::SetUp();
@@ -212,8 +219,7 @@ class TrainingWithAStraggler : public PictureTraining {
 
   // The accuracy of the final model on the label that one agent has. `of_one` are the settings that
   // make it slow.
-  double accuracy_on_label_of_one(const std::vector<std::string>& of_one,
-                                  const std::vector<std::string>& of_all = {}) {
+  double accuracy_on_label_of_one(const std::vector<std::string>& of_one) {
     Federation federation(
         {.agents = kOne + 1,
          .rounds = kRounds,
@@ -229,7 +235,7 @@ class TrainingWithAStraggler : public PictureTraining {
       federation.set_for_agent(
           i, "data.path=" + (data_ / (i == kOne ? "of_one" : "of_most")).string());
     }
-    for (const std::string& setting : of_all) {
+    for (const std::string& setting : trains_for(kTrainMs)) {
       for (std::uint32_t i = 0; i < kOne; ++i) federation.set_for_agent(i, setting);
     }
     for (const std::string& setting : of_one) federation.set_for_agent(kOne, setting);
@@ -249,14 +255,15 @@ class TrainingWithAStraggler : public PictureTraining {
 };
 
 TEST_F(TrainingWithAStraggler, ALabelThatOnlyItHasIsLearned) {
-  const double without_delay = accuracy_on_label_of_one({});
+  const double without_delay = accuracy_on_label_of_one(trains_for(kTrainMs));
   EXPECT_GT(without_delay, 0.8);
   const double seconds = rounds_.seconds;
   // Ten times as slow as the others: an upload takes as long as ten of their rounds.
   const auto rate = static_cast<std::uint32_t>(kUpdateBytes * kRounds / (10 * seconds));
-  EXPECT_GE(accuracy_on_label_of_one(
-                {fmt::format("link.shape_bytes_per_s={}", rate), "link.shape_burst_bytes=0"}),
-            0.8 * without_delay);
+  std::vector<std::string> slow = trains_for(kTrainMs);
+  slow.push_back(fmt::format("link.shape_bytes_per_s={}", rate));
+  slow.push_back("link.shape_burst_bytes=0");
+  EXPECT_GE(accuracy_on_label_of_one(slow), 0.8 * without_delay);
   fmt::print("{:.2f} times as long as without the slow uplink\n", rounds_.seconds / seconds);
   EXPECT_LT(rounds_.contributions, kRounds / 2);
 }
@@ -264,19 +271,12 @@ TEST_F(TrainingWithAStraggler, ALabelThatOnlyItHasIsLearned) {
 // The number of rounds that a training takes depends on the machine's other work, so the bound of
 // 12 rounds is one in time.
 TEST_F(TrainingWithAStraggler, ALabelThatOnlyASlowTrainerHasIsLearned) {
-  const auto trains_for = [](std::uint32_t ms) {
-    return std::vector<std::string>{"trainer.library=" TRIBUTARY_SLOW_TRAINER,
-                                    fmt::format("trainer.model_file={}", ms)};
-  };
-  // Rounds of a few milliseconds would be mostly the coordinator's work, which delays the slow
-  // agent's messages by whole rounds.
-  const std::vector<std::string> others = trains_for(20);
-  const double without_delay = accuracy_on_label_of_one(others, others);
+  const double without_delay = accuracy_on_label_of_one(trains_for(kTrainMs));
   EXPECT_GT(without_delay, 0.8);
   const double seconds = rounds_.seconds;
   // A training takes as long as ten rounds of the others.
   const auto train_ms = static_cast<std::uint32_t>(10 * 1'000 * seconds / kRounds);
-  EXPECT_GE(accuracy_on_label_of_one(trains_for(train_ms), others), 0.8 * without_delay);
+  EXPECT_GE(accuracy_on_label_of_one(trains_for(train_ms)), 0.8 * without_delay);
   const double longer = rounds_.seconds / seconds;
   fmt::print("trainings of {} ms: {:.2f} times as long as without them\n", train_ms, longer);
   EXPECT_LT(rounds_.contributions, kRounds / 2);
