@@ -75,8 +75,9 @@ void LinkFigures::uplink_of_few(const std::string& agent_id, double seconds_per_
 
 void LinkFigures::uplink_at_most(const std::string& agent_id, double seconds_per_byte) {
   const LinkQuantity known = links_.measured(agent_id, now_s()).beta_s_per_byte;
-  if (known.known() && seconds_per_byte < known.value)
+  if (known.known() && seconds_per_byte < known.value) {
     take(LinkDirection::up, agent_id, seconds_per_byte);
+  }
 }
 
 void LinkFigures::downlink(const std::string& agent_id, double seconds_per_byte) {
@@ -90,8 +91,9 @@ void LinkFigures::downlink_of_few(const std::string& agent_id, double seconds_pe
 void LinkFigures::downlink_at_most(const std::string& agent_id, double seconds_per_byte) {
   LinkQuantity known = downlinks_.measured(agent_id, now_s()).beta_s_per_byte;
   if (!known.known()) known = links_.measured(agent_id, now_s()).beta_s_per_byte;
-  if (known.known() && seconds_per_byte < known.value)
+  if (known.known() && seconds_per_byte < known.value) {
     take(LinkDirection::down, agent_id, seconds_per_byte);
+  }
 }
 
 void LinkFigures::take_large(LinkDirection direction, const std::string& agent_id,

@@ -109,6 +109,8 @@ void Planner::round_over(const RoundFacts& facts) {
 }
 
 void Planner::learn_round(const RoundFacts& facts) {
+  // Waits belong to the round before this one, whether or not this one is understood.
+  const std::optional<Exchanged> before = std::exchange(exchanged_, std::nullopt);
   if (agents_.empty()) return;
   const auto [codec, ratio] = codec_of(config_.codecs, facts.codec);
   if (!codec) return;
@@ -118,7 +120,7 @@ void Planner::learn_round(const RoundFacts& facts) {
   const PlanPredictor predictor(known);
   const PlanCodec& timed = known.codecs[static_cast<std::size_t>(codec - config_.codecs.data())];
   if (!predictor.possible(timed, facts.collective)) return;
-  learn_parts(predictor, facts);
+  if (before) learn_parts(predictor, *before, facts);
   PreparedExchange exchange =
       predictor.prepare(timed, facts.collective, ratio, facts.bucket_values);
   exchange.ratios.clear();
@@ -137,22 +139,21 @@ void Planner::learn_round(const RoundFacts& facts) {
 }
 
 // The median of the agents, so that one that reports nonsense decides nothing.
-void Planner::learn_parts(const PlanPredictor& predictor, const RoundFacts& facts) {
-  const std::optional<Exchanged> last = std::exchange(exchanged_, std::nullopt);
-  if (!last) return;
+void Planner::learn_parts(const PlanPredictor& predictor, const Exchanged& before,
+                          const RoundFacts& facts) {
   std::vector<double> waits;
   std::vector<std::string> ids;
   for (const RoundFacts::Agent& agent : facts.agents) {
     ids.push_back(agent.id);
     if (agent.waited_s > 0) waits.push_back(agent.waited_s);
   }
-  if (ids != last->agents || 2 * waits.size() <= ids.size()) return;
+  if (ids != before.agents || 2 * waits.size() <= ids.size()) return;
   const auto middle = waits.begin() + static_cast<std::ptrdiff_t>((waits.size() - 1) / 2);
   std::ranges::nth_element(waits, middle);
-  const double upload_s = std::min(*middle, last->exchange_s);
-  belief_.saw_parts(predictor, last->exchange,
-                    {.exchange_s = last->exchange_s - upload_s, .upload_s = upload_s},
-                    last->elapsed_s);
+  const double upload_s = std::min(*middle, before.exchange_s);
+  belief_.saw_parts(predictor, before.exchange,
+                    {.exchange_s = before.exchange_s - upload_s, .upload_s = upload_s},
+                    before.elapsed_s);
 }
 
 // The payload size of a codec without a ratio depends on the values and, with GComp, on the

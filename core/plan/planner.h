@@ -103,11 +103,20 @@ class Planner {
 
  private:
   PlanInputs inputs(const PlanPolicy& policy, std::size_t worlds) const;
+  // An exchange among peers; the next reports show its parts.
+  struct Exchanged {
+    PreparedExchange exchange;
+    double exchange_s = 0;
+    double elapsed_s = 0;
+    std::vector<std::string> agents;
+  };
+
   // Adds the readings that are new.
   void take(const PlanLinks& links);
   void learn_round(const RoundFacts& facts);
   // Learns which part of the round before was the exchange among the agents.
-  void learn_parts(const PlanPredictor& predictor, const RoundFacts& facts);
+  void learn_parts(const PlanPredictor& predictor, const Exchanged& before,
+                   const RoundFacts& facts);
   void learn_size(const PlanCodec& codec, double bytes_per_value);
   void take_trials(const RoundFacts& facts);
   // Counts a decision that asks agents to try codecs.
@@ -117,13 +126,6 @@ class Planner {
   Belief belief_;
   std::vector<RoundFacts::Agent> agents_;  // participants of the last round, with smoothed gains
   PlanLinks links_;                        // the last readings
-  // An exchange among peers; the next reports show its parts.
-  struct Exchanged {
-    PreparedExchange exchange;
-    double exchange_s = 0;
-    double elapsed_s = 0;
-    std::vector<std::string> agents;
-  };
   std::optional<Exchanged> exchanged_;
   std::optional<PlanBefore> in_force_;
   // Results of trials by agent and spec, and the time of each codec's last trial.

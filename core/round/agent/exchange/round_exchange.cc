@@ -230,7 +230,8 @@ bool RoundExchange::applies_ahead() const {
 // True if a training follows the exchange and needs no commit. Then the uplink is free for the
 // results after the exchange, and the pieces that peers wait for do not share it with them.
 bool RoundExchange::trains_beside_upload() const {
-  return context_.config.train_ahead || index_ + 1 < round_->plan().exchanges();
+  return index_ + 1 < round_->plan().exchanges() ||
+         parts_.ahead.may_train_after(round_->plan().key().round);
 }
 
 RoundExchange::Next RoundExchange::finish() {

@@ -24,9 +24,9 @@ class SomeExchange : public testing::Test {
     made.train_ahead = trains_ahead;
     return made;
   }
-  void begin(std::uint32_t members, std::uint32_t exchanges = 1,
-             const std::string& codec = "fp32") {
-    agent_.have_model();
+  void begin(std::uint32_t members, std::uint32_t exchanges = 1, const std::string& codec = "fp32",
+             const std::string& schedule = {}) {
+    agent_.have_model(0, 0, 0, schedule);
     agent_.open_session();
     updates_.begin_job(kSmallValues);
     wire::MembershipT membership;
@@ -113,6 +113,14 @@ TEST_F(SomeExchange, UploadsBesideTheTrainingThatFollows) {
     exchange_.end();
     upload_.end();
   }
+}
+
+// The training of the next round waits for its plan, so the uplink is idle only now.
+TEST_F(SomeExchange, UploadsBesideItselfIfTheLearningRateChanges) {
+  begin(1, 1, "fp32", "constant:warmup=4");
+  exchange_.start();
+  EXPECT_EQ(exchange_.advance(), Next::nothing);
+  EXPECT_GT(upload_.bytes(), 0u);
 }
 
 class ExchangeBeforeTheCommit : public SomeExchange {

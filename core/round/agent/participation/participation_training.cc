@@ -86,7 +86,7 @@ void Participation::train_ahead() {
   const std::uint64_t round = plan.key().round;
   const JobModel& job = *parts_.replica.job();
   if (training_.running() || round >= job.wire().rounds() || !ahead_.begun() ||
-      job.learning_rate(1, round) != job.learning_rate(1, round + 1)) {
+      !ahead_.may_train_after(round)) {
     return;
   }
   const std::uint32_t every = job.wire().evaluate_every_rounds();

@@ -67,9 +67,11 @@ struct AgentParts : ContextParts {
   CodecCache codecs;
 
   // Gives the replica this version, with a model whose values are all `value`.
-  void have_model(std::uint64_t version = 0, float value = 0, double norm_max = 0) {
+  void have_model(std::uint64_t version = 0, float value = 0, double norm_max = 0,
+                  const std::string& schedule = {}) {
     wire::JobT job = small_job();
     job.norm_max = norm_max;
+    job.schedule = schedule;
     ASSERT_TRUE(replica.take(*Packed(job)).ok());
     const auto model = all(value);
     const ModelId id = {.version = version, .hash = model_hash_of(*model)};

@@ -35,6 +35,10 @@ class JobModel {
   double learning_rate(double full_rate, std::uint64_t round) const {
     return scheduled_rate(schedule_, full_rate, round, wire().rounds());
   }
+  // Whether the training after this round has the same rate, so that it can begin before its plan.
+  bool rate_stays_after(std::uint64_t round) const {
+    return learning_rate(1, round) == learning_rate(1, round + 1);
+  }
   bool gradient() const { return wire().mode() == wire::ExchangeMode::gradient; }
 
  private:

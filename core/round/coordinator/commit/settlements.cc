@@ -30,7 +30,10 @@ std::optional<std::vector<wire::SettlementT>> Settlements::up_to(const AgentSess
     return record != nullptr;
   };
   const std::uint64_t last = std::min(session.commit_sent + 1, version);
-  for (std::uint64_t round = session.version + 1; round <= last; ++round) add(round);
+  for (std::uint64_t round = session.version + 1;
+       round <= last && ids.size() < wire::kRoundsPerCommitMax; ++round) {
+    add(round);
+  }
   for (std::uint64_t round = version; round > 0 && ids.size() < kRecentRounds; --round) {
     if (!add(round)) break;
   }
