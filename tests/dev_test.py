@@ -38,6 +38,14 @@ class Help(unittest.TestCase):
                 self.assertTrue(result.stdout.startswith(f"usage: ./dev {verb}"), result.stdout)
                 self.assertRegex(result.stdout, rf"examples?:\n  \./dev {verb}")
 
+    def test_a_benchmark_prints_help_before_it_builds(self):
+        for name, words in {"plan": "usage: ./dev bench", "fusion": "usage: fusion.py",
+                            "ddp": "usage: compare.py"}.items():
+            with self.subTest(name):
+                result = dev("bench", name, "--help")
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+                self.assertTrue(result.stdout.startswith(words), result.stdout)
+
     def test_no_colour_without_a_terminal(self):
         self.assertNotIn("\x1b", dev("tets").stderr)
 
