@@ -68,6 +68,8 @@ ELSEWHERE = {
     "norm_max": "core/round/agent/participation/participation_test.cc",
     "outputs": "core/train/torch/torch_model_test.cc",
     "parameters": "tests/end_to_end/federation/federation.cc",
+    "plan_codecs": "tests/end_to_end/planner_test.cc",
+    "plan_collectives": "tests/end_to_end/planner_test.cc",
     "planning": "tests/end_to_end/planner_test.cc",
     "preliminary_deadline_ms": "core/sim/federation/rounds_test.cc",
     "quorum": "core/round/coordinator/attempt/attempt_test.cc",

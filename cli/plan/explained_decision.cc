@@ -1,6 +1,7 @@
 #include "cli/plan/explained_decision.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -60,6 +61,26 @@ std::string factors_table(const PlanExplanation& belief) {
   add("payload size", belief.codec_sizes);
   add("exchange time", belief.collectives);
   return table.text();
+}
+
+std::vector<std::string> names_of(const std::vector<wire::Collective>& collectives) {
+  std::vector<std::string> names;
+  for (const wire::Collective kind : collectives)
+    names.emplace_back(wire::EnumNameCollective(kind));
+  return names;
+}
+
+// The limits of the job, if it has any.
+std::string allowed_text(const PlanExplanation& belief) {
+  std::string text;
+  const auto add = [&](const char* what, const std::vector<std::string>& names) {
+    if (names.empty()) return;
+    text += fmt::format("{} limited to {}\n", what,
+                        printable(fmt::format("{}", fmt::join(names, ", "))));
+  };
+  add("codecs", belief.allowed_codecs);
+  add("collectives", names_of(belief.allowed_collectives));
+  return text;
 }
 
 std::string choice_name(const PlanChoice& choice) {
@@ -163,11 +184,12 @@ std::string explained_text(const ExplainedDecision& decision) {
     text += fmt::format(", as decided in round {}", decision.decided_in);
   }
   return text + fmt::format(
-                    "\n{}\n\nbelieved (90 % sure from {} worlds)\n{}\n{}\n"
+                    "\n{}\n{}\nbelieved (90 % sure from {} worlds)\n{}\n{}\n"
                     "candidates (* chosen, - in force before)\n{}\nwhat came of it\n{}{}",
-                    printable(decision.reason), decision.belief.worlds, links_table(decision),
-                    factors_table(decision.belief), candidates_table(decision.belief),
-                    outcome_text(decision), hindsight_text(decision));
+                    printable(decision.reason), allowed_text(decision.belief),
+                    decision.belief.worlds, links_table(decision), factors_table(decision.belief),
+                    candidates_table(decision.belief), outcome_text(decision),
+                    hindsight_text(decision));
 }
 
 Json explained_json(const ExplainedDecision& decision) {
@@ -187,6 +209,8 @@ Json explained_json(const ExplainedDecision& decision) {
           {"decided_in", decision.decided_in},
           {"trigger", decision.trigger},
           {"reason", decision.reason},
+          {"allowed_codecs", decision.belief.allowed_codecs},
+          {"allowed_collectives", names_of(decision.belief.allowed_collectives)},
           {"worlds", decision.belief.worlds},
           {"links", std::move(links)},
           {"overhead_s", band_json(decision.belief.overhead_s)},

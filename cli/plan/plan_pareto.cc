@@ -13,6 +13,7 @@
 #include "cli/text.h"
 #include "core/base/files/file.h"
 #include "core/codec/thc/gain/rate_gain.h"
+#include "core/collective/collective_name.h"
 #include "core/plan/decide.h"
 #include "core/plan/inputs_text.h"
 #include "core/plan/search/measured_codecs.h"
@@ -42,6 +43,7 @@ struct ParetoRequest {
   bool star_only = false;
   std::vector<std::string> gradients;
   std::vector<std::unique_ptr<Codec>> codecs;
+  std::vector<wire::Collective> collectives;
   double time_budget_s = 0;
   double bytes_per_day = 0;
   std::uint64_t rounds = 0;
@@ -62,6 +64,15 @@ Status check_request(const ParetoRequest& request) {
   if (request.gbps == 0) return missing("--gbps");
   if (request.params == 0) return missing("--params");
   if (request.agents == 0) return missing("--agents");
+  const std::vector<wire::Collective>& kinds = request.collectives;
+  if (request.star_only && !kinds.empty() &&
+      std::ranges::find(kinds, wire::Collective::star) == kinds.end()) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "--collective",
+                   .expected = "one that agents can use which cannot reach each other",
+                   .got = wire::EnumNameCollective(kinds.front()),
+                   .remedy = "give --collective star, or leave out --star-only"});
+  }
   if ((request.time_budget_s > 0 || request.bytes_per_day > 0) && request.rounds == 0) {
     return Status(StatusCode::invalid_argument, {.what = "a budget",
                                                  .expected = "the number of rounds",
@@ -95,7 +106,9 @@ Result<std::vector<FloatVector>> gradients_of(const ParetoRequest& request) {
 
 // A budget of time takes precedence over one of bytes. The whole day's bytes count as left.
 PlanPolicy policy_of(const ParetoRequest& request) {
-  PlanPolicy policy = {.gain_weight = request.gain_weight, .gain_min = request.gain_min};
+  PlanPolicy policy = {.gain_weight = request.gain_weight,
+                       .gain_min = request.gain_min,
+                       .collectives = request.collectives};
   policy.rounds_left = request.rounds;
   if (request.time_budget_s > 0) {
     policy.goal = wire::PlanGoal::time_budget;
@@ -302,6 +315,15 @@ Command plan_pareto_command() {
                    .value_name = "SPEC",
                    .help = "consider only this codec; may be repeated",
                    .accept = accept_codecs(request->codecs),
+                   .repeatable = true},
+                  {.name = "--collective",
+                   .value_name = "NAME",
+                   .help = "consider only this collective; may be repeated",
+                   .accept = [request](const std::string& name) -> Status {
+                     TRIBUTARY_ASSIGN(const wire::Collective kind, parse_collective(name));
+                     request->collectives.push_back(kind);
+                     return {};
+                   },
                    .repeatable = true},
                   {.name = "--rounds",
                    .value_name = "N",

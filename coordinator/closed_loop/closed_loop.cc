@@ -81,7 +81,9 @@ class ClosedLoop {
     PlanLinks links = seen_.links_of(ids);
     links.peers_reachable = scenario_.peers_reachable;
     TRIBUTARY_ASSIGN(std::optional<Planned> planned,
-                     planner->think(links, {.rounds_left = kLoopRoundsLeft}));
+                     planner->think(links, {.rounds_left = kLoopRoundsLeft,
+                                            .codecs = scenario_.plan_codecs,
+                                            .collectives = scenario_.plan_collectives}));
     if (planned) next_ = std::move(planned);
     return {};
   }

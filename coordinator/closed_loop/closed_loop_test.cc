@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
+#include "coordinator/closed_loop/hindsight.h"
 #include "coordinator/closed_loop/plan_runs.h"
 #include "coordinator/closed_loop/truth/closed_loop_testing.h"
 #include "coordinator/closed_loop/truth/true_rounds.h"
@@ -83,6 +86,27 @@ TEST(ClosedLoop, TheStarIsUsedAfterTheAgentsNetworkFell) {
               1.3 * play_fixed(scenario, federation,
                                choice_of("threelc", wire::Collective::star, 1u << 16), seed))
         << "seed " << seed;
+  }
+}
+
+// The planner and the fixed choices have the same limits.
+TEST(ClosedLoop, ChoicesAreLimitedToWhatTheScenarioAllows) {
+  PlanScenario scenario = steady(0.5, 20);
+  scenario.goal = 40;
+  scenario.plan_codecs = {"fp16", "topk"};
+  scenario.plan_collectives = {wire::Collective::ring};
+  const auto outside = [](const PlanChoice& choice) {
+    return choice.collective != wire::Collective::ring ||
+           (choice.codec != "fp16" && choice.codec.substr(0, 5) != "topk:");
+  };
+  const std::vector<PlanChoice> fixed = fixed_choices(scenario);
+  EXPECT_FALSE(fixed.empty());
+  EXPECT_TRUE(std::ranges::none_of(fixed, outside));
+  const Result<LoopResult> result = run_closed_loop(scenario, make_federation(scenario, 1), 1);
+  ASSERT_TRUE(result.ok()) << result.status().text();
+  ASSERT_FALSE(result->decisions.empty());
+  for (const LoopDecision& decision : result->decisions) {
+    EXPECT_FALSE(outside(decision.choice)) << decision.reason;
   }
 }
 

@@ -74,9 +74,14 @@ std::vector<double> state_of(const TrueFederation& still) {
 
 std::vector<PlanChoice> fixed_choices(const PlanScenario& scenario) {
   std::vector<PlanChoice> choices;
+  const auto allowed = [](const auto& list, const auto& item) {
+    return list.empty() || std::ranges::find(list, item) != list.end();
+  };
   for (const PlanCodec& codec : declared_codecs()) {
+    if (!allowed(scenario.plan_codecs, codec.spec)) continue;
     for (const wire::Collective collective : kCollectives) {
       const bool star = collective == wire::Collective::star;
+      if (!allowed(scenario.plan_collectives, collective)) continue;
       if (!star && (!scenario.peers_reachable || scenario.agents < 2)) continue;
       for (const std::uint64_t size : hindsight_buckets(scenario.values)) {
         if (planned_messages(scenario, codec, collective, size) > kHindsightMessagesMax) continue;

@@ -24,10 +24,9 @@ void JobPlanners::resume(std::uint64_t job, Planned planned) {
   if (resumed_.size() < kJobsMax) resumed_.insert_or_assign(job, std::move(planned));
 }
 
-// Without an aggregator the codec of its sums is no candidate: thc:rate=4 is at least as good.
 Result<Planner*> JobPlanners::planner_of(const Job& job) {
   const auto known = planners_.find(job.id);
-  if (known != planners_.end() && (known->second.in_network || !job.aggregator_present)) {
+  if (known != planners_.end() && (known->second.in_network || !job.in_network_codec)) {
     return &known->second.planner;
   }
   TRIBUTARY_TRY(measure_codecs(job.agents));
@@ -37,7 +36,7 @@ Result<Planner*> JobPlanners::planner_of(const Job& job) {
     planners_.clear();
   }
   std::vector<PlanCodec> codecs = codecs_;
-  if (!job.aggregator_present) {
+  if (!job.in_network_codec) {
     std::erase_if(codecs, [](const PlanCodec& codec) { return codec.spec == kInNetworkCodec; });
   }
   PlannerConfig config = {.values = job.values,
@@ -48,7 +47,7 @@ Result<Planner*> JobPlanners::planner_of(const Job& job) {
                           .settled = true};
   Known& made = planners_
                     .emplace(job.id, Known{.planner = Planner(std::move(config)),
-                                           .in_network = job.aggregator_present})
+                                           .in_network = job.in_network_codec})
                     .first->second;
   if (const auto before = resumed_.extract(job.id)) made.planner.resume(before.mapped());
   return &made.planner;

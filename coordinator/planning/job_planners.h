@@ -36,11 +36,11 @@ class JobPlanners {
     std::uint64_t id = 0;
     std::uint64_t values = 0;  // of the model
     std::uint32_t agents = 0;
-    bool aggregator_present = false;  // PlanInputs::aggregator_present
+    bool in_network_codec = false;  // whether kInNetworkCodec is among the codecs
   };
 
-  // Returns the job's planner. Makes it (which may measure the codecs) if the job has none. When an
-  // aggregator appears for the first time, its codec joins the others and the planner starts anew.
+  // Returns the job's planner. Makes it (which may measure the codecs) if the job has none. If
+  // kInNetworkCodec joins the others later, the planner starts anew.
   // The pointer is valid until a call for another job.
   Result<Planner*> planner_of(const Job& job);
 

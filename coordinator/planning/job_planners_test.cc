@@ -11,7 +11,7 @@ namespace tributary {
 namespace {
 
 JobPlanners::Job job_of(std::uint64_t id, bool aggregator = false) {
-  return {.id = id, .values = 1000, .agents = 2, .aggregator_present = aggregator};
+  return {.id = id, .values = 1000, .agents = 2, .in_network_codec = aggregator};
 }
 
 class JobPlannersTest : public testing::Test {

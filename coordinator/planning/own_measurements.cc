@@ -10,10 +10,8 @@ namespace tributary {
 
 Result<std::vector<PlanCodec>> measure_planned_codecs(std::uint32_t agents, const Clock& clock,
                                                       const std::function<bool()>& go_on) {
-  std::vector<std::string_view> specs(std::begin(kPlannedCodecs), std::end(kPlannedCodecs));
-  specs.push_back(kInNetworkCodec);
   std::vector<PlanCodec> codecs;
-  for (const std::string_view spec : specs) {
+  for (const std::string_view spec : plannable_codecs()) {
     TRIBUTARY_ASSIGN(PlanCodec codec,
                      measure_plan_codec(spec, {.agents = agents, .go_on = go_on}, clock));
     codecs.push_back(std::move(codec));

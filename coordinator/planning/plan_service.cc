@@ -252,7 +252,9 @@ PlanPolicy PlanService::policy_of(const Job& job, const RoundPlayed& round) cons
   PlanPolicy policy = {.gain_weight = planning.gain_weight,
                        .gain_min = planning.gain_min,
                        .rounds_left = round.rounds_left,
-                       .exploring_share = planning.exploring_share};
+                       .exploring_share = planning.exploring_share,
+                       .codecs = planning.codecs,
+                       .collectives = planning.collectives};
   if (planning.planned()) policy.goal = planning.goal;
   if (planning.goal == wire::PlanGoal::time_budget) {
     const std::chrono::nanoseconds now = parts_.clock.now();
@@ -307,12 +309,17 @@ void PlanService::played(const RoundPlayed& round) {
   log_full(posted);
 }
 
+// Without an aggregator the codec of its sums is a candidate only if the job names it: thc:rate=4
+// is at least as good.
 void PlanService::think(const Thought& thought) {
+  const std::vector<std::string>& named = thought.policy.codecs;
+  const bool in_network_codec =
+      thought.links.aggregator_present || std::ranges::find(named, kInNetworkCodec) != named.end();
   const Result<Planner*> planner =
       planners_.planner_of({.id = thought.job,
                             .values = thought.values,
                             .agents = static_cast<std::uint32_t>(thought.facts.agents.size()),
-                            .aggregator_present = thought.links.aggregator_present});
+                            .in_network_codec = in_network_codec});
   if (!planner.ok()) {
     if (ending_) return;
     return parts_.log.error(kPlannerComponent, "no codec could be measured",

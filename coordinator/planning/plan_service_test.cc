@@ -175,6 +175,24 @@ TEST_F(PlanServiceTest, SumsInTheNetworkAreAdvisedWhereAnAggregatorCanBeReached)
   EXPECT_NE(after->choice.collective, wire::Collective::in_network);
 }
 
+// A job that names it may use the codec of sums by the star, too.
+TEST_F(PlanServiceTest, PlansAreLimitedToWhatTheJobAllows) {
+  codecs = {"fp16", "threelc:s=1", std::string(kInNetworkCodec)};
+  mbit = 0.5;
+  round.planning.codecs = {std::string(kInNetworkCodec)};
+  round.planning.collectives = {wire::Collective::star};
+  play();
+  const auto advice = advised_.next();
+  ASSERT_NE(advice, nullptr);
+  EXPECT_EQ(advice->choice.codec, kInNetworkCodec);
+  for (const wire::AlternativeT& one : advice->alternatives) {
+    EXPECT_EQ(one.codec, kInNetworkCodec);
+    EXPECT_EQ(one.collective, wire::Collective::star);
+  }
+  EXPECT_EQ(inputs_of(*advice).policy.codecs, round.planning.codecs);
+  EXPECT_EQ(inputs_of(*advice).policy.collectives, round.planning.collectives);
+}
+
 TEST_F(PlanServiceTest, AdvisesOnceAndAgainWhenTheLineChanges) {
   play();
   const auto first = advised_.next();

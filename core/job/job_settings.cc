@@ -130,6 +130,45 @@ Result<double> exploring_share_of(const JobSettings& job) {
   return job.exploring_share;
 }
 
+// A planner's choice may be limited, but not away.
+Status not_left(std::string what, std::string expected, std::string got, std::string remedy) {
+  return Status(StatusCode::invalid_argument, {.what = "job: " + what,
+                                               .expected = std::move(expected),
+                                               .got = std::move(got),
+                                               .remedy = std::move(remedy)});
+}
+
+// The codecs and collectives that the job leaves to its planner, after a check of their names.
+Status set_allowed(const JobSettings& job, Planning& planning) {
+  const std::vector<std::string_view> known = plannable_codecs();
+  for (const std::string& codec : job.plan_codecs) {
+    TRIBUTARY_TRY(choice("plan_codecs", codec, known).status());
+  }
+  planning.codecs = job.plan_codecs;
+  for (const std::string& name : job.plan_collectives) {
+    const Result<wire::Collective> kind = parse_collective(name);
+    if (!kind.ok()) return Status(kind.status()).at("job: plan_collectives");
+    planning.collectives.push_back(*kind);
+  }
+  const bool limited = !planning.codecs.empty() || !planning.collectives.empty();
+  if (limited && job.planning == wire::EnumNamePlanGoal(wire::PlanGoal::fixed)) {
+    return not_left(planning.codecs.empty() ? "plan_collectives" : "plan_codecs",
+                    "a job with a planner", "planning = \"fixed\"",
+                    "set planning = \"adaptive\", or name codec and collective");
+  }
+  const bool network_only = !planning.collectives.empty() &&
+                            std::ranges::all_of(planning.collectives, [](wire::Collective kind) {
+                              return kind == wire::Collective::in_network;
+                            });
+  if (network_only && !planning.codecs.empty() &&
+      std::ranges::find(planning.codecs, kInNetworkCodec) == planning.codecs.end()) {
+    return not_left(
+        "plan_collectives", "a collective that one of plan_codecs can use", "\"in_network\" alone",
+        fmt::format("add \"{}\" to plan_codecs, or another collective", kInNetworkCodec));
+  }
+  return {};
+}
+
 // Adds a setting for the trainer (core/train/training_job.h).
 void set(wire::JobT& job, std::string key, std::string value) {
   auto setting = std::make_unique<wire::SettingT>();
@@ -246,15 +285,17 @@ Result<SubmitJob> described(const JobSettings& job) {
   TRIBUTARY_ASSIGN(
       const auto weighting,
       choice_of("weighting", job.weighting, wire::Weighting::equal, wire::EnumNameWeighting));
+  SubmitJob submit;
+  submit.policy = job.policy;
+  // Before the codec of the first rounds, which may be one of these.
+  TRIBUTARY_TRY(set_allowed(job, submit.policy.planning));
   TRIBUTARY_TRY(check_codecs(job));
   TRIBUTARY_TRY(parse_layout(job.layout).status());
   // The rules need codecs that exist. An optimizer that does not exist is reported by
   // set_optimizer().
   TRIBUTARY_TRY(check_rules(job));
 
-  SubmitJob submit;
   // All words are parsed before the layers: a mistyped word is reported without building a network.
-  submit.policy = job.policy;
   submit.policy.codec = start_codec(job);
   TRIBUTARY_ASSIGN(submit.policy.collective, parse_collective(job.collective));
   TRIBUTARY_ASSIGN(
@@ -328,6 +369,8 @@ void bind_job(JobSettings& job, Settings& settings, const std::string& prefix) {
   settings.texts(prefix + "codecs", job.policy.codecs);
   settings.text(prefix + "collective", job.collective);
   settings.text(prefix + "planning", job.planning);
+  settings.texts(prefix + "plan_codecs", job.plan_codecs);
+  settings.texts(prefix + "plan_collectives", job.plan_collectives);
   settings.text(prefix + "exploring", job.exploring);
   settings.real(prefix + "exploring_share", job.exploring_share, 0, kExploringShareMax);
   settings.real(prefix + "time_budget_s", job.policy.planning.time_budget_s, 0, 1e9);
@@ -381,7 +424,11 @@ Result<LayerShape> parse_layer(std::string_view text) {
 std::string start_codec(const JobSettings& job) {
   if (!job.policy.codec.empty()) return job.policy.codec;
   const bool fixed = job.planning == wire::EnumNamePlanGoal(wire::PlanGoal::fixed);
-  return fixed ? RoundPolicy().codec : std::string(kFirstPlannedCodec);
+  if (fixed) return RoundPolicy().codec;
+  const std::vector<std::string>& allowed = job.plan_codecs;
+  const bool usual =
+      allowed.empty() || std::ranges::find(allowed, kFirstPlannedCodec) != allowed.end();
+  return usual ? std::string(kFirstPlannedCodec) : allowed.front();
 }
 
 Status check_job(const JobSettings& job) { return described(job).status(); }

@@ -33,6 +33,9 @@ struct JobSettings {
   std::string planning = "fixed";
   std::string exploring = "off";
   double exploring_share = 0.02;  // share of the rounds' time
+  // The codecs and collectives that a planner may choose, by name; empty: all.
+  std::vector<std::string> plan_codecs;
+  std::vector<std::string> plan_collectives;
   // Only for jobs that train a model and do not just exchange: specs as in docs/run.md.
   std::string model;
   std::string model_file;  // path of a TorchScript file, an alternative to `model`
@@ -54,7 +57,8 @@ struct JobSettings {
   RoundPolicy policy = {.codec = {}};
 };
 
-// The codec of the first rounds: the one that the job names, or the default of its planning.
+// The codec of the first rounds: the one that the job names, or the default of its planning. If
+// `plan_codecs` does not contain the default, it is the first one of them.
 std::string start_codec(const JobSettings& job);
 
 // Binds each setting of the job to a key that begins with `prefix`. `job` must outlive `settings`.

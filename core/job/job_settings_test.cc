@@ -110,6 +110,40 @@ TEST(JobSettings, ACollectiveIsNamed) {
   EXPECT_NE(wrong.text().find("did you mean 'ring'?"), std::string::npos) << wrong.text();
 }
 
+// What a planner may choose is limited by name, and something is left.
+TEST(JobSettings, ThePlannersChoiceCanBeLimited) {
+  JobSettings job = good_job();
+  job.planning = "adaptive";
+  job.policy.codec.clear();
+  Settings settings;
+  bind_job(job, settings, "job.");
+  ASSERT_TRUE(settings
+                  .read_text("[job]\nplan_codecs = [\"fp16\", \"thc:bits=4\"]\n"
+                             "plan_collectives = [\"in_network\"]",
+                             "test")
+                  .ok());
+  const Result<SubmitJob> submit = submission(job);
+  ASSERT_TRUE(submit.ok()) << submit.status().text();
+  const Planning& planning = submit->policy.planning;
+  EXPECT_EQ(planning.codecs, (std::vector<std::string>{"fp16", "thc:bits=4"}));
+  EXPECT_EQ(planning.collectives, std::vector{wire::Collective::in_network});
+  EXPECT_EQ(submit->policy.codec, "fp16") << "the usual first codec is not allowed";
+  const auto refused = [&job](const std::vector<std::string>& codecs,
+                              const std::vector<std::string>& collectives) {
+    job.plan_codecs = codecs;
+    job.plan_collectives = collectives;
+    const Status status = submission(job).status();
+    EXPECT_EQ(status.code(), StatusCode::invalid_argument);
+    return status.ok() ? std::string() : status.text();
+  };
+  EXPECT_NE(refused({"fp61"}, {}).find("did you mean 'fp16'"), std::string::npos);
+  EXPECT_NE(refused({}, {"rin"}).find("job: plan_collectives"), std::string::npos);
+  EXPECT_NE(refused({"fp16"}, {"in_network"}).find("add \"thc:bits=4\""), std::string::npos);
+  job.planning = "fixed";
+  EXPECT_NE(refused({"fp16"}, {}).find("planning = \"adaptive\""), std::string::npos);
+  EXPECT_NE(refused({}, {"star"}).find("planning = \"adaptive\""), std::string::npos);
+}
+
 // A planned job that names no codec begins with small payloads.
 TEST(JobSettings, APlannedJobBeginsWithSmallPayloads) {
   JobSettings job = good_job();

@@ -24,7 +24,7 @@ std::optional<PlanOption> standing(const PlanInputs& inputs, const PlanPredictor
   if (!inputs.before) return {};
   const PlanChoice& choice = inputs.before->choice;
   const PlanCodec* codec = find_codec(inputs, choice);
-  if (!codec || !predictor.possible(*codec, choice.collective)) return {};
+  if (!codec || !predictor.allowed(*codec, choice.collective)) return {};
   return PlanOption{
       .choice = choice,
       .cost = predictor.cost(*codec, choice.collective, choice.ratio, choice.bucket_values)};

@@ -208,6 +208,8 @@ Result<PlanExplanation> explain(const PlanInputs& inputs, const PlanChoice& chos
   }
   const PlanPredictor predictor(inputs);
   PlanExplanation explanation = {.worlds = inputs.worlds.size(),
+                                 .allowed_codecs = inputs.policy.codecs,
+                                 .allowed_collectives = inputs.policy.collectives,
                                  .links = links_of(inputs, predictor),
                                  .overhead_s = band_over(inputs.worlds, [](const PlanWorld& world) {
                                    return world.overhead_s;

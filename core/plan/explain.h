@@ -54,6 +54,9 @@ struct BelievedChoice {
 
 struct PlanExplanation {
   std::size_t worlds = 0;
+  // What the job limits its plans to (PlanPolicy); empty: no limit.
+  std::vector<std::string> allowed_codecs = {};
+  std::vector<wire::Collective> allowed_collectives = {};
   std::vector<BelievedLink> links = {};
   BeliefBand overhead_s = {};
   std::vector<BelievedFactor> codec_times = {};  // CPU time, by codec

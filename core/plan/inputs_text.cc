@@ -125,6 +125,8 @@ void fields(Fields& f, PlanPolicy& policy) {
   f.count("rounds_left", policy.rounds_left);
   f.number("exploring_share", policy.exploring_share);
   f.count("trial_rounds", policy.trial_rounds);
+  f.texts_or_none("codecs", policy.codecs);
+  f.choices_or_none("collectives", policy.collectives, collective_names(), kCollectives.front());
 }
 
 template <class Fields>
@@ -201,6 +203,18 @@ class Writer {
   void map_or_none(const char* key, std::map<std::string, double>& values) {
     if (!values.empty()) map(key, values);
   }
+  // Most jobs have no such list.
+  void texts_or_none(const char* key, std::vector<std::string>& values) {
+    if (!values.empty()) json_[key] = values;
+  }
+  template <class T>
+  void choices_or_none(const char* key, std::vector<T>& values,
+                       std::span<const std::string_view> names, T first) {
+    for (const T value : values) {
+      json_[key].push_back(
+          names[static_cast<std::size_t>(value) - static_cast<std::size_t>(first)]);
+    }
+  }
 
  private:
   Json json_ = Json::object();
@@ -265,14 +279,24 @@ class Reader {
   }
   template <class T>
   void choice(const char* key, T& value, std::span<const std::string_view> names, T first = T{}) {
-    const Json* found = find(key);
+    if (const Json* found = find(key)) one_of(key, *found, value, names, first);
+  }
+  template <class T>
+  void choices_or_none(const char* key, std::vector<T>& values,
+                       std::span<const std::string_view> names, T first) {
+    const Json* found = find_array(key);
     if (!found) return;
-    for (std::size_t i = 0; found->is_string() && i < names.size(); ++i) {
-      if (found->get_ref<const std::string&>() != names[i]) continue;
-      value = wire::enum_value(first, i);
-      return;
+    values.clear();
+    for (const Json& item : *found) one_of(key, item, values.emplace_back(first), names, first);
+  }
+  void texts_or_none(const char* key, std::vector<std::string>& values) {
+    const Json* found = find_array(key);
+    if (!found) return;
+    values.clear();
+    for (const Json& item : *found) {
+      if (!item.is_string()) return fail(key, "texts", item);
+      values.push_back(item.get<std::string>());
     }
-    fail(key, fmt::format("{}", fmt::join(names, " or ")), *found);
   }
   template <class T>
   void one(const char* key, T& value) {
@@ -340,6 +364,16 @@ class Reader {
     if (!found || found->is_array()) return found;
     fail(key, "an array", *found);
     return nullptr;
+  }
+  template <class T>
+  void one_of(const char* key, const Json& json, T& value, std::span<const std::string_view> names,
+              T first) {
+    for (std::size_t i = 0; json.is_string() && i < names.size(); ++i) {
+      if (json.get_ref<const std::string&>() != names[i]) continue;
+      value = wire::enum_value(first, i);
+      return;
+    }
+    fail(key, fmt::format("{}", fmt::join(names, " or ")), json);
   }
   void refuse_unknown() {
     for (const auto& [key, value] : json_.items()) {

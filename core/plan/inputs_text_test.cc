@@ -43,6 +43,8 @@ PlanInputs with_everything() {
   inputs.agents[3].tried = {{"thc:bits=4", 1.0 / 7}, {"fp16", 1}};
   inputs.tried = {{.spec = "thc:bits=4", .rounds = 9, .curve_gain = 0.1}};
   inputs.policy.exploring_share = 0.02;
+  inputs.policy.codecs = {"fp16", "thc:bits=4", "topk"};
+  inputs.policy.collectives = {wire::Collective::halving_doubling, wire::Collective::in_network};
   inputs.rounds_unasked = 8;
   inputs.asked_in_vain = 2;
   inputs.agents[2].name = "agent-2";
@@ -70,6 +72,8 @@ TEST(PlanInputsText, IsRestoredFromItsText) {
   EXPECT_EQ(logs_of(back->worlds[1]), logs_of(inputs.worlds[1]));
   EXPECT_EQ(back->worlds[1].links[0].alpha_s, inputs.worlds[1].links[0].alpha_s);
   EXPECT_EQ(back->policy.bytes_left_today, inputs.policy.bytes_left_today);
+  EXPECT_EQ(back->policy.codecs, inputs.policy.codecs);
+  EXPECT_EQ(back->policy.collectives, inputs.policy.collectives);
   EXPECT_TRUE(std::isnan(back->agents[1].alpha_s));
 }
 
@@ -104,6 +108,10 @@ TEST(PlanInputsText, ErrorsSayWhere) {
   EXPECT_THAT(refused("\"peers_reachable\":true", "\"peers_reachable\":1"),
               HasSubstr("true or false"));
   EXPECT_THAT(refused("\"gain\":0.5", "\"gain\":1.5"), HasSubstr("gain"));
+  const std::string_view last = "\"trial_rounds\":100";
+  EXPECT_THAT(refused(last, "\"collectives\":[\"rang\"]"), HasSubstr("policy.collectives"));
+  EXPECT_THAT(refused(last, "\"codecs\":[3]"), HasSubstr("policy.codecs"));
+  EXPECT_THAT(refused(last, "\"codecs\":[\"lost\"]"), HasSubstr("allowed codecs"));
 }
 
 TEST(PlanInputsText, OtherTextsAreRefused) {

@@ -45,17 +45,18 @@ std::optional<TrialReason> reason_to_try(const PlanInputs& inputs, const PlanPre
   return {};
 }
 
-// By the collective that is quickest with it, in the buckets of the choice.
-PlanOption quickest_by(const PlanCodec& codec, const PlanPredictor& predictor,
-                       const PlanChoice& choice) {
+// By the collective that is quickest with it, in the buckets of the choice. Nothing if a plan may
+// not choose it.
+std::optional<PlanOption> quickest_by(const PlanCodec& codec, const PlanPredictor& predictor,
+                                      const PlanChoice& choice) {
   std::optional<PlanOption> quickest;
   for (const wire::Collective kind : kCollectives) {
-    if (!predictor.possible(kind)) continue;
+    if (!predictor.allowed(codec, kind)) continue;
     PlanOption option = {.choice = make_choice(codec, kind, 1, choice.bucket_values),
                          .cost = predictor.cost(codec, kind, 1, choice.bucket_values)};
     if (!quickest || option.cost.round_s < quickest->cost.round_s) quickest = std::move(option);
   }
-  return *std::move(quickest);  // the star is always possible
+  return quickest;
 }
 
 std::vector<TrialCandidate> candidates(const PlanInputs& inputs, const PlanPredictor& predictor,
@@ -71,13 +72,14 @@ std::vector<TrialCandidate> candidates(const PlanInputs& inputs, const PlanPredi
     if (!reason) continue;
     // The optimistic case: the quickest collective and a gain of 1. A codec that would not replace
     // the choice even then is not tried.
-    PlanOption hopeful = quickest_by(codec, predictor, chosen.choice);
-    hopeful.cost.gain = 1;
-    if (codec.spec != chosen.choice.codec && !better(hopeful)) continue;
+    std::optional<PlanOption> hopeful = quickest_by(codec, predictor, chosen.choice);
+    if (!hopeful) continue;
+    hopeful->cost.gain = 1;
+    if (codec.spec != chosen.choice.codec && !better(*hopeful)) continue;
     all.push_back({.codec = &codec,
                    .reason = *reason,
                    .rounds = known ? known->rounds : 0,
-                   .distance = std::abs(std::log(std::max(hopeful.cost.round_s, 1e-9) /
+                   .distance = std::abs(std::log(std::max(hopeful->cost.round_s, 1e-9) /
                                                  std::max(chosen.cost.round_s, 1e-9)))});
   }
   // Codecs near the choice come first, because they are the most likely to replace it.

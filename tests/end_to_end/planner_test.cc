@@ -1,5 +1,6 @@
 // Rounds with a planner, in real processes. The coordinator measures its codecs and its agents'
 // links and decides; repeating a decision from its stored inputs gives the same result.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -7,11 +8,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "core/plan/decide.h"
 #include "core/plan/inputs_text.h"
 #include "core/store/coordinator/run_file.h"
 #include "schemas/frame.h"
+#include "tests/end_to_end/federation/aggregator.h"
 #include "tests/end_to_end/federation/federation.h"
 
 namespace tributary::end_to_end {
@@ -215,6 +218,52 @@ TEST(Planner, WeighsSumsByTheMeasuredRatesOfDownlinks) {
     ++weighed;
   }
   EXPECT_GE(weighed, 1u);
+}
+
+// Uplinks to the coordinator are thin, and the aggregator is near the agents. By the star an agent
+// uploads its whole payload, and in the network a fourth of the sum.
+TEST(Planner, ChoosesSumsInTheNetworkBehindAThinLink) {
+  const std::set<std::string> allowed = {"fp16", "thc:bits=4"};
+  FederationOptions options = {
+      .agents = 4,
+      .rounds = 1'000'000,
+      .job =
+          "parameters = 200000\nplan_codecs = [\"fp16\", \"thc:bits=4\"]\n"
+          "plan_collectives = [\"star\", \"in_network\"]",
+      .codec = "thc:bits=4",
+      .coordinator_settings = {"job.planning=adaptive", "job.agents_min=4",
+                               "retry.ack_timeout_ms=5000", "heartbeat.timeout_ms=30000"},
+      .agent_settings = {"in_network.listen=127.0.0.1:0", "link.shape_bytes_per_s=250000",
+                         "link.shape_burst_bytes=2048"},
+      .exit_when_done = false};
+  Federation federation(options);
+  Aggregator aggregator(federation);
+  federation.start_coordinator();
+  aggregator.start();
+  for (std::uint32_t agent = 0; agent < 4; ++agent) federation.start_agent(agent);
+  ASSERT_TRUE(federation.coordinator().logs({"round committed", "collective=in_network "}, 2));
+  federation.ask({"job", "stop", "test"});
+  bool chosen = false;
+  for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
+    const wire::ExchangeT& used = *one.plan.exchanges[0];
+    const std::string family = used.codec.substr(0, used.codec.find(':'));
+    EXPECT_TRUE(family == "fp16" || family == "thc") << used.codec;
+    if (used.collective != wire::Collective::in_network) {
+      EXPECT_EQ(used.collective, wire::Collective::star);
+      continue;
+    }
+    if (std::exchange(chosen, true)) continue;
+    const wire::ReasonT& reason = *one.plan.reason;
+    EXPECT_EQ(reason.alternatives.at(0)->collective, wire::Collective::in_network);
+    EXPECT_THAT(reason.sentence, testing::HasSubstr("thc:bits=4 by in_network"));
+    const nlohmann::json why = explained(federation, one.round);
+    EXPECT_EQ(why.at("allowed_codecs"), (std::vector<std::string>{"fp16", "thc:bits=4"}));
+    EXPECT_EQ(why.at("allowed_collectives"), (std::vector<std::string>{"star", "in_network"}));
+    for (const auto& candidate : why.at("candidates")) {
+      EXPECT_TRUE(allowed.contains(candidate.at("codec"))) << candidate;
+    }
+  }
+  EXPECT_TRUE(chosen);
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 #include "coordinator/closed_loop/truth/plan_scenario.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <utility>
 
+#include "coordinator/closed_loop/truth/declared_codecs.h"
 #include "core/base/files/file.h"
 #include "core/collective/collective_name.h"
 #include "core/net/shaped/trace.h"
@@ -111,6 +113,23 @@ Status read_first(Part& part, PlanScenario& scenario) {
   return part.in.refuse_others();
 }
 
+// Names of the planner's codecs and of collectives. The declared codecs are checked with them.
+Status read_allowed(TableReader& in, const std::string& origin, PlanScenario& scenario) {
+  std::vector<std::string> collectives;
+  TRIBUTARY_TRY(in.texts("plan_codecs", scenario.plan_codecs));
+  TRIBUTARY_TRY(in.texts("plan_collectives", collectives));
+  for (const std::string& name : collectives) {
+    TRIBUTARY_ASSIGN(scenario.plan_collectives.emplace_back(), parse_collective(name));
+  }
+  const std::vector<PlanCodec> codecs = declared_codecs();
+  for (const std::string& spec : scenario.plan_codecs) {
+    if (std::ranges::find(codecs, spec, &PlanCodec::spec) != codecs.end()) continue;
+    return wrong_setting(origin + ": plan_codecs", "codecs of the planner", spec,
+                         "tributary plan pareto prints them");
+  }
+  return {};
+}
+
 Status read_members(Part& part, PlanScenario& scenario) {
   TableReader& in = part.in;
   TRIBUTARY_TRY(in.count("slow_agents", scenario.slow_agents, 0u, scenario.agents));
@@ -148,6 +167,7 @@ Status read_everything(TableReader in, const std::string& origin, PlanScenario& 
   TRIBUTARY_TRY(in.number("cpu_slowdown", scenario.cpu_slowdown, 0.01, 100));
   TRIBUTARY_TRY(in.number("coordinator_mbit_s", scenario.coordinator_mbit_s, 0, kRateMax_mbit_s));
   TRIBUTARY_TRY(in.flag("full", scenario.full));
+  TRIBUTARY_TRY(read_allowed(in, origin, scenario));
   constexpr std::pair<std::string_view, Read> kParts[] = {
       {"first", read_first}, {"uplinks", read_uplinks}, {"downlinks", read_downlinks},
       {"peers", read_peers}, {"members", read_members}, {"hidden", read_hidden}};
@@ -157,6 +177,16 @@ Status read_everything(TableReader in, const std::string& origin, PlanScenario& 
     const std::string place = fmt::format("{}: {}", origin, key);
     Part part = {.in = TableReader(*table, place), .origin = origin, .place = place};
     TRIBUTARY_TRY(read(part, scenario));
+  }
+  const bool by_peers = scenario.peers_reachable && scenario.agents > 1;
+  const bool left =
+      scenario.plan_collectives.empty() ||
+      std::ranges::any_of(scenario.plan_collectives, [&](wire::Collective kind) {
+        return kind == wire::Collective::star || (by_peers && kind != wire::Collective::in_network);
+      });
+  if (!left) {
+    return wrong_setting(origin + ": plan_collectives", "one that the agents can use", "none",
+                         "add \"star\"");
   }
   return in.refuse_others();
 }

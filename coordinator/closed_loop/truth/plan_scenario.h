@@ -68,6 +68,9 @@ struct PlanScenario {
   // Whether only a call with --full runs the scenario.
   bool full = false;
   FirstChoice first;
+  // What planner and fixed choices are limited to; empty: no limit.
+  std::vector<std::string> plan_codecs = {};
+  std::vector<wire::Collective> plan_collectives = {};
 
   PlanLinkSettings uplinks;
   std::optional<PlanLinkSettings> downlinks = {};  // empty: as the uplinks

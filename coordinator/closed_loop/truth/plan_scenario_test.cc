@@ -36,6 +36,8 @@ TEST(PlanScenario, TextSetsEveryPart) {
   const Result<PlanScenario> scenario = parse_plan_scenario(R"(
 agents = 6
 goal = 50
+plan_codecs = ["fp16"]
+plan_collectives = ["star", "ring"]
 [uplinks]
 rate_mbit_s = [1, 2]
 staggered = true
@@ -57,6 +59,9 @@ round_noise = 0
   EXPECT_EQ(scenario->peers->steps,
             (std::vector<LinkStep>{{.seconds = 3, .rate_mbit_s = 0.5, .delay_ms = 0}}));
   EXPECT_EQ(scenario->visitors, 2u);
+  EXPECT_EQ(scenario->plan_codecs, std::vector<std::string>{"fp16"});
+  EXPECT_EQ(scenario->plan_collectives,
+            (std::vector{wire::Collective::star, wire::Collective::ring}));
   EXPECT_EQ(scenario->hidden.round_noise, 0);
 }
 
@@ -72,6 +77,8 @@ TEST(PlanScenario, MistakesAreRefusedWithTheirPlace) {
   EXPECT_THAT(refused("[uplinks]\nrandom = {}\nsteps = [{seconds = 1}]"),
               HasSubstr("one of trace, steps and random"));
   EXPECT_THAT(refused("agents ="), HasSubstr("TOML"));
+  EXPECT_THAT(refused("plan_codecs = [\"fp61\"]"), HasSubstr("plan_codecs"));
+  EXPECT_THAT(refused("plan_collectives = [\"in_network\"]"), HasSubstr("plan_collectives"));
   EXPECT_THAT(refused("[uplinks]\ntrace = \"none.csv\""), HasSubstr("none.csv"));
 }
 

@@ -1,7 +1,9 @@
 #include "core/plan/inputs/inputs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace tributary {
@@ -116,6 +118,19 @@ void check_before(const PlanBefore& before, Checks& checks) {
   }
 }
 
+// At least one codec is left.
+void check_allowed(const PlanInputs& inputs, Checks& checks) {
+  const std::vector<std::string>& allowed = inputs.policy.codecs;
+  if (allowed.empty()) return;
+  const bool left = std::ranges::any_of(inputs.codecs, [&](const PlanCodec& codec) {
+    return std::ranges::find(allowed, codec.spec) != allowed.end();
+  });
+  if (!left) {
+    checks.fail("the allowed codecs", "one that is measured",
+                fmt::format("{}", fmt::join(allowed, ", ")));
+  }
+}
+
 void check_policy(const PlanPolicy& policy, Checks& checks) {
   checks.range("gain_weight", policy.gain_weight, 0, 100);
   checks.range("gain_min", policy.gain_min, 0, 1);
@@ -125,6 +140,11 @@ void check_policy(const PlanPolicy& policy, Checks& checks) {
   checks.range("link_change", policy.link_change, 0, 100);
   checks.range("gain_change", policy.gain_change, 0, 100);
   checks.range("exploring_share", policy.exploring_share, 0, 1);
+  checks.count("the allowed codecs", policy.codecs.size(), 0, kInputCodecsMax);
+  checks.count("the allowed collectives", policy.collectives.size(), 0, kInputCodecsMax);
+  for (const wire::Collective kind : policy.collectives) {
+    checks.choice("an allowed collective", kind, wire::Collective::star, wire::Collective::MAX);
+  }
   checks.choice("the goal", policy.goal, wire::PlanGoal::adaptive, wire::PlanGoal::byte_budget);
   if (policy.goal == wire::PlanGoal::time_budget) {
     checks.range("the time that is left", policy.budget_s, -kSecondsMax, kSecondsMax);
@@ -161,6 +181,7 @@ Status check(const PlanInputs& inputs) {
   }
   if (inputs.before) check_before(*inputs.before, checks);
   check_policy(inputs.policy, checks);
+  check_allowed(inputs, checks);
   return checks.status();
 }
 

@@ -124,6 +124,10 @@ struct PlanPolicy {
   // Share of the rounds' time that an agent may spend on codec trials. 0: no trials.
   double exploring_share = 0;
   std::uint64_t trial_rounds = 100;  // rounds until a codec is tried again
+  // The codecs, by spec, and the collectives among which the plan chooses; empty: all. While none
+  // of these collectives is possible, the star stands in.
+  std::vector<std::string> codecs = {};
+  std::vector<wire::Collective> collectives = {};
 };
 
 // One job's inputs at one time.

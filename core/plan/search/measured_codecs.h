@@ -6,6 +6,7 @@
 #pragma once
 
 #include <functional>
+#include <iterator>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,13 @@ inline constexpr std::string_view kPlannedCodecs[] = {
 // The codec of a planned job's first rounds, if the job names none: of the codecs that lose little
 // the one with the smallest payloads, because nothing is known of the links yet.
 inline constexpr std::string_view kFirstPlannedCodec = "threelc";
+
+// All codecs that a job may limit its plans to: those above, and kInNetworkCodec.
+inline std::vector<std::string_view> plannable_codecs() {
+  std::vector<std::string_view> all(std::begin(kPlannedCodecs), std::end(kPlannedCodecs));
+  all.push_back(kInNetworkCodec);
+  return all;
+}
 
 // Returns top_k and ar_top_k for Top-k and STAR-Topk, whose ratio a plan sets; fixed for all
 // others.

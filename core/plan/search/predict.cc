@@ -74,6 +74,11 @@ PlanPredictor::PlanPredictor(const PlanInputs& inputs) : inputs_(inputs), worlds
   } else {
     typical_ = typical_world(worlds_);
   }
+  star_stands_in_ = std::ranges::none_of(inputs.codecs, [&](const PlanCodec& codec) {
+    return std::ranges::any_of(kPlannedCollectives, [&](wire::Collective collective) {
+      return allowed(codec, collective);
+    });
+  });
 }
 
 LinkEstimate PlanPredictor::slowest_link() const {
@@ -87,6 +92,18 @@ bool PlanPredictor::possible(wire::Collective collective) const {
   const bool offered = collective == wire::Collective::in_network ? inputs_.aggregator_present
                                                                   : inputs_.peers_reachable;
   return offered && inputs_.agents.size() > 1;
+}
+
+bool PlanPredictor::allowed(const PlanCodec& codec) const {
+  const std::vector<std::string>& codecs = inputs_.policy.codecs;
+  return codecs.empty() || std::ranges::find(codecs, codec.spec) != codecs.end();
+}
+
+bool PlanPredictor::allowed(const PlanCodec& codec, wire::Collective collective) const {
+  if (!allowed(codec) || !possible(codec, collective)) return false;
+  const std::vector<wire::Collective>& kinds = inputs_.policy.collectives;
+  return kinds.empty() || std::ranges::find(kinds, collective) != kinds.end() ||
+         (collective == wire::Collective::star && star_stands_in_);
 }
 
 PreparedExchange PlanPredictor::prepare(const PlanCodec& codec, wire::Collective collective,

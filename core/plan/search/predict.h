@@ -85,6 +85,9 @@ class PlanPredictor {
     return possible(collective) &&
            (collective != wire::Collective::in_network || codec.spec == kInNetworkCodec);
   }
+  // Whether a plan may choose them: they are possible, and the policy allows both.
+  bool allowed(const PlanCodec& codec) const;
+  bool allowed(const PlanCodec& codec, wire::Collective collective) const;
 
   // The slowest agent's link, and that between the two slowest agents, in the typical world.
   LinkEstimate slowest_link() const;
@@ -113,7 +116,8 @@ class PlanPredictor {
   std::vector<PlanWorld> worlds_;
   PlanWorld typical_;
   bool links_differ_ = false;
-  double compute_s_ = 0;  // of the slowest agent
+  bool star_stands_in_ = false;  // no collective that the policy allows is possible
+  double compute_s_ = 0;         // of the slowest agent
   GainPoints gain_;
   std::vector<double> shares_;       // of the joint update's energy, by agent
   std::vector<double> fixed_gains_;  // by index of the codec

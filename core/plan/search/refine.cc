@@ -22,7 +22,15 @@ class Problem {
   Problem(const PlanInputs& inputs, const PlanPredictor& predictor)
       : inputs_(&inputs), predictor_(&predictor) {
     for (const wire::Collective kind : kCollectives) {
-      if (predictor.possible(kind)) collectives_.push_back(kind);
+      // The codec does not matter, because only sums in the network depend on it.
+      if (std::ranges::any_of(inputs.codecs, [&](const PlanCodec& codec) {
+            return predictor.allowed(codec, kind);
+          })) {
+        collectives_.push_back(kind);
+      }
+    }
+    for (const PlanCodec& codec : inputs.codecs) {
+      if (predictor.allowed(codec)) codecs_.push_back(&codec);
     }
     ratio_low_ = inputs.policy.ratio_min;
     ratio_high_ = inputs.policy.ratio_max;
@@ -47,7 +55,7 @@ class Problem {
     };
     return {{std::log(ratio_low_), std::log(bucket_low_), 0, 0},
             {std::log(ratio_high_) + kLeastGap, std::log(bucket_high_) + kLeastGap,
-             last(inputs_->codecs.size()), last(collectives_.size())}};
+             last(codecs_.size()), last(collectives_.size())}};
   }
   pagmo::vector_double::size_type get_nobj() const { return 3; }
   pagmo::vector_double::size_type get_nix() const { return 2; }
@@ -63,7 +71,8 @@ class Problem {
     const auto [low, high] = get_bounds();
     return {std::clamp(std::log(choice.ratio), low[0], high[0]),
             std::clamp(std::log(static_cast<double>(choice.bucket_values)), low[1], high[1]),
-            static_cast<double>(codec - inputs_->codecs.data()), static_cast<double>(place)};
+            static_cast<double>(std::ranges::find(codecs_, codec) - codecs_.begin()),
+            static_cast<double>(place)};
   }
 
  private:
@@ -79,7 +88,7 @@ class Problem {
     const auto which = [](double number, std::size_t count) {
       return std::min(static_cast<std::size_t>(number), count - 1);
     };
-    const PlanCodec& codec = inputs_->codecs[which(x[2], inputs_->codecs.size())];
+    const PlanCodec& codec = *codecs_[which(x[2], codecs_.size())];
     const double ratio = std::clamp(std::exp(x[0]), ratio_low_, ratio_high_);
     const double values = std::clamp(std::exp(x[1]), bucket_low_, bucket_high_);
     return {.codec = &codec,
@@ -92,6 +101,7 @@ class Problem {
 
   const PlanInputs* inputs_ = nullptr;
   const PlanPredictor* predictor_ = nullptr;
+  std::vector<const PlanCodec*> codecs_;
   std::vector<wire::Collective> collectives_;
   double ratio_low_ = 1;
   double ratio_high_ = 1;

@@ -50,7 +50,7 @@ class Grid {
     std::vector<PlanOption> all;
     for (const PlanCodec& codec : inputs_.codecs) {
       for (const wire::Collective collective : kPlannedCollectives) {
-        if (!predictor_.possible(codec, collective)) continue;
+        if (!predictor_.allowed(codec, collective)) continue;
         if (codec.family == PlanFamily::fixed) {
           all.push_back(quickest(codec, collective, 1));
         } else {

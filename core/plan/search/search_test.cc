@@ -55,6 +55,43 @@ TEST(ParetoSet, NothingThatCouldBeChosenByHandBeatsAllOfIt) {
   }
 }
 
+// The limits of a job hold for the grid and for what is found between its points. No choice of the
+// federation by hand is outside them.
+TEST(ParetoSet, HoldsOnlyWhatTheJobAllows) {
+  PlanInputs inputs = federation(5, 20);
+  inputs.policy.codecs = {"fp16", "topk"};
+  inputs.policy.collectives = {wire::Collective::ring, wire::Collective::in_network};
+  const std::vector<PlanOption> set = found(inputs, 20);
+  ASSERT_FALSE(set.empty());
+  const auto named = [&](std::string_view codec) {
+    return std::ranges::any_of(set, [&](const PlanOption& option) {
+      return option.choice.codec.substr(0, codec.size()) == codec;
+    });
+  };
+  EXPECT_TRUE(named("fp16") && named("topk"));
+  for (const PlanOption& option : set) {
+    EXPECT_EQ(option.choice.collective, wire::Collective::ring);
+    EXPECT_TRUE(option.choice.codec == "fp16" || option.choice.codec.substr(0, 5) == "topk:")
+        << option.choice.codec;
+  }
+  EXPECT_EQ(shortlist(inputs, PlanPredictor(inputs), {}).front().choice.collective,
+            wire::Collective::ring);
+}
+
+// The agents cannot use what is allowed, so rounds go by the star until they can.
+TEST(ParetoSet, TheStarStandsInForCollectivesThatAreImpossible) {
+  PlanInputs inputs = federation(5, 20);
+  inputs.policy.collectives = {wire::Collective::ring, wire::Collective::in_network};
+  inputs.peers_reachable = false;
+  for (const PlanOption& option : found(inputs, 0)) {
+    EXPECT_EQ(option.choice.collective, wire::Collective::star);
+  }
+  inputs.aggregator_present = true;
+  for (const PlanOption& option : found(inputs, 0)) {
+    EXPECT_EQ(option.choice.collective, wire::Collective::in_network);
+  }
+}
+
 // NSGA-II adds options between the grid points.
 TEST(ParetoSet, FindsMoreBetweenTheGridsRatios) {
   const PlanInputs inputs = federation(20, 25);

@@ -74,7 +74,9 @@ Status each_field(Policy& policy, Table& table, Field&& field) {
   TRIBUTARY_TRY(field(kNoOldVersion, policy.grace_ms, table.grace_ms));
   TRIBUTARY_TRY(field(kNoOldVersion, policy.grace_factor, table.grace_factor));
   TRIBUTARY_TRY(field(kNoOldVersion, policy.weight_cap, table.weight_cap));
-  return field(kNoOldVersion, policy.fusion, table.fusion);
+  TRIBUTARY_TRY(field(kNoOldVersion, policy.fusion, table.fusion));
+  TRIBUTARY_TRY(field(kNoOldVersion, planning.codecs, table.plan_codecs));
+  return field(kNoOldVersion, planning.collectives, table.plan_collectives);
 }
 
 // Reads one field of an old format. Numbers have their own size, lengths and counts of texts and
@@ -113,6 +115,9 @@ Status read_old(ByteReader& reader, std::vector<std::string>& values) {
   for (std::uint32_t i = 0; i < count; ++i) TRIBUTARY_TRY(read_old(reader, values.emplace_back()));
   return {};
 }
+
+// No old format has such a list.
+Status read_old(ByteReader& /*reader*/, std::vector<wire::Collective>& /*values*/) { return {}; }
 
 Status read_old(ByteSpan bytes, RoundPolicy& policy) {
   ByteReader reader(bytes);
@@ -182,6 +187,15 @@ Status check(const Planning& planning) {
   if (!(planning.exploring_share >= 0 && planning.exploring_share <= kExploringShareMax)) {
     return wrong("exploring_share", fmt::format("from 0 to {}", kExploringShareMax),
                  fmt::format("{}", planning.exploring_share));
+  }
+  if (planning.codecs.size() > kCodecsMax) {
+    return wrong("plan_codecs", fmt::format("at most {}", kCodecsMax),
+                 fmt::format("{}", planning.codecs.size()));
+  }
+  for (const wire::Collective kind : planning.collectives) {
+    if (kind > wire::Collective::unspecified && kind <= wire::Collective::MAX) continue;
+    return wrong("plan_collectives", "collectives that are known",
+                 fmt::format("{}", static_cast<int>(kind)));
   }
   if (planning.goal == wire::PlanGoal::time_budget && planning.time_budget_s == 0) {
     return wrong("time_budget_s", "a time, where rounds are planned by it", "0");

@@ -31,6 +31,9 @@ struct Planning {
   double gain_min = 0.05;  // an alternative with less gain is chosen only if all have less
   // Share of the rounds' time that agents may spend on measuring other codecs; 0: none.
   double exploring_share = 0;
+  // The codecs, without a ratio, and the collectives that a planner may choose; empty: all.
+  std::vector<std::string> codecs = {};
+  std::vector<wire::Collective> collectives = {};
 
   bool planned() const { return goal != wire::PlanGoal::fixed; }
   friend bool operator==(const Planning&, const Planning&) = default;

@@ -24,6 +24,9 @@ TEST(Policy, IsRestoredFromItsBytes) {
   policy.collective = wire::Collective::ring;
   policy.exchanges_per_round = 8;
   policy.fusion = "even:4";
+  policy.planning = {.goal = wire::PlanGoal::adaptive,
+                     .codecs = {"fp16", "thc:bits=4"},
+                     .collectives = {wire::Collective::star, wire::Collective::in_network}};
   const Result<RoundPolicy> back = decode_policy(encode(policy));
   ASSERT_TRUE(back.ok()) << back.status().text();
   EXPECT_EQ(*back, policy);
