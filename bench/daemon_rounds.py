@@ -4,8 +4,8 @@ synthetic trainer, over loopback and over agents' links of 1 Gbit/s and 100 Mbit
 `disk` is loopback with encrypted links and synchronous journals on a real disk. With --sync-rate, a sync of a
 file takes as long as what a daemon has written to it since the last one takes at that rate.
 
-For each codec: the median round beside its limit, and the processor time by thread, written bytes, bytes
-for the disk and peak memory of the coordinator and of an agent, as the kernel counts them for the
+For each codec: the median round beside its limit, the longest one, and the processor time by thread, written
+bytes, bytes for the disk and peak memory of the coordinator and of an agent, as the kernel counts them for the
 processes. A page that is overwritten before the system has written it is for the disk once; a file
 system in memory has no bytes for a disk. Flower's rounds of the same size follow where it is found.
 
@@ -187,16 +187,21 @@ class Federation:
             f"journal.durability={options.durability}"])]
         self.agents = []
         self.journal = f"{folder}/coordinator.db"
-        self.coordinator = Daemon(
-            [*network.inside(0), os.path.join(options.build, "coordinator", "tributary-coordinator"), *common,
-             *settings([*(keys.of_coordinator if keys else []),
-                        f"journal.file={self.journal}", f"link.endpoint=tcp://{network.address}:*",
-                        "job.name=rounds", f"job.rounds={FIRST_ROUNDS + options.rounds + 100}",
-                        f"job.parameters={options.params}", f"job.codec={codec}",
-                        f"job.agents_min={options.agents}",
-                        *(f"job.{pair}" for pair in options.set)])], folder, "coordinator", environment)
+        command = [*network.inside(0), os.path.join(options.build, "coordinator", "tributary-coordinator"), *common,
+                   *settings([*(keys.of_coordinator if keys else []),
+                              f"journal.file={self.journal}",
+                              "job.name=rounds", f"job.rounds={FIRST_ROUNDS + options.rounds + 100}",
+                              f"job.parameters={options.params}", f"job.codec={codec}",
+                              f"job.agents_min={options.agents}",
+                              *(f"job.{pair}" for pair in options.set)])]
+
+        def start(endpoint):
+            return Daemon([*command, *settings([f"link.endpoint={endpoint}"])], folder, "coordinator", environment)
+
+        self.coordinator = start(f"tcp://{network.address}:*")
         endpoint = self._wait_until(lambda: re.search(r"listening.*endpoint=\"?(tcp://[^\s\"]+)",
                                                       self.coordinator.log()), "its address")[1]
+        self._start_again = lambda: start(endpoint)
         self.agents = [Daemon(
             [*network.inside(1 + i), os.path.join(options.build, "edge_agent", "tributary-agent"), *common,
              *settings([*(keys.of_agent(i) if keys else []),
@@ -212,6 +217,10 @@ class Federation:
             daemon.process.terminate()
         for daemon in (*self.agents, self.coordinator):
             daemon.process.wait()
+
+    def restart_coordinator(self):
+        """Begins another process, and another log, after the one before has ended."""
+        self.coordinator = self._start_again()
 
     def _wait_until(self, there, what):
         """The value of there(), once it is true."""
@@ -269,6 +278,7 @@ def measure(options, link, codec):
             result = {"link": link, "codec": codec, "rounds": rounds,
                       "round_s": (end_s - begin_s) / rounds,
                       "median_s": statistics.median(federation.coordinator.round_s[first:last]),
+                      "longest_s": max(federation.coordinator.round_s[first:last]),
                       "coordinator": side([federation.coordinator], pairs[:1]),
                       "agent": side(federation.agents, pairs[1:]),
                       "late_syncs": sum(daemon.log().count(LATE_SYNC) for daemon in
@@ -328,7 +338,7 @@ def limit_s(result, options, plain, rates):
 HEAD = (f"{'':24}{'round':>11}{'limit':>11}{'':7}{'coordinator':^76}  {'agent':^76}\n"
         f"{'links':10}{'codec':14}{'median':>11}{'':11}{'':7}" +
         "  ".join(2 * [f"{'cpu':>10}{'loop + messages + trainer + other':>34}{'written':>11}{'disk':>11}"
-                       f"{'peak':>10}"]) + f"{'training':>11}")
+                       f"{'peak':>10}"]) + f"{'training':>11}{'longest round':>15}")
 
 
 def side_text(side):
@@ -342,7 +352,7 @@ def row_text(result):
     return (f"{result['link']:10}{result['codec']:14}{1e3 * result['median_s']:8.2f} ms" +
             (f"{1e3 * limit:8.1f} ms{result['median_s'] / limit:5.2f} x" if limit else " " * 18) +
             "  ".join(map(side_text, (result["coordinator"], result["agent"]))) +
-            f"{1e3 * result['reports']['compute_s']:8.1f} ms" +
+            f"{1e3 * result['reports']['compute_s']:8.1f} ms{result['longest_s']:13.2f} s" +
             (f", warnings of late syncs: {result['late_syncs']}" if result["late_syncs"] else ""))
 
 

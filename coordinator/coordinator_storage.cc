@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "coordinator/journal/log_blockage.h"
 #include "core/store/coordinator/readable.h"
 
 namespace tributary {
@@ -16,16 +17,21 @@ constexpr std::string_view kStorageComponent = "coordinator";
 // Readers of this project hold no transaction for more than about a second.
 constexpr std::chrono::seconds kClosePatience{5};
 constexpr std::chrono::milliseconds kCloseRetryEvery{20};
-// A copy of the log that takes longer is reported: records wait for it.
-constexpr std::chrono::seconds kSlowCopy{5};
 
 }  // namespace
 
 Result<std::unique_ptr<CoordinatorStorage>> CoordinatorStorage::open(
     const CoordinatorJournalOptions& options, Parts parts) {
-  TRIBUTARY_ASSIGN(std::unique_ptr<CoordinatorJournal> journal, CoordinatorJournal::open(options));
-  std::unique_ptr<CoordinatorStorage> storage(
-      new CoordinatorStorage(std::move(journal), std::move(parts)));
+  std::unique_ptr<CoordinatorStorage> storage(new CoordinatorStorage(std::move(parts)));
+  CoordinatorStorage* const self = storage.get();
+  TRIBUTARY_ASSIGN(
+      storage->writer_,
+      JournalWriter::open(
+          options,
+          {.on_thread = [self](std::function<void()> work) { self->on_thread(std::move(work)); },
+           .blocked = [self](std::uint64_t log_bytes) { self->blocked_bytes_ = log_bytes; },
+           .clock = self->parts_.clock,
+           .log = self->parts_.log}));
   if (options.journal.durability == Durability::seconds_30) storage->sync_every(kDurableAfter);
   return storage;
 }
@@ -34,25 +40,31 @@ Result<std::unique_ptr<CoordinatorStorage>> CoordinatorStorage::open(
 // readers: the copy in the file is written and synced anew.
 void CoordinatorStorage::sync_every(std::chrono::milliseconds time) {
   syncing_ = std::make_unique<PeriodicSync>(
-      time, PeriodicSync::Parts{
-                .sync = [log = journal_->database().log().file()] { return sync_file(log); },
-                .failed =
-                    [this] {
-                      thread_->post([this] { ignore_error(journal_->database().log().copy()); });
-                    },
-                .clock = parts_.clock,
-                .log = parts_.log,
-                .component = kStorageComponent});
+      time,
+      PeriodicSync::Parts{
+          .sync = [this, log = writer_->journal().database().log().file()]() -> Status {
+            const auto before = writer_->lag().before_sync(parts_.clock.now());
+            TRIBUTARY_TRY(sync_file(log));
+            writer_->lag().synced(before);
+            return {};
+          },
+          .failed =
+              [this] {
+                on_thread([this] { ignore_error(writer_->journal().database().log().copy()); });
+              },
+          .clock = parts_.clock,
+          .log = parts_.log,
+          .component = kStorageComponent});
 }
 
 CoordinatorStorage::~CoordinatorStorage() {
-  syncing_.reset();
-  thread_.reset();
+  end_threads();
+  if (!writer_) return;  // it could not be opened
   const auto give_up_at = parts_.clock.now() + kClosePatience;
-  Status status = journal_->close();
+  Status status = writer_->close();
   while (status.code() == StatusCode::unavailable && parts_.clock.now() < give_up_at) {
     std::this_thread::sleep_for(kCloseRetryEvery);
-    status = journal_->close();
+    status = writer_->close();
   }
   if (status.ok()) return;
   parts_.log.warning(kStorageComponent, "the journal's log remains: copy it with the journal",
@@ -60,7 +72,7 @@ CoordinatorStorage::~CoordinatorStorage() {
 }
 
 Result<CoordinatorState> CoordinatorStorage::restore() {
-  TRIBUTARY_ASSIGN(CoordinatorState state, journal_->restore());
+  TRIBUTARY_ASSIGN(CoordinatorState state, writer_->journal().restore());
   for (const RestoredJob& job : state.jobs) {
     const std::uint64_t version =
         job.redo.empty() ? job.checkpoint.model_version : job.redo.back().round.id.round;
@@ -72,7 +84,7 @@ Result<CoordinatorState> CoordinatorStorage::restore() {
 
 void CoordinatorStorage::store(StoreCoordinator& request) {
   thread_->post([this, request = std::move(request)] {
-    Status status = journal_->store(request.record);
+    Status status = writer_->store(request.record);
     // The state machine logs a failure and stores again.
     if (status.ok()) log_stored(request.record);
     parts_.post(Stored{.token = request.token, .status = std::move(status)});
@@ -80,9 +92,35 @@ void CoordinatorStorage::store(StoreCoordinator& request) {
   });
 }
 
+// Of the journal's thread; the rest ends with it.
+void CoordinatorStorage::on_thread(std::function<void()> work) {
+  const std::lock_guard lock(posting_);
+  if (!posting_ended_) thread_->post(std::move(work));
+}
+
+void CoordinatorStorage::wait(std::chrono::nanoseconds time) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, time, [this] { return ending_; });
+}
+
+void CoordinatorStorage::end_threads() {
+  syncing_.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    ending_ = true;
+  }
+  changed_.notify_all();
+  {
+    const std::lock_guard lock(posting_);
+    posting_ended_ = true;
+  }
+  thread_.reset();
+  if (writer_) writer_->end_copies();
+}
+
 void CoordinatorStorage::load(const LoadRound& request) {
   thread_->post([this, request] {
-    Result<RoundLoaded> loaded = journal_->load_round(request);
+    Result<RoundLoaded> loaded = writer_->load_round(request);
     if (loaded.ok()) return parts_.post(std::move(*loaded));
     parts_.log.error(kStorageComponent, "the journal cannot be read",
                      {{"error", loaded.status().text()}});
@@ -116,28 +154,40 @@ void CoordinatorStorage::log_stored(const CoordinatorRecord& record) {
                    {"checkpoint", commit->checkpoint.has_value()}});
 }
 
-// Copies a long log while no record waits. Records that come meanwhile wait for the copy.
+// The next round waits for this thread, if at all.
 void CoordinatorStorage::rest() {
-  const std::chrono::nanoseconds began = parts_.clock.now();
-  const std::uint64_t bytes = journal_->database().log().bytes();
-  const bool was_long = journal_->rest();
-  const std::chrono::nanoseconds now = parts_.clock.now();
-  if (was_long && now - began > kSlowCopy) {
-    parts_.log.warning(
-        kStorageComponent, "the disk is slow: rounds waited while the journal's log was copied",
-        {{"copy_s", std::chrono::duration_cast<std::chrono::seconds>(now - began).count()},
-         {"log_bytes", bytes}});
+  const std::chrono::nanoseconds pause = writer_->rest();
+  if (pause.count() > 0) wait(pause);
+}
+
+std::optional<std::chrono::nanoseconds> CoordinatorStorage::durability_lag() const {
+  if (!syncing_) return std::nullopt;
+  return writer_->lag().lag(parts_.clock.now());
+}
+
+void CoordinatorStorage::note(LogLevel level, std::string_view name, std::string text) {
+  if (parts_.note) parts_.note({.level = level, .name = name, .text = std::move(text)});
+}
+
+void CoordinatorStorage::report_lag() {
+  const std::optional<std::chrono::nanoseconds> lag = durability_lag();
+  if (!lag) return;
+  switch (lag_report_.look(parts_.clock.now(), *lag)) {
+    case LagReport::Report::behind:
+      return note(LogLevel::warning, "journal_behind", behind_text(*lag));
+    case LagReport::Report::caught_up:
+      return note(LogLevel::info, "journal_caught_up", caught_up_text(lag_report_.longest()));
+    case LagReport::Report::none:
+      return;
   }
-  if (!blockage_.look(now, was_long)) return;
-  blocked_bytes_ = journal_->database().log().bytes();
 }
 
 void CoordinatorStorage::store_telemetry() {
-  if (const std::uint64_t bytes = blocked_bytes_.exchange(0); bytes > 0 && parts_.note) {
-    parts_.note({.level = LogLevel::warning,
-                 .name = "journal_log_blocked",
-                 .text = blockage_text(journal_->database().path(), bytes)});
+  if (const std::uint64_t bytes = blocked_bytes_.exchange(0); bytes > 0) {
+    note(LogLevel::warning, "journal_log_blocked",
+         blockage_text(writer_->journal().database().path(), bytes));
   }
+  report_lag();
   if (keeping_) return;
   under_way_ = telemetry_.take();
   if (under_way_.size() == 0) return;
@@ -153,7 +203,7 @@ void CoordinatorStorage::store_telemetry() {
 // failure period.
 void CoordinatorStorage::keep(const TelemetryRows& rows) {
   if (rows.size() == 0) return;
-  const Status status = journal_->add(rows);
+  const Status status = writer_->add(rows);
   if (!status.ok() && !keeping_failed_) {
     parts_.log.warning(kStorageComponent, "events and metrics cannot be stored",
                        {{"error", status.text()}});
@@ -162,8 +212,7 @@ void CoordinatorStorage::keep(const TelemetryRows& rows) {
 }
 
 void CoordinatorStorage::end() {
-  syncing_.reset();
-  thread_.reset();
+  end_threads();
   if (keeping_) keep(under_way_);  // the thread ended before it wrote this batch
 }
 

@@ -7,11 +7,17 @@
 
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 
-#include "coordinator/log_blockage.h"
+#include "coordinator/journal/durability_lag.h"
+#include "coordinator/journal/journal_writer.h"
 #include "coordinator/telemetry/telemetry_buffer.h"
 #include "core/base/clock.h"
 #include "core/base/log/log.h"
@@ -54,8 +60,13 @@ class CoordinatorStorage {
 
   TelemetryBuffer& telemetry() { return telemetry_; }
   // Passes the buffered telemetry to the journal, unless the previous batch is still being written.
-  // Call it about once per second. It also notes that a reader keeps the log from being copied.
+  // Call it about once per second. It also notes that a reader keeps the log from being copied, and
+  // that durability is behind.
   void store_telemetry();
+
+  // Bound on the age of the oldest committed round that is not durable; empty if journal.durability
+  // promises no time.
+  std::optional<std::chrono::nanoseconds> durability_lag() const;
 
   // Waits for the task in progress and drops all waiting ones. Nothing is stored afterwards.
   void end();
@@ -63,10 +74,9 @@ class CoordinatorStorage {
   void keep_rest();
 
  private:
-  CoordinatorStorage(std::unique_ptr<CoordinatorJournal> journal, Parts parts)
+  explicit CoordinatorStorage(Parts parts)
       : parts_(std::move(parts)),
         telemetry_(parts_.clock),
-        journal_(std::move(journal)),
         thread_(std::make_unique<Worker>("journal")) {}
 
   void sync_every(std::chrono::milliseconds time);
@@ -74,17 +84,27 @@ class CoordinatorStorage {
   void log_stored(const CoordinatorRecord& record);
   void keep(const TelemetryRows& rows);
   void rest();
+  void end_threads();
+  void on_thread(std::function<void()> work);
+  void wait(std::chrono::nanoseconds time);
+  void note(LogLevel level, std::string_view name, std::string text);
+  void report_lag();
 
   const Parts parts_;
   TelemetryBuffer telemetry_;
-  const std::unique_ptr<CoordinatorJournal> journal_;
+  std::unique_ptr<JournalWriter> writer_;
   std::atomic<bool> keeping_ = false;  // whether under_way_ belongs to the journal's thread
   TelemetryRows under_way_;            // batch that is being written
   bool keeping_failed_ = false;        // last write failed; used by the journal's thread
-  LogBlockage blockage_;               // used by the journal's thread
+  LagReport lag_report_;
   // Length of a log that a reader keeps from being copied; 0: nothing to note.
   std::atomic<std::uint64_t> blocked_bytes_ = 0;
-  std::unique_ptr<Worker> thread_;         // destroyed before the members above
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool ending_ = false;             // guarded by mutex_
+  std::mutex posting_;              // never taken by the journal's thread
+  bool posting_ended_ = false;      // guarded by posting_: the journal's thread takes no more work
+  std::unique_ptr<Worker> thread_;  // destroyed before the members above
   std::unique_ptr<PeriodicSync> syncing_;  // null: not needed; destroyed before the thread
 };
 

@@ -405,6 +405,10 @@ void CoordinatorDaemon::export_metrics() {
   gauge(ReadingKind::link_out_messages, counters.messages_out);
   gauge(ReadingKind::sends_dropped, loop_->sends_dropped());
   gauge(ReadingKind::telemetry_rows_dropped, telemetry().dropped());
+  if (const auto lag = storage_->durability_lag()) {
+    outlets_->metrics().set("tributary_durability_lag_seconds",
+                            std::chrono::duration<double>(*lag).count());
+  }
   links_->figures().count_refusals(counters);
   operators_->export_metrics(outlets_->metrics());
 }

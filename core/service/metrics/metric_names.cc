@@ -30,6 +30,8 @@ constexpr auto kMetrics = [] {
       gauge("tributary_buffered_bytes", help_of(buffered_bytes)),
       gauge("tributary_connected", "Whether the agent has a session: 1 or 0."),
       gauge("tributary_conservation_error", help_of(conservation_error)),
+      gauge("tributary_durability_lag_seconds",
+            "Bound on the age of the oldest committed round that is not durable."),
       gauge("tributary_evaluation_accuracy", help_of(evaluation_accuracy)),
       gauge("tributary_evaluation_examples", help_of(evaluation_examples)),
       gauge("tributary_evaluation_loss", help_of(evaluation_loss)),

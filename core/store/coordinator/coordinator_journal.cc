@@ -52,6 +52,7 @@ CoordinatorJournal::CoordinatorJournal(OwnedDatabase owned,
       clock_(clock_of(options.journal)),
       history_rounds_max_(options.history_rounds_max),
       durability_(options.journal.durability),
+      never_synced_(options.journal.never_synced),
       // The expressions estimate a row's bytes: a constant for numbers and overhead, plus the
       // lengths of texts and blobs.
       tables_{BoundedTable("agent_rounds", "agent_round", "100 + coalesce(length(mechanisms), 0)",
@@ -66,8 +67,7 @@ CoordinatorJournal::CoordinatorJournal(OwnedDatabase owned,
 
 // Runs `function` in a transaction. A failure clears the caches, which may describe rows that were
 // rolled back.
-template <typename Function>
-Status CoordinatorJournal::in_transaction(Function&& function) {
+Status CoordinatorJournal::in_transaction(const std::function<Status()>& function) {
   const auto attempt = [&]() -> Status {
     TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
     TRIBUTARY_TRY(function());
@@ -94,7 +94,7 @@ Status CoordinatorJournal::close() {
 Status CoordinatorJournal::store(const CoordinatorRecord& record) {
   TRIBUTARY_TRY(in_transaction(
       [&] { return std::visit([&](const auto& kind) { return put(kind); }, record); }));
-  if (durability_ == Durability::round || !gives_number(record)) return {};
+  if (durability_ == Durability::round || never_synced_ || !gives_number(record)) return {};
   return database().log().sync();
 }
 

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -44,6 +45,11 @@ class CoordinatorJournal {
   // whether a repetition can succeed. One exception: after an error while syncing, a crash may
   // still make the record visible. A round that is stored again replaces the earlier one.
   Status store(const CoordinatorRecord& record);
+  // Moves everything that `recent` has to this journal, in one transaction, as if its records had
+  // been stored here in their order. `recent` keeps it until it is deleted; a second move replaces
+  // the rounds, and repeats rows for people. Payloads of rounds that a checkpoint in `recent`
+  // contains are not stored any more.
+  Status take_over(CoordinatorJournal& recent);
   // Copies a long log into the file. Call it while nothing waits for the journal; otherwise the
   // next record does it. Returns whether the log was long (WriteAheadLog::copy_if_long()).
   bool rest() { return database().log().copy_if_long(); }
@@ -67,8 +73,7 @@ class CoordinatorJournal {
   enum Table { agent_rounds, events, metrics, link_samples };
 
   CoordinatorJournal(OwnedDatabase owned, const CoordinatorJournalOptions& options);
-  template <typename Function>
-  Status in_transaction(Function&& function);
+  Status in_transaction(const std::function<Status()>& function);
 
   Status put(const NewJobRecord& record);
   Status put(const JobRecord& record);
@@ -87,6 +92,10 @@ class CoordinatorJournal {
   Status put_redo(std::int64_t row, const RedoPayload& payload, std::uint64_t place);
   Status put_aggregator_residual(std::uint64_t job, const SharedFloats& residual);
   Status forget_epochs_before(const RoundKey& id);
+  // Parts of take_over().
+  Status take_rounds();
+  Status take_state(CoordinatorJournal& recent, std::uint64_t job);
+  Status take_rows_for_people();
   // Removes redo rows up to the round and appends their blobs to `dropped`.
   Status drop_redo_up_to(std::uint64_t job, std::uint64_t round, std::vector<BlobId>& dropped);
   Status put_reports(const std::vector<AgentRoundRecord>& reports);
@@ -99,6 +108,7 @@ class CoordinatorJournal {
   const Clock& clock_;
   std::uint64_t history_rounds_max_;
   const Durability durability_;
+  const bool never_synced_;
   bool closed_ = false;  // has the mark
   std::array<BoundedTable, 4> tables_;
   // Cached knowledge about the tables; cleared after a failed transaction.

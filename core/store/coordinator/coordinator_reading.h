@@ -31,6 +31,8 @@ class CoordinatorReading {
   Result<std::vector<RoundRecord>> rounds(
       std::uint64_t job, std::uint64_t first_round, std::uint64_t last_round,
       std::uint32_t rounds_max = std::numeric_limits<std::uint32_t>::max());
+  // Empty if it is not stored.
+  Result<std::optional<EpochRecord>> epoch(std::uint64_t job, std::uint32_t epoch);
   // All stored epochs of a job, in ascending order.
   Result<std::vector<EpochRecord>> epochs(std::uint64_t job);
 
@@ -41,7 +43,6 @@ class CoordinatorReading {
   Status restore_redo(RestoredJob& job);
   Status restore_epochs(RestoredJob& job);
   Status restore_facts(RestoredJob& job);
-  Result<std::optional<EpochRecord>> epoch(std::uint64_t job, std::uint32_t epoch);
   Status read_round(Rows& row, std::vector<RoundRecord>& rounds);
   Status read_sets(std::int64_t round_row, RoundRecord& round);
   Result<std::vector<RedoPayload>> redo(const RoundKey& id);

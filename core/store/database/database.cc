@@ -129,7 +129,8 @@ Status Database::set_up_writing(const DatabaseOptions& options) {
       execute(fmt::format("PRAGMA page_size = {};"
                           "PRAGMA secure_delete = OFF;",
                           options.page_bytes)));
-  TRIBUTARY_TRY(set_sync(options.sync));
+  TRIBUTARY_TRY(options.never_synced ? execute("PRAGMA synchronous = OFF")
+                                     : set_sync(options.sync));
   TRIBUTARY_ASSIGN(log_, WriteAheadLog::open(database_, path_,
                                              {.bytes_max = options.log_bytes,
                                               .measures_space = options.vfs.empty()}));

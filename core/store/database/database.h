@@ -32,6 +32,8 @@ struct DatabaseOptions {
   // False: the log is only synced before it is copied into the file. A commit survives the end of
   // this process, and a power failure can undo the last commits, but damages nothing.
   bool sync = true;
+  // True: nothing is ever synced, so a power failure may damage the file. Instead of `sync`.
+  bool never_synced = false;
   std::uint32_t page_bytes = 8192;      // for a new file
   std::uint64_t log_bytes = 16u << 20;  // WriteAheadLog::Limits::bytes_max
   std::uint32_t cache_bytes = 4u << 20;

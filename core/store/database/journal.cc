@@ -33,6 +33,7 @@ Result<OwnedDatabase> open_journal(const JournalOptions& options, const Migratio
   }
   settings.vfs = options.vfs;
   settings.sync = true;  // until the journal is safe
+  settings.never_synced = options.never_synced;
   settings.exclusive = settings.exclusive || !options.vfs.empty();
   // A process with exclusive access does not release it soon, so waiting is useless.
   if (settings.exclusive) settings.busy_timeout_ms = 0;
@@ -40,6 +41,7 @@ Result<OwnedDatabase> open_journal(const JournalOptions& options, const Migratio
   TRIBUTARY_ASSIGN(owned.database, Database::open(options.path, settings));
   TRIBUTARY_TRY(migrations.migrate(*owned.database));
   TRIBUTARY_TRY(make_safe(*owned.database, wall_time_ns(clock_of(options)), begin_run));
+  if (options.never_synced) return owned;
   TRIBUTARY_TRY(owned.database->set_sync(options.durability == Durability::round));
   return owned;
 }

@@ -36,6 +36,8 @@ struct JournalOptions {
   // Length of the write-ahead log (DatabaseOptions::log_bytes); 0: the measured optimum
   // (docs/journal.md).
   std::uint64_t log_bytes = 0;
+  // True: the file is never synced, so a power failure may damage it.
+  bool never_synced = false;
   // Agent: least bytes of a chunk that is stored beside the database (Blobs::LargeChunks); 0: the
   // default. A small value lets small models take the same path.
   std::uint64_t large_chunk_bytes = 0;

@@ -4,6 +4,7 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 
 #include "core/store/database/free_space.h"
@@ -72,7 +73,7 @@ Status WriteAheadLog::error(std::string_view doing) const {
 
 void WriteAheadLog::prepare() {
   if (!std::exchange(rolled_back_, false)) {
-    copy_if_long();
+    if (!left_) copy_if_long();
     return;
   }
   if (limits_.measures_space) cut();
@@ -80,6 +81,18 @@ void WriteAheadLog::prepare() {
 }
 
 Status WriteAheadLog::copy() { return copy(SQLITE_CHECKPOINT_PASSIVE); }
+
+Result<WriteAheadLog::Copied> WriteAheadLog::copy_counted() {
+  int in_log = 0;
+  int copied = 0;
+  errno = 0;
+  const int code =
+      sqlite3_wal_checkpoint_v2(connection_, nullptr, SQLITE_CHECKPOINT_PASSIVE, &in_log, &copied);
+  if (code != SQLITE_OK) return error("copying the log into it");
+  const std::uint64_t frame = page_bytes_ + kFrameHeaderBytes;
+  return Copied{.log_bytes = static_cast<std::uint64_t>(std::max(in_log, 0)) * frame,
+                .bytes = static_cast<std::uint64_t>(std::max(copied, 0)) * frame};
+}
 
 Status WriteAheadLog::copy(int manner) {
   errno = 0;
@@ -112,10 +125,15 @@ std::string WriteAheadLog::file() const {
 // A failed copy is no error of the commit before it, because committed data is safe in the log. The
 // copy is repeated after the next commit. On a small disk the log gives its space back, too.
 bool WriteAheadLog::copy_if_long() {
-  const std::uint64_t allowed = log_bytes_allowed(limits_.bytes_max, free_space());
-  if (bytes_ == 0 || bytes_ < allowed) return false;
-  ignore_error(allowed < limits_.bytes_max ? empty() : copy());
+  const Allowed most = allowed();
+  if (bytes_ == 0 || bytes_ < most.bytes) return false;
+  ignore_error(most.limited_by_space ? empty() : copy());
   return true;
+}
+
+WriteAheadLog::Allowed WriteAheadLog::allowed() const {
+  const std::uint64_t bytes = log_bytes_allowed(limits_.bytes_max, free_space());
+  return {.bytes = bytes, .limited_by_space = bytes < limits_.bytes_max};
 }
 
 // It includes pages of the open transaction, and pages that are copied already.

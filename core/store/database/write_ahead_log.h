@@ -47,6 +47,22 @@ class WriteAheadLog {
   // while no commit is waiting. Returns whether the log was long: once copied, it is short again
   // after the next commit, unless a reader's transaction prevents it.
   bool copy_if_long();
+  // How far a copy has come: the log begins anew with the next commit if it has all bytes.
+  struct Copied {
+    std::uint64_t log_bytes = 0;  // of the log when the copy ended
+    std::uint64_t bytes = 0;      // of them, those that are in the file
+  };
+  // As copy(). Another connection to the same file can do this on another thread meanwhile.
+  Result<Copied> copy_counted();
+  // From now on another connection copies the log, so a transaction waits for no copy. The owner
+  // must see to it that a long log is copied.
+  void leave_to_another_connection() { left_ = true; }
+  // Length from which on the log is long, and whether that is because the disk has little room.
+  struct Allowed {
+    std::uint64_t bytes = 0;
+    bool limited_by_space = false;
+  };
+  Allowed allowed() const;
   // Copies the log and frees its space: the log alone may have filled the disk. Does not wait for
   // readers, because a commit may wait for this. Fails with unavailable if a transaction of another
   // connection prevents it; the log is then copied as far as possible.
@@ -80,6 +96,7 @@ class WriteAheadLog {
   std::uint64_t bytes_ = 0;        // written since the log was last reset
   std::int64_t data_version_ = 0;  // changes when another connection writes the file
   bool rolled_back_ = false;       // the last transaction
+  bool left_ = false;              // to another connection
 };
 
 }  // namespace tributary

@@ -1,4 +1,4 @@
-#include "coordinator/log_blockage.h"
+#include "coordinator/journal/log_blockage.h"
 
 #include <gtest/gtest.h>
 
