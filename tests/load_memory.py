@@ -14,6 +14,7 @@ import sys
 
 BUILD = pathlib.Path(os.environ["TRIBUTARY_BUILD_DIR"])
 AGENTS = 1000
+FILES = 10 * AGENTS
 CONNECTION_KIB = 120
 BESIDE_MIB = 40
 
@@ -28,11 +29,11 @@ def peak_mib(agents):
 
 
 def main():
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if most != resource.RLIM_INFINITY and most < 4 * AGENTS:
-        print(f"at most {most} open files, {4 * AGENTS} are needed")
+    files, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if most != resource.RLIM_INFINITY and most < FILES:
+        print(f"at most {most} open files, {FILES} are needed")
         return 77
-    resource.setrlimit(resource.RLIMIT_NOFILE, (4 * AGENTS, most))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(files, FILES), most))
     few, many = peak_mib(10), peak_mib(AGENTS)
     allowed = few + AGENTS * CONNECTION_KIB / 1024 + BESIDE_MIB
     print(f"10 agents {few:.0f} MiB, {AGENTS} agents {many:.0f} MiB, at most {allowed:.0f} MiB")
