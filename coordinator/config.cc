@@ -70,6 +70,8 @@ void bind(Settings& settings, CoordinatorSettings& config) {
   settings.number("limits.agents_max", config.machine.agents_max, 1u, wire::kMembersMax);
   settings.number<std::uint64_t>("limits.incoming_bytes_max", config.machine.incoming_bytes_max,
                                  1u << 20);
+  settings.number<std::uint64_t>("limits.outgoing_bytes_max", config.machine.outgoing_bytes_max,
+                                 1u << 20);
   settings.number("limits.payload_bytes_max", config.machine.payload_bytes_max, 1'024u,
                   wire::kPayloadBytesMax);
   settings.number("limits.payloads_in_flight_max", config.machine.payloads_in_flight_max, 1u,

@@ -399,6 +399,7 @@ void CoordinatorDaemon::export_metrics() {
         outlets_->metrics(), job.name);
   }
   gauge(ReadingKind::buffered_bytes, machine_->buffered_bytes());
+  gauge(ReadingKind::outgoing_bytes, machine_->outgoing_bytes());
   gauge(ReadingKind::link_in_bytes, counters.bytes_in);
   gauge(ReadingKind::link_out_bytes, counters.bytes_out);
   gauge(ReadingKind::link_in_messages, counters.messages_in);

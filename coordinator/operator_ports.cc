@@ -12,7 +12,9 @@ OperatorPorts::OperatorPorts(const CoordinatorSettings& settings, OperatorServic
     : watchers_(settings.encrypted ? settings.watch_allow_file : "", "watchers"),
       service_(std::move(machine), std::move(agents),
                {.incoming_bytes_max = settings.machine.incoming_bytes_max,
-                .redo_models = settings.machine.redo_models},
+                .redo_models = settings.machine.redo_models,
+                .outgoing_bytes_max = settings.machine.outgoing_bytes_max,
+                .payload_bytes_max = settings.machine.payload_bytes_max},
                first_command) {}
 
 // The servers' threads may wait in OperatorService::answer(), so close() must wake them first.

@@ -34,7 +34,10 @@ class OperatorServiceTest : public testing::Test {
            [](const std::string& id) {
              return Status(StatusCode::not_found, {.what = "agent '" + id + "'"});
            }},
-      {.incoming_bytes_max = 17u << 20, .redo_models = 1},
+      {.incoming_bytes_max = 17u << 20,
+       .redo_models = 1,
+       .outgoing_bytes_max = 16u << 20,
+       .payload_bytes_max = 4u << 20},
       10};
   std::vector<std::string> allowed_;
   std::vector<Coordinator::JobView> jobs_ = {{.job = 7,

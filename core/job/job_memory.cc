@@ -15,6 +15,9 @@ namespace {
 
 // A daemon without a job: program, libraries, transport, SQLite's cache.
 constexpr std::uint64_t kProcessBytes = 16u << 20;
+// An agent's connection once its queues have been used: libzmq's queues of messages, its buffers
+// and CURVE's state; kernel buffers are not included.
+constexpr std::uint64_t kConnectionBytes = 120u << 10;
 constexpr std::uint32_t kSampleValues = 1u << 16;
 
 // The parts of a job's memory that depend on its codecs, in bytes for the whole model. With several
@@ -116,8 +119,13 @@ Result<JobMemory> memory_of(const SubmitJob& job, const CoordinatorLimits& limit
   // Without a batch it is that of trainer.ahead, which an agent may have switched off.
   const std::uint64_t ahead = (by_peers ? model + state : 0) + (batch ? model : 0);
   const std::uint64_t bucket = std::min(model, job.policy.bucket_values_max * sizeof(float));
-  const std::uint64_t incoming = std::min(limits.incoming_bytes_max + limits.incoming_bytes_max / 2,
-                                          std::max(job.policy.agents_min, 1u) * codec.payload);
+  const std::uint64_t agents = std::max(job.policy.agents_min, 1u);
+  const std::uint64_t incoming =
+      std::min(limits.incoming_bytes_max + limits.incoming_bytes_max / 2, agents * codec.payload);
+  // Encryption copies the part that each connection is sending. An agent that joins gets the model.
+  const std::uint64_t part =
+      std::min<std::uint64_t>(limits.payload_bytes_max, std::max(model, codec.result));
+  const std::uint64_t outgoing = std::min(limits.outgoing_bytes_max, agents * part);
   const auto redo = static_cast<std::uint64_t>(limits.redo_models * static_cast<double>(model));
   JobMemory memory;
   memory.coordinator = {{"process", kProcessBytes},
@@ -129,6 +137,8 @@ Result<JobMemory> memory_of(const SubmitJob& job, const CoordinatorLimits& limit
                         {"results of this round", codec.result},
                         {"results of earlier rounds", std::max(redo, codec.result)},
                         {"payloads that arrive", incoming},
+                        {"parts that are being sent", outgoing},
+                        {"connections", agents * kConnectionBytes},
                         {"one decoded bucket", bucket}};
   memory.agent = {{"process", kProcessBytes},
                   {"model", model},

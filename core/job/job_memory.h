@@ -20,6 +20,8 @@ namespace tributary {
 struct CoordinatorLimits {
   std::uint64_t incoming_bytes_max = 0;
   double redo_models = 1;
+  std::uint64_t outgoing_bytes_max = 0;
+  std::uint32_t payload_bytes_max = 0;
 };
 
 // One kind of data that is held, and its size in bytes.

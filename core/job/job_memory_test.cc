@@ -13,7 +13,10 @@ namespace {
 
 constexpr std::uint64_t kParameters = 4u << 20;
 constexpr std::uint64_t kModelBytes = kParameters * sizeof(float);
-constexpr CoordinatorLimits kLimits = {.incoming_bytes_max = 17u << 20, .redo_models = 1};
+constexpr CoordinatorLimits kLimits = {.incoming_bytes_max = 17u << 20,
+                                       .redo_models = 1,
+                                       .outgoing_bytes_max = 16u << 20,
+                                       .payload_bytes_max = 4u << 20};
 
 JobMemory estimate(const std::function<void(JobSettings&)>& change) {
   JobSettings settings;
@@ -59,6 +62,22 @@ TEST(JobMemory, ACodecThatEncodesTheSumAgainNeedsAResidualAtTheCoordinator) {
   EXPECT_EQ(held(memory.coordinator, "sums"), kModelBytes);
   EXPECT_EQ(held(memory.coordinator, "residual of the sum"), kModelBytes);
   EXPECT_LT(held(memory.coordinator, "payloads that arrive"), kModelBytes) << "four small payloads";
+}
+
+// Messages to all agents are bounded together; a connection costs something for each agent.
+TEST(JobMemory, ManyAgentsCostTheirConnections) {
+  const auto with = [](std::uint32_t agents) {
+    return estimate([&](JobSettings& job) {
+      job.policy.codec = "thc:bits=4";
+      job.policy.agents_min = agents;
+    });
+  };
+  const JobMemory few = with(2);
+  const JobMemory many = with(1'000);
+  EXPECT_EQ(held(few.coordinator, "parts that are being sent"), 2 * (4u << 20));
+  EXPECT_EQ(held(many.coordinator, "parts that are being sent"), 16u << 20) << "the limit";
+  EXPECT_EQ(held(many.coordinator, "connections"), 500 * held(few.coordinator, "connections"));
+  EXPECT_GT(held(many.coordinator, "connections"), 100u << 20);
 }
 
 TEST(JobMemory, IntegerSumsAreSmallerThanTheModel) {

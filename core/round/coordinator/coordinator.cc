@@ -61,7 +61,7 @@ bool from_aggregators(wire::Message kind) {
 // Dispatches events to the objects that own the state.
 class Coordinator::Impl {
  public:
-  explicit Impl(CoordinatorConfig config) { context.config = std::move(config); }
+  explicit Impl(CoordinatorConfig config) : context(std::move(config)) {}
 
   Actions handle(TimeNs now, const Event& event);
   TimeNs next_wakeup_ns() const;
@@ -205,12 +205,14 @@ Actions Coordinator::Impl::handle(TimeNs now, const Event& event) {
   // steps before may add some.
   sessions_.scan();
   jobs.tick();
+  sessions_.send_waiting();
   context.store.pump(context.now, context.out);
   return std::exchange(context.out, {});
 }
 
 TimeNs Coordinator::Impl::next_wakeup_ns() const {
-  return std::min({context.store.next_due_ns(), sessions_.next_due_ns(), jobs.next_due_ns()});
+  return std::min({context.store.next_due_ns(), sessions_.next_due_ns(), jobs.next_due_ns(),
+                   context.outgoing.next_due_ns()});
 }
 
 // --- the coordinator ---------------------------------------------------------------------------
@@ -288,6 +290,9 @@ SharedBytes Coordinator::definition_of(std::uint64_t job) const {
 }
 
 std::uint64_t Coordinator::incoming_bytes() const { return impl_->jobs.incoming_bytes(); }
+std::uint64_t Coordinator::outgoing_bytes() const {
+  return impl_->context.outgoing.bytes_under_way();
+}
 std::uint64_t Coordinator::buffered_bytes() const { return impl_->jobs.buffered_bytes(); }
 
 // Compared between two simulations of one seed. It contains only values that a run determines, such

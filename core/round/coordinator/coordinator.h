@@ -76,6 +76,8 @@ class Coordinator {
   std::uint64_t buffered_bytes() const;
   // The part of them that incomplete payloads use or have reserved.
   std::uint64_t incoming_bytes() const;
+  // Bulk bytes in flight to all agents together.
+  std::uint64_t outgoing_bytes() const;
   // A hash of the state without times; equal states have equal hashes.
   std::uint64_t state_hash() const;
 

@@ -207,6 +207,7 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
   AgentSession& session = context_.roster.add(std::move(made));
   session.conversation.bulk().window().set_limits(
       {.part_bytes_max = part_bytes_max(context_.config)});
+  session.conversation.bulk().share(context_.outgoing.join(session.conversation.session()));
   JobRun* const run = jobs_.choose_run(session);
   if (run) session.run = run->record().job;
   send_welcome(session, frame.message_id());
@@ -290,6 +291,14 @@ void CoordinatorSessions::scan() {
   }
   // After the loop, because lose() removes entries of the map that the loop walks.
   for (const auto& [number, reason] : lost) lose(number, reason);
+}
+
+void CoordinatorSessions::send_waiting() {
+  while (const std::optional<std::uint64_t> number = context_.outgoing.next(context_.now)) {
+    if (AgentSession* const session = context_.roster.by_session(*number)) {
+      session->conversation.pump(context_.now, context_.out);
+    }
+  }
 }
 
 void CoordinatorSessions::shut_down(const std::string& reason) {

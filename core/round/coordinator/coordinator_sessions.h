@@ -38,6 +38,8 @@ class CoordinatorSessions {
   // for too long.
   void scan();
   TimeNs next_due_ns() const { return context_.roster.size() > 0 ? scan_at_ns_ : kNever; }
+  // Sends bulk bytes of the sessions that waited for room among those in flight to all agents.
+  void send_waiting();
   // Sends Leave to all agents. Later Hellos are refused.
   void shut_down(const std::string& reason);
 

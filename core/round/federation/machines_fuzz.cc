@@ -94,6 +94,7 @@ class MachinesUnderTest {
     config.ack_timeout_ms = 20;
     config.payload_bytes_max = 128;
     config.incoming_bytes_max = 1'024;
+    config.outgoing_bytes_max = 1'024;
     coordinator_ = std::move(*Coordinator::make(config, {}));
     for (std::size_t i = 0; i < 2; ++i) {
       AgentConfig agent;

@@ -63,6 +63,7 @@ constexpr auto kMetrics = [] {
       counter(kMessageBytesMetric, "Bytes of messages by direction and use."),
       gauge("tributary_model_version", help_of(model_version)),
       counter("tributary_notes_total", "Events by name and reason."),
+      gauge("tributary_outgoing_bytes", help_of(outgoing_bytes)),
       counter("tributary_pair_links_ignored_total",
               "Reported figures that no link between agents can have."),
       gauge("tributary_peer_link_figures_told",

@@ -1,4 +1,5 @@
-// Tests that the bytes which agents send at the same time stay within the coordinator's budget.
+// Tests that the bytes in flight at the same time, from and to all agents, stay within the
+// coordinator's budgets.
 #include <gtest/gtest.h>
 
 #include "core/sim/federation/federation_testing.h"
@@ -32,8 +33,8 @@ TEST(Budget, HoldsHoweverManyAgentsSendAtOnce) {
     ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
     federation.expect_identical();
     federation.expect_conserved();
-    EXPECT_GT(federation.incoming_bytes_peak(), 16u << 10);
-    EXPECT_LE(federation.incoming_bytes_peak(), 2 * kBudget) << agents << " agents";
+    EXPECT_GT(federation.peaks().incoming, 16u << 10);
+    EXPECT_LE(federation.peaks().incoming, 2 * kBudget) << agents << " agents";
   }
 }
 
@@ -45,7 +46,44 @@ TEST(Budget, HoldsWhenMessagesAreLost) {
   ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
   federation.expect_conserved();
-  EXPECT_LE(federation.incoming_bytes_peak(), 3 * kBudget) << "with parts that are sent again";
+  EXPECT_LE(federation.peaks().incoming, 3 * kBudget) << "with parts that are sent again";
+}
+
+// All 50 agents are to get the same aggregate at the same moment.
+TEST(Budget, HoldsForWhatIsSentToAllAgents) {
+  Options options = crowd(50);
+  options.incoming_bytes_max = 16u << 20;
+  Federation without(options);
+  ASSERT_TRUE(without.run_to_the_end()) << without.describe();
+  EXPECT_GT(without.peaks().outgoing, 8 * kBudget) << "the test sends too little";
+  options.outgoing_bytes_max = kBudget;
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved();
+  EXPECT_LE(federation.peaks().outgoing, kBudget);
+  EXPECT_GT(federation.peaks().outgoing, kBudget / 2) << "the window is used";
+}
+
+// A part takes 4 s on the links of the first two agents. The window is full of their bytes, and yet
+// the others, whose links have no limit, need little longer than without a bound.
+TEST(Budget, SlowLinksDelayNoOtherAgent) {
+  Options options = crowd(8);
+  options.policy.agents_min = 6;
+  options.policy.quorum_fraction = 0.5;
+  options.policy.deadline_ms = 4'000;
+  options.bytes_per_s_of = [](std::uint32_t agent, bool up) {
+    return agent < 2 && !up ? 500.0 : 0.0;
+  };
+  const auto time_with = [&](std::uint64_t outgoing_bytes_max) {
+    options.outgoing_bytes_max = outgoing_bytes_max;
+    Federation federation(options);
+    EXPECT_TRUE(federation.run_rounds(3)) << federation.describe();
+    EXPECT_LE(federation.peaks().outgoing, 3 * outgoing_bytes_max);
+    return static_cast<double>(federation.now()) / 1e9;
+  };
+  const double without = time_with(16u << 20);
+  EXPECT_LE(time_with(4u << 10), without + 5);
 }
 
 // With many agents, they receive the aggregates part by part as they ask for them.

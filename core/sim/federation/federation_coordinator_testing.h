@@ -49,6 +49,7 @@ class FederationCoordinator final : public CoordinatorHost {
     config.heartbeat_timeout_ms = 1'000;
     config.ack_timeout_ms = 20;
     config.incoming_bytes_max = options.incoming_bytes_max;
+    config.outgoing_bytes_max = options.outgoing_bytes_max;
     config.payload_bytes_max = options.payload_bytes_max;
     config.history_rounds_max = options.history_rounds_max;
     config.redo_models = options.redo_models;

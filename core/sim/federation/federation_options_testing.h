@@ -32,6 +32,7 @@ struct Options {
   bool peers = false;               // agents report endpoints for peers
   bool in_parts = false;            // the last layers of an update arrive before the others
   std::uint64_t incoming_bytes_max = 16u << 20;  // the coordinator's budget for incoming payloads
+  std::uint64_t outgoing_bytes_max = 16u << 20;  // and for bytes in flight to agents
   std::uint32_t payload_bytes_max = 4u << 20;
   std::uint32_t history_rounds_max = 256;  // rounds whose outcomes are kept in memory
   Execution execution = {};                // of all machines

@@ -60,8 +60,12 @@ class Federation {
   const Agent& agent(std::uint32_t i) const { return agents_[i]->machine(); }
   const MemoryCoordinatorJournal& journal() const { return coordinator_.journal; }
   int noted(const std::string& name) const { return log.noted(name); }
-  // Largest number of payload bytes that were in flight to the coordinator or held there in parts.
-  std::uint64_t incoming_bytes_peak() const { return incoming_bytes_peak_; }
+  // The most bytes at one time.
+  struct Peaks {
+    std::uint64_t incoming = 0;  // payloads in flight to the coordinator, or held there in parts
+    std::uint64_t outgoing = 0;  // in flight to all agents
+  };
+  const Peaks& peaks() const { return peaks_; }
 
   // --- faults and changes ---
   // Runs `what` at this virtual time.
@@ -218,9 +222,10 @@ class Federation {
     std::uint64_t incoming = network_.payload_bytes_up();
     if (coordinator_.running()) {
       incoming += coordinator().incoming_bytes();
+      peaks_.outgoing = std::max(peaks_.outgoing, coordinator().outgoing_bytes());
       EXPECT_LT(coordinator().buffered_bytes(), 64u << 20);
     }
-    incoming_bytes_peak_ = std::max(incoming_bytes_peak_, incoming);
+    peaks_.incoming = std::max(peaks_.incoming, incoming);
   }
 
   const Options options_;
@@ -239,7 +244,7 @@ class Federation {
   FederationContext context_;
   FederationCoordinator coordinator_;
   std::vector<std::unique_ptr<FederationAgent>> agents_;
-  std::uint64_t incoming_bytes_peak_ = 0;
+  Peaks peaks_;
 };
 
 }  // namespace tributary::sim_testing

@@ -32,6 +32,7 @@ inline Options mixed_options(std::uint64_t seed) {
   if (seed % 5 == 0) {
     options.payload_bytes_max = 100;
     options.incoming_bytes_max = 2'000;
+    options.outgoing_bytes_max = 2'000;
   }
   return options;
 }

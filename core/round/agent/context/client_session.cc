@@ -23,7 +23,7 @@ void ClientSession::send(wire::FrameT frame) {
 
 void ClientSession::send(wire::FrameT frame, const PayloadSlice& payload) {
   if (conversation_)
-    conversation_->send(context_.now, std::move(frame), payload, context_.out.all());
+    conversation_->send(context_.now, std::move(frame), context_.out.all(), 0, &payload);
 }
 
 void ClientSession::answer(std::uint64_t message_id) {

@@ -36,6 +36,7 @@ enum class ReadingKind : std::uint8_t {
   agents,
   model_version,
   buffered_bytes,
+  outgoing_bytes,
   link_in_bytes,
   link_out_bytes,
   link_in_messages,
@@ -67,7 +68,7 @@ enum class ReadingKind : std::uint8_t {
   repeated_up_late_bytes,
   repeated_up_no_room_bytes,
 };
-inline constexpr std::size_t kReadingKinds = 45;
+inline constexpr std::size_t kReadingKinds = 46;
 
 // The subject of a reading, which also determines where it is measured.
 enum class ReadingGroup : std::uint8_t {
@@ -134,6 +135,8 @@ inline constexpr std::array<ReadingFacts, kReadingKinds> kReadings = [] {
        "Version of the newest model."},
       {buffered_bytes, ReadingGroup::state, "buffered_bytes", ReadingUnit::bytes,
        "Memory for models and incomplete payloads."},
+      {outgoing_bytes, ReadingGroup::state, "outgoing_bytes", ReadingUnit::bytes,
+       "Bytes of payloads and models in flight to all agents together."},
       {link_in_bytes, ReadingGroup::state, "link_in_bytes", ReadingUnit::bytes,
        "Bytes of messages received since the start."},
       {link_out_bytes, ReadingGroup::state, "link_out_bytes", ReadingUnit::bytes,

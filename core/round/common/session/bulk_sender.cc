@@ -43,31 +43,40 @@ void BulkSender::drop(const BulkId& id) {
 // Streams are sent one after the other, not interleaved: a receiver can use the first payload while
 // the next one arrives, and assembles few at a time.
 void BulkSender::pump(TimeNs now, std::uint64_t beat, const Emit& emit) {
+  bool admitted = true;
   while (!waiting_.empty() && window_.open(now)) {
     const std::shared_ptr<Stream> stream = waiting_.front();
+    admitted = share_.admits(now, next_part_bytes(*stream));
+    if (!admitted) break;
     send_part(now, beat, stream, emit);
     if (stream->all_sent()) waiting_.pop_front();
   }
-  // Rates measured from here on would be those of the sender, not of the link.
-  if (waiting_.empty() && window_.open(now)) {
+  // Rates measured from here on would be those of the sender, or of other sessions, and not of the
+  // link.
+  if (!admitted || (waiting_.empty() && window_.open(now))) {
     window_.nothing_to_send();
     deliveries_.nothing_to_send();
   }
 }
 
+// A last part shorter than a quarter of a part is sent together with the part before it.
+std::uint32_t BulkSender::next_part_bytes(const Stream& stream) const {
+  const std::uint64_t left = stream.spec.bytes - stream.next;
+  const std::uint64_t part = window_.part_bytes();
+  const bool all = left <= part + part / 4 && left <= window_.part_bytes_max();
+  return static_cast<std::uint32_t>(all ? left : std::min(left, part));
+}
+
 void BulkSender::send_part(TimeNs now, std::uint64_t beat, const std::shared_ptr<Stream>& stream,
                            const Emit& emit) {
   const std::uint64_t offset = stream->next;
-  const std::uint64_t left = stream->spec.bytes - offset;
-  // A last part shorter than a quarter of a part is sent together with the part before it.
-  const std::uint64_t part = window_.part_bytes();
-  const bool all = left <= part + part / 4 && left <= window_.part_bytes_max();
-  const auto size = static_cast<std::uint32_t>(all ? left : std::min(left, part));
+  const std::uint32_t size = next_part_bytes(*stream);
   const PayloadSlice slice = stream->spec.slice(offset, size);
   const auto bytes = static_cast<std::uint32_t>(slice.bytes.size());
   stream->next += bytes;
   ++stream->under_way;
   const DeliveryTimer::Run run = deliveries_.sent(now, bytes, under_way_.empty());
+  share_.sent(now, bytes);
   under_way_.push_back({.number = ++last_number_,
                         .stream = stream,
                         .offset = offset,
@@ -90,6 +99,7 @@ void BulkSender::acknowledged(TimeNs now, std::uint64_t up_to) {
     const Part part = std::move(under_way_.front());
     under_way_.pop_front();
     window_.acknowledged(now, part.sent, part.repeats > 0);
+    share_.acknowledged(now, part.size);
     if (part.repeats == 0) {
       deliveries_.acknowledged(now, part.run, window_.round_trip_min_ns());
     }

@@ -21,6 +21,7 @@
 #include "core/round/common/machine/round_key.h"
 #include "core/round/common/session/delivery_timer.h"
 #include "core/round/common/session/send_window.h"
+#include "core/round/common/session/shared_window.h"
 #include "schemas/frame.h"
 
 namespace tributary {
@@ -59,6 +60,9 @@ class BulkSender {
 
   SendWindow& window() { return window_; }
   const SendWindow& window() const { return window_; }
+  // From now on all parts count in a window that the session shares with others. Nothing is in
+  // flight yet. When the window gives the session its turn, the caller pumps.
+  void share(SharedWindow::Share share) { share_ = std::move(share); }
 
   // Adds a stream, which is sent from byte `from` on. A stream with the same id stays as it is, so
   // a payload that is requested twice is sent once.
@@ -68,7 +72,7 @@ class BulkSender {
   // True while the stream is being sent or is not fully acknowledged.
   bool has(const BulkId& id) const { return streams_.contains(id); }
 
-  // Sends as many parts as the window allows. `beat` is the number of heartbeats sent so far.
+  // Sends as many parts as both windows allow. `beat` is the number of heartbeats sent so far.
   void pump(TimeNs now, std::uint64_t beat, const Emit& emit);
   // Removes all frames up to this number, which have arrived, and updates the window.
   void acknowledged(TimeNs now, std::uint64_t up_to);
@@ -108,11 +112,13 @@ class BulkSender {
     std::uint32_t repeats = 0;
   };
 
+  std::uint32_t next_part_bytes(const Stream& stream) const;
   void send_part(TimeNs now, std::uint64_t beat, const std::shared_ptr<Stream>& stream,
                  const Emit& emit);
   void forget_if_done(const std::shared_ptr<Stream>& stream);
 
   SendWindow window_;
+  SharedWindow::Share share_;
   DeliveryTimer deliveries_;
   std::map<BulkId, std::shared_ptr<Stream>> streams_;
   std::deque<std::shared_ptr<Stream>> waiting_;  // in order of add()

@@ -61,13 +61,10 @@ void Conversation::put(TimeNs now, wire::FrameT frame, const PayloadSlice* paylo
   out.emplace_back(std::move(send));
 }
 
-void Conversation::send(TimeNs now, wire::FrameT frame, Actions& out, std::uint64_t in_reply_to) {
+void Conversation::send(TimeNs now, wire::FrameT frame, Actions& out, std::uint64_t in_reply_to,
+                        const PayloadSlice* payload) {
   frame.in_reply_to = in_reply_to;
-  put(now, std::move(frame), nullptr, out);
-}
-
-void Conversation::send(TimeNs now, wire::FrameT frame, const PayloadSlice& payload, Actions& out) {
-  put(now, std::move(frame), &payload, out);
+  put(now, std::move(frame), payload, out);
 }
 
 BulkSender::Emit Conversation::emit(TimeNs now, Actions& out) {

@@ -71,13 +71,14 @@ class Conversation {
 
   // --- out ---
   // Sends a message that needs no answer. `in_reply_to` is the id of the message that it answers,
-  // or 0.
-  void send(TimeNs now, wire::FrameT frame, Actions& out, std::uint64_t in_reply_to = 0);
-  // Sends a payload outside the send window, for probes.
-  void send(TimeNs now, wire::FrameT frame, const PayloadSlice& payload, Actions& out);
+  // or 0. A payload is sent outside the send window, for probes; null: none.
+  void send(TimeNs now, wire::FrameT frame, Actions& out, std::uint64_t in_reply_to = 0,
+            const PayloadSlice* payload = nullptr);
   // Sends the stream from byte `from` on, within the window. A stream with the same id continues
   // unchanged.
   void stream(TimeNs now, BulkStream stream, std::uint64_t from, Actions& out);
+  // Sends more of the streams, if the session has a turn in a shared window.
+  void pump(TimeNs now, Actions& out);
   // Sends a message that requires an answer, and repeats it if it is lost. `tag` is returned by
   // answered().
   void ask(TimeNs now, Maker maker, Actions& out, std::uint64_t tag = 0);
@@ -113,7 +114,6 @@ class Conversation {
  private:
   void put(TimeNs now, wire::FrameT frame, const PayloadSlice* payload, Actions& out);
   BulkSender::Emit emit(TimeNs now, Actions& out);
-  void pump(TimeNs now, Actions& out);
   void take_acknowledgements(TimeNs now, const wire::Frame& frame, Actions& out);
   // Repeats the answer to the first copy, unless that message is still in work.
   void answer_again(TimeNs now, std::uint64_t id, Actions& out);

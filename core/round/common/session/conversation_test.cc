@@ -278,7 +278,8 @@ TEST(Conversation, CountsSentBytes) {
   wire::TransferPartT transfer;
   transfer.transfer = 1;
   transfer.payload_bytes = 1'000;
-  conversation.send(0, frame_with(transfer), PayloadSlice{.owner = nullptr, .bytes = part}, out);
+  const PayloadSlice slice{.owner = nullptr, .bytes = part};
+  conversation.send(0, frame_with(transfer), out, 0, &slice);
   ASSERT_EQ(out.size(), 2u);
   const MessageBytes sent = conversation.take_traffic().sent;
   EXPECT_EQ(sent.of(MessageUse::control), std::get<Send>(out[0]).frame.size());

@@ -32,6 +32,8 @@ struct CoordinatorConfig {
   // Limit for incomplete payloads, in bytes; parts in flight may use half as much in addition. All
   // agents share it.
   std::uint64_t incoming_bytes_max = 17u << 20;
+  // Limit for bulk bytes in flight to all agents together (shared_window.h).
+  std::uint64_t outgoing_bytes_max = 16u << 20;
   std::uint32_t payload_bytes_max = 4u << 20;  // of one part, unless an agent's share is smaller
   std::uint32_t payloads_in_flight_max = 16;
   // Memory for committed rounds with their payloads, as a multiple of the model's bytes, for agents

@@ -26,10 +26,14 @@ inline std::uint32_t part_bytes_max(const CoordinatorConfig& config) {
 }
 
 struct CoordinatorContext {
+  explicit CoordinatorContext(CoordinatorConfig configuration = {})
+      : config(std::move(configuration)), outgoing(config.outgoing_bytes_max) {}
+
   CoordinatorConfig config;
   TimeNs now = 0;
   Actions out;
   CodecCache cache;
+  SharedWindow outgoing;  // of the sessions below
   Roster roster;
   SumHandles sum_handles;
   StoreQueue<CoordinatorRecord> store;

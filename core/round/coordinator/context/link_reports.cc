@@ -34,7 +34,8 @@ void LinkReports::probe(const ProbeLink& event) {
     probe.echo_payload_bytes = std::min(event.echo_padding_bytes, kProbePaddingMax);
     probe.payload_bytes = claim.bytes;
     probe.payload_checksum = claim.checksum;
-    session->conversation.send(context_.now, frame_with(std::move(probe)), padding, context_.out);
+    session->conversation.send(context_.now, frame_with(std::move(probe)), context_.out, 0,
+                               &padding);
     session->padding_bytes_out += claim.bytes;
   }
 }
