@@ -116,12 +116,14 @@ class ClosedLoop {
                         .codec = played.codec,
                         .collective = played.collective,
                         .bucket_values = played.bucket_values};
-    for (const std::uint32_t member : round.members) {
+    for (std::size_t i = 0; i < round.members.size(); ++i) {
+      const std::uint32_t member = round.members[i];
       const TrueAgent& agent = federation_.agents[member];
       places_[agent.id] = member;
       facts.agents.push_back({.id = agent.id,
                               .compute_s = agent.training_s,
                               .waited_s = waited_s_[member],
+                              .hidden_s = round.hidden_s[i],
                               .gain = declared_curve(),
                               .speeds = devices_[member],
                               .known_gains = declared_known_gains()});

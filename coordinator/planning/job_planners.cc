@@ -44,7 +44,8 @@ Result<Planner*> JobPlanners::planner_of(const Job& job) {
                           .measured_on = own_speeds_,
                           .agreement = kAgreementAssumed,
                           .message_s = kMessageAssumed_s,
-                          .settled = true};
+                          .settled = true,
+                          .trains_ahead = true};
   Known& made = planners_
                     .emplace(job.id, Known{.planner = Planner(std::move(config)),
                                            .in_network = job.in_network_codec})

@@ -221,8 +221,8 @@ RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
     if (const auto known = job.agents.find(agent.id); known != job.agents.end()) {
       agent.compute_s = known->second.compute_s;
       agent.waited_s = std::exchange(known->second.waited_s, 0);
-      const double hidden_s = std::exchange(known->second.hidden_s, 0);
-      trained_s = std::max(trained_s, agent.compute_s - hidden_s);
+      agent.hidden_s = std::exchange(known->second.hidden_s, 0);
+      trained_s = std::max(trained_s, agent.compute_s - agent.hidden_s);
       agent.gain = known->second.gain;
       agent.known_gains = known->second.known_gains;
       agent.tried = std::exchange(known->second.tried, {});
@@ -285,11 +285,18 @@ void PlanService::played(const RoundPlayed& round) {
   thought->job = round.job;
   thought->values = round.values;
   thought->facts = facts_of(job, round);
+  const std::vector<RoundFacts::Agent>& members = thought->facts.agents;
+  const auto waits = std::ranges::count_if(
+      members, [](const RoundFacts::Agent& agent) { return agent.waited_s > 0; });
+  const auto ahead = std::ranges::count_if(
+      members, [](const RoundFacts::Agent& agent) { return agent.hidden_s > 0; });
   parts_.log.debug(kPlannerComponent, "round timed",
                    {{"job", round.job},
                     {"round", round.round},
                     {"round_s", round.round_s},
-                    {"exchange_s", thought->facts.exchange_s}});
+                    {"exchange_s", thought->facts.exchange_s},
+                    {"waits", waits},
+                    {"ahead", ahead}});
   std::vector<std::string> agents;
   for (const RoundFacts::Agent& agent : thought->facts.agents) agents.push_back(agent.id);
   thought->links = parts_.links(agents);

@@ -112,7 +112,7 @@ std::vector<double> paces(const PlanInputs& inputs, const PlanPredictor& predict
   std::vector<double> logs;
   for (const PlanWorld& world : predictor.worlds()) {
     PlanOption in_world = option;
-    in_world.cost.round_s = predictor.compute_s() + predictor.exchange_s(prepared, world);
+    in_world.cost.round_s = predictor.compute_s() + predictor.beyond_training_s(prepared, world);
     logs.push_back(knee_score(in_world, inputs.policy.gain_weight));
   }
   return logs;

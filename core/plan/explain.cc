@@ -98,7 +98,7 @@ BelievedChoice believed(const PlanInputs& inputs, const PlanPredictor& predictor
   const PreparedExchange prepared = predictor.prepare(
       *find_codec(inputs, choice), choice.collective, choice.ratio, choice.bucket_values);
   const BeliefBand round_s = band_over(inputs.worlds, [&](const PlanWorld& world) {
-    return predictor.compute_s() + predictor.exchange_s(prepared, world);
+    return predictor.compute_s() + predictor.beyond_training_s(prepared, world);
   });
   const bool in_force = inputs.before && inputs.before->choice == choice;
   return {.option = std::move(weighed.option),

@@ -141,6 +141,7 @@ void fields(Fields& f, PlanInputs& inputs) {
   f.number("message_s", inputs.message_s);
   f.number("agent_slowdown", inputs.agent_slowdown);
   f.flag("settled", inputs.settled);
+  f.flag("trains_ahead", inputs.trains_ahead);
   f.number("overhead_s", inputs.overhead_s);
   f.number("cores", inputs.cores);
   f.list("codecs", inputs.codecs);

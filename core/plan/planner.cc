@@ -41,13 +41,16 @@ constexpr double kTriedJustNow = -1;
 }  // namespace
 
 Planner::Planner(PlannerConfig config)
-    : config_(std::move(config)), belief_(kBeliefSeed, config_.codecs) {}
+    : config_(std::move(config)),
+      belief_(kBeliefSeed, config_.codecs),
+      trains_ahead_(config_.trains_ahead) {}
 
 void Planner::resume(const Planned& planned) {
   std::vector<std::string> ids;
   for (const PlanAgent& agent : planned.inputs.agents) ids.push_back(agent.name);
   belief_.restore(ids, planned.inputs.worlds);
   in_force_ = in_force(planned.decision, planned.inputs, PlanPredictor(planned.inputs));
+  trains_ahead_ = planned.inputs.trains_ahead;
   tried_ = planned.inputs.tried;
   for (const PlanAgent& agent : planned.inputs.agents) tried_gains_[agent.name] = agent.tried;
   rounds_unasked_ = planned.inputs.rounds_unasked;
@@ -101,6 +104,8 @@ void Planner::round_over(const RoundFacts& facts) {
   std::vector<std::string> ids;
   for (const RoundFacts::Agent& agent : agents_) ids.push_back(agent.id);
   belief_.set_agents(ids);
+  if (by_peers_) learn_ahead(facts);
+  by_peers_ = facts.collective != wire::Collective::star;
   learn_round(facts);
   if (in_force_ && facts.codec == in_force_->choice.codec &&
       facts.collective == in_force_->choice.collective) {
@@ -136,6 +141,20 @@ void Planner::learn_round(const RoundFacts& facts) {
                 .elapsed_s = elapsed_s,
                 .agents = {}};
   for (const RoundFacts::Agent& agent : agents_) exchanged_->agents.push_back(agent.id);
+}
+
+// Whether agents train ahead is a setting of theirs, and a changing learning rate prevents it. One
+// round without it shows nothing: the rate may have changed once.
+void Planner::learn_ahead(const RoundFacts& facts) {
+  constexpr std::uint64_t kNotAheadRounds = 2;
+  const auto ahead = std::ranges::count_if(
+      facts.agents, [](const RoundFacts::Agent& agent) { return agent.hidden_s > 0; });
+  if (2 * static_cast<std::size_t>(ahead) > facts.agents.size()) {
+    rounds_not_ahead_ = 0;
+    trains_ahead_ = true;
+  } else if (++rounds_not_ahead_ >= kNotAheadRounds) {
+    trains_ahead_ = false;
+  }
 }
 
 // The median of the agents, so that one that reports nonsense decides nothing.
@@ -201,6 +220,7 @@ PlanInputs Planner::inputs(const PlanPolicy& policy, std::size_t worlds) const {
                        .aggregator_present = links_.aggregator_present,
                        .message_s = config_.message_s,
                        .settled = config_.settled,
+                       .trains_ahead = trains_ahead_,
                        .cores = config_.cores,
                        .agreement = config_.agreement,
                        .own_ratios = config_.own_ratios,

@@ -26,6 +26,8 @@ struct RoundFacts {
     // In the round before, from the report to the commit; 0: unknown. Among peers it is the upload
     // of the results, because an agent reports when it has them.
     double waited_s = 0;
+    // Part of the training that was over when the round began, because the agent trained ahead.
+    double hidden_s = 0;
     GainPoints gain = {};  // as the agent reported it; may be empty
     DeviceSpeeds speeds = {};
     // Gain of the codecs that the agent tried on its update since the previous round, by spec.
@@ -72,6 +74,8 @@ struct PlannerConfig {
   // Whether rounds end at a coordinator. Results of peers are then settled there, and the planner
   // learns the overhead that all rounds have in common.
   bool settled = false;
+  // Whether agents are expected to train ahead of the commit until rounds among peers show it.
+  bool trains_ahead = false;
 };
 
 // A decision and the inputs that it was made from.
@@ -117,6 +121,7 @@ class Planner {
   // Learns which part of the round before was the exchange among the agents.
   void learn_parts(const PlanPredictor& predictor, const Exchanged& before,
                    const RoundFacts& facts);
+  void learn_ahead(const RoundFacts& facts);
   void learn_size(const PlanCodec& codec, double bytes_per_value);
   void take_trials(const RoundFacts& facts);
   // Counts a decision that asks agents to try codecs.
@@ -127,6 +132,9 @@ class Planner {
   std::vector<RoundFacts::Agent> agents_;  // participants of the last round, with smoothed gains
   PlanLinks links_;                        // the last readings
   std::optional<Exchanged> exchanged_;
+  bool by_peers_ = false;  // the last round
+  bool trains_ahead_;
+  std::uint64_t rounds_not_ahead_ = 0;  // in a row, after rounds among peers
   std::optional<PlanBefore> in_force_;
   // Results of trials by agent and spec, and the time of each codec's last trial.
   std::map<std::string, std::map<std::string, double>> tried_gains_;

@@ -276,6 +276,31 @@ TEST_F(PlannerTest, TheWaitsOfMostAgentsShowThePartsOfARound) {
 }
 
 // An agent without link readings has those that the belief expects.
+// Whether training hides uploads is seen in rounds that follow rounds among peers. One round
+// without it shows nothing, because a learning rate that changes once prevents it.
+TEST_F(PlannerTest, RoundsAmongPeersShowWhetherAgentsTrainAhead) {
+  const PlanChoice ring = {
+      .codec = "fp16", .collective = wire::Collective::ring, .bucket_values = 1u << 16};
+  const auto learned = [&](bool expected, int rounds, double hidden_s) {
+    Planner fresh({.values = 1u << 20,
+                   .codecs = federation(100, 1).codecs,
+                   .settled = true,
+                   .trains_ahead = expected});
+    for (int i = 0; i < rounds; ++i) {
+      RoundFacts facts = round(ring, 0.5);
+      for (RoundFacts::Agent& agent : facts.agents) agent.hidden_s = hidden_s;
+      fresh.round_over(facts);
+    }
+    const Result<std::optional<Planned>> planned = fresh.think(links, policy);
+    EXPECT_TRUE(planned.ok() && planned->has_value());
+    return planned.ok() && *planned && (*planned)->inputs.trains_ahead;
+  };
+  EXPECT_FALSE(learned(false, 1, 0.01)) << "there was no round among peers before it";
+  EXPECT_TRUE(learned(false, 2, 0.01));
+  EXPECT_TRUE(learned(true, 2, 0));
+  EXPECT_FALSE(learned(true, 3, 0));
+}
+
 TEST_F(PlannerTest, UnmeasuredAgentsArePlannedToo) {
   links.agents.erase("b");
   links.peer_alpha_s = std::numeric_limits<double>::quiet_NaN();

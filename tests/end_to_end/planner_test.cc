@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -16,6 +18,7 @@
 #include "schemas/frame.h"
 #include "tests/end_to_end/federation/aggregator.h"
 #include "tests/end_to_end/federation/federation.h"
+#include "tests/end_to_end/federation/relay.h"
 
 namespace tributary::end_to_end {
 namespace {
@@ -264,6 +267,90 @@ TEST(Planner, ChoosesSumsInTheNetworkBehindAThinLink) {
     }
   }
   EXPECT_TRUE(chosen);
+}
+
+// The planner tells exchange and upload apart by the waits that agents report, and learns that they
+// train meanwhile.
+TEST(Planner, RoundsAmongPeersComeWithTheWaitsOfAllAgents) {
+  FederationOptions options = planned("adaptive");
+  options.job = "parameters = 20000\nplan_collectives = [\"ring\"]";
+  options.coordinator_settings = {"job.planning=adaptive", "job.agents_min=3",
+                                  "job.collective=ring"};
+  Federation federation(options);
+  federation.start_all();
+  ASSERT_TRUE(federation.coordinator().logs({"round timed", " waits=3 ahead=3"}, 3));
+  ASSERT_TRUE(federation.coordinator().logs({"planner: ", "Use "}));
+  ASSERT_NO_FATAL_FAILURE(wait_for_rounds(federation, 2));
+  end_all(federation);
+  std::size_t decided = 0;
+  for (const PlanOfRound& one : plans_in(federation.coordinator_journal())) {
+    const auto& bytes = one.plan.reason->inputs;
+    if (bytes.empty()) continue;
+    const Result<PlanInputs> inputs =
+        parse_plan_inputs({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+    EXPECT_TRUE(inputs->trains_ahead);
+    ++decided;
+  }
+  EXPECT_GE(decided, 1u);
+}
+
+// --- an uplink that falls ---
+
+constexpr double kUplinkBytesPerS = 1.25e6;
+constexpr double kFallenBytesPerS = kUplinkBytesPerS / 25;
+constexpr double kGainWeight = 10;
+
+// The logarithm of what the planner maximises, for a candidate of `plan explain`.
+double progress_of(const nlohmann::json& candidate) {
+  return kGainWeight * std::log(candidate.at("gain").get<double>()) -
+         std::log(candidate.at("round_s").at("median").get<double>());
+}
+
+// fp16 keeps all of an update and sends 40 kB of it, threelc keeps 95 % and sends 3 kB. At
+// 10 Mbit/s the gain counts for more, and at a 25th of that the time, by a wide margin either way,
+// also on a busy machine. The test knows when the uplinks fall, because it changes them.
+TEST(Planner, TheChoiceIsTheBestOfTheMomentTenRoundsAfterUplinksFellToA25th) {
+  FederationOptions options = planned("adaptive");
+  options.job = "parameters = 20000\nplan_codecs = [\"fp16\", \"threelc\"]";
+  options.codec = "threelc";
+  options.coordinator_settings = {"job.planning=adaptive", "job.agents_min=3",
+                                  "job.gain_weight=" + std::to_string(kGainWeight)};
+  options.agent_settings = {"trainer.train_ms=300"};
+  Federation federation(options);
+  federation.start_coordinator();
+  Relay relay(federation.endpoint());
+  relay.limit_uplinks(kUplinkBytesPerS);
+  for (std::uint32_t agent = 0; agent < 3; ++agent) {
+    federation.set_for_agent(agent, "link.coordinator=" + relay.endpoint());
+    federation.start_agent(agent);
+  }
+  ASSERT_TRUE(federation.coordinator().logs({"planner: ", "Use fp16 by star"}));
+  ASSERT_NO_FATAL_FAILURE(wait_for_rounds(federation, 10));
+  // They fall while the next round trains, so that its update already goes over the slow uplinks.
+  const std::size_t fell = federation.coordinator().lines_with({"round committed"}).size();
+  relay.limit_uplinks(kFallenBytesPerS);
+  ASSERT_NO_FATAL_FAILURE(wait_for_rounds(federation, 13));
+  federation.ask({"job", "stop", "test"});
+  const std::vector<PlanOfRound> plans = plans_in(federation.coordinator_journal());
+  ASSERT_GE(plans.size(), fell + 11);
+  EXPECT_EQ(plans[fell].plan.exchanges[0]->codec, "fp16");
+  const PlanOfRound& tenth = plans[fell + 10];
+  EXPECT_EQ(tenth.plan.exchanges[0]->codec.substr(0, 7), "threelc");
+  const nlohmann::json now = explained(federation, tenth.round);
+  ASSERT_GE(now.at("candidates").size(), 2u);
+  double best = -INFINITY;
+  for (const auto& candidate : now.at("candidates")) best = std::max(best, progress_of(candidate));
+  // Better by less than the hysteresis is no reason to change.
+  EXPECT_GT(progress_of(now.at("candidates").at(0)), best - std::log1p(PlanPolicy().hysteresis));
+  // Round times depend on the slowest uplink alone.
+  const auto& bytes = plans.at(now.at("decided_in").get<std::size_t>() - 1).plan.reason->inputs;
+  const Result<PlanInputs> inputs =
+      parse_plan_inputs({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  ASSERT_TRUE(inputs.ok()) << inputs.status().text();
+  const double believed = 1 / typical_world(inputs->worlds).slowest.rate.up;
+  EXPECT_GT(believed, kFallenBytesPerS / 2);
+  EXPECT_LT(believed, kFallenBytesPerS * 2);
 }
 
 }  // namespace

@@ -22,9 +22,10 @@ constexpr double kPeersAlpha_s = 0.004;
 
 double s_per_byte(double mbit_s) { return 8e-6 / mbit_s; }
 
-PlanScenario scenario_of(double uplink_mbit_s, double peers_mbit_s) {
+PlanScenario scenario_of(double uplink_mbit_s, double peers_mbit_s, bool train_ahead) {
   PlanScenario scenario = steady(uplink_mbit_s, kUplinkAlpha_s * 1e3);
   scenario.values = 61'706;
+  scenario.train_ahead = train_ahead;
   scenario.peers = PlanLinkSettings{.rate_mbit_s = {peers_mbit_s, peers_mbit_s},
                                     .delay_ms = {kPeersAlpha_s * 1e3, kPeersAlpha_s * 1e3}};
   return scenario;
@@ -39,20 +40,21 @@ double played_s(const PlanScenario& scenario, const PlanChoice& choice) {
   return round.ends_s - round.began_s - round.training_s;
 }
 
-using Case = std::tuple<double, double, wire::Collective, std::uint64_t>;
+using Case = std::tuple<double, double, wire::Collective, std::uint64_t, bool>;
 class CostModel : public testing::TestWithParam<Case> {};
 
 // Uplinks that are slower than the agents' own network make the upload of the results as long as
 // the exchange. The mean error is 6 %.
 TEST_P(CostModel, TakesAboutAsLongAsTheTruth) {
-  const auto [uplink, peers, kind, bucket_values] = GetParam();
-  const PlanScenario scenario = scenario_of(uplink, peers);
+  const auto [uplink, peers, kind, bucket_values, train_ahead] = GetParam();
+  const PlanScenario scenario = scenario_of(uplink, peers, train_ahead);
   PlanInputs inputs = {.values = scenario.values,
                        .peer_alpha_s = kPeersAlpha_s,
                        .peer_beta_s_per_byte = s_per_byte(peers),
                        .peers_reachable = true,
                        .message_s = 30e-6,
                        .settled = true,
+                       .trains_ahead = train_ahead,
                        .codecs = declared_codecs()};
   for (std::uint32_t i = 0; i < scenario.agents; ++i) {
     inputs.agents.push_back({.alpha_s = kUplinkAlpha_s,
@@ -68,7 +70,8 @@ TEST_P(CostModel, TakesAboutAsLongAsTheTruth) {
   for (const char* spec : {"threelc", "threelc:s=1.75", "thc:rate=2", "fp16"}) {
     const PlanChoice choice = choice_of(spec, kind, bucket_values);
     const double predicted_s =
-        predictor.cost(*find_codec(inputs, choice), kind, 1, bucket_values).exchange_s;
+        predictor.exchange_s(predictor.prepare(*find_codec(inputs, choice), kind, 1, bucket_values),
+                             predictor.typical());
     const double truth_s = played_s(scenario, choice);
     EXPECT_NEAR(std::log(predicted_s / truth_s), 0, slow_start ? 0.5 : 0.25) << spec;
   }
@@ -77,7 +80,7 @@ TEST_P(CostModel, TakesAboutAsLongAsTheTruth) {
 INSTANTIATE_TEST_SUITE_P(Cases, CostModel,
                          testing::Combine(testing::Values(0.5, 8), testing::Values(8, 100),
                                           testing::ValuesIn(kCollectives),
-                                          testing::Values(4'096, 16'384, 61'706)));
+                                          testing::Values(4'096, 16'384, 61'706), testing::Bool()));
 
 }  // namespace
 }  // namespace tributary

@@ -164,6 +164,7 @@ Status read_everything(TableReader in, const std::string& origin, PlanScenario& 
   TRIBUTARY_TRY(in.number("goal", scenario.goal, 1, 1e6));
   TRIBUTARY_TRY(in.number("limit_s", scenario.limit_s, 1, 1e6));
   TRIBUTARY_TRY(in.span("training_ms", scenario.training_ms, 1e-3, kDelayMax_ms));
+  TRIBUTARY_TRY(in.flag("train_ahead", scenario.train_ahead));
   TRIBUTARY_TRY(in.number("cpu_slowdown", scenario.cpu_slowdown, 0.01, 100));
   TRIBUTARY_TRY(in.number("coordinator_mbit_s", scenario.coordinator_mbit_s, 0, kRateMax_mbit_s));
   TRIBUTARY_TRY(in.flag("full", scenario.full));

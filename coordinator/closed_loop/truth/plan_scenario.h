@@ -64,7 +64,9 @@ struct PlanScenario {
   double goal = 300;            // sum of the rounds' gains at which a run ends
   double limit_s = 20'000;      // virtual time after which a run ends without its goal
   Span training_ms = {40, 60};  // drawn once per agent
-  double cpu_slowdown = 1;      // CPU time of an agent relative to the coordinator's machine
+  // Whether agents train for the next round while the results of peers are uploaded.
+  bool train_ahead = true;
+  double cpu_slowdown = 1;  // CPU time of an agent relative to the coordinator's machine
   // Whether only a call with --full runs the scenario.
   bool full = false;
   FirstChoice first;

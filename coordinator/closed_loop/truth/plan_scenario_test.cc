@@ -36,6 +36,7 @@ TEST(PlanScenario, TextSetsEveryPart) {
   const Result<PlanScenario> scenario = parse_plan_scenario(R"(
 agents = 6
 goal = 50
+train_ahead = false
 plan_codecs = ["fp16"]
 plan_collectives = ["star", "ring"]
 [uplinks]
@@ -59,6 +60,7 @@ round_noise = 0
   EXPECT_EQ(scenario->peers->steps,
             (std::vector<LinkStep>{{.seconds = 3, .rate_mbit_s = 0.5, .delay_ms = 0}}));
   EXPECT_EQ(scenario->visitors, 2u);
+  EXPECT_FALSE(scenario->train_ahead);
   EXPECT_EQ(scenario->plan_codecs, std::vector<std::string>{"fp16"});
   EXPECT_EQ(scenario->plan_collectives,
             (std::vector{wire::Collective::star, wire::Collective::ring}));

@@ -187,7 +187,7 @@ class PlayedExchange {
       network_.compute(member, encode_s(next, member), [=, this] { begin(next, member); });
       return;
     }
-    if (!star()) upload_segments_of(place.bucket, member);
+    if (!star() && !work_.upload_last) upload_segments_of(place.bucket, member);
     network_.compute(member, work_.decode_s * speed(member), [=, this] { bucket_decoded(member); });
   }
 
@@ -214,11 +214,15 @@ class PlayedExchange {
     }
   }
 
-  // Among peers, members upload their segment of a bucket's result as soon as they have it. The
-  // commit follows when all results and all reports have arrived.
+  // Among peers, members upload their segment of a bucket's result as soon as they have it, or all
+  // segments when they have all results. The commit follows when all results and all reports have
+  // arrived.
   void bucket_decoded(std::uint32_t member) {
     if (star() || ++decoded_[member] < work_.buckets) return;
     reported_s_[member] = network_.now_s();
+    for (std::uint32_t i = 0; work_.upload_last && i < work_.buckets; ++i) {
+      upload_segments_of(i, member);
+    }
     pass(member, n_, kTrueReportBytes, 0, [this] { settle(); });
   }
   void settle() {

@@ -17,9 +17,12 @@ struct TrueWork {
   std::uint32_t buckets = 1;
   // Stages of one bucket, with the CPU times of the coordinator's machine.
   std::vector<StagePayload> stages = {};
-  double decode_s = 0;                    // of a bucket
-  double cpu_slowdown = 1;                // of the agents
-  double message_s = 0;                   // CPU time per message at each end
+  double decode_s = 0;      // of a bucket
+  double cpu_slowdown = 1;  // of the agents
+  double message_s = 0;     // CPU time per message at each end
+  // Among peers: a member uploads when its exchange is complete, while it trains for the next
+  // round. Otherwise it uploads each bucket's results as soon as it has them.
+  bool upload_last = false;
   std::vector<double> upload_share = {};  // factor of each member's payloads; empty: 1
   std::vector<double> begins_s = {};      // end of each member's training
 };

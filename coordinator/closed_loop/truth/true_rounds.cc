@@ -80,6 +80,7 @@ double mean_noise(const HiddenSettings& hidden) {
 TrueRounds::TrueRounds(const PlanScenario& scenario, const TrueFederation& federation,
                        std::optional<std::uint64_t> noise_seed)
     : hidden_(scenario.hidden),
+      train_ahead_(scenario.train_ahead),
       federation_(federation),
       values_(scenario.values),
       codecs_(declared_codecs()) {
@@ -107,10 +108,16 @@ TrueWork TrueRounds::work_of(const PlanChoice& choice, const std::vector<double>
                           static_cast<std::uint32_t>(round.members.size())),
       .decode_s = codec.decode_s_per_value * federation_.codec_time.at(codec.spec) * values,
       .cpu_slowdown = federation_.cpu_slowdown,
-      .message_s = kTrueMessage_s};
-  for (const std::uint32_t member : round.members) {
+      .message_s = kTrueMessage_s,
+      .upload_last = train_ahead_};
+  for (std::size_t i = 0; i < round.members.size(); ++i) {
+    const std::uint32_t member = round.members[i];
     const TrueAgent& agent = federation_.agents[member];
-    work.begins_s.push_back(round.began_s + agent.down.latency_s(round.began_s) + agent.training_s);
+    const double plan_s = round.began_s + agent.down.latency_s(round.began_s);
+    const double hidden_s = round.hidden_s[i];
+    work.begins_s.push_back(hidden_s > 0
+                                ? std::max(plan_s, round.began_s + agent.training_s - hidden_s)
+                                : plan_s + agent.training_s);
     if (!ratios.empty()) work.upload_share.push_back(ratios[member] / choice.ratio);
   }
   return work;
@@ -121,7 +128,12 @@ TrueRound TrueRounds::play(const PlanChoice& choice, const std::vector<double>& 
   TrueRound round = {.began_s = began_s, .members = federation_.present(began_s)};
   std::vector<double> member_ratios;
   for (const std::uint32_t member : round.members) {
-    round.training_s = std::max(round.training_s, federation_.agents[member].training_s);
+    const double training_s = federation_.agents[member].training_s;
+    const auto ahead = began_ahead_s_.find(member);
+    const double hidden_s =
+        ahead == began_ahead_s_.end() ? 0 : std::clamp(began_s - ahead->second, 0.0, training_s);
+    round.hidden_s.push_back(hidden_s);
+    round.training_s = std::max(round.training_s, training_s - hidden_s);
     if (!ratios.empty()) member_ratios.push_back(ratios[member]);
   }
   round.gain = true_gain(federation_, choice, member_ratios, round.members.size());
@@ -140,6 +152,11 @@ TrueRound TrueRounds::play(const PlanChoice& choice, const std::vector<double>& 
   for (TrueExchanged::Pair& pair : round.exchanged.pairs) pair.seconds *= factor;
   for (double& wait_s : round.exchanged.waits_s) {
     if (wait_s > 0) wait_s = wait_s * factor + federation_.overhead_s;
+  }
+  began_ahead_s_.clear();
+  for (std::size_t i = 0; train_ahead_ && i < round.members.size(); ++i) {
+    const double wait_s = round.exchanged.waits_s[i];
+    if (wait_s > 0) began_ahead_s_[round.members[i]] = round.ends_s - wait_s;
   }
   return round;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -19,10 +20,13 @@ namespace tributary {
 struct TrueRound {
   double began_s = 0;
   double ends_s = 0;
-  double training_s = 0;  // of the slowest member
+  // Of the slowest member, without what was over when the round began.
+  double training_s = 0;
   double gain = 0;
   double bytes_up = 0;  // mean of the members, if they upload their own payloads; otherwise 0
   std::vector<std::uint32_t> members = {};
+  // By member: the part of its training that was over when the round began.
+  std::vector<double> hidden_s = {};
   // With times as the nodes see them, noise included.
   TrueExchanged exchanged = {};
 };
@@ -48,10 +52,13 @@ class TrueRounds {
   double drawn_noise();
 
   const HiddenSettings hidden_;
+  const bool train_ahead_;
   const TrueFederation& federation_;
   const std::uint64_t values_;
   const std::vector<PlanCodec> codecs_;
   TcpWindows windows_;
+  // When the members of the last round began to train for the next one, ahead of its commit.
+  std::map<std::uint32_t, double> began_ahead_s_;
   std::optional<SeededDraws> noise_;
 };
 

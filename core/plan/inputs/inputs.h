@@ -146,6 +146,9 @@ struct PlanInputs {
   // Whether a round among peers ends at the coordinator: each agent sends its share of the result
   // there, and the coordinator's commit follows.
   bool settled = false;
+  // Whether agents train for the next round while results of peers go to the coordinator, and send
+  // them after the exchange. A round then takes the exchange and the longer of both.
+  bool trains_ahead = false;
   double overhead_s = 0;  // time of each round beside training and exchange, for every choice
   double cores = 1;       // cores of an agent
   std::vector<PlanCodec> codecs = {};

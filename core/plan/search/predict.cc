@@ -199,14 +199,24 @@ ExchangeParts PlanPredictor::parts_s(const PreparedExchange& prepared,
     // By the star, reports travel while the results come down. Among peers, the results and the
     // reports go up, and the commit comes back.
     if (!star) {
-      upload_s = with_upload_s(work, seconds, own.rate.up, world.peers.beta_s_per_byte) - seconds +
-                 2 * own.alpha_s + own.rate.up * kReportBytes;
+      upload_s = 2 * own.alpha_s + own.rate.up * kReportBytes;
+      upload_s +=
+          hides_upload(prepared.collective)
+              ? settled_bytes(work) * own.rate.up
+              : with_upload_s(work, seconds, own.rate.up, world.peers.beta_s_per_byte) - seconds;
     }
   }
   const double factor = prepared.collective == wire::Collective::in_network
                             ? world.in_network
                             : world.times[times_place(prepared.codec, prepared.collective)];
   return {.exchange_s = seconds * factor, .upload_s = upload_s * factor + world.overhead_s};
+}
+
+double PlanPredictor::beyond_training_s(const PreparedExchange& prepared,
+                                        const PlanWorld& world) const {
+  const ExchangeParts parts = parts_s(prepared, world);
+  if (!hides_upload(prepared.collective)) return parts.exchange_s + parts.upload_s;
+  return parts.exchange_s + std::max(parts.upload_s - compute_s_, 0.0);
 }
 
 // Agents that tried the codec represent the others; without any of them the gain on synthetic
@@ -284,14 +294,14 @@ PlanCost PlanPredictor::cost(const PlanCodec& codec, wire::Collective collective
   const PreparedExchange prepared = prepare(codec, collective, ratio, bucket_values);
   PlanCost cost = cost_of(prepared, ratio);
   if (worlds_.size() == 1) {
-    cost.exchange_s = exchange_s(prepared, worlds_.front());
+    cost.exchange_s = beyond_training_s(prepared, worlds_.front());
     cost.round_s = compute_s_ + cost.exchange_s;
     return cost;
   }
   double exchange_logs = 0;
   double round_logs = 0;
   for (const PlanWorld& world : worlds_) {
-    const double seconds = std::max(exchange_s(prepared, world), kExchangeMin_s);
+    const double seconds = std::max(beyond_training_s(prepared, world), kExchangeMin_s);
     exchange_logs += std::log(seconds);
     round_logs += std::log(compute_s_ + seconds);
   }
@@ -305,7 +315,7 @@ PlanCost PlanPredictor::typical_cost(const PlanCodec& codec, wire::Collective co
                                      double ratio, std::uint64_t bucket_values) const {
   const PreparedExchange prepared = prepare(codec, collective, ratio, bucket_values);
   PlanCost cost = cost_of(prepared, ratio);
-  cost.exchange_s = exchange_s(prepared, typical_);
+  cost.exchange_s = beyond_training_s(prepared, typical_);
   cost.round_s = compute_s_ + cost.exchange_s;
   return cost;
 }

@@ -18,9 +18,11 @@ namespace tributary {
 // The predicted cost of one round. Times are those of the slowest agent.
 struct PlanCost {
   double compress_s = 0;  // encode an agent's whole update and decode the result
-  double exchange_s = 0;  // from the first encoded byte to the end of the round, with overhead
-  double round_s = 0;     // training and exchange
-  double bytes_up = 0;    // on the link of the busiest agent
+  // From the first encoded byte to the end of the round, with overhead, without what the training
+  // of the next round hides.
+  double exchange_s = 0;
+  double round_s = 0;   // training and exchange
+  double bytes_up = 0;  // on the link of the busiest agent
   double bytes_down = 0;
   double gain = 1;  // share of the joint update's energy that is kept
 
@@ -69,6 +71,9 @@ class PlanPredictor {
     const ExchangeParts parts = parts_s(prepared, world);
     return parts.exchange_s + parts.upload_s;
   }
+  // The same without the part of an upload that a training hides: the time by which a round is
+  // longer than its training.
+  double beyond_training_s(const PreparedExchange& prepared, const PlanWorld& world) const;
   // The belief's worlds, or the only one. Never empty.
   const std::vector<PlanWorld>& worlds() const { return worlds_; }
   const PlanWorld& typical() const { return typical_; }
@@ -101,6 +106,9 @@ class PlanPredictor {
   double curve_gain() const { return gain_.at(0.01); }
 
  private:
+  bool hides_upload(wire::Collective collective) const {
+    return inputs_.trains_ahead && inputs_.settled && collective != wire::Collective::star;
+  }
   std::vector<double> ratios_of(const PlanCodec& codec, const RatioBytes& bytes) const;
   double star_rate(const PreparedExchange& prepared, const PlanWorld& world,
                    const RatioBytes& bytes) const;

@@ -69,6 +69,33 @@ TEST(PlanPredictor, PeersSettleTheirResultWithTheCoordinator) {
               fixed_s + (200 + 4.0 * (1u << 20)) / 4 * beta, 1e-9);
 }
 
+// An upload that is shorter than the training costs nothing, and of a longer one the rest. By the
+// star an agent waits for the result before it trains.
+TEST(PlanPredictor, ATrainingHidesTheUploadOfPeers) {
+  for (const double compute_s : {0.01, 0.1, 10.0}) {
+    PlanInputs inputs = federation(20, 1);
+    inputs.settled = true;
+    for (PlanAgent& agent : inputs.agents) agent.compute_s = compute_s;
+    PlanInputs ahead = inputs;
+    ahead.trains_ahead = true;
+    const PlanPredictor predictor(ahead);
+    for (const wire::Collective kind : kCollectives) {
+      const PlanCodec& fp16 = codec(ahead, "fp16");
+      const PreparedExchange exchange = predictor.prepare(fp16, kind, 1, 1u << 20);
+      const ExchangeParts parts = predictor.parts_s(exchange, predictor.typical());
+      const double round_s = predictor.cost(fp16, kind, 1, 1u << 20).round_s;
+      const bool star = kind == wire::Collective::star;
+      EXPECT_NEAR(round_s,
+                  parts.exchange_s +
+                      (star ? parts.upload_s + compute_s : std::max(parts.upload_s, compute_s)),
+                  1e-9);
+      const double beside_s =
+          PlanPredictor(inputs).cost(codec(inputs, "fp16"), kind, 1, 1u << 20).round_s;
+      EXPECT_EQ(round_s < beside_s, !star) << wire::EnumNameCollective(kind);
+    }
+  }
+}
+
 // The overhead shifts all predictions equally.
 TEST(PlanPredictor, TimeCommonToAllRoundsChangesNoOrder) {
   PlanInputs inputs = federation(100, 1);

@@ -64,8 +64,8 @@ class Grid {
  private:
   PlanOption quickest(const PlanCodec& codec, wire::Collective collective, double ratio) const {
     const auto seconds = [&](std::uint64_t size) {
-      return predictor_.exchange_s(predictor_.prepare(codec, collective, ratio, size),
-                                   predictor_.typical());
+      return predictor_.beyond_training_s(predictor_.prepare(codec, collective, ratio, size),
+                                          predictor_.typical());
     };
     const std::uint64_t size = *std::ranges::min_element(sizes_, {}, seconds);
     return make_option(predictor_, codec, collective, ratio, size);
@@ -144,7 +144,7 @@ std::vector<PlanOption> shortlist(const PlanInputs& inputs, const PlanPredictor&
     for (std::size_t i = 0; i < all.size(); ++i) {
       order[i] = i;
       scores[i] = gains[i] - std::log(predictor.compute_s() +
-                                      predictor.exchange_s(prepared[i], world) + kLeastGain);
+                                      predictor.beyond_training_s(prepared[i], world) + kLeastGain);
     }
     const std::size_t most = std::min(kBestOfEach, all.size());
     std::ranges::partial_sort(order, order.begin() + static_cast<std::ptrdiff_t>(most),

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
@@ -18,6 +19,9 @@ namespace {
 
 // Bytes that the relay holds per direction; beyond them TCP blocks the sender.
 constexpr std::size_t kPipeBytesMax = 64 << 10;
+// The same on a limited uplink.
+constexpr std::size_t kLimitedBytesMax = 1 << 10;
+constexpr int kPollMsMax = 1'000;
 
 }  // namespace
 
@@ -86,6 +90,21 @@ void Relay::drop_downlink() {
   changed_.signal();
 }
 
+void Relay::limit_uplinks(double bytes_per_s) {
+  const std::lock_guard lock(mutex_);
+  uplink_bytes_per_s_ = bytes_per_s;
+  changed_.signal();
+}
+
+// A link that is never idle goes on from where it was, however late the relay is.
+void Relay::delay(Pipe& pipe) const {
+  const Time now = std::chrono::steady_clock::now();
+  const std::chrono::duration<double> takes(static_cast<double>(pipe.waiting.size()) /
+                                            uplink_bytes_per_s_);
+  pipe.due = (pipe.idle ? now : pipe.due) + std::chrono::duration_cast<Time::duration>(takes);
+  pipe.idle = false;
+}
+
 void Relay::refuse() {
   const std::lock_guard lock(mutex_);
   if (listener_ >= 0) ::close(std::exchange(listener_, -1));
@@ -131,14 +150,16 @@ void Relay::pump(Pair& pair, Side from) {
   const Side to = from == kCaller ? kTarget : kCaller;
   Pipe& pipe = pair.to[to];
   if (pipe.empty()) {
-    pipe.waiting.resize(kPipeBytesMax);
-    const ssize_t got = ::recv(pair.files[from], pipe.waiting.data(), kPipeBytesMax, 0);
+    pipe.waiting.resize(limited(from) ? kLimitedBytesMax : kPipeBytesMax);
+    const ssize_t got = ::recv(pair.files[from], pipe.waiting.data(), pipe.waiting.size(), 0);
     pipe.waiting.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
     pipe.sent = 0;
     bytes_from_[from] += pipe.waiting.size();
     if (got == 0 || (got < 0 && errno != EAGAIN)) pair.over = true;
+    if (pipe.empty()) pipe.idle = true;
+    if (!pipe.empty() && limited(from)) delay(pipe);
   }
-  if (pipe.empty()) return;
+  if (pipe.empty() || (limited(from) && std::chrono::steady_clock::now() < pipe.due)) return;
   const ssize_t put = ::send(pair.files[to], pipe.waiting.data() + pipe.sent,
                              pipe.waiting.size() - pipe.sent, MSG_NOSIGNAL);
   if (put < 0 && errno != EAGAIN) pair.over = true;
@@ -148,6 +169,7 @@ void Relay::pump(Pair& pair, Side from) {
 void Relay::run() {
   while (true) {
     std::vector<pollfd> files = {{.fd = changed_.file(), .events = POLLIN, .revents = 0}};
+    int wait_ms = kPollMsMax;
     {
       const std::lock_guard lock(mutex_);
       if (ending_) return;
@@ -164,7 +186,11 @@ void Relay::run() {
         for (const Side from : {kCaller, kTarget}) {
           if (!passes(from)) continue;
           const Side to = from == kCaller ? kTarget : kCaller;
-          if (pair.to[to].empty()) {
+          const auto rest = pair.to[to].due - std::chrono::steady_clock::now();
+          if (limited(from) && !pair.to[to].empty() && rest.count() > 0) {
+            const auto rest_ms = std::chrono::ceil<std::chrono::milliseconds>(rest).count();
+            wait_ms = std::min(wait_ms, static_cast<int>(rest_ms));
+          } else if (pair.to[to].empty()) {
             files.push_back({.fd = pair.files[from], .events = POLLIN, .revents = 0});
           } else {
             files.push_back({.fd = pair.files[to], .events = POLLOUT, .revents = 0});
@@ -172,7 +198,7 @@ void Relay::run() {
         }
       }
     }
-    if (::poll(files.data(), files.size(), -1) < 0) continue;
+    if (::poll(files.data(), files.size(), wait_ms) < 0) continue;
     changed_.take();
     const std::lock_guard lock(mutex_);
     if (listener_ >= 0 && (up_ || down_)) accept();

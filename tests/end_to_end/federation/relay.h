@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <list>
 #include <mutex>
@@ -32,6 +33,9 @@ class Relay {
   // Drops one direction only.
   void drop_uplink();
   void drop_downlink();
+  // From now on each connection's uplink has this rate. A relay that is late catches up, so that a
+  // busy machine does not change the rate.
+  void limit_uplinks(double bytes_per_s);
   // Resets every connection and refuses new ones.
   void refuse();
   // Restores normal operation. With `forget`, existing connections are lost as behind a router
@@ -46,9 +50,13 @@ class Relay {
  private:
   enum Side : std::size_t { kCaller, kTarget };
 
+  using Time = std::chrono::steady_clock::time_point;
+
   struct Pipe {
     std::vector<char> waiting;
     std::size_t sent = 0;
+    Time due = {};     // when the last byte waiting has gone over the link
+    bool idle = true;  // nothing was waiting when the relay last looked
     bool empty() const { return sent == waiting.size(); }
   };
   struct Pair {
@@ -62,6 +70,8 @@ class Relay {
   void run();
   void accept();
   void pump(Pair& pair, Side from);
+  void delay(Pipe& pipe) const;
+  bool limited(Side from) const { return from == kCaller && uplink_bytes_per_s_ > 0; }
   // Whether data from this side is forwarded.
   bool passes(Side from) const { return from == kCaller ? up_ : down_; }
   static void reset(int& file);
@@ -76,6 +86,7 @@ class Relay {
   bool up_ = true;
   bool down_ = true;
   bool ending_ = false;
+  double uplink_bytes_per_s_ = 0;  // 0: no limit
   std::uint64_t connections_ = 0;
   std::array<std::uint64_t, 2> bytes_from_{};
   std::list<Pair> pairs_;

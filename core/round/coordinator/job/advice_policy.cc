@@ -96,6 +96,9 @@ void AdvicePolicy::complete(PlanRequest& request, const Membership& membership) 
     add_ratios(request, membership);
   }
   fusion_.complete(request, membership);
+  planned_choice_ = {.codec = policy().codec,
+                     .collective = request.collective,
+                     .bucket_values_max = policy().bucket_values_max};
 }
 
 // The first plan of a decision contains the complete reason; later ones refer to the round of that
@@ -179,9 +182,9 @@ void AdvicePolicy::report_commit(const RoundRecord& record, const ActiveRound& r
                      .rounds_left = job_.model->wire().rounds() - record.id.round,
                      .values = job_.model->values(),
                      .planning = job_.policy().planning,
-                     .choice = {.codec = policy().codec,
+                     .choice = {.codec = planned_choice_.codec,
                                 .collective = round.plan().collective(),
-                                .bucket_values_max = policy().bucket_values_max},
+                                .bucket_values_max = planned_choice_.bucket_values_max},
                      .round_s = ns / 1e9,
                      .bytes_up = record.bytes_up,
                      .participants = {},

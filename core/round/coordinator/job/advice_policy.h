@@ -54,6 +54,9 @@ class AdvicePolicy {
   FusionPolicy fusion_;
   std::shared_ptr<const PlanAdvice> advice_;    // null: none, or it cannot be applied
   std::unique_ptr<const RoundPolicy> planned_;  // null with advice_
+  // The choice of the round that is under way. A decision that arrives meanwhile is of the next
+  // one.
+  RoundChoice planned_choice_;
   // The round whose plan contains the complete reason; 0: the next plan will.
   std::uint64_t reason_round_ = 0;
 };

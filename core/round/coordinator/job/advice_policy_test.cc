@@ -250,8 +250,11 @@ TEST_F(AdvicePolicyTest, TrainingAheadIsHiddenByTheWaitForTheCommit) {
   }
 }
 
+// A decision that arrives while a round is under way is of the next one.
 TEST_F(AdvicePolicyTest, ThePlannerReceivesEachCommitAndItsParticipants) {
   advise();
+  request(4);
+  advise([](PlanAdvice& advice) { advice.choice.codec = "fp16"; });
   const auto round = begin_round(membership_, coordinator_.now, make_plan(4));
   round->members()[1].participates = false;
   RoundRecord record;
