@@ -104,7 +104,7 @@ TEST(JobMemory, TheOptimizerHasItsMoments) {
   EXPECT_EQ(held(delta.agent, "optimizer state"), kModelBytes);
 }
 
-TEST(JobMemory, PeersAddAtTheAgentsAndTrainAhead) {
+TEST(JobMemory, PeersAddAtTheAgentsAndAgentsTrainAhead) {
   const JobMemory ring = estimate([](JobSettings& job) {
     job.collective = "ring";
     job.policy.exchanges_per_round = 4;
@@ -118,11 +118,13 @@ TEST(JobMemory, PeersAddAtTheAgentsAndTrainAhead) {
       job.mode = "gradient";
       job.optimizer = "momentum";
       job.collective = collective;
+      job.policy.codec = "thc";
     });
     return held(one.agent, "model and input ahead of the commit");
   };
   EXPECT_EQ(ahead_by("ring"), 2 * kModelBytes) << "with the optimizer's state";
-  EXPECT_EQ(ahead_by("star"), 0u);
+  EXPECT_EQ(ahead_by("star"), 2 * kModelBytes);
+  EXPECT_EQ(ahead_by("in_network"), 0u);
 }
 
 TEST(JobMemory, TheCodecThatNeedsMostCounts) {

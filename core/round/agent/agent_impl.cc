@@ -59,6 +59,7 @@ void Agent::Impl::pass(Event& event) {
                  [this](const PeerAlive&) { session_.bytes_arrived(); },
                  [this](const Tick&) {
                    if (trying_codecs()) participation_.try_codecs(codecs_);
+                   participation_.step();
                  },
                  [this](const Stored& stored) {
                    context_.store.stored(context_.now, stored, context_.out.all());

@@ -30,6 +30,7 @@ struct Options {
   TimeNs train_ns = 5 * kNsPerMs;   // time of a training
   TimeNs look_ns = kNsPerMs;        // an agent's stopwatch advances by this when it is read
   bool peers = false;               // agents report endpoints for peers
+  bool train_ahead = true;          // of the commit
   bool in_parts = false;            // the last layers of an update arrive before the others
   std::uint64_t incoming_bytes_max = 16u << 20;  // the coordinator's budget for incoming payloads
   std::uint64_t outgoing_bytes_max = 16u << 20;  // and for bytes in flight to agents

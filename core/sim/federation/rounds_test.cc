@@ -104,6 +104,42 @@ TEST_P(RoundsWithCodec, UpdatesInParts) {
   federation.expect_conserved(GetParam().tolerance);
 }
 
+// The order of messages shows that the training does not wait for the commit.
+TEST(RoundsAhead, TrainingBeginsBeforeTheCommitOfTheRoundBefore) {
+  for (const bool ahead : {false, true}) {
+    Options options = round_options("fp32");
+    options.rounds = 10;
+    options.train_ahead = ahead;
+    std::map<std::uint32_t, std::uint64_t> committed;
+    std::uint32_t before = 0;
+    std::uint32_t after = 0;
+    options.before_event = [&](std::uint32_t agent, const Event& event) {
+      const auto* frame = std::get_if<FrameReceived>(&event);
+      Bytes aligned;
+      if (!frame) return;
+      if (const auto opened = open_frame(frame->frame, aligned); opened.ok()) {
+        const wire::Commit* commit = (*opened)->message_as_Commit();
+        if (commit) committed[agent] = std::max(committed[agent], commit->model_version());
+      }
+    };
+    options.after_event = [&](std::uint32_t agent, const Actions& actions, const Agent&) {
+      for (const Action& action : actions) {
+        const auto* train = std::get_if<Train>(&action);
+        if (train) ++(train->model_version > committed[agent] ? before : after);
+      }
+    };
+    Federation federation(options);
+    ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+    federation.expect_identical();
+    federation.expect_conserved(0);
+    // An agent may join after the first round.
+    EXPECT_EQ(before > 0, ahead);
+    EXPECT_GE(before, ahead ? options.agents * (options.rounds - 2) : 0u);
+    EXPECT_GE(after, ahead ? 1u : options.agents * (options.rounds - 1));
+    EXPECT_LE(before + after, options.agents * options.rounds) << "nothing is trained twice";
+  }
+}
+
 TEST(RoundsInParts, LastLayersAreSentWhileTheFirstAreComputed) {
   Options options = round_options("topk:cr=0.1");
   options.in_parts = true;

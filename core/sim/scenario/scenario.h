@@ -116,7 +116,7 @@ struct MachineSettings {
   std::uint32_t slow_agents =
       0;  // the last agents, whose trainings take `slow_factor` times as long
   double slow_factor = 10;
-  // Every n-th agent trains ahead of a commit among peers (AgentConfig::train_ahead); 0: none.
+  // Every n-th agent trains ahead of the commit (AgentConfig::train_ahead); 0: none.
   std::uint32_t train_ahead_every = 2;
   std::uint32_t skewed_clocks = 0;  // agents whose clock does not run at the normal rate
   double clock_rate_min = 0.8;      // range of their clocks' rates

@@ -43,9 +43,11 @@ struct AgentConfig {
   // a log writes a model twice, so these are 1/32 of the model in a round.
   std::uint32_t checkpoint_rounds = 64;
 
-  // After an exchange among peers, train for the next round from the result, while it is uploaded
-  // and committed. Memory: one more model, and one more state of the optimizer.
+  // Apply the results of a round as they arrive, and train for the next round from the model after
+  // it before the commit. Memory: one more model, and one more state of the optimizer.
   bool train_ahead = true;
+  // Buckets are encoded together up to this number of values; their residuals are one record.
+  std::uint64_t encoded_values_at_once = 1u << 18;
 
   Execution execution = {};
   // Time that passes within a call, to measure encoding. Null: all durations are 0.

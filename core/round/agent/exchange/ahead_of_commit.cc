@@ -8,27 +8,83 @@
 
 namespace tributary {
 
-Status AheadOfCommit::apply(AgentRound& round, std::uint32_t exchange) {
-  const RoundPlan& plan = round.plan();
-  if (!ahead_) {
-    TRIBUTARY_ASSIGN(ahead_, replica_.go_ahead());
-  }
+Status AheadOfCommit::begin() {
+  if (ahead_) return {};
+  Result<ModelAhead> made = replica_.go_ahead();
+  failed_ = !made.ok();
+  TRIBUTARY_ASSIGN(ahead_, std::move(made));
+  own(ahead_->model);
+  return {};
+}
+
+bool AheadOfCommit::has_next(const AgentRound& round) const {
+  if (failed_ || complete(round)) return false;
+  const BucketWork& work = round.work()[applied_.size()];
+  return work.of_all && work.combined.size() == round.plan().buckets()[applied_.size()].stages();
+}
+
+Status AheadOfCommit::apply_next(AgentRound& round) {
+  Status status = apply(round);
+  failed_ = !status.ok();
+  return status;
+}
+
+// The coordinator checks that a model after a star's round is finite before it commits the round.
+// Peers vote on it.
+Status AheadOfCommit::apply(AgentRound& round) {
+  TRIBUTARY_TRY(begin());
   const TimeNs began_at = context_.stopwatch_ns();
-  const bool last = exchange + 1 == plan.exchanges();
-  FloatVector& model = own(ahead_->model);
-  RoundSteps steps(plan, context_.config.execution, *ahead_->rule, scratch_, model, exchange);
-  for (const PlannedBucket& bucket : plan.buckets_of(exchange)) {
-    const std::vector<ByteSpan> combined = round.work()[bucket.index].spans(bucket.stages());
-    const CommittedBucket counted{.bucket = bucket.index,
+  const RoundPlan& plan = round.plan();
+  const PlannedBucket& bucket = plan.buckets()[applied_.size()];
+  // The rule begins once for each exchange, with its first bucket.
+  const std::uint32_t begun = bucket.exchange + (bucket.place > 0 ? 1 : 0);
+  const BucketWork& work = round.work()[bucket.index];
+  const std::vector<ByteSpan> combined = work.spans(bucket.stages());
+  RoundSteps steps(plan, context_.config.execution, *ahead_->rule, scratch_, own(ahead_->model),
+                   begun);
+  const CommittedBucket committed{.bucket = bucket.index,
                                   .divisor = plan.divisor_of_all(),
                                   .contributors = plan.agents(),
                                   .combined = combined};
-    TRIBUTARY_TRY(steps.apply_checked(counted));
-    // The encoders of the last exchange are settled when the round is committed or closed.
-    if (!last) encoders_.get(bucket, plan.key().epoch).settle(combined, true);
-  }
+  TRIBUTARY_TRY(plan.by_peers() ? steps.apply_checked(committed) : steps.apply(committed));
+  applied_.push_back(work.combined.back());
   round.cost().decode_ns += context_.stopwatch_ns() - began_at;
   return {};
+}
+
+// The encoders of the last exchange are settled when the round is committed or closed.
+Status AheadOfCommit::finish(AgentRound& round, std::uint32_t exchange) {
+  const RoundPlan& plan = round.plan();
+  const std::span<const PlannedBucket> buckets = plan.buckets_of(exchange);
+  while (applied_.size() <= buckets.back().index) TRIBUTARY_TRY(apply_next(round));
+  for (const PlannedBucket& bucket : buckets) {
+    const std::vector<ByteSpan> combined = round.work()[bucket.index].spans(bucket.stages());
+    encoders_.get(bucket, plan.key().epoch).settle(combined, true);
+  }
+  return {};
+}
+
+// A result that differed from the commit's was received again, so it is another object.
+bool AheadOfCommit::becomes(const wire::CommitT& commit, AgentRound& round) {
+  if (!begun()) return false;
+  const wire::RoundOutcomeT& outcome = *commit.rounds[0];
+  if (outcome.outcomes.size() != round.work().size()) return false;
+  for (const auto& set : outcome.contributor_sets) {
+    if (set->contributors != round.plan().agents() ||
+        set->divisor != round.plan().divisor_of_all()) {
+      return false;
+    }
+  }
+  while (has_next(round)) {
+    if (!apply_next(round).ok()) return false;
+  }
+  if (!complete(round)) return false;
+  for (std::size_t i = 0; i < applied_.size(); ++i) {
+    if (round.work()[i].combined.empty() || round.work()[i].combined.back() != applied_[i]) {
+      return false;
+    }
+  }
+  return true;
 }
 
 void AheadOfCommit::leave(const std::vector<ContributionPart>& parts) {
@@ -47,6 +103,8 @@ void AheadOfCommit::add_to_input(std::span<const float> update, float weight) {
 
 void AheadOfCommit::clear() {
   ahead_.reset();
+  applied_.clear();
+  failed_ = false;
   input_.reset();
 }
 

@@ -1,10 +1,11 @@
-// The model to which an agent has advanced within a round of several exchanges: the replica's model
-// with the results of the exchanges so far, and the residual that becomes part of the next
-// exchange's input.
+// The model to which an agent has advanced within a round: the replica's model with the results so
+// far, and the residual that becomes part of the next exchange's input.
 //
 // The replica keeps the model of the last commit, to which the agent returns if the round fails.
-// The caller applies the exchanges in order, each after all its buckets are complete. All
-// references must outlive the object. Memory: two models. Not thread-safe.
+// Buckets are applied in order, each as soon as its results are here, so that little is left to do
+// when the last ones arrive. Only results of all participants are applied, because a commit gives
+// these the divisor that the plan implies. All references must outlive the object. Memory: a model
+// and the optimizer's state, and another model in a round of several exchanges. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +28,23 @@ class AheadOfCommit {
                 FloatVector& scratch)
       : context_(context), replica_(replica), encoders_(encoders), scratch_(scratch) {}
 
-  // Applies the results of an exchange. The first call starts from the replica's model. Returns the
-  // error of a payload that cannot be decoded, and not_finite if the model would not be.
-  Status apply(AgentRound& round, std::uint32_t exchange);
+  // Copies the replica's model and the optimizer's state, if that has not been done. A caller that
+  // waits for results does it meanwhile.
+  Status begin();
+  // True if the next bucket has the results of all participants.
+  bool has_next(const AgentRound& round) const;
+  // Applies that bucket. Returns the error of a payload that cannot be decoded, and after an
+  // exchange among peers not_finite if the model would not be; the model is then of no use, and no
+  // bucket follows.
+  Status apply_next(AgentRound& round);
+  // Applies the buckets of the exchange that are left, and settles its encoders. Requires their
+  // results and that another exchange follows.
+  Status finish(AgentRound& round, std::uint32_t exchange);
+  // True if all buckets of the round are applied.
+  bool complete(const AgentRound& round) const { return applied_.size() == round.work().size(); }
+  // True if the commit has exactly the results that are applied, so that release() is its model.
+  // Applies buckets that are left if it may have them.
+  bool becomes(const wire::CommitT& commit, AgentRound& round);
   // Sets the start of the next exchange's input to the residual of this one.
   void leave(const std::vector<ContributionPart>& parts);
   // Adds the next update to the input.
@@ -38,6 +53,7 @@ class AheadOfCommit {
   void clear();
 
   bool begun() const { return ahead_.has_value(); }
+  bool failed() const { return failed_; }  // a call has returned an error
   // The model and the rule from which the next exchange starts: the replica's until an exchange has
   // been applied.
   const std::shared_ptr<FloatVector>& model() const {
@@ -53,11 +69,15 @@ class AheadOfCommit {
   ModelAhead release() { return *std::exchange(ahead_, std::nullopt); }
 
  private:
+  Status apply(AgentRound& round);
+
   const AgentContext& context_;
   const Replica& replica_;
   EncoderCache& encoders_;
   FloatVector& scratch_;
   std::optional<ModelAhead> ahead_;
+  std::vector<SharedBytes> applied_;  // the result of the last stage of each applied bucket
+  bool failed_ = false;
   std::shared_ptr<FloatVector> input_;  // null until an exchange has left a residual
 };
 

@@ -47,10 +47,18 @@ TEST(AheadOfCommit, LeavesTheReplicaAsItIs) {
     Bytes payload;
     const StageCall call = {.round = round.plan().context(bucket, 0)};
     ASSERT_TRUE(encoders.get(bucket, 1).encode(call, update, payload).ok());
+    EXPECT_FALSE(ahead.has_next(round));
     round.work()[bucket.index].combined = {std::make_shared<const Bytes>(payload)};
+    EXPECT_FALSE(ahead.has_next(round)) << "perhaps not of all participants";
+    round.work()[bucket.index].of_all = true;
+    ASSERT_TRUE(ahead.has_next(round));
+    if (bucket.index == 0) {
+      ASSERT_TRUE(ahead.apply_next(round).ok());
+    }
   }
-  ASSERT_TRUE(ahead.apply(round, 0).ok());
+  ASSERT_TRUE(ahead.finish(round, 0).ok());
   EXPECT_TRUE(ahead.begun());
+  EXPECT_FALSE(ahead.complete(round)) << "the second exchange";
   EXPECT_EQ(*agent.replica.model(), *all(1));
   EXPECT_NE(*ahead.model(), *all(1));
 }

@@ -190,6 +190,7 @@ RoundExchange::Next RoundExchange::take_results(std::uint32_t number) {
   BucketWork& work = round_->work()[number];
   work.combined = exchange_->combined(bucket);
   work.encoded = bucket.stages();
+  work.of_all = true;
   if (!trains_beside_upload()) upload_results(bucket);
   return exchange_->over() ? finish() : Next::nothing;
 }
@@ -222,11 +223,6 @@ Result<std::vector<ContributionPart>> RoundExchange::left_over() const {
   return parts;
 }
 
-// An agent that does not need the model now applies the last exchange with the commit, in place.
-bool RoundExchange::applies_ahead() const {
-  return round_->plan().exchanges() > 1 || context_.config.train_ahead;
-}
-
 // True if a training follows the exchange and needs no commit. Then the uplink is free for the
 // results after the exchange, and the pieces that peers wait for do not share it with them.
 bool RoundExchange::trains_beside_upload() const {
@@ -238,7 +234,10 @@ RoundExchange::Next RoundExchange::finish() {
   Result<std::vector<ContributionPart>> parts = left_over();
   Status status = parts.ok() ? Status() : parts.status();
   exchange_.reset();  // releases its inputs
-  if (status.ok() && applies_ahead()) status = parts_.ahead.apply(*round_, index_);
+  // Only the last exchange of a round ends in a vote. Results of earlier ones are applied to the
+  // copy of the model that the agent trains on next.
+  const bool last = index_ + 1 == round_->plan().exchanges();
+  if (status.ok() && !last) status = parts_.ahead.finish(*round_, index_);
   if (!status.ok()) {
     withdraw(status);
     return Next::nothing;
@@ -246,11 +245,9 @@ RoundExchange::Next RoundExchange::finish() {
   if (trains_beside_upload()) {
     for (const PlannedBucket& bucket : round_->plan().buckets_of(index_)) upload_results(bucket);
   }
-  // Only the last exchange of a round ends in a vote. Results of earlier ones are applied to the
-  // copy of the model that the agent trains on next.
-  if (index_ + 1 == round_->plan().exchanges()) {
+  if (last) {
     prepare(std::move(*parts));
-    return context_.config.train_ahead ? Next::trains_ahead : Next::nothing;
+    return Next::nothing;
   }
   parts_.ahead.leave(*parts);
   ++index_;

@@ -37,9 +37,7 @@ class RoundExchange {
     const RoundWithdrawal& withdrawal;
   };
   // The next step for the caller. `trains`: the next exchange of the round needs an update first.
-  // `trains_ahead`: the round is over here, and the next one's training may begin from the model
-  // ahead of the commit.
-  enum class Next : std::uint8_t { nothing, trains, trains_ahead };
+  enum class Next : std::uint8_t { nothing, trains };
 
   // `prepared` is called when the residual that the round would leave is stored.
   RoundExchange(AgentContext& context, const Parts& parts, std::function<void()> prepared)
@@ -83,7 +81,6 @@ class RoundExchange {
   Result<std::vector<ContributionPart>> left_over() const;
   Next finish();
   void upload_results(const PlannedBucket& bucket);
-  bool applies_ahead() const;
   bool trains_beside_upload() const;
   void prepare(std::vector<ContributionPart> parts);
 

@@ -75,7 +75,7 @@ class SomeExchange : public testing::Test {
 
 TEST_F(SomeExchange, IsPreparedOnceItsRecordIsStored) {
   begin(1);
-  EXPECT_EQ(run(), Next::trains_ahead);
+  EXPECT_EQ(run(), Next::nothing);
   EXPECT_FALSE(exchange_.running());
   EXPECT_GT(upload_.bytes(), 0u) << "alone, it uploads every result";
   EXPECT_NE(exchange_.results_hash(), 0u);
@@ -96,7 +96,7 @@ TEST_F(SomeExchange, TrainsOnTheModelOfTheExchangeBefore) {
   EXPECT_NE(*ahead_.model(), *agent_.replica.model());
   ahead_.add_to_input(*all(1), 1);
   updates_.take(round_->plan(), 1, all(1));
-  EXPECT_EQ(run(), Next::trains_ahead);
+  EXPECT_EQ(run(), Next::nothing);
   agent_.store_all();
   EXPECT_TRUE(exchange_.prepared());
 }
@@ -108,7 +108,7 @@ TEST_F(SomeExchange, UploadsBesideTheTrainingThatFollows) {
     exchange_.start();
     EXPECT_EQ(exchange_.advance(), Next::nothing);
     EXPECT_EQ(upload_.bytes(), 0u);
-    EXPECT_EQ(exchange_.advance(), exchanges == 1 ? Next::trains_ahead : Next::trains);
+    EXPECT_EQ(exchange_.advance(), exchanges == 1 ? Next::nothing : Next::trains);
     EXPECT_GE(upload_.bytes(), kSmallValues * sizeof(float)) << "every result, because it is alone";
     exchange_.end();
     upload_.end();
@@ -145,7 +145,7 @@ TEST_F(SomeExchange, EncodesByTheOptimizerAfterTheExchangeBefore) {
   EXPECT_EQ(round_->cost().encoding.mantissa_bits_dropped, 0u);
   ahead_.add_to_input(*all(0x1p-10f), 1);
   updates_.take(round_->plan(), 1, all(0x1p-10f));
-  EXPECT_EQ(run(), Next::trains_ahead);
+  EXPECT_EQ(run(), Next::nothing);
   EXPECT_EQ(round_->mechanisms().buckets_with_view, 4u);
   EXPECT_EQ(round_->cost().encoding.mantissa_bits_dropped, 6 * kSmallValues);
 }

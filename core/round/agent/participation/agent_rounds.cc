@@ -168,6 +168,11 @@ void AgentRounds::receive(const wire::Aggregate& aggregate, ByteSpan payload) {
   if (!whole.ok()) {
     return context_.out.refuse_frame(name(whole.status().code()), whole.status().text());
   }
+  const PlannedBucket& bucket = round->plan().buckets()[aggregate.part()->bucket()];
+  if (aggregate.part()->stage() == bucket.last_stage() &&
+      aggregate.contributors() == round->plan().agents()) {
+    round->work()[bucket.index].of_all = true;
+  }
   if (waiting) return;
   parts_.missing.part_came();
   if (!*whole) return;

@@ -63,6 +63,7 @@ void Contribution::forget() {
 
 void Contribution::end() {
   round_ = nullptr;
+  next_ = SIZE_MAX;
   saving_ = false;
   unsaved_.clear();
   unsent_.clear();
@@ -78,8 +79,14 @@ bool Contribution::has_input(const PlannedBucket& bucket) const {
                                residual.missing(round_->key().round) <= bucket.first_value);
 }
 
-void Contribution::encode_all() {
-  for (const PlannedBucket& bucket : round_->plan().buckets()) encode(bucket.index);
+// Small buckets are encoded together: each record is a transaction of the journal.
+void Contribution::encode_some() {
+  std::uint64_t values = 0;
+  while (has_more() && values < context_.config.encoded_values_at_once) {
+    const PlannedBucket& bucket = round_->plan().buckets()[next_++];
+    encode(bucket.index);
+    values += bucket.values;
+  }
   save();
 }
 

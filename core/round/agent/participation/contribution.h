@@ -65,8 +65,11 @@ class Contribution {
   void forget();
 
   // --- while a round has begun ---
-  // Encodes all buckets. Requires the whole update.
-  void encode_all();
+  // All buckets are to be encoded, some at a time, so that these are stored and sent while the next
+  // ones are encoded. Requires the whole update.
+  void start() { next_ = 0; }
+  bool has_more() const { return round_ && next_ < round_->work().size(); }
+  void encode_some();
   // Encodes the buckets whose values are final, after a part of the update was added to the
   // residual.
   void encode_ready();
@@ -107,6 +110,7 @@ class Contribution {
   const std::function<void()> stored_;
   DeviceInput device_input_;
   AgentRound* round_ = nullptr;               // null: none has begun
+  std::size_t next_ = SIZE_MAX;               // the first bucket that start() has left to encode
   bool saving_ = false;                       // a ContributionRecord is being stored
   std::vector<ContributionPart> unsaved_;     // belong to unsent_, for buckets with a residual
   LastPayloads unsent_;                       // to be stored before they are sent

@@ -15,6 +15,8 @@ using round_testing::kSmallValues;
 // The contribution of member 0 in round 1, whose update is 1 everywhere.
 class SomeContribution : public testing::Test {
  protected:
+  explicit SomeContribution(const AgentConfig& config = AgentParts::config()) : agent_(config) {}
+
   void begin(const round_testing::Planned& planned, float parameter = 0, float update = 1) {
     agent_.have_model(0, parameter);
     agent_.open_session();
@@ -30,7 +32,7 @@ class SomeContribution : public testing::Test {
   // The upload of bucket 0 is cut off in round 1, which does not count it; round 2 begins.
   void begin_after_a_cut(const round_testing::Planned& planned = {}) {
     begin(planned);
-    contribution_.encode_all();
+    encode_all();
     agent_.store_all();
     upload_.pump();
     cut_off(0);
@@ -54,7 +56,7 @@ class SomeContribution : public testing::Test {
   }
   // Sends the payloads of all buckets. Returns the stage of the payload of bucket 0.
   std::uint32_t sent_stage() {
-    contribution_.encode_all();
+    encode_all();
     agent_.store_all();
     upload_.pump();
     for (const std::uint32_t stage : {0u, 1u, 2u}) {
@@ -63,6 +65,10 @@ class SomeContribution : public testing::Test {
     return UINT32_MAX;
   }
 
+  void encode_all() {
+    contribution_.start();
+    while (contribution_.has_more()) contribution_.encode_some();
+  }
   BulkSender& bulk() { return agent_.session.conversation()->bulk(); }
   void acknowledge_all() { bulk().acknowledged(0, bulk().last_number()); }
 
@@ -89,7 +95,7 @@ class SomeContribution : public testing::Test {
 TEST_F(SomeContribution, APayloadThatWasCutOffIsSentInTheNextRound) {
   begin_after_a_cut();
   round_->begin_work(1);
-  contribution_.encode_all();
+  encode_all();
   const auto stored = agent_.store_all();
   EXPECT_EQ(std::get<ContributionRecord>(stored.at(0)).parts.at(0).if_committed, nullptr);
   EXPECT_EQ(round_->mechanisms().uploads_continued, 1u);
@@ -106,7 +112,7 @@ TEST_F(SomeContribution, APayloadThatLacksALaterUpdateIsEncodedAnew) {
   begin_after_a_cut();
   updates_.take(round_->plan(), 0, all(1));
   round_->begin_work(2);
-  contribution_.encode_all();
+  encode_all();
   EXPECT_FALSE(bulk().idle());
   agent_.store_all();
   EXPECT_EQ(round_->mechanisms().uploads_continued, 0u);
@@ -125,7 +131,7 @@ TEST_F(SomeContribution, IsStandaloneAfterACut) {
   cut_off(kStandaloneStage);
   begin_next(3, with_standalone(), Bitmap(2));
   round_->begin_work(1);
-  contribution_.encode_all();
+  encode_all();
   EXPECT_EQ(round_->mechanisms().uploads_continued, 1u);
 }
 
@@ -161,7 +167,7 @@ TEST_F(SomeContribution, IsNotStandaloneInTheNextAttemptAtARound) {
 
 TEST_F(SomeContribution, UploadsTheStoredPayload) {
   begin({});
-  contribution_.encode_all();
+  encode_all();
   EXPECT_EQ(upload_.bytes(), 0u);
   EXPECT_FALSE(contribution_.all_stored());
   const auto stored = agent_.store_all();
@@ -178,7 +184,7 @@ TEST_F(SomeContribution, UploadsTheStoredPayload) {
 
 TEST_F(SomeContribution, LeavesTheErrorOfItsCodec) {
   begin({.codec = "topk:cr=0.25"});
-  contribution_.encode_all();
+  encode_all();
   const auto stored = agent_.store_all();
   const ContributionPart& part = std::get<ContributionRecord>(stored.at(0)).parts.at(0);
   ASSERT_NE(part.if_committed, nullptr);
@@ -188,16 +194,45 @@ TEST_F(SomeContribution, LeavesTheErrorOfItsCodec) {
 
 TEST_F(SomeContribution, SendsNothingOfARoundThatHasEnded) {
   begin({});
-  contribution_.encode_all();
+  encode_all();
   contribution_.end();
   agent_.store_all();
   EXPECT_EQ(upload_.bytes(), 0u);
   EXPECT_EQ(stored_, 0);
 }
 
+class ContributionInSteps : public SomeContribution {
+ protected:
+  ContributionInSteps() : SomeContribution(config()) {}
+  static AgentConfig config() {
+    AgentConfig made = AgentParts::config();
+    made.encoded_values_at_once = 1;
+    return made;
+  }
+};
+
+// The first bucket is on its way to the journal, and from there to the coordinator, while the
+// second one is encoded.
+TEST_F(ContributionInSteps, StoresAndSendsABucketBeforeTheNextOneIsEncoded) {
+  begin({.codec = "int8"});
+  contribution_.start();
+  contribution_.encode_some();
+  EXPECT_TRUE(contribution_.has_more());
+  EXPECT_EQ(round_->work()[1].encoded, 0u);
+  auto stored = agent_.store_all();
+  ASSERT_EQ(stored.size(), 1u);
+  EXPECT_EQ(std::get<ContributionRecord>(stored[0]).parts.size(), 1u);
+  const std::uint64_t one = upload_.bytes();
+  EXPECT_GT(one, 0u);
+  contribution_.encode_some();
+  EXPECT_FALSE(contribution_.has_more());
+  EXPECT_EQ(agent_.store_all().size(), 1u);
+  EXPECT_GT(upload_.bytes(), one);
+}
+
 TEST_F(SomeContribution, SendsNoStageThatHasClosedMeanwhile) {
   begin({});
-  contribution_.encode_all();
+  encode_all();
   round_->work()[0].combined.push_back(std::make_shared<const Bytes>(1));
   agent_.store_all();
   const std::uint64_t one = upload_.bytes();
@@ -213,7 +248,7 @@ TEST_F(SomeContribution, SendsNoStageThatHasClosedMeanwhile) {
 // The last bits of an update of 1 do not change a parameter of 1024. They stay in the residual.
 TEST_F(SomeContribution, LeavesOutBitsThatTheOptimizerRoundsAway) {
   begin({.codec = "gcomp:truncation=metric"}, 1024, 1 + 0x1p-20f);
-  contribution_.encode_all();
+  encode_all();
   const auto stored = agent_.store_all();
   ASSERT_EQ(stored.size(), 1u);
   for (const ContributionPart& part : std::get<ContributionRecord>(stored[0]).parts) {
@@ -226,7 +261,7 @@ TEST_F(SomeContribution, LeavesOutBitsThatTheOptimizerRoundsAway) {
 TEST_F(SomeContribution, ShowsTheOptimizerOnlyToACodecThatReadsIt) {
   for (const std::string codec : {"fp32", "gcomp:truncation=none", "gcomp:truncation=6"}) {
     begin({.codec = codec}, 1024);
-    contribution_.encode_all();
+    encode_all();
     agent_.store_all();
     EXPECT_EQ(round_->mechanisms().buckets_with_view, 0u) << codec;
   }

@@ -139,14 +139,18 @@ void Participation::contribute() {
         .view = encoder_view(plan, bucket, parts_.replica.rule(), *parts_.replica.model())};
   });
   if (plan.by_peers()) return exchange_.start();
-  contribution_.encode_all();
-  report();
+  contribution_.start();
+  encode_some();
   parts_.missing.contributed();
+}
+
+void Participation::encode_some() {
+  contribution_.encode_some();
+  if (!contribution_.has_more()) report();
 }
 
 void Participation::follow(RoundExchange::Next next) {
   if (next == RoundExchange::Next::trains) train();
-  if (next == RoundExchange::Next::trains_ahead) train_ahead();
 }
 
 // An agent that missed the stage still encodes the next one from the combined payload, so a late
@@ -173,7 +177,10 @@ void Participation::report() {
   if (!contribution_.all_stored() || !round_->all_encoded()) return;
   const bool network = round_->plan().in_network();
   if (network && !network_.complete()) return;
-  if (round_->plan().by_peers() && !exchange_.prepared()) return;
+  if (round_->plan().by_peers()) {
+    // The vote says that the model after the round is finite.
+    if (!exchange_.prepared() || (applies_ahead() && !ahead_.complete(*round_))) return;
+  }
   // The division follows from the combined norms, so it is the same at all participants.
   if (round_->rank() == 0u && parts_.replica.job() != nullptr) {
     round_->mechanisms().millibits_by_layer =
@@ -186,6 +193,46 @@ void Participation::report() {
                     .residual_norm = parts_.updates.residual().norm(),
                     .results_hash = network ? network_.results_hash() : exchange_.results_hash(),
                     .sums_check = network ? std::optional(network_.sums_check()) : std::nullopt});
+}
+
+// --- ahead of the commit -----------------------------------------------------------------------
+
+// An agent that does not need the model before the commit applies the round then, in place.
+bool Participation::applies_ahead() const {
+  if (!round_ || round_->withdrawn() || !round_->rank()) return false;
+  const RoundPlan& plan = round_->plan();
+  if (plan.exchanges() > 1) return true;
+  if (plan.by_peers()) return context_.config.train_ahead;
+  return !plan.in_network() && plan.key().round < parts_.replica.job()->wire().rounds() &&
+         ahead_.may_train_after(plan.key().round);
+}
+
+// What is to be sent comes first.
+void Participation::step() {
+  if (contribution_.has_more()) return encode_some();
+  if (can_apply_ahead()) return apply_ahead();
+  if (can_begin_ahead()) check_ahead(ahead_.begin());
+}
+
+// When all that this agent has to send is on its way, it waits for results.
+bool Participation::can_begin_ahead() const {
+  if (!applies_ahead() || ahead_.begun() || ahead_.failed()) return false;
+  if (round_->plan().by_peers()) return exchange_.running();
+  return round_->working() && round_->all_encoded() && contribution_.all_stored();
+}
+
+// In a star the coordinator finds the same error, and the other agents need no withdrawal to learn
+// of it.
+void Participation::check_ahead(const Status& status) {
+  if (status.ok() || !round_->plan().by_peers()) return;
+  withdrawal_.withdraw(*round_, wire::AbortReason::collective_failed, status);
+}
+
+void Participation::apply_ahead() {
+  check_ahead(ahead_.apply_next(*round_));
+  if (ahead_.failed() || !ahead_.complete(*round_)) return;
+  report();
+  train_ahead();
 }
 
 // --- commit ------------------------------------------------------------------------------------
@@ -208,11 +255,9 @@ bool Participation::apply(const wire::CommitT& commit) {
 }
 
 bool Participation::make_model(const wire::CommitT& commit) {
-  // With several exchanges per round the agent has already applied all results to a copy of the
-  // model. Applying them again would cost the same work twice.
-  if (exchange_.prepared() && ahead_.begun()) {
-    return parts_.replica.adopt(commit, ahead_.release());
-  }
+  if (ahead_.becomes(commit, *round_)) return parts_.replica.adopt(commit, ahead_.release());
+  ahead_.clear();
+  training_.forget_ahead();  // from another model
   const wire::RoundOutcomeT& outcome = *commit.rounds[0];
   std::vector<CommittedBucket> buckets;
   for (const auto& bucket : outcome.outcomes) {

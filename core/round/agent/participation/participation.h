@@ -82,11 +82,16 @@ class Participation {
   // Continues an exchange among peers, and sends what is due.
   void go_on();
   TimeNs next_due_ns() const { return upload_.next_due_ns(); }
-  // True if an exchange has more work to do at once.
-  bool busy() const { return exchange_.has_more_to_begin(); }
+  // True if there is more work to do at once. It is done in steps, so that messages are handled in
+  // between: by go_on(), and by step() if no event waits.
+  bool busy() const {
+    return exchange_.has_more_to_begin() || contribution_.has_more() || can_apply_ahead() ||
+           can_begin_ahead();
+  }
+  void step();
 
   // --- work while the agent is otherwise idle ---
-  bool trying_codecs() const { return reporter_.trying(); }
+  bool trying_codecs() const { return reporter_.trying() && !busy(); }
   void try_codecs(CodecCache& codecs) { reporter_.try_next(codecs); }
 
   const LocalTraining& training() const { return training_; }
@@ -106,8 +111,15 @@ class Participation {
   void drop_marked(const RoundKey& id);
   // contribution
   void contribute();
+  void encode_some();
   void follow(RoundExchange::Next next);
   void report();
+  // ahead of the commit
+  bool applies_ahead() const;
+  bool can_apply_ahead() const { return applies_ahead() && ahead_.has_next(*round_); }
+  bool can_begin_ahead() const;
+  void apply_ahead();
+  void check_ahead(const Status& status);
   // commit
   bool make_model(const wire::CommitT& commit);
   Bitmap counted_in(const wire::CommitT& commit) const;

@@ -38,6 +38,46 @@ class SomeParticipation : public testing::Test {
     participation_.take(update);
   }
 
+  // The coordinator's result of the bucket arrives, of an update of 1 by each of two members.
+  void have_result(std::uint32_t number, bool of_all = true) {
+    const PlannedBucket& bucket = round_->plan().buckets()[number];
+    const StageCall call = {.round = round_->plan().context(bucket)};
+    const auto aggregator = bucket.codec->make_aggregator(0, bucket.values);
+    ASSERT_TRUE(aggregator->begin(call, {}).ok());
+    for (const std::uint32_t rank : {0u, 1u}) {
+      Bytes payload;
+      EncoderCache encoders;
+      const FloatVector update(bucket.values, 1.0f);
+      ASSERT_TRUE(encoders.get(bucket, 1)
+                      .encode({.round = round_->plan().context(bucket, rank)}, update, payload)
+                      .ok());
+      ASSERT_TRUE(aggregator->add(call, payload).ok());
+    }
+    Bytes combined;
+    ASSERT_TRUE(aggregator->finish(call, combined).ok());
+    round_->work()[number].combined = {std::make_shared<const Bytes>(std::move(combined))};
+    round_->work()[number].of_all = of_all;
+    participation_.stage_closed(number);
+  }
+  // Of the current round, from 0 to 1 everywhere.
+  wire::CommitT commit(std::uint32_t contributors = 2) const {
+    wire::CommitT made;
+    made.previous_hash = agent_.replica.id().hash;
+    made.model_version = round_->key().round;
+    made.model_hash = model_hash_of(*all(1));
+    made.agents = 2;
+    auto& outcome = *made.rounds.emplace_back(std::make_unique<wire::RoundOutcomeT>());
+    auto& set = *outcome.contributor_sets.emplace_back(std::make_unique<wire::ContributorSetT>());
+    set.bits = Bitmap(2, true).bytes();
+    set.contributors = contributors;
+    set.divisor = 2;
+    for (const BucketWork& work : round_->work()) {
+      auto& each = *outcome.outcomes.emplace_back(std::make_unique<wire::OutcomeT>());
+      each.bucket = static_cast<std::uint32_t>(&work - round_->work().data());
+    }
+    return made;
+  }
+
   AgentParts agent_;
   AgentPeers peers_{agent_.context, agent_.replica};
   LocalUpdates updates_;
@@ -118,6 +158,62 @@ TEST_F(SomeParticipation, WaitsForTheResidualThatIsBeingStored) {
   agent_.store_all();
   participation_.take_kept_update();
   EXPECT_EQ(updates_.residual().stamp().updates_taken, 2u);
+}
+
+// Each bucket is applied as soon as its result is here, and the commit finds nothing left to do.
+TEST_F(SomeParticipation, TrainsForTheNextRoundBeforeTheCommit) {
+  begin(1);
+  take(training(), 1);
+  agent_.store_all();
+  have_result(0);
+  EXPECT_TRUE(participation_.busy());
+  participation_.step();
+  EXPECT_FALSE(participation_.busy()) << "the other bucket has no result";
+  EXPECT_EQ(training(), 0u);
+  have_result(1);
+  participation_.step();
+  SharedFloats model;
+  for (const Action& action : agent_.take()) {
+    if (const auto* train = std::get_if<Train>(&action)) model = train->model;
+  }
+  ASSERT_NE(model, nullptr);
+  EXPECT_EQ(*model, *all(1));
+  EXPECT_EQ(*agent_.replica.model(), *all(0)) << "nothing is committed";
+  ASSERT_TRUE(participation_.apply(commit()));
+  EXPECT_EQ(agent_.replica.model(), model) << "the same object";
+  agent_.store_all();
+  begin(2);
+  EXPECT_EQ(training(), 0u) << "it has begun";
+  EXPECT_EQ(round_->mechanisms().trained_ahead, 1u);
+}
+
+// The divisor is known only from the commit then.
+TEST_F(SomeParticipation, WaitsForTheCommitOfAResultThatLacksAMember) {
+  begin(1);
+  take(training(), 1);
+  agent_.store_all();
+  have_result(0);
+  have_result(1, false);
+  participation_.step();
+  EXPECT_FALSE(participation_.busy());
+  EXPECT_EQ(training(), 0u);
+  ASSERT_TRUE(participation_.apply(commit(1)));
+  EXPECT_EQ(*agent_.replica.model(), *all(1));
+}
+
+TEST_F(SomeParticipation, ForgetsATrainingFromAModelThatIsNotCommitted) {
+  begin(1);
+  take(training(), 1);
+  agent_.store_all();
+  have_result(0);
+  have_result(1);
+  participation_.step();
+  participation_.step();
+  EXPECT_NE(training(), 0u);
+  participation_.close();
+  begin(1, 1);
+  EXPECT_EQ(training(), 0u) << "its update is in the residual";
+  EXPECT_EQ(*agent_.replica.model(), *all(0));
 }
 
 // The job's norm_max. The residual of a round that this agent has missed is not counted.

@@ -23,6 +23,7 @@ namespace tributary {
 struct BucketWork {
   std::uint32_t encoded = 0;                     // number of stages
   bool failed = false;                           // a stage could not be encoded
+  bool of_all = false;                           // its result is of all participants
   std::vector<SharedBytes> combined;             // of the closed stages, in order
   std::map<std::uint32_t, Reassembly> arriving;  // by stage; may be beyond the next one
   std::map<std::uint32_t, SharedBytes> ahead;    // complete, but of a stage beyond a missing one

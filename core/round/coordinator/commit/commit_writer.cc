@@ -122,15 +122,102 @@ std::span<float> CommitWriter::aggregator_residual(const RoundPlan& plan) {
   return residual;
 }
 
+// --- the next model ----------------------------------------------------------------------------
+
+// Codecs that read the optimizer's state need it as it was before the round. A large model waits
+// until the payloads of the round before may go.
+bool CommitWriter::has_next(const ActiveRound& round) const {
+  const auto& buckets = round.buckets();
+  const std::size_t at = next_ ? next_->buckets : 0;
+  if (at >= buckets.size() || (next_ && next_->failed) || round.plan().exchanges() > 1 ||
+      job_.model->values() * sizeof(float) >= large_results_bytes_) {
+    return false;
+  }
+  return buckets[at]->finished() && std::ranges::none_of(buckets, [](const auto& bucket) {
+           return bucket->bucket().codec->reads_optimizer();
+         });
+}
+
+void CommitWriter::apply_next(ActiveRound& round, const Membership& membership) {
+  begin_next();
+  BucketAggregation& bucket = *round.buckets()[next_->buckets];
+  if (!apply(round, bucket, membership.weights()).ok()) {
+    forget();
+    next_ = Next{.failed = true};
+  }
+}
+
+void CommitWriter::forget() {
+  // Cannot fail: the state was saved by the same rule.
+  if (next_ && next_->rule_before) ignore_error(rule_->restore(*next_->rule_before));
+  next_.reset();
+}
+
+// If nothing is committed, the rule must not have advanced: Adam, for example, counts its steps.
+void CommitWriter::begin_next() {
+  if (next_) return;
+  next_ = Next{.model = std::make_shared<FloatVector>(*committed_.state().values),
+               .rule_before = rule_->save()};
+}
+
+Status CommitWriter::apply(const ActiveRound& round, BucketAggregation& bucket,
+                           const std::vector<double>& weights) {
+  const std::uint32_t begun =
+      next_->applied.empty() ? 0 : next_->applied.back()->bucket().exchange + 1;
+  RoundSteps steps(round.plan(), job_.coordinator.config.execution, *rule_, scratch_, *next_->model,
+                   begun);
+  TRIBUTARY_TRY(steps.apply_checked(bucket.committed(divisor_of_bucket(round, bucket, weights))));
+  next_->applied.push_back(&bucket);
+  ++next_->buckets;
+  return {};
+}
+
+// Applies the results of the buckets that are left. Returns false if a step is not finite, or if no
+// bucket has a result. The results of the other buckets wait for the next attempt then, which
+// leaves out suspects.
+bool CommitWriter::apply_rest(ActiveRound& round, const std::vector<double>& weights) {
+  CoordinatorContext& context = job_.coordinator;
+  while (next_->buckets < round.buckets().size()) {
+    BucketAggregation& bucket = *round.buckets()[next_->buckets];
+    if (!bucket.finished()) {
+      ++next_->buckets;
+      continue;
+    }
+    if (Status status = apply(round, bucket, weights); !status.ok()) {
+      context.note(LogLevel::error, "bucket_dropped", name(status.code()), {}, status.text(),
+                   round.key());
+      bucket.drop_not_finite();
+      return false;
+    }
+  }
+  if (next_->applied.empty()) return false;
+  // The rule begins for exchanges without a result, too.
+  RoundSteps(round.plan(), context.config.execution, *rule_, scratch_, *next_->model,
+             next_->applied.back()->bucket().exchange + 1)
+      .finish();
+  return true;
+}
+
+// --- the commit --------------------------------------------------------------------------------
+
 // The model is computed first and published last: until the record is stored, no agent and no view
 // sees the new version. A crash before that leaves the old version, and the round runs again.
 bool CommitWriter::write(ActiveRound& round, const Membership& membership,
                          std::vector<AgentRoundRecord>& reports, Done done) {
   const std::vector<double> weights = membership.weights();
-  drop_past_payloads(round);
-  auto model = std::make_shared<FloatVector>(*committed_.state().values);
-  const std::vector<BucketAggregation*> applied = apply_buckets(round, weights, *model);
-  if (applied.empty()) return false;
+  // A damaged segment from a peer may have dropped a bucket since.
+  const bool valid =
+      next_ && !next_->failed && std::ranges::all_of(next_->applied, &BucketAggregation::finished);
+  if (!valid) forget();
+  if (!next_) drop_past_payloads(round);
+  begin_next();
+  if (!apply_rest(round, weights)) {
+    forget();
+    return false;
+  }
+  const std::shared_ptr<FloatVector> model = std::move(next_->model);
+  const std::vector<BucketAggregation*> applied = std::move(next_->applied);
+  next_.reset();
   for (BucketAggregation* bucket : applied) bucket->settle(true);
 
   CommitRecord record = record_of(round, membership, applied, weights, *model);
@@ -138,7 +225,7 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
   Pending pending{.published = publish_of(round, applied, record.round),
                   .state = {.version = record.round.id.round,
                             .hash = record.round.model_hash,
-                            .values = std::move(model),
+                            .values = model,
                             .rule_state = rule_->save()},
                   .checkpointed = checkpoint_due()};
   redo_bytes_ += pending.published.bytes;
@@ -161,32 +248,6 @@ void CommitWriter::drop_past_payloads(const ActiveRound& round) {
   const std::uint64_t bytes = bytes_of_results(round);
   if (bytes < large_results_bytes_ || some_lack_rounds(job_, committed_.version())) return;
   committed_.history().drop_payloads_for(bytes);
-}
-
-// Applies the results of all buckets and returns them, or none if a step is not finite. The results
-// of the other buckets wait for the next attempt then, which leaves out suspects.
-std::vector<BucketAggregation*> CommitWriter::apply_buckets(ActiveRound& round,
-                                                            const std::vector<double>& weights,
-                                                            FloatVector& model) {
-  CoordinatorContext& context = job_.coordinator;
-  std::vector<BucketAggregation*> applied;
-  // If nothing is committed, the rule must not have advanced: Adam, for example, counts its steps.
-  const SharedBytes before = rule_->save();
-  RoundSteps steps(round.plan(), context.config.execution, *rule_, scratch_, model);
-  for (const auto& bucket : round.buckets()) {
-    if (!bucket->finished()) continue;
-    const CommittedBucket committed = bucket->committed(divisor_of_bucket(round, *bucket, weights));
-    if (Status status = steps.apply_checked(committed); !status.ok()) {
-      context.note(LogLevel::error, "bucket_dropped", name(status.code()), {}, status.text(),
-                   round.key());
-      bucket->drop_not_finite();
-      ignore_error(rule_->restore(*before));  // cannot fail: it was saved above
-      return {};
-    }
-    applied.push_back(bucket.get());
-  }
-  steps.finish();
-  return applied;
 }
 
 // The record contains everything that a restart needs to repeat the round: its plan, the combined

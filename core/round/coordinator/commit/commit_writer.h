@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,15 @@ class CommitWriter {
   // The committed model and its rule, for an attempt that ends before the next write().
   RoundStart start() const { return {.rule = rule_.get(), .model = committed_.state().values}; }
 
+  // True if apply_next() has a bucket to apply: its result is final, and so are those of all
+  // buckets before it.
+  bool has_next(const ActiveRound& round) const;
+  // Applies that bucket while the attempt waits for others, so that write() has less to do when the
+  // last one arrives. Requires that write() or forget() follows, with the same round.
+  void apply_next(ActiveRound& round, const Membership& membership);
+  // The attempt is given up.
+  void forget();
+
   using Done = std::function<void(const RoundRecord&)>;
   // Applies the results and pushes the commit, with `reports`, to the store queue. `reports` is
   // empty afterwards. `done` is called when the commit is stored. Returns false, and changes
@@ -58,11 +68,21 @@ class CommitWriter {
     bool checkpointed = false;
   };
 
+  // The model after the attempt that is running, with the buckets whose results are applied.
+  struct Next {
+    std::shared_ptr<FloatVector> model = nullptr;
+    SharedBytes rule_before = nullptr;             // to which forget() returns
+    std::vector<BucketAggregation*> applied = {};  // in ascending order
+    std::size_t buckets = 0;                       // that are applied or have no result
+    bool failed = false;                           // a step is not finite; write() finds it again
+  };
+
   // Applies a stored commit. Returns corrupt_data if the hashes do not match.
   Status redo(const CommitRecord& commit);
-  std::vector<BucketAggregation*> apply_buckets(ActiveRound& round,
-                                                const std::vector<double>& weights,
-                                                FloatVector& model);
+  void begin_next();
+  Status apply(const ActiveRound& round, BucketAggregation& bucket,
+               const std::vector<double>& weights);
+  bool apply_rest(ActiveRound& round, const std::vector<double>& weights);
   CommitRecord record_of(const ActiveRound& round, const Membership& membership,
                          const std::vector<BucketAggregation*>& buckets,
                          const std::vector<double>& weights, const FloatVector& model);
@@ -74,6 +94,7 @@ class CommitWriter {
   CommittedModel& committed_;
   const std::uint64_t large_results_bytes_;
   std::unique_ptr<ModelRule> rule_;
+  std::optional<Next> next_;  // empty: no bucket of the attempt is applied
   FloatVector scratch_;
   double residual_rate_ = 0;  // the learning rate in whose units the residual is; 0: none yet
   std::uint64_t journal_entry_ = 0;

@@ -214,7 +214,9 @@ void JobRun::progress() {
 void JobRun::end(const Attempt::End& end) {
   if (end.finished) {
     attempt_->record_late(membership_.stragglers());
-    commit();
+    // The actions of this event send the last result. They need not wait for the commit.
+    phase_ = Phase::ending;
+    if (attempt_->round().plan().by_members()) commit();
   } else {
     if (end.some_late) attempt_->record_missed(membership_.stragglers());
     give_up(end.reason, true, end.some_late);
@@ -265,6 +267,7 @@ void JobRun::committed(const RoundRecord& record) {
 // a cause.
 void JobRun::give_up(wire::AbortReason reason, bool retry, bool some_late) {
   const std::unique_ptr<Attempt> ended = std::move(attempt_);
+  commits_.forget();
   const TimeNs now = job_.coordinator.now;
   membership_.exclude(ended->give_up(reason));
   // Doubles with each attempt, up to 32 times.
@@ -317,7 +320,9 @@ void JobRun::advise(std::shared_ptr<const PlanAdvice> advice) {
 // round that is being committed still completes.
 void JobRun::change(wire::JobState state, std::string reason, std::function<void()> done) {
   if (has_ended(state)) {
-    if (phase_ == Phase::running) give_up(wire::AbortReason::by_operator, false);
+    if (phase_ == Phase::running || phase_ == Phase::ending) {
+      give_up(wire::AbortReason::by_operator, false);
+    }
     phase_ = Phase::over;
     collectives_.network().end();
   }
@@ -342,7 +347,9 @@ void JobRun::change(wire::JobState state, std::string reason, std::function<void
 void JobRun::tick() {
   catch_up_.read_again();
   catch_up_.offer_to_waiting();
+  if (phase_ == Phase::ending) commit();
   if (phase_ == Phase::running) {
+    if (commits_.has_next(attempt_->round())) commits_.apply_next(attempt_->round(), membership_);
     attempt_->check_deadline();
     if (const std::optional<Attempt::End> ended = attempt_->close_overdue()) end(*ended);
   }
@@ -355,8 +362,10 @@ TimeNs JobRun::next_due_ns() const {
   if (phase_ == Phase::waiting && collectives_.network().wait_ends_ns() > job_.coordinator.now) {
     due = std::min(due, collectives_.network().wait_ends_ns());
   }
+  if (phase_ == Phase::ending) due = job_.coordinator.now;
   if (phase_ == Phase::running) {
     due = std::min(due, attempt_->next_due_ns());
+    if (commits_.has_next(attempt_->round())) due = job_.coordinator.now;
   } else if (phase_ == Phase::backing_off) {
     due = std::min(due, retry_.resume_at_ns);
   } else if (phase_ == Phase::waiting && wait > 0 && waiting_since_ns_ >= 0) {

@@ -82,7 +82,8 @@ class JobRun {
   }
 
  private:
-  enum class Phase { waiting, opening, running, committing, backing_off, over };
+  // `ending`: the results are complete and on their way to the agents; the commit is made next.
+  enum class Phase { waiting, opening, running, ending, committing, backing_off, over };
   // The repetition of a failed round.
   struct Retry {
     std::uint32_t attempt = 0;       // number of the next attempt at the same round
