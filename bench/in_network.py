@@ -12,7 +12,8 @@ Parts:
   collectives  25 MiB of float32 for four agents with links of 1 Gbit/s: levels and sums through
                tributary-switchd at an unlimited link, beside star, sharded star and ring with THC
   thin         jobs between real daemons: the coordinator behind 10 Mbit/s, in the network and by the star
-  loss         1 % loss at each agent in both directions, and none: the sums alone, and the same job
+  loss         1 % loss at each agent in both directions, and none: the sums alone, and the same job in the
+               network and by the star
 The agents check all sums. Medians are printed beside the goals. All but `switchd` need root, and
 the last three need the lab; parts that cannot run are skipped with a reason.
 

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <ctime>
 #include <deque>
 #include <memory>
 
@@ -59,6 +60,7 @@ class BusyAgents {
  private:
   Status receive();
   void send(std::size_t agent);
+  void wait(std::vector<pollfd>& ready) const;
   bool by_group() const { return settings_.group != UdpAddress(); }
   UdpPort& port_of(std::size_t agent) { return *ports_[by_group() ? 0 : agent]; }
   Status open_port(const UdpAddress& listen);
@@ -143,6 +145,17 @@ Status BusyAgents::receive() {
   return {};
 }
 
+// For a datagram or the next time-out, at most for a second.
+void BusyAgents::wait(std::vector<pollfd>& ready) const {
+  std::int64_t next_ns = in_network::kNoTime;
+  for (const BucketExchange& exchange : exchanges_) {
+    next_ns = std::min(next_ns, exchange.next_time_ns());
+  }
+  const timespec at_most = {
+      .tv_sec = 0, .tv_nsec = std::clamp<std::int64_t>(next_ns - now_ns(), 0, kSecond - 1)};
+  ::ppoll(ready.data(), ready.size(), &at_most, nullptr);
+}
+
 Status BusyAgents::round() {
   const std::int64_t deadline = now_ns() + 60 * kSecond;
   for (std::size_t a = 0; a < exchanges_.size(); ++a) {
@@ -155,7 +168,7 @@ Status BusyAgents::round() {
   }
   while (!ended()) {
     for (std::size_t a = 0; a < exchanges_.size(); ++a) send(a);
-    ::poll(ready.data(), ready.size(), 1);
+    wait(ready);
     TRIBUTARY_TRY(receive());
   }
   for (std::size_t a = 0; a < exchanges_.size(); ++a) {

@@ -68,6 +68,14 @@ std::vector<RoundRecord> rounds_in_journal(const Federation& federation) {
   return rounds;
 }
 
+void expect_replicas_at_commit(const Federation& federation) {
+  for (std::uint32_t agent = 0; agent < 3; ++agent) {
+    const Result<AgentState> own = read_agent_journal(federation.agent_journal(agent));
+    ASSERT_TRUE(own.ok() && own->replica);
+    EXPECT_EQ(own->replica->model_hash, committed_hash(federation));
+  }
+}
+
 // The model of the same job by the star. Sums are exact, so the collective changes nothing.
 std::uint64_t hash_by_star() {
   static const std::uint64_t hash = [] {
@@ -136,13 +144,37 @@ TEST(InNetwork, AKilledAggregatorCostsAnAttemptAndIsUsedAgain) {
   wait_for("in_network", before + 2);
   federation.ask({"job", "stop", "test"});
   federation.expect_all_end();
-  const Result<CoordinatorState> state = read_coordinator_journal(federation.coordinator_journal());
-  ASSERT_TRUE(state.ok());
-  for (std::uint32_t agent = 0; agent < 3; ++agent) {
-    const Result<AgentState> own = read_agent_journal(federation.agent_journal(agent));
-    ASSERT_TRUE(own.ok() && own->replica);
-    EXPECT_EQ(own->replica->model_hash, committed_hash(federation));
-  }
+  expect_replicas_at_commit(federation);
+}
+
+// A stopped process keeps its connection, its port and the packets that reach it, but answers
+// nothing. When it goes on, it finds packets of an epoch that is over for the agents.
+TEST(InNetwork, AFrozenAggregatorCostsAnAttemptAndItsOldPacketsChangeNothing) {
+  FederationOptions options = in_network_options("in_network");
+  options.rounds = 10'000;
+  options.coordinator_settings.emplace_back("heartbeat.timeout_ms=1000");
+  options.agent_settings.emplace_back("trainer.train_ms=5");
+  Federation federation(options);
+  Aggregator aggregator(federation);
+  start_with(federation, aggregator);
+  Process& coordinator = federation.coordinator();
+  ASSERT_TRUE(coordinator.logs({"round committed", "collective=in_network "}, 2));
+  aggregator.process().signal(SIGSTOP);
+  ASSERT_TRUE(coordinator.logs({"round committed", "collective=star "}, 2));
+  EXPECT_EQ(coordinator.lines_with({"aggregator_gone", "gateway"}).size(), 1u);
+  EXPECT_LE(coordinator.lines_with({"round_aborted"}).size(), 1u);
+  const std::size_t before = rounds_of(federation, "in_network");
+  aggregator.process().signal(SIGCONT);
+  ASSERT_TRUE(coordinator.logs({"round committed", "collective=in_network "}, before + 2));
+  EXPECT_EQ(coordinator.lines_with({"sums_refused"}).size(), 0u);
+  federation.ask({"job", "stop", "test"});
+  federation.expect_all_end();
+  expect_replicas_at_commit(federation);
+  aggregator.process().signal(SIGTERM);
+  EXPECT_EQ(aggregator.process().wait(), 0);
+  const nlohmann::json counters =
+      nlohmann::json::parse(aggregator.process().lines_with({"\"contributions\":"}).at(0));
+  EXPECT_GT(counters["repeats"], 0) << "the agents repeated what had no answer";
 }
 
 // No result comes, so the agents would end the attempt by half of its deadline, five minutes.

@@ -18,23 +18,23 @@ Status BucketExchange::begin(ByteSpan levels, MutableByteSpan sums, std::int64_t
                                            kCountUnit, sum_bytes),
                    .got = fmt::format("{} values, {} bytes", values, sums.size())});
   }
-  levels_ = levels;
-  sums_ = sums;
+  open(client_.begun()) = {.levels = levels, .sums = sums};
   const std::uint32_t step = count_max(job_.wide);
   client_.begin(static_cast<std::uint32_t>((values + step - 1) / step), deadline_ns);
   return {};
 }
 
-std::uint32_t BucketExchange::count_of(std::uint32_t chunk) const {
+std::uint32_t BucketExchange::count_of(const Bucket& bucket, std::uint32_t chunk) const {
   const std::size_t first = std::size_t{chunk} * count_max(job_.wide);
   return static_cast<std::uint32_t>(
-      std::min<std::size_t>(count_max(job_.wide), 2 * levels_.size() - first));
+      std::min<std::size_t>(count_max(job_.wide), 2 * bucket.levels.size() - first));
 }
 
 std::optional<BucketPacket> BucketExchange::next_packet(std::int64_t now_ns) {
   const std::optional<ChunkSend> send = client_.next_send(now_ns);
   if (!send) return std::nullopt;
-  const std::uint32_t count = count_of(send->chunk);
+  const Bucket& bucket = open(send->bucket);
+  const std::uint32_t count = count_of(bucket, send->chunk);
   const PacketHeader header = {.type = PacketType::contribution,
                                .wide = job_.wide,
                                .agent = job_.agent,
@@ -47,7 +47,8 @@ std::optional<BucketPacket> BucketExchange::next_packet(std::int64_t now_ns) {
                                .table = job_.table};
   BucketPacket packet;
   write_header(header, packet.header.data());
-  packet.body = levels_.subspan(std::size_t{send->chunk} * count_max(job_.wide) / 2, count / 2);
+  packet.body =
+      bucket.levels.subspan(std::size_t{send->chunk} * count_max(job_.wide) / 2, count / 2);
   return packet;
 }
 
@@ -80,11 +81,12 @@ DropReason BucketExchange::take(ByteSpan datagram, std::int64_t now_ns) {
   }
   const bool all = packet.contributors == ~std::uint64_t{0} >> (64 - job_.agents);
   if (!all) return DropReason::wrong_agent;
-  const std::optional<std::uint32_t> awaited = client_.chunk_of(header);
+  const std::optional<ChunkOfBucket> awaited = client_.chunk_of(header);
   if (!awaited) return DropReason::replayed;
-  if (header.count != count_of(*awaited)) return DropReason::wrong_count;
+  const Bucket& bucket = open(awaited->bucket);
+  if (header.count != count_of(bucket, awaited->chunk)) return DropReason::wrong_count;
   const std::size_t step = kSumsBytesMax;  // count_max() sums of either width
-  std::memcpy(sums_.data() + *awaited * step, packet.body.data(), packet.body.size());
+  std::memcpy(bucket.sums.data() + awaited->chunk * step, packet.body.data(), packet.body.size());
   client_.on_result(header, now_ns);
   return DropReason::none;
 }

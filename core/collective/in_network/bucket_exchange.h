@@ -5,9 +5,10 @@
 // packet to send is a header and a span of the payload. The host sends and receives datagrams and
 // passes the time.
 //
-// The caller keeps levels and sums alive until the bucket has ended. An exchange that was refused
-// or reached its deadline needs a new epoch; the bucket then takes the star. Not thread-safe. No
-// allocation per packet.
+// A bucket may begin when all packets of the one before have been sent once, and buckets are
+// complete in their order. The caller keeps levels and sums alive until the bucket has ended. An
+// exchange that was refused or reached its deadline needs a new epoch; its buckets then take the
+// star. Not thread-safe. No allocation per packet.
 #pragma once
 
 #include <array>
@@ -41,8 +42,9 @@ class BucketExchange {
       : job_(job), client_((options.agents = job.agents, options)) {}
 
   void enter(std::uint32_t epoch) { client_.enter(epoch); }
-  // `levels` has two values in a byte, a multiple of kCountUnit in all; `sums` has one or two bytes
-  // for each value. Returns invalid_argument for other sizes.
+  bool can_begin() const { return client_.can_begin(); }
+  // Requires can_begin(). `levels` has two values in a byte, a multiple of kCountUnit in all;
+  // `sums` has one or two bytes for each value. Returns invalid_argument for other sizes.
   Status begin(ByteSpan levels, MutableByteSpan sums, std::int64_t deadline_ns);
 
   std::optional<BucketPacket> next_packet(std::int64_t now_ns);
@@ -52,20 +54,27 @@ class BucketExchange {
   void on_time(std::int64_t now_ns) { client_.on_time(now_ns); }
   std::int64_t next_time_ns() const { return client_.next_time_ns(); }
 
+  // Of all buckets that have begun.
   BucketEnd end() const { return client_.end(); }
+  // Buckets of the epoch that are complete.
+  std::uint32_t completed() const { return client_.completed(); }
   // By DropReason.
   const std::array<std::uint64_t, kDropReasons>& ignored() const { return ignored_; }
   const SlotClient& client() const { return client_; }
 
  private:
-  std::uint32_t count_of(std::uint32_t chunk) const;
+  struct Bucket {
+    ByteSpan levels;
+    MutableByteSpan sums;
+  };
+  Bucket& open(std::uint32_t bucket) { return buckets_[bucket % kOpenBucketsMax]; }
+  std::uint32_t count_of(const Bucket& bucket, std::uint32_t chunk) const;
   DropReason check(const Packet& packet) const;
   DropReason take(ByteSpan datagram, std::int64_t now_ns);
 
   const BucketJob job_;
   SlotClient client_;
-  ByteSpan levels_;
-  MutableByteSpan sums_;
+  std::array<Bucket, kOpenBucketsMax> buckets_;
   std::array<std::uint64_t, kDropReasons> ignored_ = {};
 };
 

@@ -254,7 +254,7 @@ TEST(BucketExchange, TheWindowHalvesWithALossAndGrowsAgain) {
   good.begin(0);
   good.run();
   EXPECT_GT(good.agent(0).client().window(), 4u);
-  Network bad({.lost_permille = 300, .window = 16});
+  Network bad({.slots = 64, .lost_permille = 300, .window = 16});
   bad.install(1);
   bad.begin(0);
   bad.run(good.now_ns() + 1000'000'000);

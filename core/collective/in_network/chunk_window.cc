@@ -11,12 +11,16 @@ namespace {
 constexpr std::uint32_t kBackoffMax = 6;
 // Packets may overtake others by this part of a round trip.
 constexpr std::int64_t kOvertakingPart = 4;
+// A repeat needs the repeats of the other agents, which notice the loss at other times.
+constexpr std::int64_t kOvertakingPartOfRepeats = 2;
 // Standard deviations above the share of losses from which on they are no chance.
 constexpr double kDeviations = 2;
 // A window below the first grows by this part of itself, so that it soon leaves the sizes in which
 // chance counts.
 constexpr std::uint32_t kSmallChunks = 32;
 constexpr std::uint32_t kGrowthPart = 4;
+// A result may be late by this part of a round trip before its chunk is probed.
+constexpr std::int64_t kProbePart = 2;
 // Fewer chunks may all have been lost by chance.
 constexpr std::uint32_t kDeadPathChunks = 8;
 
@@ -30,8 +34,11 @@ ChunkWindow::ChunkWindow(const SlotClientOptions& options)
   assert(options.slots >= 1 && options.slots <= 65'536 && options.window >= 1);
 }
 
-bool ChunkWindow::is_lost(std::int64_t sent_ns) const {
-  return answered_ns_ != INT64_MIN && answered_ns_ - sent_ns > smoothed_ns_ / kOvertakingPart;
+bool ChunkWindow::is_lost(std::int64_t sent_ns, bool repeated) const {
+  if (answered_ns_ == INT64_MIN) return false;
+  const std::int64_t part_ns =
+      repeated ? smoothed_ns_ / kOvertakingPartOfRepeats : shortest_ns_ / kOvertakingPart;
+  return answered_ns_ - sent_ns > part_ns;
 }
 
 void ChunkWindow::count(std::uint32_t lost) {
@@ -50,15 +57,16 @@ void ChunkWindow::count(std::uint32_t lost) {
   counted_ = lost_ = first_results_ = 0;
 }
 
-void ChunkWindow::on_result(bool repeated) {
+void ChunkWindow::on_result(bool repeated, bool lost) {
   first_results_ += repeated ? 0u : 1u;
-  count(0);
+  probes_ = 0;
+  count(lost ? 1 : 0);
 }
 
 void ChunkWindow::on_answer(std::int64_t sent_ns, std::int64_t now_ns, bool repeated) {
+  if (repeated && !only_repeats_) return;
   const std::int64_t round_trip_ns = now_ns - sent_ns;
   if (!repeated || round_trip_ns >= shortest_ns_) answered_ns_ = std::max(answered_ns_, sent_ns);
-  if (repeated && !only_repeats_) return;
   backoff_ = 0;
   shortest_ns_ = std::min(shortest_ns_, round_trip_ns);
   if (smoothed_ns_ == 0) {
@@ -77,10 +85,23 @@ std::int64_t ChunkWindow::timeout_ns() const {
   return std::min(bounded << backoff_, options_.timeout_ns_max);
 }
 
-void ChunkWindow::on_timeout(std::int64_t sent_ns, std::int64_t now_ns) {
-  if (sent_ns <= timed_out_ns_) return;
-  timed_out_ns_ = now_ns;
-  backoff_ = std::min(backoff_ + 1, kBackoffMax);
+std::int64_t ChunkWindow::probe_ns() const {
+  if (smoothed_ns_ == 0) return INT64_MAX;
+  return smoothed_ns_ + std::max(smoothed_ns_ / kProbePart, 4 * deviation_ns_);
+}
+
+std::int64_t ChunkWindow::patience_ns() const { return probing() ? probe_ns() : timeout_ns(); }
+
+bool ChunkWindow::on_overdue(std::int64_t sent_ns, std::int64_t now_ns) {
+  if (probing()) {
+    ++probes_;
+    return true;
+  }
+  if (sent_ns > timed_out_ns_) {
+    timed_out_ns_ = now_ns;
+    backoff_ = std::min(backoff_ + 1, kBackoffMax);
+  }
+  return false;
 }
 
 }  // namespace tributary::in_network

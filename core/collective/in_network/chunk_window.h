@@ -1,12 +1,15 @@
 // How many chunks of an agent may be under way, when one counts as lost, and when one is repeated
 // without that.
 //
-// A chunk is lost if a chunk that was sent later has its result. The result of a chunk needs the
-// contributions of all agents and a packet back, so at a small loss of packets many chunks miss
-// something; the window halves only if more are lost in a window of chunks than a loss of
-// kPacketLossMax and chance explain, and otherwise grows by one, a small one by a quarter. Without
-// any result there is no loss: all agents wait for a slow one. Chunks are then repeated with
-// growing pauses. The pauses follow the measured round trips, as TCP's do (RFC 6298).
+// A chunk is lost if a chunk that was sent later, and only once, has its result. The result of a
+// chunk needs the contributions of all agents and a packet back, so at a small loss of packets many
+// chunks miss something; the window halves only if more are lost in a window of chunks than a loss
+// of kPacketLossMax and chance explain, and otherwise grows by one, a small one by a quarter.
+//
+// Nothing shows the loss of the last chunks, so the oldest one is probed soon after its result was
+// due, as by TCP's tail loss probe (RFC 8985). Without an answer to some probes there is no loss:
+// all agents wait for a slow one. Chunks are then repeated with growing pauses, which follow the
+// measured round trips, as TCP's do (RFC 6298).
 //
 // If a whole window of chunks has its results only after repeats, the path of the first results is
 // dead: multicast that no router forwards, where the answers to repeats come by unicast. A smaller
@@ -32,34 +35,41 @@ class ChunkWindow {
  public:
   // Share of lost packets up to which the window does not shrink.
   static constexpr double kPacketLossMax = 0.05;
+  static constexpr std::uint32_t kProbesMax = 4;
 
   // Requires at least one slot, a window of at least 1, and positive times.
   explicit ChunkWindow(const SlotClientOptions& options);
 
   std::uint32_t slots() const { return options_.slots; }
   std::uint32_t chunks() const { return chunks_; }
-  std::int64_t timeout_ns() const;
-  // True if a chunk that was sent at `sent_ns` is lost.
-  bool is_lost(std::int64_t sent_ns) const;
+  // How long the oldest chunk may be under way until it is repeated without a sign of its loss. The
+  // first few times after a result that is little more than a round trip, then a time-out.
+  std::int64_t patience_ns() const;
+  // True if a chunk that was last sent at `sent_ns` is lost.
+  bool is_lost(std::int64_t sent_ns, bool repeated) const;
 
-  // A chunk has its result.
-  void on_result(bool repeated);
+  // A chunk has its result. `lost`: is_lost() was true, or a probe of it had no
+  // answer.
+  void on_result(bool repeated, bool lost);
   // A chunk that was last sent at `sent_ns` has its result. After a repeat, the result may be the
-  // answer to either packet, so its time is no round trip. It is the answer to the last one if it
-  // took as long as any round trip.
+  // answer to either packet, or may have waited for the repeat of another agent, so it shows
+  // nothing about time and order. Only if all results need repeats, it is taken for the answer to
+  // the last one if it took as long as any round trip.
   void on_answer(std::int64_t sent_ns, std::int64_t now_ns, bool repeated);
-  void on_loss() { count(1); }
-  // The time-out of a chunk that was sent at `sent_ns` has passed. Chunks that were under way
-  // together count once.
-  void on_timeout(std::int64_t sent_ns, std::int64_t now_ns);
+  // The patience with a chunk that was sent at `sent_ns` has passed. Returns whether its repeat is
+  // a probe. Time-outs of chunks that were under way together count once.
+  bool on_overdue(std::int64_t sent_ns, std::int64_t now_ns);
 
  private:
   void count(std::uint32_t lost);
+  std::int64_t timeout_ns() const;
+  std::int64_t probe_ns() const;
+  bool probing() const { return probes_ < kProbesMax && probe_ns() < timeout_ns(); }
 
   const SlotClientOptions options_;
   const double lost_share_max_;  // of a window
   std::uint32_t chunks_;
-  std::uint32_t counted_ = 0;             // results and losses since the window last changed
+  std::uint32_t counted_ = 0;             // results since the window last changed
   std::uint32_t lost_ = 0;                // of them
   std::uint32_t first_results_ = 0;       // of them, without a repeat
   bool only_repeats_ = false;             // had results in the window before
@@ -69,6 +79,7 @@ class ChunkWindow {
   std::int64_t smoothed_ns_ = 0;          // round trip; 0: not measured
   std::int64_t deviation_ns_ = 0;
   std::uint32_t backoff_ = 0;  // doublings of the time-out
+  std::uint32_t probes_ = 0;   // since the last result
 };
 
 }  // namespace tributary::in_network

@@ -17,17 +17,36 @@ void SlotClient::enter(std::uint32_t epoch) {
   }
   timed_ = {};
   to_repeat_ = {};
+  buckets_ = {};
+  begun_ = completed_ = next_chunk_ = next_slot_ = 0;
   end_ = BucketEnd::complete;
   refused_for_ = DropReason::none;
 }
 
+bool SlotClient::can_begin() const {
+  if (end_ == BucketEnd::complete) return true;
+  return end_ == BucketEnd::running && begun_ - completed_ < kOpenBucketsMax &&
+         next_chunk_ == last().chunks;
+}
+
 void SlotClient::begin(std::uint32_t chunks, std::int64_t deadline_ns) {
-  assert(end_ == BucketEnd::complete && timed_.size == 0 && to_repeat_.size == 0);
-  chunks_ = chunks;
+  assert(can_begin());
+  open(begun_++) = {.chunks = chunks, .deadline_ns = deadline_ns};
   next_chunk_ = 0;
-  results_ = 0;
-  deadline_ns_ = deadline_ns;
-  end_ = chunks == 0 ? BucketEnd::complete : BucketEnd::running;
+  end_ = BucketEnd::running;
+  settle();
+}
+
+// Buckets are complete in their order.
+void SlotClient::settle() {
+  while (completed_ < begun_ && open(completed_).results == open(completed_).chunks) ++completed_;
+  if (completed_ == begun_) end_ = BucketEnd::complete;
+}
+
+std::int64_t SlotClient::deadline_ns() const {
+  std::int64_t first = kNoTime;
+  for (std::uint32_t b = completed_; b < begun_; ++b) first = std::min(first, open(b).deadline_ns);
+  return first;
 }
 
 void SlotClient::append(List& list, std::uint32_t slot) {
@@ -51,7 +70,9 @@ ChunkSend SlotClient::send(std::uint32_t number, std::int64_t now_ns) {
   slot.timed = true;
   append(timed_, number);
   ++sent_;
-  return {.chunk = slot.chunk,
+  ++open(slot.of.bucket).sent;
+  return {.bucket = slot.of.bucket,
+          .chunk = slot.of.chunk,
           .slot = static_cast<std::uint16_t>(number),
           .sequence = slot.turn.sequence()};
 }
@@ -63,23 +84,25 @@ std::optional<ChunkSend> SlotClient::next_send(std::int64_t now_ns) {
     unlink(to_repeat_, number);
     slots_[number].repeated = true;
     ++repeats_;
+    ++open(slots_[number].of.bucket).repeats;
     return send(number, now_ns);
   }
-  if (next_chunk_ == chunks_) return std::nullopt;
-  const std::uint32_t number = next_chunk_ % window_.slots();
+  if (next_chunk_ == last().chunks) return std::nullopt;
+  const std::uint32_t number = next_slot_;
   Slot& slot = slots_[number];
   if (slot.turn.waiting()) return std::nullopt;
+  next_slot_ = (next_slot_ + 1) % window_.slots();
   slot.turn.contribute();
-  slot.chunk = next_chunk_++;
-  slot.repeated = false;
+  slot.of = {.bucket = begun_ - 1, .chunk = next_chunk_++};
+  slot.repeated = slot.lost = false;
   return send(number, now_ns);
 }
 
-std::optional<std::uint32_t> SlotClient::chunk_of(const PacketHeader& header) const {
+std::optional<ChunkOfBucket> SlotClient::chunk_of(const PacketHeader& header) const {
   if (end_ != BucketEnd::running || header.slot >= slots_.size()) return std::nullopt;
   const Slot& slot = slots_[header.slot];
   if (!slot.turn.accepts(header.epoch, header.sequence)) return std::nullopt;
-  return slot.chunk;
+  return slot.of;
 }
 
 bool SlotClient::on_result(const PacketHeader& header, std::int64_t now_ns) {
@@ -87,22 +110,24 @@ bool SlotClient::on_result(const PacketHeader& header, std::int64_t now_ns) {
   Slot& slot = slots_[header.slot];
   slot.turn.move_on();
   unlink(slot.timed ? timed_ : to_repeat_, header.slot);
-  window_.on_result(slot.repeated);
-  if (++results_ == chunks_) end_ = BucketEnd::complete;
+  window_.on_result(slot.repeated, slot.lost);
+  ++open(slot.of.bucket).results;
+  settle();
   window_.on_answer(slot.sent_ns, now_ns, slot.repeated);
-  while (timed_.size > 0 && window_.is_lost(slots_[timed_.first].sent_ns)) {
-    window_.on_loss();
-    repeat_first();
+  while (timed_.size > 0 &&
+         window_.is_lost(slots_[timed_.first].sent_ns, slots_[timed_.first].repeated)) {
+    repeat_first(true);
   }
   return true;
 }
 
 // The chunk that was sent before all others is due again.
-void SlotClient::repeat_first() {
+void SlotClient::repeat_first(bool lost) {
   const std::uint32_t number = timed_.first;
   unlink(timed_, number);
   append(to_repeat_, number);
   slots_[number].timed = false;
+  slots_[number].lost |= lost;
 }
 
 bool SlotClient::on_refusal(const PacketHeader& header) {
@@ -114,21 +139,23 @@ bool SlotClient::on_refusal(const PacketHeader& header) {
 
 void SlotClient::on_time(std::int64_t now_ns) {
   if (end_ != BucketEnd::running) return;
-  if (now_ns >= deadline_ns_) {
+  if (now_ns >= deadline_ns()) {
     end_ = BucketEnd::deadline;
     return;
   }
-  const std::int64_t timeout = window_.timeout_ns();
-  while (timed_.size > 0 && slots_[timed_.first].sent_ns + timeout <= now_ns) {
-    window_.on_timeout(slots_[timed_.first].sent_ns, now_ns);
-    repeat_first();
+  std::int64_t patience_ns = window_.patience_ns();
+  while (timed_.size > 0 && slots_[timed_.first].sent_ns + patience_ns <= now_ns) {
+    const bool probed = window_.on_overdue(slots_[timed_.first].sent_ns, now_ns);
+    repeat_first(probed && slots_[timed_.first].repeated);
+    // A time-out is that of all chunks that were under way together.
+    if (probed) patience_ns = window_.patience_ns();
   }
 }
 
 std::int64_t SlotClient::next_time_ns() const {
   if (end_ != BucketEnd::running) return kNoTime;
-  if (timed_.size == 0) return deadline_ns_;
-  return std::min(deadline_ns_, slots_[timed_.first].sent_ns + window_.timeout_ns());
+  if (timed_.size == 0) return deadline_ns();
+  return std::min(deadline_ns(), slots_[timed_.first].sent_ns + window_.patience_ns());
 }
 
 }  // namespace tributary::in_network

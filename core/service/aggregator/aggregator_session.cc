@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 #include <utility>
 
 namespace tributary {
@@ -48,18 +49,18 @@ Status AggregatorSession::open_ports(const AggregatorSessionOptions& options) {
 void AggregatorSession::run(std::uint64_t number) {
   while (std::optional<AggregatorCommands::Work> work = parts_.commands.take(number)) {
     accept(*std::move(work));
-    if (!current_) begin_next();
-    if (current_) {
-      Status received = receive();
+    if (!running_.empty()) {
+      const Status received = receive();
       exchange_.on_time(now_ns());
+      answer_completed();
       const bool unused = port_->counters().refused > 0;
       if (!received.ok()) {
-        finish(std::move(received));
-      } else if (unused || exchange_.end() != BucketEnd::running) {
-        finish(failure());
-      } else {
-        send();  // after the results, which release packets
+        fail(received);
+      } else if (!running_.empty() && (unused || exchange_.end() != BucketEnd::running)) {
+        fail(failure());
       }
+    }
+    while (begin_next() || send()) {  // after the results, which release packets
     }
     count();
     wait();
@@ -68,56 +69,65 @@ void AggregatorSession::run(std::uint64_t number) {
 
 void AggregatorSession::accept(AggregatorCommands::Work work) {
   if (work.stopped) {
-    if (over_.ok() && (current_ || !waiting_.empty() || work.dropped)) {
+    if (over_.ok() && (!running_.empty() || !waiting_.empty() || work.dropped)) {
       over_ = Status(StatusCode::cancelled,
                      {.what = fmt::format("epoch {} of sums in the network", epoch_.epoch),
                       .expected = "a new epoch after an attempt that was stopped",
                       .got = "another bucket"});
     }
-    current_.reset();
+    running_.clear();
+    answered_ = exchange_.client().begun();
     waiting_.clear();
   }
   for (AggregatorCommands::Waiting& bucket : work.buckets) waiting_.push_back(std::move(bucket));
 }
 
-void AggregatorSession::begin_next() {
-  while (!current_ && !waiting_.empty()) {
-    AggregatorCommands::Waiting next = std::move(waiting_.front());
-    waiting_.pop_front();
-    current_ = std::move(next.bucket);
-    if (!over_.ok()) {
-      finish(over_);
-      continue;
-    }
-    if (next.beyond_bound) {
-      finish(Status(StatusCode::resource_exhausted, {.what = "buckets that wait for their sums",
-                                                     .expected = "fewer bytes than the limit",
-                                                     .got = "one bucket more"}));
-      continue;
-    }
-    const ByteSpan levels = current_->levels.view();
-    sums_ = std::make_shared<Bytes>(2 * levels.size() * (epoch_.wide ? 2 : 1));
-    Status begun = exchange_.begin(levels, *sums_, current_->deadline_ns);
-    if (!begun.ok()) finish(std::move(begun));
+// Returns whether a bucket that waited has begun or has ended.
+bool AggregatorSession::begin_next() {
+  if (waiting_.empty() || (over_.ok() && !exchange_.can_begin())) return false;
+  AggregatorCommands::Waiting next = std::move(waiting_.front());
+  waiting_.pop_front();
+  const ByteSpan levels = next.bucket.levels.view();
+  const std::int64_t deadline_ns = next.bucket.deadline_ns;
+  running_.push_back({.bucket = std::move(next.bucket), .sums = nullptr});
+  Status begun = over_;
+  if (begun.ok() && next.beyond_bound) {
+    begun = Status(StatusCode::resource_exhausted, {.what = "buckets that wait for their sums",
+                                                    .expected = "fewer bytes than the limit",
+                                                    .got = "one bucket more"});
   }
+  if (begun.ok()) {
+    running_.back().sums = std::make_shared<Bytes>(2 * levels.size() * (epoch_.wide ? 2 : 1));
+    begun = exchange_.begin(levels, *running_.back().sums, deadline_ns);
+  }
+  if (!begun.ok()) fail(begun);
+  answer_completed();
+  return true;
 }
 
-// Ends the current bucket.
-void AggregatorSession::finish(Status status) {
-  if (!status.ok()) {
-    over_ = status;
-    sums_ = nullptr;
-  }
+void AggregatorSession::answer_completed() {
+  while (answered_ < exchange_.completed()) answer_first({});
+}
+
+// Ends all buckets that run, and the epoch.
+void AggregatorSession::fail(const Status& status) {
+  if (over_.ok()) over_ = status;
+  while (!running_.empty()) answer_first(status);
+}
+
+void AggregatorSession::answer_first(Status status) {
+  Running first = std::move(running_.front());
+  running_.pop_front();
+  if (!status.ok()) first.sums = nullptr;
   ++(status.ok() ? parts_.counters.buckets_summed : parts_.counters.buckets_failed);
-  const std::uint64_t sent = exchange_.client().sent();
-  const std::uint64_t repeats = exchange_.client().repeats();
-  NetworkSummed answer{.id = current_->id,
-                       .bucket = current_->bucket,
+  const bool begun = answered_ < exchange_.client().begun();
+  NetworkSummed answer{.id = first.bucket.id,
+                       .bucket = first.bucket.bucket,
                        .status = std::move(status),
-                       .sums = std::exchange(sums_, nullptr),
-                       .packets = sent - std::exchange(sent_before_, sent),
-                       .repeats = repeats - std::exchange(repeats_before_, repeats)};
-  current_.reset();
+                       .sums = std::move(first.sums),
+                       .packets = begun ? exchange_.client().sent_of(answered_) : 0,
+                       .repeats = begun ? exchange_.client().repeats_of(answered_) : 0};
+  ++answered_;
   count();
   parts_.post(std::move(answer));
 }
@@ -148,19 +158,19 @@ Status AggregatorSession::failure() const {
                                           .remedy = "start tributary-switchd there"});
 }
 
-void AggregatorSession::send() {
-  bool more = true;
-  while (more) {
-    packets_.clear();
-    while (packets_.size() < kBatch) {
-      const std::optional<in_network::BucketPacket> packet = exchange_.next_packet(now_ns());
-      more = packet.has_value();
-      if (!more) break;
-      packets_.push_back(*packet);
-      port_->queue(aggregator_, packets_.back().header, packets_.back().body);
-    }
-    port_->flush();
+// Returns whether a packet was sent.
+bool AggregatorSession::send() {
+  if (running_.empty()) return false;  // the levels are gone
+  packets_.clear();
+  while (packets_.size() < kBatch) {
+    const std::optional<in_network::BucketPacket> packet = exchange_.next_packet(now_ns());
+    if (!packet) break;
+    packets_.push_back(*packet);
+    port_->queue(aggregator_, packets_.back().header, packets_.back().body);
   }
+  if (packets_.empty()) return false;
+  port_->flush();
+  return true;
 }
 
 // Takes the datagrams of one system call for each port, because they release the next packets.
@@ -196,21 +206,22 @@ void AggregatorSession::count() {
   parts_.telemetry.set(all);
 }
 
-// Waits for a datagram, a command, or a time-out of the current bucket. poll() takes milliseconds,
-// so a time-out may come one late.
+// Waits for a datagram, a command, or the next time-out of the exchange. Round trips are shorter
+// than a millisecond, so the time-out is in nanoseconds.
 void AggregatorSession::wait() const {
-  if (!current_ && !waiting_.empty()) return;
+  const bool runs = !running_.empty();
   std::array<pollfd, 3> files = {
       pollfd{.fd = parts_.waker.file(), .events = POLLIN, .revents = 0},
-      pollfd{.fd = current_ ? port_->file() : -1, .events = POLLIN, .revents = 0},
-      pollfd{.fd = current_ && group_ ? group_->file() : -1, .events = POLLIN, .revents = 0}};
-  int wait_ms = -1;
-  if (current_) {
-    constexpr std::int64_t kLongestNs = 1'000'000'000;
-    const std::int64_t wait_ns = exchange_.next_time_ns() - now_ns();
-    wait_ms = static_cast<int>(std::clamp<std::int64_t>(wait_ns, 0, kLongestNs) / 1'000'000 + 1);
+      pollfd{.fd = runs ? port_->file() : -1, .events = POLLIN, .revents = 0},
+      pollfd{.fd = runs && group_ ? group_->file() : -1, .events = POLLIN, .revents = 0}};
+  timespec at_most = {};
+  if (runs) {
+    constexpr std::int64_t kSecondNs = 1'000'000'000;
+    const std::int64_t wait_ns =
+        std::clamp<std::int64_t>(exchange_.next_time_ns() - now_ns(), 0, kSecondNs);
+    at_most = {.tv_sec = wait_ns / kSecondNs, .tv_nsec = wait_ns % kSecondNs};
   }
-  ::poll(files.data(), files.size(), wait_ms);
+  ::ppoll(files.data(), files.size(), runs ? &at_most : nullptr, nullptr);
 }
 
 }  // namespace tributary

@@ -1,5 +1,5 @@
-// One epoch of an agent with an aggregator in the network: its UDP ports, and one bucket after the
-// other.
+// One epoch of an agent with an aggregator in the network: its UDP ports, and its buckets in their
+// order. The next bucket begins when all packets of the one before have been sent once.
 //
 // A bucket that fails or is stopped ends the epoch for this agent, because its slots are then at
 // other phases than those of the others: every later bucket of the epoch ends with an error. All
@@ -51,15 +51,23 @@ class AggregatorSession {
 
   Status open_ports(const AggregatorSessionOptions& options);
   void accept(AggregatorCommands::Work work);
-  void begin_next();
-  void finish(Status status);
+  bool begin_next();
+  void answer_completed();
+  void fail(const Status& status);
+  void answer_first(Status status);
   Status failure() const;
-  void send();
+  bool send();
   Status receive();
   void take(ByteSpan datagram, UdpAddress from);
   void count();
   void wait() const;
   std::int64_t now_ns() const { return parts_.clock.now().count(); }
+
+  // A bucket that has begun.
+  struct Running {
+    SumInNetwork bucket;
+    std::shared_ptr<Bytes> sums;
+  };
 
   const AggregatorSessionParts parts_;
   const SumInNetwork epoch_;  // without levels
@@ -69,10 +77,8 @@ class AggregatorSession {
   std::unique_ptr<UdpPort> group_;  // null: results come to `port_` only
   in_network::BucketExchange exchange_;
   std::deque<AggregatorCommands::Waiting> waiting_;
-  std::optional<SumInNetwork> current_;
-  std::shared_ptr<Bytes> sums_;  // of `current_`
-  std::uint64_t sent_before_ = 0;
-  std::uint64_t repeats_before_ = 0;
+  std::deque<Running> running_;
+  std::uint32_t answered_ = 0;  // buckets before the first of `running_`
   std::vector<in_network::BucketPacket> packets_;
   AggregatorCounters before_;  // all sessions before this one
   std::uint64_t foreign_ = 0;  // datagrams of others than the aggregator

@@ -57,10 +57,9 @@ void SumsNetwork::exchange(std::uint32_t agent, SumInNetwork request, TimeNs dea
     client.epoch = request;
     client.epoch.levels = {};
     client.waiting.clear();
-    client.sums.reset();
-    client.sent = client.repeats = 0;
+    client.answered = 0;
   }
-  client.waiting.emplace_back(std::move(request), deadline_ns);
+  client.waiting.push_back({.request = std::move(request), .deadline_ns = deadline_ns});
   // Not within the action, because the machine that asked is still at work.
   sim_.queue.after(0, [this, agent, life = client.life] {
     if (clients_[agent].life == life) go_on(agent);
@@ -69,9 +68,8 @@ void SumsNetwork::exchange(std::uint32_t agent, SumInNetwork request, TimeNs dea
 
 void SumsNetwork::stop(std::uint32_t agent, const RoundKey& id) {
   Client& client = clients_[agent];
-  if (client.waiting.empty() || client.waiting.front().first.id != id) return;
+  if (client.waiting.empty() || client.waiting.front().request.id != id) return;
   client.waiting.clear();
-  client.sums.reset();
   client.exchange.reset();
 }
 
@@ -79,43 +77,51 @@ void SumsNetwork::close(std::uint32_t agent) {
   Client& client = clients_[agent];
   ++client.life;
   client.waiting.clear();
-  client.sums.reset();
   client.exchange.reset();
 }
 
-void SumsNetwork::begin_next(Client& client) {
-  const auto& [request, deadline_ns] = client.waiting.front();
-  client.sums = std::make_shared<Bytes>(request.levels.size() * (request.wide ? 4u : 2u));
-  const Status begun = client.exchange->begin(request.levels.view(), *client.sums, deadline_ns);
-  if (!begun.ok()) sim_.watch.report(sim_.now(), "in_network", begun.text());
+bool SumsNetwork::begin_next(Client& client) {
+  const std::uint32_t running = client.running();
+  if (running == client.waiting.size() || !client.exchange->can_begin()) return false;
+  auto& [request, deadline_ns, sums] = client.waiting[running];
+  sums = std::make_shared<Bytes>(request.levels.size() * (request.wide ? 4u : 2u));
+  const Status begun = client.exchange->begin(request.levels.view(), *sums, deadline_ns);
+  if (begun.ok()) return true;
+  sim_.watch.report(sim_.now(), "in_network", begun.text());
+  return false;
 }
 
 void SumsNetwork::go_on(std::uint32_t agent) {
   Client& client = clients_[agent];
-  while (client.exchange && !client.waiting.empty()) {
-    if (!client.sums) begin_next(client);
-    client.exchange->on_time(sim_.now());
+  if (!client.exchange || client.waiting.empty()) return;
+  client.exchange->on_time(sim_.now());
+  do {
     while (const auto packet = client.exchange->next_packet(sim_.now())) {
       Bytes datagram(packet->header.begin(), packet->header.end());
       datagram.insert(datagram.end(), packet->body.begin(), packet->body.end());
       carry(agent, false, std::move(datagram));
     }
-    if (client.exchange->end() == BucketEnd::running) return plan_wakeup(agent);
-    const std::uint64_t life = client.life;
-    finish(agent);
-    if (client.life != life) return;
-  }
+  } while (begin_next(client));
+  const BucketEnd end = client.exchange->end();
+  const bool failed = end == BucketEnd::refused || end == BucketEnd::deadline;
+  if (!failed && client.answered == client.exchange->completed()) return plan_wakeup(agent);
+  // The event may start others, or end the process.
+  const std::uint64_t life = client.life;
+  finish_first(agent);
+  if (client.life == life) go_on(agent);
 }
 
-// The first bucket has ended. The event may start others, or end the process.
-void SumsNetwork::finish(std::uint32_t agent) {
+// The first bucket has ended.
+void SumsNetwork::finish_first(std::uint32_t agent) {
   Client& client = clients_[agent];
   const in_network::SlotClient& slots = client.exchange->client();
-  NetworkSummed summed{.id = client.waiting.front().first.id,
-                       .bucket = client.waiting.front().first.bucket,
-                       .packets = slots.sent() - std::exchange(client.sent, slots.sent()),
-                       .repeats = slots.repeats() - std::exchange(client.repeats, slots.repeats())};
-  switch (client.exchange->end()) {
+  const Waiting first = std::move(client.waiting.front());
+  NetworkSummed summed{.id = first.request.id,
+                       .bucket = first.request.bucket,
+                       .packets = slots.sent_of(client.answered),
+                       .repeats = slots.repeats_of(client.answered)};
+  const bool complete = client.answered < client.exchange->completed();
+  switch (complete ? BucketEnd::complete : client.exchange->end()) {
     case BucketEnd::refused:
       sim_.tally.add("sums_refused");
       summed.status = Status(StatusCode::unavailable,
@@ -128,10 +134,10 @@ void SumsNetwork::finish(std::uint32_t agent) {
       summed.status = Status(StatusCode::deadline_exceeded, {.what = "sums in the network"});
       break;
     default:
-      summed.sums = client.sums;
+      summed.sums = first.sums;
   }
   client.waiting.pop_front();
-  client.sums.reset();
+  ++client.answered;
   if (!summed.status.ok()) {
     client.waiting.clear();
     client.exchange.reset();
@@ -173,7 +179,7 @@ void SumsNetwork::arrive(std::uint32_t agent, std::uint64_t life, bool to_agent,
                          const Bytes& datagram) {
   if (!to_agent) return aggregate(agent, life, datagram);
   Client& client = clients_[agent];
-  if (client.life != life || !client.exchange || !client.sums) return;
+  if (client.life != life || !client.exchange || client.running() == 0) return;
   client.exchange->receive(datagram, sim_.now());
   go_on(agent);
 }

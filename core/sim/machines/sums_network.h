@@ -52,24 +52,29 @@ class SumsNetwork {
   const LinkTally& tally() const { return tally_; }
 
  private:
+  struct Waiting {
+    SumInNetwork request;
+    TimeNs deadline_ns;
+    std::shared_ptr<Bytes> sums = {};  // once it has begun
+  };
   // The exchanges of one agent's process in one epoch.
   struct Client {
     std::uint64_t life = 0;   // number of processes so far
     SumInNetwork epoch = {};  // the last request; its epoch is that of `exchange`
     std::unique_ptr<in_network::BucketExchange> exchange = {};
-    // The first one runs if `sums` exists.
-    std::deque<std::pair<SumInNetwork, TimeNs>> waiting = {};
-    std::shared_ptr<Bytes> sums = {};
-    std::uint64_t sent = 0;  // and repeated, before the bucket that runs
-    std::uint64_t repeats = 0;
+    // Without an answer. Those that have begun come first.
+    std::deque<Waiting> waiting = {};
+    std::uint32_t answered = 0;  // buckets of the epoch
     TimeNs wakes_ns = INT64_MAX;
     Link up;
     Link down;
+
+    std::uint32_t running() const { return exchange->client().begun() - answered; }
   };
 
   void go_on(std::uint32_t agent);
-  void begin_next(Client& client);
-  void finish(std::uint32_t agent);
+  bool begin_next(Client& client);
+  void finish_first(std::uint32_t agent);
   void plan_wakeup(std::uint32_t agent);
   void carry(std::uint32_t agent, bool to_agent, Bytes datagram);
   void arrive(std::uint32_t agent, std::uint64_t life, bool to_agent, const Bytes& datagram);
