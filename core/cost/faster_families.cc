@@ -52,6 +52,8 @@ class FasterDevice final : public CodecDevice {
   gcomp::DeviceLoops* gcomp() override { return gcomp_; }
   signs::DeviceLoops* signs() override { return signs_; }
   lowrank::DeviceLoops* lowrank() override { return lowrank_; }
+  // Steps are not measured. They copy no less than the host's, so it keeps them.
+  optimizer::DeviceLoops* optimizer() override { return nullptr; }
   DeviceVectors* vectors() override { return device_->vectors(); }
 
  private:

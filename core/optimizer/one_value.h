@@ -1,9 +1,8 @@
 // The formula of each optimizer for one value. It is the specification: the SIMD version performs
-// the same operations in the same order, and the compiler must not contract them
-// (cmake/TributaryCompiler.cmake). The functions are pure.
+// the same operations in the same order, a device compiles this text, and no compiler may contract
+// them (cmake/TributaryCompiler.cmake). The functions are pure.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 #include "core/base/host_device.h"
@@ -21,6 +20,14 @@ enum class Formula : std::uint8_t {
   adam,
   yogi,
 };
+
+// Which moments a formula reads and writes.
+constexpr bool uses_first(Formula formula) {
+  return formula != Formula::sgd && formula != Formula::adagrad && formula != Formula::rmsprop;
+}
+constexpr bool uses_second(Formula formula) {
+  return formula != Formula::sgd && formula != Formula::momentum && formula != Formula::nesterov;
+}
 
 // The numbers of a step, rounded to float once, so that every value is computed from the same
 // floats.
@@ -58,10 +65,10 @@ TRIBUTARY_HD inline OneValue next(const Factors& k, float sum, OneValue v) {
     v.parameter = v.parameter - k.rate * (gradient + k.momentum * v.first);
   } else if constexpr (kFormula == Formula::adagrad) {
     v.second = v.second + gradient * gradient;
-    v.parameter = v.parameter - k.rate * (gradient / (sqrtf(v.second) + k.epsilon));
+    v.parameter = v.parameter - k.rate * (gradient / (square_root(v.second) + k.epsilon));
   } else if constexpr (kFormula == Formula::rmsprop || kFormula == Formula::rmsprop_momentum) {
     v.second = k.beta2 * v.second + k.one_less_beta2 * (gradient * gradient);
-    const float step = gradient / (sqrtf(v.second) + k.epsilon);
+    const float step = gradient / (square_root(v.second) + k.epsilon);
     if constexpr (kFormula == Formula::rmsprop) {
       v.parameter = v.parameter - k.rate * step;
     } else {
@@ -80,7 +87,7 @@ TRIBUTARY_HD inline OneValue next(const Factors& k, float sum, OneValue v) {
       else if (v.second < square)
         v.second = v.second + move;
     }
-    const float root = sqrtf(v.second) * k.root_scale + k.epsilon;
+    const float root = square_root(v.second) * k.root_scale + k.epsilon;
     v.parameter = k.shrink * v.parameter - k.rate * (v.first / root);
   }
   return v;

@@ -14,8 +14,6 @@
 namespace tributary {
 namespace {
 
-// The number of steps, then padding up to the next cache line, where the floats begin.
-constexpr std::size_t kHeaderBytes = 64;
 // Doubles represent step numbers exactly up to this limit.
 constexpr std::uint64_t kStepsMax = std::uint64_t{1} << 53;
 
@@ -27,17 +25,6 @@ double power(double base, std::uint64_t exponent) {
     if ((exponent & 1) != 0) result *= square;
   }
   return result;
-}
-
-// Which of the two moments an optimizer has. If it has both, the first moment is stored first.
-bool uses_first(const OptimizerSettings& settings) {
-  return settings.kind != OptimizerKind::sgd && settings.kind != OptimizerKind::adagrad &&
-         (settings.kind != OptimizerKind::rmsprop || settings.momentum != 0);
-}
-
-bool uses_second(const OptimizerSettings& settings) {
-  return settings.kind == OptimizerKind::adagrad || settings.kind == OptimizerKind::rmsprop ||
-         settings.kind == OptimizerKind::adam || settings.kind == OptimizerKind::adamw;
 }
 
 optimizer::Run chunk_of_run(const optimizer::Run& run, std::size_t begin, std::size_t end) {
@@ -58,6 +45,11 @@ Status broken_state(std::string expected, std::string got) {
 }  // namespace
 
 namespace optimizer {
+
+float start_of_moment(const OptimizerSettings& settings, unsigned which) {
+  const bool second = uses_second(formula_of(settings)) && which + 1 == settings.moments();
+  return second ? static_cast<float>(settings.second_moment_start) : 0;
+}
 
 // Adam and AdamW share a formula; they differ in the factors decay and shrink.
 Formula formula_of(const OptimizerSettings& settings) {
@@ -112,11 +104,11 @@ Optimizer::Optimizer(const OptimizerSettings& settings, std::uint64_t values)
 std::uint64_t Optimizer::state_bytes() const {
   // An optimizer without moments has no state, and its step number does not matter.
   const std::uint64_t moments = settings_.moments();
-  return moments == 0 ? 0 : kHeaderBytes + moments * values_ * sizeof(float);
+  return moments == 0 ? 0 : optimizer::kStateHeaderBytes + moments * values_ * sizeof(float);
 }
 
 std::span<float> Optimizer::moment(unsigned which) const {
-  auto* floats = reinterpret_cast<float*>(state_->data() + kHeaderBytes);
+  auto* floats = reinterpret_cast<float*>(state_->data() + optimizer::kStateHeaderBytes);
   return std::span<float>(floats, settings_.moments() * values_).subspan(which * values_, values_);
 }
 
@@ -129,7 +121,7 @@ void Optimizer::own() {
   // Bytes leaves new elements uninitialized, so they are cleared explicitly.
   state_ = std::make_shared<Bytes>(state_bytes());
   std::ranges::fill(*state_, std::uint8_t{0});
-  if (settings_.second_moment_start == 0 || !uses_second(settings_)) return;
+  if (settings_.second_moment_start == 0 || !uses_second(optimizer::formula_of(settings_))) return;
   const unsigned second = settings_.moments() - 1;
   std::ranges::fill(moment(second), static_cast<float>(settings_.second_moment_start));
 }
@@ -150,8 +142,9 @@ void Optimizer::apply(std::uint64_t first_value, std::span<const float> sum, dou
                         .count = sum.size()};
   if (settings_.moments() > 0) {
     own();
-    if (uses_first(settings_)) run.first = moment(0).subspan(first_value, sum.size()).data();
-    if (uses_second(settings_)) {
+    if (uses_first(optimizer::formula_of(settings_)))
+      run.first = moment(0).subspan(first_value, sum.size()).data();
+    if (uses_second(optimizer::formula_of(settings_))) {
       run.second = moment(settings_.moments() - 1).subspan(first_value, sum.size()).data();
     }
   }
@@ -187,12 +180,12 @@ Status Optimizer::restore(ByteSpan state) {
   }
   // A copy in an aligned buffer, which is checked completely before it replaces the current state.
   auto taken = std::make_shared<Bytes>(state.begin(), state.end());
-  const auto* floats = reinterpret_cast<const float*>(taken->data() + kHeaderBytes);
+  const auto* floats = reinterpret_cast<const float*>(taken->data() + optimizer::kStateHeaderBytes);
   const std::span<const float> moments(floats, settings_.moments() * values_);
   if (const auto bad = first_not_finite(moments)) {
     return broken_state("finite numbers", fmt::format("another at value {}", *bad % values_));
   }
-  if (uses_second(settings_)) {
+  if (uses_second(optimizer::formula_of(settings_))) {
     const auto second = moments.last(values_);
     const auto bad = std::ranges::find_if(second, [](float value) { return value < 0; });
     if (bad != second.end()) {
@@ -229,8 +222,9 @@ std::optional<OptimizerView> Optimizer::view(std::uint64_t first_value,
                         .parameters = parameters};
   if (!state_) return view;
   const std::size_t count = parameters.size();
-  if (uses_first(settings_)) view.first_moment = moment(0).subspan(first_value, count);
-  if (uses_second(settings_)) {
+  if (uses_first(optimizer::formula_of(settings_)))
+    view.first_moment = moment(0).subspan(first_value, count);
+  if (uses_second(optimizer::formula_of(settings_))) {
     view.second_moment = moment(settings_.moments() - 1).subspan(first_value, count);
   }
   return view;

@@ -27,6 +27,11 @@ struct OptimizerStep {
 };
 
 namespace optimizer {
+// The state begins with the number of steps, and padding up to the next cache line.
+constexpr std::size_t kStateHeaderBytes = 64;
+
+// The moments of the state before the first step.
+float start_of_moment(const OptimizerSettings& settings, unsigned which);
 Formula formula_of(const OptimizerSettings& settings);
 Factors factors_of(const OptimizerSettings& settings, const OptimizerStep& step);
 }  // namespace optimizer

@@ -2,6 +2,7 @@
 
 #include "core/codec/cuda/gcomp/loops.h"
 #include "core/codec/cuda/lowrank/loops.h"
+#include "core/codec/cuda/optimizer/loops.h"
 #include "core/codec/cuda/quantize/loops.h"
 #include "core/codec/cuda/signs/loops.h"
 #include "core/codec/cuda/sparse/loops.h"
@@ -22,6 +23,7 @@ class Device final : public CodecDevice {
   signs::DeviceLoops* signs() override { return signs_.get(); }
   threelc::DeviceLoops* threelc() override { return threelc_.get(); }
   lowrank::DeviceLoops* lowrank() override { return lowrank_.get(); }
+  optimizer::DeviceLoops* optimizer() override { return optimizer_.get(); }
   DeviceVectors* vectors() override { return vectors_.get(); }
 
  private:
@@ -33,6 +35,7 @@ class Device final : public CodecDevice {
   const std::unique_ptr<signs::DeviceLoops> signs_ = make_sign_loops(workspaces_);
   const std::unique_ptr<threelc::DeviceLoops> threelc_ = make_ternary_loops(workspaces_);
   const std::unique_ptr<lowrank::DeviceLoops> lowrank_ = make_lowrank_loops(workspaces_);
+  const std::unique_ptr<optimizer::DeviceLoops> optimizer_ = make_optimizer_loops(workspaces_);
   const std::unique_ptr<DeviceVectors> vectors_ = make_device_vectors(workspaces_);
 };
 

@@ -39,6 +39,9 @@ class DeviceLoops;  // core/codec/threelc/ternary.h
 namespace lowrank {
 class DeviceLoops;  // core/codec/lowrank/device_loops.h
 }
+namespace optimizer {
+class DeviceLoops;  // core/optimizer/device_loops.h
+}
 
 class CodecDevice {
  public:
@@ -55,6 +58,8 @@ class CodecDevice {
   virtual signs::DeviceLoops* signs() = 0;
   virtual threelc::DeviceLoops* threelc() = 0;
   virtual lowrank::DeviceLoops* lowrank() = 0;
+  // The steps of an optimizer; null: the host makes them.
+  virtual optimizer::DeviceLoops* optimizer() = 0;
   // Values that stay on the device.
   virtual DeviceVectors* vectors() = 0;
 

@@ -36,8 +36,9 @@ class DeviceVector {
                                                      float weight) const = 0;
   // The Euclidean norm, added in double in an order of its own; NaN if a value is not finite.
   virtual Result<double> norm() const = 0;
-  // Copies the values from `first` on.
+  // Copies the values from `first` on to the host, and from the host.
   virtual Status read(std::size_t first, std::span<float> values) const = 0;
+  virtual Status write(std::size_t first, std::span<const float> values) = 0;
   // Writes the residual of the values from `first` on (core/codec/error_feedback.h). `decoded` is
   // a vector of the same device; its first values change.
   virtual Status keep_residual(std::size_t first, DeviceVector& decoded,

@@ -114,6 +114,12 @@ class Vector final : public DeviceVector {
     return space.wait();
   }
 
+  Status write(std::size_t first, std::span<const float> values) override {
+    TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
+    TRIBUTARY_TRY(space.upload_to(values, data() + first));
+    return space.wait();
+  }
+
   Status keep_residual(std::size_t first, DeviceVector& decoded,
                        std::span<float> residual) const override {
     auto& left = static_cast<Vector&>(decoded);

@@ -7,6 +7,7 @@
 
 #include "core/base/bytes/checksum.h"
 #include "core/base/copy_on_write.h"
+#include "core/codec/device/codec_device.h"
 #include "core/round/common/plan/round_steps.h"
 
 namespace tributary {
@@ -81,6 +82,7 @@ Result<bool> Replica::take(const wire::Job& job) {
   if (same) return false;
   rule_ = std::move(rule);
   model_.reset();
+  on_device_.drop();
   checkpoint_.reset();
   updates_recorded_ = 0;
   id_ = {};
@@ -130,6 +132,7 @@ Status Replica::adopt(Downloaded downloaded) {
   TRIBUTARY_TRY(rule->restore(downloaded.rule_state));
   rule_ = std::move(rule);
   model_ = std::move(downloaded.model);
+  on_device_.drop();
   id_ = downloaded.id;
   return {};
 }
@@ -152,6 +155,7 @@ bool Replica::finish(const wire::CommitT& commit, const Status& status) {
     id_ = {.version = commit.model_version, .hash = hash};
     return true;
   }
+  on_device_.drop();
   context_.out.note(LogLevel::error, "replica_diverged", "mismatch",
                     status.ok() ? "the model after the commit is another" : status.text());
   // The model is now neither of the old nor of the new version.
@@ -165,9 +169,31 @@ bool Replica::apply(const wire::CommitT& commit, const RoundPlan& plan,
   Status status = check_previous(commit);
   if (!status.ok()) return finish(commit, status);
   const TimeNs began_at = context_.stopwatch_ns();
-  status = apply_round(plan, buckets, context_.config.execution, *rule_, sum, own(model_));
+  status = step(plan, buckets, sum);
   decode_ns += context_.stopwatch_ns() - began_at;
-  return finish(commit, status);
+  if (!finish(commit, status)) return false;
+  if (steps_on_device_) on_device_.follow(id_);
+  return true;
+}
+
+Status Replica::step(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets,
+                     FloatVector& sum) {
+  auto after = on_device_.apply(plan, buckets, {.id = id_, .model = *model_, .rule = *rule_}, sum);
+  if (after && rule_->restore(after->rule_state).ok()) {
+    note_steps(true);
+    model_ = std::move(after->model);
+    return {};
+  }
+  on_device_.drop();
+  note_steps(false);
+  return apply_round(plan, buckets, context_.config.execution, *rule_, sum, own(model_));
+}
+
+void Replica::note_steps(bool on_device) {
+  if (on_device == std::exchange(steps_on_device_, on_device)) return;
+  const CodecDevice* const device = context_.config.execution.device;
+  context_.out.note(LogLevel::info, "optimizer_steps", on_device ? device->name() : "host",
+                    "this device makes the optimizer's steps of the replica");
 }
 
 bool Replica::adopt(const wire::CommitT& commit, ModelAhead ahead) {

@@ -14,6 +14,7 @@
 
 #include "core/round/agent/context/agent_context.h"
 #include "core/round/agent/replica/model_download.h"
+#include "core/round/agent/replica/replica_on_device.h"
 #include "core/round/common/plan/job_model.h"
 #include "core/round/common/plan/residual_account.h"
 #include "core/round/common/plan/round_plan.h"
@@ -28,7 +29,8 @@ struct ModelAhead {
 
 class Replica {
  public:
-  explicit Replica(AgentContext& context) : context_(context) {}
+  explicit Replica(AgentContext& context)
+      : context_(context), on_device_(context.config.execution) {}
 
   // --- start; errors mean that the stored state is not valid ---
   Status restore(const AgentJobRecord& stored);
@@ -72,7 +74,8 @@ class Replica {
   // Replaces the model by a verified download.
   Status adopt(Downloaded downloaded);
 
-  // Computes the model after the commit. Returns false if the model was dropped. `sum` is scratch;
+  // Computes the model after the commit, on the device that decodes if it makes steps
+  // (ReplicaOnDevice). Returns false if the model was dropped. `sum` is scratch;
   // the time of decoding is added to `decode_ns`.
   [[nodiscard]] bool apply(const wire::CommitT& commit, const RoundPlan& plan,
                            const std::vector<CommittedBucket>& buckets, FloatVector& sum,
@@ -95,6 +98,8 @@ class Replica {
 
  private:
   Status check_previous(const wire::CommitT& commit) const;
+  Status step(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets, FloatVector& sum);
+  void note_steps(bool on_device);
   bool finish(const wire::CommitT& commit, const Status& status);
   bool job_over() const;
   bool checkpoint_due() const;
@@ -105,6 +110,8 @@ class Replica {
   std::unique_ptr<ModelRule> rule_;  // the rule of job_
   ModelId id_;                       // kept when the model is dropped
   std::shared_ptr<FloatVector> model_;
+  ReplicaOnDevice on_device_;
+  bool steps_on_device_ = false;             // in the newest round that it applied
   std::optional<std::uint64_t> checkpoint_;  // version of the stored model; empty: none
   std::uint64_t updates_recorded_ = 0;       // number of updates in the last record
 };

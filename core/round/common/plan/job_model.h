@@ -75,6 +75,7 @@ std::uint64_t model_hash_of(std::span<const float> model);
 struct ModelId {
   std::uint64_t version = 0;
   std::uint64_t hash = 0;  // model_hash_of
+  friend bool operator==(const ModelId&, const ModelId&) = default;
 };
 
 }  // namespace tributary

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/optimizer/optimizer.h"
+#include "core/optimizer/optimizer_on_device.h"
 
 namespace tributary {
 namespace {
@@ -24,50 +25,136 @@ struct ValueRange {
   std::uint64_t end = 0;
 };
 
-// The optimizer changes parameters; buffers become the mean. All arithmetic is in float and in the
-// order of the values, so that every device computes the same bits.
-class OptimizerRule final : public ModelRule {
+// The rates of a rule, and the places of buffers. Buffers are sorted and disjoint.
+class RuleRuns {
  public:
-  OptimizerRule(const OptimizerSettings& settings, double server_rate, bool gradient,
-                const wire::LayerMap& layers)
-      : gradient_(gradient),
-        server_rate_(server_rate),
-        optimizer_(settings, values_of(layers)),
-        averaging_({}, values_of(layers)),
-        buffers_(buffers_of(layers)) {}
+  RuleRuns(double server_rate, bool gradient, const wire::LayerMap& layers)
+      : gradient_(gradient), server_rate_(server_rate), buffers_(buffers_of(layers)) {}
 
-  void begin(std::uint64_t /*round*/) override { optimizer_.begin(); }
-
-  // Cuts the step at the borders of buffers, which are sorted and disjoint. The optimizer gets each
-  // run of parameters, the average each run of buffers.
-  void apply(const RuleStep& step, std::span<float> model) override {
-    assert(step.first_value + step.sum.size() <= model.size());
+  // Cuts a step at the borders of buffers, and calls body(averaged, first, end) for each run in
+  // ascending order. Returns the first error.
+  template <typename Body>
+  Status for_each(const RuleStep& step, const Body& body) const {
     std::uint64_t at = step.first_value;
     const std::uint64_t end = at + step.sum.size();
     for (const ValueRange& buffer : buffers_) {
       if (buffer.end <= at || buffer.first >= end) continue;
       const std::uint64_t from = std::max(buffer.first, at);
       const std::uint64_t to = std::min(buffer.end, end);
-      apply_run(optimizer_, step, at, from, model);
-      apply_run(averaging_, step, from, to, model);
+      if (at < from) TRIBUTARY_TRY(body(false, at, from));
+      TRIBUTARY_TRY(body(true, from, to));
       at = to;
     }
-    apply_run(optimizer_, step, at, end, model);
+    return at < end ? body(false, at, end) : Status();
+  }
+  bool have_buffer(const ValueRange& range) const {
+    return std::ranges::any_of(buffers_, [&](const ValueRange& buffer) {
+      return buffer.first < range.end && buffer.end > range.first;
+    });
+  }
+
+  bool gradient() const { return gradient_; }
+  double server_rate() const { return server_rate_; }
+  // A negative divisor marks a sum of deltas, which move the model in the opposite direction to
+  // gradients. The rate of deltas is the server's, because agents have applied their own.
+  double divisor(const RuleStep& step) const { return gradient_ ? step.divisor : -step.divisor; }
+  double rate(const RuleStep& step, bool averaged) const {
+    if (gradient_) return step.learning_rate;
+    return averaged ? 1 : server_rate_;
+  }
+
+ private:
+  static std::vector<ValueRange> buffers_of(const wire::LayerMap& layers) {
+    std::vector<ValueRange> buffers;
+    std::uint64_t at = 0;
+    for (const wire::Layer* layer : *layers.layers()) {
+      const std::uint64_t end = at + layer->values();
+      if (layer->kind() == wire::LayerKind::buffer) {
+        if (!buffers.empty() && buffers.back().end == at) {
+          buffers.back().end = end;
+        } else {
+          buffers.push_back({.first = at, .end = end});
+        }
+      }
+      at = end;
+    }
+    return buffers;
+  }
+
+  bool gradient_;
+  double server_rate_;
+  std::vector<ValueRange> buffers_;
+};
+
+class OptimizerRuleOnDevice final : public RuleOnDevice {
+ public:
+  OptimizerRuleOnDevice(RuleRuns runs, OptimizerOnDevice optimizer, OptimizerOnDevice averaging)
+      : runs_(std::move(runs)),
+        optimizer_(std::move(optimizer)),
+        averaging_(std::move(averaging)) {}
+
+  void begin() override { optimizer_.begin(); }
+  Status apply(const RuleStep& step, DeviceVector& model) override {
+    return runs_.for_each(step, [&](bool averaged, std::uint64_t first, std::uint64_t end) {
+      return (averaged ? averaging_ : optimizer_)
+          .apply({.sum = step.sum.subspan(first - step.first_value, end - first),
+                  .first_value = first,
+                  .divisor = runs_.divisor(step),
+                  .learning_rate = runs_.rate(step, averaged)},
+                 model);
+    });
+  }
+  Result<Bytes> save() const override { return optimizer_.save(); }
+
+ private:
+  RuleRuns runs_;
+  OptimizerOnDevice optimizer_;
+  OptimizerOnDevice averaging_;
+};
+
+// The optimizer changes parameters; buffers become the mean. All arithmetic is in float and in the
+// order of the values, so that every device computes the same bits.
+class OptimizerRule final : public ModelRule {
+ public:
+  OptimizerRule(const OptimizerSettings& settings, double server_rate, bool gradient,
+                const wire::LayerMap& layers)
+      : values_(values_of(layers)),
+        runs_(server_rate, gradient, layers),
+        optimizer_(settings, values_),
+        averaging_({}, values_) {}
+
+  void begin(std::uint64_t /*round*/) override { optimizer_.begin(); }
+
+  void apply(const RuleStep& step, std::span<float> model) override {
+    assert(step.first_value + step.sum.size() <= model.size());
+    const auto apply_run = [&](bool averaged, std::uint64_t first, std::uint64_t end) {
+      (averaged ? averaging_ : optimizer_)
+          .apply(first, step.sum.subspan(first - step.first_value, end - first),
+                 runs_.divisor(step), runs_.rate(step, averaged), model, step.execution);
+      return Status();
+    };
+    ignore_error(runs_.for_each(step, apply_run));
   }
 
   // A run with a buffer in it has no view: a codec would judge averaged statistics as if the
   // optimizer moved them.
   std::optional<OptimizerView> view(std::uint64_t first_value, std::span<const float> parameters,
                                     double learning_rate) const override {
-    const std::uint64_t end = first_value + parameters.size();
-    const bool averaged = std::ranges::any_of(buffers_, [&](const ValueRange& buffer) {
-      return buffer.first < end && buffer.end > first_value;
-    });
-    if (averaged) return std::nullopt;
-    std::optional<OptimizerView> view =
-        optimizer_.view(first_value, parameters, gradient_ ? learning_rate : server_rate_);
-    if (view && !gradient_) view->value_scale = -1;
+    const ValueRange range = {.first = first_value, .end = first_value + parameters.size()};
+    if (runs_.have_buffer(range)) return std::nullopt;
+    std::optional<OptimizerView> view = optimizer_.view(
+        first_value, parameters, runs_.gradient() ? learning_rate : runs_.server_rate());
+    if (view && !runs_.gradient()) view->value_scale = -1;
     return view;
+  }
+
+  Result<std::unique_ptr<RuleOnDevice>> on_device(CodecDevice& device) const override {
+    TRIBUTARY_ASSIGN(OptimizerOnDevice optimizer,
+                     OptimizerOnDevice::make(device, optimizer_, values_));
+    TRIBUTARY_ASSIGN(OptimizerOnDevice averaging,
+                     OptimizerOnDevice::make(device, averaging_, values_));
+    return std::unique_ptr<RuleOnDevice>(
+        std::make_unique<OptimizerRuleOnDevice>(runs_, std::move(optimizer), std::move(averaging)));
   }
 
   bool finite(std::uint64_t first_value, std::uint64_t values) const override {
@@ -88,40 +175,10 @@ class OptimizerRule final : public ModelRule {
     return values;
   }
 
-  static std::vector<ValueRange> buffers_of(const wire::LayerMap& layers) {
-    std::vector<ValueRange> buffers;
-    std::uint64_t at = 0;
-    for (const wire::Layer* layer : *layers.layers()) {
-      const std::uint64_t end = at + layer->values();
-      if (layer->kind() == wire::LayerKind::buffer) {
-        if (!buffers.empty() && buffers.back().end == at) {
-          buffers.back().end = end;
-        } else {
-          buffers.push_back({.first = at, .end = end});
-        }
-      }
-      at = end;
-    }
-    return buffers;
-  }
-
-  void apply_run(Optimizer& optimizer, const RuleStep& step, std::uint64_t first, std::uint64_t end,
-                 std::span<float> model) {
-    if (first == end) return;
-    const bool averaged = &optimizer == &averaging_;
-    const double server_rate = averaged ? 1 : server_rate_;
-    // A negative divisor marks a sum of deltas, which move the model in the opposite direction to
-    // gradients. The rate of deltas is the server's, because agents have applied their own.
-    optimizer.apply(first, step.sum.subspan(first - step.first_value, end - first),
-                    gradient_ ? step.divisor : -step.divisor,
-                    gradient_ ? step.learning_rate : server_rate, model, step.execution);
-  }
-
-  const bool gradient_;
-  const double server_rate_;
+  const std::uint64_t values_;
+  const RuleRuns runs_;
   Optimizer optimizer_;
   Optimizer averaging_;  // plain SGD
-  std::vector<ValueRange> buffers_;
 };
 
 }  // namespace

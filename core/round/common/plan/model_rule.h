@@ -18,6 +18,9 @@
 
 namespace tributary {
 
+class CodecDevice;
+class DeviceVector;
+
 // One bucket of a committed round.
 struct RuleStep {
   std::uint64_t first_value = 0;
@@ -25,6 +28,20 @@ struct RuleStep {
   double divisor = 1;
   double learning_rate = 1;
   Execution execution = {};  // the result does not depend on it
+};
+
+// A rule whose state is in the memory of a device, for a model there (OptimizerOnDevice, whose
+// contract it has). Its steps have the bits of the rule that it was made from.
+class RuleOnDevice {
+ public:
+  virtual ~RuleOnDevice() = default;
+
+  virtual void begin() = 0;
+  // The sum is of the stand-in of a vector of the device, and begins at a place that equals
+  // `first_value` modulo optimizer::kStepAlignment.
+  virtual Status apply(const RuleStep& step, DeviceVector& model) = 0;
+  // The state, as ModelRule::restore() takes it.
+  virtual Result<Bytes> save() const = 0;
 };
 
 // A rule with its state. Not thread-safe. Calls of one round: begin, then apply for each bucket in
@@ -47,6 +64,8 @@ class ModelRule {
                                             double /*learning_rate*/) const {
     return std::nullopt;
   }
+  // A copy of the rule on a device that has CodecDevice::optimizer().
+  virtual Result<std::unique_ptr<RuleOnDevice>> on_device(CodecDevice& device) const = 0;
   // True if its state for these values is finite. Several threads may ask for different values.
   virtual bool finite(std::uint64_t /*first_value*/, std::uint64_t /*values*/) const {
     return true;

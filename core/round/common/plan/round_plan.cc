@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "core/codec/device/device_vector.h"
 #include "core/codec/error_feedback.h"
 #include "core/codec/payload.h"
 #include "core/codec/registry.h"
@@ -257,7 +258,7 @@ namespace {
 // Float addition is not associative, so the order is part of the result.
 // Sums in the order of ranks, as every replica does.
 Status decode_side_by_side(const RoundPlan& plan, const PlannedBucket& bucket, StageCall call,
-                           ByteSpan joined, FloatVector& sum) {
+                           ByteSpan joined, std::span<float> sum) {
   TRIBUTARY_ASSIGN(const std::vector<ByteSpan> payloads, split_payloads(joined, plan.agents()));
   call.contributors = 1;
   FloatVector scratch(bucket.values);
@@ -270,7 +271,7 @@ Status decode_side_by_side(const RoundPlan& plan, const PlannedBucket& bucket, S
 
 // The late payloads are added in the order in which the result has them.
 Status decode_with_late(const PlannedBucket& bucket, StageCall call, ByteSpan result,
-                        FloatVector& sum) {
+                        std::span<float> sum) {
   TRIBUTARY_ASSIGN(const ResultPayloads payloads, split_result(result));
   if (payloads.late.empty()) return bucket.codec->decode(call, result, sum);
   if (payloads.own.empty()) {
@@ -287,6 +288,23 @@ Status decode_with_late(const PlannedBucket& bucket, StageCall call, ByteSpan re
   return {};
 }
 
+Status decode_sum(const RoundPlan& plan, const CommittedBucket& committed,
+                  const Execution& execution, const std::function<void()>* before_host,
+                  std::span<float> sum) {
+  const PlannedBucket& bucket = plan.buckets()[committed.bucket];
+  const StageCall call = {.round = plan.context(bucket),
+                          .execution = execution,
+                          .combined = std::span(committed.combined).first(bucket.last_stage()),
+                          .contributors = committed.contributors,
+                          .before_host = before_host};
+  if (before_host != nullptr && !decodes_on_device(plan, committed)) call.host_takes_over();
+  const ByteSpan result = committed.combined.back();
+  Status status = bucket.side_by_side ? decode_side_by_side(plan, bucket, call, result, sum)
+                                      : decode_with_late(bucket, call, result, sum);
+  if (status.ok()) return {};
+  return std::move(status).at(fmt::format("bucket {}", committed.bucket));
+}
+
 }  // namespace
 
 Status decode_contribution(const PlannedBucket& bucket, const StageCall& call, ByteSpan payload,
@@ -297,17 +315,21 @@ Status decode_contribution(const PlannedBucket& bucket, const StageCall& call, B
 
 Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
                      const Execution& execution, FloatVector& sum) {
+  sum.resize(plan.buckets()[committed.bucket].values);
+  return decode_sum(plan, committed, execution, nullptr, sum);
+}
+
+bool decodes_on_device(const RoundPlan& plan, const CommittedBucket& committed) {
   const PlannedBucket& bucket = plan.buckets()[committed.bucket];
-  const StageCall call = {.round = plan.context(bucket),
-                          .execution = execution,
-                          .combined = std::span(committed.combined).first(bucket.last_stage()),
-                          .contributors = committed.contributors};
-  sum.resize(bucket.values);
-  const ByteSpan result = committed.combined.back();
-  Status status = bucket.side_by_side ? decode_side_by_side(plan, bucket, call, result, sum)
-                                      : decode_with_late(bucket, call, result, sum);
-  if (status.ok()) return {};
-  return std::move(status).at(fmt::format("bucket {}", committed.bucket));
+  if (bucket.side_by_side || !encodes_from_device(*bucket.codec)) return false;
+  const Result<ResultPayloads> payloads = split_result(committed.combined.back());
+  return payloads.ok() && payloads->late.empty();
+}
+
+Status decode_bucket_on_device(const RoundPlan& plan, const CommittedBucket& committed,
+                               const Execution& execution, const std::function<void()>& before_host,
+                               std::span<float> sum) {
+  return decode_sum(plan, committed, execution, &before_host, sum);
 }
 
 std::optional<OptimizerView> encoder_view(const RoundPlan& plan, const PlannedBucket& bucket,

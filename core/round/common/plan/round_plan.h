@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -173,6 +174,14 @@ Status decode_contribution(const PlannedBucket& bucket, const StageCall& call, B
 // Writes the sum over a bucket's contributors. Returns the codec's error for a bad payload.
 Status decode_bucket(const RoundPlan& plan, const CommittedBucket& committed,
                      const Execution& execution, FloatVector& sum);
+// Whether decode_bucket_on_device() leaves the sum on the device if nothing fails: the codec has
+// loops for it, and the result is one payload.
+bool decodes_on_device(const RoundPlan& plan, const CommittedBucket& committed);
+// The same to the stand-in of a vector on the device, as long as the bucket. `before_host` is
+// called before the host writes the values itself.
+Status decode_bucket_on_device(const RoundPlan& plan, const CommittedBucket& committed,
+                               const Execution& execution, const std::function<void()>& before_host,
+                               std::span<float> sum);
 
 // The view of a bucket's optimizer before the round's step, or before the step of the bucket's
 // exchange, for an encoder. `model` and `rule` are those of that time and must outlive the view.
