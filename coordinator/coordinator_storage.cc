@@ -92,7 +92,7 @@ void CoordinatorStorage::store(StoreCoordinator& request) {
   });
 }
 
-// Of the journal's thread; the rest ends with it.
+// The work is dropped once the journal's thread has ended.
 void CoordinatorStorage::on_thread(std::function<void()> work) {
   const std::lock_guard lock(posting_);
   if (!posting_ended_) thread_->post(std::move(work));

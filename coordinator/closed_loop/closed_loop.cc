@@ -134,6 +134,7 @@ class ClosedLoop {
     }
     facts.exchange_s = std::max(round.ends_s - round.began_s - round.training_s, 0.0);
     facts.bytes_up = round.bytes_up;
+    facts.round = result_.rounds;
     return facts;
   }
 

@@ -215,6 +215,7 @@ void PlanService::reported(const SpeedsReported& speeds) {
 // plan only.
 RoundFacts PlanService::facts_of(Job& job, const RoundPlayed& round) const {
   RoundFacts facts;
+  facts.round = round.round;
   double trained_s = 0;
   for (const RoundPlayed::Participant& participant : round.participants) {
     RoundFacts::Agent agent = {.id = participant.agent_id, .weight = participant.weight};

@@ -125,7 +125,7 @@ void Planner::learn_round(const RoundFacts& facts) {
   const PlanPredictor predictor(known);
   const PlanCodec& timed = known.codecs[static_cast<std::size_t>(codec - config_.codecs.data())];
   if (!predictor.possible(timed, facts.collective)) return;
-  if (before) learn_parts(predictor, *before, facts);
+  if (before && before->round + 1 == facts.round) learn_parts(predictor, *before, facts);
   PreparedExchange exchange =
       predictor.prepare(timed, facts.collective, ratio, facts.bucket_values);
   exchange.ratios.clear();
@@ -136,7 +136,8 @@ void Planner::learn_round(const RoundFacts& facts) {
   const double elapsed_s = predictor.compute_s() + facts.exchange_s;
   belief_.saw_round(predictor, exchange, facts.exchange_s, elapsed_s);
   if (facts.collective == wire::Collective::star) return;
-  exchanged_ = {.exchange = std::move(exchange),
+  exchanged_ = {.round = facts.round,
+                .exchange = std::move(exchange),
                 .exchange_s = facts.exchange_s,
                 .elapsed_s = elapsed_s,
                 .agents = {}};

@@ -42,6 +42,8 @@ struct RoundFacts {
   std::uint64_t bucket_values = 0;  // 0: unknown; the round then says nothing about times
   double exchange_s = 0;            // duration of the exchange; 0: unknown
   double bytes_up = 0;              // mean payload bytes per agent; 0: unknown
+  // Number of the round. Some rounds never come here, and waits belong to the round before.
+  std::uint64_t round = 0;
 };
 
 // The known state of all links at one time. NaN: not measured.
@@ -109,6 +111,7 @@ class Planner {
   PlanInputs inputs(const PlanPolicy& policy, std::size_t worlds) const;
   // An exchange among peers; the next reports show its parts.
   struct Exchanged {
+    std::uint64_t round = 0;
     PreparedExchange exchange;
     double exchange_s = 0;
     double elapsed_s = 0;

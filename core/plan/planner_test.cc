@@ -253,12 +253,15 @@ TEST_F(PlannerTest, TheWaitsOfMostAgentsShowThePartsOfARound) {
   const PlanChoice ring = {
       .codec = "fp32", .collective = wire::Collective::ring, .bucket_values = 1u << 16};
   links.agents.clear();
-  const auto believed = [&](double first, double others) {
+  const auto believed = [&](double first, double others, std::uint64_t rounds_missed = 0) {
     planner = Planner({.values = 1u << 20, .codecs = federation(100, 1).codecs, .settled = true});
     planner.round_over(round());
     think();  // peers are reachable from now on
-    planner.round_over(round(ring, 2));
+    RoundFacts exchanged = round(ring, 2);
+    exchanged.round = 7;
+    planner.round_over(exchanged);
     RoundFacts facts = round(ring, 2);
+    facts.round = 8 + rounds_missed;
     for (RoundFacts::Agent& agent : facts.agents) agent.waited_s = others;
     facts.agents[0].waited_s = first;
     planner.round_over(facts);
@@ -272,7 +275,9 @@ TEST_F(PlannerTest, TheWaitsOfMostAgentsShowThePartsOfARound) {
   const double honest = believed(1.5, 1.5);
   for (const double lie : {1e6, 1e-6, 0.0}) EXPECT_EQ(believed(lie, 1.5), honest) << lie;
   EXPECT_LT(believed(0.05, 0.05), 0.5 * honest);
-  EXPECT_NE(believed(0, 0), honest) << "no parts are known";
+  const double unknown = believed(0, 0);
+  EXPECT_NE(unknown, honest) << "no parts are known";
+  EXPECT_EQ(believed(1.5, 1.5, 1), unknown) << "they belong to a round that the planner missed";
 }
 
 // An agent without link readings has those that the belief expects.

@@ -8,7 +8,10 @@
 
 #include "coordinator/closed_loop/truth/closed_loop_testing.h"
 #include "coordinator/closed_loop/truth/declared_codecs.h"
+#include "coordinator/closed_loop/truth/true_exchange.h"
 #include "coordinator/closed_loop/truth/true_rounds.h"
+#include "core/collective/result_segments.h"
+#include "core/cost/exchange_cost.h"
 #include "core/plan/search/predict.h"
 
 namespace tributary {
@@ -38,6 +41,20 @@ double played_s(const PlanScenario& scenario, const PlanChoice& choice) {
   const TrueRound first = rounds.play(choice, {}, 1);
   const TrueRound round = rounds.play(choice, {}, first.ends_s);
   return round.ends_s - round.began_s - round.training_s;
+}
+
+// The agents' code, the cost model and the truth have the rule each for itself.
+TEST(ResultSegments, AllDivideAResultIntoTheSameSegments) {
+  for (const std::uint32_t agents : {1u, 2u, 3u, 7u, 64u}) {
+    for (std::uint64_t bytes = 0; bytes <= 80 * kSegmentBytesMin; bytes += kSegmentBytesMin / 4) {
+      for (const std::uint64_t each : {bytes, bytes + 1, bytes + kSegmentBytesMin / 4 - 1}) {
+        const auto result_bytes = static_cast<double>(each);
+        EXPECT_EQ(true_segments(result_bytes, agents), segments_of(each, agents)) << each << " B";
+        EXPECT_EQ(true_segments(result_bytes, agents), upload_segments(result_bytes, agents))
+            << each << " B";
+      }
+    }
+  }
 }
 
 using Case = std::tuple<double, double, wire::Collective, std::uint64_t, bool>;

@@ -200,10 +200,8 @@ class PlayedExchange {
     for (std::uint32_t member = 0; member < n_; ++member) bytes += up_bytes(place, member);
     return bytes;
   }
-  // A result is divided among the members, as long as no segment is smaller than the least size.
   std::uint32_t segments(const Place& place) const {
-    const auto most = static_cast<std::uint32_t>(result_bytes(place) / kTrueSegmentBytesMin);
-    return std::clamp(most, 1u, n_);
+    return true_segments(result_bytes(place), n_);
   }
   void upload_segments_of(std::uint32_t bucket, std::uint32_t member) {
     const std::uint32_t own = (member + n_ - bucket % n_) % n_;  // its segment, if there are enough
@@ -288,6 +286,11 @@ TrueExchanged play_exchange(const TrueFederation& federation,
                             const std::vector<std::uint32_t>& members, TcpWindows& windows,
                             const TrueWork& work) {
   return PlayedExchange(federation, members, windows, work).run();
+}
+
+// A result is divided among the members, as long as no segment is smaller than the least size.
+std::uint32_t true_segments(double result_bytes, std::uint32_t members) {
+  return std::clamp(static_cast<std::uint32_t>(result_bytes / kTrueSegmentBytesMin), 1u, members);
 }
 
 double messages_of(wire::Collective kind, const std::vector<StagePayload>& stages, double members,

@@ -55,6 +55,9 @@ TrueExchanged play_exchange(const TrueFederation& federation,
                             const std::vector<std::uint32_t>& members, TcpWindows& windows,
                             const TrueWork& work);
 
+// The number of segments in which the members upload a result.
+std::uint32_t true_segments(double result_bytes, std::uint32_t members);
+
 // Returns the number of messages of an exchange, without playing it.
 double messages_of(wire::Collective kind, const std::vector<StagePayload>& stages, double members,
                    double buckets);

@@ -59,10 +59,12 @@ class AheadOfCommit {
   const std::shared_ptr<FloatVector>& model() const {
     return ahead_ ? ahead_->model : replica_.model();
   }
-  // Whether a training may follow this round before its commit: the agent trains ahead, and the
-  // learning rate stays.
+  // Whether a training may follow this round before its commit: the agent trains ahead, the job has
+  // a further round, and the learning rate stays.
   bool may_train_after(std::uint64_t round) const {
-    return context_.config.train_ahead && replica_.job()->rate_stays_after(round);
+    const JobModel& job = *replica_.job();
+    return context_.config.train_ahead && round < job.wire().rounds() &&
+           job.rate_stays_after(round);
   }
   const ModelRule& rule() const { return ahead_ ? *ahead_->rule : replica_.rule(); }
   const std::shared_ptr<FloatVector>& input() const { return input_; }

@@ -25,8 +25,8 @@ class SomeExchange : public testing::Test {
     return made;
   }
   void begin(std::uint32_t members, std::uint32_t exchanges = 1, const std::string& codec = "fp32",
-             const std::string& schedule = {}) {
-    agent_.have_model(0, 0, 0, schedule);
+             const std::string& schedule = {}, std::uint32_t rounds = 100) {
+    agent_.have_model(0, 0, 0, schedule, rounds);
     agent_.open_session();
     updates_.begin_job(kSmallValues);
     wire::MembershipT membership;
@@ -121,6 +121,17 @@ TEST_F(SomeExchange, UploadsBesideItselfIfTheLearningRateChanges) {
   exchange_.start();
   EXPECT_EQ(exchange_.advance(), Next::nothing);
   EXPECT_GT(upload_.bytes(), 0u);
+}
+
+TEST_F(SomeExchange, UploadsBesideItselfInTheLastRound) {
+  for (const std::uint32_t rounds : {1u, 2u}) {
+    begin(1, 1, "fp32", {}, rounds);
+    exchange_.start();
+    EXPECT_EQ(exchange_.advance(), Next::nothing);
+    EXPECT_EQ(upload_.bytes() > 0, rounds == 1) << rounds << " rounds";
+    exchange_.end();
+    upload_.end();
+  }
 }
 
 class ExchangeBeforeTheCommit : public SomeExchange {

@@ -85,10 +85,7 @@ void Participation::train_ahead() {
   const RoundPlan& plan = round_->plan();
   const std::uint64_t round = plan.key().round;
   const JobModel& job = *parts_.replica.job();
-  if (training_.running() || round >= job.wire().rounds() || !ahead_.begun() ||
-      !ahead_.may_train_after(round)) {
-    return;
-  }
+  if (training_.running() || !ahead_.begun() || !ahead_.may_train_after(round)) return;
   const std::uint32_t every = job.wire().evaluate_every_rounds();
   training_.start_ahead(plan, every > 0 && round % every == 0, ahead_.model());
 }

@@ -68,8 +68,9 @@ struct AgentParts : ContextParts {
 
   // Gives the replica this version, with a model whose values are all `value`.
   void have_model(std::uint64_t version = 0, float value = 0, double norm_max = 0,
-                  const std::string& schedule = {}) {
+                  const std::string& schedule = {}, std::uint32_t rounds = 100) {
     wire::JobT job = small_job();
+    job.rounds = rounds;
     job.norm_max = norm_max;
     job.schedule = schedule;
     ASSERT_TRUE(replica.take(*Packed(job)).ok());
