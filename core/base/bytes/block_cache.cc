@@ -39,26 +39,31 @@ BlockCache::~BlockCache() { unmap_until(0); }
 void* BlockCache::take(std::size_t bytes) {
   const std::size_t size = rounded(bytes);
   const std::scoped_lock lock(mutex_);
+  if (const std::size_t needed = kept_.size() + blocks_used_ + 1; needed > kept_.capacity()) {
+    kept_.reserve(2 * needed);
+  }
   std::uint8_t* address = nullptr;
   if (const auto range = smallest_of_at_least(size); range != kept_.end()) {
     // The end of the range, so that the rest keeps its address.
-    range->second -= size;
-    address = range->first + range->second;
+    range->size -= size;
+    address = range->address + range->size;
     usage_.kept_bytes -= size;
     idle_bytes_ = std::min(idle_bytes_, usage_.kept_bytes);
-    if (range->second == 0) kept_.erase(range);
+    if (range->size == 0) kept_.erase(range);
   } else {
     unmap_until(difference_or_0(usage_.peak_bytes, usage_.used_bytes + size));
     address = map_range(size);
   }
+  ++blocks_used_;
   usage_.used_bytes += size;
   usage_.peak_bytes = std::max(usage_.peak_bytes, usage_.used_bytes);
   return address;
 }
 
-void BlockCache::give_back(void* block, std::size_t bytes) {
+void BlockCache::give_back(void* block, std::size_t bytes) noexcept {
   const std::size_t size = rounded(bytes);
   const std::scoped_lock lock(mutex_);
+  blocks_used_ = difference_or_0(blocks_used_, 1);
   usage_.used_bytes = difference_or_0(usage_.used_bytes, size);
   keep(static_cast<std::uint8_t*>(block), size);
   unmap_until(difference_or_0(usage_.peak_bytes, usage_.used_bytes));
@@ -79,40 +84,47 @@ BlockCache::Usage BlockCache::usage() const {
 BlockCache::Ranges::iterator BlockCache::smallest_of_at_least(std::size_t size) {
   auto smallest = kept_.end();
   for (auto range = kept_.begin(); range != kept_.end(); ++range) {
-    if (range->second < size) continue;
-    if (smallest == kept_.end() || range->second < smallest->second) smallest = range;
+    if (range->size < size) continue;
+    if (smallest == kept_.end() || range->size < smallest->size) smallest = range;
   }
   return smallest;
 }
 
+// A block of another cache may find no place. It is unmapped then.
 void BlockCache::keep(std::uint8_t* address, std::size_t size) {
-  usage_.kept_bytes += size;
-  const auto next = kept_.lower_bound(address);
-  if (next != kept_.end() && address + size == next->first) {
-    size += next->second;
-    kept_.erase(next);
-  }
-  const auto after = kept_.lower_bound(address);
+  const auto after = std::ranges::lower_bound(kept_, address, {}, &Range::address);
+  const bool joins_after = after != kept_.end() && address + size == after->address;
   if (after != kept_.begin()) {
     const auto before = std::prev(after);
-    if (before->first + before->second == address) {
-      before->second += size;
+    if (before->address + before->size == address) {
+      usage_.kept_bytes += size;
+      before->size += size;
+      if (!joins_after) return;
+      before->size += after->size;
+      kept_.erase(after);
       return;
     }
   }
-  kept_.emplace_hint(after, address, size);
+  if (joins_after) {
+    usage_.kept_bytes += size;
+    *after = {.address = address, .size = size + after->size};
+  } else if (kept_.size() < kept_.capacity()) {
+    usage_.kept_bytes += size;
+    kept_.insert(after, {.address = address, .size = size});
+  } else {
+    unmap_range(address, size);
+  }
 }
 
 // Ends of the largest ranges, for few calls of the kernel.
 void BlockCache::unmap_until(std::size_t kept_max) {
   while (usage_.kept_bytes > kept_max) {
-    const auto largest = std::ranges::max_element(
-        kept_, {}, [](const Ranges::value_type& range) { return range.second; });
-    const std::size_t size = std::min(largest->second, usage_.kept_bytes - kept_max);
-    largest->second -= size;
-    unmap_range(largest->first + largest->second, size);
+    const auto largest = std::ranges::max_element(kept_, {}, &Range::size);
+    const std::size_t size = std::min(largest->size, usage_.kept_bytes - kept_max);
+    largest->size -= size;
+    unmap_range(largest->address + largest->size, size);
     usage_.kept_bytes -= size;
-    if (largest->second == 0) kept_.erase(largest);
+    if (largest->size == 0) kept_.erase(largest);
   }
   idle_bytes_ = std::min(idle_bytes_, usage_.kept_bytes);
 }

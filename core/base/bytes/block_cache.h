@@ -13,8 +13,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <mutex>
+#include <vector>
 
 namespace tributary {
 
@@ -36,21 +36,27 @@ class BlockCache {
 
   // At least this many bytes, aligned to a page, with any contents. Throws std::bad_alloc.
   void* take(std::size_t bytes);
-  // The size is the one that take() was asked for.
-  void give_back(void* block, std::size_t bytes);
+  // The size is the one that take() was asked for. Allocates nothing, so it cannot fail.
+  void give_back(void* block, std::size_t bytes) noexcept;
   // Unmaps as much as has been kept all the time since the previous call: after a job, everything.
   void unmap_idle();
   Usage usage() const;
 
  private:
-  using Ranges = std::map<std::uint8_t*, std::size_t>;  // sizes by address
+  struct Range {
+    std::uint8_t* address = nullptr;
+    std::size_t size = 0;
+  };
+  using Ranges = std::vector<Range>;  // by address
 
   Ranges::iterator smallest_of_at_least(std::size_t size);
   void keep(std::uint8_t* address, std::size_t size);
   void unmap_until(std::size_t kept_max);
 
   mutable std::mutex mutex_;
-  Ranges kept_;  // no two are neighbours
+  // No two are neighbours. take() makes place for all blocks that will be given back.
+  Ranges kept_;
+  std::size_t blocks_used_ = 0;  // taken and not given back
   Usage usage_;
   std::size_t idle_bytes_ = 0;  // the smallest kept_bytes since the last unmap_idle()
 };

@@ -4,12 +4,27 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
+#include <new>
 #include <thread>
 #include <vector>
 
 #include "core/base/bytes/bytes.h"
 #include "core/base/memory_checked.h"
+
+namespace {
+thread_local std::size_t allocations_of_this_thread = 0;
+}  // namespace
+
+// These take the place of the library's for this program. Each thread counts its own.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  ++allocations_of_this_thread;
+  if (void* const block = std::malloc(bytes)) return block;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
+[[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
 
 namespace tributary {
 namespace {
@@ -41,6 +56,35 @@ TEST(BlockCache, DividesAndJoinsRanges) {
   for (const std::size_t i : {2u, 0u, 3u, 1u}) cache.give_back(buckets[i], 4 * kMib);
   EXPECT_EQ(cache.take(16 * kMib), model);
   cache.give_back(model, 16 * kMib);
+}
+
+// A vector's destructor gives its block back, also when no memory is left.
+TEST(BlockCache, GivesBackWithoutAnAllocation) {
+  BlockCache cache;
+  std::array<void*, 200> blocks = {};
+  for (void*& block : blocks) block = cache.take(2 * kMib);
+  const std::size_t before = allocations_of_this_thread;
+  // No two are neighbours at first.
+  for (std::size_t i = 0; i < blocks.size(); i += 2) cache.give_back(blocks[i], 2 * kMib);
+  for (std::size_t i = 1; i < blocks.size(); i += 2) cache.give_back(blocks[i], 2 * kMib);
+  EXPECT_EQ(allocations_of_this_thread, before);
+  EXPECT_EQ(cache.usage().kept_bytes, 400 * kMib);
+}
+
+// As a trainer's library may do that has its own copy of the cache.
+TEST(BlockCache, TakesBlocksOfAnotherCacheWithoutAnAllocation) {
+  BlockCache other;
+  std::array<void*, 20> blocks = {};
+  for (void*& block : blocks) block = other.take(kMib);
+  BlockCache cache;
+  cache.give_back(cache.take(100 * kMib), 100 * kMib);  // it may keep as much
+  void* const used = cache.take(100 * kMib);
+  const std::size_t before = allocations_of_this_thread;
+  for (std::size_t i = 0; i < blocks.size(); i += 2) cache.give_back(blocks[i], kMib);
+  EXPECT_EQ(allocations_of_this_thread, before);
+  for (std::size_t i = 1; i < blocks.size(); i += 2) other.give_back(blocks[i], kMib);
+  cache.give_back(used, 100 * kMib);
+  EXPECT_LE(cache.usage().kept_bytes, 100 * kMib);
 }
 
 TEST(BlockCache, NeverNeedsMoreThanTheMemoryInUseAtItsPeak) {
