@@ -83,6 +83,20 @@ INSTANTIATE_TEST_SUITE_P(Collectives, Peers,
                                          "all_gather"),
                          [](const auto& collective) { return std::string(collective.param); });
 
+// A commit that overtakes a result leaves no time to train ahead, so not every round has to.
+TEST(PeersOnTheirOwn, AgentsOfAStarTrainAheadToo) {
+  Federation federation(options_for("star", 12));
+  federation.set_for_agent(0, "trainer.ahead=false");
+  federation.start_all();
+  federation.expect_all_end();
+  federation.expect_sound();
+  EXPECT_EQ(rounds_by(federation, "star"), 12u);
+  const AheadByAgent ahead = rounds_trained_ahead(federation, 11);
+  EXPECT_FALSE(ahead.contains("agent-0"));
+  EXPECT_TRUE(ahead.contains("agent-1"));
+  EXPECT_TRUE(ahead.contains("agent-2"));
+}
+
 TEST(PeersOnTheirOwn, NeedNoEncryptionWhereNoOtherHasIt) {
   FederationOptions options = options_for("ring", 6);
   options.encrypted = false;

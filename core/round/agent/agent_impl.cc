@@ -37,7 +37,7 @@ Actions Agent::Impl::handle(TimeNs now, Event& event) {
   maintain_connection();
   participation_.take_kept_update();
   rounds_.begin_next();
-  participation_.go_on();
+  participation_.go_on(std::holds_alternative<Tick>(event));
   rounds_.ask_for_missing();
   transfer_.ask_for_rest();
   rounds_.replace_overdue_commit();
@@ -59,7 +59,6 @@ void Agent::Impl::pass(Event& event) {
                  [this](const PeerAlive&) { session_.bytes_arrived(); },
                  [this](const Tick&) {
                    if (trying_codecs()) participation_.try_codecs(codecs_);
-                   participation_.step();
                  },
                  [this](const Stored& stored) {
                    context_.store.stored(context_.now, stored, context_.out.all());

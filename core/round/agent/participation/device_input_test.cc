@@ -81,7 +81,7 @@ class Side {
   }
   // Sends the payloads that wait, of one part each, and returns their bytes.
   std::vector<Bytes> sent() {
-    participation_.go_on();
+    participation_.go_on(false);
     std::vector<Bytes> payloads;
     for (const Action& action : agent_.take()) {
       const auto* const send = std::get_if<Send>(&action);

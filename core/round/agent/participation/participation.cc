@@ -33,7 +33,15 @@ Participation::Participation(AgentContext& context, const Parts& parts)
                  .ahead = ahead_,
                  .upload = upload_,
                  .withdrawal = withdrawal_},
-                [this] { report(); }) {}
+                [this] { report(); }),
+      work_ahead_(context,
+                  {.replica = parts.replica,
+                   .contribution = contribution_,
+                   .exchange = exchange_,
+                   .withdrawal = withdrawal_,
+                   .ahead = ahead_,
+                   .training = training_},
+                  [this] { report(); }) {}
 
 void Participation::begin_job() {
   end_round();
@@ -50,6 +58,7 @@ void Participation::begin(AgentRound& round) {
   exchange_.begin(round);
   network_.begin(round);
   upload_.begin(round);
+  work_ahead_.begin(round);
   start_work();
 }
 
@@ -108,6 +117,7 @@ void Participation::end_round() {
   exchange_.end();
   network_.end();
   upload_.end();
+  work_ahead_.end();
   reporter_.drop_round();
   round_ = nullptr;
 }
@@ -121,7 +131,8 @@ void Participation::session_opened(std::uint32_t parts_in_flight) {
   exchange_.withdraw_again();
 }
 
-void Participation::go_on() {
+void Participation::go_on(bool after_tick) {
+  if (after_tick) step();
   take_kept_update();  // of a training that ended before its round began
   follow(exchange_.advance());
   upload_.pump();
@@ -140,11 +151,13 @@ void Participation::contribute() {
   });
   if (plan.by_peers()) return exchange_.start();
   contribution_.start();
-  encode_some();
+  step();
   parts_.missing.contributed();
 }
 
-void Participation::encode_some() {
+// Encoding precedes work ahead of the commit, because others wait for it.
+void Participation::step() {
+  if (!contribution_.has_more()) return work_ahead_.step();
   contribution_.encode_some();
   if (!contribution_.has_more()) report();
 }
@@ -177,10 +190,7 @@ void Participation::report() {
   if (!contribution_.all_stored() || !round_->all_encoded()) return;
   const bool network = round_->plan().in_network();
   if (network && !network_.complete()) return;
-  if (round_->plan().by_peers()) {
-    // The vote says that the model after the round is finite.
-    if (!exchange_.prepared() || (applies_ahead() && !ahead_.complete(*round_))) return;
-  }
+  if (round_->plan().by_peers() && !(exchange_.prepared() && work_ahead_.ready_for_vote())) return;
   // The division follows from the combined norms, so it is the same at all participants.
   if (round_->rank() == 0u && parts_.replica.job() != nullptr) {
     round_->mechanisms().millibits_by_layer =
@@ -193,46 +203,6 @@ void Participation::report() {
                     .residual_norm = parts_.updates.residual().norm(),
                     .results_hash = network ? network_.results_hash() : exchange_.results_hash(),
                     .sums_check = network ? std::optional(network_.sums_check()) : std::nullopt});
-}
-
-// --- ahead of the commit -----------------------------------------------------------------------
-
-// An agent that does not need the model before the commit applies the round then, in place.
-bool Participation::applies_ahead() const {
-  if (!round_ || round_->withdrawn() || !round_->rank()) return false;
-  const RoundPlan& plan = round_->plan();
-  if (plan.exchanges() > 1) return true;
-  if (plan.by_peers()) return context_.config.train_ahead;
-  return !plan.in_network() && plan.key().round < parts_.replica.job()->wire().rounds() &&
-         ahead_.may_train_after(plan.key().round);
-}
-
-// What is to be sent comes first.
-void Participation::step() {
-  if (contribution_.has_more()) return encode_some();
-  if (can_apply_ahead()) return apply_ahead();
-  if (can_begin_ahead()) check_ahead(ahead_.begin());
-}
-
-// When all that this agent has to send is on its way, it waits for results.
-bool Participation::can_begin_ahead() const {
-  if (!applies_ahead() || ahead_.begun() || ahead_.failed()) return false;
-  if (round_->plan().by_peers()) return exchange_.running();
-  return round_->working() && round_->all_encoded() && contribution_.all_stored();
-}
-
-// In a star the coordinator finds the same error, and the other agents need no withdrawal to learn
-// of it.
-void Participation::check_ahead(const Status& status) {
-  if (status.ok() || !round_->plan().by_peers()) return;
-  withdrawal_.withdraw(*round_, wire::AbortReason::collective_failed, status);
-}
-
-void Participation::apply_ahead() {
-  check_ahead(ahead_.apply_next(*round_));
-  if (ahead_.failed() || !ahead_.complete(*round_)) return;
-  report();
-  train_ahead();
 }
 
 // --- commit ------------------------------------------------------------------------------------

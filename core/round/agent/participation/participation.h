@@ -19,6 +19,7 @@
 #include "core/round/agent/participation/agent_reporter.h"
 #include "core/round/agent/participation/contribution.h"
 #include "core/round/agent/participation/missing_aggregates.h"
+#include "core/round/agent/participation/work_ahead.h"
 #include "core/round/agent/replica/local_updates.h"
 #include "core/round/agent/replica/replica.h"
 #include "core/round/agent/round/agent_round.h"
@@ -79,16 +80,15 @@ class Participation {
 
   // --- due work, after every event ---
   void take_kept_update();
-  // Continues an exchange among peers, and sends what is due.
-  void go_on();
+  // Continues an exchange among peers, and sends what is due. After a tick, also makes a step of
+  // the other work.
+  void go_on(bool after_tick);
   TimeNs next_due_ns() const { return upload_.next_due_ns(); }
   // True if there is more work to do at once. It is done in steps, so that messages are handled in
-  // between: by go_on(), and by step() if no event waits.
+  // between.
   bool busy() const {
-    return exchange_.has_more_to_begin() || contribution_.has_more() || can_apply_ahead() ||
-           can_begin_ahead();
+    return exchange_.has_more_to_begin() || contribution_.has_more() || work_ahead_.due();
   }
-  void step();
 
   // --- work while the agent is otherwise idle ---
   bool trying_codecs() const { return reporter_.trying() && !busy(); }
@@ -102,7 +102,6 @@ class Participation {
   // training
   void start_work();
   void train();
-  void train_ahead();
   void trained(UpdateReady& event);
   void drop_if_too_large(const RoundPlan& plan);
   Status take_update(const LocalTraining::Running& training, UpdateReady& event, double norm);
@@ -111,15 +110,9 @@ class Participation {
   void drop_marked(const RoundKey& id);
   // contribution
   void contribute();
-  void encode_some();
+  void step();
   void follow(RoundExchange::Next next);
   void report();
-  // ahead of the commit
-  bool applies_ahead() const;
-  bool can_apply_ahead() const { return applies_ahead() && ahead_.has_next(*round_); }
-  bool can_begin_ahead() const;
-  void apply_ahead();
-  void check_ahead(const Status& status);
   // commit
   bool make_model(const wire::CommitT& commit);
   Bitmap counted_in(const wire::CommitT& commit) const;
@@ -137,6 +130,7 @@ class Participation {
   Contribution contribution_;
   AheadOfCommit ahead_;
   RoundExchange exchange_;
+  WorkAhead work_ahead_;
   AgentRound* round_ = nullptr;  // null: none has begun
 };
 

@@ -59,7 +59,7 @@ class SomeParticipation : public testing::Test {
     round_->work()[number].of_all = of_all;
     participation_.stage_closed(number);
   }
-  // Of the current round, from 0 to 1 everywhere.
+  // The commit of the current round, whose model goes from 0 to 1 everywhere.
   wire::CommitT commit(std::uint32_t contributors = 2) const {
     wire::CommitT made;
     made.previous_hash = agent_.replica.id().hash;
@@ -167,11 +167,11 @@ TEST_F(SomeParticipation, TrainsForTheNextRoundBeforeTheCommit) {
   agent_.store_all();
   have_result(0);
   EXPECT_TRUE(participation_.busy());
-  participation_.step();
+  participation_.go_on(true);
   EXPECT_FALSE(participation_.busy()) << "the other bucket has no result";
   EXPECT_EQ(training(), 0u);
   have_result(1);
-  participation_.step();
+  participation_.go_on(true);
   SharedFloats model;
   for (const Action& action : agent_.take()) {
     if (const auto* train = std::get_if<Train>(&action)) model = train->model;
@@ -194,7 +194,7 @@ TEST_F(SomeParticipation, WaitsForTheCommitOfAResultThatLacksAMember) {
   agent_.store_all();
   have_result(0);
   have_result(1, false);
-  participation_.step();
+  participation_.go_on(true);
   EXPECT_FALSE(participation_.busy());
   EXPECT_EQ(training(), 0u);
   ASSERT_TRUE(participation_.apply(commit(1)));
@@ -207,8 +207,8 @@ TEST_F(SomeParticipation, ForgetsATrainingFromAModelThatIsNotCommitted) {
   agent_.store_all();
   have_result(0);
   have_result(1);
-  participation_.step();
-  participation_.step();
+  participation_.go_on(true);
+  participation_.go_on(true);
   EXPECT_NE(training(), 0u);
   participation_.close();
   begin(1, 1);

@@ -79,17 +79,6 @@ void Participation::train() {
   if (ahead) round_->mechanisms().trained_ahead = 1;
 }
 
-// The settings of the next plan follow from this one, except the planner's, which do not concern
-// training. A job whose learning rate is about to change trains when the plan is there.
-void Participation::train_ahead() {
-  const RoundPlan& plan = round_->plan();
-  const std::uint64_t round = plan.key().round;
-  const JobModel& job = *parts_.replica.job();
-  if (training_.running() || !ahead_.begun() || !ahead_.may_train_after(round)) return;
-  const std::uint32_t every = job.wire().evaluate_every_rounds();
-  training_.start_ahead(plan, every > 0 && round % every == 0, ahead_.model());
-}
-
 // --- parts -------------------------------------------------------------------------------------
 
 // A part only allows earlier sending. If it cannot be used, it is ignored, because the whole update
