@@ -14,6 +14,7 @@
 
 #include "core/plan/decide.h"
 #include "core/plan/inputs_text.h"
+#include "core/plan/search/predict.h"
 #include "core/store/coordinator/run_file.h"
 #include "schemas/frame.h"
 #include "tests/end_to_end/federation/aggregator.h"
@@ -343,12 +344,12 @@ TEST(Planner, TheChoiceIsTheBestOfTheMomentTenRoundsAfterUplinksFellToA25th) {
   for (const auto& candidate : now.at("candidates")) best = std::max(best, progress_of(candidate));
   // Better by less than the hysteresis is no reason to change.
   EXPECT_GT(progress_of(now.at("candidates").at(0)), best - std::log1p(PlanPolicy().hysteresis));
-  // Round times depend on the slowest uplink alone.
+  // Round times depend on the slowest agent alone, and do not tell its uplink from its downlink.
   const auto& bytes = plans.at(now.at("decided_in").get<std::size_t>() - 1).plan.reason->inputs;
   const Result<PlanInputs> inputs =
       parse_plan_inputs({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   ASSERT_TRUE(inputs.ok()) << inputs.status().text();
-  const double believed = 1 / typical_world(inputs->worlds).slowest.rate.up;
+  const double believed = 1 / PlanPredictor(*inputs).slowest_link().beta_s_per_byte;
   EXPECT_GT(believed, kFallenBytesPerS / 2);
   EXPECT_LT(believed, kFallenBytesPerS * 2);
 }
