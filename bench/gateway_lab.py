@@ -42,6 +42,7 @@ class Setup(NamedTuple):
     rounds: int = 6
     settings: tuple = ()  # further ones of the coordinator
     agent_settings: tuple = ()
+    rto_min_us: Optional[int] = None  # net.ipv4.tcp_rto_min_us of all nodes; the kernel's is 200 ms
 
 
 def words_of(settings) -> list:
@@ -103,6 +104,12 @@ class GatewayFederation:
         for agent in range(1, self.setup.agents + 1 if self.setup.plane == "generic" else 0):
             subprocess.run(["ip", "-n", f"trib-{self.name}-{agent}", "link", "set", "dev", "eth0",
                             "gso_max_segs", "1"], check=True)
+        for node in range(self.gateway + 1 if self.setup.rto_min_us else 0):
+            done = subprocess.run(["ip", "netns", "exec", f"trib-{self.name}-{node}", "sysctl", "-q", "-w",
+                                   f"net.ipv4.tcp_rto_min_us={self.setup.rto_min_us}"],
+                                  capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                raise Impossible(f"TCP's least time-out is fixed here (Linux before 6.11?): {done.stderr.strip()}")
         self.addresses = [node["address"] for node in json.loads(made.stdout)["data"]["nodes"]]
 
     def make_keys(self) -> None:

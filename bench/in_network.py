@@ -13,7 +13,7 @@ Parts:
                tributary-switchd at an unlimited link, beside star, sharded star and ring with THC
   thin         jobs between real daemons: the coordinator behind 10 Mbit/s, in the network and by the star
   loss         1 % loss at each agent in both directions, and none: the sums alone, and the same job in the
-               network and by the star
+               network and by the star, with TCP's least time-out as it is and with 5 ms
 The agents check all sums. Medians are printed beside the goals. All but `switchd` need root, and
 the last three need the lab; parts that cannot run are skipped with a reason.
 

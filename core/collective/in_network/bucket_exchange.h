@@ -54,7 +54,7 @@ class BucketExchange {
   void on_time(std::int64_t now_ns) { client_.on_time(now_ns); }
   std::int64_t next_time_ns() const { return client_.next_time_ns(); }
 
-  // Of all buckets that have begun.
+  // The end of all buckets that have begun.
   BucketEnd end() const { return client_.end(); }
   // Buckets of the epoch that are complete.
   std::uint32_t completed() const { return client_.completed(); }

@@ -78,7 +78,7 @@ class SlotClient {
   // Buckets of the epoch that have begun, and the first of them that are complete.
   std::uint32_t begun() const { return begun_; }
   std::uint32_t completed() const { return completed_; }
-  // Of a bucket that is under way, or of one of the last kOpenBucketsMax: packets, with repeats.
+  // Packets of a bucket that is under way, or of one of the last kOpenBucketsMax.
   std::uint64_t sent_of(std::uint32_t bucket) const { return open(bucket).sent; }
   std::uint64_t repeats_of(std::uint32_t bucket) const { return open(bucket).repeats; }
   // The first reason of a refused bucket.

@@ -47,15 +47,18 @@ Status AggregatorSession::open_ports(const AggregatorSessionOptions& options) {
 }
 
 void AggregatorSession::run(std::uint64_t number) {
+  std::uint32_t busy = 0;  // looks at the ports in a row that have found something
   while (std::optional<AggregatorCommands::Work> work = parts_.commands.take(number)) {
     accept(*std::move(work));
     if (!running_.empty()) {
-      const Status received = receive();
-      exchange_.on_time(now_ns());
+      const Result<std::size_t> received = receive();
+      // A chunk is not overdue while its result may wait in a port.
+      busy = received.ok() && *received > 0 ? busy + 1 : 0;
+      if (busy % kLooksMax == 0) exchange_.on_time(now_ns());
       answer_completed();
       const bool unused = port_->counters().refused > 0;
       if (!received.ok()) {
-        fail(received);
+        fail(received.status());
       } else if (!running_.empty() && (unused || exchange_.end() != BucketEnd::running)) {
         fail(failure());
       }
@@ -174,10 +177,15 @@ bool AggregatorSession::send() {
 }
 
 // Takes the datagrams of one system call for each port, because they release the next packets.
-Status AggregatorSession::receive() {
+// Returns their number.
+Result<std::size_t> AggregatorSession::receive() {
   const auto visit = [this](ByteSpan bytes, UdpAddress from) { take(bytes, from); };
-  TRIBUTARY_TRY(port_->receive(visit).status());
-  return group_ ? group_->receive(visit).status() : Status();
+  TRIBUTARY_ASSIGN(std::size_t found, port_->receive(visit));
+  if (group_) {
+    TRIBUTARY_ASSIGN(const std::size_t more, group_->receive(visit));
+    found += more;
+  }
+  return found;
 }
 
 void AggregatorSession::take(ByteSpan datagram, UdpAddress from) {

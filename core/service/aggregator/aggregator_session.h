@@ -48,6 +48,8 @@ class AggregatorSession {
 
  private:
   static constexpr std::size_t kBatch = 32;  // packets for each system call
+  // At least every so many looks at the ports the deadline is checked.
+  static constexpr std::uint32_t kLooksMax = 64;
 
   Status open_ports(const AggregatorSessionOptions& options);
   void accept(AggregatorCommands::Work work);
@@ -57,7 +59,7 @@ class AggregatorSession {
   void answer_first(Status status);
   Status failure() const;
   bool send();
-  Status receive();
+  Result<std::size_t> receive();
   void take(ByteSpan datagram, UdpAddress from);
   void count();
   void wait() const;
