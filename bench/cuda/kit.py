@@ -33,6 +33,7 @@ RACECHECK = {
     "gcomp": f"{SMALL}/gcomp*",
     "signs": f"{SMALL}/signsgd:{SMALL}/ef_signsgd:{SMALL}/onebit*",
     "lowrank": f"{SMALL}/powersgd*",
+    "optimizer": "DeviceSteps.*:OptimizersOnDevice.*",
 }
 LOADER = "ld-linux-x86-64.so.2"
 KIT_BYTES_MAX = 40 << 20

@@ -19,14 +19,16 @@ struct TileMemory {
   std::uint32_t rows[2][kTileWords + 1];
 };
 
+// The same for all threads of a block. It lies in shared memory, because the registers are few.
 struct Tile {
   std::uint32_t begin;    // in the bucket
   std::uint32_t size;     // in values
   std::uint32_t segment;  // the first
   std::uint32_t segments;
   std::uint32_t fixed_level;
-  std::uint32_t fields[kLevels] = {};
-  std::uint32_t counts[kLevels] = {};
+  std::uint32_t escapes;
+  std::uint32_t fields[kLevels];
+  std::uint32_t counts[kLevels];
 };
 
 // The sum of `counts(word)` of the words before each one.
@@ -399,33 +401,40 @@ __device__ __forceinline__ void write_fractions(const GCompEncoding& g, const Ti
   }
 }
 
-__global__ void TRIBUTARY_BLOCKS_BY_CLANG(3) write_chunk_tiles(GCompEncoding g) {
+__device__ void describe_tile(const GCompEncoding& g, std::uint32_t index, Tile& tile) {
+  const std::uint32_t segments = gcomp_segments(g.n);
+  tile.begin = index * kTile;
+  tile.size = min(kTile, g.n - tile.begin);
+  tile.segment = index * kTileSegments;
+  tile.segments = min(kTileSegments, segments - tile.segment);
+  tile.fixed_level = g.chunk_levels ? g.chunk_level[index / kChunkTiles] : g.level;
+  tile.escapes = 0;
+  for (unsigned level = 0; level < kLevels; ++level) {
+    tile.fields[level] = g.segments[tile.segment].fields[level];
+    tile.counts[level] = 0;
+  }
+  for (std::uint32_t s = 0; s < tile.segments; ++s) {
+    const SegmentPlan& part = g.segments[tile.segment + s];
+    tile.escapes += part.escape_count;
+    for (unsigned level = 0; level < kLevels; ++level) tile.counts[level] += part.counts[level];
+  }
+}
+
+__global__ void TRIBUTARY_BLOCKS_BY_CLANG(4) write_chunk_tiles(GCompEncoding g) {
   __shared__ TileMemory m;
+  __shared__ Tile tile;
   const std::uint32_t padding = load_table(g, m.entries);
   const std::uint32_t segments = gcomp_segments(g.n);
   const std::uint32_t tiles = (segments + kTileSegments - 1) / kTileSegments;
   for (std::uint32_t index = blockIdx.x; index < tiles; index += gridDim.x) {
     const std::uint32_t chunk = index / kChunkTiles;
     const ChunkPlan& plan = g.chunks[chunk];
-    Tile tile = {.begin = index * kTile,
-                 .size = min(kTile, g.n - index * kTile),
-                 .segment = index * kTileSegments,
-                 .segments = min(kTileSegments, segments - index * kTileSegments),
-                 .fixed_level = g.chunk_levels ? g.chunk_level[chunk] : g.level};
-    std::uint32_t escapes = 0;
-    for (std::uint32_t s = 0; s < tile.segments; ++s) {
-      const SegmentPlan& part = g.segments[tile.segment + s];
-      escapes += part.escape_count;
-      TRIBUTARY_UNROLL
-      for (unsigned level = 0; level < kLevels; ++level) {
-        if (s == 0) tile.fields[level] = part.fields[level];
-        tile.counts[level] += part.counts[level];
-      }
-    }
+    if (threadIdx.x == 0) describe_tile(g, index, tile);
+    __syncthreads();
     load_tile(g, tile, padding, m);
     if (plan.coded != 0) {
       code_tile(g, tile, plan, m);
-      if (escapes > 0) write_escapes(g, tile, plan, m);
+      if (tile.escapes > 0) write_escapes(g, tile, plan, m);
     } else {
       write_bytes(g, reinterpret_cast<const std::uint32_t*>(m.exponents),
                   plan.begin + kHeader + index % kChunkTiles * kTile, tile.size);

@@ -23,7 +23,12 @@ __global__ void __launch_bounds__(kThreads)
     multiply_row_groups(DeviceMatrix matrix, const float* right, double scale, float* left,
                         double* squares) {
   constexpr unsigned kGroups = kThreads / kSumLanes;
-  constexpr unsigned kBatch = 4;  // loads in flight for each row
+  // Loads in flight for each row. Clang keeps more in registers than nvcc, and would spill some.
+#if defined(__clang__)
+  constexpr unsigned kBatch = kColumns < 4 ? 4 : 2;
+#else
+  constexpr unsigned kBatch = 4;
+#endif
   const unsigned lane = threadIdx.x % kSumLanes;
   for (std::uint32_t first = blockIdx.x * kGroups * kRowsOfGroup; first < matrix.rows;
        first += gridDim.x * kGroups * kRowsOfGroup) {

@@ -214,7 +214,16 @@ Status launch_quantize(const Queue& queue, const float* x, std::uint32_t n,
     case 512:
       return launch_groups<kWork, 32, 4>(queue, x, n, format, scales, levels);
     case 1024:
-      return launch_groups<kWork, 32, 8>(queue, x, n, format, scales, levels);
+      // Eight quads leave too few registers for the levels. A block that has its scale is read only
+      // once anyway, and otherwise more threads keep fewer quads.
+      if constexpr (kWork == Work::find_scales) {
+        return launch_groups<kWork, 32, 8>(queue, x, n, format, scales, levels);
+      } else if constexpr (kWork == Work::use_scales) {
+        return launch_groups<kWork, 32, 0>(queue, x, n, format, scales, levels);
+      } else {
+        return launch_groups<kWork, kThreads, 1024 / (kThreads * kPerThread)>(queue, x, n, format,
+                                                                              scales, levels);
+      }
     case 2048:
       return launch_groups<kWork, kThreads, 2048 / (kThreads * kPerThread)>(queue, x, n, format,
                                                                             scales, levels);
