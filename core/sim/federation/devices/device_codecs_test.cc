@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/codec/device/device_vector.h"
 #include "core/codec/registry.h"
 #include "core/sim/federation/devices/device_jobs_testing.h"
 
@@ -61,6 +62,11 @@ TEST_P(JobsOnADevice, EndWithTheModelOfTheHost) {
   EXPECT_EQ(launches > 0, kernels) << launches << " kernels";
   EXPECT_EQ(device.model_hash, host.model_hash);
   EXPECT_TRUE(devices.errors().empty());
+  EXPECT_EQ(host.steppers, 0);
+  // Agents that apply results before they are committed do so on the host.
+  if (one.collective == wire::Collective::star) {
+    EXPECT_EQ(device.steppers > 0, encodes_from_device(**make_codec(one.codec)));
+  }
   ASSERT_GE(device.devices.size(), 2u);
   std::set<std::string> named;
   for (const auto& [round, agents] : device.devices) {
@@ -80,6 +86,51 @@ INSTANTIATE_TEST_SUITE_P(Codecs, JobsOnADevice, testing::ValuesIn(device_cases()
                          [](const auto& one) {
                            return one.param.codec + "_" +
                                   wire::EnumNameCollective(one.param.collective);
+                         });
+
+// The rule of the job makes its steps where the sums are decoded.
+struct StepCase {
+  wire::OptimizerKind optimizer;
+  const char* strategy;  // empty: the agents send gradients
+};
+
+class StepsOnADevice : public testing::TestWithParam<StepCase> {};
+
+TEST_P(StepsOnADevice, EndWithTheModelOfTheHost) {
+  const auto change_job = [](wire::JobT& job) {
+    job.strategy = GetParam().strategy;
+    job.mode = job.strategy.empty() ? wire::ExchangeMode::gradient : wire::ExchangeMode::delta;
+    job.optimizer->kind = GetParam().optimizer;
+    job.optimizer->momentum = GetParam().optimizer == wire::OptimizerKind::rmsprop ? 0.0f : 0.9f;
+    job.optimizer->beta1 = 0.9f;
+    job.optimizer->beta2 = 0.99f;
+    job.optimizer->epsilon = 1e-8f;
+    job.optimizer->weight_decay = 0.01f;
+  };
+  const AgentDevices devices;
+  const DeviceJob host = run_on_devices("int8_shared", wire::Collective::star, nullptr, change_job);
+  const DeviceJob device =
+      run_on_devices("int8_shared", wire::Collective::star, &devices, change_job);
+  EXPECT_EQ(device.model_hash, host.model_hash);
+  EXPECT_EQ(device.steppers, static_cast<int>(sim_testing::kDeviceAgents)) << "once for each agent";
+}
+
+INSTANTIATE_TEST_SUITE_P(Rules, StepsOnADevice,
+                         testing::Values(StepCase{wire::OptimizerKind::sgd, ""},
+                                         StepCase{wire::OptimizerKind::momentum, ""},
+                                         StepCase{wire::OptimizerKind::nesterov, ""},
+                                         StepCase{wire::OptimizerKind::adagrad, ""},
+                                         StepCase{wire::OptimizerKind::rmsprop, ""},
+                                         StepCase{wire::OptimizerKind::adam, ""},
+                                         StepCase{wire::OptimizerKind::adamw, ""},
+                                         StepCase{wire::OptimizerKind::sgd, "fedavgm"},
+                                         StepCase{wire::OptimizerKind::sgd, "fedadam"},
+                                         StepCase{wire::OptimizerKind::sgd, "fedyogi"}),
+                         [](const auto& one) {
+                           const std::string strategy = one.param.strategy;
+                           return strategy.empty()
+                                      ? wire::EnumNameOptimizerKind(one.param.optimizer)
+                                      : strategy;
                          });
 
 }  // namespace

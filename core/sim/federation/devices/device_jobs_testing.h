@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -46,12 +47,15 @@ class AgentDevices {
 struct DeviceJob {
   std::uint64_t model_hash = 0;
   std::map<std::uint64_t, std::map<std::string, std::set<std::string>>> devices;  // round, agent
+  int steppers = 0;  // times an agent has noted another device for the steps of its replica
 };
 
 // Runs a job of kDeviceRounds rounds. Null: the agents encode on the host.
 inline DeviceJob run_on_devices(const std::string& codec, wire::Collective collective,
-                                const AgentDevices* devices) {
+                                const AgentDevices* devices,
+                                const std::function<void(wire::JobT&)>& change_job = {}) {
   Options options;
+  options.change_job = change_job;
   options.agents = kDeviceAgents;
   options.rounds = kDeviceRounds;
   options.layers = {{"weight", {30, 32}}, {"bias", {127}}};
@@ -66,7 +70,9 @@ inline DeviceJob run_on_devices(const std::string& codec, wire::Collective colle
   Federation federation(options);
   EXPECT_TRUE(federation.run_to_the_end()) << federation.describe();
   federation.expect_identical();
-  DeviceJob job = {.model_hash = federation.coordinator().model_hash(), .devices = {}};
+  DeviceJob job = {.model_hash = federation.coordinator().model_hash(),
+                   .devices = {},
+                   .steppers = federation.noted("optimizer_steps")};
   for (const CommitRecord& commit : federation.journal().commits()) {
     for (const AgentRoundRecord& report : commit.reports) {
       std::set<std::string>& names = job.devices[report.id.round][report.agent_id];
