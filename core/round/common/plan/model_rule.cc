@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
+#include <cmath>
 #include <utility>
 #include <vector>
 
+#include "core/codec/chunks.h"
 #include "core/optimizer/optimizer.h"
 
 namespace tributary {
@@ -24,6 +27,23 @@ struct ValueRange {
   std::uint64_t end = 0;
 };
 
+// Products and quotients of a safe value and two safe factors are finite, and so are their sums.
+constexpr float kSafeValue = 1e20f;
+constexpr double kSafeFactor = 1e6;
+
+bool all_safe(const Execution& execution, std::span<const float> values) {
+  std::atomic<bool> safe = true;
+  for_each_chunk(execution, values.size(), kChunkValues,
+                 [&](std::size_t, std::size_t begin, std::size_t end) {
+                   bool within = true;
+                   for (const float value : values.subspan(begin, end - begin)) {
+                     within &= std::abs(value) <= kSafeValue;  // false for NaN
+                   }
+                   if (!within) safe = false;
+                 });
+  return safe;
+}
+
 // The optimizer changes parameters; buffers become the mean. All arithmetic is in float and in the
 // order of the values, so that every device computes the same bits.
 class OptimizerRule final : public ModelRule {
@@ -32,6 +52,7 @@ class OptimizerRule final : public ModelRule {
                 const wire::LayerMap& layers)
       : gradient_(gradient),
         server_rate_(server_rate),
+        stateless_(settings.moments() == 0 && settings.weight_decay == 0),
         optimizer_(settings, values_of(layers)),
         averaging_({}, values_of(layers)),
         buffers_(buffers_of(layers)) {}
@@ -68,6 +89,13 @@ class OptimizerRule final : public ModelRule {
         optimizer_.view(first_value, parameters, gradient_ ? learning_rate : server_rate_);
     if (view && !gradient_) view->value_scale = -1;
     return view;
+  }
+
+  // Without state, a step adds a multiple of the sum, and buffers the mean.
+  bool certainly_finite(const RuleStep& step, std::span<const float> model) const override {
+    const double rate = std::max(std::abs(gradient_ ? step.learning_rate : server_rate_), 1.0);
+    return stateless_ && rate <= kSafeFactor && std::abs(step.divisor) >= 1 / kSafeFactor &&
+           all_safe(step.execution, step.sum) && all_safe(step.execution, model);
   }
 
   bool finite(std::uint64_t first_value, std::uint64_t values) const override {
@@ -119,6 +147,7 @@ class OptimizerRule final : public ModelRule {
 
   const bool gradient_;
   const double server_rate_;
+  const bool stateless_;
   Optimizer optimizer_;
   Optimizer averaging_;  // plain SGD
   std::vector<ValueRange> buffers_;
