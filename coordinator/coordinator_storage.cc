@@ -83,10 +83,13 @@ Result<CoordinatorState> CoordinatorStorage::restore() {
 }
 
 void CoordinatorStorage::store(StoreCoordinator& request) {
-  thread_->post([this, request = std::move(request)] {
+  thread_->post([this, request = std::move(request)]() mutable {
     Status status = writer_->store(request.record);
     // The state machine logs a failure and stores again.
     if (status.ok()) log_stored(request.record);
+    // The record shares the residual, which the next attempt would copy as long as the record
+    // lives.
+    request.record = CoordinatorRecord();
     parts_.post(Stored{.token = request.token, .status = std::move(status)});
     rest();
   });

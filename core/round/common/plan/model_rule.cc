@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cassert>
+#include <cmath>
 #include <utility>
 #include <vector>
 
+#include "core/codec/chunks.h"
 #include "core/optimizer/optimizer.h"
 #include "core/optimizer/optimizer_on_device.h"
 
@@ -24,6 +27,23 @@ struct ValueRange {
   std::uint64_t first = 0;
   std::uint64_t end = 0;
 };
+
+// Products and quotients of a safe value and two safe factors are finite, and so are their sums.
+constexpr float kSafeValue = 1e20f;
+constexpr double kSafeFactor = 1e6;
+
+bool all_safe(const Execution& execution, std::span<const float> values) {
+  std::atomic<bool> safe = true;
+  for_each_chunk(execution, values.size(), kChunkValues,
+                 [&](std::size_t, std::size_t begin, std::size_t end) {
+                   bool within = true;
+                   for (const float value : values.subspan(begin, end - begin)) {
+                     within &= std::abs(value) <= kSafeValue;  // false for NaN
+                   }
+                   if (!within) safe = false;
+                 });
+  return safe;
+}
 
 // The rates of a rule, and the places of buffers. Buffers are sorted and disjoint.
 class RuleRuns {
@@ -119,6 +139,7 @@ class OptimizerRule final : public ModelRule {
   OptimizerRule(const OptimizerSettings& settings, double server_rate, bool gradient,
                 const wire::LayerMap& layers)
       : values_(values_of(layers)),
+        stateless_(settings.moments() == 0 && settings.weight_decay == 0),
         runs_(server_rate, gradient, layers),
         optimizer_(settings, values_),
         averaging_({}, values_) {}
@@ -157,6 +178,13 @@ class OptimizerRule final : public ModelRule {
         std::make_unique<OptimizerRuleOnDevice>(runs_, std::move(optimizer), std::move(averaging)));
   }
 
+  // Without state, a step adds a multiple of the sum, and buffers the mean.
+  bool certainly_finite(const RuleStep& step, std::span<const float> model) const override {
+    const double rate = std::max(std::abs(runs_.rate(step, false)), 1.0);
+    return stateless_ && rate <= kSafeFactor && std::abs(step.divisor) >= 1 / kSafeFactor &&
+           all_safe(step.execution, step.sum) && all_safe(step.execution, model);
+  }
+
   bool finite(std::uint64_t first_value, std::uint64_t values) const override {
     return optimizer_.finite(first_value, values);
   }
@@ -176,6 +204,7 @@ class OptimizerRule final : public ModelRule {
   }
 
   const std::uint64_t values_;
+  const bool stateless_;
   const RuleRuns runs_;
   Optimizer optimizer_;
   Optimizer averaging_;  // plain SGD

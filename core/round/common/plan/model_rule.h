@@ -55,6 +55,12 @@ class ModelRule {
   // Changes the part of the model that the step covers.
   virtual void apply(const RuleStep& step, std::span<float> model) = 0;
 
+  // True if this step certainly leaves finite values, in the model and in the state, which is
+  // decided without making it. `model` is the part that the step covers. False says nothing.
+  virtual bool certainly_finite(const RuleStep& /*step*/, std::span<const float> /*model*/) const {
+    return false;
+  }
+
   // The view of the next step of a run of the model, for a codec. `parameters` is that run before
   // the step. The view is in the units of one step: OptimizerView::value_scale is 1, or -1 for
   // deltas. It points into `parameters` and the state, and is valid until the next step. Empty if

@@ -209,7 +209,11 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
   const bool valid =
       next_ && !next_->failed && std::ranges::all_of(next_->applied, &BucketAggregation::finished);
   if (!valid) forget();
-  if (!next_) drop_past_payloads(round);
+  bool settled = false;
+  if (!next_) {
+    drop_past_payloads(round);
+    settled = settle_early(round, weights);
+  }
   begin_next();
   if (!apply_rest(round, weights)) {
     forget();
@@ -218,7 +222,9 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
   const std::shared_ptr<FloatVector> model = std::move(next_->model);
   const std::vector<BucketAggregation*> applied = std::move(next_->applied);
   next_.reset();
-  for (BucketAggregation* bucket : applied) bucket->settle(true);
+  if (!settled) {
+    for (BucketAggregation* bucket : applied) bucket->settle(true);
+  }
 
   CommitRecord record = record_of(round, membership, applied, weights, *model);
   record.reports = std::exchange(reports, {});
@@ -248,6 +254,33 @@ void CommitWriter::drop_past_payloads(const ActiveRound& round) {
   const std::uint64_t bytes = bytes_of_results(round);
   if (bytes < large_results_bytes_ || some_lack_rounds(job_, committed_.version())) return;
   committed_.history().drop_payloads_for(bytes);
+}
+
+// The sums of a codec that encodes them again become its next residual once nothing can fail. For a
+// large model this is decided before the next model is made, which then takes their memory.
+bool CommitWriter::settle_early(const ActiveRound& round, const std::vector<double>& weights) {
+  const RoundPlan& plan = round.plan();
+  const std::uint64_t model_bytes = job_.model->values() * sizeof(float);
+  if (!committed_.aggregator_residual() || model_bytes < large_results_bytes_) return false;
+  if (plan.exchanges() > 1) return false;
+  const Execution& execution = job_.coordinator.config.execution;
+  const std::span<const float> model = *committed_.state().values;
+  for (const auto& bucket : round.buckets()) {
+    if (!bucket->finished()) continue;
+    const CommittedBucket committed = bucket->committed(divisor_of_bucket(round, *bucket, weights));
+    if (!decode_bucket(plan, committed, execution, scratch_).ok()) return false;
+    const PlannedBucket& planned = bucket->bucket();
+    const RuleStep step = {.first_value = planned.first_value,
+                           .sum = scratch_,
+                           .divisor = committed.divisor,
+                           .learning_rate = plan.wire().learning_rate,
+                           .execution = execution};
+    if (!rule_->certainly_finite(step, model.subspan(planned.first_value, planned.values))) {
+      return false;
+    }
+  }
+  for (const auto& bucket : round.buckets()) bucket->settle(true);
+  return true;
 }
 
 // The record contains everything that a restart needs to repeat the round: its plan, the combined

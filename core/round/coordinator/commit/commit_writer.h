@@ -86,6 +86,7 @@ class CommitWriter {
   CommitRecord record_of(const ActiveRound& round, const Membership& membership,
                          const std::vector<BucketAggregation*>& buckets,
                          const std::vector<double>& weights, const FloatVector& model);
+  bool settle_early(const ActiveRound& round, const std::vector<double>& weights);
   void drop_past_payloads(const ActiveRound& round);
   bool checkpoint_due() const;
   void stored(Pending pending, const Done& done);
