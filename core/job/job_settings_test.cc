@@ -110,7 +110,7 @@ TEST(JobSettings, ACollectiveIsNamed) {
   EXPECT_NE(wrong.text().find("did you mean 'ring'?"), std::string::npos) << wrong.text();
 }
 
-// What a planner may choose is limited by name, and something is left.
+// Limits name choices, and leave at least one.
 TEST(JobSettings, ThePlannersChoiceCanBeLimited) {
   JobSettings job = good_job();
   job.planning = "adaptive";

@@ -54,7 +54,7 @@ struct BelievedChoice {
 
 struct PlanExplanation {
   std::size_t worlds = 0;
-  // What the job limits its plans to (PlanPolicy); empty: no limit.
+  // Limits of the job (PlanPolicy); empty: no limit.
   std::vector<std::string> allowed_codecs = {};
   std::vector<wire::Collective> allowed_collectives = {};
   std::vector<BelievedLink> links = {};

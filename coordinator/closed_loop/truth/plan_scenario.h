@@ -70,7 +70,7 @@ struct PlanScenario {
   // Whether only a call with --full runs the scenario.
   bool full = false;
   FirstChoice first;
-  // What planner and fixed choices are limited to; empty: no limit.
+  // Limits of the planner and of fixed choices; empty: no limit.
   std::vector<std::string> plan_codecs = {};
   std::vector<wire::Collective> plan_collectives = {};
 

@@ -20,7 +20,7 @@ namespace tributary {
 struct TrueRound {
   double began_s = 0;
   double ends_s = 0;
-  // Of the slowest member, without what was over when the round began.
+  // The slowest member's, from the beginning of the round on.
   double training_s = 0;
   double gain = 0;
   double bytes_up = 0;  // mean of the members, if they upload their own payloads; otherwise 0
