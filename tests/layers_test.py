@@ -14,7 +14,7 @@ import source_tree
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
 # Without benches they include nothing outside.
-COPIED = (Path("core/base"), Path("core/update"), Path("core/codec"))
+COPIED = (Path("core/base"), Path("core/update"), Path("core/codec"), Path("core/optimizer"))
 
 
 class PlantedIncludes(unittest.TestCase):
