@@ -88,6 +88,7 @@ Status Auditor::take_job(const wire::Job& job) {
   TRIBUTARY_ASSIGN(job_, JobModel::make(std::move(kept)));
   account_.emplace(job_->values());
   rounds_.clear();
+  ahead_.reset();
   members_.clear();  // every job counts its epochs from 1
   decided_ = 0;
   unit_ = 0;
@@ -111,6 +112,10 @@ Status Auditor::take_plan(const wire::Plan& plan) {
                   .combined = {},
                   .decided = false};
   if (rounds_.size() > kRoundsMax) rounds_.erase(rounds_.begin());
+  if (ahead_ && ahead_->round == key.round) {
+    offer_weighted(ahead_->update, ahead_->missing, rounds_[key].weight);
+    ahead_.reset();
+  }
   return {};
 }
 
@@ -239,11 +244,32 @@ SharedFloats Auditor::bounded(const SharedFloats& update) const {
 void Auditor::offer(Token token, const SharedFloats& update, std::uint64_t first) {
   if (!account_ || !update || !training_ || training_->first != token) return;
   if (update->size() != job_->values() || first >= missing_) return;
-  const auto round = rounds_.find(training_->second);
-  const float weight = round == rounds_.end() ? 1 : round->second.weight;
-  if (weight == 1 && first == 0 && missing_ == update->size()) return account_->offer(update);
+  if (const AuditedRound* round = round_of_training()) {
+    return offer_weighted(update, {first, missing_}, round->weight);
+  }
+  // The machine takes it when the plan is here, which may have another weight.
+  ahead_ = {.round = training_->second.round, .update = update, .missing = {first, missing_}};
+  offer_weighted(update, ahead_->missing, 1);
+}
+
+// The plan of a training ahead may have another epoch or attempt than the order said.
+const Auditor::AuditedRound* Auditor::round_of_training() const {
+  if (const auto exact = rounds_.find(training_->second); exact != rounds_.end()) {
+    return &exact->second;
+  }
+  const AuditedRound* newest = nullptr;
+  for (const auto& [key, round] : rounds_) {
+    if (key.round == training_->second.round) newest = &round;
+  }
+  return newest;
+}
+
+void Auditor::offer_weighted(const SharedFloats& update, const Missing& missing, float weight) {
+  if (weight == 1 && missing.first == 0 && missing.end == update->size()) {
+    return account_->offer(update);
+  }
   auto taken = std::make_shared<FloatVector>(update->size(), 0.0f);
-  for (std::size_t i = first; i < missing_; ++i) (*taken)[i] = weight * (*update)[i];
+  for (std::size_t i = missing.first; i < missing.end; ++i) (*taken)[i] = weight * (*update)[i];
   account_->offer(std::move(taken));
 }
 
@@ -252,6 +278,7 @@ Status Auditor::take_action(const Action& action) {
   std::visit(Overloaded{
                  [this](const Train& train) {
                    training_ = {train.token, train.id};
+                   ahead_.reset();
                  },
                  [this, &status](const Send& sent) { status = take_sent(sent); },
                  [this](const StoreAgent& stored) {

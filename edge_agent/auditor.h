@@ -57,6 +57,18 @@ class Auditor {
     bool decided = false;
   };
 
+  // The values of an update that the machine has not taken yet.
+  struct Missing {
+    std::uint64_t first = 0;
+    std::uint64_t end = 0;
+  };
+  // An update that was trained before its plan arrived.
+  struct Ahead {
+    std::uint64_t round = 0;
+    SharedFloats update;
+    Missing missing;
+  };
+
   Status take_frame(const FrameReceived& received);
   Status take_job(const wire::Job& job);
   Status take_plan(const wire::Plan& plan);
@@ -68,6 +80,8 @@ class Auditor {
   void take_record(const ContributionRecord& record);
   SharedFloats bounded(const SharedFloats& update) const;
   void offer(Token token, const SharedFloats& update, std::uint64_t first);
+  const AuditedRound* round_of_training() const;
+  void offer_weighted(const SharedFloats& update, const Missing& missing, float weight);
   Status take_action(const Action& action);
   Status take_sent(const Send& sent);
   Status compare(const Agent& machine);
@@ -80,6 +94,7 @@ class Auditor {
   // This agent's index among the members, by epoch of the job.
   std::map<std::uint32_t, std::uint32_t> members_;
   std::optional<std::pair<Token, RoundKey>> training_;
+  std::optional<Ahead> ahead_;
   // Number of leading values of the current update that the machine has not taken yet.
   std::uint64_t missing_ = 0;
   double unit_ = 0;            // scale of the machine's residual

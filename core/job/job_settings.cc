@@ -131,8 +131,8 @@ Result<double> exploring_share_of(const JobSettings& job) {
 }
 
 // A planner's choice may be limited, but not away.
-Status not_left(std::string what, std::string expected, std::string got, std::string remedy) {
-  return Status(StatusCode::invalid_argument, {.what = "job: " + what,
+Status not_left(std::string_view what, std::string expected, std::string got, std::string remedy) {
+  return Status(StatusCode::invalid_argument, {.what = fmt::format("job: {}", what),
                                                .expected = std::move(expected),
                                                .got = std::move(got),
                                                .remedy = std::move(remedy)});

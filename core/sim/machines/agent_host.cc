@@ -13,7 +13,7 @@ namespace tributary {
 namespace {
 
 // The models of simulations are small, and their vectors must take the path of large ones.
-constexpr std::uint64_t kLargeChunkBytes = 32;
+constexpr std::uint64_t kSimulatedLargeChunkBytes = 32;
 
 // Memory limit of an agent for its job, in models plus a fixed part: model, residual, update,
 // aggregates and payloads of one round, and of one more round during catch-up.
@@ -50,7 +50,7 @@ AgentHost::AgentHost(SimulationContext& sim, SimulatedNetwork& network, PeerNetw
 
 Status AgentHost::boot() {
   JournalOptions options = journal_options();
-  options.large_chunk_bytes = kLargeChunkBytes;
+  options.large_chunk_bytes = kSimulatedLargeChunkBytes;
   TRIBUTARY_ASSIGN(journal_, AgentJournal::open(options));
   TRIBUTARY_ASSIGN(AgentState state, journal_->restore());
   TRIBUTARY_TRY(check_residual(state));

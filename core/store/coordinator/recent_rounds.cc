@@ -13,7 +13,7 @@ namespace tributary {
 namespace {
 
 // Its pages are written to its log and then to its file, both in memory.
-constexpr std::uint64_t kLogBytes = 4u << 20;
+constexpr std::uint64_t kRecentLogBytes = 4u << 20;
 
 // A table of this journal alone: the machine's start in which it was written.
 constexpr const char* kWrittenIn = "CREATE TABLE IF NOT EXISTS written_in (boot_id TEXT NOT NULL)";
@@ -26,7 +26,7 @@ RecentRounds::RecentRounds(CoordinatorJournal& run, const CoordinatorJournalOpti
   options_.journal.path = run.database().file() + "-recent";
   options_.journal.durability = Durability::stop;
   options_.journal.never_synced = true;
-  options_.journal.log_bytes = kLogBytes;
+  options_.journal.log_bytes = kRecentLogBytes;
 }
 
 // The file is deleted after the transaction of the other journal: a process that is killed in

@@ -71,7 +71,7 @@ constexpr std::string_view kEvents =
     "INSERT INTO events (at_wall_ns, level, name, reason, source, text, job, round) "
     "SELECT at_wall_ns, level, name, reason, source, text, job, round FROM recent.events "
     "ORDER BY event";
-constexpr std::string_view kMetrics =
+constexpr std::string_view kMetricRows =
     "INSERT INTO metrics (at_wall_ns, name, value, job, round, agent_id) "
     "SELECT at_wall_ns, name, value, job, round, agent_id FROM recent.metrics ORDER BY metric";
 constexpr std::string_view kLinkSamples =
@@ -160,7 +160,7 @@ Status CoordinatorJournal::take_state(CoordinatorJournal& recent, std::uint64_t 
 
 Status CoordinatorJournal::take_rows_for_people() {
   for (const std::string_view rows :
-       {kAgents, kReporters, kReports, kEvents, kMetrics, kLinkSamples}) {
+       {kAgents, kReporters, kReports, kEvents, kMetricRows, kLinkSamples}) {
     TRIBUTARY_TRY(database().run(rows));
   }
   for (BoundedTable& table : tables_) TRIBUTARY_TRY(table.trim(database(), now_wall_ns()));
