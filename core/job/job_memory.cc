@@ -118,7 +118,8 @@ Result<JobMemory> memory_of(const SubmitJob& job, const CoordinatorLimits& limit
   const bool by_peers = !star && !in_network;
   const bool batch = by_peers && job.policy.exchanges_per_round > 1;
   // Without a batch it is that of trainer.ahead, which an agent may have switched off.
-  const std::uint64_t ahead = (in_network ? 0 : model + state) + (batch ? model : 0);
+  const bool applies_ahead = by_peers || (star && model < kLargeModelBytes);
+  const std::uint64_t ahead = (applies_ahead ? model + state : 0) + (batch ? model : 0);
   const std::uint64_t bucket = std::min(model, job.policy.bucket_values_max * sizeof(float));
   const std::uint64_t agents = std::max(job.policy.agents_min, 1u);
   const std::uint64_t incoming =

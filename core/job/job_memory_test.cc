@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/job/job_settings.h"
+#include "core/round/common/plan/model_rule.h"
 
 namespace tributary {
 namespace {
@@ -113,8 +114,9 @@ TEST(JobMemory, PeersAddAtTheAgentsAndAgentsTrainAhead) {
   EXPECT_GT(held(ring.agent, "partial sums of peers"), kModelBytes / 2);
   EXPECT_EQ(held(ring.agent, "model and input ahead of the commit"), 2 * kModelBytes);
   EXPECT_GT(total_bytes(ring.agent), 5 * kModelBytes);
-  const auto ahead_by = [](const char* collective) {
+  const auto ahead_by = [](const char* collective, std::uint64_t values = kParameters) {
     const JobMemory one = estimate([&](JobSettings& job) {
+      job.parameters = values;
       job.mode = "gradient";
       job.optimizer = "momentum";
       job.collective = collective;
@@ -124,6 +126,7 @@ TEST(JobMemory, PeersAddAtTheAgentsAndAgentsTrainAhead) {
   };
   EXPECT_EQ(ahead_by("ring"), 2 * kModelBytes) << "with the optimizer's state";
   EXPECT_EQ(ahead_by("star"), 2 * kModelBytes);
+  EXPECT_EQ(ahead_by("star", kLargeModelBytes / sizeof(float)), 0u);
   EXPECT_EQ(ahead_by("in_network"), 0u);
 }
 

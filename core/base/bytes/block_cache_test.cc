@@ -13,11 +13,24 @@
 #include "core/base/bytes/bytes.h"
 #include "core/base/memory_checked.h"
 
+#if defined(__SANITIZE_THREAD__)
+#define TRIBUTARY_THREADS_ARE_CHECKED 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TRIBUTARY_THREADS_ARE_CHECKED 1
+#endif
+#endif
+#ifndef TRIBUTARY_THREADS_ARE_CHECKED
+#define TRIBUTARY_THREADS_ARE_CHECKED 0
+#endif
+
 namespace {
 thread_local std::size_t allocations_of_this_thread = 0;
 }  // namespace
 
-// These take the place of the library's for this program. Each thread counts its own.
+// These take the place of the library's for this program. Each thread counts its own. The thread
+// sanitizer has its own ones, so nothing is counted with it.
+#if !TRIBUTARY_THREADS_ARE_CHECKED
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations_of_this_thread;
   if (void* const block = std::malloc(bytes)) return block;
@@ -25,6 +38,7 @@ thread_local std::size_t allocations_of_this_thread = 0;
 }
 [[gnu::noinline]] void operator delete(void* block) noexcept { std::free(block); }
 [[gnu::noinline]] void operator delete(void* block, std::size_t) noexcept { std::free(block); }
+#endif
 
 namespace tributary {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "core/codec/codec.h"
 #include "core/round/common/machine/events.h"
+#include "core/round/common/plan/model_rule.h"
 
 namespace tributary {
 
@@ -46,6 +47,8 @@ struct AgentConfig {
   // Apply the results of a round as they arrive, and train for the next round from the model after
   // it before the commit. Memory: one more model, and one more state of the optimizer.
   bool train_ahead = true;
+  // In a star, a model from this size on is applied with the commit, in place.
+  std::uint64_t large_model_bytes = kLargeModelBytes;
   // Buckets are encoded together up to this number of values; their residuals are one record.
   std::uint64_t encoded_values_at_once = 1u << 18;
 

@@ -16,6 +16,7 @@ using round_testing::kSmallValues;
 // An agent that participates in rounds as member 0 and has an open session.
 class SomeParticipation : public testing::Test {
  protected:
+  explicit SomeParticipation(const AgentConfig& config = AgentParts::config()) : agent_(config) {}
   void SetUp() override {
     agent_.have_model();
     agent_.open_session();
@@ -198,6 +199,30 @@ TEST_F(SomeParticipation, WaitsForTheCommitOfAResultThatLacksAMember) {
   EXPECT_FALSE(participation_.busy());
   EXPECT_EQ(training(), 0u);
   ASSERT_TRUE(participation_.apply(commit(1)));
+  EXPECT_EQ(*agent_.replica.model(), *all(1));
+}
+
+class ParticipationWithALargeModel : public SomeParticipation {
+ protected:
+  ParticipationWithALargeModel() : SomeParticipation(config()) {}
+  static AgentConfig config() {
+    AgentConfig made = AgentParts::config();
+    made.large_model_bytes = kSmallValues * sizeof(float);
+    return made;
+  }
+};
+
+// It has no second model beside that of the last commit.
+TEST_F(ParticipationWithALargeModel, AppliesAStarsResultsWithTheCommit) {
+  begin(1);
+  take(training(), 1);
+  agent_.store_all();
+  have_result(0);
+  have_result(1);
+  EXPECT_FALSE(participation_.busy());
+  participation_.go_on(true);
+  EXPECT_EQ(training(), 0u);
+  ASSERT_TRUE(participation_.apply(commit()));
   EXPECT_EQ(*agent_.replica.model(), *all(1));
 }
 

@@ -8,6 +8,8 @@ bool WorkAhead::applies() const {
   const RoundPlan& plan = round_->plan();
   if (plan.exchanges() > 1) return true;
   if (plan.by_peers()) return context_.config.train_ahead;
+  if (parts_.replica.job()->values() * sizeof(float) >= context_.config.large_model_bytes)
+    return false;
   return !plan.in_network() && parts_.ahead.may_train_after(plan.key().round);
 }
 

@@ -18,6 +18,10 @@
 
 namespace tributary {
 
+// From this size of a model on, coordinators and agents of a star rather do without a further copy
+// of it than save the time in which the copy could be prepared.
+inline constexpr std::uint64_t kLargeModelBytes = std::uint64_t{64} << 20;
+
 class CodecDevice;
 class DeviceVector;
 

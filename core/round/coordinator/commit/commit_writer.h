@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "core/round/common/plan/model_rule.h"
 #include "core/round/coordinator/attempt/active_round.h"
 #include "core/round/coordinator/commit/committed_model.h"
 #include "core/round/coordinator/context/job_context.h"
@@ -24,7 +25,7 @@ class CommitWriter {
   // Results from this size on take the memory of the round before, if no connected agent needs it.
   // Smaller ones leave it until the commit is stored, so that the next model need not fit between
   // other vectors.
-  static constexpr std::uint64_t kLargeResultsBytes = std::uint64_t{64} << 20;
+  static constexpr std::uint64_t kLargeResultsBytes = kLargeModelBytes;
 
   // `job` and `committed` must outlive the object. The coordinator's store queue must not run
   // callbacks after the object is destroyed.
