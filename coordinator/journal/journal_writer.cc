@@ -136,7 +136,10 @@ std::chrono::nanoseconds JournalWriter::rest() {
     // Records stay beside the journal if the move fails, and the next one tries again.
     ignore_error(move());
     if (copier_ && !most.limited_by_space) {
-      if (log.bytes() >= most.bytes) start_copy();
+      if (log.bytes() >= most.bytes) {
+        copy_.began_at = parts_.clock.now();
+        start_copy();
+      }
     } else if (log.copy_if_long()) {
       if (blockage_.look(parts_.clock.now(), true)) parts_.blocked(log.bytes());
     }
@@ -164,9 +167,10 @@ void JournalWriter::copied(const LogCopier::Pass& pass) {
   copy_.before = pass.copied.bytes;
   if (copy_.blocked) {
     if (blockage_.look(parts_.clock.now(), pass.status.ok())) parts_.blocked(log.bytes());
-  } else if (left > 0) {
+  } else {
     if (static_cast<double>(left) > kShortCopyS * copy_.bytes_per_s) return start_copy();
-    ignore_error(log.copy());
+    if (left > 0) ignore_error(log.copy());
+    copy_.before = 0;  // the log begins anew
   }
   ignore_error(move());
 }
@@ -186,9 +190,11 @@ void JournalWriter::report(const LogCopier::Pass& pass) {
        {"rounds_wait", durability_ == Durability::round}});
 }
 
-// Once for each round.
+// Once for each round. A usual disk has copied the log before a round must wait; the rate of a
+// short copy says little about the disk.
 std::chrono::nanoseconds JournalWriter::pause() {
   if (!std::exchange(last_.is_new, false) || !copy_.running) return {};
+  if (parts_.clock.now() - copy_.began_at < kSlowCopy) return {};
   double pressure = recent_.empty() ? 0 : 1;
   if (durability_ == Durability::round) {
     const auto most = static_cast<double>(journal_->database().log().allowed().bytes);

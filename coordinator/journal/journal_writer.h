@@ -91,10 +91,11 @@ class JournalWriter {
   // The copy in progress, or the last one.
   struct Copy {
     bool running = false;
-    bool blocked = false;         // the last one, by a reader
-    std::uint64_t log_bytes = 0;  // when it began
-    std::uint64_t before = 0;     // bytes of this log that were copied before
-    double bytes_per_s = 0;       // 0: not measured
+    std::chrono::nanoseconds began_at{0};  // with its first pass
+    bool blocked = false;                  // the last one, by a reader
+    std::uint64_t log_bytes = 0;           // when it began
+    std::uint64_t before = 0;              // bytes of this log that were copied before
+    double bytes_per_s = 0;                // 0: not measured
   };
   Copy copy_;
   std::unique_ptr<LogCopier> copier_;  // null: records wait for copies. Destroyed first
