@@ -12,8 +12,11 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "coordinator/coordinator_storage.h"
+#include "coordinator/journal/journal_writer.h"
 #include "core/base/log/memory_log_testing.h"
 #include "core/service/loop/posted_events_testing.h"
 #include "core/store/coordinator/run_file.h"
@@ -197,6 +200,103 @@ TEST_F(SlowDisk, AnEndDuringTheCopyLosesNothing) {
   const auto restored = storage_->restore();
   ASSERT_TRUE(restored.ok()) << restored.status().text();
   EXPECT_EQ(store_testing::described(*restored), store_testing::described(mirror_.state()));
+}
+
+// The journal's writer with a clock of the test, whose thread is the test's.
+class RoundsOfASlowDisk : public testing::Test {
+ protected:
+  static constexpr std::chrono::nanoseconds kNone{0};
+  static constexpr std::chrono::seconds kLong{6};
+
+  void SetUp() override {
+    auto opened = JournalWriter::open({.journal = {.path = folder_ / "run.db",
+                                                   .durability = Durability::stop,
+                                                   .log_bytes = kLogBytes}},
+                                      {.on_thread =
+                                           [this](std::function<void()> work) {
+                                             const std::lock_guard lock(mutex_);
+                                             works_.push_back(std::move(work));
+                                           },
+                                       .blocked = [](std::uint64_t) {},
+                                       .clock = clock_,
+                                       .log = log_});
+    ASSERT_TRUE(opened.ok()) << opened.status().text();
+    writer_ = std::move(*opened);
+    NewJobRecord job;
+    job.job.job = 1;
+    job.checkpoint = {.job = 1, .model = std::make_shared<FloatVector>(64, 1.0f)};
+    ASSERT_TRUE(writer_->store(job).ok());
+    const EpochRecord epoch{.job = 1, .epoch = 1, .first_round = 1, .members = {{.agent_id = "a"}}};
+    ASSERT_TRUE(writer_->store(epoch).ok());
+  }
+  void TearDown() override {
+    Disk::get().go_on();
+    if (writer_) writer_->end_copies();
+  }
+
+  // The time that the next round has to wait.
+  std::chrono::nanoseconds pause_after_round(std::size_t bytes) {
+    CommitRecord record;
+    record.round.id = {.job = 1, .round = ++round_, .epoch = 1, .attempt = 0};
+    record.redo.push_back(
+        {.bucket = 0, .stage = 0, .payload = std::make_shared<Bytes>(bytes, std::uint8_t{1})});
+    EXPECT_TRUE(writer_->store(record).ok());
+    return writer_->rest();
+  }
+
+  // Rounds until a copy of the log has begun, and waits for the disk.
+  void begin_copy(std::size_t bytes) {
+    Disk::get().stop();
+    const std::uint64_t end = round_ + 4 * kLogBytes / bytes;
+    while (Disk::get().waiting() == 0 && round_ < end) {
+      EXPECT_EQ(pause_after_round(bytes), kNone);
+      if (log_bytes() >= kLogBytes) break;
+    }
+    while (Disk::get().waiting() == 0) std::this_thread::yield();
+  }
+  void end_copy() {
+    Disk::get().go_on();
+    do {
+      while (!do_work()) std::this_thread::yield();
+      pause_after_round(1);  // a log that is copied begins anew with a record
+    } while (log_bytes() >= kLogBytes);
+  }
+  bool do_work() {
+    const std::lock_guard lock(mutex_);
+    const auto works = std::exchange(works_, {});
+    for (const auto& work : works) work();
+    return !works.empty();
+  }
+  std::uint64_t log_bytes() { return writer_->journal().database().log().bytes(); }
+
+  store_testing::Folder folder_;
+  ManualClock clock_;
+  MemoryLog log_;
+  std::mutex mutex_;
+  std::vector<std::function<void()>> works_;  // guarded by mutex_
+  std::unique_ptr<JournalWriter> writer_;
+  std::uint64_t round_ = 0;
+};
+
+// A copy of 6 s measures the disk anew for each log, however many bytes the log before had. Only a
+// copy that takes long delays rounds.
+TEST_F(RoundsOfASlowDisk, WaitAsLongAsTheDiskNeedsForTheirRows) {
+  for (const std::size_t bytes : {std::size_t{16} << 10, std::size_t{100} << 10}) {
+    begin_copy(bytes);
+    clock_.advance(kLong);
+    end_copy();
+  }
+  begin_copy(kPayloadBytes);
+  while (!fs::exists(folder_ / "run.db-recent")) {
+    ASSERT_EQ(pause_after_round(kPayloadBytes), kNone) << "the copy has just begun";
+  }
+  ASSERT_EQ(pause_after_round(kPayloadBytes), kNone);
+  clock_.advance(kLong);
+  EXPECT_EQ(pause_after_round(kPayloadBytes), kNone) << "it has waited for as long";
+  // The rows have 900 bytes, of which the disk writes about 175,000 in a second.
+  const std::chrono::nanoseconds pause = pause_after_round(kPayloadBytes);
+  EXPECT_GT(pause, std::chrono::milliseconds(5));
+  EXPECT_LT(pause, std::chrono::milliseconds(20));
 }
 
 }  // namespace

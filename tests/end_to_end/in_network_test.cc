@@ -149,7 +149,7 @@ TEST(InNetwork, AKilledAggregatorCostsAnAttemptAndIsUsedAgain) {
 
 // A stopped process keeps its connection, its port and the packets that reach it, but answers
 // nothing. When it goes on, it finds packets of an epoch that is over for the agents.
-TEST(InNetwork, AFrozenAggregatorCostsAnAttemptAndItsOldPacketsChangeNothing) {
+TEST(InNetwork, TheStarStandsInForAFrozenAggregatorWhoseOldPacketsChangeNothing) {
   FederationOptions options = in_network_options("in_network");
   options.rounds = 10'000;
   options.coordinator_settings.emplace_back("heartbeat.timeout_ms=3000");
