@@ -21,7 +21,8 @@ class AgentStorageTest : public testing::Test {
     auto opened = AgentStorage::open(
         {.path = folder_ / "agent.db", .durability = Durability::stop, .boot_id = boot_id},
         {.post = events_.poster(),
-         .definition_stored = [this](SharedBytes definition) { definition_ = definition; },
+         .definition_stored =
+             [this](SharedBytes definition) { definition_ = std::move(definition); },
          .log = log_});
     ASSERT_TRUE(opened.ok()) << opened.status().text();
     storage_ = std::move(*opened);

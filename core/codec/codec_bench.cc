@@ -220,7 +220,7 @@ Case copy_case(const bench::SharedUpdate& update, const std::shared_ptr<PinnedPo
 void add_steps(const std::string& spec, const bench::SharedUpdate& update,
                const std::shared_ptr<PinnedPool>& pinned, std::vector<Case>& cases) {
   const auto lone = std::make_shared<Lone>(spec, *update, pinned->pool.get());
-  const auto add = [&](const std::string& step, auto run, std::function<Status()> check) {
+  const auto add = [&](const std::string& step, auto run, const std::function<Status()>& check) {
     Case made{.name = on_cores(spec + " " + step, pinned->count),
               .bytes = static_cast<double>(update->size() * sizeof(float)),
               .run =
@@ -228,7 +228,7 @@ void add_steps(const std::string& spec, const bench::SharedUpdate& update,
                     pinned->pin();
                     run(*lone);
                   },
-              .check = std::move(check),
+              .check = check,
               .goals = {{.peer = on_cores("memcpy", pinned->count)}}};
     if (pinned->count > 1) made.goals.push_back({.peer = on_cores(spec + " " + step, 1)});
     cases.push_back(std::move(made));

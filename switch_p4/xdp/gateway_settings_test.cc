@@ -20,8 +20,8 @@ TEST(GatewaySettings, ReadsTheSettingsOfSwitchdAndItsOwn) {
   const auto settings =
       read({"switch.mode=generic", "switch.group=239.255.1.7:4651", "switch.slots=64",
             "switch.segments=false", "switch.batch=8",
-            "switch.jobs=[\"handle=7 epoch=1 agents=4 granularity=30 table=99 slots=64 "
-            "places=0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30\"]"});
+            ("switch.jobs=[\"handle=7 epoch=1 agents=4 granularity=30 table=99 slots=64 "
+             "places=0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30\"]")});
   ASSERT_TRUE(settings.ok()) << settings.status().text();
   EXPECT_EQ(settings->device, "eth0");
   EXPECT_EQ(settings->mode, XdpMode::generic);

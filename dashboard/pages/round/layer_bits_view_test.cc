@@ -32,8 +32,8 @@ TEST_F(LayerBitsViewTest, BarsAreAsHighAsTheirBits) {
   const int tallest = bar(0);
   EXPECT_GT(tallest, 40);
   EXPECT_EQ(bar(1), 0);
-  EXPECT_NEAR(bar(2), tallest / 2, 2);
-  EXPECT_NEAR(bar(3), tallest / 4, 2);
+  EXPECT_NEAR(bar(2), tallest / 2.0, 2);
+  EXPECT_NEAR(bar(3), tallest / 4.0, 2);
 }
 
 TEST_F(LayerBitsViewTest, NamesTheLayerUnderThePointer) {

@@ -43,7 +43,7 @@ class Side {
   bool train(std::uint64_t round, std::uint32_t attempt = 0) {
     wire::PlanT plan = agent_.plan(round, {.codec = codec_, .attempt = attempt});
     plan.payloads_in_flight_max = 2;
-    auto made = RoundPlan::make(std::move(plan), *agent_.replica.job(), agent_.codecs);
+    auto made = RoundPlan::make(plan, *agent_.replica.job(), agent_.codecs);
     EXPECT_TRUE(made.ok()) << made.status().text();
     round_ = std::make_unique<AgentRound>(*made);
     round_->take_part_as(0);
