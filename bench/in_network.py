@@ -5,6 +5,7 @@ usage: in_network.py [--build BUILD] [--seconds S] [--repetitions N] [--only PAR
                      [--plane PLANE] [--realtime] [--json]
 
 Parts:
+  check        the linear check on one core (tributary-bench in_network)
   xdp          nanoseconds of the XDP program for a contribution of 1,024 values (BPF_PROG_TEST_RUN)
   switchd      contributions per second of tributary-switchd over loopback: four agents on one core,
                the aggregator on another
@@ -14,7 +15,8 @@ Parts:
   thin         jobs between real daemons: the coordinator behind 10 Mbit/s, in the network and by the star
   loss         1 % loss at each agent in both directions, and none: the sums alone, and the same job in the
                network and by the star, with TCP's least time-out as it is and with 5 ms
-The agents check all sums. Medians are printed beside the goals. All but `switchd` need root, and
+The agents check all sums. An estimate of the time comes first. Medians are printed beside the goals, and whether
+they are met. All but `switchd` need root, and
 the last three need the lab; parts that cannot run are skipped with a reason.
 
 The collectives encode and decode THC; through the aggregator go levels that are ready, so the
@@ -35,6 +37,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import collectives  # noqa: E402
 import gateway  # noqa: E402
+from gateway import Goal  # noqa: E402
 from gateway_lab import Failure, Impossible  # noqa: E402
 from lab_nodes import LabNodes  # noqa: E402
 
@@ -42,12 +45,18 @@ ROOT = Path(__file__).resolve().parent.parent
 PLACES = ",".join(str(2 * level) for level in range(16))
 PORT, GROUP = 4650, "239.255.1.7:4651"
 TICKS = os.sysconf("SC_CLK_TCK")
-PARTS = ["xdp", "switchd", "veth", "collectives", "thin", "loss"]
+PARTS = ["check", "xdp", "switchd", "veth", "collectives", "thin", "loss"]
 SIZE, SIZE_OF_LOSSES = 25 << 20, 4 << 20  # bytes of float32
 SLOTS, WINDOW, WARM_UPS = 1024, 512, 2
-SLOTS_OF_A_JOB, WINDOW_OF_AN_AGENT = 256, 32  # without settings
-GOALS = {"xdp": "none", "switchd": ">= 600,000/s", "veth native": ">= 500,000/s",
-         "in_network": "<= 70 ms, <= 0.95 x sharded star"}
+SLOTS_OF_A_JOB, WINDOW_OF_AN_AGENT = 512, 32  # without settings
+GOALS = {"check": (Goal(">= 1 G values/s", least=1.0),),
+         "switchd": (Goal(">= 600,000/s", least=600_000),),
+         "veth native": (Goal(">= 500,000/s", least=500_000),),
+         "in_network": (Goal("<= 70 ms", most=70), Goal("<= 0.95 x sharded star", most=0.95, of_ratio=True))}
+# Seconds of a part: of a repetition, for each second of load in it, and for each round of its jobs, on a quiet
+# machine of two cores.
+ESTIMATES_S = {"check": (8, 0, 0), "xdp": (3, 0, 0), "switchd": (2, 1, 0), "veth": (8, 2, 0),
+               "collectives": (45, 0, 0), "thin": (30, 0, 7), "loss": (110, 0, 2)}
 
 
 class Skipped(Exception):
@@ -115,11 +124,19 @@ class Bench:
 
     # --- parts, each a list of rows
 
+    def check(self) -> list:
+        program = self.build / "bench/tributary-bench"
+        if not program.exists():
+            raise Skipped(f"there is no {program}")
+        suite = self.json(str(program), "in_network", "--json")["data"]
+        return [{"name": f"{row['name']}, best", "value": row["max"] / 1e9, "unit": "G/s", "goals": GOALS["check"]}
+                for row in suite["rows"] if row["name"].startswith("linear check")]
+
     def xdp(self) -> list:
         runs = [self.json(str(self.agents), "xdp", "--phases", "4000")
                 for _ in range(self.arguments.repetitions)]
         return [{"name": f"xdp {what}", "value": statistics.median(run[key] for run in runs),
-                 "unit": "ns", "goal": "none"}
+                 "unit": "ns", "goals": ()}
                 for what, key in (("contribution", "contribution_ns"), ("result", "result_ns"),
                                   ("two instructions", "nothing_ns"))]
 
@@ -137,15 +154,15 @@ class Bench:
         return [str(self.agents), "agents", "--rounds", "1000000", "--seconds",
                 f"{self.arguments.seconds:g}", *options]
 
-    def rows_of(self, name: str, runs: list, goal: str) -> list:
+    def rows_of(self, name: str, runs: list, goals: tuple) -> list:
         def median(key: str) -> float:
             return statistics.median(run[key] for run in runs)
-        return [{"name": f"{name}, in a second", "value": median("per_s"), "unit": "/s", "goal": goal},
+        return [{"name": f"{name}, in a second", "value": median("per_s"), "unit": "/s", "goals": goals},
                 {"name": f"{name}, in a second of its process", "value": median("per_cpu_s"),
-                 "unit": "/s", "goal": ""},
+                 "unit": "/s", "goals": ()},
                 {"name": f"{name}, in a second of it and the agents",
-                 "value": median("per_all_cpu_s"), "unit": "/s", "goal": ""},
-                {"name": f"{name}, share of a core", "value": median("share"), "unit": "", "goal": ""}]
+                 "value": median("per_all_cpu_s"), "unit": "/s", "goals": ()},
+                {"name": f"{name}, share of a core", "value": median("share"), "unit": "", "goals": ()}]
 
     def switchd(self) -> list:
         first, second = two_cores()
@@ -162,8 +179,8 @@ class Bench:
         for mode in ("native", "generic"):
             runs = [self.over_veth(mode) for _ in range(self.arguments.repetitions)]
             # The kernel's part of the work is in no process.
-            rows += self.rows_of(f"XDP {mode}", runs, GOALS.get(f"veth {mode}", "none"))[:1]
-            rows.append({"name": f"XDP {mode}, replies by XDP_TX", "unit": "", "goal": "",
+            rows += self.rows_of(f"XDP {mode}", runs, GOALS.get(f"veth {mode}", ()))[:1]
+            rows.append({"name": f"XDP {mode}, replies by XDP_TX", "unit": "", "goals": (),
                          "value": statistics.median(run["reflected"] for run in runs)})
         return rows
 
@@ -200,7 +217,7 @@ class Bench:
         medians = {name: statistics.median(found) for name, found in times.items()}
         star = medians["tributary sharded_star thc"]
         return [{"name": f"25 MiB, {name}", "value": value * 1e3, "unit": "ms",
-                 "ratio": (value / star, "sharded star"), "goal": GOALS.get(name, "")}
+                 "ratio": (value / star, "sharded star"), "goals": GOALS.get(name, ())}
                 for name, value in medians.items()]
 
     def of_jobs(self, rows) -> list:
@@ -300,6 +317,17 @@ class AggregatorLab(LabNodes):
         return self
 
 
+def estimate_s(arguments) -> float:
+    return sum(arguments.repetitions * (fixed + load * arguments.seconds + rounds * (arguments.rounds + gateway.WARM_UPS))
+               for fixed, load, rounds in (ESTIMATES_S[part] for part in arguments.only))
+
+
+def line_of(row: dict) -> str:
+    ratio = "  {:5.2f} x {}".format(*row["ratio"]) if row.get("ratio") else ""
+    goals = "".join(f"  goal {goal.text}: {'met' if goal.met(row) else 'MISSED'}" for goal in row["goals"])
+    return f"{row['name']:48} {row['value']:14,.2f} {row['unit']:3}{ratio}{goals}"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=ROOT / "build/release")
@@ -318,7 +346,10 @@ def main() -> int:
     if arguments.realtime:
         os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
     bench, rows = Bench(arguments), []
+    print(f"in_network: {' '.join(arguments.only)}: about {estimate_s(arguments) / 60:.1f} minutes on a quiet machine",
+          file=sys.stderr)
     for part in arguments.only:
+        began = time.monotonic()
         try:
             found = getattr(bench, part)()
         except (Skipped, collectives.Failure, Failure, Impossible) as reason:
@@ -326,11 +357,11 @@ def main() -> int:
             continue
         rows += found
         for row in found if not arguments.json else ():
-            ratio = "  {:5.2f} x {}".format(*row["ratio"]) if row.get("ratio") else ""
-            print(f"{row['name']:48} {row['value']:14,.2f} {row['unit']:3}{ratio}"
-                  f"{'  goal ' + row['goal'] if row['goal'] else ''}", flush=True)
+            print(line_of(row), flush=True)
+        print(f"in_network: {part} took {time.monotonic() - began:.0f} s", file=sys.stderr)
     if arguments.json:
-        print(json.dumps(rows))
+        print(json.dumps([{**row, "goals": [{"text": goal.text, "met": goal.met(row)} for goal in row["goals"]]}
+                          for row in rows]))
     return 0 if rows else 1
 
 

@@ -99,7 +99,9 @@ endif()
 # The program for switches is text for their own compilers. Its tests look for tools when they run.
 if(BUILD_TESTING AND TRIBUTARY_PROGRAMS)
   add_subdirectory(switch_p4/p4)
-  tributary_part("P4 switch" built "tests; BMv2 by P4C_BM2 and SIMPLE_SWITCH when they run")
+  add_subdirectory(switch_p4/tofino)
+  tributary_part("P4 switch" built
+    "tests; tools by P4C_BM2, SIMPLE_SWITCH and P4C_TOFINO when they run")
 else()
   tributary_part("P4 switch" off "only its tests are built, and not with sanitizers")
 endif()

@@ -9,9 +9,9 @@ import re
 from typing import Any, Callable, NamedTuple, Optional
 
 TOKEN = re.compile(r"\s+|//[^\n]*|@\w+|(\d+w0x[0-9a-fA-F]+|\d+w\d+|0x[0-9a-fA-F]+|\d+|\w+|"
-                   r"&&&|\+\+|<<|<=|>=|==|!=|&&|\|\||[-+*/&|^~!<>=(){}\[\];:,.?_])")
+                   r"&&&|\|-\||\+\+|<<|<=|>=|==|!=|&&|\|\||[-+*/&|^~!<>=(){}\[\];:,.?_])")
 LEVELS = [["||"], ["&&"], ["==", "!="], ["<", ">", "<=", ">="], ["|"], ["^"], ["&"], ["<<", ">>"],
-          ["++", "+", "-"], ["*"]]
+          ["++", "+", "-", "|-|"], ["*"]]
 
 
 class P4Error(Exception):
@@ -107,6 +107,9 @@ class Reader:
         if self.taken("!"):
             inner = self.unary()
             return lambda env: Value(int(not inner(env).number), 0)
+        if self.taken("~"):
+            inner = self.unary()
+            return lambda env: inverted(inner(env))
         if self.peek() == "(" and self.peek(1) == "bit":
             self.take("(")
             width = self.width()
@@ -401,6 +404,12 @@ def fitted(value: Value, width: int, name: str) -> int:
     return value.number
 
 
+def inverted(value: Value) -> Value:
+    if not value.width:
+        raise P4Error("~ of a value without a width")
+    return Value(~value.number & ((1 << value.width) - 1), value.width)
+
+
 def next_of(stack: Stack) -> Record:
     stack.next += 1
     return stack.items[stack.next - 1]
@@ -450,6 +459,7 @@ def binary(operator: str, left: Callable, right: Callable) -> Callable:
 
     arithmetic = {"+": int.__add__, "-": int.__sub__, "*": int.__mul__, "&": int.__and__,
                   "|": int.__or__, "^": int.__xor__}
+    arithmetic["|-|"] = lambda a, b: max(a - b, 0)
     compare = {"==": int.__eq__, "!=": int.__ne__, "<": int.__lt__, ">": int.__gt__,
                "<=": int.__le__, ">=": int.__ge__}
 

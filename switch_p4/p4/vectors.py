@@ -20,6 +20,12 @@ class Step(NamedTuple):
     frame: bytes = b""
     reply: Optional[bytes] = None
     reason: int = 0
+    handle: int = 0  # of the packet, if it has one
+    # Of an installation:
+    job: Optional[dict] = None
+    entry: int = 0
+    instance: int = 0
+    first_slot: int = 0
 
 
 def checksum(header: bytes) -> int:
@@ -79,7 +85,8 @@ def steps(lanes: int) -> Iterator[Step]:
             first = ranges.setdefault(job["handle"], (sum(size for _, size in ranges.values()), job["slots"]))[0]
             instance, skipped = instance + 1, set()
             entry = list(ranges).index(job["handle"])
-            yield Step(from_cpu=True, frame=install(entry, instance, first, job))
+            yield Step(from_cpu=True, frame=install(entry, instance, first, job), job=job, entry=entry,
+                       instance=instance, first_slot=first)
         elif kind == 2:
             ranges, instance = {}, 0
             yield Step(restart=True)
@@ -101,4 +108,5 @@ def steps(lanes: int) -> Iterator[Step]:
                 expected = frame(macs[::-1], ends[::-1], reply)
             elif to == ALL:
                 expected = frame((GROUP_MAC, SWITCH_MAC), (ends[1], (GROUP_IP, GROUP_PORT)), reply, ttl=1)
-            yield Step(frame=frame(macs, ends, packet, fragment=0), reply=expected, reason=reason)
+            yield Step(frame=frame(macs, ends, packet, fragment=0), reply=expected, reason=reason,
+                       handle=int.from_bytes(packet[4:6], "little"))

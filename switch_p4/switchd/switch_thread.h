@@ -24,7 +24,7 @@ namespace tributary::switchd {
 struct SwitchThreadOptions {
   UdpAddress listen;
   UdpAddress group = {};  // multicast address of results; empty: unicast
-  std::uint32_t slots = 1024;
+  std::uint32_t slots = 2048;
   std::uint32_t batch = 32;
   bool segments = true;
 };

@@ -24,7 +24,7 @@ struct ring_buffer;
 namespace tributary::switch_xdp {
 
 struct GatewayOptions {
-  std::uint32_t slots = 1024;  // of all jobs
+  std::uint32_t slots = 2048;  // of all jobs
   UdpAddress listen;           // ip 0: packets for any address of the machine
   UdpAddress group;            // multicast; empty: each agent gets its result from the loader
 };

@@ -288,6 +288,37 @@ TEST(InNetwork, WithoutAnAggregatorTheStarIsUsed) {
   EXPECT_EQ(committed_hash(federation), hash_by_star());
 }
 
+// An agent of a release without sums in the network, or without its setting, says in its Hello that
+// it cannot take part. The job goes by the star, and each plan names the agent, until it is
+// updated.
+TEST(InNetwork, AnAgentThatCannotTakePartIsNamedUntilItIsUpdated) {
+  FederationOptions options = in_network_options("in_network");
+  options.rounds = 10'000;
+  options.agent_settings = {"trainer.train_ms=20"};
+  Federation federation(options);
+  const std::string listen = "in_network.listen=127.0.0.1:0";
+  for (const std::uint32_t agent : {0u, 1u}) federation.set_for_agent(agent, listen);
+  Aggregator aggregator(federation);
+  start_with(federation, aggregator);
+  Process& coordinator = federation.coordinator();
+  ASSERT_TRUE(coordinator.logs({"round committed", "collective=star "}, 3));
+  EXPECT_EQ(rounds_of(federation, "in_network"), 0u);
+  federation.kill_agent(2);
+  federation.set_for_agent(2, listen);
+  federation.start_agent(2);
+  ASSERT_TRUE(coordinator.logs({"round committed", "collective=in_network "}, 3));
+  federation.ask({"job", "stop", "test"});
+  federation.expect_all_end();
+  const std::vector<RoundRecord> rounds = rounds_in_journal(federation);
+  ASSERT_FALSE(rounds.empty());
+  const Result<const wire::Frame*> frame = open_frame(*rounds.front().plan);
+  ASSERT_TRUE(frame.ok()) << frame.status().text();
+  const wire::Reason* const reason = (*frame)->message_as_Plan()->reason();
+  ASSERT_TRUE(reason && reason->sentence());
+  EXPECT_NE(reason->sentence()->str().find("agent-2 (build "), std::string::npos)
+      << reason->sentence()->str();
+}
+
 // A host on the path changes sums: no wrong sum reaches a model.
 TEST(InNetwork, TamperedSumsAreFound) {
   Federation federation(in_network_options("in_network"));

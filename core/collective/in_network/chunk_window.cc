@@ -19,6 +19,9 @@ constexpr double kDeviations = 2;
 // chance counts.
 constexpr std::uint32_t kSmallChunks = 32;
 constexpr std::uint32_t kGrowthPart = 4;
+// A window of that size and more does not grow while round trips take this multiple of the shortest
+// one: a queue has the rest.
+constexpr std::int64_t kQueueRoundTrips = 4;
 // A result may be late by this part of a round trip before its chunk is probed.
 constexpr std::int64_t kProbePart = 2;
 // Fewer chunks may all have been lost by chance.
@@ -50,11 +53,15 @@ void ChunkWindow::count(std::uint32_t lost) {
   const bool too_many = lost_ > 1 && lost_ > share + kDeviations * std::sqrt(share);
   if (!too_many) {
     const std::uint32_t more = chunks_ < kSmallChunks ? chunks_ / kGrowthPart : 0;
-    chunks_ = std::min(chunks_ + std::max(more, 1u), options_.slots);
+    if (!queued()) chunks_ = std::min(chunks_ + std::max(more, 1u), options_.slots);
   } else if (!only_repeats_) {
     chunks_ = std::max(chunks_ / 2, 1u);
   }
   counted_ = lost_ = first_results_ = 0;
+}
+
+bool ChunkWindow::queued() const {
+  return chunks_ >= kSmallChunks && smoothed_ns_ / kQueueRoundTrips > shortest_ns_;
 }
 
 void ChunkWindow::on_result(bool repeated, bool lost) {

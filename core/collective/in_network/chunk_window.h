@@ -1,10 +1,11 @@
 // How many chunks of an agent may be under way, when one counts as lost, and when one is repeated
 // without that.
 //
-// A chunk is lost if a chunk that was sent later, and only once, has its result. The result of a
-// chunk needs the contributions of all agents and a packet back, so at a small loss of packets many
-// chunks miss something; the window halves only if more are lost in a window of chunks than a loss
-// of kPacketLossMax and chance explain, and otherwise grows by one, a small one by a quarter.
+// A chunk is lost if a chunk that was sent enough later, and only once, has its result. The result
+// of a chunk needs the contributions of all agents and a packet back, so at a small loss of packets
+// many chunks miss something; the window halves only if more are lost in a window of chunks than a
+// loss of kPacketLossMax and chance explain, and otherwise grows by one, a small one by a quarter.
+// It stops growing when round trips show that the chunks only wait in a queue.
 //
 // Nothing shows the loss of the last chunks, so the oldest one is probed soon after its result was
 // due, as by TCP's tail loss probe (RFC 8985). Without an answer to some probes there is no loss:
@@ -62,6 +63,7 @@ class ChunkWindow {
 
  private:
   void count(std::uint32_t lost);
+  bool queued() const;
   std::int64_t timeout_ns() const;
   std::int64_t probe_ns() const;
   bool probing() const { return probes_ < kProbesMax && probe_ns() < timeout_ns(); }

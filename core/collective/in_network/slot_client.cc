@@ -5,6 +5,15 @@
 #include <cstdlib>
 
 namespace tributary::in_network {
+namespace {
+
+// Packets may overtake this number of others.
+constexpr std::uint64_t kOvertaken = 8;
+// Repeats under way hold no place in the window, up to this part of it. A lost chunk takes more
+// than two round trips, and would otherwise keep others from being sent in the second one.
+constexpr std::uint32_t kRepeatsPart = 4;
+
+}  // namespace
 
 SlotClient::SlotClient(const SlotClientOptions& options)
     : window_(options), slots_(options.slots) {}
@@ -17,6 +26,8 @@ void SlotClient::enter(std::uint32_t epoch) {
   }
   timed_ = {};
   to_repeat_ = {};
+  repeats_timed_ = 0;
+  answered_order_ = 0;
   buckets_ = {};
   begun_ = completed_ = next_chunk_ = next_slot_ = 0;
   end_ = BucketEnd::complete;
@@ -67,9 +78,10 @@ void SlotClient::unlink(List& list, std::uint32_t slot) {
 ChunkSend SlotClient::send(std::uint32_t number, std::int64_t now_ns) {
   Slot& slot = slots_[number];
   slot.sent_ns = now_ns;
+  slot.order = ++sent_;
   slot.timed = true;
+  repeats_timed_ += slot.repeated ? 1u : 0u;
   append(timed_, number);
-  ++sent_;
   ++open(slot.of.bucket).sent;
   return {.bucket = slot.of.bucket,
           .chunk = slot.of.chunk,
@@ -77,8 +89,13 @@ ChunkSend SlotClient::send(std::uint32_t number, std::int64_t now_ns) {
           .sequence = slot.turn.sequence()};
 }
 
+bool SlotClient::has_room() const {
+  const std::uint32_t window = window_.chunks();
+  return timed_.size < window + std::min(repeats_timed_, window / kRepeatsPart);
+}
+
 std::optional<ChunkSend> SlotClient::next_send(std::int64_t now_ns) {
-  if (end_ != BucketEnd::running || timed_.size >= window_.chunks()) return std::nullopt;
+  if (end_ != BucketEnd::running || !has_room()) return std::nullopt;
   if (to_repeat_.size > 0) {
     const std::uint32_t number = to_repeat_.first;
     unlink(to_repeat_, number);
@@ -110,21 +127,28 @@ bool SlotClient::on_result(const PacketHeader& header, std::int64_t now_ns) {
   Slot& slot = slots_[header.slot];
   slot.turn.move_on();
   unlink(slot.timed ? timed_ : to_repeat_, header.slot);
+  repeats_timed_ -= slot.timed && slot.repeated ? 1u : 0u;
   window_.on_result(slot.repeated, slot.lost);
   ++open(slot.of.bucket).results;
   settle();
   window_.on_answer(slot.sent_ns, now_ns, slot.repeated);
-  while (timed_.size > 0 &&
-         window_.is_lost(slots_[timed_.first].sent_ns, slots_[timed_.first].repeated)) {
-    repeat_first(true);
-  }
+  if (!slot.repeated) answered_order_ = std::max(answered_order_, slot.order);
+  while (timed_.size > 0 && first_is_lost()) repeat_first(true);
   return true;
+}
+
+// A repeat needs the repeats of other agents, so the order shows nothing about it.
+bool SlotClient::first_is_lost() const {
+  const Slot& first = slots_[timed_.first];
+  return window_.is_lost(first.sent_ns, first.repeated) ||
+         (!first.repeated && first.order + kOvertaken <= answered_order_);
 }
 
 // The chunk that was sent before all others is due again.
 void SlotClient::repeat_first(bool lost) {
   const std::uint32_t number = timed_.first;
   unlink(timed_, number);
+  repeats_timed_ -= slots_[number].repeated ? 1u : 0u;
   append(to_repeat_, number);
   slots_[number].timed = false;
   slots_[number].lost |= lost;

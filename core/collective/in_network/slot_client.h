@@ -5,8 +5,9 @@
 // a message. A chunk moves on only after the result with exactly its sequence.
 //
 // The window of chunks under way clocks itself: a result releases the next chunk. A chunk is
-// repeated when a chunk that was sent later has its result, or when its own is overdue
-// (chunk_window.h). Both follow one list in the order of sending.
+// repeated when a chunk that was sent later by a part of a round trip, or some chunks later, has
+// its result, or when its own is overdue (chunk_window.h). All follow one list in the order of
+// sending.
 //
 // When all chunks of a bucket have been sent, the next bucket may begin, so that nothing stands
 // still until the last lost chunk has been noticed. Buckets are complete in the order of their
@@ -96,6 +97,7 @@ class SlotClient {
     std::uint32_t before = kNone;  // in one of the two lists
     std::uint32_t after = kNone;
     std::int64_t sent_ns = 0;
+    std::uint64_t order = 0;  // of its last sending, from 1 on
     bool repeated = false;
     bool lost = false;   // a later one had its result first, or its repeat was probed
     bool timed = false;  // in the list of time-outs, not in that of repeats
@@ -117,6 +119,8 @@ class SlotClient {
   void append(List& list, std::uint32_t slot);
   void unlink(List& list, std::uint32_t slot);
   ChunkSend send(std::uint32_t slot, std::int64_t now_ns);
+  bool has_room() const;
+  bool first_is_lost() const;
   void repeat_first(bool lost);
   Bucket& open(std::uint32_t bucket) { return buckets_[bucket % kOpenBucketsMax]; }
   const Bucket& open(std::uint32_t bucket) const { return buckets_[bucket % kOpenBucketsMax]; }
@@ -127,8 +131,10 @@ class SlotClient {
 
   ChunkWindow window_;
   std::vector<Slot> slots_;
-  List timed_;      // on their way, in the order of sending
-  List to_repeat_;  // lost, or timed out
+  List timed_;                        // on their way, in the order of sending
+  List to_repeat_;                    // lost, or timed out
+  std::uint32_t repeats_timed_ = 0;   // repeats in timed_
+  std::uint64_t answered_order_ = 0;  // of the newest chunk that was sent once and has its result
   std::uint32_t epoch_ = 0;
   std::array<Bucket, kOpenBucketsMax> buckets_ = {};
   std::uint32_t begun_ = 0;  // buckets of the epoch

@@ -258,7 +258,7 @@ struct LossyLinks {
   std::int64_t packet_ns = 8'600;   // that a link needs for a packet, in each direction
   std::int64_t delay_ns = 100'000;  // in each direction
   std::uint32_t seed = 1;
-  SlotClientOptions client = {.slots = 256};
+  SlotClientOptions client = {.slots = 512};
 };
 
 class LossyNetwork {
@@ -375,11 +375,14 @@ double mean_round_trips(LossyLinks links, std::uint32_t chunks, std::uint32_t bu
 }
 
 // The report of the test program has both times, in round trips.
-double cost_of_one_percent(std::uint32_t chunks, std::uint32_t buckets) {
-  const double whole = mean_round_trips({}, chunks, buckets);
-  const double lossy = mean_round_trips({.lost_permille = 10}, chunks, buckets);
-  testing::Test::RecordProperty(fmt::format("buckets_{}_of_{}", buckets, chunks),
-                                fmt::format("{:.1f} {:.1f}", whole, lossy));
+double cost_of_one_percent(std::uint32_t chunks, std::uint32_t buckets,
+                           std::int64_t delay_ns = 100'000) {
+  const double whole = mean_round_trips({.delay_ns = delay_ns}, chunks, buckets);
+  const double lossy =
+      mean_round_trips({.lost_permille = 10, .delay_ns = delay_ns}, chunks, buckets);
+  testing::Test::RecordProperty(
+      fmt::format("delay_{}_us_buckets_{}_of_{}", delay_ns / 1000, buckets, chunks),
+      fmt::format("{:.1f} {:.1f}", whole, lossy));
   return lossy / whole;
 }
 
@@ -391,6 +394,20 @@ TEST(LossInVirtualTime, OnePercentCostsABucketLessThanATenth) {
 TEST(LossInVirtualTime, OnePercentCostsManySmallBucketsLessThanATenth) {
   EXPECT_LT(cost_of_one_percent(64, 16), 1.1);
   EXPECT_LT(cost_of_one_percent(64, 96), 1.1);
+}
+
+// The window grows all the time here, and is smaller than what the path holds.
+TEST(LossInVirtualTime, OnePercentCostsLessThanATenthOfALongerPath) {
+  EXPECT_LT(cost_of_one_percent(1024, 1, 500'000), 1.1);
+  EXPECT_LT(cost_of_one_percent(64, 96, 500'000), 1.1);
+}
+
+// A larger window would only make the queue at the link longer.
+TEST(LossInVirtualTime, AQueueEndsTheGrowthOfTheWindow) {
+  LossyNetwork network({.delay_ns = 50'000});
+  network.round_trips(64, 96);
+  EXPECT_GE(network.agent(0).window(), 48u);
+  EXPECT_LE(network.agent(0).window(), 64u);
 }
 
 // Links as in bench/in_network.py. A queue of a window before the link is longer than the path.

@@ -99,7 +99,7 @@ TEST_F(CollectivePolicyTest, AnEpochThatIsAcknowledgedIsUsed) {
   EXPECT_EQ(messages[0].agents, 4u);
   EXPECT_EQ(messages[0].granularity, table.granularity);
   EXPECT_EQ(messages[0].table, table.fingerprint);
-  EXPECT_EQ(messages[0].slot_count, 256u);
+  EXPECT_EQ(messages[0].slot_count, 512u);
   EXPECT_TRUE(network().waits(1));
   EXPECT_EQ(chosen(1), Collective::star);
   EXPECT_THAT(reason_, HasSubstr("has not installed the epoch yet"));
@@ -143,8 +143,8 @@ TEST_F(CollectivePolicyTest, AnAggregatorThatIsShortOfSlotsGetsASmallerQuota) {
   prepare();
   forget_actions();
   answer(aggregator, 1, false, 0);
-  EXPECT_EQ(asked(aggregator).at(0).slot_count, 128u);
-  for (std::uint32_t epoch = 2; epoch <= 6; ++epoch) answer(aggregator, epoch, false, 0);
+  EXPECT_EQ(asked(aggregator).at(0).slot_count, 256u);
+  for (std::uint32_t epoch = 2; epoch <= 7; ++epoch) answer(aggregator, epoch, false, 0);
   EXPECT_EQ(chosen(1), Collective::star);
   EXPECT_THAT(reason_, HasSubstr("the aggregator refuses: no"));
   EXPECT_EQ(noted("epoch_refused").size(), 1u);
@@ -193,12 +193,15 @@ TEST_F(CollectivePolicyTest, TheStarStandsInWithoutAnAggregator) {
 
 TEST_F(CollectivePolicyTest, TheStarStandsInWhereAnAgentCannotTakePart) {
   open_members(3);
-  add_agent("plain");
+  add_agent("plain").build = "0.0.9";
   open_again();
-  add_aggregator();
+  AgentSession& aggregator = add_aggregator();
   prepare();
+  EXPECT_TRUE(asked(aggregator).empty());
   EXPECT_EQ(chosen(1), Collective::star);
-  EXPECT_THAT(reason_, HasSubstr("plain cannot exchange"));
+  EXPECT_THAT(reason_, HasSubstr("plain (build 0.0.9) cannot exchange"));
+  EXPECT_THAT(reason_, HasSubstr("set in_network.listen there"));
+  EXPECT_FALSE(network().reachable(membership_, 1));
 }
 
 // --- contributors ---

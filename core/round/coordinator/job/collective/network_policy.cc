@@ -10,9 +10,9 @@
 namespace tributary {
 namespace {
 
-// Quota of a job, if the aggregator has as many slots. A window of this many chunks of 1,024 values
-// fills 1 Gbit/s over 4 ms.
-constexpr std::uint32_t kJobSlots = 256;
+// Quota of a job, if the aggregator has as many slots. At 1 Gbit/s a round trip of 1 ms holds 120
+// chunks, and a lost one keeps its slot for more than two round trips, in which the others go on.
+constexpr std::uint32_t kJobSlots = 512;
 constexpr std::uint32_t kJobSlotsMin = 8;
 // Answers in a row that refuse an epoch. Each raises its number or lowers the quota.
 constexpr std::uint32_t kEpochRefusalsMax = 16;
@@ -40,7 +40,12 @@ std::string NetworkPolicy::why_not(const Membership& membership) const {
     return fmt::format("there are more than {} agents", wire::kSummedAgentsMax);
   }
   for (const Membership::Member& member : membership.members()) {
-    if (!member.sums_in_network) return member.agent_id + " cannot exchange with an aggregator";
+    if (member.sums_in_network) continue;
+    const AgentSession* const session = job_.coordinator.roster.by_agent(member.agent_id);
+    return fmt::format(
+        "{} (build {}) cannot exchange with an aggregator; set in_network.listen there, after an "
+        "update if its release does not have it",
+        member.agent_id, session && !session->build.empty() ? session->build : "unknown");
   }
   return {};
 }
