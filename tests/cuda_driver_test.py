@@ -75,29 +75,32 @@ class Driver(unittest.TestCase):
                 self.assertEqual(job(folder, "cuda", environment(f"fail={function}"))[1], "host")
 
 
-def job(folder: str, device: str, env: dict) -> tuple:
-    """The hash of a job's model, and the device that the journal names."""
+def job(folder: str, device: str, *environments: dict) -> tuple:
+    """The hash of a job's model, and the device that the journal names for each agent: one for each
+    environment."""
     with Processes(folder) as run:
         coordinator, endpoint = run.start_coordinator("--exit-when-done", *all_set(
             "link.encrypted=false", f"journal.file={folder}/coordinator.db", "job.name=test",
             f"job.rounds={ROUNDS}", "job.codec=thc", "job.parameters=10000", "job.bucket_values=4096",
-            "job.quorum=1"))
-        agent = run.start("agent", AGENT, "--exit-when-done", *all_set(
-            "agent_id=a", "link.encrypted=false", f"link.coordinator={endpoint}",
-            f"journal.file={folder}/agent.db", f"codec.device={device}"), env=env)
-        for process in (agent, coordinator):
+            f"job.agents_min={len(environments)}", "job.quorum=1"))
+        agents = [run.start(f"agent-{i}", AGENT, "--exit-when-done", *all_set(
+            f"agent_id=agent-{i}", "link.encrypted=false", f"link.coordinator={endpoint}",
+            f"journal.file={folder}/agent-{i}.db", f"codec.device={device}"), env=env)
+            for i, env in enumerate(environments)]
+        for process in (*agents, coordinator):
             assert process.wait(LATE_S) == 0, run.logs()
         # The reports on the round before the last one are stored with the last one.
         shown = ask("job", "show", "test", "--run", f"{folder}/coordinator.db", "--round", ROUNDS - 1)
-        devices = list(shown["mechanisms"]["agents"]["a"]["buckets_by_device"])
-        assert len(devices) == 1, shown
-        return shown["last_round"]["model_hash"], devices[0]
+        devices = [list(shown["mechanisms"]["agents"][f"agent-{i}"]["buckets_by_device"])
+                   for i in range(len(agents))]
+        assert all(len(each) == 1 for each in devices), shown
+        return shown["last_round"]["model_hash"], *(each[0] for each in devices)
 
 
 class Job(unittest.TestCase):
-    def model(self, device: str, env: dict) -> tuple:
+    def model(self, device: str, *environments: dict) -> tuple:
         with tempfile.TemporaryDirectory() as folder:
-            return job(folder, device, env)
+            return job(folder, device, *environments)
 
     def test_is_the_same_with_a_driver_and_without(self):
         without = {**os.environ, "LD_LIBRARY_PATH": ""}
@@ -105,6 +108,13 @@ class Job(unittest.TestCase):
         self.assertEqual(device, "host")
         self.assertEqual(self.model("cuda", environment()), (expected, "cuda"))
         self.assertEqual(self.model("cuda", environment("version=11040")), (expected, "host"))
+
+    def test_of_two_agents_on_one_gpu(self):
+        """One of them finds its memory full, which costs it the GPU and nothing else."""
+        expected = self.model("host", environment(), environment())[0]
+        self.assertEqual(self.model("cuda", environment(), environment()), (expected, "cuda", "cuda"))
+        self.assertEqual(self.model("cuda", environment(), environment("fail=cuMemAlloc_v2:2")),
+                         (expected, "cuda", "host"))
 
 
 if __name__ == "__main__":

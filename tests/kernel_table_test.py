@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """The table of the GPU's kernels: reading ptxas and PTX, and occupancy as NVIDIA's tables have it."""
 
+import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -50,6 +53,33 @@ class Table(unittest.TestCase):
             with self.subTest(f"{registers} registers, {shared} bytes, sm_{arch}"):
                 kernel = kernels.Kernel("k", registers, shared, 0, 0, 0, 0)
                 self.assertEqual(kernels.occupancy(kernel, kernels.MULTIPROCESSORS[arch]), share)
+
+    def test_spills_stack_and_a_low_occupancy_are_named(self):
+        good = kernels.Kernel("k", 40, 0, 0, 0, 0, 0)
+        for change, share, found in (({}, 0.5, 0), ({"spill_bytes": 4}, 1.0, 1), ({"stack_bytes": 8}, 1.0, 1),
+                                     ({}, 0.49, 1)):
+            with self.subTest(change, share=share):
+                named = kernels.misses("file/k", {"87": good._replace(**change)}, {"87": share})
+                self.assertEqual(len(named), found)
+
+    @unittest.skipUnless(shutil.which("nvcc"), "no nvcc on the path")
+    def test_check_fails_for_a_kernel_with_a_stack(self):
+        """An array that is read at an unknown place cannot lie in registers."""
+        with tempfile.TemporaryDirectory() as folder:
+            results = []
+            for indices in ("", "[at[i]]"):
+                source = Path(folder) / "planted.cu"
+                source.write_text("""
+                    __global__ void planted(const int* at, float* x) {
+                      float local[64];
+                      for (int i = 0; i < 64; ++i) local[i] = x[i];
+                      for (int i = 0; i < 64; ++i) x[i] = INDEXED;
+                    }""".replace("INDEXED", f"local{indices}" if indices else "2 * local[i]"), encoding="utf-8")
+                results.append(subprocess.run(
+                    [sys.executable, "-B", str(ROOT / "bench/cuda/kernels.py"), "--compiler", "nvcc", "--arch", "87",
+                     "--check", str(source)], check=False, text=True, capture_output=True))
+            self.assertEqual([ran.returncode for ran in results], [0, 1], results)
+            self.assertIn("/planted, sm_87: ", results[1].stdout)
 
     def test_flags_are_those_of_the_library(self):
         self.assertIn("--fmad=false", kernels.project_flags("nvcc"))

@@ -34,6 +34,7 @@ RACECHECK = {
     "signs": f"{SMALL}/signsgd:{SMALL}/ef_signsgd:{SMALL}/onebit*",
     "lowrank": f"{SMALL}/powersgd*",
     "optimizer": "DeviceSteps.*:OptimizersOnDevice.*",
+    "vector": "DeviceVectorKernels.*:VectorsOnDevice.*",
 }
 LOADER = "ld-linux-x86-64.so.2"
 KIT_BYTES_MAX = 40 << 20
@@ -76,7 +77,7 @@ def collect(build: Path, folder: Path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--build", type=Path, required=True, help="a release build with nvcc")
+    parser.add_argument("--build", type=Path, required=True, help="a build with code for GPUs")
     parser.add_argument("--out", type=Path, required=True, help="the folder to make")
     options = parser.parse_args()
 

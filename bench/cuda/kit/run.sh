@@ -8,8 +8,8 @@ usage() {
   cat <<'END'
 usage: ./run.sh [--out FILE] [PART...]
 
-Writes one JSON file (kit.json) and prints it. The exit status is 0 if nothing failed. Without PART
-all parts run:
+Writes one JSON file (kit.json) and prints it. The exit status is 0 if nothing failed. If no GPU can be
+used, the file says why, no part runs, and the exit status is 3. Without PART all parts run:
 
   tests       the tests of the kernels
   bench       the benchmark
@@ -125,6 +125,19 @@ run_racecheck() {
   printf '}'
 }
 
+# Prints why no GPU can be used, and nothing if one can: a test of one kernel passes, or is skipped with
+# the reason.
+reason_without_gpu() {
+  start core_codec_cuda_gpu_test "--gtest_filter=DeviceSteps.HaveTheBitsOfTheSpecification" >"$work/gpu.log" 2>&1
+  ! grep -q '^\[       OK \]' "$work/gpu.log" || return 0
+  if grep -q ': Skipped$' "$work/gpu.log"; then
+    sed -n '/: Skipped$/{n;p;q}' "$work/gpu.log"
+  else
+    printf 'the test of one kernel failed:\n'
+    cat "$work/gpu.log"
+  fi
+}
+
 describe() {
   nvidia-smi --query-gpu=name,driver_version,compute_cap,memory.total --format=csv,noheader >"$work/gpu" 2>&1
   sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1 >"$work/cpu"
@@ -132,8 +145,15 @@ describe() {
     "$(text "$kit/commit")"
 }
 
-# In this shell, so that `failed` is set.
 describe >"$work/machine.part"
+reason_without_gpu >"$work/reason"
+if [[ -s $work/reason ]]; then
+  printf 'no GPU can be used: %s\n' "$(cat "$work/reason")" >&2
+  printf '{"machine":%s,\n"no_gpu":%s,\n"failed":["gpu"]}\n' "$(cat "$work/machine.part")" "$(text "$work/reason")" |
+    tee "$out"
+  exit 3
+fi
+# In this shell, so that `failed` is set.
 for part in "${parts[@]}"; do
   printf -- '--- %s\n' "$part" >&2
   "run_$part" >"$work/$part.part"

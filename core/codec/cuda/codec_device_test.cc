@@ -61,7 +61,7 @@ class CodecsOnDevice : public testing::TestWithParam<std::string> {
 
 TEST_P(CodecsOnDevice, GiveTheSameBytes) {
   for (const Pattern pattern : codec_testing::kPatterns) {
-    for (const std::size_t values : {0u, 1u, 67u, 4099u}) {
+    for (const std::size_t values : {0u, 1u, 31u, 33u, 67u, 4099u}) {
       const auto all = codec_testing::updates(pattern, values, 3);
       const auto expected = play(*codec_, all, 2, {.backend = Backend::scalar});
       const auto got = play(*codec_, all, 2, on_device());

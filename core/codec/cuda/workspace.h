@@ -56,7 +56,8 @@ class ScratchPool {
 // it is destroyed. Use each by one thread at a time. Copies may still be in progress when a
 // function returns: wait() before you read what was downloaded. An upload has read its host memory
 // when it returns. Host memory that stands for values on the device is not copied: an upload
-// returns those values, which the caller must not change, and a download copies to them.
+// returns those values, which the caller must not change, and a download copies to them, unless
+// target() has returned them.
 class Workspace {
  public:
   Workspace(Workspace&& other) noexcept = default;
@@ -90,9 +91,18 @@ class Workspace {
   Status upload_to(std::span<T> host, std::remove_const_t<T>* device) {
     return scratch_->upload(host.data(), host.size_bytes(), device);
   }
+  // Where a kernel writes what download() copies to `host`: an array, or the values on the device
+  // for which `host` stands. These then have any values after an error.
+  template <typename T>
+  Result<T*> target(std::span<T> host) {
+    void* const there = pool_->stand_ins().find(host.data(), host.size_bytes());
+    if (there != nullptr && is_aligned(there)) return static_cast<T*>(there);
+    return array<T>(host.size());
+  }
   template <typename T>
   Status download(const T* device, std::span<T> host) const {
     if (void* const there = pool_->stand_ins().find(host.data(), host.size_bytes())) {
+      if (there == device) return {};
       return copy_on_device(queue(), device, host.size_bytes(), there);
     }
     return scratch_->download(device, host.size_bytes(), host.data());

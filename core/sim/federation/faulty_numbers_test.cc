@@ -6,8 +6,11 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <set>
+#include <vector>
 
+#include "core/codec/cuda/codec_device.h"
 #include "core/sim/checks/ledger.h"
 #include "core/sim/federation/federation_testing.h"
 
@@ -96,6 +99,28 @@ TEST(FaultyNumbers, OneBadUpdateCostsItsAgentOneRound) {
       EXPECT_EQ(rounds_with_member(federation, kFaultyMember), 11u) << codec << " " << value;
       // The quorum asks for all participants, so the round needs a second attempt without it.
       EXPECT_LE(federation.noted("round_aborted"), 1) << codec << " " << value;
+    }
+  }
+}
+
+// A device's kernels see the values that the host would, and are no reason to give the device up.
+TEST(FaultyNumbers, AreFoundByTheKernelsOfADevice) {
+  for (const char* codec : {"int8", "thc", "topk:cr=0.1", "gcomp"}) {
+    std::uint64_t expected = 0;
+    for (const bool on_device : {false, true}) {
+      std::vector<std::unique_ptr<CodecDevice>> devices;
+      Options options = options_of_faults(codec);
+      for (std::uint32_t i = 0; i < options.agents && on_device; ++i) {
+        devices.push_back(emulated::make_codec_device());
+        devices[i]->report_errors_to([](const Status& error) { ADD_FAILURE() << error.text(); });
+      }
+      if (on_device) options.device_of = [&](std::uint32_t agent) { return devices[agent].get(); };
+      Federation federation(options);
+      put_fault(federation, kFaultyMember, std::numeric_limits<float>::quiet_NaN(), 3, 3);
+      expect_one_named(federation, kFaultyMember, 1e-3);
+      EXPECT_EQ(federation.noted("agent_excluded"), 1) << codec;
+      if (!on_device) expected = federation.coordinator().model_hash();
+      EXPECT_EQ(federation.coordinator().model_hash(), expected) << codec;
     }
   }
 }

@@ -54,6 +54,39 @@ TEST_P(CodecDevices, AreInTheJournalAndLeaveTheModelAsItIs) {
 
 INSTANTIATE_TEST_SUITE_P(Codecs, CodecDevices, testing::Values("int8_shared", "fp16", "thc"));
 
+// Runs a job with Adam, checks whether its journal says that a device made the steps, and returns
+// the hash of its model. An agent that trains ahead of the commit makes the steps on the host.
+std::string model_of_steps(const std::string& device, bool ahead, bool on_device) {
+  Federation federation(
+      {.agents = 2,
+       .rounds = kDeviceRounds,
+       .parameters = 10'000,
+       .codec = "int8_shared",
+       .coordinator_settings = {"job.bucket_values=4096", "job.quorum=1", "job.optimizer=adam"},
+       .agent_settings = {"codec.device=" + device,
+                          ahead ? "trainer.ahead=true" : "trainer.ahead=false"}});
+  federation.start_all();
+  federation.expect_all_end();
+  federation.expect_identical();
+  nlohmann::json answer;
+  for (std::uint64_t round = 1; round < kDeviceRounds; ++round) {
+    answer = nlohmann::json::parse(
+        federation.ask({"job", "show", "test", "--round", std::to_string(round)}));
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      const nlohmann::json& facts = answer["data"]["mechanisms"]["agents"][Federation::agent_id(i)];
+      // No round has been applied before the report on the first one.
+      EXPECT_EQ(facts.at("steps_on_device"), on_device && round > 1 ? 1 : 0) << answer.dump();
+    }
+  }
+  return answer["data"]["last_round"]["model_hash"].dump();
+}
+
+TEST(CodecDevice, MakesTheOptimizersStepsAndTheJournalSaysSo) {
+  const std::string expected = model_of_steps("host", false, false);
+  EXPECT_EQ(model_of_steps("emulated", false, true), expected);
+  EXPECT_EQ(model_of_steps("emulated", true, false), expected);
+}
+
 // Compressors of bytes have none.
 TEST(CodecDevice, HasNoKernelsForEveryCodec) { model_of("zstd", "emulated", "host", 3); }
 

@@ -24,7 +24,7 @@ FederationOptions job_with_updates(const std::string& codec, const std::string& 
       .rounds = kUpdatingRounds,
       .parameters = 10'000,
       .codec = codec,
-      .coordinator_settings = {"job.bucket_values=4096", "job.quorum=1"},
+      .coordinator_settings = {"job.bucket_values=4097", "job.quorum=1"},
       .agent_settings = {"codec.device=" + device, "trainer.name=external",
                          "trainer.library=" TRIBUTARY_C_TRAINER, "trainer.model_file=" + memory}};
 }

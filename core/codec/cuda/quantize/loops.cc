@@ -109,7 +109,7 @@ class QuantizeLoops final : public quantize::DeviceLoops {
     TRIBUTARY_ASSIGN(
         const auto* const in,
         space.upload(std::span(packed, quantize::packed_bytes(values.size(), format.bits))));
-    TRIBUTARY_ASSIGN(auto* const x, space.array<float>(values.size()));
+    TRIBUTARY_ASSIGN(auto* const x, space.target(values));
     TRIBUTARY_TRY(from_packed_levels(space.queue(), in, static_cast<std::uint32_t>(values.size()),
                                      format, given, x));
     TRIBUTARY_TRY(space.download(x, values));
@@ -125,7 +125,7 @@ class QuantizeLoops final : public quantize::DeviceLoops {
     std::uint32_t largest = 0;
     TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
     TRIBUTARY_ASSIGN(const auto* const input, space.upload(from));
-    TRIBUTARY_ASSIGN(auto* const output, space.array<To>(from.size()));
+    TRIBUTARY_ASSIGN(auto* const output, space.target(std::span(to, from.size())));
     TRIBUTARY_ASSIGN(auto* const found, space.upload(std::span<const std::uint32_t>(kNone)));
     TRIBUTARY_TRY(loop(space.queue(), input, count_of(from), output, found));
     TRIBUTARY_TRY(space.download(found, std::span(&largest, 1)));
@@ -143,7 +143,7 @@ class QuantizeLoops final : public quantize::DeviceLoops {
     TRIBUTARY_ASSIGN(const auto* const input, space.upload(levels));
     TRIBUTARY_ASSIGN(const auto* const given,
                      space.upload(std::span(scales, blocks_of(format, levels.size()))));
-    TRIBUTARY_ASSIGN(auto* const output, space.array<float>(levels.size()));
+    TRIBUTARY_ASSIGN(auto* const output, space.target(std::span(values, levels.size())));
     TRIBUTARY_TRY(loop(space.queue(), input, count_of(levels), format, given, output));
     TRIBUTARY_TRY(space.download(output, std::span(values, levels.size())));
     return space.wait();

@@ -41,7 +41,7 @@ class SignLoops final : public signs::DeviceLoops {
                      space.upload(std::span(worths, blocks_of(block, values.size()))));
     TRIBUTARY_ASSIGN(const auto* const in,
                      space.upload(std::span(bits, signs::sign_bytes(values.size()))));
-    TRIBUTARY_ASSIGN(auto* const x, space.array<float>(values.size()));
+    TRIBUTARY_ASSIGN(auto* const x, space.target(values));
     TRIBUTARY_TRY(unpack_scaled_signs(space.queue(), block, given, in, count(values.size()), x));
     TRIBUTARY_TRY(space.download(x, values));
     return space.wait();
@@ -91,7 +91,7 @@ class SignLoops final : public signs::DeviceLoops {
   Status decode(std::span<const In> in, std::span<float> values, const Start& start) {
     TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
     TRIBUTARY_ASSIGN(const auto* const given, space.upload(in));
-    TRIBUTARY_ASSIGN(auto* const x, space.array<float>(values.size()));
+    TRIBUTARY_ASSIGN(auto* const x, space.target(values));
     TRIBUTARY_TRY(start(space.queue(), given, count(values.size()), x));
     TRIBUTARY_TRY(space.download(x, values));
     return space.wait();

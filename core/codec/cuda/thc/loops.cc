@@ -92,7 +92,7 @@ class ThcLoops final : public thc::DeviceLoops {
     TRIBUTARY_ASSIGN(const auto* const in, space.upload(std::span(fields.data, places.bytes)));
     TRIBUTARY_ASSIGN(auto* const flags, space.upload(std::span<const ThcFlags>(kNone)));
     TRIBUTARY_ASSIGN(auto* const scratch, scratch_of(space, blocks, blocks.needs_scratch()));
-    TRIBUTARY_ASSIGN(auto* const x, space.array<float>(values.size()));
+    TRIBUTARY_ASSIGN(auto* const x, space.target(values));
     TRIBUTARY_TRY(decode_fields(space.queue(), in, blocks, given, places.fields,
                                 {.sums = fields.sums, .contributors = fields.contributors}, scratch,
                                 x, flags));

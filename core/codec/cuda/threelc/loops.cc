@@ -121,8 +121,8 @@ class TernaryLoops final : public threelc::DeviceLoops {
                 std::span<float> sum) override {
     TRIBUTARY_ASSIGN(Workspace space, workspaces_.take());
     TRIBUTARY_ASSIGN(const auto* const coded, space.upload(body));
-    TRIBUTARY_ASSIGN(auto* const x, add ? space.upload(std::span<const float>(sum))
-                                        : space.array<float>(sum.size()));
+    TRIBUTARY_ASSIGN(auto* const x,
+                     add ? space.upload(std::span<const float>(sum)) : space.target(sum));
     TRIBUTARY_ASSIGN(const TernaryDecoding decoding,
                      prepare_ternary_decoding(space, options, layout, coded, body.size(), add, x));
     TRIBUTARY_TRY(decode_ternary(space.queue(), decoding));

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -13,6 +15,10 @@
 #include "core/codec/cuda/vector/vector.h"
 #ifndef TRIBUTARY_CUDA
 #include <sys/mman.h>
+
+#include "core/codec/cuda/codec_device.h"
+#include "core/codec/cuda/emulated/emulated_testing.h"
+#include "core/codec/quantize/device_loops.h"
 #endif
 
 namespace tributary::TRIBUTARY_DEVICE {
@@ -107,6 +113,30 @@ TEST_F(LargeVectors, AreReadToTheirLastValue) {
   expect_blocks(scales,
                 {{5, 1.0f}, {(1u << 30) + 7, 2.0f}, {(1u << 31) - 1, 3.0f}, {1u << 31, 5.0f}});
 }
+
+#ifndef TRIBUTARY_CUDA
+// A device without memory for that many values refuses them before it reads or writes any.
+// Reads no value, so unlike LargeVectors it takes no time.
+class TooManyValues : public LargeVectors {};
+
+TEST_F(TooManyValues, AreRefused) {
+  set_memory_limit(1u << 20);
+  const auto device = make_codec_device();
+  auto all = Zeros::make(queue());
+  if (!all.ok()) GTEST_SKIP() << all.status().text();
+  const std::span<const float> values(all->data(), kLargeValues);
+  const auto expect_refused = [](const Status& status) {
+    EXPECT_EQ(status.code(), StatusCode::resource_exhausted) << status.text();
+    EXPECT_NE(status.text().find("memory"), std::string::npos) << status.text();
+  };
+  expect_refused(device->vectors()->make(kLargeValues).status());
+  expect_refused(device->vectors()->copy_of(values).status());
+  expect_refused(
+      device->quantize()->encode_words(quantize::SixteenBitFormat::half, values, nullptr).status());
+  expect_refused(device->quantize()->find_scales({.block = kLargeBlock}, values, nullptr));
+  set_memory_limit(std::numeric_limits<std::size_t>::max());
+}
+#endif
 
 }  // namespace
 }  // namespace tributary::TRIBUTARY_DEVICE

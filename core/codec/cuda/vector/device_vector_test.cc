@@ -2,6 +2,7 @@
 // fails, with the same bytes and the same residual.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -221,19 +222,48 @@ TEST_P(CodecsFromDevice, GiveTheSameBytesWithoutTheHostsValues) {
 
 TEST_P(CodecsFromDevice, NameABadValue) {
   if (codec_->carries_not_finite()) return;
-  FloatVector x = codec_testing::update(Pattern::normal, 500, 0);
-  x[333] = std::numeric_limits<float>::infinity();
-  const auto vector = vector_of(x);
-  const std::function<void()> before_host = [&] { EXPECT_TRUE(vector->bring_to_host().ok()); };
-  Bytes payload;
-  const Status status = codec_->make_encoder(500)->encode(
-      {.round = {}, .execution = {.device = device_.get()}, .before_host = &before_host},
-      vector->stand_in(), payload);
-  EXPECT_EQ(status.code(), StatusCode::not_finite);
-  EXPECT_NE(status.text().find("333"), std::string::npos) << status.text();
+  for (const float bad :
+       {std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+    FloatVector x = codec_testing::update(Pattern::normal, 500, 0);
+    x[333] = bad;
+    const auto vector = vector_of(x);
+    const std::function<void()> before_host = [&] { EXPECT_TRUE(vector->bring_to_host().ok()); };
+    Bytes payload;
+    const Status status = codec_->make_encoder(500)->encode(
+        {.round = {}, .execution = {.device = device_.get()}, .before_host = &before_host},
+        vector->stand_in(), payload);
+    EXPECT_EQ(status.code(), StatusCode::not_finite);
+    EXPECT_NE(status.text().find("333"), std::string::npos) << status.text();
+  }
 }
 
 #ifndef TRIBUTARY_CUDA
+// Kernels write to the values for which the addresses stand, if these are aligned. Otherwise, and
+// for host memory, they need an array, and a copy of it.
+TEST_P(CodecsFromDevice, AreDecodedInPlace) {
+  const FloatVector x = codec_testing::update(Pattern::normal, 1000, 0);
+  const Encoded encoded = encode(nullptr, x, 0);
+  StageCall call{.round = {.bucket = 1},
+                 .execution = {.backend = Backend::scalar, .device = device_.get()}};
+  const std::vector<ByteSpan> stages(encoded.payloads.begin(), encoded.payloads.end() - 1);
+  call.combined = stages;
+  const auto allocations_of = [&](std::span<float> to) {
+    const std::uint64_t before = operations(Operation::allocation);
+    EXPECT_TRUE(codec_->decode(call, encoded.payloads.back(), to).ok());
+    return operations(Operation::allocation) - before;
+  };
+  FloatVector expected(x.size());
+  const std::uint64_t on_host = allocations_of(expected);
+  for (const std::size_t first : {0u, 1u, 4u}) {
+    const auto vector = vector_of(FloatVector(x.size() + 8, 7.0f));
+    const std::span<float> to = vector->stand_in().subspan(first, x.size());
+    EXPECT_EQ(allocations_of(to), first % 4 == 0 ? on_host - 1 : on_host);
+    FloatVector all(x.size() + 8, 7.0f);
+    std::ranges::copy(expected, all.begin() + static_cast<std::ptrdiff_t>(first));
+    EXPECT_EQ(bits_of(read(*vector)), bits_of(all)) << "from value " << first;
+  }
+}
+
 TEST_P(CodecsFromDevice, UseTheHostIfACallFails) {
   const FloatVector x = codec_testing::update(Pattern::normal, 2000, 0);
   const auto vector = vector_of(x);

@@ -198,6 +198,7 @@ void Participation::report() {
   }
   round_->count_devices(context_.config.execution);
   if (parts_.updates.stays_on_device()) round_->mechanisms().update_on_device = 1;
+  if (parts_.replica.steps_on_device()) round_->mechanisms().steps_on_device = 1;
   reporter_.report(*round_,
                    {.model = parts_.replica.id(),
                     .residual_norm = parts_.updates.residual().norm(),

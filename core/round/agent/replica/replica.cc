@@ -83,6 +83,7 @@ Result<bool> Replica::take(const wire::Job& job) {
   rule_ = std::move(rule);
   model_.reset();
   on_device_.drop();
+  steps_on_device_ = false;
   checkpoint_.reset();
   updates_recorded_ = 0;
   id_ = {};
@@ -133,6 +134,7 @@ Status Replica::adopt(Downloaded downloaded) {
   rule_ = std::move(rule);
   model_ = std::move(downloaded.model);
   on_device_.drop();
+  steps_on_device_ = false;
   id_ = downloaded.id;
   return {};
 }
@@ -199,6 +201,7 @@ void Replica::note_steps(bool on_device) {
 bool Replica::adopt(const wire::CommitT& commit, ModelAhead ahead) {
   const Status status = check_previous(commit);
   if (status.ok()) {
+    note_steps(false);
     model_ = std::move(ahead.model);
     rule_ = std::move(ahead.rule);
   }

@@ -58,6 +58,8 @@ class Replica {
   const ModelRule& rule() const { return *rule_; }                      // requires a job
   const ModelId& id() const { return id_; }
   std::uint64_t version() const { return id_.version; }
+  // Whether a device made the steps of the round that led to the model. False after a download.
+  bool steps_on_device() const { return steps_on_device_; }
   // Lower and upper bound on the size of a download of the model with the rule's state. Require a
   // job.
   std::uint64_t model_bytes() const { return job_->values() * sizeof(float); }
@@ -111,7 +113,7 @@ class Replica {
   ModelId id_;                       // kept when the model is dropped
   std::shared_ptr<FloatVector> model_;
   ReplicaOnDevice on_device_;
-  bool steps_on_device_ = false;             // in the newest round that it applied
+  bool steps_on_device_ = false;             // of the round that led to the model
   std::optional<std::uint64_t> checkpoint_;  // version of the stored model; empty: none
   std::uint64_t updates_recorded_ = 0;       // number of updates in the last record
 };

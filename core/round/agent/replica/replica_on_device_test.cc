@@ -129,6 +129,8 @@ TEST_P(RoundsOnADevice, LeaveTheModelAndTheStateOfTheHost) {
     ASSERT_TRUE(host.apply_next(0));
     ASSERT_TRUE(there.apply_next(host.replica.id().hash));
     EXPECT_EQ(*there.replica.rule().save(), *host.replica.rule().save());
+    EXPECT_TRUE(there.replica.steps_on_device());
+    EXPECT_FALSE(host.replica.steps_on_device());
     if (round == 0) {
       EXPECT_EQ(there.last_device(), "emulated");
     }
@@ -145,9 +147,25 @@ TEST_P(RoundsOnADevice, FollowAnotherModel) {
   ASSERT_TRUE(there.apply_next(host.replica.id().hash));
   host.begin_at(7, 2);
   there.begin_at(7, 2);
+  EXPECT_FALSE(there.replica.steps_on_device()) << "a download";
   ASSERT_TRUE(host.apply_next(0));
   EXPECT_TRUE(there.apply_next(host.replica.id().hash));
   EXPECT_EQ(there.last_device(), "emulated");
+}
+
+// A model that was made ahead of the commit is the host's.
+TEST_P(RoundsOnADevice, AreNotThoseThatWereAppliedAhead) {
+  Stepper there(device_.get(), job_);
+  ASSERT_TRUE(there.apply_next(0));
+  Result<ModelAhead> ahead = there.replica.go_ahead();
+  ASSERT_TRUE(ahead.ok());
+  wire::CommitT commit;
+  commit.model_version = there.replica.version() + 1;
+  commit.previous_hash = there.replica.id().hash;
+  commit.model_hash = commit.previous_hash;
+  ASSERT_TRUE(there.replica.adopt(commit, std::move(*ahead)));
+  EXPECT_FALSE(there.replica.steps_on_device());
+  EXPECT_EQ(there.last_device(), "host");
 }
 
 // Each allocation, start and wait of a round fails once, in the first round and in the second one.

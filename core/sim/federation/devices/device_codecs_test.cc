@@ -108,11 +108,22 @@ TEST_P(StepsOnADevice, EndWithTheModelOfTheHost) {
     job.optimizer->weight_decay = 0.01f;
   };
   const AgentDevices devices;
-  const DeviceJob host = run_on_devices("int8_shared", wire::Collective::star, nullptr, change_job);
-  const DeviceJob device =
-      run_on_devices("int8_shared", wire::Collective::star, &devices, change_job);
-  EXPECT_EQ(device.model_hash, host.model_hash);
-  EXPECT_EQ(device.steppers, static_cast<int>(sim_testing::kDeviceAgents)) << "once for each agent";
+  // An agent that trains ahead of the commit makes the steps of all rounds but the last one on the
+  // host.
+  for (const bool ahead : {false, true}) {
+    const auto run = [&](const AgentDevices* on) {
+      return run_on_devices("int8_shared", wire::Collective::star, on, change_job, ahead);
+    };
+    const DeviceJob host = run(nullptr);
+    const DeviceJob device = run(&devices);
+    EXPECT_EQ(device.model_hash, host.model_hash);
+    EXPECT_EQ(device.steppers, static_cast<int>(sim_testing::kDeviceAgents))
+        << "once for each agent";
+    EXPECT_EQ(host.steps, 0u);
+    // The report on the first round has no round before it.
+    const std::uint64_t rounds = ahead ? 0 : sim_testing::kDeviceRounds - 1;
+    EXPECT_EQ(device.steps, sim_testing::kDeviceAgents * rounds);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Rules, StepsOnADevice,

@@ -48,13 +48,17 @@ struct DeviceJob {
   std::uint64_t model_hash = 0;
   std::map<std::uint64_t, std::map<std::string, std::set<std::string>>> devices;  // round, agent
   int steppers = 0;  // times an agent has noted another device for the steps of its replica
+  // Reports after a round whose steps a device has made.
+  std::uint64_t steps = 0;
 };
 
 // Runs a job of kDeviceRounds rounds. Null: the agents encode on the host.
 inline DeviceJob run_on_devices(const std::string& codec, wire::Collective collective,
                                 const AgentDevices* devices,
-                                const std::function<void(wire::JobT&)>& change_job = {}) {
+                                const std::function<void(wire::JobT&)>& change_job = {},
+                                bool train_ahead = true) {
   Options options;
+  options.train_ahead = train_ahead;
   options.change_job = change_job;
   options.agents = kDeviceAgents;
   options.rounds = kDeviceRounds;
@@ -72,11 +76,13 @@ inline DeviceJob run_on_devices(const std::string& codec, wire::Collective colle
   federation.expect_identical();
   DeviceJob job = {.model_hash = federation.coordinator().model_hash(),
                    .devices = {},
-                   .steppers = federation.noted("optimizer_steps")};
+                   .steppers = federation.noted("optimizer_steps"),
+                   .steps = 0};
   for (const CommitRecord& commit : federation.journal().commits()) {
     for (const AgentRoundRecord& report : commit.reports) {
       std::set<std::string>& names = job.devices[report.id.round][report.agent_id];
       const auto* const facts = flatbuffers::GetRoot<wire::Mechanisms>(report.mechanisms->data());
+      job.steps += facts->steps_on_device();
       if (facts->buckets_by_device() == nullptr) continue;
       for (const auto* const tally : *facts->buckets_by_device()) {
         names.insert(tally->of()->str());
