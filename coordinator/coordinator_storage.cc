@@ -41,20 +41,25 @@ Result<std::unique_ptr<CoordinatorStorage>> CoordinatorStorage::open(
 void CoordinatorStorage::sync_every(std::chrono::milliseconds time) {
   syncing_ = std::make_unique<PeriodicSync>(
       time,
-      PeriodicSync::Parts{
-          .sync = [this, log = writer_->journal().database().log().file()]() -> Status {
-            const auto before = writer_->lag().before_sync(parts_.clock.now());
-            TRIBUTARY_TRY(sync_file(log));
-            writer_->lag().synced(before);
-            return {};
-          },
-          .failed =
-              [this] {
-                on_thread([this] { ignore_error(writer_->journal().database().log().copy()); });
-              },
-          .clock = parts_.clock,
-          .log = parts_.log,
-          .component = kStorageComponent});
+      PeriodicSync::Parts{.sync = [this, vectors = writer_->journal().vectors_path(),
+                                   log = writer_->journal().database().log().file()]() -> Status {
+                            const auto before = writer_->lag().before_sync(parts_.clock.now());
+                            // First: a durable row refers to durable bytes, unless it was stored in
+                            // between.
+                            TRIBUTARY_TRY(sync_file(vectors));
+                            TRIBUTARY_TRY(sync_file(log));
+                            writer_->lag().synced(before);
+                            return {};
+                          },
+                          .failed =
+                              [this] {
+                                on_thread([this] {
+                                  ignore_error(writer_->journal().database().log().copy());
+                                });
+                              },
+                          .clock = parts_.clock,
+                          .log = parts_.log,
+                          .component = kStorageComponent});
 }
 
 CoordinatorStorage::~CoordinatorStorage() {
@@ -73,6 +78,13 @@ CoordinatorStorage::~CoordinatorStorage() {
 
 Result<CoordinatorState> CoordinatorStorage::restore() {
   TRIBUTARY_ASSIGN(CoordinatorState state, writer_->journal().restore());
+  for (const auto& damage : writer_->journal().residual_damage()) {
+    parts_.log.warning(kStorageComponent,
+                       "a part of the residual of the sums is damaged: it is zeros now",
+                       {{"job", damage.job},
+                        {"values_damaged", damage.values},
+                        {"file", writer_->journal().vectors_path()}});
+  }
   for (const RestoredJob& job : state.jobs) {
     const std::uint64_t version =
         job.redo.empty() ? job.checkpoint.model_version : job.redo.back().round.id.round;

@@ -11,6 +11,7 @@
 #include "core/run/units/quantity.h"
 #include "core/store/coordinator/closed_mark.h"
 #include "core/store/coordinator/run_copy.h"
+#include "core/store/database/journal.h"
 
 namespace tributary {
 namespace {
@@ -26,9 +27,20 @@ Result<Answer> run_copy(const RunCopyOptions& command, World& world) {
       "copied {} rounds of {} jobs, {}, to '{}'\n", count_text(copied.rounds), copied.jobs,
       quantity_text(Unit::bytes, static_cast<double>(copied.bytes)), printable(options.copy));
   if (copied.log_missing) answer.text += printable(log_missing_text(options.run_file)) + "\n";
-  const nlohmann::ordered_json json = {
-      {"run_db", options.run_file}, {"copy", options.copy},  {"jobs", copied.jobs},
-      {"rounds", copied.rounds},    {"bytes", copied.bytes}, {"log_missing", copied.log_missing}};
+  if (copied.residual_bytes_missing > 0) {
+    answer.text += fmt::format(
+        "{} of the residual of the sums are missing in the copy: '{}' could not be read. Copy "
+        "again, or copy after a clean stop of the coordinator.\n",
+        quantity_text(Unit::bytes, static_cast<double>(copied.residual_bytes_missing)),
+        printable(options.run_file + std::string(kVectorsEnd)));
+  }
+  const nlohmann::ordered_json json = {{"run_db", options.run_file},
+                                       {"copy", options.copy},
+                                       {"jobs", copied.jobs},
+                                       {"rounds", copied.rounds},
+                                       {"bytes", copied.bytes},
+                                       {"log_missing", copied.log_missing},
+                                       {"residual_bytes_missing", copied.residual_bytes_missing}};
   answer.data = json_text(json);
   return answer;
 }

@@ -50,6 +50,7 @@ TEST_P(Durabilities, HoldTheInvariants) {
   const bool may_lose = GetParam().durability != Durability::round;
   EXPECT_EQ(report.faults.contains("round_lost"), may_lose);
   EXPECT_EQ(report.faults.contains("residual_dropped"), may_lose);
+  EXPECT_EQ(report.faults.contains("sums_value_lost"), may_lose);
 }
 
 INSTANTIATE_TEST_SUITE_P(PowerFailures, Durabilities,

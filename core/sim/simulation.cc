@@ -229,6 +229,7 @@ class Simulation {
     }
     sim_.tally.add("round_lost", sim_.ledger.rounds_lost());
     sim_.tally.add("residual_dropped", sim_.ledger.residuals_dropped());
+    sim_.tally.add("sums_value_lost", sim_.ledger.sums_values_lost());
     count_disk(coordinator_.disk().tally());
     for (const auto& agent : agents_) count_disk(agent->disk().tally());
   }

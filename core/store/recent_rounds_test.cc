@@ -52,7 +52,8 @@ CoordinatorJournalOptions options_of_run(const Folder& folder, std::string boot_
   return {.journal = {.path = folder / "run.db",
                       .durability = Durability::stop,
                       .boot_id = std::move(boot_id),
-                      .log_bytes = 64u << 10},
+                      .log_bytes = 64u << 10,
+                      .large_chunk_bytes = 256},
           .history_rounds_max = kRoundsOfHistory};
 }
 

@@ -145,6 +145,7 @@ void Ledger::restored(const CoordinatorState& state, bool power_failed, TimeNs n
                               "restart the journal ends with round {}",
                               rounds_committed(), version));
   }
+  check_aggregator_residual(job, power_failed, now);
   for (const CommitRecord& redo : job.redo) {
     const std::uint64_t round = redo.round.id.round;
     if (round > rounds_.size() || rounds_[round - 1] == redo.round.id) continue;
@@ -152,6 +153,24 @@ void Ledger::restored(const CoordinatorState& state, bool power_failed, TimeNs n
                   fmt::format("{} was committed; the journal has {}", text(rounds_[round - 1]),
                               text(redo.round.id)));
   }
+}
+
+// After a power failure, rows that were not durable may refer to bytes of other rounds. The values
+// are then zeros, and the sums of later rounds lack them.
+void Ledger::check_aggregator_residual(const RestoredJob& job, bool power_failed, TimeNs now) {
+  const Result<std::uint64_t> lost = replay_.take_residual(job.aggregator_residual);
+  if (!lost.ok()) return complain(now, "conservation", lost.status(), "coordinator");
+  if (*lost == 0) return;
+  losses_.sums_values += *lost;
+  if (may_lose() && power_failed) {
+    losses_.marks.back() = replay_.mark();
+    return;
+  }
+  watch_.report(
+      now, "durability",
+      fmt::format("the coordinator has lost {} values of the residual of the sums, and no "
+                  "power failure can have undone its records",
+                  *lost));
 }
 
 // A commit must be in the journal before it is published.

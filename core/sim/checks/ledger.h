@@ -76,6 +76,8 @@ class Ledger {
   // dropped after power failures.
   std::uint64_t rounds_lost() const { return losses_.rounds; }
   std::uint64_t residuals_dropped() const { return losses_.residuals; }
+  // Values of the aggregator's residual that coordinators have lost in power failures.
+  std::uint64_t sums_values_lost() const { return losses_.sums_values; }
   // Hash of the model after each committed round, by version.
   const std::vector<std::uint64_t>& model_hashes() const { return hashes_; }
   // The largest error of any account, as a share of its bound.
@@ -96,14 +98,16 @@ class Ledger {
     std::uint64_t rounds_durable = 0;      // rounds that no power failure may undo
     // Models of lost rounds: version and hash.
     std::set<std::pair<std::uint64_t, std::uint64_t>> models;
-    std::uint64_t rounds = 0;     // number of those that were lost
-    std::uint64_t residuals = 0;  // number of those that were dropped
+    std::uint64_t rounds = 0;       // number of those that were lost
+    std::uint64_t residuals = 0;    // number of those that were dropped
+    std::uint64_t sums_values = 0;  // of the aggregator's residual
   };
 
   void accept(const CommitRecord& record, TimeNs now);
   // Power failures may undo what was not made durable.
   bool may_lose() const { return losses_.durability != Durability::round; }
   void lose_rounds_after(std::uint64_t version, TimeNs now);
+  void check_aggregator_residual(const RestoredJob& job, bool power_failed, TimeNs now);
   Status replay(const CommitRecord& record);
   void check_replica(const std::string& machine_name, std::uint64_t version, std::uint64_t hash,
                      const SharedFloats& model, TimeNs now);

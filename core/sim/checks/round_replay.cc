@@ -91,6 +91,23 @@ Status RoundReplay::go_back(const Mark& mark) {
   return rule_->restore(*mark.rule_state);
 }
 
+// An empty residual is zeros.
+Result<std::uint64_t> RoundReplay::take_residual(const SharedFloats& residual) {
+  std::uint64_t lost = 0;
+  for (std::size_t i = 0; i < aggregator_residual_.size(); ++i) {
+    const float found = residual ? (*residual)[i] : 0;
+    if (found == aggregator_residual_[i]) continue;
+    if (found != 0) {
+      return broken_ledger(fmt::format("residual of the sums, value {}", i),
+                           fmt::format("{}, or 0", aggregator_residual_[i]),
+                           fmt::format("{}", found));
+    }
+    aggregator_residual_[i] = 0;
+    ++lost;
+  }
+  return lost;
+}
+
 // A lossy codec needs both: its sent and kept parts must add up to the update, and its error must
 // be smaller than its input.
 bool RoundReplay::can_keep_accounts(const RoundPolicy& policy) {

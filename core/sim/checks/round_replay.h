@@ -36,6 +36,10 @@ class RoundReplay {
   Mark mark() const;
   Status go_back(const Mark& mark);
 
+  // Takes the aggregator's residual that a restarted coordinator has instead of its own. Returns
+  // the number of values that it has lost: they are zeros. Fails if another value differs.
+  Result<std::uint64_t> take_residual(const SharedFloats& residual);
+
   // Whether accounts can be exact. They cannot if a codec changes updates on purpose or is only
   // correct on average.
   bool can_keep_accounts(const RoundPolicy& policy);

@@ -13,6 +13,9 @@
 namespace tributary {
 namespace {
 
+// Small models must have large chunks.
+constexpr std::uint64_t kLargeChunkBytes = 256;
+
 // Short heartbeats, so that a lost agent is detected within the time of a few rounds.
 CoordinatorConfig config_of(std::uint64_t incarnation) {
   CoordinatorConfig config;
@@ -64,7 +67,9 @@ CoordinatorHost::CoordinatorHost(SimulationContext& sim, SimulatedNetwork& netwo
 
 // The ledger checks the journal before the machine uses it.
 Status CoordinatorHost::boot() {
-  TRIBUTARY_ASSIGN(journal_, CoordinatorJournal::open({.journal = journal_options()}));
+  JournalOptions options = journal_options();
+  options.large_chunk_bytes = kLargeChunkBytes;
+  TRIBUTARY_ASSIGN(journal_, CoordinatorJournal::open({.journal = options}));
   TRIBUTARY_ASSIGN(CoordinatorState state, journal_->restore());
   const bool power_failed =
       std::exchange(power_failures_seen_, power_failures()) != power_failures();
@@ -79,8 +84,9 @@ Status CoordinatorHost::run_machine(CoordinatorConfig config, CoordinatorState s
 }
 
 Status CoordinatorHost::sync_journal() {
-  WriteAheadLog& log = journal_->database().log();
-  if (Status status = log.sync(); !status.ok()) TRIBUTARY_TRY(log.copy());
+  if (Status status = journal_->sync(); !status.ok()) {
+    TRIBUTARY_TRY(journal_->database().log().copy());
+  }
   sim_.ledger.journal_durable();
   return {};
 }

@@ -8,6 +8,7 @@
 
 #include "core/store/agent/agent_runs.h"
 #include "core/store/agent/agent_schema.h"
+#include "core/store/database/vectors/vector_transaction.h"
 #include "core/store/durability/boot_id.h"
 #include "core/update/norm.h"
 
@@ -19,9 +20,6 @@ namespace {
 // record waits for that.
 const DatabaseOptions kAgentDatabase = {
     .exclusive = true, .page_bytes = 4096, .log_bytes = 4u << 20, .cache_bytes = 1u << 20};
-// A shorter chunk costs less in the log than a write and a sync of its own.
-constexpr std::uint64_t kLargeChunkBytes = 16u << 10;
-constexpr std::string_view kVectorsEnd = "-vectors";
 
 // The blobs of one record, each of which may be missing.
 class BlobList {
@@ -110,8 +108,7 @@ Result<std::unique_ptr<AgentJournal>> AgentJournal::open(const JournalOptions& o
 }
 
 Blobs::LargeChunks AgentJournal::large_chunks(VectorFile& file, const JournalOptions& options) {
-  const std::uint64_t bytes_min = options.large_chunk_bytes;
-  return {.file = &file, .bytes_min = bytes_min != 0 ? bytes_min : kLargeChunkBytes};
+  return {.file = &file, .bytes_min = large_chunk_bytes(options)};
 }
 
 // The vectors first: a durable row refers to durable bytes, unless it was stored in between.
@@ -160,22 +157,9 @@ Status AgentJournal::store(const AgentRecordToStore& record) {
 
 // Every error rolls the transaction back, so a record is stored completely or not at all.
 Status AgentJournal::change(const std::function<Status()>& change) {
-  TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
-  Status done = change();
-  if (done.ok() && durability_ == Durability::round) done = vectors_->sync();
-  if (!done.ok()) {
-    known_ = {};
-    vectors_->rolled_back({});
-    return done;
-  }
-  Status committed = transaction.commit();
-  if (committed.ok()) {
-    vectors_->committed();
-  } else {
-    known_ = {};
-    vectors_->rolled_back(committed);
-  }
-  return committed;
+  Status done = in_transaction(database(), vectors_, durability_ == Durability::round, change);
+  if (!done.ok()) known_ = {};
+  return done;
 }
 
 // A record of another job deletes everything of the old one, because a replica belongs to one job.

@@ -9,6 +9,7 @@
 #include "core/store/coordinator/coordinator_schema.h"
 #include "core/store/coordinator/packed.h"
 #include "core/store/coordinator/readable.h"
+#include "core/store/database/vectors/vector_transaction.h"
 #include "schemas/limits.h"
 
 namespace tributary {
@@ -38,6 +39,7 @@ Result<std::unique_ptr<CoordinatorJournal>> CoordinatorJournal::open(
   TRIBUTARY_ASSIGN(OwnedDatabase owned,
                    open_journal(options.journal, coordinator_migrations(), kCoordinatorDatabase));
   std::unique_ptr<CoordinatorJournal> journal(new CoordinatorJournal(std::move(owned), options));
+  TRIBUTARY_TRY(journal->residuals_.open());
   // No agent is connected yet.
   TRIBUTARY_TRY(journal->in_transaction([&] {
     return journal->database().run("UPDATE agents SET connected = 0 WHERE connected != 0");
@@ -49,6 +51,7 @@ CoordinatorJournal::CoordinatorJournal(OwnedDatabase owned,
                                        const CoordinatorJournalOptions& options)
     : owned_(std::move(owned)),
       blobs_(database()),
+      residuals_(database(), options.journal),
       clock_(clock_of(options.journal)),
       history_rounds_max_(options.history_rounds_max),
       durability_(options.journal.durability),
@@ -68,12 +71,8 @@ CoordinatorJournal::CoordinatorJournal(OwnedDatabase owned,
 // Runs `function` in a transaction. A failure clears the caches, which may describe rows that were
 // rolled back.
 Status CoordinatorJournal::in_transaction(const std::function<Status()>& function) {
-  const auto attempt = [&]() -> Status {
-    TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(database()));
-    TRIBUTARY_TRY(function());
-    return transaction.commit();
-  };
-  Status status = attempt();
+  const bool sync_vectors = durability_ == Durability::round && !never_synced_;
+  Status status = tributary::in_transaction(database(), residuals_.file(), sync_vectors, function);
   if (!status.ok()) {
     for (BoundedTable& table : tables_) table.forget();
     agent_numbers_.clear();
@@ -85,17 +84,29 @@ Status CoordinatorJournal::in_transaction(const std::function<Status()>& functio
 // The mark is the last page of the log, so the file has it only with everything before it.
 Status CoordinatorJournal::close() {
   if (!closed_) {
-    TRIBUTARY_TRY(in_transaction([&] { return mark_closed(database(), now_wall_ns()); }));
+    const auto end = [&]() -> Status {
+      TRIBUTARY_TRY(residuals_.move_to_rows());
+      return mark_closed(database(), now_wall_ns());
+    };
+    TRIBUTARY_TRY(in_transaction(end));
     closed_ = true;
   }
-  return database().log().empty();
+  TRIBUTARY_TRY(database().log().empty());
+  residuals_.delete_unused();
+  return {};
+}
+
+// The vectors first: a durable row refers to durable bytes, unless it was stored in between.
+Status CoordinatorJournal::sync() {
+  TRIBUTARY_TRY(residuals_.sync());
+  return database().log().sync();
 }
 
 Status CoordinatorJournal::store(const CoordinatorRecord& record) {
   TRIBUTARY_TRY(in_transaction(
       [&] { return std::visit([&](const auto& kind) { return put(kind); }, record); }));
   if (durability_ == Durability::round || never_synced_ || !gives_number(record)) return {};
-  return database().log().sync();
+  return sync();
 }
 
 // --- jobs --------------------------------------------------------------------------------------
@@ -191,7 +202,7 @@ Status CoordinatorJournal::put(const CommitRecord& record) {
     TRIBUTARY_TRY(put_redo(row, record.redo[place], place));
   }
   if (record.aggregator_residual) {
-    TRIBUTARY_TRY(put_aggregator_residual(round.id.job, record.aggregator_residual));
+    TRIBUTARY_TRY(residuals_.put(round.id.job, *record.aggregator_residual));
   }
   if (record.checkpoint) TRIBUTARY_TRY(put(*record.checkpoint));
   TRIBUTARY_TRY(forget_epochs_before(round.id));
@@ -257,22 +268,6 @@ Status CoordinatorJournal::put_redo(std::int64_t row, const RedoPayload& payload
   return database().run(
       "INSERT INTO redo (round_row, place, bucket, stage, payload) VALUES (?, ?, ?, ?, ?)", row,
       place, payload.bucket, payload.stage, blob);
-}
-
-// The residual replaces the stored one in place, since it has the same size.
-Status CoordinatorJournal::put_aggregator_residual(std::uint64_t job,
-                                                   const SharedFloats& residual) {
-  std::optional<BlobId> old_blob;
-  TRIBUTARY_TRY(
-      database()
-          .first("SELECT aggregator_residual FROM jobs WHERE job = ?", std::tie(old_blob), job)
-          .status());
-  std::vector<BlobId> old_blobs;
-  if (old_blob) old_blobs.push_back(*old_blob);
-  const NewBlob value{.bytes = bytes_of_floats(*residual)};
-  TRIBUTARY_ASSIGN(const std::vector<BlobId> blobs, blobs_.exchange(old_blobs, {&value, 1}));
-  return database().run("UPDATE jobs SET aggregator_residual = ? WHERE job = ?", blobs.front(),
-                        job);
 }
 
 // An epoch is needed as long as a stored round belongs to it. No further round of an earlier epoch
@@ -391,7 +386,29 @@ Status CoordinatorJournal::put(const LinkSampleRecord& sample) {
 // --- reading -----------------------------------------------------------------------------------
 
 Result<CoordinatorState> CoordinatorJournal::restore() {
-  return CoordinatorReading(database()).restore(history_rounds_max_);
+  TRIBUTARY_ASSIGN(CoordinatorState state,
+                   CoordinatorReading(database()).restore(history_rounds_max_));
+  for (RestoredJob& job : state.jobs) TRIBUTARY_TRY(restore_residual(job));
+  return state;
+}
+
+// A value of the residual is what earlier sums have lost at this place. So each value that is
+// intact is right, and a zero only loses what the stored one had.
+Status CoordinatorJournal::restore_residual(RestoredJob& job) {
+  ResidualDamage damage{.job = job.job.job};
+  TRIBUTARY_ASSIGN(job.aggregator_residual, residuals_.read(damage.job, damage.values));
+  if (damage.values == 0) return {};
+  if (job.aggregator_residual->empty()) job.aggregator_residual.reset();
+  residual_damage_.push_back(damage);
+  return in_transaction([&]() -> Status {
+    TRIBUTARY_TRY(job.aggregator_residual ? residuals_.put(damage.job, *job.aggregator_residual)
+                                          : residuals_.remove(damage.job));
+    return put(DatedNote{.at_wall_ns = now_wall_ns(),
+                         .note = {.level = LogLevel::warning,
+                                  .name = "aggregator_residual_damaged",
+                                  .text = fmt::format("{} values are zeros now", damage.values),
+                                  .job = damage.job}});
+  });
 }
 
 Result<RoundLoaded> CoordinatorJournal::load_round(const LoadRound& request) {

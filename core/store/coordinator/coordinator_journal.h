@@ -1,4 +1,5 @@
-// The coordinator's journal in a SQLite file. It contains the state for a restart: jobs, epochs,
+// The coordinator's journal in a SQLite file, and the residuals of aggregators beside it
+// (AggregatorResiduals). It contains the state for a restart: jobs, epochs,
 // rounds with their plans, redo and checkpoints. It also contains records for people: agents,
 // reports, events, readings and links.
 //
@@ -18,6 +19,7 @@
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/machine/events.h"
 #include "core/round/common/machine/records.h"
+#include "core/store/coordinator/residuals/aggregator_residuals.h"
 #include "core/store/coordinator/bounded_table.h"
 #include "core/store/coordinator/telemetry_rows.h"
 #include "core/store/database/blobs.h"
@@ -53,13 +55,22 @@ class CoordinatorJournal {
   // Copies a long log into the file. Call it while nothing waits for the journal; otherwise the
   // next record does it. Returns whether the log was long (WriteAheadLog::copy_if_long()).
   bool rest() { return database().log().copy_if_long(); }
-  // Copies the whole log into the file, frees it, and marks the file as closed: the file alone has
-  // everything then. Nothing may be stored afterwards. Fails with unavailable during a reader's
-  // transaction: call it again, or the log still belongs to the file.
+  // Makes all stored records durable.
+  Status sync();
+  // Moves the residuals into the file, copies the whole log into it, frees both, and marks the file
+  // as closed: the file alone has everything then. Nothing may be stored afterwards. Fails with
+  // unavailable during a reader's transaction: call it again, or the log still belongs to the file.
   Status close();
   // Returns the state for a restart. Fails with corrupt_data if a stored value does not match its
-  // hash.
+  // hash; but damaged parts of an aggregator's residual become zeros (residual_damage()), with an
+  // event in the same transaction.
   Result<CoordinatorState> restore();
+  // What restore() could not read in PATH-vectors.
+  struct ResidualDamage {
+    std::uint64_t job = 0;
+    std::uint64_t values = 0;
+  };
+  const std::vector<ResidualDamage>& residual_damage() const { return residual_damage_; }
   // Returns one committed round and its epoch; the round is empty if it is not stored.
   Result<RoundLoaded> load_round(const LoadRound& request);
 
@@ -68,6 +79,9 @@ class CoordinatorJournal {
   Status add(const TelemetryRows& rows);
 
   Database& database() { return *owned_.database; }
+  // The file beside the journal, which may not exist. Syncing it and then the log in another way,
+  // on any thread, is as good as sync().
+  const std::string& vectors_path() const { return residuals_.path(); }
 
  private:
   enum Table { agent_rounds, events, metrics, link_samples };
@@ -90,7 +104,7 @@ class CoordinatorJournal {
   Result<std::int64_t> put_round(const RoundRecord& round, const SharedBytes& mechanisms);
   Status put_plan(std::int64_t row, const SharedBytes& frame);
   Status put_redo(std::int64_t row, const RedoPayload& payload, std::uint64_t place);
-  Status put_aggregator_residual(std::uint64_t job, const SharedFloats& residual);
+  Status restore_residual(RestoredJob& job);
   Status forget_epochs_before(const RoundKey& id);
   // Parts of take_over().
   Status take_rounds();
@@ -104,12 +118,14 @@ class CoordinatorJournal {
   std::int64_t now_wall_ns() const { return wall_time_ns(clock_); }
 
   OwnedDatabase owned_;
-  Blobs blobs_;
+  Blobs blobs_;  // all but the residuals
+  AggregatorResiduals residuals_;
   const Clock& clock_;
   std::uint64_t history_rounds_max_;
   const Durability durability_;
   const bool never_synced_;
   bool closed_ = false;  // has the mark
+  std::vector<ResidualDamage> residual_damage_;
   std::array<BoundedTable, 4> tables_;
   // Cached knowledge about the tables; cleared after a failed transaction.
   std::map<std::string, std::int64_t> agent_numbers_;

@@ -58,7 +58,7 @@ Result<std::vector<JobRecord>> CoordinatorReading::jobs() {
 // History are the rounds up to the checkpoint, redo those after it.
 Status CoordinatorReading::restore_job(RestoredJob& job, std::uint64_t history_rounds_max) {
   TRIBUTARY_TRY(restore_checkpoint(job));
-  TRIBUTARY_TRY(restore_residual(job));
+  TRIBUTARY_TRY(restore_last_epoch(job));
   TRIBUTARY_TRY(restore_redo(job));
   const std::uint64_t version = job.checkpoint.model_version;
   if (version > 0 && history_rounds_max > 0) {
@@ -93,16 +93,10 @@ Status CoordinatorReading::restore_checkpoint(RestoredJob& job) {
   return {};
 }
 
-Status CoordinatorReading::restore_residual(RestoredJob& job) {
-  std::optional<BlobId> residual;
-  TRIBUTARY_TRY(database_
-                    .first("SELECT last_epoch, aggregator_residual FROM jobs WHERE job = ?",
-                           std::tie(job.last_epoch, residual), job.job.job)
-                    .status());
-  if (residual) {
-    TRIBUTARY_ASSIGN(job.aggregator_residual, blobs_.read_floats(*residual));
-  }
-  return {};
+Status CoordinatorReading::restore_last_epoch(RestoredJob& job) {
+  return database_
+      .first("SELECT last_epoch FROM jobs WHERE job = ?", std::tie(job.last_epoch), job.job.job)
+      .status();
 }
 
 // The rounds after the checkpoint, with their combined payloads, from which the model is computed

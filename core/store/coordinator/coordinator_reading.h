@@ -22,6 +22,7 @@ class CoordinatorReading {
  public:
   explicit CoordinatorReading(Database& database) : database_(database), blobs_(database) {}
 
+  // The state for a restart, without the residuals of aggregators (AggregatorResiduals).
   Result<CoordinatorState> restore(std::uint64_t history_rounds_max);
   Result<std::optional<RestoredJob>> restore_one(std::uint64_t job);
   Result<RoundLoaded> load_round(const LoadRound& request);
@@ -39,7 +40,7 @@ class CoordinatorReading {
  private:
   Status restore_job(RestoredJob& job, std::uint64_t history_rounds_max);
   Status restore_checkpoint(RestoredJob& job);
-  Status restore_residual(RestoredJob& job);
+  Status restore_last_epoch(RestoredJob& job);
   Status restore_redo(RestoredJob& job);
   Status restore_epochs(RestoredJob& job);
   Status restore_facts(RestoredJob& job);

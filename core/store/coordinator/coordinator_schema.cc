@@ -184,9 +184,11 @@ ALTER TABLE rounds ADD COLUMN mechanisms BLOB;
 constexpr std::string_view kCoordinatorVersion4 = R"sql(
 ALTER TABLE runs ADD COLUMN closed_wall_ns INTEGER;
 )sql";
-// Released steps never change: a file of any earlier version passes through the steps after it.
-const std::array<std::string_view, 4> kCoordinatorSteps = {
-    kCoordinatorVersion1, kCoordinatorVersion2, kCoordinatorVersion3, kCoordinatorVersion4};
+// Version 5 has slots of large chunks. Released steps never change: a file of any earlier version
+// passes through the steps after it.
+const std::array<std::string_view, 5> kCoordinatorSteps = {
+    kCoordinatorVersion1, kCoordinatorVersion2, kCoordinatorVersion3, kCoordinatorVersion4,
+    kBlobSlots};
 
 }  // namespace
 

@@ -8,6 +8,9 @@
 
 namespace tributary {
 
+// Version that introduced slots of large chunks.
+inline constexpr std::uint32_t kSlotsSince = 5;
+
 const Migrations& coordinator_migrations();
 
 }  // namespace tributary

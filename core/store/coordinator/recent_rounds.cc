@@ -121,7 +121,7 @@ Result<RoundLoaded> RecentRounds::load_round(const LoadRound& request) {
 
 void RecentRounds::remove_files() {
   std::error_code ignored;
-  for (const char* const end : {"", "-wal", "-shm", ".lock"}) {
+  for (const char* const end : {"", "-wal", "-shm", ".lock", kVectorsEnd.data()}) {
     std::filesystem::remove(options_.journal.path + end, ignored);
   }
 }

@@ -11,13 +11,17 @@
 #include <system_error>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "core/base/clock.h"
 #include "core/store/coordinator/closed_mark.h"
+#include "core/store/coordinator/coordinator_schema.h"
 #include "core/store/coordinator/run_file.h"
+#include "core/store/database/blobs.h"
 #include "core/store/database/database_copy.h"
 #include "core/store/database/file_lock.h"
 #include "core/store/database/journal.h"
+#include "core/store/database/vectors/vector_file.h"
 
 namespace tributary {
 namespace {
@@ -107,6 +111,57 @@ Result<std::optional<FileLock>> lock_replaced(const std::string& copy) {
   return lock;
 }
 
+// The coordinator writes a slot again after two further rounds, so a busy one may be quicker.
+constexpr int kReadsMax = 5;
+
+// The large chunks of one moment, which is that of the transaction on `run`.
+struct ChunksRead {
+  std::vector<Blobs::LargeChunk> chunks;
+  std::uint64_t bytes_missing = 0;
+};
+
+Result<ChunksRead> read_chunks(Database& run) {
+  ChunksRead read;
+  std::uint64_t slots = 0;
+  TRIBUTARY_TRY(
+      run.first("SELECT coalesce(sum(bytes), 0) FROM blob_chunks WHERE slot IS NOT NULL", std::tie(slots))
+          .status());
+  if (slots == 0) return read;
+  const auto file = VectorFile::open_to_read(run.file() + std::string(kVectorsEnd));
+  if (!file.ok()) {
+    read.bytes_missing = slots;
+    return read;
+  }
+  const auto keep = [&](Blobs::LargeChunk& chunk) -> Status {
+    read.chunks.push_back(std::move(chunk));
+    return {};
+  };
+  TRIBUTARY_ASSIGN(read.bytes_missing,
+                   Blobs(run, {.file = file->get(), .bytes_min = 0}).each_large_chunk(keep));
+  return read;
+}
+
+// Copies the database, and puts the chunks of the file beside it into the copy.
+Status copy_all(Database& run, Database& copy, const CopyProgress& progress, bool has_slots,
+                std::uint64_t& bytes_missing) {
+  ChunksRead read;
+  for (int reads = 1;; ++reads) {
+    const auto first = [&]() -> Status {
+      if (!has_slots) return {};
+      TRIBUTARY_ASSIGN(read, read_chunks(run));
+      if (read.bytes_missing == 0 || reads == kReadsMax) return {};
+      return Status(StatusCode::unavailable, {.what = "slots that are written again"});
+    };
+    const Status copied = copy_database(run, copy, progress, first);
+    if (copied.ok()) break;
+    if (copied.code() != StatusCode::unavailable || reads == kReadsMax) return copied;
+  }
+  bytes_missing = read.bytes_missing;
+  TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(copy));
+  for (const Blobs::LargeChunk& chunk : read.chunks) TRIBUTARY_TRY(Blobs(copy).put_in_row(chunk));
+  return transaction.commit();
+}
+
 // The copy is closed when its content is complete.
 Result<RunCopied> fill(RunFile& run, const std::string& copy, const CopyProgress& progress) {
   RunCopied copied;
@@ -115,11 +170,12 @@ Result<RunCopied> fill(RunFile& run, const std::string& copy, const CopyProgress
   TRIBUTARY_TRY(run.database().first("PRAGMA page_size", std::tie(page_bytes)).status());
   TRIBUTARY_ASSIGN(const std::unique_ptr<Database> database,
                    Database::open(copy, {.page_bytes = page_bytes}));
-  TRIBUTARY_TRY(copy_database(run.database(), *database, progress));
   std::uint32_t version = 0;
+  TRIBUTARY_TRY(run.database().first("PRAGMA user_version", std::tie(version)).status());
+  TRIBUTARY_TRY(copy_all(run.database(), *database, progress, version >= kSlotsSince,
+                         copied.residual_bytes_missing));
   for (const Result<bool>& read :
-       {database->first("PRAGMA user_version", std::tie(version)),
-        database->first("SELECT count(*) FROM jobs", std::tie(copied.jobs)),
+       {database->first("SELECT count(*) FROM jobs", std::tie(copied.jobs)),
         database->first("SELECT count(*) FROM rounds", std::tie(copied.rounds))}) {
     TRIBUTARY_TRY(read.status());
   }

@@ -26,6 +26,9 @@ struct RunCopied {
   std::uint64_t bytes = 0;
   // RunFile::log_missing() of the run's file. The copy says so, too.
   bool log_missing = false;
+  // Bytes of aggregators' residuals that could not be read. The coordinator that opens the copy
+  // takes them as zeros and says so.
+  std::uint64_t residual_bytes_missing = 0;
 };
 
 // The copy appears when it is complete. After an error an existing file is unchanged, except that

@@ -1,4 +1,6 @@
 // Moves the contents of a journal of recent rounds to the journal of the run.
+#include <fmt/format.h>
+
 #include <optional>
 #include <string>
 #include <tuple>
@@ -6,6 +8,7 @@
 #include <vector>
 
 #include "core/store/coordinator/coordinator_journal.h"
+#include "core/store/database/restored.h"
 
 namespace tributary {
 namespace {
@@ -148,14 +151,13 @@ Status CoordinatorJournal::take_state(CoordinatorJournal& recent, std::uint64_t 
       "SELECT round, place, bucket, stage, payload FROM redo JOIN rounds USING (round_row) "
       "WHERE job = ? ORDER BY round, place",
       take_redo, job));
-  std::optional<BlobId> residual;
-  TRIBUTARY_TRY(
-      recent.database()
-          .first("SELECT aggregator_residual FROM jobs WHERE job = ?", std::tie(residual), job)
-          .status());
-  if (!residual) return {};
-  TRIBUTARY_ASSIGN(const SharedFloats values, recent.blobs_.read_floats(*residual));
-  return put_aggregator_residual(job, values);
+  std::uint64_t damaged = 0;
+  TRIBUTARY_ASSIGN(const SharedFloats residual, recent.residuals_.read(job, damaged));
+  if (damaged > 0) {
+    return damaged_journal(recent.vectors_path(), "residual of the aggregator", "its hashes",
+                           fmt::format("{} values of others", damaged));
+  }
+  return residual ? residuals_.put(job, *residual) : Status();
 }
 
 Status CoordinatorJournal::take_rows_for_people() {

@@ -92,7 +92,7 @@ Result<std::vector<BlobId>> Blobs::exchange(std::span<const BlobId> old_blobs,
     cut(values[value], [&](std::uint64_t place, ByteSpan bytes) {
       Piece& piece = pieces.emplace_back(
           Piece{.value = value, .place = place, .bytes = bytes, .hash = hash64(bytes)});
-      piece.slot = pool.take_same_large(bytes.size(), piece.hash);
+      if (is_large(bytes)) piece.slot = pool.take_same_large(bytes.size(), piece.hash);
       if (!piece.slot) piece.chunk = pool.take_same(bytes.size(), piece.hash);
     });
   }
@@ -200,6 +200,51 @@ Status Blobs::find_large_chunks() {
   };
   TRIBUTARY_TRY(database_->each("SELECT slot, bytes FROM blob_chunks WHERE slot IS NOT NULL", add));
   return large_.file->use(std::move(extents));
+}
+
+// The rows are collected first: `chunk` may change the table.
+Result<std::uint64_t> Blobs::each_large_chunk(const std::function<Status(LargeChunk&)>& chunk) {
+  struct Entry {
+    BlobId blob = 0;
+    std::uint64_t place = 0;
+    std::uint64_t slot = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t hash = 0;
+  };
+  std::vector<Entry> entries;
+  const auto add = [&](Rows& row) -> Status {
+    Entry& entry = entries.emplace_back();
+    return row.read(entry.blob, entry.place, entry.slot, entry.bytes, entry.hash);
+  };
+  TRIBUTARY_TRY(database_->each(
+      "SELECT blob, place, slot, bytes, hash FROM blob_chunks WHERE slot IS NOT NULL", add));
+  std::uint64_t damaged = 0;
+  for (const Entry& entry : entries) {
+    LargeChunk read{.blob = entry.blob, .place = entry.place, .data = {}};
+    Status status;
+    if (entry.bytes > kChunkBytes) {
+      status = damage(entry.blob, fmt::format("a chunk of at most {} bytes", kChunkBytes),
+                      fmt::format("{}", entry.bytes));
+    } else {
+      read.data.resize(entry.bytes);
+      status = read_large(entry.blob, entry.slot, read.data);
+    }
+    if (status.code() == StatusCode::corrupt_data ||
+        (status.ok() && hash64(read.data) != entry.hash)) {
+      damaged += entry.bytes;
+      continue;
+    }
+    TRIBUTARY_TRY(status);
+    TRIBUTARY_TRY(chunk(read));
+  }
+  return damaged;
+}
+
+Status Blobs::put_in_row(const LargeChunk& chunk) {
+  TRIBUTARY_TRY(database_->run("INSERT INTO chunks (data) VALUES (?)", ByteSpan(chunk.data)));
+  return database_->run(
+      "UPDATE blob_chunks SET chunk = ?, slot = NULL WHERE blob = ? AND place = ?",
+      static_cast<std::uint64_t>(database_->last_row_id()), chunk.blob, chunk.place);
 }
 
 Result<std::shared_ptr<const Bytes>> Blobs::read_bytes(BlobId blob) {

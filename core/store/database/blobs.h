@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -75,6 +76,17 @@ class Blobs {
 
   // Tells the file which of its bytes are in use. Call it once, before the first change.
   Status find_large_chunks();
+
+  // A large chunk, read from the file.
+  struct LargeChunk {
+    BlobId blob = 0;
+    std::uint64_t place = 0;
+    Bytes data;
+  };
+  // Calls `chunk` with each large chunk; not with those that are damaged, which it counts in bytes.
+  Result<std::uint64_t> each_large_chunk(const std::function<Status(LargeChunk&)>& chunk);
+  // Makes a large chunk a row, so that it needs no file.
+  Status put_in_row(const LargeChunk& chunk);
 
   // Removes the old blobs and adds new values in one step, and returns the new numbers in order.
   // Chunks with equal content, at whatever place, are moved and not written again; other rows

@@ -121,7 +121,8 @@ class Database {
 
  private:
   friend class Transaction;
-  friend Status copy_database(Database& from, Database& to, const CopyProgress& progress);
+  friend Status copy_database(Database& from, Database& to, const CopyProgress& progress,
+                              const std::function<Status()>& first);
 
   explicit Database(std::string path) : path_(std::move(path)) {}
   Status open_file(const DatabaseOptions& options);

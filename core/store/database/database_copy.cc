@@ -38,12 +38,14 @@ class Backup {
 // A write to `from` between two steps would begin the copy again, for ever beside a busy writer. So
 // the steps share a read transaction, which sees none of the writes. The copy does not go through a
 // log of its own: it would need the space twice.
-Status copy_database(Database& from, Database& to, const CopyProgress& progress) {
+Status copy_database(Database& from, Database& to, const CopyProgress& progress,
+                     const std::function<Status()>& first) {
   std::int64_t tables = 0;
   TRIBUTARY_TRY(to.execute("PRAGMA journal_mode = MEMORY"));
   TRIBUTARY_TRY(from.execute("BEGIN"));
   Status copied = [&]() -> Status {
     TRIBUTARY_TRY(from.first("SELECT count(*) FROM sqlite_schema", std::tie(tables)).status());
+    TRIBUTARY_TRY(first());
     Backup backup(from.database_, to.database_);
     if (!backup.begun()) return to.error("copying into it");
     int code = SQLITE_OK;

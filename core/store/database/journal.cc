@@ -5,6 +5,9 @@
 namespace tributary {
 namespace {
 
+// A shorter chunk costs less in the log than a write and a sync of its own.
+constexpr std::uint64_t kLargeChunkBytes = 16u << 10;
+
 // Restored data must be durable before anything acts on it. An earlier process may have died before
 // syncing its last write; the write is complete in the log and would be restored, but a power
 // failure could still lose it. Syncing this transaction syncs those before it.
@@ -44,6 +47,10 @@ Result<OwnedDatabase> open_journal(const JournalOptions& options, const Migratio
   if (options.never_synced) return owned;
   TRIBUTARY_TRY(owned.database->set_sync(options.durability == Durability::round));
   return owned;
+}
+
+std::uint64_t large_chunk_bytes(const JournalOptions& options) {
+  return options.large_chunk_bytes != 0 ? options.large_chunk_bytes : kLargeChunkBytes;
 }
 
 const Clock& clock_of(const JournalOptions& options) {

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "core/base/clock.h"
 #include "core/base/status.h"
@@ -38,10 +39,15 @@ struct JournalOptions {
   std::uint64_t log_bytes = 0;
   // True: the file is never synced, so a power failure may damage it.
   bool never_synced = false;
-  // Agent: least bytes of a chunk that is stored beside the database (Blobs::LargeChunks); 0: the
-  // default. A small value lets small models take the same path.
+  // Least bytes of a chunk that is stored beside the database (Blobs::LargeChunks); 0: the default.
+  // A small value lets small models take the same path.
   std::uint64_t large_chunk_bytes = 0;
 };
+
+// The large chunks of a journal are in the file PATH-vectors.
+constexpr std::string_view kVectorsEnd = "-vectors";
+// JournalOptions::large_chunk_bytes, or its default.
+std::uint64_t large_chunk_bytes(const JournalOptions& options);
 
 // An open database of which this process is the only writer.
 struct OwnedDatabase {

@@ -23,17 +23,22 @@ Result<std::unique_ptr<VectorFile>> VectorFile::open(std::string path, const std
   if (!found) return Status(StatusCode::not_found, {.what = "SQLite VFS", .got = vfs});
   if (vfs.empty()) create_private(path);
   std::unique_ptr<VectorFile> file(new VectorFile(std::move(path)));
-  TRIBUTARY_TRY(file->open_with(*found));
+  TRIBUTARY_TRY(file->open_with(*found, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  return file;
+}
+
+Result<std::unique_ptr<VectorFile>> VectorFile::open_to_read(std::string path) {
+  std::unique_ptr<VectorFile> file(new VectorFile(std::move(path)));
+  TRIBUTARY_TRY(file->open_with(*sqlite3_vfs_find(nullptr), SQLITE_OPEN_READONLY));
   return file;
 }
 
 // With this kind of file the VFS syncs the folder, too, and uses no locks.
-Status VectorFile::open_with(sqlite3_vfs& vfs) {
-  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_SUPER_JOURNAL;
+Status VectorFile::open_with(sqlite3_vfs& vfs, int how) {
   memory_.resize((static_cast<std::size_t>(vfs.szOsFile) + 7) / 8);
   auto* const file = reinterpret_cast<sqlite3_file*>(memory_.data());
   errno = 0;
-  const int code = vfs.xOpen(&vfs, path_.c_str(), file, kFlags, nullptr);
+  const int code = vfs.xOpen(&vfs, path_.c_str(), file, how | SQLITE_OPEN_SUPER_JOURNAL, nullptr);
   if (file->pMethods) file_ = file;
   return code == SQLITE_OK ? Status() : error(code, "opening it");
 }

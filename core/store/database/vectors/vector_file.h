@@ -30,6 +30,8 @@ class VectorFile {
   // Opens or creates the file; a new one can be read by its owner only. `vfs` is the name of a
   // registered VFS; empty: the operating system's.
   static Result<std::unique_ptr<VectorFile>> open(std::string path, const std::string& vfs);
+  // Opens a file that another process may write, only for read().
+  static Result<std::unique_ptr<VectorFile>> open_to_read(std::string path);
   ~VectorFile();
   VectorFile(const VectorFile&) = delete;
   VectorFile& operator=(const VectorFile&) = delete;
@@ -58,7 +60,7 @@ class VectorFile {
 
  private:
   explicit VectorFile(std::string path) : path_(std::move(path)) {}
-  Status open_with(sqlite3_vfs& vfs);
+  Status open_with(sqlite3_vfs& vfs, int how);
   Status error(int code, const char* doing) const;
   void give_back(std::vector<FileExtent>& extents);
 
