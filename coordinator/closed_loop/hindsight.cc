@@ -1,7 +1,9 @@
 #include "coordinator/closed_loop/hindsight.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <numeric>
 
 #include "coordinator/closed_loop/truth/declared_codecs.h"
 #include "coordinator/closed_loop/truth/true_rounds.h"
@@ -12,6 +14,10 @@ namespace {
 
 constexpr std::uint64_t kHindsightBuckets[] = {1u << 12, 1u << 14, 1u << 16, 1u << 18, 1u << 20};
 constexpr std::size_t kHindsightRatios = 9;
+// Rounds of a choice are steady if two in a row differ by at most this share.
+constexpr double kSteadyShare = 0.002;
+constexpr std::size_t kSteadyRoundsMax = 12;
+constexpr std::size_t kSteadyMeanRounds = 4;
 
 std::vector<double> hindsight_ratios(const PlanCodec& codec) {
   if (codec.family == PlanFamily::fixed) return {1};
@@ -70,6 +76,28 @@ std::vector<double> state_of(const TrueFederation& still) {
   return state;
 }
 
+// The first rounds open the connections' windows, and a round hides as much of its training as the
+// wait of the round before allows. So rounds are played until two in a row take the same time. If
+// they alternate, the mean of the last ones counts.
+double steady_pace(const PlanScenario& scenario, const TrueFederation& still,
+                   const PlanChoice& choice) {
+  TrueRounds rounds(scenario, still, std::nullopt);
+  double now_s = 1;
+  double gain = 0;
+  std::array<double, kSteadyMeanRounds> last = {};
+  for (std::size_t i = 0; i < kSteadyRoundsMax; ++i) {
+    const TrueRound round = rounds.play(choice, {}, now_s);
+    now_s = round.ends_s;
+    gain = round.gain;
+    const double took_s = round.ends_s - round.began_s;
+    const double before_s = last[(i + last.size() - 1) % last.size()];
+    if (i > 1 && std::abs(took_s - before_s) <= kSteadyShare * took_s) return gain / took_s;
+    last[i % last.size()] = took_s;
+  }
+  const double sum_s = std::accumulate(last.begin(), last.end(), 0.0);
+  return gain * static_cast<double>(last.size()) / sum_s;
+}
+
 }  // namespace
 
 std::vector<PlanChoice> fixed_choices(const PlanScenario& scenario) {
@@ -98,14 +126,10 @@ RoundTimes::RoundTimes(const PlanScenario& scenario, const TrueFederation& feder
                        const std::vector<PlanChoice>& choices)
     : scenario_(scenario), federation_(federation), choices_(choices) {}
 
-// The second round is measured, because the first one opens the connections' windows.
 std::vector<double> RoundTimes::paces_of(const TrueFederation& still) const {
   std::vector<double> paces;
   for (const PlanChoice& choice : choices_) {
-    TrueRounds rounds(scenario_, still, std::nullopt);
-    const TrueRound first = rounds.play(choice, {}, 1);
-    const TrueRound round = rounds.play(choice, {}, first.ends_s);
-    paces.push_back(round.gain / (round.ends_s - round.began_s));
+    paces.push_back(steady_pace(scenario_, still, choice));
   }
   return paces;
 }

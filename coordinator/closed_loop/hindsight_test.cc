@@ -69,6 +69,24 @@ TEST(Hindsight, EqualsPlayedRoundsWithoutNoise) {
   }
 }
 
+// A first round opens windows and makes its agents wait for long, so the second one hides all of
+// its training. It is shorter than any later round.
+TEST(Hindsight, TakesTheSteadyTimeOfRoundsThatTrainAhead) {
+  PlanScenario scenario = steady(400, 3);
+  scenario.train_ahead = true;
+  scenario.goal = 200;
+  const TrueFederation federation = make_federation(scenario, 1);
+  const std::vector<PlanChoice> choices = {
+      choice_of("fp16", wire::Collective::all_gather, 65'536),
+      choice_of("fp16", wire::Collective::sharded_star, 16'384),
+      choice_of("threelc", wire::Collective::all_gather, 65'536)};
+  RoundTimes times(scenario, federation, choices);
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    const double played_s = play_fixed(scenario, federation, choices[i], 1);
+    EXPECT_NEAR(played_s * times.paces(1)[i] / scenario.goal, 1, 0.03) << choices[i].codec;
+  }
+}
+
 TEST(Hindsight, StopsOnRequest) {
   const PlanScenario scenario = steady(10, 5);
   const Result<HindsightResult> stopped =
