@@ -129,7 +129,7 @@ TEST_F(CoordinatorStorageTest, TheJournalIsOneFileAtTheEnd) {
   const auto alone = RunFile::open(folder_ / "alone.db");
   ASSERT_TRUE(alone.ok()) << alone.status().text();
   EXPECT_EQ((*alone)->events(0, 10)->size(), 1u);
-  EXPECT_FALSE(*(*alone)->log_missing());
+  EXPECT_FALSE((*alone)->missing()->any());
 }
 
 // 60 rounds with results of 1 MB, and a model of 4 MB in every fourth: more than three times the

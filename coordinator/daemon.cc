@@ -10,6 +10,7 @@
 
 #include "coordinator/coordinator_storage.h"
 #include "coordinator/evaluation/evaluations.h"
+#include "coordinator/journal/stop_progress.h"
 #include "coordinator/links/link_watch.h"
 #include "coordinator/operator_ports.h"
 #include "coordinator/operators/allow_file.h"
@@ -103,6 +104,7 @@ class CoordinatorDaemon {
   std::unique_ptr<Hub> hub_;
   std::unique_ptr<Coordinator> machine_;
   std::unique_ptr<MachineLoop> loop_;
+  std::unique_ptr<StopProgress> progress_;       // destroyed when the journal is closed
   std::unique_ptr<CoordinatorStorage> storage_;  // destroyed before the loop that it posts to
   std::unique_ptr<Evaluations> evaluations_;     // null: no test set
   std::unique_ptr<LinkWatch> links_;
@@ -474,6 +476,8 @@ Status CoordinatorDaemon::run() {
   next_.until_gauges_kept = 0;  // stores the final byte totals in any case
   export_metrics();
   if (evaluations_) evaluations_->report();
+  signals_.reset();
+  progress_ = StopProgress::of_process(settings_.journal.file, log(), end_.status().code());
   storage_->end();
   links_->figures().close();
   storage_->keep_rest();

@@ -179,7 +179,7 @@ TEST_F(SlowDisk, RoundsGoOnWhileTheLogIsCopied) {
   storage_.reset();
   const auto run = RunFile::open(folder_ / "run.db");
   ASSERT_TRUE(run.ok()) << run.status().text();
-  EXPECT_FALSE(*(*run)->log_missing());
+  EXPECT_FALSE((*run)->missing()->any());
   EXPECT_EQ((*run)->rounds(1, 1, kRounds)->size(), kRounds);
   open();
   const auto restored = storage_->restore();

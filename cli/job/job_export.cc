@@ -19,7 +19,6 @@
 #include "cli/text.h"
 #include "core/base/files/file.h"
 #include "core/base/nearest.h"
-#include "core/store/coordinator/closed_mark.h"
 #include "core/train/model/safetensors.h"
 #include "core/train/model_tools.h"
 
@@ -72,7 +71,7 @@ class Export {
                                            .got = error.message(),
                                            .remedy = "choose another folder with --out"});
     }
-    TRIBUTARY_ASSIGN(log_missing_, run_.log_missing());
+    TRIBUTARY_ASSIGN(missing_, run_.missing());
     // TorchScript last: it may fail for lack of a library, and the other files are then there
     // already.
     if (includes("safetensors")) TRIBUTARY_TRY(write_tensors());
@@ -92,7 +91,7 @@ class Export {
                               printable(job_.name()), model_.version, count_text(model.values()),
                               model_.hash);
     for (const std::string& file : files_) answer.text += fmt::format("  {}\n", printable(file));
-    if (log_missing_) answer.text += printable(log_missing_text(options_.run_file)) + "\n";
+    if (missing_.any()) answer.text += printable(missing_.text(options_.run_file)) + "\n";
     if (!left_out_.empty()) answer.text += fmt::format("not as TorchScript: {}\n", left_out_);
     const Json json = {{"job", job_.record.job},
                        {"name", job_.name()},
@@ -100,7 +99,8 @@ class Export {
                        {"model_hash", fmt::format("{:016x}", model_.hash)},
                        {"parameters", model.values()},
                        {"files", files_},
-                       {"log_missing", log_missing_},
+                       {"log_missing", missing_.log_missing},
+                       {"rounds_beside", missing_.beside},
                        {"torchscript_left_out", left_out_.empty() ? Json() : Json(left_out_)}};
     answer.data = json_text(json);
     return answer;
@@ -174,7 +174,7 @@ class Export {
   std::vector<std::string> files_;
   // The reason why TorchScript is missing; empty if it is not.
   std::string left_out_;
-  bool log_missing_ = false;
+  MissingRounds missing_;
 };
 
 Result<Answer> run(const ExportOptions& options) {

@@ -10,7 +10,6 @@
 
 #include "core/run/frame_facts.h"
 #include "core/run/round_counts.h"
-#include "core/store/coordinator/closed_mark.h"
 #include "core/store/coordinator/readable.h"
 #include "core/store/coordinator/stored_frames.h"
 
@@ -66,8 +65,8 @@ class Reading {
   Status read(const JobRecord& job) {
     data_.job = job.job;
     read_job(job);
-    TRIBUTARY_ASSIGN(data_.log_missing, file_.log_missing());
-    if (data_.log_missing) data_.left_out.push_back(log_missing_text(file_.database().path()));
+    TRIBUTARY_ASSIGN(data_.missing, file_.missing());
+    if (data_.missing.any()) data_.left_out.push_back(data_.missing.text(file_.database().path()));
     TRIBUTARY_TRY(read_epochs());
     TRIBUTARY_TRY(read_rounds());
     TRIBUTARY_TRY(read_agents());
@@ -364,12 +363,12 @@ Result<JobRecord> find_job(RunFile& file, const std::string& name_or_number) {
       return *job;
     names += fmt::format("{}'{}'", names.empty() ? "" : ", ", name);
   }
-  TRIBUTARY_ASSIGN(const bool log_missing, file.log_missing());
+  TRIBUTARY_ASSIGN(const MissingRounds missing, file.missing());
   return Status(StatusCode::not_found,
                 {.what = "job in the journal",
                  .expected = jobs.empty() ? "at least one job" : "one of " + names,
                  .got = name_or_number.empty() ? "none" : fmt::format("'{}'", name_or_number),
-                 .remedy = log_missing    ? log_missing_text(file.database().path())
+                 .remedy = missing.any()  ? missing.text(file.database().path())
                            : jobs.empty() ? "submit a job with 'tributary job submit'"
                                           : "use the name or the number of a job"});
 }

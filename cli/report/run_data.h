@@ -121,8 +121,7 @@ struct RunData {
   std::vector<TroubleRow> troubles;
   std::uint64_t aborts = 0;
   std::uint64_t divergences = 0;
-  // RunFile::log_missing() of the journal.
-  bool log_missing = false;
+  MissingRounds missing;
   // Sentences that state what is missing, or was omitted because of a limit.
   std::vector<std::string> left_out;
 

@@ -144,7 +144,7 @@ RunFigures figures_of(const RunData& data) {
   RunFigures out;
   out.job = data.job;
   out.job_name = data.job_name;
-  out.log_missing = data.log_missing;
+  out.missing = data.missing;
   out.state = data.state;
   out.rounds = data.rounds.size();
   out.rounds_configured = data.rounds_configured;

@@ -56,7 +56,7 @@ struct RunFigures {
   std::map<std::string, std::uint64_t> choices;  // rounds by codec, ratio and collective together
   std::vector<Switch> switches;
 
-  bool log_missing = false;         // the newest rounds may be missing
+  MissingRounds missing;
   bool replicas_identical = false;  // the journal contains no divergence
   std::uint64_t divergences = 0;
   std::uint64_t aborts = 0;

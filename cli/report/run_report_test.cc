@@ -373,13 +373,13 @@ TEST_F(RunReportTest, AMissingLogIsSaid) {
   store_job();
   ASSERT_EQ(journal_->database().log().copy().text(), "ok");
   store_rounds(3);
-  EXPECT_FALSE(report().figures.log_missing);
+  EXPECT_FALSE(report().figures.missing.any());
   const std::string copy = folder_ / "copy.db";
   std::filesystem::copy_file(run_db(), copy);
   const auto made = write_report({.run_file = copy, .folder = out()});
   ASSERT_TRUE(made.ok()) << made.status().text();
   EXPECT_EQ(made->figures.rounds, 0u);
-  EXPECT_TRUE(made->figures.log_missing);
+  EXPECT_TRUE(made->figures.missing.log_missing);
   EXPECT_NE(read("report.html").find("tributary run copy"), std::string::npos);
 }
 

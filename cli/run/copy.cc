@@ -9,7 +9,6 @@
 #include "cli/json.h"
 #include "cli/text.h"
 #include "core/run/units/quantity.h"
-#include "core/store/coordinator/closed_mark.h"
 #include "core/store/coordinator/run_copy.h"
 #include "core/store/database/journal.h"
 
@@ -26,7 +25,12 @@ Result<Answer> run_copy(const RunCopyOptions& command, World& world) {
   answer.text = fmt::format(
       "copied {} rounds of {} jobs, {}, to '{}'\n", count_text(copied.rounds), copied.jobs,
       quantity_text(Unit::bytes, static_cast<double>(copied.bytes)), printable(options.copy));
-  if (copied.log_missing) answer.text += printable(log_missing_text(options.run_file)) + "\n";
+  if (copied.rounds_beside > 0) {
+    answer.text +=
+        fmt::format("{} of these rounds were beside the journal, because its disk is slow\n",
+                    copied.rounds_beside);
+  }
+  if (copied.missing.any()) answer.text += printable(copied.missing.text(options.run_file)) + "\n";
   if (copied.residual_bytes_missing > 0) {
     answer.text += fmt::format(
         "{} of the residual of the sums are missing in the copy: '{}' could not be read. Copy "
@@ -39,7 +43,8 @@ Result<Answer> run_copy(const RunCopyOptions& command, World& world) {
                                        {"jobs", copied.jobs},
                                        {"rounds", copied.rounds},
                                        {"bytes", copied.bytes},
-                                       {"log_missing", copied.log_missing},
+                                       {"log_missing", copied.missing.log_missing},
+                                       {"rounds_beside", copied.missing.beside},
                                        {"residual_bytes_missing", copied.residual_bytes_missing}};
   answer.data = json_text(json);
   return answer;

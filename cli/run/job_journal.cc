@@ -13,7 +13,6 @@
 #include "cli/accept.h"
 #include "core/net/zmq/control.h"
 #include "core/service/operator_messages.h"
-#include "core/store/coordinator/closed_mark.h"
 
 namespace tributary {
 namespace {
@@ -95,13 +94,13 @@ Result<JobInJournal> job_in(RunFile& run, std::string_view job) {
   if (found) return *found;
   std::string names;
   for (const JobInJournal& each : jobs) names += (names.empty() ? "" : ", ") + each.name();
-  TRIBUTARY_ASSIGN(const bool log_missing, run.log_missing());
+  TRIBUTARY_ASSIGN(const MissingRounds missing, run.missing());
   return Status(StatusCode::not_found,
                 {.what = fmt::format("job '{}'", job),
                  .expected = names.empty() ? "a submitted job" : "one of " + names,
                  .got = "no job with this name",
-                 .remedy = log_missing ? log_missing_text(run.database().path())
-                                       : "list the jobs with 'tributary job list'"});
+                 .remedy = missing.any() ? missing.text(run.database().path())
+                                         : "list the jobs with 'tributary job list'"});
 }
 
 Result<double> newest_metric(RunFile& run, std::string_view name, std::uint64_t job,

@@ -12,7 +12,6 @@
 #include "cli/run/dashboard_pictures.h"
 #include "cli/text.h"
 #include "core/run/units/quantity.h"
-#include "core/store/coordinator/closed_mark.h"
 
 namespace tributary {
 namespace {
@@ -44,7 +43,7 @@ std::string text_of(const report::RunReport& made, const std::string& run_file) 
       bytes_text(figures.bytes_up, figures.bytes_dense_up),
       bytes_text(figures.bytes_down, figures.bytes_dense_down), figures.switches.size(),
       figures.replicas_identical ? "identical" : "DIVERGED, see the report", printable(made.page));
-  if (figures.log_missing) text += printable(log_missing_text(run_file)) + "\n";
+  if (figures.missing.any()) text += printable(figures.missing.text(run_file)) + "\n";
   return text;
 }
 

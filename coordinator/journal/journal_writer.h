@@ -23,7 +23,7 @@
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/machine/events.h"
 #include "core/store/coordinator/coordinator_journal.h"
-#include "core/store/coordinator/recent_rounds.h"
+#include "core/store/coordinator/recent/recent_rounds.h"
 
 namespace tributary {
 

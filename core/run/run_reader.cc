@@ -8,7 +8,6 @@
 #include <tuple>
 #include <utility>
 
-#include "core/store/coordinator/closed_mark.h"
 #include "core/store/coordinator/packed.h"
 #include "schemas/limits.h"
 
@@ -118,6 +117,7 @@ Status RunReader::begin(RunChanges& changes) {
 
 Result<bool> RunReader::step(RunChanges& changes) {
   if (stage_ == Stage::idle) {
+    TRIBUTARY_TRY(look_for_missing(changes));
     TRIBUTARY_ASSIGN(const bool is_new, anything_new());
     if (!is_new) return false;
     if (!begun_) TRIBUTARY_TRY(begin(changes));
@@ -191,11 +191,15 @@ Result<bool> RunReader::read_jobs(RunChanges& changes) {
   }
   std::ranges::reverse(jobs);
   changes.jobs = std::move(jobs);
-  TRIBUTARY_ASSIGN(const bool log_missing, file_->log_missing());
-  if (std::exchange(log_missing_, log_missing) != log_missing) {
-    changes.file_warning = log_missing ? log_missing_text(file_->database().path()) : "";
-  }
   return true;
+}
+
+// Rounds beside the file change nothing in it.
+Status RunReader::look_for_missing(RunChanges& changes) {
+  TRIBUTARY_ASSIGN(const MissingRounds missing, file_->missing());
+  if (missing != missing_) changes.file_warning = missing.text(file_->database().path());
+  missing_ = missing;
+  return {};
 }
 
 Status RunReader::read_definition(std::uint64_t job, JobDefinition& definition) {

@@ -82,6 +82,7 @@ class RunReader {
   Result<bool> is_the_same(Database& database);
   Result<bool> anything_new();
   Status begin(RunChanges& changes);
+  Status look_for_missing(RunChanges& changes);
   Result<std::int64_t> first_date();
   // True: the table has been read to its end.
   Result<bool> read(RunChanges& changes);
@@ -110,7 +111,7 @@ class RunReader {
   Stage stage_ = Stage::idle;
   bool begun_ = false;
   bool overview_read_ = false;
-  bool log_missing_ = false;
+  MissingRounds missing_;
   std::int64_t base_wall_ns_ = 0;
   std::int64_t data_version_ = -1;
   Mark mark_;

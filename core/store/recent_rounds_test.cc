@@ -1,5 +1,5 @@
 // Rounds beside the journal: nothing is lost when they are moved to it or the process is killed.
-#include "core/store/coordinator/recent_rounds.h"
+#include "core/store/coordinator/recent/recent_rounds.h"
 
 #include <gtest/gtest.h>
 

@@ -11,8 +11,10 @@
 #include <memory>
 
 #include "core/store/coordinator/coordinator_journal.h"
+#include "core/store/coordinator/recent/recent_rounds.h"
 #include "core/store/coordinator/run_file.h"
 #include "core/store/database/file_lock.h"
+#include "core/store/testing/describe_testing.h"
 #include "core/store/testing/folder_testing.h"
 
 namespace tributary::store_testing {
@@ -68,9 +70,9 @@ class JournalAsOneFile : public testing::Test {
   bool misses_log(const std::string& file) {
     const auto run = RunFile::open(file);
     EXPECT_TRUE(run.ok()) << run.status().text();
-    const Result<bool> missing = (*run)->log_missing();
+    const Result<MissingRounds> missing = (*run)->missing();
     EXPECT_TRUE(missing.ok()) << missing.status().text();
-    return missing.ok() && *missing;
+    return missing.ok() && missing->log_missing;
   }
 
   Folder folder_;
@@ -156,7 +158,7 @@ TEST_F(JournalAsOneFile, IsCopiedWithItsLog) {
   EXPECT_EQ(copied->jobs, 1u);
   EXPECT_EQ(copied->rounds, 5u);
   EXPECT_EQ(copied->bytes, fs::file_size(copy_));
-  EXPECT_FALSE(copied->log_missing);
+  EXPECT_FALSE(copied->missing.log_missing);
   EXPECT_EQ(rounds_alone(copy_), 5u);
   EXPECT_FALSE(misses_log(copy_));
   EXPECT_EQ(fs::status(copy_).permissions(), fs::perms::owner_read | fs::perms::owner_write);
@@ -264,8 +266,115 @@ TEST_F(JournalAsOneFile, SaysInACopyThatTheLogWasMissing) {
   fs::copy_file(run_, alone);
   const auto copied = copy_run({.run_file = alone, .copy = copy_});
   ASSERT_TRUE(copied.ok()) << copied.status().text();
-  EXPECT_TRUE(copied->log_missing);
+  EXPECT_TRUE(copied->missing.log_missing);
   EXPECT_TRUE(misses_log(copy_));
+}
+
+// --- rounds beside the journal -----------------------------------------------------------------
+
+class JournalWithRoundsBeside : public JournalAsOneFile {
+ protected:
+  // Opens the journal as a coordinator of this start of the machine, or of another one.
+  void store_beside(std::uint64_t rounds, std::string boot_id = {}) {
+    recent_ = std::make_unique<RecentRounds>(
+        *journal_,
+        CoordinatorJournalOptions{.journal = {.path = run_, .boot_id = std::move(boot_id)}});
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+      CommitRecord commit;
+      commit.round.id = {kCopiedJob, ++stored_, 1, 0};
+      commit.redo.push_back({.payload = std::make_shared<Bytes>(3'000)});
+      commit.reports.push_back({.id = commit.round.id, .agent_id = "a"});
+      ASSERT_EQ(recent_->store(commit).text(), "ok");
+    }
+  }
+  MissingRounds missing(const std::string& file) {
+    const auto run = RunFile::open(file);
+    EXPECT_TRUE(run.ok()) << run.status().text();
+    const auto found = (*run)->missing();
+    EXPECT_TRUE(found.ok()) << found.status().text();
+    return found.ok() ? *found : MissingRounds();
+  }
+
+  std::unique_ptr<RecentRounds> recent_;
+};
+
+TEST_F(JournalWithRoundsBeside, IsReadWithAWordOnThem) {
+  store_rounds(2);
+  EXPECT_FALSE(missing(run_).any());
+  store_beside(3);
+  EXPECT_EQ(missing(run_), MissingRounds{.beside = 3});
+  EXPECT_THAT(missing(run_).text("run.db"), testing::HasSubstr("missing: 3."));
+  ASSERT_EQ(recent_->move().text(), "ok");
+  EXPECT_FALSE(missing(run_).any());
+}
+
+// For a moment, the rounds are in both journals.
+TEST_F(JournalWithRoundsBeside, DoesNotCountRoundsThatAreInBoth) {
+  store_rounds(2);
+  store_beside(3);
+  stored_ = 2;
+  store_rounds(3);
+  EXPECT_FALSE(missing(run_).any());
+  const auto copied = copy_run({.run_file = run_, .copy = copy_});
+  ASSERT_TRUE(copied.ok()) << copied.status().text();
+  EXPECT_EQ(copied->rounds, 5u);
+  EXPECT_EQ(copied->rounds_beside, 0u);
+}
+
+// The coordinator goes on, and the copy is what it has after it has moved the rounds.
+TEST_F(JournalWithRoundsBeside, IsCopiedWithThem) {
+  store_rounds(2);
+  store_beside(3);
+  const auto copied = copy_run({.run_file = run_, .copy = copy_});
+  ASSERT_TRUE(copied.ok()) << copied.status().text();
+  EXPECT_EQ(copied->rounds, 5u);
+  EXPECT_EQ(copied->rounds_beside, 3u);
+  EXPECT_FALSE(copied->missing.any());
+  EXPECT_EQ(rounds_alone(copy_), 5u);
+  EXPECT_FALSE(missing(copy_).any());
+  EXPECT_EQ(missing(run_).beside, 3u);
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(copy_).parent_path())) {
+    EXPECT_THAT(entry.path().filename().string(), testing::Not(testing::HasSubstr(".tmp")));
+  }
+  {
+    const auto of_copy = RunFile::open(copy_);
+    const auto of_run = RunFile::open(run_);
+    std::uint64_t runs = 0;
+    std::uint64_t runs_copied = 0;
+    ASSERT_TRUE(*(*of_run)->database().first("SELECT count(*) FROM runs", std::tie(runs)));
+    ASSERT_TRUE(*(*of_copy)->database().first("SELECT count(*) FROM runs", std::tie(runs_copied)));
+    EXPECT_EQ(runs_copied, runs);
+    EXPECT_EQ((*of_copy)->agent_rounds(kCopiedJob, 1, stored_)->size(), 3u);
+  }
+  ASSERT_EQ(recent_->move().text(), "ok");
+  const auto other =
+      CoordinatorJournal::open({.journal = {.path = copy_, .durability = Durability::stop}});
+  ASSERT_TRUE(other.ok()) << other.status().text();
+  EXPECT_EQ(described(*(*other)->restore()), described(*journal_->restore()));
+}
+
+// The system may have written any part of them.
+TEST_F(JournalWithRoundsBeside, IsCopiedWithoutThoseOfBeforeAStartOfTheMachine) {
+  store_rounds(2);
+  store_beside(3, "an earlier start");
+  EXPECT_TRUE(missing(run_).beside_may_be_damaged);
+  const auto copied = copy_run({.run_file = run_, .copy = copy_});
+  ASSERT_TRUE(copied.ok()) << copied.status().text();
+  EXPECT_EQ(copied->rounds, 2u);
+  EXPECT_EQ(copied->missing, (MissingRounds{.beside = 3, .beside_may_be_damaged = true}));
+  EXPECT_EQ(missing(run_).beside, 3u) << "the coordinator's own file is not touched";
+}
+
+// A file that is no journal hides nothing of the run.
+TEST_F(JournalWithRoundsBeside, IsReadBesideAFileThatCannotBeRead) {
+  store_rounds(2);
+  std::ofstream(run_ + "-recent") << "no journal at all, but long enough for a header";
+  EXPECT_TRUE(missing(run_).beside_unreadable);
+  EXPECT_THAT(missing(run_).text("run.db"), testing::HasSubstr("cannot be read"));
+  const auto copied = copy_run({.run_file = run_, .copy = copy_});
+  ASSERT_TRUE(copied.ok()) << copied.status().text();
+  EXPECT_EQ(copied->rounds, 2u);
+  EXPECT_TRUE(copied->missing.beside_unreadable);
 }
 
 }  // namespace

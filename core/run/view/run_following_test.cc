@@ -13,6 +13,7 @@
 #include "core/run/mechanisms.h"
 #include "core/run/run_testing.h"
 #include "core/run/view/run_view.h"
+#include "core/store/coordinator/recent/recent_rounds.h"
 #include "core/store/testing/folder_testing.h"
 
 namespace tributary::dashboard {
@@ -242,6 +243,26 @@ TEST_F(RunFollowerTest, KeepsTheNewestEventsAlone) {
   ASSERT_EQ(read().text(), "ok");
   ASSERT_EQ(view_.events().size(), 10u);
   EXPECT_EQ(view_.events().front().text, "20");
+}
+
+// Nothing changes in the file itself when rounds are stored beside it.
+TEST_F(RunFollowerTest, SaysHowManyRoundsAreBesideTheFile) {
+  RunWriter writer(run_db());
+  writer.job();
+  writer.round(1);
+  ASSERT_EQ(read().text(), "ok");
+  EXPECT_EQ(view_.file_warning(), "");
+  RecentRounds recent(writer.journal(), {.journal = {.path = run_db()}});
+  CommitRecord commit;
+  commit.round.id = {.job = kJob, .round = 2, .epoch = 1, .attempt = 0};
+  commit.round.outcomes.resize(1);
+  ASSERT_EQ(recent.store(commit).text(), "ok");
+  ASSERT_EQ(read().text(), "ok");
+  EXPECT_THAT(view_.file_warning(), testing::HasSubstr("missing: 1."));
+  ASSERT_EQ(recent.move().text(), "ok");
+  ASSERT_EQ(read().text(), "ok");
+  EXPECT_EQ(view_.file_warning(), "");
+  EXPECT_EQ(rounds().size(), 2u);
 }
 
 // --- files that are no runs ---------------------------------------------------------------------

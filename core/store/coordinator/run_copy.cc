@@ -15,7 +15,9 @@
 
 #include "core/base/clock.h"
 #include "core/store/coordinator/closed_mark.h"
+#include "core/store/coordinator/coordinator_journal.h"
 #include "core/store/coordinator/coordinator_schema.h"
+#include "core/store/coordinator/recent/recent_rounds.h"
 #include "core/store/coordinator/run_file.h"
 #include "core/store/database/blobs.h"
 #include "core/store/database/database_copy.h"
@@ -42,6 +44,14 @@ void remove_beside(const std::string& database) {
   for (const char* const end : {"-wal", "-shm", "-journal"}) fs::remove(database + end, ignored);
 }
 
+void remove_database(const std::string& database) {
+  std::error_code ignored;
+  fs::remove(database, ignored);
+  fs::remove(database + ".lock", ignored);
+  fs::remove(database + std::string(kVectorsEnd), ignored);
+  remove_beside(database);
+}
+
 // A new file beside the target, which takes its place in the end.
 class TemporaryFile {
  public:
@@ -58,6 +68,8 @@ class TemporaryFile {
   // A log of the earlier file would be taken for the new one's.
   Status take_place() {
     remove_beside(target_);
+    std::error_code ignored;
+    fs::remove(name_ + ".lock", ignored);
     if (::rename(name_.c_str(), target_.c_str()) == 0 && sync_folder()) return {};
     return refused_copy(StatusCode::io_error, target_, "a file that can be created",
                         std::generic_category().message(errno),
@@ -66,9 +78,8 @@ class TemporaryFile {
 
  private:
   void remove() {
-    std::error_code ignored;
-    fs::remove(name_, ignored);
-    remove_beside(name_);
+    remove_database(name_);
+    remove_database(name_ + "-recent");
   }
 
   bool sync_folder() const {
@@ -123,9 +134,9 @@ struct ChunksRead {
 Result<ChunksRead> read_chunks(Database& run) {
   ChunksRead read;
   std::uint64_t slots = 0;
-  TRIBUTARY_TRY(
-      run.first("SELECT coalesce(sum(bytes), 0) FROM blob_chunks WHERE slot IS NOT NULL", std::tie(slots))
-          .status());
+  TRIBUTARY_TRY(run.first("SELECT coalesce(sum(bytes), 0) FROM blob_chunks WHERE slot IS NOT NULL",
+                          std::tie(slots))
+                    .status());
   if (slots == 0) return read;
   const auto file = VectorFile::open_to_read(run.file() + std::string(kVectorsEnd));
   if (!file.ok()) {
@@ -142,12 +153,14 @@ Result<ChunksRead> read_chunks(Database& run) {
 }
 
 // Copies the database, and puts the chunks of the file beside it into the copy.
-Status copy_all(Database& run, Database& copy, const CopyProgress& progress, bool has_slots,
+Status copy_all(Database& run, Database& copy, const CopyProgress& progress,
                 std::uint64_t& bytes_missing) {
+  std::uint32_t version = 0;
+  TRIBUTARY_TRY(run.first("PRAGMA user_version", std::tie(version)).status());
   ChunksRead read;
   for (int reads = 1;; ++reads) {
     const auto first = [&]() -> Status {
-      if (!has_slots) return {};
+      if (version < kSlotsSince) return {};
       TRIBUTARY_ASSIGN(read, read_chunks(run));
       if (read.bytes_missing == 0 || reads == kReadsMax) return {};
       return Status(StatusCode::unavailable, {.what = "slots that are written again"});
@@ -156,30 +169,69 @@ Status copy_all(Database& run, Database& copy, const CopyProgress& progress, boo
     if (copied.ok()) break;
     if (copied.code() != StatusCode::unavailable || reads == kReadsMax) return copied;
   }
-  bytes_missing = read.bytes_missing;
+  bytes_missing += read.bytes_missing;
   TRIBUTARY_ASSIGN(Transaction transaction, Transaction::begin(copy));
   for (const Blobs::LargeChunk& chunk : read.chunks) TRIBUTARY_TRY(Blobs(copy).put_in_row(chunk));
   return transaction.commit();
 }
 
-// The copy is closed when its content is complete.
-Result<RunCopied> fill(RunFile& run, const std::string& copy, const CopyProgress& progress) {
-  RunCopied copied;
-  TRIBUTARY_ASSIGN(copied.log_missing, run.log_missing());
+Status copy_file(Database& from, const std::string& copy, const CopyProgress& progress,
+                 std::uint64_t& bytes_missing) {
   std::uint32_t page_bytes = 0;
-  TRIBUTARY_TRY(run.database().first("PRAGMA page_size", std::tie(page_bytes)).status());
+  TRIBUTARY_TRY(from.first("PRAGMA page_size", std::tie(page_bytes)).status());
   TRIBUTARY_ASSIGN(const std::unique_ptr<Database> database,
                    Database::open(copy, {.page_bytes = page_bytes}));
+  TRIBUTARY_TRY(copy_all(from, *database, progress, bytes_missing));
+  return database->log().empty();
+}
+
+// Moves the rounds beside the copy to it, as a coordinator does after it was killed. None is moved
+// if the coordinator has moved them to its own journal between the copying of the two files.
+// Opening a journal for writing notes that in `runs`; a copy does not.
+Status take_rounds_beside(const std::string& copy, RunCopied& copied) {
+  {
+    TRIBUTARY_ASSIGN(const std::unique_ptr<Database> file, Database::open(copy, {}));
+    TRIBUTARY_ASSIGN(const std::uint32_t version, coordinator_migrations().check_version(*file));
+    TRIBUTARY_ASSIGN(copied.missing, missing_rounds(*file, version));
+  }
+  if (copied.missing.beside == 0 || copied.missing.beside_may_be_damaged) return {};
+  const CoordinatorJournalOptions options = {
+      .journal = {.path = copy, .durability = Durability::stop}};
+  TRIBUTARY_ASSIGN(const std::unique_ptr<CoordinatorJournal> journal,
+                   CoordinatorJournal::open(options));
+  TRIBUTARY_ASSIGN(const auto taken, RecentRounds(*journal, options).take_leftover());
+  if (taken == RecentRounds::Leftover::moved) {
+    copied.rounds_beside = std::exchange(copied.missing.beside, 0);
+  }
+  TRIBUTARY_TRY(
+      journal->database().execute("DELETE FROM runs WHERE run = (SELECT max(run) FROM runs)"));
+  return journal->close();
+}
+
+// The rounds beside the journal are copied first: afterwards they may have been moved to it. The
+// copy is closed when its content is complete.
+Result<RunCopied> fill(RunFile& run, const std::string& copy, const CopyProgress& progress) {
+  RunCopied copied;
+  TRIBUTARY_ASSIGN(copied.missing, run.missing());
+  const bool log_missing = copied.missing.log_missing;
+  const bool has_beside = copied.missing.beside > 0 && !log_missing;
+  if (has_beside) {
+    TRIBUTARY_ASSIGN(const std::unique_ptr<Database> beside, open_rounds_beside(run.database()));
+    TRIBUTARY_TRY(copy_file(*beside, copy + "-recent", progress, copied.residual_bytes_missing));
+  }
+  TRIBUTARY_TRY(copy_file(run.database(), copy, progress, copied.residual_bytes_missing));
+  if (has_beside) TRIBUTARY_TRY(take_rounds_beside(copy, copied));
+  copied.missing.log_missing = log_missing;
+
+  TRIBUTARY_ASSIGN(const std::unique_ptr<Database> database, Database::open(copy, {}));
   std::uint32_t version = 0;
-  TRIBUTARY_TRY(run.database().first("PRAGMA user_version", std::tie(version)).status());
-  TRIBUTARY_TRY(copy_all(run.database(), *database, progress, version >= kSlotsSince,
-                         copied.residual_bytes_missing));
   for (const Result<bool>& read :
-       {database->first("SELECT count(*) FROM jobs", std::tie(copied.jobs)),
+       {database->first("PRAGMA user_version", std::tie(version)),
+        database->first("SELECT count(*) FROM jobs", std::tie(copied.jobs)),
         database->first("SELECT count(*) FROM rounds", std::tie(copied.rounds))}) {
     TRIBUTARY_TRY(read.status());
   }
-  if (version >= kClosedMarkSince && !copied.log_missing) {
+  if (version >= kClosedMarkSince && !log_missing) {
     TRIBUTARY_TRY(mark_closed(*database, wall_time_ns(SystemClock())));
   }
   TRIBUTARY_TRY(database->log().empty());

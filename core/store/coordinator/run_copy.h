@@ -1,13 +1,15 @@
 // Copies a coordinator's journal to one file, also while the coordinator writes it.
 //
-// The copy is complete without a log. It is the journal of one moment: one read transaction lasts
-// as long as the copying, and the log of a live journal grows meanwhile.
+// The copy is complete without a log and with the rounds beside the journal (recent_rounds.h). It
+// is the journal of one moment: one read transaction lasts as long as the copying, and the log of
+// a live journal grows meanwhile.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
 #include "core/base/status.h"
+#include "core/store/coordinator/missing_rounds.h"
 #include "core/store/database/database.h"
 
 namespace tributary {
@@ -24,8 +26,9 @@ struct RunCopied {
   std::uint64_t jobs = 0;
   std::uint64_t rounds = 0;  // committed rounds of all jobs
   std::uint64_t bytes = 0;
-  // RunFile::log_missing() of the run's file. The copy says so, too.
-  bool log_missing = false;
+  std::uint64_t rounds_beside = 0;  // of them, those that were not in the run's file yet
+  // Those that the copy does not have either. It says so itself if the log was missing.
+  MissingRounds missing;
   // Bytes of aggregators' residuals that could not be read. The coordinator that opens the copy
   // takes them as zeros and says so.
   std::uint64_t residual_bytes_missing = 0;

@@ -13,7 +13,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/store/coordinator/closed_mark.h"
 #include "core/store/coordinator/coordinator_reading.h"
 #include "core/store/coordinator/coordinator_schema.h"
 #include "core/store/database/restored.h"
@@ -86,10 +85,7 @@ Result<std::unique_ptr<RunFile>> RunFile::open(const std::string& path) {
   return std::unique_ptr<RunFile>(new RunFile(std::move(database), version));
 }
 
-Result<bool> RunFile::log_missing() {
-  if (version_ < kClosedMarkSince) return false;
-  return is_log_missing(*database_);
-}
+Result<MissingRounds> RunFile::missing() { return missing_rounds(*database_, version_); }
 
 std::string_view RunFile::later_report_columns() const {
   // Schema version that introduced the columns.

@@ -17,6 +17,7 @@
 #include "core/base/status.h"
 #include "core/round/common/machine/events.h"
 #include "core/round/common/machine/records.h"
+#include "core/store/coordinator/missing_rounds.h"
 #include "core/store/coordinator/telemetry_rows.h"
 #include "core/store/database/database.h"
 
@@ -67,9 +68,9 @@ class RunFile {
   // a newer version.
   static Result<std::unique_ptr<RunFile>> open(const std::string& path);
 
-  // Whether the file was probably copied without its write-ahead log (closed_mark.h), so that the
-  // newest rounds may be missing. Never true for a file of version 3 or less.
-  Result<bool> log_missing();
+  // The rounds that no call of this object returns, because they are not in the file. log_missing
+  // is never true for a file of version 3 or less.
+  Result<MissingRounds> missing();
 
   Result<std::vector<JobRecord>> jobs();
   Result<std::vector<AgentRecord>> agents();

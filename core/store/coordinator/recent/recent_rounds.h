@@ -23,6 +23,9 @@
 
 namespace tributary {
 
+// Path of the journal beside that of the run.
+std::string path_of_recent_rounds(const Database& run);
+
 class RecentRounds {
  public:
   // `options` are those of the run's journal.

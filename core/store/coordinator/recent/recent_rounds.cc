@@ -1,4 +1,4 @@
-#include "core/store/coordinator/recent_rounds.h"
+#include "core/store/coordinator/recent/recent_rounds.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -20,10 +20,12 @@ constexpr const char* kWrittenIn = "CREATE TABLE IF NOT EXISTS written_in (boot_
 
 }  // namespace
 
+std::string path_of_recent_rounds(const Database& run) { return run.file() + "-recent"; }
+
 RecentRounds::RecentRounds(CoordinatorJournal& run, const CoordinatorJournalOptions& options)
     : run_(run), options_(options) {
   if (options_.journal.boot_id.empty()) options_.journal.boot_id = system_boot_id();
-  options_.journal.path = run.database().file() + "-recent";
+  options_.journal.path = path_of_recent_rounds(run.database());
   options_.journal.durability = Durability::stop;
   options_.journal.never_synced = true;
   options_.journal.log_bytes = kRecentLogBytes;
