@@ -292,8 +292,8 @@ void CoordinatorDaemon::execute(Action& action) {
           // The loop has already performed these actions.
           Ignored<Send, ClosePeer, Note>(),
           // Only agents receive these actions.
-          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer, SumInNetwork, StopSums,
-                  InstallSums, ResidualDropped>(),
+          Ignored<StoreAgent, Train, RunInBackground, OpenPeers, ClosePeers, SendToPeer,
+                  SumInNetwork, StopSums, InstallSums, ResidualDropped>(),
       },
       action);
 }

@@ -38,8 +38,8 @@ void Auditor::before(const Event& event) {
           [this](const UpdateReady& ready) { offer(ready.token, bounded(ready.update), 0); },
           // These events contain no model, plan or update.
           Ignored<PeerConnected, PeerDisconnected, PeerAlive, Tick, Stored, UpdateFailed,
-                  PeerFrameReceived, PeerLost, NetworkSummed, ReportLinks, ReportSpeeds, ProbeLink,
-                  Shutdown>(),
+                  BackgroundDone, PeerFrameReceived, PeerLost, NetworkSummed, ReportLinks,
+                  ReportSpeeds, ProbeLink, Shutdown>(),
           // Only coordinators receive these events.
           Ignored<RoundLoaded, SubmitJob, ChangeJob, PlanAdvised>(),
           // Only aggregators receive this event.
@@ -289,8 +289,8 @@ Status Auditor::take_action(const Action& action) {
                    if (account_) account_->dropped(dropped.change);
                  },
                  // These carry no part of an update. The record has the values that go to peers.
-                 Ignored<ClosePeer, OpenPeers, ClosePeers, SendToPeer, SumInNetwork, StopSums, Note,
-                         Reading, Finished>(),
+                 Ignored<ClosePeer, RunInBackground, OpenPeers, ClosePeers, SendToPeer,
+                         SumInNetwork, StopSums, Note, Reading, Finished>(),
                  // Only coordinators perform these actions.
                  Ignored<StoreCoordinator, LoadRound, ProbeEchoed, LinksReported, SpeedsReported,
                          AgentReported, RoundPlayed, CommandDone>(),

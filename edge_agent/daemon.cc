@@ -15,6 +15,7 @@
 #include "core/service/daemon_outlets.h"
 #include "core/service/loop/idle_memory.h"
 #include "core/service/loop/machine_loop.h"
+#include "core/service/loop/worker.h"
 #include "core/service/metrics/reading_metrics.h"
 #include "core/service/service_manager.h"
 #include "core/service/stop_signals.h"
@@ -62,8 +63,9 @@ class AgentDaemon {
   Status run();
 
  private:
-  // The times at which periodic tasks are due.
+  // The times at which periodic tasks are due, and what is done once.
   struct Schedule {
+    bool last_evaluated = false;  // the last model; or its evaluation has started
     TimeNs look_at_ns = 0;
     TimeNs metrics_at_ns = 0;
     IdleMemory idle_memory;
@@ -102,14 +104,14 @@ class AgentDaemon {
   std::atomic<double> conservation_error_ = -1;
   std::unique_ptr<MachineLoop> loop_;
   DirectLinks direct_;
+  // Ends before the machine and the loop. Null: the host encodes, on the loop's thread.
+  std::unique_ptr<Worker> encoder_;
   // Both are destroyed before the loop that they post to. The storage is destroyed first, because
   // it reports stored definitions to the training.
   std::unique_ptr<AgentTraining> training_;
   std::unique_ptr<AgentStorage> storage_;
   std::unique_ptr<StopSignals> signals_;
 
-  // Whether the last model has been evaluated, or its evaluation has started.
-  bool last_evaluated_ = false;
   DaemonEnd end_;
   Schedule next_;
 };
@@ -129,6 +131,8 @@ Status AgentDaemon::open(const EncodingDevice& device) {
   AgentConfig config = settings_.machine;
   if (device.device != nullptr) {
     config.execution.device = device.device.get();
+    config.encodes_in_background = true;
+    encoder_ = std::make_unique<Worker>("encoder");
     device.device->report_errors_to([this](const Status& error) {
       log().warning(kComponent, "the host does the work of the device", {{"error", error.text()}});
     });
@@ -292,6 +296,12 @@ void AgentDaemon::execute(Action& action) {
       Overloaded{
           [this](StoreAgent& record) { storage_->store(record); },
           [this](const Train& order) { training_->train(order); },
+          [this](const RunInBackground& order) {
+            encoder_->post([this, order] {
+              order.work->run();
+              loop_->post(BackgroundDone{.token = order.token});
+            });
+          },
           [this](SendToPeer& message) {
             if (direct_.peers) direct_.peers->send(message);
           },
@@ -344,9 +354,9 @@ void AgentDaemon::run_periodic_tasks() {
   if (now < next_.look_at_ns) return;
   next_.look_at_ns = now + kAgentLookEveryNs;
   // A job may continue after it was over, for example with more rounds.
-  if (!storage_->job_over()) last_evaluated_ = false;
-  if (!last_evaluated_ && everything_done()) {
-    last_evaluated_ = true;
+  if (!storage_->job_over()) next_.last_evaluated = false;
+  if (!next_.last_evaluated && everything_done()) {
+    next_.last_evaluated = true;
     training_->evaluate_last(machine_->model(), machine_->model_version());
   }
   // The last evaluation must be complete, because its result would otherwise be lost.

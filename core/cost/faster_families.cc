@@ -55,6 +55,7 @@ class FasterDevice final : public CodecDevice {
   // Steps are not measured. They copy no less than the host's, so it keeps them.
   optimizer::DeviceLoops* optimizer() override { return nullptr; }
   DeviceVectors* vectors() override { return device_->vectors(); }
+  std::uint64_t allocations() const override { return device_->allocations(); }
 
  private:
   template <typename Loops>

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/codec/cuda/codec_device.h"
+#include "core/codec/cuda/emulated/emulated_testing.h"
 
 namespace tributary {
 
@@ -20,7 +21,11 @@ Result<DeviceSetting> device_setting(const std::string& name) {
 EncodingDevice open_encoding_device(DeviceSetting setting, const OpenGpu& open_gpu,
                                     ThreadPool& pool, const Clock& clock) {
   if (setting == DeviceSetting::host) return {};
-  if (setting == DeviceSetting::emulated) return {.device = emulated::make_codec_device()};
+  if (setting == DeviceSetting::emulated) {
+    // As on a GPU.
+    emulated::keep_memory(true);
+    return {.device = emulated::make_codec_device()};
+  }
   Result<std::unique_ptr<CodecDevice>> gpu = open_gpu();
   if (!gpu.ok()) return {.unusable = std::move(gpu).status()};
   if (setting == DeviceSetting::cuda) return {.device = std::move(*gpu)};

@@ -25,6 +25,7 @@ class Device final : public CodecDevice {
   lowrank::DeviceLoops* lowrank() override { return lowrank_.get(); }
   optimizer::DeviceLoops* optimizer() override { return optimizer_.get(); }
   DeviceVectors* vectors() override { return vectors_.get(); }
+  std::uint64_t allocations() const override { return TRIBUTARY_DEVICE::allocations(); }
 
  private:
   Workspaces workspaces_;

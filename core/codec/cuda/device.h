@@ -6,7 +6,8 @@
 //
 // All functions are thread-safe. They work on the current device of the calling thread. Work in one
 // queue runs in order. An operation may still be in progress when its function returns; its errors
-// are returned by wait(). The emulated device finishes every operation before its function returns.
+// are returned by wait(). On the emulated device a seed draws when an operation takes place
+// (emulated/stream.h).
 #pragma once
 
 #include <cstddef>
@@ -83,6 +84,8 @@ class Queue {
 // device has too little memory. Memory is aligned to 256 bytes.
 Result<void*> allocate_bytes(std::size_t bytes);
 void free_bytes(void* memory);
+// Number of allocations of this process on the device, those that failed included.
+std::uint64_t allocations();
 // Start a copy. The memory must stay valid until Queue::wait() has returned.
 Status copy_to_device(const Queue& queue, const void* host, std::size_t bytes, void* device);
 Status copy_to_host(const Queue& queue, const void* device, std::size_t bytes, void* host);

@@ -14,6 +14,7 @@
 #include "core/codec/cuda/gpu/kernels.h"
 #else
 #include "core/codec/cuda/emulated/language.h"
+#include "core/codec/cuda/emulated/stream.h"
 #endif
 
 namespace tributary::TRIBUTARY_DEVICE {
@@ -29,9 +30,14 @@ Status launch(void (*kernel)(Parameters...), const LaunchShape& shape,
 template <typename... Parameters>
 Status launch(void (*kernel)(Parameters...), const LaunchShape& shape,
               std::type_identity_t<Parameters>... arguments) {
-  const auto call = [&] { kernel(arguments...); };
-  return run_grid(
-      shape, [](const void* what) { (*static_cast<decltype(&call)>(what))(); }, &call);
+  auto call = [=] { kernel(arguments...); };
+  using Call = decltype(call);
+  const auto call_it = [](const void* what) { (*static_cast<const Call*>(what))(); };
+  // Without a stream a kernel is complete when the function returns.
+  if (shape.stream == nullptr) return run_grid(shape, call_it, &call);
+  TRIBUTARY_TRY(check_launch(shape));
+  shape.stream->add([shape, call, call_it] { return run_checked_grid(shape, call_it, &call); });
+  return {};
 }
 #endif
 

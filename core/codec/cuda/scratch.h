@@ -12,6 +12,9 @@
 
 namespace tributary::TRIBUTARY_DEVICE {
 
+// Whether memory is kept for later calls.
+bool keeps_memory();
+
 class Scratch {
  public:
   static Result<std::unique_ptr<Scratch>> make();

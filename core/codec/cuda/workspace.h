@@ -12,6 +12,7 @@
 
 #include "core/codec/cuda/scratch.h"
 #include "core/codec/cuda/stand_ins.h"
+#include "core/codec/cuda/vector_memory.h"
 
 namespace tributary::TRIBUTARY_DEVICE {
 
@@ -43,6 +44,7 @@ class ScratchPool {
     returned_.notify_one();
   }
   StandIns& stand_ins() { return stand_ins_; }
+  VectorMemory& vectors() { return vectors_; }
 
  private:
   std::mutex mutex_;
@@ -50,6 +52,7 @@ class ScratchPool {
   std::size_t in_use_ = 0;
   std::vector<std::unique_ptr<Scratch>> idle_;
   StandIns stand_ins_;
+  VectorMemory vectors_;
 };
 
 // Borrows a queue and memory of the pool for one call. All arrays that it returns are valid until
@@ -137,6 +140,7 @@ class Workspaces {
     return Workspace(pool_, std::move(scratch));
   }
   StandIns& stand_ins() const { return pool_->stand_ins(); }
+  VectorMemory& vectors() const { return pool_->vectors(); }
 
  private:
   const std::shared_ptr<ScratchPool> pool_ = std::make_shared<ScratchPool>();

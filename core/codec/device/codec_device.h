@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -62,6 +63,9 @@ class CodecDevice {
   virtual optimizer::DeviceLoops* optimizer() = 0;
   // Values that stay on the device.
   virtual DeviceVectors* vectors() = 0;
+  // Number of allocations of device memory in this process so far. After the first round of a job
+  // it stays, unless a bucket is larger than all before it.
+  virtual std::uint64_t allocations() const = 0;
 
   // `handler` receives the error of every call that a codec repeats on the host, from any thread.
   // The loss of the device is reported once. Set it before the first call.

@@ -53,7 +53,7 @@ std::vector<UndecidedRound> Agent::undecided() const {
 // Covers received and unsent payloads only. The model, the residual and the update that is being
 // trained have a fixed size and are not part of the sum.
 std::uint64_t Agent::buffered_bytes() const {
-  return impl_->peers_.bytes() + impl_->rounds_.bytes() + impl_->participation_.bytes() +
+  return impl_->peers_.bytes() + impl_->rounds_.bytes() + impl_->participation_.upload().bytes() +
          impl_->transfer_.bytes();
 }
 

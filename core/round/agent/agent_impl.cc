@@ -66,6 +66,7 @@ void Agent::Impl::pass(Event& event) {
                  [this](const UpdatePart& part) { participation_.take_part(part); },
                  [this](UpdateReady& update) { participation_.take(update); },
                  [this](const UpdateFailed& failure) { participation_.failed(failure); },
+                 [this](const BackgroundDone& done) { participation_.contribution().take(done); },
                  [this](const PeerFrameReceived& frame) { participation_.receive(frame); },
                  [this](const PeerLost& lost) { participation_.lost(lost); },
                  [this](const NetworkSummed& summed) { participation_.take(summed); },
@@ -119,7 +120,7 @@ void Agent::Impl::dispatch(const wire::Frame& frame, const FrameReceived& event)
     case wire::Message::Aggregate:
       return rounds_.receive(*frame.message_as_Aggregate(), payload);
     case wire::Message::Receipt:
-      return participation_.receive(*frame.message_as_Receipt());
+      return participation_.upload().receive(*frame.message_as_Receipt());
     case wire::Message::Commit:
       session_.answer(id);
       return rounds_.receive(*frame.message_as_Commit());
@@ -206,6 +207,7 @@ void Agent::Impl::receive_job(const wire::Job& job, std::uint64_t message_id) {
 // The last record of a process or of a job: it leaves nothing to catch up with, and no update that
 // is only in memory.
 void Agent::Impl::store_replica() {
+  participation_.contribution().finish_encoding();
   if (!replica_.model() || replica_.recorded(updates_.residual())) return;
   transfer_.replica_stored();
   context_.store.push(
@@ -215,6 +217,7 @@ void Agent::Impl::store_replica() {
 // Settles undecided rounds before the model changes: a settlement names buckets of the old rounds,
 // and after it the residual belongs to the new version.
 Status Agent::Impl::adopt(const ModelDownload& download) {
+  participation_.contribution().finish_encoding();
   TRIBUTARY_ASSIGN(Replica::Downloaded downloaded, replica_.read(download));
   TRIBUTARY_TRY(updates_.settle_by(*download.offer()));
   TRIBUTARY_TRY(replica_.adopt(std::move(downloaded)));

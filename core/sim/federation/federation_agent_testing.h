@@ -56,6 +56,7 @@ class FederationAgent final : public AgentHost {
     config.incarnation = draws_.bits() | 1;
     config.execution = options.execution;
     if (options.device_of) config.execution.device = options.device_of(index_);
+    config.encodes_in_background = config.execution.device != nullptr;
     config.train_ahead = options.train_ahead;
     config.checkpoint_rounds = options.policy.checkpoint_rounds;
     config.hello_timeout_ms = 50;

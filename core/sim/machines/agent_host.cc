@@ -132,6 +132,13 @@ void AgentHost::perform(Action& action) {
                  [this](Send& sent) { send(sent); },
                  [this](StoreAgent& record) { store(record); },
                  [this](const Train& order) { train(order); },
+                 [this](const RunInBackground& order) {
+                   // Sometimes the machine needs the result before.
+                   later(draws_.between(0, 2000) * 1000, [this, order] {
+                     order.work->run();
+                     handle(BackgroundDone{.token = order.token});
+                   });
+                 },
                  [this](const Note& note) { sim_.note(host_name(), note); },
                  [this](const Finished&) {
                    kill({.fault = {}, .down_ns = draws_.between(100, 2000) * 1'000'000});

@@ -166,8 +166,8 @@ void CoordinatorHost::perform(Action& action) {
           // The simulator exports no readings, and its planner does not measure.
           Ignored<Reading, ProbeEchoed, LinksReported, SpeedsReported, AgentReported>(),
           // Actions of an agent only:
-          Ignored<StoreAgent, Train, OpenPeers, ClosePeers, SendToPeer, SumInNetwork, StopSums,
-                  InstallSums, ResidualDropped>(),
+          Ignored<StoreAgent, Train, RunInBackground, OpenPeers, ClosePeers, SendToPeer,
+                  SumInNetwork, StopSums, InstallSums, ResidualDropped>(),
       },
       action);
 }

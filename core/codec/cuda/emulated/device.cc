@@ -9,9 +9,7 @@
 #include <limits>
 
 #include "core/codec/cuda/emulated/operations.h"
-
-// The emulated device has no streams: every operation is complete when its function returns.
-struct CUstream_st {};
+#include "core/codec/cuda/emulated/stream.h"
 
 namespace tributary::emulated {
 namespace {
@@ -53,7 +51,12 @@ Status device_available() { return {}; }
 
 Result<Queue> Queue::make(unsigned grid_blocks) { return Queue(new CUstream_st, grid_blocks); }
 Queue::~Queue() { delete stream_; }
-Status Queue::wait() const { return begin_operation(Operation::wait); }
+Status Queue::wait() const {
+  Status begun = begin_operation(Operation::wait);
+  if (begun.ok()) return stream_->finish();
+  stream_->clear();
+  return begun;
+}
 
 Status begin_operation(Operation operation) {
   if (device_lost && operation != Operation::launch) return lost_device();
@@ -88,6 +91,8 @@ Result<void*> allocate_bytes(std::size_t bytes) {
   return content;
 }
 
+std::uint64_t allocations() { return operations(Operation::allocation); }
+
 void free_bytes(void* memory) {
   if (memory == nullptr) return;
   auto* const block = static_cast<unsigned char*>(memory) - kAlignment;
@@ -97,8 +102,12 @@ void free_bytes(void* memory) {
   std::free(block);
 }
 
-Status copy_to_device(const Queue&, const void* host, std::size_t bytes, void* device) {
-  if (bytes > 0) std::memcpy(device, host, bytes);
+Status copy_to_device(const Queue& queue, const void* host, std::size_t bytes, void* device) {
+  if (bytes == 0) return {};
+  queue.stream()->add([host, bytes, device] {
+    std::memcpy(device, host, bytes);
+    return Status();
+  });
   return {};
 }
 Status copy_to_host(const Queue& queue, const void* device, std::size_t bytes, void* host) {

@@ -399,14 +399,24 @@ Status check_shape(const LaunchShape& shape) {
 
 }  // namespace
 
-Status run_grid(const LaunchShape& shape, void (*call)(const void* what), const void* what) {
+Status check_launch(const LaunchShape& shape) {
   TRIBUTARY_TRY(check_shape(shape));
-  TRIBUTARY_TRY(begin_operation(Operation::launch));
+  return begin_operation(Operation::launch);
+}
+
+Status run_grid(const LaunchShape& shape, void (*call)(const void* what), const void* what) {
+  TRIBUTARY_TRY(check_launch(shape));
+  return run_checked_grid(shape, call, what);
+}
+
+Status run_checked_grid(const LaunchShape& shape, void (*call)(const void* what),
+                        const void* what) {
   const std::lock_guard one_at_a_time(grids);
   return run_all({.shape = shape, .call = call, .what = what}, next_seed++);
 }
 
 void set_order_seed(std::uint32_t seed) { next_seed = seed; }
+std::uint32_t draw_below(std::uint32_t bound) { return Order(next_seed++).below(bound); }
 
 Index thread_index() { return {this_block().running().index}; }
 Index block_index() { return {this_block().block()}; }

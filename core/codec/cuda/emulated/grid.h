@@ -35,6 +35,13 @@ inline constexpr unsigned kGridMax = 0x7fffffff;
 //                       fewer than 32 threads
 // After an error of the last two kinds, memory that the kernel writes is undefined.
 Status run_grid(const LaunchShape& shape, void (*call)(const void* what), const void* what);
+// The first half of it: refuses a shape that no GPU takes, before the kernel waits in a stream.
+Status check_launch(const LaunchShape& shape);
+// The second half: the errors of the threads alone.
+Status run_checked_grid(const LaunchShape& shape, void (*call)(const void* what), const void* what);
+
+// A value below `bound`, from the seed of this thread's orders.
+std::uint32_t draw_below(std::uint32_t bound);
 
 // --- for the thread of a grid that calls them ---
 

@@ -1,6 +1,7 @@
 #include "core/codec/cuda/device.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <string>
 #include <utility>
@@ -20,6 +21,8 @@ struct Pending {
 };
 constexpr std::size_t kPendingBytesMax = 500;
 thread_local std::vector<Pending> pending;
+
+std::atomic<std::uint64_t> allocations_begun = 0;
 
 std::string& pending_in(Stream stream) {
   const auto found = std::ranges::find(pending, stream, &Pending::stream);
@@ -92,8 +95,11 @@ Status start(const void* kernel, const LaunchShape& shape, void** arguments) {
                shape.kernel);
 }
 
+std::uint64_t allocations() { return allocations_begun; }
+
 Result<void*> allocate_bytes(std::size_t bytes) {
   if (bytes == 0) return nullptr;
+  ++allocations_begun;
   TRIBUTARY_ASSIGN(const Gpu* const gpu, use_gpu());
   DeviceAddress memory = 0;
   TRIBUTARY_TRY(status_of(gpu->driver.allocate(&memory, bytes), "device memory"));

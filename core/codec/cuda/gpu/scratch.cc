@@ -130,6 +130,8 @@ class GpuScratch final : public Scratch {
 
 }  // namespace
 
+bool keeps_memory() { return true; }
+
 Result<std::unique_ptr<Scratch>> Scratch::make() {
   TRIBUTARY_ASSIGN(Queue queue, Queue::make());
   auto scratch = std::make_unique<GpuScratch>(std::move(queue));

@@ -58,6 +58,33 @@ TEST_F(DeviceVectorKernels, AddAndSubtractAsTheHostDoes) {
   }
 }
 
+// Four values are loaded at once where both arrays are equally far from a multiple of 16 bytes. All
+// values before and after those stay as they are.
+TEST_F(DeviceVectorKernels, TakeArraysThatBeginAnywhere) {
+  constexpr std::size_t kAll = 3000;
+  const FloatVector x = codec_testing::update(Pattern::normal, kAll, 0);
+  const FloatVector y = codec_testing::update(Pattern::lognormal, kAll, 1);
+  const auto on = on_device<float>(x);
+  for (const std::size_t n : {1u, 2u, 3u, 5u, 2047u}) {
+    for (const std::size_t a : {0u, 1u, 2u, 3u}) {
+      for (const std::size_t b : {0u, 1u, 3u}) {
+        const Queue& queue = *queues()[(a + b) % queues().size()];
+        FloatVector expected = y;
+        auto sum = on_device<float>(y);
+        wait(queue, add_weighted(queue, on.data() + a, 0.75f, n, true, sum.data() + b));
+        for (std::size_t i = 0; i < n; ++i) expected[b + i] += 0.75f * x[a + i];
+        EXPECT_EQ(bits_of(on_host(queue, sum)), bits_of(expected)) << n << ", " << a << ", " << b;
+
+        wait(queue, subtract_decoded(queue, on.data() + a, n, sum.data() + b));
+        const FloatVector decoded = expected;
+        keep_residual(std::span(x).subspan(a, n), std::span(decoded).subspan(b, n),
+                      std::span(expected).subspan(b, n));
+        EXPECT_EQ(bits_of(on_host(queue, sum)), bits_of(expected)) << n << ", " << a << ", " << b;
+      }
+    }
+  }
+}
+
 class VectorsOnDevice : public DeviceTest {
  protected:
   VectorsOnDevice() {

@@ -57,7 +57,7 @@ class Vector final : public DeviceVector {
  public:
   static Result<std::shared_ptr<Vector>> make(Workspaces& workspaces, std::size_t count) {
     TRIBUTARY_ASSIGN(Addresses addresses, Addresses::reserve(count * sizeof(float)));
-    TRIBUTARY_ASSIGN(void* const memory, allocate_bytes(count * sizeof(float)));
+    TRIBUTARY_ASSIGN(void* const memory, workspaces.vectors().take(count * sizeof(float)));
     return std::make_shared<Vector>(workspaces, std::move(addresses), memory, count);
   }
   Vector(Workspaces& workspaces, Addresses addresses, void* memory, std::size_t count)
@@ -66,7 +66,10 @@ class Vector final : public DeviceVector {
       workspaces_.stand_ins().add(addresses_.memory(), count * sizeof(float), memory);
     }
   }
-  ~Vector() override { workspaces_.stand_ins().remove(addresses_.memory()); }
+  ~Vector() override {
+    workspaces_.stand_ins().remove(addresses_.memory());
+    workspaces_.vectors().give_back(memory_, count_ * sizeof(float));
+  }
   Vector(const Vector&) = delete;
   Vector& operator=(const Vector&) = delete;
 
@@ -129,12 +132,12 @@ class Vector final : public DeviceVector {
     return space.wait();
   }
 
-  float* data() const { return static_cast<float*>(memory_.get()); }
+  float* data() const { return static_cast<float*>(memory_); }
 
  private:
   Workspaces& workspaces_;
   const Addresses addresses_;
-  const DeviceBlock memory_;
+  void* const memory_;
   const std::size_t count_;
   std::optional<Status> host_copied_;  // the result of bring_to_host()
 };

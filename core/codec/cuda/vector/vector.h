@@ -1,5 +1,6 @@
-// Kernels over whole vectors on a device. All arrays are in the memory of the device and aligned to
-// 16 bytes; the work is added to the queue.
+// Kernels over whole vectors on a device. All arrays are in the memory of the device; the work is
+// added to the queue. Sixteen bytes are loaded and stored at once where both arrays of a call are
+// equally far from a multiple of 16 bytes.
 #pragma once
 
 #include <cstdint>

@@ -53,6 +53,8 @@ struct AgentConfig {
   std::uint64_t encoded_values_at_once = 1u << 18;
 
   Execution execution = {};
+  // With a device, buckets are encoded by RunInBackground, while the machine handles other events.
+  bool encodes_in_background = false;
   // Time that passes within a call, to measure encoding. Null: all durations are 0.
   std::function<TimeNs()> stopwatch = nullptr;
 };

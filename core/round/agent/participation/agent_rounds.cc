@@ -116,6 +116,7 @@ void AgentRounds::receive(const wire::Abort& abort) {
   }
   waiting_.erase(key);
   if (round_ && round_->key() == key) return close();
+  parts_.participation.contribution().finish_encoding();
   parts_.updates.residual().settle_excluded(key);
 }
 
@@ -260,7 +261,7 @@ void AgentRounds::replace_overdue_commit() {
 TimeNs AgentRounds::next_due_ns() const {
   const TimeNs due = commit_overdue_ns();
   if (!round_) return due;
-  return std::min({due, parts_.participation.next_due_ns(), parts_.missing.next_due_ns()});
+  return std::min({due, parts_.participation.upload().next_due_ns(), parts_.missing.next_due_ns()});
 }
 
 }  // namespace tributary

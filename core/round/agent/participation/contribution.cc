@@ -62,6 +62,8 @@ void Contribution::forget() {
 }
 
 void Contribution::end() {
+  if (background_.running()) static_cast<void>(background_.take());
+  background_.forget_waiting();
   round_ = nullptr;
   next_ = SIZE_MAX;
   saving_ = false;
@@ -103,6 +105,10 @@ void Contribution::encode_next(std::uint32_t bucket) {
 }
 
 void Contribution::encode(std::uint32_t bucket) {
+  if (background_.running()) {
+    background_.wait_behind(bucket);
+    return;
+  }
   const TimeNs began_at = context_.stopwatch_ns();
   encode_stages(bucket);
   round_->cost().encode_ns += context_.stopwatch_ns() - began_at;
@@ -114,17 +120,22 @@ void Contribution::encode_stages(std::uint32_t number) {
   BucketWork& work = round_->work()[number];
   while (!work.failed && work.encoded < bucket.stages() && work.encoded <= work.combined.size() &&
          work.combined.size() < bucket.stages()) {
-    if (Status status = encode_stage(bucket, work, work.encoded); !status.ok()) {
-      work.failed = true;
-      context_.out.note(LogLevel::error, "bucket_not_encoded", name(status.code()),
-                        fmt::format("bucket {}: {}", number, status.text()));
-      if (status.code() == StatusCode::not_finite) drop_input(bucket);
-      if (!round_->withdrawn()) {
-        parts_.withdrawal.withdraw(*round_, abort_reason_of(status), status);
-      }
-      return;
-    }
+    if (begin_in_background(bucket, work) || !encode_one(bucket, work, nullptr)) return;
   }
+}
+
+// Encodes the next stage, or takes one that was encoded. Returns false after an error.
+bool Contribution::encode_one(const PlannedBucket& bucket, BucketWork& work, Encoded* made) {
+  const Status status = encode_stage(bucket, work, work.encoded, made);
+  if (status.ok()) return true;
+  work.failed = true;
+  context_.out.note(LogLevel::error, "bucket_not_encoded", name(status.code()),
+                    fmt::format("bucket {}: {}", bucket.index, status.text()));
+  if (status.code() == StatusCode::not_finite) drop_input(bucket);
+  if (!round_->withdrawn()) {
+    parts_.withdrawal.withdraw(*round_, abort_reason_of(status), status);
+  }
+  return false;
 }
 
 // The values are finite, but an intermediate result of the codec is not. They would fail in every
@@ -135,7 +146,7 @@ void Contribution::drop_input(const PlannedBucket& bucket) {
 }
 
 Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
-                                  std::uint32_t stage) {
+                                  std::uint32_t stage, Encoded* made) {
   const std::vector<ByteSpan> combined = work.spans(stage);
   std::optional<OptimizerView> view;
   if (bucket.codec->reads_optimizer()) {
@@ -147,9 +158,9 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
                           .optimizer = view ? &*view : nullptr,
                           .keep = bucket.keep,
                           .facts = &round_->cost().encoding};
-  Result<Outgoing::Payload> made = make_payload(bucket, call);
+  Result<Outgoing::Payload> encoded = make_payload(bucket, call, made);
   TRIBUTARY_TRY(parts_.updates.lost());
-  TRIBUTARY_ASSIGN(Outgoing::Payload payload, std::move(made));
+  TRIBUTARY_ASSIGN(Outgoing::Payload payload, std::move(encoded));
   work.encoded = std::min(payload.stage + 1, bucket.stages());
   // Nothing to send: either this agent is not the root, or the stage has closed and was encoded
   // only to advance the encoder.
@@ -159,7 +170,7 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
     return {};
   }
   if (bucket.keeps_residual()) {
-    TRIBUTARY_ASSIGN(ContributionPart part, part_of(bucket, call, payload));
+    TRIBUTARY_ASSIGN(ContributionPart part, part_of(bucket, call, payload, made));
     TRIBUTARY_TRY(parts_.updates.lost());
     parts_.updates.residual().open(round_->key(), *round_->member(), part);
     unsaved_.push_back(std::move(part));
@@ -171,12 +182,12 @@ Status Contribution::encode_stage(const PlannedBucket& bucket, BucketWork& work,
 // Encodes the stage of the call or a standalone payload, or takes the payload whose upload has
 // outlived an earlier round.
 Result<Outgoing::Payload> Contribution::make_payload(const PlannedBucket& bucket,
-                                                     const StageCall& call) {
-  if (call.stage() == 0) {
+                                                     const StageCall& call, Encoded* made) {
+  if (call.stage() == 0 && made == nullptr) {
     if (std::optional<Outgoing::Payload> carried = take_carried(bucket)) return std::move(*carried);
     drop_carried(bucket.index);
   }
-  TRIBUTARY_ASSIGN(Outgoing::Payload payload, encode_payload(bucket, call));
+  TRIBUTARY_ASSIGN(Outgoing::Payload payload, encode_payload(bucket, call, made));
   updates_encoded_[bucket.index] = parts_.updates.residual().stamp().updates_taken;
   if (call.stage() == 0) {
     round_->count_encoded(bucket, call.execution, call.optimizer != nullptr);
@@ -198,10 +209,17 @@ std::optional<Outgoing::Payload> Contribution::take_carried(const PlannedBucket&
 }
 
 Result<Outgoing::Payload> Contribution::encode_payload(const PlannedBucket& bucket,
-                                                       const StageCall& call) {
+                                                       const StageCall& call, Encoded* made) {
   auto stage = static_cast<std::uint32_t>(call.stage());
   Bytes bytes;
-  if (stage == 0 && bucket.allows_standalone && late_.contains(bucket.index)) {
+  if (made != nullptr) {
+    if (!made->read.ok()) {
+      device_input_.lose(bucket);
+      return made->read;
+    }
+    TRIBUTARY_TRY(std::move(made->status));
+    bytes = std::move(made->bytes);
+  } else if (stage == 0 && bucket.allows_standalone && late_.contains(bucket.index)) {
     stage = bucket.standalone_stage();
     const std::span<const float> input = parts_.updates.input_of(bucket);
     TRIBUTARY_ASSIGN(bytes, encode_standalone(*bucket.codec, call, input));
@@ -220,12 +238,16 @@ Result<Outgoing::Payload> Contribution::encode_payload(const PlannedBucket& buck
 }
 
 Result<ContributionPart> Contribution::part_of(const PlannedBucket& bucket, const StageCall& call,
-                                               const Outgoing::Payload& payload) {
+                                               const Outgoing::Payload& payload, Encoded* made) {
   ContributionPart part{.bucket = bucket.index,
                         .first_value = bucket.first_value,
                         .values = bucket.values,
                         .if_committed = nullptr};
   if (!bucket.keeps_error()) return part;
+  if (made != nullptr && made->left != nullptr) {
+    part.if_committed = std::move(made->left);
+    return part;
+  }
   auto left = std::make_shared<FloatVector>(bucket.values);
   if (!device_input_.has(bucket) ||
       !device_input_.keep_residual(bucket, call, *payload.bytes, *left)) {
@@ -235,6 +257,80 @@ Result<ContributionPart> Contribution::part_of(const PlannedBucket& bucket, cons
   }
   part.if_committed = std::move(left);
   return part;
+}
+
+// --- encoding in the background ------------------------------------------------------------------
+
+// Returns false if the stage is to be encoded now.
+bool Contribution::begin_in_background(const PlannedBucket& bucket, const BucketWork& work) {
+  if (!background_.enabled() || bucket.codec->reads_optimizer()) return false;
+  if (work.encoded == 0 && (carried_.contains(bucket.index) ||
+                            (bucket.allows_standalone && late_.contains(bucket.index)))) {
+    return false;
+  }
+  const bool on_device = device_input_.has(bucket);
+  background_.begin(
+      round_->cost().encoding,
+      {.plan = round_->shared_plan(),
+       .bucket = bucket.index,
+       .rank = *round_->rank(),
+       .closed = {work.combined.begin(), work.combined.begin() + work.encoded},
+       .encoder = &parts_.encoders.get(bucket, round_->key().epoch),
+       .values = on_device ? std::span<const float>() : parts_.updates.input_of(bucket),
+       .on_device = on_device ? parts_.updates.on_device(bucket) : nullptr});
+  return true;
+}
+
+void Contribution::take(const BackgroundDone& event) {
+  if (!background_.runs(event.token)) return;
+  take_encoded();
+  encode_waiting();
+}
+
+// The stage may have closed meanwhile. It is taken all the same, because the encoder has advanced.
+void Contribution::take_encoded() {
+  const PlannedBucket& bucket = round_->plan().buckets()[background_.bucket()];
+  const char* const meanwhile = parts_.upload.bytes() > 0 ? "while_sending"
+                                : round_->working()       ? "alone"
+                                                          : "while_training";
+  Encoded encoded = background_.take();
+  context_.out.note(LogLevel::debug, "encoded_in_background", meanwhile,
+                    fmt::format("bucket {}", bucket.index));
+  round_->cost().encode_ns += encoded.took_ns;
+  add_facts(encoded.facts, bucket.index, round_->cost().encoding);
+  if (encode_one(bucket, round_->work()[bucket.index], &encoded)) {
+    background_.wait_first(bucket.index);  // its next stage
+  }
+}
+
+void Contribution::finish_encoding() {
+  background_.pause(true);
+  for (;;) {
+    if (background_.running()) {
+      take_encoded();
+    } else if (const std::optional<std::uint32_t> bucket = background_.next_waiting()) {
+      encode(*bucket);
+    } else {
+      break;
+    }
+  }
+  background_.pause(false);
+}
+
+void Contribution::go_on() {
+  if (!round_ || background_.running()) return;
+  if (background_.any_waiting() || (background_.enabled() && has_more())) encode_waiting();
+}
+
+void Contribution::encode_waiting() {
+  while (!background_.running()) {
+    const std::optional<std::uint32_t> bucket = background_.next_waiting();
+    if (!bucket) break;
+    encode(*bucket);
+  }
+  if (has_more()) encode_some();
+  save();
+  stored_();
 }
 
 // --- storing and sending -----------------------------------------------------------------------

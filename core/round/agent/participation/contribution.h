@@ -18,6 +18,7 @@
 
 #include "core/round/agent/context/agent_context.h"
 #include "core/round/agent/exchange/network_exchange.h"
+#include "core/round/agent/participation/background_encoder.h"
 #include "core/round/agent/participation/device_input.h"
 #include "core/round/agent/replica/local_updates.h"
 #include "core/round/agent/replica/replica.h"
@@ -45,7 +46,8 @@ class Contribution {
       : context_(context),
         parts_(parts),
         stored_(std::move(stored)),
-        device_input_(parts.updates) {}
+        device_input_(parts.updates),
+        background_(context, device_input_) {}
 
   // Begins a round.
   void begin(AgentRound& round);
@@ -68,13 +70,25 @@ class Contribution {
   // All buckets are to be encoded, some at a time, so that these are stored and sent while the next
   // ones are encoded. Requires the whole update.
   void start() { next_ = 0; }
-  bool has_more() const { return round_ && next_ < round_->work().size(); }
+  bool has_more() const {
+    return round_ && !background_.running() && next_ < round_->work().size();
+  }
   void encode_some();
   // Encodes the buckets whose values are final, after a part of the update was added to the
   // residual.
   void encode_ready();
   // Encodes the next stage of a bucket after a stage has closed.
   void encode_next(std::uint32_t bucket);
+  // --- with AgentConfig::encodes_in_background ---
+  // True while a bucket is being encoded.
+  bool encoding() const { return background_.running(); }
+  void take(const BackgroundDone& event);
+  // Encodes all buckets that wait for it. Call it before the updates, the encoders or the round
+  // change: in between, another thread reads them.
+  void finish_encoding();
+  // Continues with the next bucket if none is being encoded. After every event.
+  void go_on();
+
   // True if the bucket's values are final.
   bool has_input(const PlannedBucket& bucket) const;
 
@@ -91,16 +105,26 @@ class Contribution {
     std::uint64_t updates = 0;
   };
 
+  // A stage that was encoded in the background; null: it is encoded within the call.
+  using Encoded = BackgroundEncoder::Encoded;
+
   void encode(std::uint32_t bucket);
-  Result<Outgoing::Payload> make_payload(const PlannedBucket& bucket, const StageCall& call);
+  void take_encoded();
+  void encode_waiting();
+  bool begin_in_background(const PlannedBucket& bucket, const BucketWork& work);
+  bool encode_one(const PlannedBucket& bucket, BucketWork& work, Encoded* made);
+  Result<Outgoing::Payload> make_payload(const PlannedBucket& bucket, const StageCall& call,
+                                         Encoded* made);
   std::optional<Outgoing::Payload> take_carried(const PlannedBucket& bucket);
-  Result<Outgoing::Payload> encode_payload(const PlannedBucket& bucket, const StageCall& call);
+  Result<Outgoing::Payload> encode_payload(const PlannedBucket& bucket, const StageCall& call,
+                                           Encoded* made);
   void drop_carried(std::uint32_t bucket);
   void encode_stages(std::uint32_t bucket);
   void drop_input(const PlannedBucket& bucket);
-  Status encode_stage(const PlannedBucket& bucket, BucketWork& work, std::uint32_t stage);
+  Status encode_stage(const PlannedBucket& bucket, BucketWork& work, std::uint32_t stage,
+                      Encoded* made);
   Result<ContributionPart> part_of(const PlannedBucket& bucket, const StageCall& call,
-                                   const Outgoing::Payload& payload);
+                                   const Outgoing::Payload& payload, Encoded* made);
   void save();
   void saved();
   void send(LastPayloads payloads);
@@ -109,6 +133,7 @@ class Contribution {
   const Parts parts_;
   const std::function<void()> stored_;
   DeviceInput device_input_;
+  BackgroundEncoder background_;
   AgentRound* round_ = nullptr;               // null: none has begun
   std::size_t next_ = SIZE_MAX;               // the first bucket that start() has left to encode
   bool saving_ = false;                       // a ContributionRecord is being stored

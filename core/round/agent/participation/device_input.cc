@@ -8,18 +8,21 @@ namespace tributary {
 
 Status DeviceInput::encode(const PlannedBucket& bucket, const StageCall& call,
                            const Encode& encode) const {
-  DeviceVector& input = *updates_.on_device(bucket);
   Status read;
+  Status encoded = encode_from(*updates_.on_device(bucket), bucket, call, encode, read);
+  if (read.ok()) return encoded;
+  lose(bucket);
+  return read;
+}
+
+Status DeviceInput::encode_from(DeviceVector& input, const PlannedBucket& bucket,
+                                const StageCall& call, const Encode& encode, Status& read) {
   const std::function<void()> before_host = [&] {
     if (Status status = input.bring_to_host(); read.ok()) read = std::move(status);
   };
   StageCall on_device = call;
   on_device.before_host = &before_host;
-  Status encoded = encode(on_device, input.stand_in().subspan(bucket.first_value, bucket.values));
-  if (read.ok()) return encoded;
-  // It is copied to the host once more, or given up.
-  updates_.bring_to_host(bucket);
-  return read;
+  return encode(on_device, input.stand_in().subspan(bucket.first_value, bucket.values));
 }
 
 bool DeviceInput::keep_residual(const PlannedBucket& bucket, const StageCall& call,

@@ -31,8 +31,14 @@ class DeviceInput {
   // Encodes the input of a bucket for which has() is true. Returns an error if the input is lost
   // with the device; the payload must then not be sent.
   Status encode(const PlannedBucket& bucket, const StageCall& call, const Encode& encode) const;
+  // The same for values of `input`, on any thread that has it to itself. `read` is an error if the
+  // input is lost; pass the bucket to lose() then.
+  static Status encode_from(DeviceVector& input, const PlannedBucket& bucket, const StageCall& call,
+                            const Encode& encode, Status& read);
+  // The input is copied to the host once more, or given up.
+  void lose(const PlannedBucket& bucket) const { updates_.bring_to_host(bucket); }
   // Computes the residual that the payload of such a bucket leaves. Returns false if the host must
-  // compute it.
+  // compute it. Any thread may call it, one at a time, while the updates do not change.
   bool keep_residual(const PlannedBucket& bucket, const StageCall& call, ByteSpan payload,
                      std::span<float> left);
 

@@ -5,6 +5,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -29,10 +31,20 @@ FloatVector update_of(std::uint64_t round) {
   return values;
 }
 
+AgentConfig config_of(CodecDevice* device, bool in_background) {
+  AgentConfig config = AgentParts::config(device);
+  config.encodes_in_background = in_background;
+  config.encoded_values_at_once = 1;
+  return config;
+}
+
 // An agent that encodes on an emulated device, and whose updates are there or in host memory.
 class Side {
  public:
-  Side(std::string codec, bool on_device) : codec_(std::move(codec)), on_device_(on_device) {
+  Side(std::string codec, bool on_device, bool in_background = false)
+      : codec_(std::move(codec)),
+        on_device_(on_device),
+        agent_(config_of(device_.get(), in_background)) {
     device_->report_errors_to([this](const Status& error) { errors_.push_back(error); });
     agent_.have_model();
     agent_.open_session();
@@ -49,10 +61,12 @@ class Side {
     round_->take_part_as(0);
     participation_.begin(*round_);
     Token token = 0;
-    for (const Action& action : agent_.take()) {
+    Actions actions = agent_.take();
+    for (const Action& action : actions) {
       if (const auto* train = std::get_if<Train>(&action)) token = train->token;
     }
-    if (token == 0) return false;
+    perform(actions);
+    if (token == 0) return go_on();
     UpdateReady ready = {.token = token, .update = nullptr};
     const FloatVector update = update_of(round);
     if (on_device_) {
@@ -65,9 +79,13 @@ class Side {
     }
     before_taking();
     participation_.take(ready);
+    go_on();
     return true;
   }
   std::function<void()> before_taking = [] {};
+  // Does the background work, or leaves it until the agent needs it.
+  bool does_background_work = true;
+  int background_works = 0;
 
   // The residuals that the stored contributions would leave, by bucket.
   std::vector<FloatVector> stored() {
@@ -81,12 +99,12 @@ class Side {
   }
   // Sends the payloads that wait, of one part each, and returns their bytes.
   std::vector<Bytes> sent() {
-    participation_.go_on(false);
+    go_on();
     std::vector<Bytes> payloads;
-    for (const Action& action : agent_.take()) {
-      const auto* const send = std::get_if<Send>(&action);
-      if (send == nullptr || !send->has_payload) continue;
-      payloads.emplace_back(send->payload.bytes.begin(), send->payload.bytes.end());
+    for (const Send& send : std::exchange(sent_, {})) {
+      if (send.has_payload) {
+        payloads.emplace_back(send.payload.bytes.begin(), send.payload.bytes.end());
+      }
     }
     BulkSender& bulk = agent_.session.conversation()->bulk();
     bulk.acknowledged(0, bulk.last_number());
@@ -107,11 +125,36 @@ class Side {
   const std::vector<Status>& errors() const { return errors_; }
 
  private:
+  // Encodes all buckets. Returns false.
+  bool go_on() {
+    while (participation_.busy()) participation_.go_on(true);
+    Actions actions;
+    do {
+      participation_.go_on(false);
+      actions = agent_.take();
+      perform(actions);
+    } while (!actions.empty());
+    return false;
+  }
+  void perform(Actions& actions) {
+    for (Action& action : actions) {
+      if (const auto* order = std::get_if<RunInBackground>(&action)) {
+        ++background_works;
+        if (!does_background_work) continue;
+        std::thread([&] { order->work->run(); }).join();
+        participation_.contribution().take(BackgroundDone{.token = order->token});
+      } else if (std::holds_alternative<Send>(action)) {
+        sent_.push_back(std::move(std::get<Send>(action)));
+      }
+    }
+  }
+
   const std::string codec_;
   const bool on_device_;
+  std::vector<Send> sent_;
   std::vector<Status> errors_;
   const std::unique_ptr<CodecDevice> device_ = emulated::make_codec_device();
-  AgentParts agent_{device_.get()};
+  AgentParts agent_;
   AgentPeers peers_{agent_.context, agent_.replica};
   LocalUpdates updates_;
   MissingAggregates missing_{agent_.context, agent_.session};
@@ -288,6 +331,55 @@ TEST_P(UpdatesWithoutAResidual, AreNotLostByAFailure) {
 
 INSTANTIATE_TEST_SUITE_P(Codecs, UpdatesWithoutAResidual,
                          testing::Values("qsgd:bits=2", "signsgd", "thc:range=minmax"));
+
+// Another thread encodes and computes the residuals: what is stored and sent is the same.
+class EncodedInBackground : public testing::TestWithParam<std::tuple<const char*, bool>> {
+ protected:
+  const std::string codec_ = std::get<0>(GetParam());
+  const bool on_device_ = std::get<1>(GetParam());
+};
+
+TEST_P(EncodedInBackground, LeavesAndSendsTheSame) {
+  Side at_once(codec_, on_device_);
+  Side background(codec_, on_device_, true);
+  std::size_t buckets = 0;
+  for (std::uint64_t round = 1; round <= 2; ++round) {
+    for (Side* side : {&at_once, &background}) ASSERT_TRUE(side->train(round));
+    EXPECT_EQ(background.stored(), at_once.stored());
+    const std::vector<Bytes> payloads = background.sent();
+    EXPECT_EQ(payloads, at_once.sent());
+    buckets += payloads.size();
+    for (Side* side : {&at_once, &background}) side->commit(Bitmap(2, true));
+    EXPECT_EQ(background.residual(), at_once.residual());
+  }
+  EXPECT_EQ(at_once.background_works, 0);
+  EXPECT_GT(buckets, 0u);
+  EXPECT_EQ(background.background_works, static_cast<int>(buckets));
+  EXPECT_TRUE(background.errors().empty());
+}
+
+// The agent does the work itself if it needs the result before, and encodes nothing later.
+TEST_P(EncodedInBackground, IsFinishedBeforeTheRoundEnds) {
+  Side at_once(codec_, on_device_);
+  Side background(codec_, on_device_, true);
+  background.does_background_work = false;
+  for (Side* side : {&at_once, &background}) {
+    ASSERT_TRUE(side->train(1));
+    side->stored();
+    side->close();
+  }
+  EXPECT_EQ(background.residual(), at_once.residual());
+  background.does_background_work = true;
+  for (Side* side : {&at_once, &background}) {
+    EXPECT_FALSE(side->train(1, 1)) << "the next attempt sends the same";
+  }
+  EXPECT_EQ(background.stored(), at_once.stored());
+  EXPECT_EQ(background.sent(), at_once.sent());
+}
+
+INSTANTIATE_TEST_SUITE_P(Codecs, EncodedInBackground,
+                         testing::Combine(testing::Values("int8", "fp16", "threelc", "topk"),
+                                          testing::Bool()));
 
 // A codec that reads its values on the host gets them there.
 TEST_F(DeviceFaults, AreNoneIfTheCodecReadsOnTheHost) {

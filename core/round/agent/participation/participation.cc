@@ -1,8 +1,11 @@
 #include "core/round/agent/participation/participation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "core/codec/device/codec_device.h"
 #include "core/round/agent/round/layer_bits.h"
 #include "core/round/common/plan/standalone_payload.h"
 
@@ -44,6 +47,7 @@ Participation::Participation(AgentContext& context, const Parts& parts)
                   [this] { report(); }) {}
 
 void Participation::begin_job() {
+  contribution_.finish_encoding();
   end_round();
   training_.forget();
   contribution_.forget();
@@ -66,6 +70,7 @@ void Participation::begin(AgentRound& round) {
 // round sends it without training again.
 void Participation::close() {
   if (!round_) return;
+  contribution_.finish_encoding();
   training_.forget_ahead();  // its model is not committed
   reporter_.end_trials();
   parts_.updates.residual().settle_excluded(round_->key());
@@ -87,6 +92,7 @@ void Participation::close() {
 }
 
 void Participation::drop() {
+  contribution_.finish_encoding();
   const RoundKey id = round_ ? round_->key() : RoundKey{};
   end_round();
   drop_marked(id);
@@ -134,6 +140,7 @@ void Participation::session_opened(std::uint32_t parts_in_flight) {
 void Participation::go_on(bool after_tick) {
   if (after_tick) step();
   take_kept_update();  // of a training that ended before its round began
+  contribution_.go_on();
   follow(exchange_.advance());
   upload_.pump();
 }
@@ -157,6 +164,7 @@ void Participation::contribute() {
 
 // Encoding precedes work ahead of the commit, because others wait for it.
 void Participation::step() {
+  if (contribution_.encoding()) return;
   if (!contribution_.has_more()) return work_ahead_.step();
   contribution_.encode_some();
   if (!contribution_.has_more()) report();
@@ -212,7 +220,9 @@ void Participation::report() {
 // encoders as they were. drop() comes last, because marked values may be dropped only from a
 // settled round.
 bool Participation::apply(const wire::CommitT& commit) {
+  contribution_.finish_encoding();
   if (!make_model(commit)) return false;
+  note_allocations();
   ResidualAccount& residual = parts_.updates.residual();
   const Bitmap counted = counted_in(commit);
   settle_encoders(commit, counted);
@@ -223,6 +233,18 @@ bool Participation::apply(const wire::CommitT& commit) {
   drop();
   parts_.updates.round_ended(counted.count() > 0);
   return true;
+}
+
+// After the first round of a job a device allocates nothing, so later notes are worth a look.
+void Participation::note_allocations() {
+  const CodecDevice* const device = context_.config.execution.device;
+  if (device == nullptr) return;
+  const std::uint64_t all = device->allocations();
+  if (all == allocations_noted_) return;
+  context_.out.note(LogLevel::info, "device_allocated", device->name(),
+                    fmt::format("{} allocations of device memory since the last such note",
+                                all - allocations_noted_));
+  allocations_noted_ = all;
 }
 
 bool Participation::make_model(const wire::CommitT& commit) {

@@ -47,7 +47,13 @@ class Participation {
   // The job has changed: drops everything of the previous one.
   void begin_job();
   // The model was replaced by a download, so the memory of all encoders is invalid.
-  void forget_encoders() { encoders_.clear(); }
+  void forget_encoders() {
+    contribution_.finish_encoding();
+    encoders_.clear();
+  }
+  // Its finish_encoding() comes before a change of the updates that this object does not make.
+  Contribution& contribution() { return contribution_; }
+  RoundUpload& upload() { return upload_; }
 
   // --- the round ---
   // Begins a round, and trains if its update is not available yet.
@@ -66,7 +72,6 @@ class Participation {
 
   // --- events; unexpected ones are ignored ---
   void session_opened(std::uint32_t parts_in_flight);
-  void receive(const wire::Receipt& receipt) { upload_.receive(receipt); }
   // One more stage of the bucket has all its aggregates.
   void stage_closed(std::uint32_t bucket);
   // The answers of the trainer.
@@ -83,20 +88,18 @@ class Participation {
   // Continues an exchange among peers, and sends what is due. After a tick, also makes a step of
   // the other work.
   void go_on(bool after_tick);
-  TimeNs next_due_ns() const { return upload_.next_due_ns(); }
   // True if there is more work to do at once. It is done in steps, so that messages are handled in
   // between.
   bool busy() const {
-    return exchange_.has_more_to_begin() || contribution_.has_more() || work_ahead_.due();
+    return !contribution_.encoding() &&
+           (exchange_.has_more_to_begin() || contribution_.has_more() || work_ahead_.due());
   }
 
   // --- work while the agent is otherwise idle ---
-  bool trying_codecs() const { return reporter_.trying() && !busy(); }
+  bool trying_codecs() const { return reporter_.trying() && !busy() && !contribution_.encoding(); }
   void try_codecs(CodecCache& codecs) { reporter_.try_next(codecs); }
 
   const LocalTraining& training() const { return training_; }
-  // Bytes of payloads that are to be uploaded.
-  std::uint64_t bytes() const { return upload_.bytes(); }
 
  private:
   // training
@@ -115,6 +118,7 @@ class Participation {
   void report();
   // commit
   bool make_model(const wire::CommitT& commit);
+  void note_allocations();
   Bitmap counted_in(const wire::CommitT& commit) const;
   void settle_encoders(const wire::CommitT& commit, const Bitmap& counted);
 
@@ -132,6 +136,7 @@ class Participation {
   RoundExchange exchange_;
   WorkAhead work_ahead_;
   AgentRound* round_ = nullptr;  // null: none has begun
+  std::uint64_t allocations_noted_ = 0;
 };
 
 }  // namespace tributary

@@ -101,7 +101,7 @@ TEST_F(SomeParticipation, TrainsStoresAndThenReports) {
   take(token, 1);
   EXPECT_TRUE(agent_.sent<wire::ReportT>().empty());
   EXPECT_EQ(agent_.store_all().size(), 1u);
-  EXPECT_GT(participation_.bytes(), 0u);
+  EXPECT_GT(participation_.upload().bytes(), 0u);
   EXPECT_EQ(agent_.sent<wire::ReportT>().size(), 1u);
   EXPECT_NE(missing_.next_due_ns(), kNever);
 }
@@ -114,7 +114,7 @@ TEST_F(SomeParticipation, GivesTheSameUpdateInTheNextAttempt) {
   begin(1, 1);
   EXPECT_EQ(training(), 0u);
   EXPECT_EQ(agent_.store_all().size(), 1u);
-  EXPECT_GT(participation_.bytes(), 0u);
+  EXPECT_GT(participation_.upload().bytes(), 0u);
 }
 
 TEST_F(SomeParticipation, SendsALateUpdateInTheCurrentRoundWithoutTrainingAgain) {
@@ -127,7 +127,7 @@ TEST_F(SomeParticipation, SendsALateUpdateInTheCurrentRoundWithoutTrainingAgain)
   EXPECT_EQ(*updates_.residual().shared(), *all(1));
   EXPECT_EQ(training(), 0u);
   EXPECT_EQ(agent_.store_all().size(), 1u);
-  EXPECT_GT(participation_.bytes(), 0u);
+  EXPECT_GT(participation_.upload().bytes(), 0u);
   EXPECT_EQ(round_->trained_round(), 1u);
 }
 
@@ -140,7 +140,7 @@ TEST_F(SomeParticipation, KeepsALateUpdateForTheNextRoundIfNoneIsRunning) {
   begin(2);
   EXPECT_EQ(training(), 0u);
   agent_.store_all();
-  EXPECT_GT(participation_.bytes(), 0u);
+  EXPECT_GT(participation_.upload().bytes(), 0u);
   participation_.close();
   updates_.round_ended(true);
   begin(3);

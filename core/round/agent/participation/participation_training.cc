@@ -97,6 +97,7 @@ void Participation::take_part(const UpdatePart& event) {
       parts_.replica.job()->wire().norm_max() > 0 || is_being_stored(context_, parts_.updates)) {
     return;
   }
+  contribution_.finish_encoding();
   if (parts_.updates.take_part(plan, round_->plan(), event)) contribution_.encode_ready();
 }
 
@@ -137,6 +138,7 @@ void Participation::drop_if_too_large(const RoundPlan& plan) {
 }
 
 void Participation::trained(UpdateReady& event) {
+  contribution_.finish_encoding();
   // The bound concerns the raw update: a residual of rounds that this agent has missed is no fault.
   // All that is done with an update on a device must be possible there.
   const bool may_stay = training_.running()->exchange == 0 &&

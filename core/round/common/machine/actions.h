@@ -6,9 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -71,6 +74,28 @@ struct Train {
   double learning_rate = 0;
   std::uint64_t seed = 0;
   bool evaluate = false;
+};
+
+// Work that a machine has handed to its host. It is done once: by the host's thread, or by the
+// machine if it needs the result before. Thread-safe.
+class BackgroundWork {
+ public:
+  explicit BackgroundWork(std::function<void()> work) : work_(std::move(work)) {}
+
+  // The work is done when it returns.
+  void run() { std::call_once(done_, work_); }
+
+ private:
+  const std::function<void()> work_;
+  std::once_flag done_;
+};
+
+// Agent: does the work on another thread; answered by BackgroundDone. At most one is unanswered at
+// any time, and only if AgentConfig::encodes_in_background is set. The work refers to the machine,
+// so it has ended, or has not begun, when the machine is destroyed.
+struct RunInBackground {
+  Token token = 0;
+  std::shared_ptr<BackgroundWork> work;
 };
 
 // Agent: connects to the members of an epoch and accepts their connections. Replaces the previous
@@ -247,10 +272,11 @@ struct Finished {
   Status status;
 };
 
-using Action = std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train,
-                            OpenPeers, ClosePeers, SendToPeer, SumInNetwork, StopSums, InstallSums,
-                            ResidualDropped, Note, Reading, ProbeEchoed, LinksReported,
-                            SpeedsReported, AgentReported, RoundPlayed, CommandDone, Finished>;
+using Action =
+    std::variant<Send, ClosePeer, StoreCoordinator, StoreAgent, LoadRound, Train, RunInBackground,
+                 OpenPeers, ClosePeers, SendToPeer, SumInNetwork, StopSums, InstallSums,
+                 ResidualDropped, Note, Reading, ProbeEchoed, LinksReported, SpeedsReported,
+                 AgentReported, RoundPlayed, CommandDone, Finished>;
 using Actions = std::vector<Action>;
 
 }  // namespace tributary

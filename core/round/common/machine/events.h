@@ -129,6 +129,11 @@ struct UpdateFailed {
   Status status;
 };
 
+// The answer to RunInBackground: the work is done.
+struct BackgroundDone {
+  Token token = 0;
+};
+
 // A message of a peer that OpenPeers named, in the order in which that peer sent it. The transport
 // has authenticated the sender. The frame is borrowed for the call; the payload is shared.
 struct PeerFrameReceived {
@@ -240,9 +245,9 @@ struct Shutdown {
 };
 
 using Event = std::variant<FrameReceived, PeerConnected, PeerDisconnected, PeerAlive, Tick, Stored,
-                           UpdatePart, UpdateReady, UpdateFailed, PeerFrameReceived, PeerLost,
-                           NetworkSummed, ReportLinks, ReportSpeeds, ProbeLink, RoundLoaded,
-                           SubmitJob, ChangeJob, PlanAdvised, EpochDecided, Shutdown>;
+                           UpdatePart, UpdateReady, UpdateFailed, BackgroundDone, PeerFrameReceived,
+                           PeerLost, NetworkSummed, ReportLinks, ReportSpeeds, ProbeLink,
+                           RoundLoaded, SubmitJob, ChangeJob, PlanAdvised, EpochDecided, Shutdown>;
 
 // The event's name as a label for metrics and notes ("frame_received").
 std::string_view name_of(const Event& event);
