@@ -123,9 +123,9 @@ struct ChunksRead {
 Result<ChunksRead> read_chunks(Database& run) {
   ChunksRead read;
   std::uint64_t slots = 0;
-  TRIBUTARY_TRY(
-      run.first("SELECT coalesce(sum(bytes), 0) FROM blob_chunks WHERE slot IS NOT NULL", std::tie(slots))
-          .status());
+  TRIBUTARY_TRY(run.first("SELECT coalesce(sum(bytes), 0) FROM blob_chunks WHERE slot IS NOT NULL",
+                          std::tie(slots))
+                    .status());
   if (slots == 0) return read;
   const auto file = VectorFile::open_to_read(run.file() + std::string(kVectorsEnd));
   if (!file.ok()) {
