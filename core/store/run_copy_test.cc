@@ -274,15 +274,21 @@ TEST_F(JournalAsOneFile, SaysInACopyThatTheLogWasMissing) {
 
 class JournalWithRoundsBeside : public JournalAsOneFile {
  protected:
+  // The residual of the sums is a large chunk.
+  static constexpr std::uint64_t kResidualBytes = 4'000;
+
   // Opens the journal as a coordinator of this start of the machine, or of another one.
   void store_beside(std::uint64_t rounds, std::string boot_id = {}) {
     recent_ = std::make_unique<RecentRounds>(
-        *journal_,
-        CoordinatorJournalOptions{.journal = {.path = run_, .boot_id = std::move(boot_id)}});
+        *journal_, CoordinatorJournalOptions{.journal = {.path = run_,
+                                                         .boot_id = std::move(boot_id),
+                                                         .large_chunk_bytes = kResidualBytes}});
     for (std::uint64_t i = 0; i < rounds; ++i) {
       CommitRecord commit;
       commit.round.id = {kCopiedJob, ++stored_, 1, 0};
       commit.redo.push_back({.payload = std::make_shared<Bytes>(3'000)});
+      commit.aggregator_residual = std::make_shared<FloatVector>(kResidualBytes / sizeof(float),
+                                                                 static_cast<float>(stored_));
       commit.reports.push_back({.id = commit.round.id, .agent_id = "a"});
       ASSERT_EQ(recent_->store(commit).text(), "ok");
     }

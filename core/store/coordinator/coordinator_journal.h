@@ -19,8 +19,8 @@
 #include "core/round/common/machine/actions.h"
 #include "core/round/common/machine/events.h"
 #include "core/round/common/machine/records.h"
-#include "core/store/coordinator/residuals/aggregator_residuals.h"
 #include "core/store/coordinator/bounded_table.h"
+#include "core/store/coordinator/residuals/aggregator_residuals.h"
 #include "core/store/coordinator/telemetry_rows.h"
 #include "core/store/database/blobs.h"
 #include "core/store/database/journal.h"
@@ -65,7 +65,7 @@ class CoordinatorJournal {
   // hash; but damaged parts of an aggregator's residual become zeros (residual_damage()), with an
   // event in the same transaction.
   Result<CoordinatorState> restore();
-  // What restore() could not read in PATH-vectors.
+  // Values of a residual that restore() could not read in PATH-vectors.
   struct ResidualDamage {
     std::uint64_t job = 0;
     std::uint64_t values = 0;

@@ -172,9 +172,11 @@ const UndecidedRound* ResidualAccount::find(const RoundKey& id) const {
 void ResidualAccount::settle_parts(const UndecidedRound& round, const Bitmap& contributed) {
   std::uint64_t given_away = 0;
   std::uint64_t settled = 0;
+  std::uint64_t covered = 0;  // all values before this one are settled
   for (const ContributionPart& part : round.parts) {
     if (!contributed.test(part.bucket)) continue;
     settled += part.values;
+    if (part.first_value == covered) covered += part.values;
     if (!part.if_committed) given_away += part.values;
   }
   // The parts of all buckets replace the whole residual.
@@ -182,6 +184,10 @@ void ResidualAccount::settle_parts(const UndecidedRound& round, const Bitmap& co
   // If the whole model was sent without loss, the residual becomes null instead of a vector of
   // zeros.
   if (given_away == count_) return values_.reset();
+  // A residual that a record still shares is not copied if nothing of it remains.
+  if (covered == count_ && values_.use_count() != 1) {
+    values_ = std::make_shared<FloatVector>(count_);
+  }
   for (const ContributionPart& part : round.parts) {
     if (!contributed.test(part.bucket)) continue;
     const std::span<float> bucket =

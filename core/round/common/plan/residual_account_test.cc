@@ -94,6 +94,19 @@ TEST(ResidualAccount, SharedValuesDoNotChange) {
   EXPECT_EQ(*account.shared(), (FloatVector{2, 3, 4, 5}));
 }
 
+// A record that is still being stored shares the residual while the round is decided.
+TEST(ResidualAccount, PartsOfAllBucketsReplaceSharedValues) {
+  ResidualAccount account = with_update();
+  account.open(kRound, 0, part(0, 0, floats({0.5f, 0})));
+  account.open(kRound, 0, everything(1, 2, 2));
+  const SharedFloats stored = account.shared();
+  Bitmap both = only(0);
+  both.set(1);
+  account.settle(kRound, both);
+  EXPECT_EQ(*stored, (FloatVector{1, 2, 3, 4}));
+  EXPECT_EQ(*account.shared(), (FloatVector{0.5f, 0, 0, 0}));
+}
+
 TEST(ResidualAccount, AnEmptyResidualHoldsNoMemory) {
   ResidualAccount account(4);
   EXPECT_EQ(account.shared(), nullptr);
