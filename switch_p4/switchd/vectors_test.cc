@@ -4,7 +4,10 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "switch_p4/switchd/switch_loop.h"
@@ -105,10 +108,13 @@ class LoopWithSources {
   std::unique_ptr<SwitchLoop> loop_;
 };
 
+// Every reason occurs, and each bad packet is counted by its own.
 TEST(Vectors, TheLoopSendsTheRecordedRepliesOverSockets) {
   LoopWithSources loop;
   std::uint16_t job = 0;
   std::size_t number = 0;
+  std::array<std::uint64_t, in_network::kDropReasons> drops = {};
+  std::set<in_network::DropReason> reasons;
   for (const VectorRecord& r : VectorFile::read(TRIBUTARY_VECTORS)) {
     SCOPED_TRACE(number++);
     if (r.kind == VectorRecord::Kind::install) {
@@ -116,8 +122,12 @@ TEST(Vectors, TheLoopSendsTheRecordedRepliesOverSockets) {
       ASSERT_TRUE(loop.rules().install(r.job).ok());
     } else if (r.kind == VectorRecord::Kind::restart) {
       loop.restart();
+      drops = {};
     } else {
       loop.send(r.source, r.packet);
+      if (r.reason != in_network::DropReason::none) ++drops[static_cast<std::size_t>(r.reason)];
+      EXPECT_EQ(loop.rules().counters().drops, drops) << name(r.reason);
+      reasons.insert(r.reason);
       if (r.to == in_network::ReplyTo::sender) loop.expect_reply(r.source, r.reply);
       if (r.to == in_network::ReplyTo::all_agents) {
         const auto agents = loop.agents(job);
@@ -128,6 +138,7 @@ TEST(Vectors, TheLoopSendsTheRecordedRepliesOverSockets) {
     }
     ASSERT_FALSE(testing::Test::HasFailure());
   }
+  EXPECT_EQ(reasons.size(), in_network::kDropReasons);  // and none
 }
 
 }  // namespace
