@@ -120,7 +120,7 @@ std::vector<double> paces(const PlanInputs& inputs, const PlanPredictor& predict
   return logs;
 }
 
-// What a switch is weighed against.
+// The terms by which the value of a switch is judged.
 struct Horizon {
   double rounds = kTriedRounds;  // until links change or the job ends
   double margin = 0;             // improvement for which a choice is kept, a logarithm
