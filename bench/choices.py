@@ -134,7 +134,7 @@ class Turns:
 
 
 def measure(programs: Programs, setting: Setting, plan: dict, arguments) -> dict:
-    with Lab(programs, setting.link(), NODES, arguments.congestion, "choices") as lab:
+    with Lab(programs, setting.link(), NODES, arguments.congestion, arguments.lab) as lab:
         turns = Turns(lab, plan, setting, arguments.seconds)
         turns.take_all()
         return {"congestion_control": lab.congestion_control, "load": os.getloadavg()[0],
@@ -236,6 +236,7 @@ def parse(words: list) -> argparse.Namespace:
                         help="what is measured is added to it, and what it has is not measured again")
     parser.add_argument("--congestion", metavar="NAME",
                         help="TCP's congestion control in the nodes (the system's)")
+    parser.add_argument("--lab", default="choices", help="name of the lab (choices)")
     parser.add_argument("--json", action="store_true", help="one JSON object, at the end")
     arguments = parser.parse_args(words)
     arguments.nodes = NODES

@@ -346,7 +346,8 @@ def cost_of_round(lab: Lab, buckets: int, values: int) -> RoundCost:
 
 
 def costs(programs: Programs, arguments) -> Costs:
-    with Lab(programs, CALIBRATION, arguments.nodes, arguments.congestion) as lab:
+    name = getattr(arguments, "lab", LAB)
+    with Lab(programs, CALIBRATION, arguments.nodes, arguments.congestion, name) as lab:
         small, large = (cost_of_round(lab, *size) for size in (SMALL, LARGE))
     return costs_from(small, large, arguments.nodes)
 

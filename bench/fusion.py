@@ -75,24 +75,35 @@ def hidden(turn, rate):
 
 
 def compared(runs, rate):
-    """Prints the settings of one case. Returns whether the solver's groups take at most as long as
-    the best other setting, within the spread of that setting's turns."""
+    """The settings of one case: whether the solver's groups take at most as long as the best other
+    setting, within the spread of that setting's turns, its speed-up on layer-wise groups, and the
+    share of a layer-wise round that starting its groups takes, by the difference to one group."""
     medians = {name: statistics.median(turn.round_s for turn in turns)
                for name, turns in runs.items()}
     best = min((name for name in medians if name != OPTIMAL), key=medians.get)
     spread = max(turn.round_s for turn in runs[best]) - min(turn.round_s for turn in runs[best])
+    lines = []
     for name, turns in runs.items():
         middle = sorted(turns)[len(turns) // 2]
-        print(f"  {name:10} {1e3 * medians[name]:8.1f} ms, {medians[name] / medians[best]:.3f} of "
-              f"{best}; training {1e3 * middle.training_s:.1f} ms; {middle.groups:g} groups, "
-              f"{middle.early:.1f} early; hidden {hidden(middle, rate):.2f}", flush=True)
+        lines.append(
+            f"  {name:10} {1e3 * medians[name]:8.1f} ms, {medians[name] / medians[best]:.3f} of "
+            f"{best}; training {1e3 * middle.training_s:.1f} ms; {middle.groups:g} groups, "
+            f"{middle.early:.1f} early; hidden {hidden(middle, rate):.2f}")
+    case = {"lines": lines, "text": "", "kept": True, "to_layerwise": None, "alpha_share": None}
     if OPTIMAL not in medians:
-        return True
-    kept = medians[OPTIMAL] <= medians[best] + spread
-    gain = f", {medians[LAYERWISE] / medians[OPTIMAL]:.2f} x layerwise" if LAYERWISE in medians else ""
-    print(f"  optimal {'within' if kept else 'NOT within'} the spread of {best}, "
-          f"{1e3 * spread:.1f} ms{gain}", flush=True)
-    return kept
+        return case
+    case["kept"] = medians[OPTIMAL] <= medians[best] + spread
+    gain = ""
+    if LAYERWISE in medians:
+        case["to_layerwise"] = medians[LAYERWISE] / medians[OPTIMAL]
+        gain = f", {case['to_layerwise']:.2f} x layerwise"
+    if LAYERWISE in medians and WHOLE in medians:
+        groups = [statistics.median(turn.groups for turn in runs[name]) for name in (LAYERWISE, WHOLE)]
+        alpha_s = (medians[LAYERWISE] - medians[WHOLE]) / max(groups[0] - groups[1], 1)
+        case["alpha_share"] = max(0.0, alpha_s * groups[0] / medians[LAYERWISE])
+    case["text"] = (f"optimal {'within' if case['kept'] else 'NOT within'} the spread of {best}, "
+                    f"{1e3 * spread:.1f} ms{gain}")
+    return case
 
 
 def main():
@@ -105,10 +116,12 @@ def main():
     parser.add_argument("--fusion", action="append", help=f"instead of {', '.join(SETTINGS)}")
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--turns", type=int, default=3)
+    parser.add_argument("--lab", default=LAB, help=f"name of the lab ({LAB})")
+    parser.add_argument("--json", action="store_true", help="one JSON object, at the end")
     options = parser.parse_args()
     if os.geteuid() != 0:
         sys.exit("fusion: a lab needs root; run it with sudo")
-    kept = True
+    cases = []
     names = options.fusion or SETTINGS
     with tempfile.TemporaryDirectory(prefix="tributary-fusion-") as folder:
         for model in options.model or MODELS:
@@ -119,19 +132,25 @@ def main():
             for mbit in options.mbit or [100.0, 1000.0]:
                 links = [word for node in range(1, AGENTS + 1)
                          for word in ("--node", f"{node}:rate={mbit:g}mbit")]
-                with LabNodes(command_of(options.build), LAB, AGENTS + 1, links):
+                with LabNodes(command_of(options.build), options.lab, AGENTS + 1, links):
                     for codec in options.codec or CODECS:
                         runs = {name: [] for name in names}
                         for turn in range(options.turns):
                             for name in names[::-1] if turn % 2 else names:
                                 journal = train(options.build, tempfile.mkdtemp(dir=folder), data,
                                                 [*job, f"codec={codec}", f"fusion={name}"],
-                                                AGENTS, LAB)
+                                                AGENTS, options.lab)
                                 runs[name].append(turn_of(options.build, journal))
+                        cases.append({"model": model, "codec": codec, "mbit": mbit,
+                                      **compared(runs, mbit * 1e6)})
+                        if options.json:
+                            continue
                         print(f"{model}, {codec}, {mbit:g} Mbit/s, {AGENTS} agents, median of "
                               f"{options.turns} turns of {options.rounds} rounds")
-                        kept = compared(runs, mbit * 1e6) and kept
-    if not kept:
+                        print("\n".join([*cases[-1]["lines"], f"  {cases[-1]['text']}"]), flush=True)
+    if options.json:
+        print(json.dumps({"schema_version": 1, "status": "ok", "data": {"cases": cases}}))
+    elif not all(case["kept"] for case in cases):
         sys.exit("fusion: the solver's groups are slower than another setting by more than its turns differ")
 
 

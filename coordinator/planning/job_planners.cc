@@ -27,14 +27,10 @@ void JobPlanners::resume(std::uint64_t job, Planned planned) {
 Result<Planner*> JobPlanners::planner_of(const Job& job) {
   const auto known = planners_.find(job.id);
   if (known != planners_.end() && (known->second.in_network || !job.in_network_codec)) {
+    used_last_ = job.id;
     return &known->second.planner;
   }
   TRIBUTARY_TRY(measure_codecs(job.agents));
-  if (known != planners_.end()) {
-    planners_.erase(known);
-  } else if (planners_.size() >= kJobsMax) {
-    planners_.clear();
-  }
   std::vector<PlanCodec> codecs = codecs_;
   if (!job.in_network_codec) {
     std::erase_if(codecs, [](const PlanCodec& codec) { return codec.spec == kInNetworkCodec; });
@@ -46,12 +42,16 @@ Result<Planner*> JobPlanners::planner_of(const Job& job) {
                           .message_s = kMessageAssumed_s,
                           .settled = true,
                           .trains_ahead = true};
-  Known& made = planners_
-                    .emplace(job.id, Known{.planner = Planner(std::move(config)),
-                                           .in_network = job.in_network_codec})
-                    .first->second;
-  if (const auto before = resumed_.extract(job.id)) made.planner.resume(before.mapped());
-  return &made.planner;
+  Known made = {.planner = Planner(std::move(config)), .in_network = job.in_network_codec};
+  const auto last = planners_.find(used_last_);
+  if (const auto before = resumed_.extract(job.id)) {
+    made.planner.resume(before.mapped());
+  } else if (last != planners_.end()) {
+    made.planner.continue_from(last->second.planner);
+  }
+  if (known == planners_.end() && planners_.size() >= kJobsMax) planners_.clear();
+  used_last_ = job.id;
+  return &planners_.insert_or_assign(job.id, std::move(made)).first->second.planner;
 }
 
 }  // namespace tributary

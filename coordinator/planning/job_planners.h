@@ -39,8 +39,10 @@ class JobPlanners {
     bool in_network_codec = false;  // whether kInNetworkCodec is among the codecs
   };
 
-  // Returns the job's planner. Makes it (which may measure the codecs) if the job has none. If
-  // kInNetworkCodec joins the others later, the planner starts anew.
+  // Returns the job's planner. Makes it (which may measure the codecs) if the job has none, and
+  // anew if kInNetworkCodec joins the others later. A new planner continues from the one that was
+  // used last, unless an earlier process left a decision of the job: links and codecs are those of
+  // the machines, not of a job.
   // The pointer is valid until a call for another job.
   Result<Planner*> planner_of(const Job& job);
 
@@ -53,6 +55,7 @@ class JobPlanners {
     bool in_network;  // has kInNetworkCodec
   };
   std::map<std::uint64_t, Known> planners_;
+  std::uint64_t used_last_ = 0;  // a job
   std::map<std::uint64_t, Planned> resumed_;
   std::vector<PlanCodec> codecs_;  // empty until measured; with kInNetworkCodec
   DeviceSpeeds own_speeds_;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 
 #include "core/plan/inputs/inputs_testing.h"
@@ -64,6 +65,43 @@ std::size_t codecs_of_first_decision(Planner& planner, bool aggregator) {
   const Result<std::optional<Planned>> planned = planner.think(links, {});
   EXPECT_TRUE(planned.ok()) << planned.status().text();
   return planned.ok() && *planned ? (*planned)->inputs.codecs.size() : 0;
+}
+
+constexpr double kUnmeasured = std::numeric_limits<double>::quiet_NaN();
+
+// Rounds of a job over the same links, and the decision that follows.
+Planned planned_after(Planner& planner, int rounds, double exchange_s) {
+  Planned last;
+  PlanLinks links;
+  for (const char* id : {"a", "b"}) links.agents[id] = {1e-3, kUnmeasured, kUnmeasured};
+  for (int round = 0; round < rounds; ++round) {
+    planner.round_over({.agents = {{.id = "a", .compute_s = 0.01}, {.id = "b", .compute_s = 0.01}},
+                        .codec = "fp32",
+                        .collective = wire::Collective::star,
+                        .bucket_values = 1000,
+                        .exchange_s = exchange_s,
+                        .round = static_cast<std::uint64_t>(round)});
+    const Result<std::optional<Planned>> planned = planner.think(links, {.rounds_left = 1000});
+    EXPECT_TRUE(planned.ok()) << planned.status().text();
+    if (planned.ok() && *planned) last = **planned;
+  }
+  return last;
+}
+
+double uplink_of(const Planned& planned) {
+  return typical_world(planned.inputs.worlds).links.front().rate.up;
+}
+
+// 4 kB each way in 0.2 s: about 2 * 10^-5 s per byte, where the prior says 4 * 10^-7.
+TEST_F(JobPlannersTest, TheNextJobBeginsWithTheLinksOfTheLastOne) {
+  const double learned = uplink_of(planned_after(**planners_.planner_of(job_of(1)), 12, 0.2));
+  EXPECT_GT(learned, 2e-6);
+  // Before any round of its own shows a time.
+  const double next = uplink_of(planned_after(**planners_.planner_of(job_of(2)), 1, 0));
+  EXPECT_GT(next, learned / 3);
+  // An aggregator that joins makes another planner of the same job, which knows the links as well.
+  const double with = uplink_of(planned_after(**planners_.planner_of(job_of(1, true)), 1, 0));
+  EXPECT_GT(with, learned / 3);
 }
 
 // The planner stays when the aggregator goes, so that its belief outlives a restart.

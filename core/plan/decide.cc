@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/plan/inputs/prior.h"
 #include "core/plan/reason.h"
 #include "core/plan/search/down_weight.h"
 #include "core/plan/trials.h"
@@ -13,11 +14,12 @@ namespace {
 
 constexpr double kGainFloor = 1e-9;  // the logarithm of the gain stays finite
 constexpr double kRoundFloor_s = 1e-9;
-// Rounds before a choice can be left again, because a decision takes effect one round late, and
-// rounds for which what was learned is of use, because links change.
+// Rounds before a choice can be left again, because a decision takes effect one round late.
 constexpr double kTriedRounds = 2;
-constexpr double kKeptRounds = 20;
-
+constexpr double kKeptRoundsMin = 20;
+constexpr double kTriedError = 0.045;  // of their mean, a logarithm
+// A switch costs as much as this time without progress: connections begin slowly.
+constexpr double kSwitch_s = 0.3;
 // The choice in force, with its cost according to the current inputs. Empty if it can no longer be
 // used.
 std::optional<PlanOption> standing(const PlanInputs& inputs, const PlanPredictor& predictor) {
@@ -118,25 +120,54 @@ std::vector<double> paces(const PlanInputs& inputs, const PlanPredictor& predict
   return logs;
 }
 
+// The terms by which the value of a switch is judged.
+struct Horizon {
+  double rounds = kTriedRounds;  // until links change or the job ends
+  double margin = 0;             // improvement for which a choice is kept, a logarithm
+  double least = 0;              // value that a switch must have
+};
+
+// Rounds by the choice in force until the belief expects other links. Long rounds count as if links
+// stayed for longer, because otherwise nothing would ever be worth a trial.
+Horizon horizon_of(const PlanInputs& inputs, const PlanOption& now) {
+  const double round_s = std::max(now.cost.round_s, kRoundFloor_s);
+  const double left = static_cast<double>(inputs.policy.rounds_left);
+  const double margin = std::log1p(inputs.policy.hysteresis);
+  return {.rounds = std::max(kTriedRounds,
+                             std::min(std::max(kLinksStay_s / round_s, kKeptRoundsMin), left)),
+          .margin = margin,
+          .least = kSwitch_s / round_s + kTriedRounds * margin};
+}
+
 // The value of choosing an option instead of another one, in logarithms of progress times rounds.
-// The option is used for a few rounds in any case, and then kept in those worlds in which it is
-// better: what is learned from trying it is worth that much.
-double value_of(const std::vector<double>& option, const std::vector<double>& other) {
+// The option is used for a few rounds in any case. Their times tell the worlds apart, and in those
+// that remain possible the option is kept until the horizon if it is then better by the margin.
+double value_of(const std::vector<double>& option, const std::vector<double>& other,
+                const Horizon& horizon) {
+  const std::size_t count = option.size();
   double mean = 0;
-  double better = 0;
-  for (std::size_t i = 0; i < option.size(); ++i) {
-    mean += option[i] - other[i];
-    better += std::max(option[i] - other[i], 0.0);
+  double kept = 0;
+  for (std::size_t truth = 0; truth < count; ++truth) {
+    mean += option[truth] - other[truth];
+    double weights = 0;
+    double sum = 0;
+    for (std::size_t world = 0; world < count; ++world) {
+      const double off = (option[truth] - option[world]) / kTriedError;
+      const double weight = std::exp(-off * off / 2);
+      weights += weight;
+      sum += weight * (option[world] - other[world]);
+    }
+    kept += std::max(sum / weights - horizon.margin, 0.0);
   }
-  const auto count = static_cast<double>(option.size());
-  return (kTriedRounds * mean + kKeptRounds * better) / count;
+  return (kTriedRounds * mean + (horizon.rounds - kTriedRounds) * kept) /
+         static_cast<double>(count);
 }
 
 // The options that a decision over the worlds compares. The first one is the one that all others
-// are compared with, and `stays` says whether it is the choice in force.
+// are compared with.
 struct Weighing {
   std::vector<WeighedOption> options = {};
-  bool stays = false;
+  double least = 0;  // value that a switch must have
 };
 
 Weighing weigh(const PlanInputs& inputs, const PlanPredictor& predictor,
@@ -155,24 +186,26 @@ Weighing weigh(const PlanInputs& inputs, const PlanPredictor& predictor,
     }
   }
   const std::vector<double> base_paces = paces(inputs, predictor, *base);
-  Weighing weighing = {.options = {{.option = *base}}, .stays = stays};
+  Horizon horizon = horizon_of(inputs, *base);
+  if (!stays)
+    horizon.margin = horizon.least = 0;  // the choice that stays is a candidate like others
+  Weighing weighing = {.options = {{.option = *base}}, .least = horizon.least};
   for (const PlanOption& option : options) {
     if (!eligible(option) || option.choice == base->choice) continue;
     weighing.options.push_back(
-        {.option = option, .value = value_of(paces(inputs, predictor, option), base_paces)});
+        {.option = option,
+         .value = value_of(paces(inputs, predictor, option), base_paces, horizon)});
   }
   return weighing;
 }
 
-// Returns the choice with the greatest value over the belief; `now` stays unless another one is
-// better by the hysteresis in all rounds.
+// Returns the choice with the greatest value over the belief; `now` stays unless a switch pays.
 PlanOption best_over_worlds(const PlanInputs& inputs, const PlanPredictor& predictor,
                             const std::optional<PlanOption>& now,
                             const std::vector<PlanOption>& options) {
   const Weighing weighing = weigh(inputs, predictor, now, options);
   const WeighedOption* best = &weighing.options.front();
-  double most =
-      weighing.stays ? (kTriedRounds + kKeptRounds) * std::log1p(inputs.policy.hysteresis) : 0;
+  double most = weighing.least;
   for (const WeighedOption& weighed : weighing.options) {
     if (!weighed.value || *weighed.value <= most) continue;
     most = *weighed.value;

@@ -176,6 +176,50 @@ TEST(Decide, AChoiceThatIsBelievedSlowerIsLeft) {
   EXPECT_NE(decision.chosen.choice.collective, first.chosen.choice.collective);
 }
 
+// The choice in force becomes slower for certain. It is left for one that makes 5 % more progress
+// per second and as much more as a switch costs.
+TEST(Decide, ASwitchPays) {
+  PlanInputs inputs = federation(100, 10);
+  inputs.worlds.assign(4, PlanPredictor(inputs).worlds().front());
+  const PlanDecision first = decided(inputs);
+  put_in_force(inputs, first, 100);
+  inputs.policy.rounds_left = 100'000;
+  PlanDecision decision;
+  for (double factor = 1; factor < 20 && !decision.switched; factor *= 1.01) {
+    for (PlanWorld& world : inputs.worlds) {
+      for (std::size_t k = 0; k < inputs.codecs.size(); ++k) {
+        world.times[times_place(k, first.chosen.choice.collective)] = factor;
+      }
+    }
+    decision = decided(inputs);
+  }
+  ASSERT_TRUE(decision.switched);
+  const PlanPredictor predictor(inputs);
+  const PlanChoice& left = first.chosen.choice;
+  const PlanCost cost =
+      predictor.cost(*find_codec(inputs, left), left.collective, left.ratio, left.bucket_values);
+  const PlanCost& chosen = decision.chosen.cost;
+  const double better = chosen.gain / chosen.round_s * cost.round_s / cost.gain;
+  EXPECT_GT(better, 1.05);
+  EXPECT_LT(better, 1.09);
+  EXPECT_THAT(decision.reason, HasSubstr("Use "));
+}
+
+// A trial is worth what it teaches in the rounds that are left.
+TEST(Decide, NothingIsTriedAtTheEndOfAJob) {
+  PlanInputs inputs = federation(2, 5);
+  inputs.worlds.assign(8, PlanPredictor(inputs).worlds().front());
+  for (PlanWorld& world : inputs.worlds) world.peers.beta_s_per_byte *= 3;
+  put_in_force(inputs, decided(inputs), 100);
+  inputs.worlds[0].peers.beta_s_per_byte /= 200;
+  const PlanDecision tried = decided(inputs);
+  EXPECT_TRUE(tried.switched);
+  EXPECT_THAT(tried.reason, testing::StartsWith("Try "));
+  EXPECT_THAT(tried.reason, HasSubstr(" times as much progress per second (90 % sure) and "));
+  inputs.policy.rounds_left = 4;
+  EXPECT_FALSE(decided(inputs).switched);
+}
+
 // A choice that is probably a little worse, but perhaps much better, is worth a try. One that is
 // certainly worse is not.
 TEST(Decide, TriesWhatMayBeMuchBetter) {

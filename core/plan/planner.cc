@@ -58,6 +58,20 @@ void Planner::resume(const Planned& planned) {
   asked(planned.decision);
 }
 
+void Planner::continue_from(const Planner& other) {
+  std::vector<std::optional<std::size_t>> codecs;
+  for (const PlanCodec& codec : config_.codecs) {
+    const auto found = std::ranges::find(other.config_.codecs, codec.spec, &PlanCodec::spec);
+    std::optional<std::size_t>& index = codecs.emplace_back();
+    if (found != other.config_.codecs.end()) {
+      index = static_cast<std::size_t>(found - other.config_.codecs.begin());
+    }
+  }
+  belief_.continue_from(other.belief_, codecs);
+  links_ = other.links_;  // old readings are not new evidence
+  trains_ahead_ = other.trains_ahead_;
+}
+
 void Planner::asked(const PlanDecision& decision) {
   if (decision.trials.empty()) return;
   rounds_unasked_ = 0;

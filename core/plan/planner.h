@@ -99,6 +99,10 @@ class Planner {
 
   // Restores the state from a stored decision that is in force, after a restart.
   void resume(const Planned& planned);
+  // Begins with what the planner of another job on the same machines knows: links and overhead, and
+  // the errors of the cost model by collective and by codec. Gains belong to a job's own updates.
+  // Must precede all rounds.
+  void continue_from(const Planner& other);
   // Records a round that has ended. A round with another codec or collective than the decision's
   // does not count for learning.
   void round_over(const RoundFacts& facts);

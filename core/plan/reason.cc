@@ -154,6 +154,49 @@ std::string cause(wire::Trigger trigger, const std::optional<PlanOption>& standi
   }
 }
 
+// By how much the progress per second of the chosen option exceeds that of the standing one, over
+// the worlds of the belief.
+BeliefBand progress_band(const PlanOption& chosen, const PlanOption& standing,
+                         const PlanInputs& inputs, const PlanPredictor& predictor) {
+  const auto prepared = [&](const PlanChoice& choice) {
+    return predictor.prepare(*find_codec(inputs, choice), choice.collective, choice.ratio,
+                             choice.bucket_values);
+  };
+  const PreparedExchange one = prepared(chosen.choice);
+  const PreparedExchange other = prepared(standing.choice);
+  const double gain = std::pow(chosen.cost.gain / standing.cost.gain, inputs.policy.gain_weight);
+  const double compute_s = predictor.compute_s();
+  std::vector<double> ratios;
+  for (const PlanWorld& world : predictor.worlds()) {
+    ratios.push_back(gain * (compute_s + predictor.beyond_training_s(other, world)) /
+                     (compute_s + predictor.beyond_training_s(one, world)));
+  }
+  return band_of(std::move(ratios));
+}
+
+// "Use A instead of B, because cause", or "Try ..." if A is not better in most worlds.
+std::string switch_text(const PlanDecision& decision, const std::optional<PlanOption>& standing,
+                        const PlanInputs& inputs, const PlanPredictor& predictor,
+                        const std::string& why) {
+  const std::string chosen = option_text(decision.chosen);
+  if (!standing) {
+    return fmt::format("Use {} instead of {}, because {}", chosen,
+                       choice_text(inputs.before->choice), why);
+  }
+  const std::string instead = fmt::format("{} instead of {}", chosen, option_text(*standing));
+  const bool weighed = inputs.policy.goal == wire::PlanGoal::adaptive && !inputs.worlds.empty();
+  if (weighed && decision.trigger == wire::Trigger::link_changed) {
+    const BeliefBand band = progress_band(decision.chosen, *standing, inputs, predictor);
+    if (band.median < 1 + inputs.policy.hysteresis) {
+      return fmt::format(
+          "Try {}, because it makes {:.2g} to {:.2g} times as much progress per second (90 % sure) "
+          "and {}",
+          instead, band.low, band.high, why);
+    }
+  }
+  return fmt::format("Use {}, because {}", instead, why);
+}
+
 // Text about the agents that send less than the choice's ratio. Only their number if they are many.
 std::string ratios_text(const PlanDecision& decision, const PlanInputs& inputs) {
   constexpr std::size_t kNamedMax = 4;
@@ -222,7 +265,7 @@ bool down_weight_changed(const PlanInputs& inputs) {
   return down_weight_of(inputs, before.choice) != before.down_weight;
 }
 
-// "Keep A: cause, but ...", "Use A instead of B, because cause", or "Use A in the first plan, ...".
+// "Keep A: cause, but ...", as switch_text(), or "Use A in the first plan, ...".
 std::string reason_sentence(const PlanDecision& decision, const std::optional<PlanOption>& standing,
                             const PlanInputs& inputs, const PlanPredictor& predictor,
                             const PlanTrials& trials) {
@@ -240,9 +283,7 @@ std::string reason_sentence(const PlanDecision& decision, const std::optional<Pl
   } else if (!inputs.before) {
     text = fmt::format("Use {} in the first plan, because {}", chosen, why);
   } else {
-    const PlanChoice& before = inputs.before->choice;
-    text = fmt::format("Use {} instead of {}, because {}", chosen,
-                       standing ? option_text(*standing) : choice_text(before), why);
+    text = switch_text(decision, standing, inputs, predictor, why);
   }
   text += ratios_text(decision, inputs) + down_weight_text(decision);
   if (!trials.specs.empty()) text += "; " + trials.sentence;

@@ -80,6 +80,41 @@ void Belief::restore(const std::vector<std::string>& agents, const std::vector<P
   uplinks_seen_ = peers_seen_ = true;
 }
 
+// Agents that are absent keep their columns, because they may take part in the new job.
+void Belief::continue_from(const Belief& other,
+                           const std::vector<std::optional<std::size_t>>& codecs) {
+  resize(other.particles_);
+  step_ = other.step_;
+  weights_ = other.weights_;
+  agents_ = other.agents_;
+  present_.clear();
+  for (auto& [id, columns] : agents_) present_.push_back(&columns);
+  peers_ = other.peers_;
+  factors_.hub = other.factors_.hub;
+  factors_.overhead = other.factors_.overhead;
+  factors_.collective = other.factors_.collective;
+  factors_.in_network = other.factors_.in_network;
+  in_network_weighed_ = other.in_network_weighed_;
+  uplinks_seen_ = other.uplinks_seen_;
+  peers_seen_ = other.peers_seen_;
+  factors_.pairs.clear();
+  weighed_.clear();
+  for (std::size_t k = 0; k < codecs_; ++k) {
+    if (!codecs[k]) continue;
+    factors_.cpu[k] = other.factors_.cpu[*codecs[k]];
+    factors_.size[k] = other.factors_.size[*codecs[k]];
+    for (const wire::Collective collective : kCollectives) {
+      const std::size_t there = times_place(*codecs[k], collective);
+      const auto pair = other.factors_.pairs.find(there);
+      if (pair == other.factors_.pairs.end()) continue;
+      factors_.pairs[times_place(k, collective)] = pair->second;
+      if (other.weighed_.contains(there)) weighed_.insert(times_place(k, collective));
+    }
+  }
+  // The weights belong to columns that this job may lack, so they become copies now.
+  resample();
+}
+
 template <class Visit>
 void Belief::visit_columns(const Visit& visit) {
   for (auto& [id, agent] : agents_) {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -39,6 +40,12 @@ class Belief {
 
   // Begins anew from the worlds of an earlier decision.
   void restore(const std::vector<std::string>& agents, const std::vector<PlanWorld>& worlds);
+
+  // Begins anew from what another job's belief knows about the same machines: links, overhead, and
+  // the factors of collectives; and of each codec for which `codecs` names its index there, its
+  // factors alone and with each collective. Codecs without an index are as before any round.
+  // Requires an index or nothing for each codec.
+  void continue_from(const Belief& other, const std::vector<std::optional<std::size_t>>& codecs);
 
   // A reading of one link, with its standard error as a share of the value. Values that are not
   // finite or not above 0 are ignored. A latency or a rate may have waited for something else, so

@@ -7,8 +7,7 @@
 namespace tributary {
 namespace {
 
-// Mean times between jumps, in seconds.
-constexpr double kUplinksJump_s = 25;
+// Mean times between jumps, in seconds; kLinksStay_s is that of all uplinks.
 constexpr double kPeersJump_s = 40;
 // Probability, relative to it, that agents that were believed to share their uplinks do not.
 constexpr double kUnshared = 0.1;
@@ -84,7 +83,7 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
     return std::min(1 - std::exp(-elapsed_s / mean_s), kJumpProbabilityMax);
   };
   const bool shared = peers_.shared[particle] > 0;
-  const double uplinks = within(kUplinksJump_s);
+  const double uplinks = within(kLinksStay_s);
   const double one = present_.size() > 1 ? within(kAgentJump_s) : 0;
   const double of_peers = within(kPeersJump_s) * (shared ? kUnshared : 1);
   const double uplinks_try = kUplinksTry;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "core/plan/inputs/inputs_testing.h"
 
@@ -289,6 +290,43 @@ TEST(Belief, IsBoundedInMemory) {
   for (int i = 0; i < 1024; ++i) ids.push_back("agent-" + std::to_string(i));
   belief.set_agents(ids);
   EXPECT_LT(belief.particles() * (3 * ids.size() + 200) * sizeof(double), kBeliefBytesMax);
+}
+
+// The links and factors that one job has learned hold for the next one, whose codecs stand in
+// another order and have one more.
+TEST(Belief, TheNextJobContinues) {
+  Played played(4, 10);
+  played.truth().cpu[0] = 3;
+  Belief before = played.belief();
+  played.rounds(before, 0, wire::Collective::star, 20);
+  played.rounds(before, 0, wire::Collective::ring, 10);
+
+  Played next(4, 10);
+  std::vector<PlanCodec>& codecs = next.inputs().codecs;
+  std::vector<std::optional<std::size_t>> from;
+  for (std::size_t k = 0; k < codecs.size(); ++k) from.emplace_back(codecs.size() - 1 - k);
+  std::ranges::reverse(codecs);
+  codecs.push_back(codecs.front());
+  codecs.back().spec = "another";
+  from.emplace_back();
+  Belief belief(7, codecs);
+  belief.continue_from(before, from);
+  belief.set_agents(kIds);
+
+  const std::vector<PlanWorld> known = before.worlds(64);
+  const std::vector<PlanWorld> worlds = belief.worlds(64);
+  const PlanWorld typical = typical_world(worlds);
+  const std::size_t last = codecs.size() - 2;  // the codec of the rounds
+  for (std::size_t agent = 0; agent < kIds.size(); ++agent) {
+    EXPECT_NEAR(typical.links[agent].rate.up / typical_world(known).links[agent].rate.up, 1, 0.15);
+  }
+  EXPECT_NEAR(typical.cpu[last] / typical_world(known).cpu[0], 1, 0.1);
+  for (const wire::Collective collective : {wire::Collective::star, wire::Collective::ring}) {
+    EXPECT_NEAR(typical.times[times_place(last, collective)] /
+                    typical_world(known).times[times_place(0, collective)],
+                1, 0.05);
+  }
+  EXPECT_NEAR(std::log(typical.cpu.back()), 0, 0.1) << "nothing is known of the new codec";
 }
 
 }  // namespace

@@ -26,5 +26,8 @@ inline constexpr Prior kPairPrior = {0, 0.06};
 inline constexpr double kAgentDeviation = 0.5;  // of an agent's rate from the level of all
 inline constexpr double kDownDeviation = 0.4;   // of a downlink from its uplink
 inline constexpr double kSharedPrior = 0.5;
+// Mean time between two changes of all uplinks, in seconds. The lesson of a trial is of use for as
+// long.
+inline constexpr double kLinksStay_s = 25;
 
 }  // namespace tributary
