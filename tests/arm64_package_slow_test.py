@@ -20,6 +20,7 @@ SYSROOT = ROOT / "build" / "arm64-sysroot"
 PACKAGES = ROOT / "build" / "packages-arm64"
 DEVICE_CODE = b"TRIBGPU1"  # cmake/device_code.py
 EM_CUDA = 190  # of an ELF file
+EM_AARCH64 = 183
 SKIPPED = 77  # as tests/CMakeLists.txt has it
 PATIENCE_S = 300
 ROUNDS = 3
@@ -57,9 +58,15 @@ def device_code(program: bytes) -> list[dict]:
     return found
 
 
+def needed_libraries(program: Path) -> list[str]:
+    return re.findall(r"NEEDED +(\S+)", run("aarch64-linux-gnu-objdump", "-p", program))
+
+
 def check_device_code(test: unittest.TestCase, program: Path):
     """Machine code for Jetson Orin (8.7) and what newer GPUs compile, of every file of kernels."""
-    packs = device_code(program.read_bytes())
+    content = program.read_bytes()
+    test.assertEqual(struct.unpack_from("<H", content, 18)[0], EM_AARCH64)
+    packs = device_code(content)
     test.assertEqual(len(packs), len(list((ROOT / "core/codec/cuda").glob("**/*.cu"))))
     for pack in packs:
         test.assertEqual(set(pack), {(False, 80), (False, 87), (False, 90), (True, 80), (True, 90)})
@@ -111,7 +118,10 @@ class PackagesForArm64(unittest.TestCase):
 
     @unittest.skipUnless((ROOT / "build/cuda12/bin/ptxas").exists(), "no CUDA 12 (./dev setup --cuda)")
     def test_the_agent_has_code_for_gpus(self):
-        check_device_code(self, self.folder / "root/usr/bin/tributary-agent")
+        agent = self.folder / "root/usr/bin/tributary-agent"
+        check_device_code(self, agent)
+        self.assertFalse([name for name in needed_libraries(agent) if name.startswith("libcuda")],
+                         "the driver is found at run time")
 
     def test_the_programs_start(self):
         for program in ("tributary", "tributary-agent"):

@@ -62,7 +62,8 @@ class Kit(unittest.TestCase):
                 with self.subTest(family, filter=each):
                     self.assertTrue(tests_of(each), "no test has such a name")
 
-    def test_says_that_no_gpu_can_be_used(self):
+    def result_with(self, driver: Path, status: int, *parts: str) -> tuple:
+        """What run.sh writes if this is the driver's library, and what it prints beside that."""
         with tempfile.TemporaryDirectory() as folder:
             for script in (ROOT / "bench/cuda/kit").iterdir():
                 shutil.copy(script, folder)
@@ -72,17 +73,26 @@ class Kit(unittest.TestCase):
             (Path(folder) / "bin" / TESTS.name).symlink_to(TESTS)
             for library in kit.libraries(TESTS):
                 (Path(folder) / "lib" / library.name).symlink_to(library)
-            # An empty file hides a driver of this machine.
-            (Path(folder) / "lib/libcuda.so.1").touch()
-            done = subprocess.run([f"{folder}/run.sh", "--out", f"{folder}/kit.json"], check=False, text=True,
+            (Path(folder) / "lib/libcuda.so.1").symlink_to(driver)
+            done = subprocess.run([f"{folder}/run.sh", "--out", f"{folder}/kit.json", *parts], check=False,
+                                  env={**os.environ, "GTEST_FILTER": "DeviceSteps.*"}, text=True,
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            self.assertEqual(done.returncode, 3, done.stderr)
-            self.assertIn("no GPU can be used: ", done.stderr)
+            self.assertEqual(done.returncode, status, done.stderr)
             result = json.loads((Path(folder) / "kit.json").read_text(encoding="utf-8"))
             self.assertEqual(json.loads(done.stdout), result)
-            self.assertIn("got no driver", result["no_gpu"])
-            self.assertEqual(result["failed"], ["gpu"])
             self.assertEqual(set(result["machine"]), {"gpu", "cpu", "cores", "kit"})
+            return result, done.stderr
+
+    def test_says_that_no_gpu_can_be_used(self):
+        result, said = self.result_with(Path("/dev/null"), 3)  # hides a driver of this machine
+        self.assertIn("no GPU can be used: ", said)
+        self.assertIn("got no driver", result["no_gpu"])
+        self.assertEqual(result["failed"], ["gpu"])
+
+    def test_runs_tests_with_a_driver(self):
+        result, _ = self.result_with(TESTS.parent / "emulated_driver/libcuda.so.1", 0, "tests")
+        self.assertEqual((result["failed"], result["tests"]["exit"]), ([], 0))
+        self.assertIn("OK ] DeviceSteps.", result["tests"]["output"])
 
 
 if __name__ == "__main__":

@@ -120,10 +120,10 @@ TEST_F(LargeVectors, AreReadToTheirLastValue) {
 class TooManyValues : public LargeVectors {};
 
 TEST_F(TooManyValues, AreRefused) {
-  set_memory_limit(1u << 20);
-  const auto device = make_codec_device();
   auto all = Zeros::make(queue());
   if (!all.ok()) GTEST_SKIP() << all.status().text();
+  set_memory_limit(1u << 20);
+  const auto device = make_codec_device();
   const std::span<const float> values(all->data(), kLargeValues);
   const auto expect_refused = [](const Status& status) {
     EXPECT_EQ(status.code(), StatusCode::resource_exhausted) << status.text();
