@@ -1,10 +1,19 @@
 // Daemons divide the work of a round among the threads that their settings name. The journal says
 // so, and the model does not depend on it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <system_error>
+#include <vector>
 
 #include "tests/end_to_end/federation/federation.h"
 
@@ -48,6 +57,41 @@ std::string model_with_threads(std::uint32_t threads) {
 TEST(Threads, AreInTheJournalAndLeaveTheModelAsItIs) {
   const std::string alone = model_with_threads(1);
   EXPECT_EQ(model_with_threads(3), alone);
+}
+
+// The names that ps, top and perf show; bench/daemon_rounds.py divides processor time by them.
+std::set<std::string> thread_names(const Process& process) {
+  std::set<std::string> names;
+  std::error_code error;
+  const std::filesystem::path tasks = fmt::format("/proc/{}/task", process.pid());
+  for (const auto& task : std::filesystem::directory_iterator(tasks, error)) {
+    std::ifstream file(task.path() / "comm");
+    std::string name;
+    if (std::getline(file, name)) names.insert(name);
+  }
+  return names;
+}
+
+void expect_threads(const Process& process, const std::vector<std::string>& expected) {
+  const auto missing = [&] {
+    std::vector<std::string> missing;
+    const std::set<std::string> names = thread_names(process);
+    std::ranges::copy_if(expected, std::back_inserter(missing),
+                         [&](const std::string& name) { return !names.contains(name); });
+    return missing;
+  };
+  EXPECT_TRUE(eventually([&] { return missing().empty(); }))
+      << "not there: " << fmt::format("{}", fmt::join(missing(), ", "));
+}
+
+TEST(Threads, HaveNames) {
+  Federation federation({.agents = 1, .rounds = 1});
+  federation.start_coordinator();
+  expect_threads(federation.coordinator(), {"journal", "log copier"});
+  federation.coordinator().kill();
+  federation.start_agent(0);  // waits for a coordinator
+  expect_threads(federation.agent(0), {"journal"});
+  federation.kill_agent(0);
 }
 
 }  // namespace

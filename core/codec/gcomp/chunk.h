@@ -42,7 +42,6 @@ struct Scratch {
   CodedExponents coded;
   Masks masks;
   std::array<std::uint32_t, kChunkValues + kLevels * kSlack> fractions;
-  std::array<std::uint8_t, chunk_bytes_max(kChunkValues)> chunk;  // until its position is known
 };
 Scratch& thread_scratch();
 

@@ -7,11 +7,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/codec/aggregate/aggregate.h"
@@ -331,30 +332,37 @@ class GCompEncoder final : public Encoder {
         written.add(write_chunk(work, i, out.data() + written.bytes));
       }
     } else {
-      written = write_chunks_in_turn(work, *pool, chunks, out);
+      written = write_chunks_on_threads(work, *pool, chunks, out);
     }
     return written;
   }
 
-  // Threads encode chunks into their scratch memory and then copy them to the payload in order. A
-  // thread that has encoded a chunk waits until the previous chunk has its position. The indices
-  // are assigned here in ascending order, so the chunk that is waited for is always being encoded.
-  // Nothing can fail between taking an index and passing the turn on, so no thread waits for ever.
-  Written write_chunks_in_turn(const Work& work, ThreadPool& pool, std::size_t chunks,
-                               MutableByteSpan out) const {
-    Written written;  // only the thread whose turn it is may access it
-    std::atomic<std::size_t> taken = 0;
-    std::atomic<std::size_t> turn = 0;
-    pool.parallel_for(chunks, [&](std::size_t) {
-      std::uint8_t* const aside = thread_scratch().chunk.data();
-      const std::size_t index = taken.fetch_add(1);
-      const ChunkStatistics chunk = write_chunk(work, index, aside);
-      for (std::size_t now = turn.load(); now != index; now = turn.load()) turn.wait(now);
-      std::uint8_t* const place = out.data() + written.bytes;
-      written.add(chunk);
-      turn.store(index + 1);
-      turn.notify_all();
-      std::memcpy(place, aside, chunk.bytes);
+  // Each chunk is written where it would be if those before it had their greatest length, and then
+  // moved down. The thread that has the next chunk moves all that are there, so no thread waits for
+  // another, which may not be running. A chunk is never moved over one that has not been moved.
+  Written write_chunks_on_threads(const Work& work, ThreadPool& pool, std::size_t chunks,
+                                  MutableByteSpan out) {
+    constexpr std::size_t kBytesMax = chunk_bytes_max(kChunkValues);
+    Written written;
+    std::size_t moved = 0;
+    bool moving = false;
+    std::mutex mutex;  // guards all of these and made_
+    made_.assign(chunks, std::nullopt);
+    pool.parallel_for(chunks, [&](std::size_t index) {
+      const ChunkStatistics made = write_chunk(work, index, out.data() + index * kBytesMax);
+      std::unique_lock lock(mutex);
+      made_[index] = made;
+      if (std::exchange(moving, true)) return;
+      while (moved < chunks && made_[moved]) {
+        const std::uint8_t* const from = out.data() + moved * kBytesMax;
+        std::uint8_t* const to = out.data() + written.bytes;
+        const ChunkStatistics chunk = *made_[moved++];
+        written.add(chunk);
+        lock.unlock();
+        std::memmove(to, from, chunk.bytes);
+        lock.lock();
+      }
+      moving = false;
     });
     return written;
   }
@@ -362,6 +370,7 @@ class GCompEncoder final : public Encoder {
   const Codec& codec_;
   const Options options_;
   Codebooks books_;
+  std::vector<std::optional<ChunkStatistics>> made_;  // by chunk; used by write_chunks_on_threads()
 };
 
 class GCompCodec final : public Codec {
