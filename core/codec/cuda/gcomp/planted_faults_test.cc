@@ -23,11 +23,14 @@ struct TileWriter {
   decltype(write_tiles)* write;
 };
 
-Result<Bytes> body_of(const Workspace& space, const GCompEncoding& encoding) {
+Result<Bytes> body_of(const Workspace& space, const Queue& queue, const GCompEncoding& encoding) {
+  TRIBUTARY_TRY(queue.wait());
   ChunkTotals totals;
   TRIBUTARY_TRY(space.download(encoding.totals, std::span<ChunkTotals>(&totals, 1)));
+  TRIBUTARY_TRY(space.wait());
   Bytes body(sizeof(std::uint32_t) + totals.bytes);
   TRIBUTARY_TRY(space.download(encoding.body, std::span<std::uint8_t>(body)));
+  TRIBUTARY_TRY(space.wait());
   return body;
 }
 
@@ -49,10 +52,11 @@ Result<bool> writes_the_same(const TileWriter& writer) {
   TRIBUTARY_ASSIGN(encoding.body,
                    space.array<std::uint8_t>(4 + gcomp::chunk_bytes_max(update.size())));
   TRIBUTARY_TRY(make_arrays(space, encoding));
+  TRIBUTARY_TRY(space.wait());
   TRIBUTARY_TRY(encode_chunks(queue, encoding));
-  TRIBUTARY_ASSIGN(const Bytes expected, body_of(space, encoding));
+  TRIBUTARY_ASSIGN(const Bytes expected, body_of(space, queue, encoding));
   TRIBUTARY_TRY(writer.write(queue, encoding));
-  TRIBUTARY_ASSIGN(const Bytes got, body_of(space, encoding));
+  TRIBUTARY_ASSIGN(const Bytes got, body_of(space, queue, encoding));
   return got == expected;
 }
 
