@@ -26,8 +26,7 @@ void SlotClient::enter(std::uint32_t epoch) {
   }
   timed_ = {};
   to_repeat_ = {};
-  repeats_timed_ = 0;
-  answered_order_ = 0;
+  answered_ordinal_ = 0;
   buckets_ = {};
   begun_ = completed_ = next_chunk_ = next_slot_ = 0;
   end_ = BucketEnd::complete;
@@ -66,6 +65,7 @@ void SlotClient::append(List& list, std::uint32_t slot) {
   (list.last == kNone ? list.first : slots_[list.last].after) = slot;
   list.last = slot;
   ++list.size;
+  list.repeats += slots_[slot].repeated ? 1u : 0u;
 }
 
 void SlotClient::unlink(List& list, std::uint32_t slot) {
@@ -73,14 +73,14 @@ void SlotClient::unlink(List& list, std::uint32_t slot) {
   (gone.before == kNone ? list.first : slots_[gone.before].after) = gone.after;
   (gone.after == kNone ? list.last : slots_[gone.after].before) = gone.before;
   --list.size;
+  list.repeats -= gone.repeated ? 1u : 0u;
 }
 
 ChunkSend SlotClient::send(std::uint32_t number, std::int64_t now_ns) {
   Slot& slot = slots_[number];
   slot.sent_ns = now_ns;
-  slot.order = ++sent_;
+  slot.ordinal = ++sent_;
   slot.timed = true;
-  repeats_timed_ += slot.repeated ? 1u : 0u;
   append(timed_, number);
   ++open(slot.of.bucket).sent;
   return {.bucket = slot.of.bucket,
@@ -89,13 +89,13 @@ ChunkSend SlotClient::send(std::uint32_t number, std::int64_t now_ns) {
           .sequence = slot.turn.sequence()};
 }
 
-bool SlotClient::has_room() const {
+bool SlotClient::may_send() const {
   const std::uint32_t window = window_.chunks();
-  return timed_.size < window + std::min(repeats_timed_, window / kRepeatsPart);
+  return timed_.size < window + std::min(timed_.repeats, window / kRepeatsPart);
 }
 
 std::optional<ChunkSend> SlotClient::next_send(std::int64_t now_ns) {
-  if (end_ != BucketEnd::running || !has_room()) return std::nullopt;
+  if (end_ != BucketEnd::running || !may_send()) return std::nullopt;
   if (to_repeat_.size > 0) {
     const std::uint32_t number = to_repeat_.first;
     unlink(to_repeat_, number);
@@ -127,12 +127,11 @@ bool SlotClient::on_result(const PacketHeader& header, std::int64_t now_ns) {
   Slot& slot = slots_[header.slot];
   slot.turn.move_on();
   unlink(slot.timed ? timed_ : to_repeat_, header.slot);
-  repeats_timed_ -= slot.timed && slot.repeated ? 1u : 0u;
   window_.on_result(slot.repeated, slot.lost);
   ++open(slot.of.bucket).results;
   settle();
   window_.on_answer(slot.sent_ns, now_ns, slot.repeated);
-  if (!slot.repeated) answered_order_ = std::max(answered_order_, slot.order);
+  if (!slot.repeated) answered_ordinal_ = std::max(answered_ordinal_, slot.ordinal);
   while (timed_.size > 0 && first_is_lost()) repeat_first(true);
   return true;
 }
@@ -141,14 +140,13 @@ bool SlotClient::on_result(const PacketHeader& header, std::int64_t now_ns) {
 bool SlotClient::first_is_lost() const {
   const Slot& first = slots_[timed_.first];
   return window_.is_lost(first.sent_ns, first.repeated) ||
-         (!first.repeated && first.order + kOvertaken <= answered_order_);
+         (!first.repeated && first.ordinal + kOvertaken <= answered_ordinal_);
 }
 
 // The chunk that was sent before all others is due again.
 void SlotClient::repeat_first(bool lost) {
   const std::uint32_t number = timed_.first;
   unlink(timed_, number);
-  repeats_timed_ -= slots_[number].repeated ? 1u : 0u;
   append(to_repeat_, number);
   slots_[number].timed = false;
   slots_[number].lost |= lost;

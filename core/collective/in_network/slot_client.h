@@ -97,7 +97,7 @@ class SlotClient {
     std::uint32_t before = kNone;  // in one of the two lists
     std::uint32_t after = kNone;
     std::int64_t sent_ns = 0;
-    std::uint64_t order = 0;  // of its last sending, from 1 on
+    std::uint64_t ordinal = 0;  // of its last sending, from 1 on
     bool repeated = false;
     bool lost = false;   // a later one had its result first, or its repeat was probed
     bool timed = false;  // in the list of time-outs, not in that of repeats
@@ -114,12 +114,13 @@ class SlotClient {
     std::uint32_t first = kNone;
     std::uint32_t last = kNone;
     std::uint32_t size = 0;
+    std::uint32_t repeats = 0;  // of its slots
   };
 
   void append(List& list, std::uint32_t slot);
   void unlink(List& list, std::uint32_t slot);
   ChunkSend send(std::uint32_t slot, std::int64_t now_ns);
-  bool has_room() const;
+  bool may_send() const;
   bool first_is_lost() const;
   void repeat_first(bool lost);
   Bucket& open(std::uint32_t bucket) { return buckets_[bucket % kOpenBucketsMax]; }
@@ -131,10 +132,9 @@ class SlotClient {
 
   ChunkWindow window_;
   std::vector<Slot> slots_;
-  List timed_;                        // on their way, in the order of sending
-  List to_repeat_;                    // lost, or timed out
-  std::uint32_t repeats_timed_ = 0;   // repeats in timed_
-  std::uint64_t answered_order_ = 0;  // of the newest chunk that was sent once and has its result
+  List timed_;                          // on their way, in the order of sending
+  List to_repeat_;                      // lost, or timed out
+  std::uint64_t answered_ordinal_ = 0;  // of the newest chunk that was sent once and has its result
   std::uint32_t epoch_ = 0;
   std::array<Bucket, kOpenBucketsMax> buckets_ = {};
   std::uint32_t begun_ = 0;  // buckets of the epoch
