@@ -101,7 +101,7 @@ TEST(Hindsight, NoFixedChoiceBeatsTheOracle) {
   scenario.uplinks.random = RandomSteps{};
   scenario.goal = 100;
   scenario.hidden = HiddenSettings();
-  for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
     const HindsightResult result = hindsight_of(scenario, make_federation(scenario, seed));
     EXPECT_LE(result.oracle_s, result.fixed.front().seconds * (1 + 1e-9));
     EXPECT_TRUE(std::ranges::is_sorted(result.fixed, {}, &FixedResult::seconds));
