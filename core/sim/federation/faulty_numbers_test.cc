@@ -104,24 +104,21 @@ TEST(FaultyNumbers, OneBadUpdateCostsItsAgentOneRound) {
 }
 
 // A device's kernels see the values that the host would, and are no reason to give the device up.
+// The model is not compared with that of a job without devices: when the round is aborted, one of
+// them may have encoded what the other has not.
 TEST(FaultyNumbers, AreFoundByTheKernelsOfADevice) {
   for (const char* codec : {"int8", "thc"}) {
-    std::uint64_t expected = 0;
-    for (const bool on_device : {false, true}) {
-      std::vector<std::unique_ptr<CodecDevice>> devices;
-      Options options = options_of_faults(codec);
-      for (std::uint32_t i = 0; i < options.agents && on_device; ++i) {
-        devices.push_back(emulated::make_codec_device());
-        devices[i]->report_errors_to([](const Status& error) { ADD_FAILURE() << error.text(); });
-      }
-      if (on_device) options.device_of = [&](std::uint32_t agent) { return devices[agent].get(); };
-      Federation federation(options);
-      put_fault(federation, kFaultyMember, std::numeric_limits<float>::quiet_NaN(), 3, 3);
-      expect_one_named(federation, kFaultyMember, 1e-3);
-      EXPECT_EQ(federation.noted("agent_excluded"), 1) << codec;
-      if (!on_device) expected = federation.coordinator().model_hash();
-      EXPECT_EQ(federation.coordinator().model_hash(), expected) << codec;
+    std::vector<std::unique_ptr<CodecDevice>> devices;
+    Options options = options_of_faults(codec);
+    for (std::uint32_t i = 0; i < options.agents; ++i) {
+      devices.push_back(emulated::make_codec_device());
+      devices[i]->report_errors_to([](const Status& error) { ADD_FAILURE() << error.text(); });
     }
+    options.device_of = [&](std::uint32_t agent) { return devices[agent].get(); };
+    Federation federation(options);
+    put_fault(federation, kFaultyMember, std::numeric_limits<float>::quiet_NaN(), 3, 3);
+    expect_one_named(federation, kFaultyMember, 1e-3);
+    EXPECT_EQ(federation.noted("agent_excluded"), 1) << codec;
   }
 }
 
