@@ -165,7 +165,7 @@ Status copy_all(Database& run, Database& copy, const CopyProgress& progress,
       if (read.bytes_missing == 0 || reads == kReadsMax) return {};
       return Status(StatusCode::unavailable, {.what = "slots that are written again"});
     };
-    const Status copied = copy_database(run, copy, progress, first);
+    Status copied = copy_database(run, copy, progress, first);
     if (copied.ok()) break;
     if (copied.code() != StatusCode::unavailable || reads == kReadsMax) return copied;
   }

@@ -11,7 +11,7 @@ Status in_transaction(Database& database, const std::unique_ptr<VectorFile>& vec
     if (vectors) vectors->rolled_back({});
     return done;
   }
-  const Status committed = transaction.commit();
+  Status committed = transaction.commit();
   if (!vectors) return committed;
   if (committed.ok()) {
     vectors->committed();
