@@ -68,7 +68,7 @@ def main(build):
     options.build = build
     with tempfile.TemporaryDirectory(prefix="tributary-slow-disk-") as folder, \
             daemon_rounds.Network(build, "loopback", options.agents) as network, \
-            daemon_rounds.Federation(options, "fp32", folder, network) as federation:
+            daemon_rounds.federation_of(options, "fp32", folder, network) as federation:
         beside = Path(federation.journal + "-recent")
         rounds = 1
         while not beside.exists():
