@@ -88,7 +88,7 @@ class LoadWithAWrapper : public ProgramTest {
     const std::string script = "#!/bin/sh\n{ '" + coordinator +
                                "' \"$@\" 2>&1 & echo pid $!; wait; } | tee /dev/fd/" +
                                std::to_string(pipe.writer()) + " >&2\n";
-    const std::string file = write("wrapper.sh", bytes_of(std::string_view(script)));
+    std::string file = write("wrapper.sh", bytes_of(std::string_view(script)));
     fs::permissions(file, fs::perms::owner_all);
     return file;
   }
