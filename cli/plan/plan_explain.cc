@@ -75,14 +75,18 @@ Result<RoundsOfDecision> rounds_of_decision(RunFile& run, std::uint64_t job, std
   return found;
 }
 
-Status no_decision(const JobInJournal& job, std::uint64_t round) {
+// The planner decides after its first measurements.
+Status no_decision(const JobInJournal& job, std::uint64_t round, std::uint64_t last) {
   const bool fixed = !job.record.policy.planning.planned();
   return Status(
       StatusCode::not_found,
       {.what = fmt::format("round {} of job '{}'", round, job.name()),
        .expected = "a decision of the planner in this round or an earlier one",
        .got = fixed ? "a job with planning = \"fixed\", which decides nothing" : "no decision yet",
-       .remedy = fixed ? "submit the job with planning = \"adaptive\"" : "name a later round"});
+       .remedy = fixed          ? "submit the job with planning = \"adaptive\""
+                 : round < last ? "name a later round"
+                 : job.over()   ? "run more rounds"
+                                : "wait for more rounds"});
 }
 
 Status no_such_round(const JobInJournal& job, std::uint64_t round, std::uint64_t last,
@@ -146,7 +150,7 @@ Result<Answer> explain_round(const ExplainRequest& request) {
   }
   TRIBUTARY_ASSIGN(const RoundsOfDecision rounds,
                    rounds_of_decision(*run, job.record.job, round, last));
-  if (!rounds.decision) return no_decision(job, round);
+  if (!rounds.decision) return no_decision(job, round, last);
   const wire::Plan& plan = *stored_plan(rounds.decision->plan);
   TRIBUTARY_ASSIGN(const PlanInputs inputs, parse_plan_inputs(stored_inputs(plan)));
   ExplainedDecision explained = {.job = job.name(),
