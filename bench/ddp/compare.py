@@ -30,7 +30,7 @@ from typing import NamedTuple, Optional
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from daemons import Federation  # noqa: E402
-from lab_nodes import Failure, LabNodes  # noqa: E402
+from lab_nodes import Failure, LabNodes, answers_of  # noqa: E402
 from thin_lab import interface_counters, namespace  # noqa: E402
 from training import ask, make_data  # noqa: E402
 
@@ -154,26 +154,13 @@ def idle_share(samples: list) -> float:
 def run_ddp(lab: Lab, contender: Contender, model: Path, data: str, options) -> Figures:
     environment = dict(os.environ, MASTER_ADDR=lab.addresses[1], MASTER_PORT="29500",
                        GLOO_SOCKET_IFNAME="eth0", OMP_NUM_THREADS="1")
-    ranks = [subprocess.Popen(
-        [*lab.command(1 + rank), PYTHON, "-B", str(HERE / "process.py"), "--model", str(model),
-         "--data", data, "--rank", str(rank), "--size", str(AGENTS), "--hook", contender.method,
-         "--batch", str(BATCH), "--learning-rate", str(LEARNING_RATE), "--warm", str(WARM),
-         "--steps", str(options.steps)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-        for rank in range(AGENTS)]
-    try:
-        with Uplinks(lab) as uplinks:
-            answers = [rank.communicate(timeout=START_S_MAX + 20 * options.steps) for rank in ranks]
-    except subprocess.TimeoutExpired as expired:
-        raise Failure(f"{contender.name()}: has not ended after {expired.timeout:.0f} s") from expired
-    finally:
-        for rank in ranks:
-            rank.kill()
-            rank.wait()
-    for rank, (_, errors) in zip(ranks, answers):
-        if rank.returncode != 0:
-            raise Failure(f"{contender.name()}: {errors.strip() or rank.returncode}")
-    outputs = [json.loads(out) for out, _ in answers]
+    with Uplinks(lab) as uplinks:
+        outputs = answers_of(
+            [[*lab.command(1 + rank), PYTHON, "-B", str(HERE / "process.py"), "--model", str(model),
+              "--data", data, "--rank", str(rank), "--size", str(AGENTS), "--hook", contender.method,
+              "--batch", str(BATCH), "--learning-rate", str(LEARNING_RATE), "--warm", str(WARM),
+              "--steps", str(options.steps)] for rank in range(AGENTS)],
+            contender.name(), START_S_MAX + 20 * options.steps, environment)
     figures = ddp_figures(contender.name(), outputs)
     begin_s, end_s = outputs[0]["measured_s"]
     return figures._replace(idle_s=uplinks.idle_share(begin_s, end_s) * figures.step_s)
