@@ -57,7 +57,7 @@ class Guide(unittest.TestCase):
             try:
                 probe.bind(("", PORT))
             except OSError:
-                self.skipTest(f"somebody uses port {PORT}")
+                self.skipTest(f"port {PORT} is in use")
         commands = block_after("On one machine, from nothing to ten rounds:\n")
         self.assertIn("tributary-agent", commands)
         with tempfile.TemporaryDirectory(prefix="tributary-guide-") as folder:
