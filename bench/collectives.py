@@ -16,13 +16,12 @@ import json
 import os
 import signal
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from lab_nodes import Failure, LabNodes, finished
+from lab_nodes import Failure, LabNodes, answers_of, finished
 
 LAB = "bench"
 MIB = 1 << 20
@@ -138,25 +137,13 @@ class Lab(LabNodes):
 
     def run(self, contender: Contender, size: int, rounds: int, timeout_s: float) -> list:
         with tempfile.TemporaryDirectory() as store:
-            ranks = [subprocess.Popen(
-                [*self.command(rank), str(self.programs.family[contender.family]),
-                 "--rank", str(rank), "--size", str(self.count), "--store", store,
-                 "--address", self.addresses[rank], "--algorithm", contender.algorithm,
-                 "--bytes", str(size), "--rounds", str(rounds), *contender.options, "--json"],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-                for rank in range(self.count)]
-            try:
-                answers = [rank.communicate(timeout=timeout_s) for rank in ranks]
-            except subprocess.TimeoutExpired as expired:
-                raise Failure(f"{contender.name()}: not through after {timeout_s:.0f} s") from expired
-            finally:
-                for rank in ranks:
-                    rank.kill()
-                    rank.wait()
-        for rank, (_, err) in zip(ranks, answers):
-            if rank.returncode != 0:
-                raise Failure(f"{contender.name()}: {err.strip() or rank.returncode}")
-        data = [json.loads(out)["data"] for out, _ in answers]
+            answers = answers_of(
+                [[*self.command(rank), str(self.programs.family[contender.family]),
+                  "--rank", str(rank), "--size", str(self.count), "--store", store,
+                  "--address", self.addresses[rank], "--algorithm", contender.algorithm,
+                  "--bytes", str(size), "--rounds", str(rounds), *contender.options, "--json"]
+                 for rank in range(self.count)], contender.name(), timeout_s)
+        data = [answer["data"] for answer in answers]
         check_agreement(contender.name(), data)
         return data
 

@@ -15,7 +15,6 @@ encryption, or its bytes for the disk if they take longer, each by the rate that
 """
 
 import argparse
-import contextlib
 import ctypes
 import json
 import os
@@ -28,11 +27,10 @@ import tempfile
 import time
 
 import flower_rounds
-from training import settings
+from daemons import THREADS, Federation, here
+from lab_nodes import Failure, LabNodes
 
 MIB = 1 << 20
-TICKS_PER_S = os.sysconf("SC_CLK_TCK")
-LATE_S = 300
 # In the first rounds agents fetch the model, and both sides allocate their buffers.
 FIRST_ROUNDS = 3
 LAB = "rounds"
@@ -49,7 +47,6 @@ INCOMING_BYTES_MAX = 17 * MIB  # the default of limits.incoming_bytes_max, of wh
 SLOW_ROUNDS_MAX = 15
 FLOWER_ROUNDS = 5
 LATE_SYNC = "the disk is slow: a power failure costs more"  # in a daemon's log
-THREADS = ["loop", "messages", "trainer", "other"]  # other: the journal and codecs' helpers
 
 
 def size(text):
@@ -58,60 +55,6 @@ def size(text):
     if not number or not int(number[1]):
         raise argparse.ArgumentTypeError(f"expected a number such as 64, 512Ki or 4Mi, got '{text}'")
     return int(number[1]) << {None: 0, "Ki": 10, "Mi": 20, "Gi": 30}[number[2]]
-
-
-class Daemon:
-    """A process that logs to a file, and what the kernel has counted for it."""
-
-    def __init__(self, command, folder, name, environment=None):
-        self._log_path = os.path.join(folder, f"{name}.log")
-        with open(self._log_path, "w", encoding="utf-8") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log,
-                                            env=os.environ | (environment or {}))
-        self._reader = open(self._log_path, "rb")
-        self.round_s = []  # of each published round
-
-    def log(self):
-        with open(self._log_path, encoding="utf-8") as log:
-            return log.read()
-
-    def read_rounds(self):
-        """Reads only what is new in the log: the daemons need the cores."""
-        self.round_s += [float(seconds) for seconds in
-                         re.findall(rb"round published .*seconds=([0-9.e-]+)\n", self._new_lines())]
-
-    def _new_lines(self):
-        lines = []
-        while (line := self._reader.readline()).endswith(b"\n"):
-            lines.append(line)
-        self._reader.seek(-len(line), os.SEEK_CUR)
-        return b"".join(lines)
-
-    def _counters_of(self, name):
-        with open(f"/proc/{self.process.pid}/{name}", encoding="utf-8") as file:
-            return file.read()
-
-    def counters(self):
-        """Processor seconds, page faults without input, bytes passed to write(), and bytes of pages
-        for the disk, since its start. Messages do not pass through write()."""
-        fields = self._counters_of("stat").rpartition(") ")[2].split()
-        written = re.search(r"wchar: (\d+)(?s:.*)\bwrite_bytes: (\d+)", self._counters_of("io"))
-        return ((int(fields[11]) + int(fields[12])) / TICKS_PER_S, int(fields[7]), int(written[1]),
-                int(written[2]))
-
-    def thread_cpu_s(self):
-        """Processor seconds of the main thread, of libzmq's, the trainer's, and of the others that still run."""
-        used = dict.fromkeys(THREADS, 0.0)
-        for thread in os.listdir(f"/proc/{self.process.pid}/task"):
-            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-                name = self._counters_of(f"task/{thread}/comm").strip()
-                kind = "loop" if int(thread) == self.process.pid else \
-                    "messages" if name.startswith("ZMQ") else "trainer" if name == "trainer" else "other"
-                used[kind] += int(self._counters_of(f"task/{thread}/schedstat").split()[0]) / 1e9
-        return used
-
-    def peak_bytes(self):
-        return int(re.search(r"VmHWM:\s+(\d+)", self._counters_of("status"))[1]) * 1024
 
 
 def slow_disk(rate, folder):
@@ -154,95 +97,31 @@ class Network:
     coordinator's and has no limit."""
 
     def __init__(self, build, link, agents):
-        self._lab = [os.path.join(build, "cli", "tributary"), "lab"]
-        self._rate = link if link in MBIT else None
-        self._agents = agents
-        self.address = "10.77.0.1" if self._rate else "127.0.0.1"
+        links = [word for node in range(1, agents + 1) for word in ("--node", f"{node}:rate={link}")]
+        self._lab = LabNodes(os.path.join(build, "cli", "tributary"), LAB, agents + 1, links) if link in MBIT else None
+        self.address = "127.0.0.1"
+        self.inside = self._lab.command if self._lab else here
 
     def __enter__(self):
-        if self._rate:
-            links = [word for node in range(1, self._agents + 1)
-                     for word in ("--node", f"{node}:rate={self._rate}")]
-            subprocess.run([*self._lab, "up", "--name", LAB, "--nodes", str(self._agents + 1), *links],
-                           check=True, stdout=subprocess.DEVNULL)
+        if self._lab:
+            self.address = self._lab.__enter__().addresses[0]
         return self
 
     def __exit__(self, *_):
-        if self._rate:
-            subprocess.run([*self._lab, "down", "--name", LAB], check=True, stdout=subprocess.DEVNULL)
-
-    def inside(self, node):
-        """The words with which a program runs in a node."""
-        return [*self._lab, "exec", "--name", LAB, "--node", str(node), "--"] if self._rate else []
+        if self._lab:
+            self._lab.down()
 
 
-class Federation:
-    """A coordinator with its agents; left, all of them are stopped."""
-
-    def __init__(self, options, codec, folder, network):
-        keys = Keys(options.build, folder, options.agents) if options.curve else None
-        environment = slow_disk(options.sync_rate, folder)
-        common = ["--exit-when-done", *settings([
-            f"link.encrypted={'true' if options.curve else 'false'}",
-            f"journal.durability={options.durability}"])]
-        self.agents = []
-        self.journal = f"{folder}/coordinator.db"
-        command = [*network.inside(0), os.path.join(options.build, "coordinator", "tributary-coordinator"), *common,
-                   *settings([*(keys.of_coordinator if keys else []),
-                              f"journal.file={self.journal}",
-                              "job.name=rounds", f"job.rounds={FIRST_ROUNDS + options.rounds + 100}",
-                              f"job.parameters={options.params}", f"job.codec={codec}",
-                              f"job.agents_min={options.agents}",
-                              *(f"job.{pair}" for pair in options.set)])]
-
-        def start(endpoint):
-            return Daemon([*command, *settings([f"link.endpoint={endpoint}"])], folder, "coordinator", environment)
-
-        self.coordinator = start(f"tcp://{network.address}:*")
-        endpoint = self._wait_until(lambda: re.search(r"listening.*endpoint=\"?(tcp://[^\s\"]+)",
-                                                      self.coordinator.log()), "its address")[1]
-        self._start_again = lambda: start(endpoint)
-        self.agents = [Daemon(
-            [*network.inside(1 + i), os.path.join(options.build, "edge_agent", "tributary-agent"), *common,
-             *settings([*(keys.of_agent(i) if keys else []),
-                        f"agent_id=agent-{i}", f"journal.file={folder}/agent-{i}.db",
-                        f"link.coordinator={endpoint}", "peers.endpoint=tcp://127.0.0.1:0"])],
-            folder, f"agent-{i}", environment) for i in range(options.agents)]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for daemon in (*self.agents, self.coordinator):
-            daemon.process.terminate()
-        for daemon in (*self.agents, self.coordinator):
-            daemon.process.wait()
-
-    def restart_coordinator(self):
-        """Begins another process, and another log, after the one before has ended."""
-        self.coordinator = self._start_again()
-
-    def _wait_until(self, there, what):
-        """The value of there(), once it is true."""
-        late = time.monotonic() + LATE_S
-        while not (value := there()):
-            for daemon in (self.coordinator, *self.agents):
-                if daemon.process.poll() is not None or time.monotonic() > late:
-                    sys.exit(f"daemon_rounds: {what} is not in the log of the coordinator:\n"
-                             f"{daemon.log()[-3000:]}")
-            time.sleep(0.02)
-        return value
-
-    def wait_for_rounds(self, count):
-        """The number of published rounds, and the time."""
-        def there():
-            self.coordinator.read_rounds()
-            return len(self.coordinator.round_s) >= count
-        self._wait_until(there, f"round {count}")
-        return len(self.coordinator.round_s), time.monotonic()
-
-    def counters(self):
-        return [(daemon.counters(), daemon.thread_cpu_s()) for daemon in (self.coordinator, *self.agents)]
+def federation_of(options, codec, folder, network):
+    keys = Keys(options.build, folder, options.agents) if options.curve else None
+    return Federation(
+        options.build, folder,
+        [f"link.encrypted={'true' if options.curve else 'false'}", f"journal.durability={options.durability}"],
+        [*(keys.of_coordinator if keys else []), "job.name=rounds", f"job.rounds={FIRST_ROUNDS + options.rounds + 100}",
+         f"job.parameters={options.params}", f"job.codec={codec}", f"job.agents_min={options.agents}",
+         *(f"job.{pair}" for pair in options.set)],
+        [keys.of_agent(i) if keys else [] for i in range(options.agents)],
+        inside=network.inside, address=network.address, environment=slow_disk(options.sync_rate, folder))
 
 
 def reports_of_agents(journal):
@@ -258,7 +137,7 @@ def reports_of_agents(journal):
 def measure(options, link, codec):
     with tempfile.TemporaryDirectory(prefix="tributary-rounds-", dir=options.folder) as folder, \
             Network(options.build, link, options.agents) as network:
-        with Federation(options, codec, folder, network) as federation:
+        with federation_of(options, codec, folder, network) as federation:
             first, begin_s = federation.wait_for_rounds(FIRST_ROUNDS)
             before = federation.counters()
             last, end_s = federation.wait_for_rounds(FIRST_ROUNDS + options.rounds)
@@ -484,7 +363,10 @@ def main(words):
     results = []
     for link in links:
         for codec in options.codec or list(GOAL_S):
-            result = measure(options_of(options, link), link, codec)
+            try:
+                result = measure(options_of(options, link), link, codec)
+            except Failure as failure:
+                sys.exit(f"daemon_rounds: {link}, {codec}: {failure}")
             plain = next((one for one in results if (one["link"], one["codec"]) == ("loopback", codec)), None)
             result["limit_s"] = limit_s(result, options, plain, rates)
             results.append(result)

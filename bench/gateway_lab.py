@@ -15,14 +15,13 @@ import time
 from pathlib import Path
 from typing import NamedTuple, Optional
 
+from daemons import settings
+from lab_nodes import Failure
+
 PORT = 4640
 AGGREGATOR_PORT = 4650
 GROUP = "239.255.1.7:4651"
 LATE_S = 240
-
-
-class Failure(Exception):
-    """The lab or a daemon does not do what it must."""
 
 
 class Impossible(Exception):
@@ -43,10 +42,6 @@ class Setup(NamedTuple):
     settings: tuple = ()  # further ones of the coordinator
     agent_settings: tuple = ()
     rto_min_us: Optional[int] = None  # net.ipv4.tcp_rto_min_us of all nodes; the kernel's is 200 ms
-
-
-def words_of(settings) -> list:
-    return [word for setting in settings for word in ("--set", setting)]
 
 
 class GatewayFederation:
@@ -133,7 +128,7 @@ class GatewayFederation:
     def start_all(self) -> None:
         at, setup = self.folder, self.setup
         self.start("coordinator", 0, self.build / "coordinator/tributary-coordinator", "--exit-when-done",
-                   *words_of([f"link.endpoint=tcp://*:{PORT}", f"link.key_file={at}/coordinator.key",
+                   *settings([f"link.endpoint=tcp://*:{PORT}", f"link.key_file={at}/coordinator.key",
                               f"link.allow_file={at}/agents.allow", f"journal.file={at}/run.db",
                               "journal.durability=stop", "job.name=gateway", f"job.rounds={setup.rounds}",
                               f"job.parameters={setup.parameters}", "job.codec=thc:bits=4",
@@ -149,7 +144,7 @@ class GatewayFederation:
             if setup.agents_group:
                 own.append(f"in_network.group={setup.agents_group}")
             self.start(f"agent-{agent}", agent, self.build / "edge_agent/tributary-agent", "--join",
-                       at / f"agent-{agent}.join", "--exit-when-done", *words_of([*own, *setup.agent_settings]))
+                       at / f"agent-{agent}.join", "--exit-when-done", *settings([*own, *setup.agent_settings]))
 
     def start_aggregator(self) -> None:
         own = [f"switch.listen={self.addresses[self.gateway]}:{AGGREGATOR_PORT}",
@@ -164,7 +159,7 @@ class GatewayFederation:
                 raise Impossible(f"there is no {program.name}: built without libbpf")
         before = self.log("gateway").count(": connected ") if "gateway" in self.processes else 0
         self.start("gateway", self.gateway, program, "--json", "--join", self.folder / "gateway.join",
-                   *words_of(own))
+                   *settings(own))
         if not self.wait_for("gateway", ": connected ", before + 1, may_end=True):
             text = self.log("gateway").strip()
             refused = "loading the XDP program" in text and "permission_denied" in text

@@ -39,7 +39,7 @@ import collectives  # noqa: E402
 import gateway  # noqa: E402
 from gateway import Goal  # noqa: E402
 from gateway_lab import Failure, Impossible  # noqa: E402
-from lab_nodes import LabNodes  # noqa: E402
+from lab_nodes import LabNodes, answers_of  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 PLACES = ",".join(str(2 * level) for level in range(16))
@@ -241,16 +241,15 @@ class Bench:
     def through_aggregator(self, lab, size: int, slots: int, window: int) -> list:
         with Aggregator(self.build / "switch_p4/switchd/tributary-switchd", lab.command(4),
                         lab.addresses[4], slots, f'group = "{GROUP}"'):
-            ranks = [subprocess.Popen(
-                [*lab.command(rank), str(self.agents), "agents", "--to", f"{lab.addresses[4]}:{PORT}",
-                 "--group", GROUP, "--first", str(rank), "--count", "1", "--slots", str(slots), "--window",
-                 str(window), "--values", str(size // 4), "--rounds", str(WARM_UPS + 10)],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in range(4)]
-            answers = [rank.communicate(timeout=600) for rank in ranks]
-        for rank, (_, err) in zip(ranks, answers):
-            if rank.returncode != 0:
-                raise Skipped(f"an agent of the aggregator: {err.strip()}")
-        return collectives.round_times([json.loads(out) for out, _ in answers])[WARM_UPS:]
+            try:
+                answers = answers_of(
+                    [[*lab.command(rank), str(self.agents), "agents", "--to", f"{lab.addresses[4]}:{PORT}",
+                      "--group", GROUP, "--first", str(rank), "--count", "1", "--slots", str(slots), "--window",
+                      str(window), "--values", str(size // 4), "--rounds", str(WARM_UPS + 10)] for rank in range(4)],
+                    "agents of the aggregator", 600)
+            except Failure as failure:
+                raise Skipped(str(failure)) from failure
+        return collectives.round_times(answers)[WARM_UPS:]
 
 
 def napi_threads() -> set:

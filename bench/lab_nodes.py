@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from typing import Optional
 
 
 class Failure(Exception):
@@ -14,6 +15,25 @@ def finished(command: list) -> str:
     if done.returncode != 0:
         raise Failure(f"{' '.join(command)}: {(done.stderr or done.stdout).strip()}")
     return done.stdout
+
+
+def answers_of(commands: list, what: str, timeout_s: float, environment=None, needed: Optional[int] = None) -> list:
+    """Runs programs beside one another to their end, and returns the JSON that each prints. `what` names them in a
+    Failure. Only the first `needed` of them (all) must succeed and have an answer."""
+    ends = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+            for command in commands]
+    try:
+        answers = [end.communicate(timeout=timeout_s) for end in ends]
+    except subprocess.TimeoutExpired as expired:
+        raise Failure(f"{what}: has not ended after {timeout_s:.0f} s") from expired
+    finally:
+        for end in ends:
+            end.kill()
+            end.wait()
+    for end in ends[:needed]:
+        if end.returncode != 0:
+            raise Failure(f"{what}: " + (" ".join(err.strip() for _, err in answers) or f"code {end.returncode}"))
+    return [json.loads(out) for out, _ in answers[:needed]]
 
 
 class LabNodes:

@@ -7,11 +7,10 @@ Needs root. One end measures with round trips and trains over TCP, the other ans
 import argparse
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
-from lab_nodes import Failure, LabNodes
+from lab_nodes import Failure, LabNodes, answers_of
 
 LAB = "estimates"
 RATES_MBIT = (10, 100, 1000)
@@ -23,22 +22,10 @@ TIMEOUT_S = 120
 
 
 def estimate(lab: LabNodes, program: str, options: list) -> dict:
-    ends = [subprocess.Popen(
-        [*lab.command(rank), program, "--rank", str(rank), "--first", lab.addresses[0],
-         "--second", lab.addresses[1], *options],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for rank in (0, 1)]
-    try:
-        answers = [end.communicate(timeout=TIMEOUT_S) for end in ends]
-    except subprocess.TimeoutExpired as expired:
-        raise Failure(f"not through after {TIMEOUT_S} s") from expired
-    finally:
-        for end in ends:
-            end.kill()
-            end.wait()
     # The answering end may fail because the other end has left before the last answer was read.
-    if ends[0].returncode != 0:
-        raise Failure(" ".join(err.strip() for _, err in answers))
-    return json.loads(answers[0][0])
+    return answers_of([[*lab.command(rank), program, "--rank", str(rank), "--first", lab.addresses[0],
+                        "--second", lab.addresses[1], *options] for rank in (0, 1)],
+                      "estimate", TIMEOUT_S, needed=1)[0]
 
 
 def measure(tributary: str, program: str, mbit: float, delay_ms: float, arguments) -> dict:

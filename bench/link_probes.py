@@ -9,11 +9,13 @@ import argparse
 import json
 import os
 import re
-import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from daemons import Federation
+from lab_nodes import Failure, LabNodes, finished
 
 LAB = "probes"
 LINKS = ((10, 10, 10), (10, 2, 10), (100, 100, 10), (1000, 1000, 1))  # Mbit/s down, up, ms one way
@@ -21,51 +23,13 @@ LINKS = ((10, 10, 10), (10, 2, 10), (100, 100, 10), (1000, 1000, 1))  # Mbit/s d
 PAYLOAD_SHARE = 1448 / 1514
 METRICS_PORT = 9464
 
-COORDINATOR = """
-[journal]
-file = "{folder}/run.db"
-[link]
-endpoint = "tcp://*:4640"
-encrypted = false
-[metrics]
-listen = "127.0.0.1:{port}"
-[probes]
-spacing_ms = {spacing_ms}
-[job]
-name = "waits"
-rounds = 1
-parameters = 1000
-agents_min = 2
-"""
-AGENT = """
-agent_id = "quiet"
-[journal]
-file = "{folder}/agent.db"
-[link]
-coordinator = "tcp://{address}:4640"
-encrypted = false
-"""
+AGENT = "agent-0"
 
 
-class Failure(Exception):
-    pass
-
-
-def finished(command: list) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise Failure((done.stderr or done.stdout).strip())
-    return done.stdout
-
-
-def on_node(tributary: str, node: int, command: list) -> list:
-    return [tributary, "lab", "exec", "--name", LAB, "--node", str(node), "--", *command]
-
-
-def metrics(tributary: str) -> str:
+def metrics(lab: LabNodes) -> str:
     ask = ("import urllib.request as u; "
            f"print(u.urlopen('http://127.0.0.1:{METRICS_PORT}/metrics').read().decode())")
-    return finished(on_node(tributary, 0, [sys.executable, "-c", ask]))
+    return finished([*lab.command(0), sys.executable, "-c", ask])
 
 
 def total(text: str, name: str) -> float:
@@ -73,49 +37,30 @@ def total(text: str, name: str) -> float:
     return sum(float(row) for row in rows)
 
 
-def federation(tributary: str, build: Path, address: str, arguments) -> tuple:
+def watch(tributary: str, build: Path, lab: LabNodes, arguments) -> tuple:
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, "coordinator.toml").write_text(COORDINATOR.format(
-            folder=folder, port=METRICS_PORT, spacing_ms=arguments.spacing_ms))
-        Path(folder, "agent.toml").write_text(AGENT.format(folder=folder, address=address))
-        daemons = []
-        with open(Path(folder, "log"), "w", encoding="utf-8") as log:
-            try:
-                for node, name in ((0, "coordinator"), (1, "agent")):
-                    part = "coordinator" if name == "coordinator" else "edge_agent"
-                    daemons.append(subprocess.Popen(
-                        on_node(tributary, node, [str(build / part / f"tributary-{name}"),
-                                                  "--config", f"{folder}/{name}.toml"]),
-                        stdout=log, stderr=log))
-                time.sleep(arguments.seconds)
-                counted = metrics(tributary)
-            finally:
-                for daemon in reversed(daemons):
-                    daemon.terminate()
-                for daemon in daemons:
-                    daemon.wait()
-        listed = json.loads(finished(
-            [tributary, "link", "list", "--run", f"{folder}/run.db", "--json"]))
+        waits = [f"metrics.listen=127.0.0.1:{METRICS_PORT}", f"probes.spacing_ms={arguments.spacing_ms}",
+                 "job.name=waits", "job.rounds=1", "job.parameters=1000", "job.agents_min=2"]
+        with Federation(str(build), folder, ["link.encrypted=false"], waits, [[]], inside=lab.command,
+                        address=lab.addresses[0]) as federation:
+            time.sleep(arguments.seconds)
+            counted = metrics(lab)
+        listed = json.loads(finished([tributary, "link", "list", "--run", federation.journal, "--json"]))
     return listed["data"]["links"], counted
 
 
 def measure(tributary: str, build: Path, link: tuple, arguments) -> dict:
     down, up, delay_ms = link
-    try:
-        # The agent's node has the slow link; a packet also crosses the other node's link.
-        made = json.loads(finished(
-            [tributary, "lab", "up", "--name", LAB, "--nodes", "2",
-             "--delay", f"{delay_ms / 2:g}ms", "--node",
-             f"1:up-rate={up:g}mbit,down-rate={down:g}mbit,delay={delay_ms / 2:g}ms", "--json"]))
-        address = made["data"]["nodes"][0]["address"]
-        links, counted = federation(tributary, build, address, arguments)
-    finally:
-        subprocess.run([tributary, "lab", "down", "--name", LAB], capture_output=True, check=False)
+    # The agent's node has the slow link; a packet also crosses the other node's link.
+    slow = ["--delay", f"{delay_ms / 2:g}ms", "--node",
+            f"1:up-rate={up:g}mbit,down-rate={down:g}mbit,delay={delay_ms / 2:g}ms"]
+    with LabNodes(tributary, LAB, 2, slow) as lab:
+        links, counted = watch(tributary, build, lab, arguments)
     ways = {(each["from"], each["to"]): each for each in links}
     return {"down_mbit_per_s": down, "up_mbit_per_s": up, "delay_ms": delay_ms,
-            "alpha_s": ways.get(("", "quiet"), {}).get("alpha_s"),
-            "beta_up": ways.get(("quiet", ""), {}).get("beta_s_per_byte"),
-            "beta_down": ways.get(("", "quiet"), {}).get("beta_s_per_byte"),
+            "alpha_s": ways.get(("", AGENT), {}).get("alpha_s"),
+            "beta_up": ways.get((AGENT, ""), {}).get("beta_s_per_byte"),
+            "beta_down": ways.get(("", AGENT), {}).get("beta_s_per_byte"),
             "probes": total(counted, "tributary_link_probes_total"),
             "probe_bytes": total(counted, "tributary_link_probe_bytes_total"),
             "ignored": total(counted, "tributary_link_echoes_ignored_total"),

@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 import collectives
+from lab_nodes import answers_of
 
 ALGORITHMS = ["sharded_star", "ring", "halving_doubling"]
 # Open MPI refuses more ranks than cores, and root, without these variables
@@ -61,14 +62,10 @@ class Contender:
                 for path in sorted(folder.glob("*/rank.*/stdout"))]
 
     def _by_hand(self, arguments, folder: Path, options: list) -> list:
-        ranks = [subprocess.Popen(
-            [str(arguments.program), "--rank", str(rank), "--size", str(arguments.ranks), "--store",
-             str(folder), "--address", "127.0.0.1", *options], stdout=subprocess.PIPE, text=True)
-            for rank in range(arguments.ranks)]
-        answers = [rank.communicate()[0] for rank in ranks]
-        if any(rank.returncode != 0 for rank in ranks):
-            raise collectives.Failure(f"{self.name()}: a rank has failed")
-        return [json.loads(answer)["data"] for answer in answers]
+        answers = answers_of(
+            [[str(arguments.program), "--rank", str(rank), "--size", str(arguments.ranks), "--store",
+              str(folder), "--address", "127.0.0.1", *options] for rank in range(arguments.ranks)], self.name(), 600)
+        return [answer["data"] for answer in answers]
 
 
 def parse() -> argparse.Namespace:

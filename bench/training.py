@@ -2,20 +2,12 @@
 for measurements of codecs in training."""
 
 import os
-import socket
 import sqlite3
 import subprocess
 import sys
 
-
-def settings(pairs):
-    return [word for pair in pairs for word in ("-s", pair)]
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+from daemons import Federation
+from lab_nodes import Failure
 
 
 def command_of(build):
@@ -44,34 +36,20 @@ def train(build, folder, data, job, agents, lab=None):
         return [] if lab is None else [os.path.join(build, "cli", "tributary"), "lab", "exec",
                                        "--name", lab, "--node", str(node), "--"]
 
-    common = ["--exit-when-done", "-s", "link.encrypted=false", "-s", "journal.durability=stop"]
-    journal = os.path.join(folder, "coordinator.db")
-    endpoint = f"tcp://127.0.0.1:{free_port()}" if lab is None else "tcp://10.77.0.1:4640"
     # A loaded machine must not leave an agent out.
     job = [*job, f"agents_min={agents}", "quorum=1", "deadline_ms=600000",
            "preliminary_deadline_ms=300000"]
-    with open(os.path.join(folder, "log"), "w", encoding="utf-8") as log:
-        coordinator = subprocess.Popen(
-            [*inside(0), os.path.join(build, "coordinator", "tributary-coordinator"), *common,
-             *settings([
-                f"journal.file={journal}", f"link.endpoint={endpoint}", f"evaluation.path={data}",
-                "evaluation.threads=1", *(f"job.{pair}" for pair in job)])], stderr=log)
-        members = [subprocess.Popen(
-            [*inside(1 + i), os.path.join(build, "edge_agent", "tributary-agent"), *common,
-             *settings([
-                f"agent_id=agent-{i}", f"journal.file={folder}/agent-{i}.db",
-                f"link.coordinator={endpoint}", "peers.endpoint=tcp://127.0.0.1:0",
-                "trainer.name=torch", "trainer.threads=1", f"data.path={data}",
-                f"data.shard={i}", f"data.shards={agents}", "data.evaluate=false"])], stderr=log)
-            for i in range(agents)]
-        failed = coordinator.wait() != 0
-        for member in members:
-            if failed:
-                member.terminate()
-            failed = member.wait() != 0 or failed
-    if failed:
-        with open(log.name, encoding="utf-8") as lines:
-            sys.exit(f"training: a process failed:\n{''.join(lines.readlines()[:20])}")
+    try:
+        with Federation(
+                build, folder, ["link.encrypted=false", "journal.durability=stop"],
+                [f"evaluation.path={data}", "evaluation.threads=1", *(f"job.{pair}" for pair in job)],
+                [["trainer.name=torch", "trainer.threads=1", f"data.path={data}", f"data.shard={i}",
+                  f"data.shards={agents}", "data.evaluate=false"] for i in range(agents)],
+                inside=inside, address="127.0.0.1" if lab is None else "10.77.0.1") as federation:
+            federation.wait_for_end()
+            journal = federation.journal
+    except Failure as failure:
+        sys.exit(f"training: {failure}")
     least = ask(journal, "SELECT min(contributors) FROM contributor_sets")
     if least != agents:
         sys.exit(f"training: a round had {least} contributors instead of {agents}")

@@ -2,26 +2,20 @@
 """Fragments of changes/ become sections of CHANGELOG.md, in order, and none is lost."""
 
 import datetime
-import tempfile
 import unittest
 from pathlib import Path
 
 import changelog
+from tree_testing import TreeTest
 
 ROOT = Path(__file__).resolve().parent.parent
 DAY = datetime.date(2026, 11, 24)
 
 
-class Changelog(unittest.TestCase):
+class Changelog(TreeTest):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = Path(temporary.name)
+        super().setUp()
         self.write("changes/README.md", "How to write one.\n")
-
-    def write(self, path: str, text: str):
-        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / path).write_text(text, encoding="utf-8")
 
     def release(self, version: str) -> str:
         changelog.release(self.root, version, DAY)

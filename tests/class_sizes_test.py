@@ -2,25 +2,16 @@
 """The sizes of classes are counted as class_sizes.py says, and the bounds and ceilings hold."""
 
 import re
-import tempfile
 import unittest
 from pathlib import Path
 
 import class_sizes
 import cpp_reader
+from tree_testing import TreeTest
 
 
-class Tree(unittest.TestCase):
+class Tree(TreeTest):
     """A tree of a few files."""
-
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.root = Path(self.temporary.name)
-
-    def write(self, path: str, text: str):
-        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / path).write_text(text, encoding="utf-8")
 
     def sizes(self) -> dict:
         sources = class_sizes.sources_of(self.root)

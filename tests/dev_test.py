@@ -101,16 +101,17 @@ class WrongWords(unittest.TestCase):
         self.assert_refused("lint everything", "lint has no option 'everything'")
 
 
-class Packaged(unittest.TestCase):
-    """./dev package in a fresh clone, with a build that only notes what it is asked for."""
+class FreshClone(unittest.TestCase):
+    """./dev package and ./dev demo in a fresh clone, with a build that only notes what it is asked for."""
 
-    def built(self, *arguments: str, lacking: str = "nothing") -> list[str]:
+    def built(self, verb: str = "package", lacking: str = "nothing") -> list[str]:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             shutil.copy(ROOT / "dev", folder)
             (folder / "bin").mkdir()
+            (folder / "build/release/cli").mkdir(parents=True)
             for command, script in {
-                    "dpkg-query": "echo installed", "dpkg": "echo amd64", "cmake": "exit 0",
+                    "../build/release/cli/tributary": "exit 0", "dpkg-query": "echo installed", "dpkg": "echo amd64", "cmake": "exit 0",
                     "cpack": 'mkdir -p "$4" && touch "$4/some.deb"',
                     "ninja": f'case "$*" in *-t*{lacking}*) exit 1 ;; *-t*) exit 0 ;; esac; '
                              f'echo "$*" >"{folder}/asked"'}.items():
@@ -118,7 +119,7 @@ class Packaged(unittest.TestCase):
                 path.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
                 path.chmod(0o755)
             environment = dict(os.environ, PATH=f"{folder}/bin:{os.environ['PATH']}")
-            result = subprocess.run([folder / "dev", "package", *arguments], capture_output=True,
+            result = subprocess.run([folder / "dev", verb], capture_output=True,
                                     text=True, stdin=subprocess.DEVNULL, env=environment,
                                     check=False)
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -130,6 +131,10 @@ class Packaged(unittest.TestCase):
                                         "tributary_coordinator", "tributary_agent",
                                         "tributary_switchd", "tributary_torch_plugin",
                                         "tributary_dashboard", "tributary_switch_xdp"])
+
+    def test_every_program_that_a_demonstration_starts_is_built(self):
+        self.assertEqual(self.built("demo"), ["tributary_cli", "tributary_coordinator", "tributary_agent",
+                                              "tributary_switchd", "tributary_torch_plugin", "tributary_dashboard"])
 
     def test_parts_that_the_machine_lacks_are_left_out(self):
         self.assertNotIn("tributary_dashboard", self.built(lacking="dashboard"))

@@ -1,25 +1,15 @@
 #!/usr/bin/env python3
 """Folders beyond the bound are found, and folders that the documents do not name."""
 
-import tempfile
 import unittest
-from pathlib import Path
 
 import folders
+from tree_testing import TreeTest
 
 MAP = "# A\n\n## The map of the code\n\n| folder | what |\n|---|---|\n{rows}\n\n## More\n"
 
 
-class Tree(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.root = Path(self.temporary.name)
-
-    def write(self, path: str, text: str = ""):
-        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / path).write_text(text, encoding="utf-8")
-
+class Tree(TreeTest):
     def fill(self, folder: str, count: int):
         for number in range(count):
             self.write(f"{folder}/file{number}_test.cc")

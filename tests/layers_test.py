@@ -4,12 +4,12 @@
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
 
 import layers
 import source_tree
+from tree_testing import TreeTest
 
 TESTS = Path(__file__).resolve().parent
 ROOT = TESTS.parent
@@ -17,13 +17,11 @@ ROOT = TESTS.parent
 COPIED = (Path("core/base"), Path("core/update"), Path("core/codec"), Path("core/optimizer"))
 
 
-class PlantedIncludes(unittest.TestCase):
+class PlantedIncludes(TreeTest):
     """Each case appends a line to a real file, and names the complaint it must cause."""
 
     def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.root = Path(self.temporary.name)
+        super().setUp()
         for path in source_tree.code_files(ROOT):
             inside = any(path.is_relative_to(folder) for folder in COPIED)
             if not inside or path.name.endswith("_bench.cc"):
@@ -31,10 +29,6 @@ class PlantedIncludes(unittest.TestCase):
             (self.root / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / path, self.root / path)
         self.write("tests/layers.txt", (TESTS / "layers.txt").read_text(encoding="utf-8"))
-
-    def write(self, path: str, text: str):
-        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / path).write_text(text, encoding="utf-8")
 
     def plant(self, path: str, line: str) -> str:
         """Appends a line; returns the place of it."""

@@ -2,7 +2,6 @@
 """What both daemons export to Prometheus: promtool finds no fault, docs/run.md names every series,
 and jobs do not overwrite one another."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -13,16 +12,13 @@ import unittest
 import urllib.request
 from pathlib import Path
 
+from federation import AGENT, CLI, COORDINATOR, LATE_S, Processes, all_set
+
 ROOT = Path(__file__).resolve().parent.parent
-BUILD = Path(os.environ.get("TRIBUTARY_BUILD_DIR", ROOT / "build" / "dev"))
 GUIDE = (ROOT / "docs" / "run.md").read_text(encoding="utf-8")
-PROGRAMS = {name: BUILD / folder / name for folder, name in
-            (("cli", "tributary"), ("coordinator", "tributary-coordinator"),
-             ("edge_agent", "tributary-agent"))}
 PROMTOOL = shutil.which("promtool")
 NO_PROMTOOL = "there is no promtool (Debian has it in the package prometheus)"
 SKIPPED = 77  # as tests/CMakeLists.txt has it
-PATIENCE_S = 120
 
 
 def families_of(text: str) -> dict[str, str]:
@@ -36,59 +32,33 @@ class Exported(unittest.TestCase):
     def setUpClass(cls):
         temporary = tempfile.TemporaryDirectory()
         cls.addClassCleanup(temporary.cleanup)
-        cls.folder = Path(temporary.name)
-        cls.logs = {}
-        endpoint = cls.start("tributary-coordinator", "listening",
-                             "link.endpoint=tcp://127.0.0.1:*", "link.encrypted=false",
-                             "watch.endpoint=tcp://127.0.0.1:*", "journal.durability=stop")
+        cls.processes = Processes(temporary.name)
+        cls.addClassCleanup(cls.processes.stop)
+        run = f"{temporary.name}/coordinator.db"
+
+        def own(journal: str) -> list:
+            return all_set(f"journal.file={temporary.name}/{journal}.db", "journal.durability=stop",
+                           "link.encrypted=false", "metrics.listen=127.0.0.1:0")
+
+        _, endpoint = cls.processes.start_coordinator(*own("coordinator"),
+                                                      *all_set("watch.endpoint=tcp://127.0.0.1:*"))
         for job in ("first", "second"):
-            (cls.folder / f"{job}.toml").write_text(
-                f'name = "{job}"\nrounds = 3\nparameters = 1000\n', encoding="utf-8")
-            cls.run_command("job", "submit", f"{job}.toml", "--run", "tributary-coordinator.db")
+            file = Path(temporary.name, f"{job}.toml")
+            file.write_text(f'name = "{job}"\nrounds = 3\nparameters = 1000\n', encoding="utf-8")
+            cls.processes.run(CLI, "job", "submit", file, "--run", run)
             if job == "first":
-                cls.start("tributary-agent", "metrics", "agent_id=a", "link.encrypted=false",
-                          f"link.coordinator={endpoint}", "journal.durability=stop")
-            cls.run_command("job", "watch", job, "--run", "tributary-coordinator.db")
-        cls.scraped = {daemon: cls.scrape(daemon) for daemon in cls.logs}
-
-    @classmethod
-    def run_command(cls, *words: str):
-        ran = subprocess.run([PROGRAMS["tributary"], *words], cwd=cls.folder, text=True,
-                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                             stderr=subprocess.STDOUT, timeout=PATIENCE_S, check=False)
-        assert ran.returncode == 0, ran.stdout
-
-    @classmethod
-    def start(cls, daemon: str, line: str, *settings: str) -> str:
-        """The endpoint in that line of the log."""
-        cls.logs[daemon] = cls.folder / f"{daemon}.log"
-        log = open(cls.logs[daemon], "w", encoding="utf-8")
-        cls.addClassCleanup(log.close)
-        words = [word for setting in (*settings, f"journal.file={daemon}.db",
-                                      "metrics.listen=127.0.0.1:0") for word in ("-s", setting)]
-        process = subprocess.Popen([PROGRAMS[daemon], *words], cwd=cls.folder, stdout=log,
-                                   stderr=log, stdin=subprocess.DEVNULL)
-        cls.addClassCleanup(process.wait)
-        cls.addClassCleanup(process.kill)
-        return cls.logged(daemon, line)
-
-    @classmethod
-    def logged(cls, daemon: str, line: str) -> str:
-        deadline = time.monotonic() + PATIENCE_S
-        while True:
-            text = cls.logs[daemon].read_text(encoding="utf-8")
-            if found := re.search(rf'{line} .*?endpoint="?([^\s"]+)', text):
-                return found[1]
-            assert time.monotonic() < deadline, text
-            time.sleep(0.05)
+                cls.processes.start("agent", AGENT, *own("agent"),
+                                    *all_set("agent_id=a", f"link.coordinator={endpoint}"))
+            cls.processes.run(CLI, "job", "watch", job, "--run", run)
+        cls.scraped = {daemon: cls.scrape(daemon) for daemon in ("coordinator", "agent")}
 
     @classmethod
     def scrape(cls, daemon: str) -> dict[str, str]:
         """Waits for the gauges, which are set once in a second."""
-        address = f"http://{cls.logged(daemon, 'metrics')}/metrics"
-        deadline = time.monotonic() + PATIENCE_S
+        address = "http://" + cls.processes.wait_for(daemon, r'metrics .*?endpoint="?([^\s"]+)')[0] + "/metrics"
+        deadline = time.monotonic() + LATE_S
         while True:
-            with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer:
+            with urllib.request.urlopen(address, timeout=LATE_S) as answer:
                 families = families_of(answer.read().decode("utf-8"))
             version = families.get("tributary_model_version", "")
             if re.search(r"^tributary_model_version(\{job=\"second\"\})? 3$", version, re.MULTILINE):
@@ -107,13 +77,13 @@ class Exported(unittest.TestCase):
             self.assertEqual((checked.returncode, checked.stdout), (0, ""), daemon)
 
     def test_each_job_has_series_of_its_own(self):
-        families = self.scraped["tributary-coordinator"]
+        families = self.scraped["coordinator"]
         for name in ("tributary_rounds_committed_total", "tributary_model_version"):
             for job in ("first", "second"):
                 self.assertIn(f'\n{name}{{job="{job}"}} 3\n', families[name])
 
     def test_old_names_point_to_the_new_ones(self):
-        families = self.scraped["tributary-coordinator"]
+        families = self.scraped["coordinator"]
         self.assertIn("# HELP tributary_round_s Deprecated, use tributary_round_seconds.",
                       families["tributary_round_s"])
         self.assertIn("# TYPE tributary_link_in_bytes gauge",
@@ -127,7 +97,7 @@ class Exported(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    missing = [name for name, program in PROGRAMS.items() if not program.exists()]
+    missing = [program.name for program in (CLI, COORDINATOR, AGENT) if not program.exists()]
     if missing:
         print(f"skipped, because not built: {', '.join(missing)}")
         sys.exit(SKIPPED)

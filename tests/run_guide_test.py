@@ -57,7 +57,7 @@ class Guide(unittest.TestCase):
             try:
                 probe.bind(("", PORT))
             except OSError:
-                self.skipTest(f"somebody uses port {PORT}")
+                self.skipTest(f"port {PORT} is in use")
         commands = block_after("On one machine, from nothing to ten rounds:\n")
         self.assertIn("tributary-agent", commands)
         with tempfile.TemporaryDirectory(prefix="tributary-guide-") as folder:
@@ -65,6 +65,10 @@ class Guide(unittest.TestCase):
             self.assertEqual(ran.returncode, 0, ran.stdout)
             self.assertRegex(ran.stdout, r"round committed .*round=10 ")
             self.assertRegex(ran.stdout, r"model stored .*model_version=10 ")
+            shown = run(block_after("The coordinator's journal has the result:\n"), folder)
+            self.assertEqual(shown.returncode, 0, shown.stdout)
+            self.assertRegex(shown.stdout, r"first +finished +10 +10")
+            self.assertIn("rounds         10 of 10", shown.stdout)
             # What is there goes on from: nothing is left to do.
             again = run(commands.split("tributary keys allow", 1)[1].split("\n", 1)[1] +
                         "\nwait $!", folder)

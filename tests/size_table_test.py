@@ -3,27 +3,22 @@
 
 import subprocess
 import sys
-import tempfile
 import unittest
 from pathlib import Path
+
+from tree_testing import TreeTest
 
 TIDY = Path(__file__).resolve().parent / "tidy.py"
 
 
-class Table(unittest.TestCase):
+class Table(TreeTest):
     def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.root = Path(self.temporary.name)
+        super().setUp()
         self.write("core/a/large.h", self.class_text("Large", 50, 20))
         self.write("core/a/small.h", self.class_text("Small", 5, 2))
         self.write("core/a/large_test.cc", "// A comment.\n\nint x;\n")
         for number in range(26):
             self.write(f"cli/file{number}.cc", "int x;\nint y;\n")
-
-    def write(self, path: str, text: str):
-        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / path).write_text(text, encoding="utf-8")
 
     @staticmethod
     def class_text(name: str, methods: int, data: int) -> str:

@@ -37,11 +37,15 @@ def rounds_in(journal):
         return [row[0] for row in run.execute("SELECT round FROM rounds ORDER BY round")]
 
 
-# The coordinator's file lacks rounds, says how many, and its copy has them.
+def answer(build, *words):
+    command = [str(word) for word in (Path(build) / "cli/tributary", *words, "--json")]
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)["data"]
+
+
+# The coordinator's file lacks rounds, its readers say so, and its copy has them.
 def check_copy(build, journal, rounds, copy):
-    words = [Path(build) / "cli/tributary", "run", "copy", journal, copy, "--json"]
-    answer = subprocess.run([str(word) for word in words], stdout=subprocess.PIPE, text=True, check=True).stdout
-    data = json.loads(answer)["data"]
+    check(answer(build, "job", "list", "--run", journal)["rounds_beside"] > 0, "job list does not say what is missing")
+    data = answer(build, "run", "copy", journal, copy)
     check(data["rounds"] >= rounds and data["rounds_beside"] == 0, f"{rounds} rounds, and the copy has {data}")
     check(rounds_in(copy) == list(range(1, data["rounds"] + 1)), "the copy lacks rounds")
 
@@ -64,7 +68,7 @@ def main(build):
     options.build = build
     with tempfile.TemporaryDirectory(prefix="tributary-slow-disk-") as folder, \
             daemon_rounds.Network(build, "loopback", options.agents) as network, \
-            daemon_rounds.Federation(options, "fp32", folder, network) as federation:
+            daemon_rounds.federation_of(options, "fp32", folder, network) as federation:
         beside = Path(federation.journal + "-recent")
         rounds = 1
         while not beside.exists():

@@ -2,23 +2,15 @@
 """Every rule of tidy.py fails on what it forbids, at the right line, and on nothing else."""
 
 import json
-import tempfile
 import unittest
-from pathlib import Path
 
 import tidy
+from tree_testing import TreeTest
 
 
-class Rules(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.root = Path(self.temporary.name)
-
+class Rules(TreeTest):
     def complaints(self, path: str, text: str):
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        self.write(path, text)
         return list(tidy.complaints(self.root))
 
     def assert_refused(self, path: str, line: str, remedy: str):

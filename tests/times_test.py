@@ -1,19 +1,14 @@
 #!/usr/bin/env python3
 """The table of two checkouts has what their builds logged, and dashes for what they did not."""
 
-import tempfile
 import unittest
 from pathlib import Path
 
 import times
+from tree_testing import TreeTest
 
 
-class Times(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.root = Path(self.temporary.name)
-
+class Times(TreeTest):
     def checkout(self, name: str, milliseconds: int, tested_s=None, parts="") -> Path:
         build = self.root / name / "build/dev"
         build.mkdir(parents=True)

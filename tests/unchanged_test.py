@@ -3,18 +3,15 @@
 
 import subprocess
 import sys
-import tempfile
 import unittest
-from pathlib import Path
 
 import unchanged
+from tree_testing import TreeTest
 
 
-class Unchanged(unittest.TestCase):
+class Unchanged(TreeTest):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = Path(temporary.name)
+        super().setUp()
         self.build = self.root / "build" / "dev"
         self.write("build/dev/a/a_test", f"runs {self.build}/cli/tool\0")
         self.write("build/dev/b/b_test", "alone")
@@ -25,10 +22,6 @@ class Unchanged(unittest.TestCase):
                        f"add_test([==[{name}_test.Suite]==] [==[{self.build}/{name}/{name}_test]==]"
                        " [==[--gtest_filter=Suite.*]==])\n")
         self.passed("a_test.Suite", "b_test.Suite")
-
-    def write(self, path: str, text: str):
-        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / path).write_text(text, encoding="utf-8")
 
     def run_script(self, *options: str) -> str:
         return subprocess.run([sys.executable, unchanged.__file__, str(self.build), "--root",

@@ -1,24 +1,14 @@
 #!/usr/bin/env python3
 """Definitions without a caller are found, and those with one are not."""
 
-import tempfile
 import unittest
-from pathlib import Path
 
 import class_sizes
 import unused
+from tree_testing import TreeTest
 
 
-class Tree(unittest.TestCase):
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(self.temporary.cleanup)
-        self.root = Path(self.temporary.name)
-
-    def write(self, path: str, text: str):
-        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / path).write_text(text, encoding="utf-8")
-
+class Tree(TreeTest):
     def found(self) -> list:
         return unused.find(class_sizes.sources_of(self.root))
 

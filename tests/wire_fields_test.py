@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Fields of the messages that nothing reads are found, and those that something reads are not."""
 
-import tempfile
 import unittest
-from pathlib import Path
 
 import class_sizes
 import wire_fields
+from tree_testing import TreeTest
 
 SCHEMA = """
 // A table of this comment: x: uint;
@@ -19,17 +18,11 @@ enum Kind : ubyte { one, two }
 """
 
 
-class Fields(unittest.TestCase):
+class Fields(TreeTest):
     def setUp(self):
-        temporary = tempfile.TemporaryDirectory()
-        self.addCleanup(temporary.cleanup)
-        self.root = Path(temporary.name)
+        super().setUp()
         self.write("schemas/plan.fbs", SCHEMA)
         self.write("core/a/both.cc", "int f(T& t, U* u) { t.names.push_back(1); u->names(); }")
-
-    def write(self, path: str, text: str):
-        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / path).write_text(text, encoding="utf-8")
 
     def found(self) -> list:
         return wire_fields.find(self.root, class_sizes.sources_of(self.root))

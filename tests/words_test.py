@@ -1,18 +1,15 @@
 #!/usr/bin/env python3
 """The check of words finds old terms, comments without a subject, and headers without a comment."""
 
-import tempfile
 import unittest
-from pathlib import Path
 
 import words
+from tree_testing import TreeTest
 
 
-class Words(unittest.TestCase):
+class Words(TreeTest):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
+        super().setUp()
         (self.root / "core/net").mkdir(parents=True)
 
     def write(self, text: str, name: str = "x.h"):

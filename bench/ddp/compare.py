@@ -29,10 +29,10 @@ from typing import NamedTuple, Optional
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from daemon_rounds import Daemon  # noqa: E402
-from lab_nodes import Failure, LabNodes  # noqa: E402
+from daemons import Federation  # noqa: E402
+from lab_nodes import Failure, LabNodes, answers_of  # noqa: E402
 from thin_lab import interface_counters, namespace  # noqa: E402
-from training import ask, make_data, settings  # noqa: E402
+from training import ask, make_data  # noqa: E402
 
 PYTHON = "/usr/bin/python3"  # only Debian's finds Debian's packages
 AGENTS = 4
@@ -154,26 +154,13 @@ def idle_share(samples: list) -> float:
 def run_ddp(lab: Lab, contender: Contender, model: Path, data: str, options) -> Figures:
     environment = dict(os.environ, MASTER_ADDR=lab.addresses[1], MASTER_PORT="29500",
                        GLOO_SOCKET_IFNAME="eth0", OMP_NUM_THREADS="1")
-    ranks = [subprocess.Popen(
-        [*lab.command(1 + rank), PYTHON, "-B", str(HERE / "process.py"), "--model", str(model),
-         "--data", data, "--rank", str(rank), "--size", str(AGENTS), "--hook", contender.method,
-         "--batch", str(BATCH), "--learning-rate", str(LEARNING_RATE), "--warm", str(WARM),
-         "--steps", str(options.steps)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
-        for rank in range(AGENTS)]
-    try:
-        with Uplinks(lab) as uplinks:
-            answers = [rank.communicate(timeout=START_S_MAX + 20 * options.steps) for rank in ranks]
-    except subprocess.TimeoutExpired as expired:
-        raise Failure(f"{contender.name()}: has not ended after {expired.timeout:.0f} s") from expired
-    finally:
-        for rank in ranks:
-            rank.kill()
-            rank.wait()
-    for rank, (_, errors) in zip(ranks, answers):
-        if rank.returncode != 0:
-            raise Failure(f"{contender.name()}: {errors.strip() or rank.returncode}")
-    outputs = [json.loads(out) for out, _ in answers]
+    with Uplinks(lab) as uplinks:
+        outputs = answers_of(
+            [[*lab.command(1 + rank), PYTHON, "-B", str(HERE / "process.py"), "--model", str(model),
+              "--data", data, "--rank", str(rank), "--size", str(AGENTS), "--hook", contender.method,
+              "--batch", str(BATCH), "--learning-rate", str(LEARNING_RATE), "--warm", str(WARM),
+              "--steps", str(options.steps)] for rank in range(AGENTS)],
+            contender.name(), START_S_MAX + 20 * options.steps, environment)
     figures = ddp_figures(contender.name(), outputs)
     begin_s, end_s = outputs[0]["measured_s"]
     return figures._replace(idle_s=uplinks.idle_share(begin_s, end_s) * figures.step_s)
@@ -198,74 +185,34 @@ def percentile(values: list, share: float) -> float:
 # --- Tributary ------------------------------------------------------------------------------------
 
 
-class Federation:
-    """A coordinator and its agents in the lab; they are stopped at the end of the block."""
+def federation_of(lab: Lab, contender: Contender, model: Path, data: str, folder: str, options) -> Federation:
+    return Federation(
+        str(options.build), folder, ["link.encrypted=false", f"journal.durability={options.durability}"],
+        ["job.name=ddp", f"job.model_file={model}", "job.input='1x28x28'", "job.classes=10", "job.mode=gradient",
+         "job.local_steps=1", "job.optimizer=momentum", f"job.learning_rate={LEARNING_RATE}",
+         f"job.batch_size={BATCH}", f"job.codec={contender.method}", f"job.collective={contender.collective}",
+         f"job.rounds={WARM + options.steps + 1000}", f"job.agents_min={AGENTS}", "job.quorum=1",
+         "job.deadline_ms=600000", *(f"job.{pair}" for pair in options.set)],
+        [[f"peers.endpoint=tcp://{lab.addresses[1 + i]}:4650", "trainer.name=torch", "trainer.threads=1",
+          f"trainer.model_file={model}", f"data.path={data}", f"data.shard={i}", f"data.shards={AGENTS}",
+          "data.evaluate=false", *options.agent_set] for i in range(AGENTS)],
+        inside=lab.command, address=lab.addresses[0])
 
-    def __init__(self, lab: Lab, contender: Contender, model: Path, data: str, folder: str, options):
-        common = settings(["link.encrypted=false", f"journal.durability={options.durability}"])
-        address = f"tcp://{lab.addresses[0]}:4640"
-        self._name = contender.name()
-        self.journal = f"{folder}/run.db"
-        self.coordinator = Daemon(
-            [*lab.command(0), str(options.build / "coordinator/tributary-coordinator"), *common,
-             *settings([f"journal.file={self.journal}", f"link.endpoint={address}", "job.name=ddp",
-                        f"job.model_file={model}", "job.input='1x28x28'", "job.classes=10",
-                        "job.mode=gradient", "job.local_steps=1", "job.optimizer=momentum",
-                        f"job.learning_rate={LEARNING_RATE}", f"job.batch_size={BATCH}",
-                        f"job.codec={contender.method}", f"job.collective={contender.collective}",
-                        f"job.rounds={WARM + options.steps + 1000}", f"job.agents_min={AGENTS}",
-                        "job.quorum=1", "job.deadline_ms=600000",
-                        *(f"job.{pair}" for pair in options.set)])], folder, "coordinator")
-        self.agents = [Daemon(
-            [*lab.command(1 + i), str(options.build / "edge_agent/tributary-agent"), *common,
-             *settings([f"agent_id=agent-{i}", f"journal.file={folder}/agent-{i}.db",
-                        f"link.coordinator={address}", f"peers.endpoint=tcp://{lab.addresses[1 + i]}:4650",
-                        "trainer.name=torch", "trainer.threads=1", f"trainer.model_file={model}",
-                        f"data.path={data}", f"data.shard={i}", f"data.shards={AGENTS}",
-                        "data.evaluate=false", *options.agent_set])], folder, f"agent-{i}")
-            for i in range(AGENTS)]
 
-    def __enter__(self) -> "Federation":
-        return self
-
-    def __exit__(self, *_) -> None:
-        for daemon in (*self.agents, self.coordinator):
-            daemon.process.terminate()
-        for daemon in (*self.agents, self.coordinator):
-            try:
-                daemon.process.wait(30)
-            except subprocess.TimeoutExpired:
-                daemon.process.kill()
-                daemon.process.wait()
-
-    def wait_for_rounds(self, count: int, late_s: float) -> int:
-        """Returns the number of published rounds."""
-        late = time.monotonic() + late_s
-        while len(self.coordinator.round_s) < count:
-            for daemon in (*self.agents, self.coordinator):
-                if daemon.process.poll() is not None:
-                    raise Failure(f"{self._name}: a daemon ended: {daemon.log()[-2000:]}")
-            if time.monotonic() > late:
-                raise Failure(f"{self._name}: {len(self.coordinator.round_s)} rounds instead of {count} "
-                              f"after {late_s:.0f} s: {self.coordinator.log()[-2000:]}")
-            time.sleep(0.02)
-            self.coordinator.read_rounds()
-        return len(self.coordinator.round_s)
-
-    def cpu_s(self) -> float:
-        return statistics.mean(agent.counters()[0] for agent in self.agents)
+def cpu_s(federation: Federation) -> float:
+    """Mean of the agents."""
+    return statistics.mean(agent.counters()[0] for agent in federation.agents)
 
 
 def run_job(lab: Lab, contender: Contender, model: Path, data: str, options) -> Figures:
     with tempfile.TemporaryDirectory(prefix="tributary-ddp-") as folder:
-        with Federation(lab, contender, model, data, folder, options) as federation:
-            first = federation.wait_for_rounds(WARM, START_S_MAX)
-            sent, cpu, begin_s = lab.sent_bytes(), federation.cpu_s(), time.monotonic()
+        with federation_of(lab, contender, model, data, folder, options) as federation:
+            first, begin_s = federation.wait_for_rounds(WARM, START_S_MAX)
+            sent, cpu = lab.sent_bytes(), cpu_s(federation)
             with Uplinks(lab) as uplinks:
-                last = federation.wait_for_rounds(first + options.steps, START_S_MAX + 20 * options.steps)
-                end_s = time.monotonic()
+                last, end_s = federation.wait_for_rounds(first + options.steps, START_S_MAX + 20 * options.steps)
             rounds = last - first
-            cpu = (federation.cpu_s() - cpu) / rounds
+            cpu = (cpu_s(federation) - cpu) / rounds
             sent = statistics.mean((now - then) / rounds for now, then in zip(lab.sent_bytes(), sent))
         figures = job_figures(federation.journal, contender, first, last, cpu, sent)
         return figures._replace(idle_s=uplinks.idle_share(begin_s, end_s) * figures.step_s)

@@ -138,5 +138,22 @@ TEST_F(PlanExplain, ErrorsSayWhatIsMissing) {
   fails({"--round", "2"}, 41, "an earlier release");
 }
 
+// The planner decides after its first measurements, so a job may have rounds before that.
+TEST_F(PlanExplain, AJobBeforeItsFirstDecisionIsNoFixedOne) {
+  RunWriter writer(run_db());
+  NewJobRecord job;
+  job.job.job = job.checkpoint.job = run_testing::kJob;
+  job.job.definition = run_testing::definition("digits");
+  job.job.policy.planning.goal = wire::PlanGoal::adaptive;
+  writer.store(job);
+  writer.round(1, {.codec = "fp32"});
+  writer.round(2, {.codec = "fp32"});
+  fails({"--round", "1"}, 21, "name a later round");
+  fails({}, 21, "wait for more rounds");
+  job.job.state = wire::JobState::finished;
+  writer.store(job.job);
+  fails({}, 21, "run more rounds");
+}
+
 }  // namespace
 }  // namespace tributary

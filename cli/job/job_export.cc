@@ -16,6 +16,7 @@
 #include "cli/report/run_data.h"
 #include "cli/report/run_tables.h"
 #include "cli/run/job_journal.h"
+#include "cli/run/missing_in_answer.h"
 #include "cli/text.h"
 #include "core/base/files/file.h"
 #include "core/base/nearest.h"
@@ -91,17 +92,16 @@ class Export {
                               printable(job_.name()), model_.version, count_text(model.values()),
                               model_.hash);
     for (const std::string& file : files_) answer.text += fmt::format("  {}\n", printable(file));
-    if (missing_.any()) answer.text += printable(missing_.text(options_.run_file)) + "\n";
+    answer.text += missing_line(missing_, options_.run_file);
     if (!left_out_.empty()) answer.text += fmt::format("not as TorchScript: {}\n", left_out_);
-    const Json json = {{"job", job_.record.job},
-                       {"name", job_.name()},
-                       {"round", model_.version},
-                       {"model_hash", fmt::format("{:016x}", model_.hash)},
-                       {"parameters", model.values()},
-                       {"files", files_},
-                       {"log_missing", missing_.log_missing},
-                       {"rounds_beside", missing_.beside},
-                       {"torchscript_left_out", left_out_.empty() ? Json() : Json(left_out_)}};
+    Json json = {{"job", job_.record.job},
+                 {"name", job_.name()},
+                 {"round", model_.version},
+                 {"model_hash", fmt::format("{:016x}", model_.hash)},
+                 {"parameters", model.values()},
+                 {"files", files_},
+                 {"torchscript_left_out", left_out_.empty() ? Json() : Json(left_out_)}};
+    add_missing(missing_, json);
     answer.data = json_text(json);
     return answer;
   }

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/run/job_journal.h"
+#include "cli/run/missing_in_answer.h"
 #include "cli/run/round_mechanisms.h"
 #include "cli/text.h"
 #include "core/round/common/machine/repeated_bytes.h"
@@ -88,6 +89,7 @@ std::string repeated_text(const Json& repeated) {
 // One row per job, in the order of submission.
 Result<Answer> list(const ShowOptions& options) {
   TRIBUTARY_ASSIGN(const auto run, RunFile::open(options.run_file));
+  TRIBUTARY_ASSIGN(const MissingRounds missing, run->missing());
   TRIBUTARY_ASSIGN(const std::vector<JobInJournal> jobs, jobs_in(*run));
   Table table({"name", "state", "rounds", "of", "accuracy", "job"});
   Json all = Json::array();
@@ -106,7 +108,10 @@ Result<Answer> list(const ShowOptions& options) {
     answer.text += fmt::format("{} is paused: {}\n", printable(job.name()),
                                printable(job.record.state_reason));
   }
-  answer.data = json_text({{"jobs", std::move(all)}});
+  answer.text += missing_line(missing, options.run_file);
+  Json data = {{"jobs", std::move(all)}};
+  add_missing(missing, data);
+  answer.data = json_text(data);
   return answer;
 }
 
@@ -151,6 +156,7 @@ Result<std::optional<RoundDetail>> detail_of(RunFile& run, const JobInJournal& j
 
 Result<Answer> show(const ShowOptions& options) {
   TRIBUTARY_ASSIGN(const auto run, RunFile::open(options.run_file));
+  TRIBUTARY_ASSIGN(const MissingRounds missing, run->missing());
   TRIBUTARY_ASSIGN(const JobInJournal job, job_in(*run, options.job));
   TRIBUTARY_ASSIGN(const JobFigures figures, figures_of(*run, job));
   TRIBUTARY_ASSIGN(const Json last, last_round_json(*run, job));
@@ -188,6 +194,8 @@ Result<Answer> show(const ShowOptions& options) {
     line("of agents", agents_mechanisms_text(*detail));
   }
   line("sent twice", repeated_text(data["repeated_bytes"]));
+  answer.text += missing_line(missing, options.run_file);
+  add_missing(missing, data);
   answer.data = json_text(data);
   return answer;
 }

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/run/job_journal.h"
+#include "cli/run/missing_in_answer.h"
 #include "cli/text.h"
 #include "core/run/run_changes.h"
 
@@ -26,13 +27,18 @@ struct WatchOptions {
 // The state of the last look. A poll without a new evaluation keeps the earlier accuracy.
 struct Seen {
   JobInJournal job;
+  MissingRounds missing;
   double accuracy = NAN;
   std::int64_t last_metric = 0;
 };
 
 // Opens the journal for each look, so that no file is held open between two looks.
-Status look(const WatchOptions& options, Seen& seen) {
+Status look(const WatchOptions& options, Seen& seen, Progress& progress) {
   TRIBUTARY_ASSIGN(const auto run, RunFile::open(options.run_file));
+  TRIBUTARY_ASSIGN(const MissingRounds missing, run->missing());
+  // Once until the file has all again: the progress bar stands still meanwhile.
+  if (missing.any() && !seen.missing.any()) progress.say(printable(missing.text(options.run_file)));
+  seen.missing = missing;
   TRIBUTARY_ASSIGN(seen.job, job_in(*run, options.job));
   TRIBUTARY_ASSIGN(const double accuracy,
                    newest_metric(*run, kAccuracyMetric, seen.job.record.job, seen.last_metric));
@@ -52,7 +58,7 @@ Result<Answer> watch(const WatchOptions& options, World& world) {
   constexpr std::chrono::milliseconds kLookEvery{500};
   Seen seen;
   while (true) {
-    TRIBUTARY_TRY(look(options, seen));
+    TRIBUTARY_TRY(look(options, seen, world.progress));
     const bool go_on =
         world.progress.report(doing_text(seen), seen.job.rounds_committed, seen.job.rounds());
     if (seen.job.over() || !go_on) break;
@@ -61,12 +67,15 @@ Result<Answer> watch(const WatchOptions& options, World& world) {
   Answer answer;
   answer.text = fmt::format("{}, {} of {} rounds\n", doing_text(seen),
                             count_text(seen.job.rounds_committed), count_text(seen.job.rounds()));
-  answer.data = json_text({{"name", seen.job.name()},
-                           {"job", seen.job.record.job},
-                           {"state", seen.job.state()},
-                           {"rounds", seen.job.rounds()},
-                           {"rounds_committed", seen.job.rounds_committed},
-                           {"accuracy", seen.accuracy}});
+  answer.text += missing_line(seen.missing, options.run_file);
+  Json data = {{"name", seen.job.name()},
+               {"job", seen.job.record.job},
+               {"state", seen.job.state()},
+               {"rounds", seen.job.rounds()},
+               {"rounds_committed", seen.job.rounds_committed},
+               {"accuracy", seen.accuracy}};
+  add_missing(seen.missing, data);
+  answer.data = json_text(data);
   return answer;
 }
 

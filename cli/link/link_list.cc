@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/run/job_journal.h"
+#include "cli/run/missing_in_answer.h"
 #include "cli/text.h"
 
 namespace tributary {
@@ -96,6 +97,7 @@ Json json_of(const Figure& figure) {
 
 Result<Answer> list(const std::string& run_file) {
   TRIBUTARY_ASSIGN(const auto run, RunFile::open(run_file));
+  TRIBUTARY_ASSIGN(const MissingRounds missing, run->missing());
   TRIBUTARY_ASSIGN(const Links links, newest_links(*run));
   Table table({"from", "to", "latency", "sure", "age", "rate", "sure", "age"});
   Json all = Json::array();
@@ -116,7 +118,10 @@ Result<Answer> list(const std::string& run_file) {
   }
   Answer answer;
   answer.text = links.empty() ? "no link has been measured\n" : table.text();
-  answer.data = json_text({{"links", std::move(all)}});
+  answer.text += missing_line(missing, run_file);
+  Json data = {{"links", std::move(all)}};
+  add_missing(missing, data);
+  answer.data = json_text(data);
   return answer;
 }
 

@@ -14,12 +14,15 @@
 #include "cli/json.h"
 #include "cli/plan/explained_decision.h"
 #include "cli/run/job_journal.h"
+#include "cli/run/missing_in_answer.h"
 #include "core/plan/explain.h"
 #include "core/plan/inputs_text.h"
 #include "core/store/coordinator/stored_frames.h"
 
 namespace tributary {
 namespace {
+
+using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t kRoundsStep = 64;  // rounds read at a time
 
@@ -72,22 +75,28 @@ Result<RoundsOfDecision> rounds_of_decision(RunFile& run, std::uint64_t job, std
   return found;
 }
 
-Status no_decision(const JobInJournal& job, std::uint64_t round) {
+// The planner decides after its first measurements.
+Status no_decision(const JobInJournal& job, std::uint64_t round, std::uint64_t last) {
   const bool fixed = !job.record.policy.planning.planned();
   return Status(
       StatusCode::not_found,
       {.what = fmt::format("round {} of job '{}'", round, job.name()),
        .expected = "a decision of the planner in this round or an earlier one",
        .got = fixed ? "a job with planning = \"fixed\", which decides nothing" : "no decision yet",
-       .remedy = fixed ? "submit the job with planning = \"adaptive\"" : "name a later round"});
+       .remedy = fixed          ? "submit the job with planning = \"adaptive\""
+                 : round < last ? "name a later round"
+                 : job.over()   ? "run more rounds"
+                                : "wait for more rounds"});
 }
 
-Status no_such_round(const JobInJournal& job, std::uint64_t round, std::uint64_t last) {
+Status no_such_round(const JobInJournal& job, std::uint64_t round, std::uint64_t last,
+                     const std::string& missing) {
   return Status(StatusCode::not_found,
                 {.what = fmt::format("round {} of job '{}'", round, job.name()),
                  .expected = last > 0 ? fmt::format("a committed round, 1 to {}", last)
                                       : std::string("a committed round"),
-                 .got = last > 0 ? "no such round" : "a job without a committed round"});
+                 .got = last > 0 ? "no such round" : "a job without a committed round",
+                 .remedy = missing});
 }
 
 Result<JobInJournal> job_of(RunFile& run, const ExplainRequest& request) {
@@ -132,13 +141,16 @@ Status judge(const RoundsOfDecision& rounds, ExplainedDecision& explained) {
 
 Result<Answer> explain_round(const ExplainRequest& request) {
   TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(request.run_file));
+  TRIBUTARY_ASSIGN(const MissingRounds missing, run->missing());
   TRIBUTARY_ASSIGN(const JobInJournal job, job_of(*run, request));
   TRIBUTARY_ASSIGN(const std::uint64_t last, run->last_round(job.record.job));
   const std::uint64_t round = request.round > 0 ? request.round : last;
-  if (round > last || round == 0) return no_such_round(job, round, last);
+  if (round > last || round == 0) {
+    return no_such_round(job, round, last, missing.text(request.run_file));
+  }
   TRIBUTARY_ASSIGN(const RoundsOfDecision rounds,
                    rounds_of_decision(*run, job.record.job, round, last));
-  if (!rounds.decision) return no_decision(job, round);
+  if (!rounds.decision) return no_decision(job, round, last);
   const wire::Plan& plan = *stored_plan(rounds.decision->plan);
   TRIBUTARY_ASSIGN(const PlanInputs inputs, parse_plan_inputs(stored_inputs(plan)));
   ExplainedDecision explained = {.job = job.name(),
@@ -149,7 +161,10 @@ Result<Answer> explain_round(const ExplainRequest& request) {
                                  .measured_s = rounds.measured_s};
   TRIBUTARY_ASSIGN(explained.belief, explain(inputs, choice_of(*rounds.decision, inputs)));
   TRIBUTARY_TRY(judge(rounds, explained));
-  return Answer{.text = explained_text(explained), .data = json_text(explained_json(explained))};
+  Json data = explained_json(explained);
+  add_missing(missing, data);
+  return Answer{.text = explained_text(explained) + missing_line(missing, request.run_file),
+                .data = json_text(data)};
 }
 
 }  // namespace

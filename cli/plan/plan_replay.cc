@@ -12,6 +12,7 @@
 #include "cli/commands.h"
 #include "cli/json.h"
 #include "cli/run/job_journal.h"
+#include "cli/run/missing_in_answer.h"
 #include "cli/text.h"
 #include "core/plan/decide.h"
 #include "core/plan/inputs_text.h"
@@ -162,6 +163,7 @@ std::string replay_text(const std::vector<Replayed>& all, std::size_t same) {
 
 Result<Answer> replay_run(const ReplayRequest& request) {
   TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(request.run_file));
+  TRIBUTARY_ASSIGN(const MissingRounds missing, run->missing());
   TRIBUTARY_ASSIGN(const std::vector<JobInJournal> jobs, jobs_of(*run, request));
   std::vector<Replayed> all;
   for (const JobInJournal& job : jobs) {
@@ -169,8 +171,10 @@ Result<Answer> replay_run(const ReplayRequest& request) {
     std::ranges::move(of_job, std::back_inserter(all));
   }
   const auto same = static_cast<std::size_t>(std::ranges::count_if(all, &Replayed::same));
-  return Answer{.text = replay_text(all, same),
-                .data = json_text(replay_json(all, same)),
+  Json data = replay_json(all, same);
+  add_missing(missing, data);
+  return Answer{.text = replay_text(all, same) + missing_line(missing, request.run_file),
+                .data = json_text(data),
                 .exit_code = same == all.size() ? 0 : kDiffers};
 }
 

@@ -37,7 +37,8 @@ constexpr int kCannotRun = 127;
                          int news) {
   if (orphan == Orphan::ends) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(kCannotRun);  // the parent ended before prctl() took effect
-  // A process group of its own keeps Ctrl-C away from the child; the parent decides when it ends.
+  // A process group of its own keeps Ctrl-C away from the child; the parent decides when it ends,
+  // together with the processes that it starts.
   ::setpgid(0, 0);
   const int file = ::open(log, O_WRONLY | O_CREAT | O_APPEND, 0600);
   const int nowhere = ::open("/dev/null", O_RDWR);
@@ -109,25 +110,24 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(std::vector<std::strin
                  .remedy = {}});
 }
 
+// Only here is the process collected: until then no other process can get its number, which is that
+// of its process group.
 ChildProcess::~ChildProcess() {
-  // exit_code() also collects a process that has just ended.
-  if (process_ <= 0 || exit_code()) return;
-  ::kill(process_, SIGKILL);
+  if (process_ <= 0) return;
+  ::kill(-process_, SIGKILL);
   ::waitpid(process_, nullptr, 0);
 }
 
-// Collects the process as soon as it has ended. 128 plus the number of the signal stands for a
-// process that a signal has ended, as in shells.
+// 128 plus the number of the signal stands for a process that a signal has ended, as in shells.
 std::optional<int> ChildProcess::exit_code() {
-  int status = 0;
+  siginfo_t ended = {};
   if (exit_code_ || process_ <= 0) return exit_code_;
-  if (::waitpid(process_, &status, WNOHANG) != process_) return exit_code_;
-  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  if (::waitid(P_PID, static_cast<id_t>(process_), &ended, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+      ended.si_pid != process_) {
+    return exit_code_;
+  }
+  exit_code_ = ended.si_code == CLD_EXITED ? ended.si_status : 128 + ended.si_status;
   return exit_code_;
-}
-
-void ChildProcess::ask_to_stop() {
-  if (!exit_code()) ::kill(process_, SIGTERM);
 }
 
 Status ChildProcess::check_running() {

@@ -1,7 +1,9 @@
-// A child process that ends together with this object.
+// A child process that ends together with this object, and with it all processes that it has
+// started: a wrapper's program, for example.
 //
-// If the parent dies, the kernel kills the child too (Orphan::ends). A child with Orphan::goes_on
-// can be left running by leave(). One thread at a time.
+// If the parent dies, the kernel kills the child too (Orphan::ends), but not the processes that the
+// child has started. A child with Orphan::goes_on can be left running by leave(). One thread at a
+// time.
 #pragma once
 
 #include <sys/types.h>
@@ -28,15 +30,14 @@ class ChildProcess {
   // thread. Fails with not_found if the program does not exist, otherwise with io_error.
   static Result<std::unique_ptr<ChildProcess>> start(std::vector<std::string> command,
                                                      std::string log, Orphan orphan = Orphan::ends);
-  // Kills the process, unless it has ended or leave() was called.
+  // Kills the process and those that it has started, unless leave() was called. A process that has
+  // made a process group of its own is left.
   ~ChildProcess();
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   // Returns the exit code, or 128 plus the signal that ended the process. Empty while it runs.
   std::optional<int> exit_code();
-  // Sends SIGTERM and returns at once. exit_code() reports when the process has ended.
-  void ask_to_stop();
   // Gives up control of a process that continues to run.
   void leave() { process_ = -1; }
   // Fails with unavailable if the process has ended; the error contains the end of its log.

@@ -7,6 +7,7 @@
 #include "cli/accept.h"
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "cli/run/missing_in_answer.h"
 #include "cli/text.h"
 #include "core/run/units/quantity.h"
 #include "core/store/coordinator/run_copy.h"
@@ -30,7 +31,7 @@ Result<Answer> run_copy(const RunCopyOptions& command, World& world) {
         fmt::format("{} of these rounds were beside the journal, because its disk is slow\n",
                     copied.rounds_beside);
   }
-  if (copied.missing.any()) answer.text += printable(copied.missing.text(options.run_file)) + "\n";
+  answer.text += missing_line(copied.missing, options.run_file);
   if (copied.residual_bytes_missing > 0) {
     answer.text += fmt::format(
         "{} of the residual of the sums are missing in the copy: '{}' could not be read. Copy "
@@ -38,14 +39,11 @@ Result<Answer> run_copy(const RunCopyOptions& command, World& world) {
         quantity_text(Unit::bytes, static_cast<double>(copied.residual_bytes_missing)),
         printable(options.run_file + std::string(kVectorsEnd)));
   }
-  const nlohmann::ordered_json json = {{"run_db", options.run_file},
-                                       {"copy", options.copy},
-                                       {"jobs", copied.jobs},
-                                       {"rounds", copied.rounds},
-                                       {"bytes", copied.bytes},
-                                       {"log_missing", copied.missing.log_missing},
-                                       {"rounds_beside", copied.missing.beside},
-                                       {"residual_bytes_missing", copied.residual_bytes_missing}};
+  nlohmann::ordered_json json = {
+      {"run_db", options.run_file}, {"copy", options.copy},
+      {"jobs", copied.jobs},        {"rounds", copied.rounds},
+      {"bytes", copied.bytes},      {"residual_bytes_missing", copied.residual_bytes_missing}};
+  add_missing(copied.missing, json);
   answer.data = json_text(json);
   return answer;
 }

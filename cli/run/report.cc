@@ -10,6 +10,7 @@
 #include "cli/report/run_json.h"
 #include "cli/report/run_report.h"
 #include "cli/run/dashboard_pictures.h"
+#include "cli/run/missing_in_answer.h"
 #include "cli/text.h"
 #include "core/run/units/quantity.h"
 
@@ -43,8 +44,7 @@ std::string text_of(const report::RunReport& made, const std::string& run_file) 
       bytes_text(figures.bytes_up, figures.bytes_dense_up),
       bytes_text(figures.bytes_down, figures.bytes_dense_down), figures.switches.size(),
       figures.replicas_identical ? "identical" : "DIVERGED, see the report", printable(made.page));
-  if (figures.missing.any()) text += printable(figures.missing.text(run_file)) + "\n";
-  return text;
+  return text + missing_line(figures.missing, run_file);
 }
 
 // `dashboard` asks for pictures of the dashboard's pages in the report.

@@ -5,15 +5,12 @@
 
 #include <chrono>
 #include <cmath>
+#include <memory>
+
+#include "core/service/metrics/metrics.h"
 
 namespace tributary {
 namespace {
-
-class NoMetrics final : public Metrics {
- public:
-  void count(std::string_view, const Labels&, double) override {}
-  void set(std::string_view, double, const Labels&) override {}
-};
 
 class PlanLinksTest : public testing::Test {
  protected:
@@ -23,8 +20,8 @@ class PlanLinksTest : public testing::Test {
 
   ManualClock clock;
   TelemetryBuffer telemetry{clock};
-  NoMetrics metrics;
-  LinkFigures figures{clock, metrics, telemetry};
+  std::unique_ptr<Metrics> metrics = *open_metrics("");
+  LinkFigures figures{clock, *metrics, telemetry};
 };
 
 TEST_F(PlanLinksTest, UnmeasuredLinksAreUnknown) {

@@ -17,7 +17,8 @@ namespace {
 // The newest jobs are read, as many as RunLimits keeps.
 constexpr std::uint32_t kJobsReadMax = 64;
 
-// Limits of what is read of one round; a hostile file may have more.
+// Limits of what is read of one round; a hostile file may have more. SQLite's substr() of an empty
+// value is NULL, which the queries make empty again.
 constexpr std::uint32_t kOutcomeBytesMax = 1u << 20;
 constexpr std::uint32_t kSetBytesMax = wire::kMembersMax / 8;
 
@@ -244,7 +245,7 @@ Result<bool> RunReader::read_rounds(RunChanges& changes) {
   };
   TRIBUTARY_TRY(file_->database().each(
       "SELECT round_row, job, round, attempt, members, buckets, began_at_ns, committed_at_ns, "
-      "committed_wall_ns, bytes_up, bytes_down, substr(outcomes, 1, ?) FROM rounds "
+      "committed_wall_ns, bytes_up, bytes_down, coalesce(substr(outcomes, 1, ?), x'') FROM rounds "
       "WHERE round_row > ? AND round_row <= ? ORDER BY round_row LIMIT ?",
       add, kOutcomeBytesMax, position_.round, position_.round_end, rows_max));
   return rows < rows_max;
@@ -261,9 +262,10 @@ Result<RoundCounts> RunReader::count(std::int64_t round_row, std::uint32_t membe
     sets.push_back({.bits = {bits.begin(), bits.end()}});
     return {};
   };
-  TRIBUTARY_TRY(file_->database().each(
-      "SELECT substr(bits, 1, ?) FROM contributor_sets WHERE round_row = ? ORDER BY place LIMIT ?",
-      add, kSetBytesMax, round_row, wire::kBucketsMax));
+  TRIBUTARY_TRY(
+      file_->database().each("SELECT coalesce(substr(bits, 1, ?), x'') FROM contributor_sets WHERE "
+                             "round_row = ? ORDER BY place LIMIT ?",
+                             add, kSetBytesMax, round_row, wire::kBucketsMax));
   return count_round(std::min(members, wire::kMembersMax), buckets, outcomes, sets);
 }
 

@@ -46,10 +46,12 @@ TEST(Kill, TheCoordinatorBetweenJournalAndPublication) {
 }
 
 // The commit is in the journal, but no agent has received any of it: everything that the
-// coordinator sends is dropped from the moment at which the agents train.
+// coordinator sends is dropped from the moment at which the agents train. They train after the plan
+// has come, not ahead of it: without the plan no round would be committed.
 TEST(Kill, TheCoordinatorWithAnUnpublishedCommit) {
   constexpr std::uint64_t kRounds = 30;
-  Federation federation({.rounds = kRounds, .agent_settings = {"trainer.train_ms=300"}});
+  Federation federation(
+      {.rounds = kRounds, .agent_settings = {"trainer.train_ms=300", "trainer.ahead=false"}});
   federation.start_coordinator();
   Relay relay(federation.endpoint());
   for (std::uint32_t i = 0; i < 3; ++i) {
@@ -76,6 +78,7 @@ TEST(Kill, TheCoordinatorWithAnUnpublishedCommit) {
     federation.start_coordinator();
     relay.heal();
   }
+  relay.heal();
   // The relay may drop the connection too late; such rounds are not counted and are repeated.
   EXPECT_EQ(commits_lost, 2) << "the relay was too slow every time";
   federation.expect_all_end();

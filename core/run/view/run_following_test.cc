@@ -268,6 +268,24 @@ TEST_F(RunFollowerTest, SaysHowManyRoundsAreBesideTheFile) {
 // --- files that are no runs ---------------------------------------------------------------------
 
 // A retry is due after two seconds, so a missing file costs almost nothing.
+// No coordinator commits such a round, but the schema allows it, and all other readers read it. A
+// reader that refuses it hides the rounds after it, too.
+TEST_F(RunFollowerTest, ReadsARoundWithoutResults) {
+  RunWriter writer(run_db());
+  writer.job();
+  CommitRecord commit;
+  commit.round.id = {kJob, 1, 1, 0};
+  commit.round.members = 3;
+  commit.round.buckets = 2;
+  commit.round.contributor_sets.push_back({});  // without members
+  writer.store(commit);
+  writer.round(2);
+  ASSERT_EQ(read().text(), "ok");
+  EXPECT_EQ(rounds().columns.round, (std::vector<std::uint64_t>{1, 2}));
+  EXPECT_EQ(rounds().columns.contributors, (std::vector<std::uint32_t>{0, 3}));
+  EXPECT_EQ(rounds().columns.dense_bytes_up[0], 0);
+}
+
 TEST_F(RunFollowerTest, WaitsForAFileThatIsNotThere) {
   const Status status = read();
   EXPECT_EQ(status.code(), StatusCode::not_found) << status.text();

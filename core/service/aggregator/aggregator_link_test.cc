@@ -20,9 +20,9 @@ namespace {
 using in_network::DropReason;
 using service_testing::TestAggregator;
 
-constexpr std::uint32_t kAgents = 3;
+constexpr std::uint32_t kLinkAgents = 3;
 constexpr std::uint32_t kGranularity = 30;
-constexpr std::size_t kValues = 20 * 1024 + 64;
+constexpr std::size_t kLinkValues = 20 * 1024 + 64;
 constexpr std::uint64_t kChunks = 21;             // of up to 1,024 values
 constexpr std::int64_t kLongNs = 60'000'000'000;  // long enough for sanitizers
 
@@ -65,7 +65,7 @@ class AggregatorLinkTest : public testing::Test {
       job_.places[i] = static_cast<std::uint16_t>(i * kGranularity / 15);
     }
     job_.handle = 7;
-    job_.agents = kAgents;
+    job_.agents = kLinkAgents;
     job_.granularity = kGranularity;
     job_.table = 99;
     job_.slots = 16;
@@ -73,7 +73,7 @@ class AggregatorLinkTest : public testing::Test {
   }
   void make_links(const AggregatorLinkOptions& options) {
     links_.clear();
-    for (std::uint32_t a = 0; a < kAgents; ++a) {
+    for (std::uint32_t a = 0; a < kLinkAgents; ++a) {
       auto link = AggregatorLink::make(options, clock_, [this, a](NetworkSummed answer) {
         answers_[a].post(std::move(answer));
       });
@@ -88,7 +88,7 @@ class AggregatorLinkTest : public testing::Test {
     aggregator_->install(job_);
   }
   static Bytes levels(std::uint32_t agent, std::uint32_t bucket) {
-    Bytes all(kValues / 2);
+    Bytes all(kLinkValues / 2);
     for (std::uint32_t i = 0; i < all.size(); ++i) {
       all[i] = static_cast<std::uint8_t>(random_bits({bucket, agent}, i));
     }
@@ -103,7 +103,7 @@ class AggregatorLinkTest : public testing::Test {
             .epoch = job_.epoch,
             .slot_count = job_.slots,
             .agent = static_cast<std::uint8_t>(agent),
-            .agents = kAgents,
+            .agents = kLinkAgents,
             .table = 99,
             .wide = job_.wide(),
             .levels = SharedSlice(std::move(levels)),
@@ -120,13 +120,13 @@ class AggregatorLinkTest : public testing::Test {
     }
   }
   void sum_all(std::uint32_t bucket) {
-    for (std::uint32_t a = 0; a < kAgents; ++a) sum(a, bucket);
+    for (std::uint32_t a = 0; a < kLinkAgents; ++a) sum(a, bucket);
   }
   Bytes expected(std::uint32_t bucket) const {
-    std::vector<std::uint32_t> sums(kValues);
-    for (std::uint32_t a = 0; a < kAgents; ++a) {
+    std::vector<std::uint32_t> sums(kLinkValues);
+    for (std::uint32_t a = 0; a < kLinkAgents; ++a) {
       const Bytes own = levels(a, bucket);
-      for (std::size_t i = 0; i < kValues; ++i) {
+      for (std::size_t i = 0; i < kLinkValues; ++i) {
         sums[i] += job_.places[own[i / 2] >> (i % 2 * 4) & 15];
       }
     }
@@ -138,7 +138,7 @@ class AggregatorLinkTest : public testing::Test {
     return bytes;
   }
   void expect_summed(std::uint32_t bucket) {
-    for (std::uint32_t a = 0; a < kAgents; ++a) expect_summed(a, bucket, answers_[a].next());
+    for (std::uint32_t a = 0; a < kLinkAgents; ++a) expect_summed(a, bucket, answers_[a].next());
   }
   void expect_summed(std::uint32_t agent, std::uint32_t bucket, const NetworkSummed& answer) {
     SCOPED_TRACE(agent);
@@ -164,7 +164,7 @@ class AggregatorLinkTest : public testing::Test {
   std::unique_ptr<TestAggregator> aggregator_ = std::make_unique<TestAggregator>();
   UdpAddress address_ = aggregator_->address();
   in_network::SlotJob job_;
-  std::array<Answers, kAgents> answers_;  // outlive the links
+  std::array<Answers, kLinkAgents> answers_;  // outlive the links
   std::vector<std::unique_ptr<AggregatorLink>> links_;
 };
 
@@ -188,7 +188,7 @@ TEST_F(AggregatorLinkTest, WideSumsHaveTwoBytes) {
   enter(1, 255);
   aggregator_->start();
   sum_all(0);
-  for (std::uint32_t a = 0; a < kAgents; ++a) EXPECT_EQ(*answers_[a].next().sums, expected(0));
+  for (std::uint32_t a = 0; a < kLinkAgents; ++a) EXPECT_EQ(*answers_[a].next().sums, expected(0));
 }
 
 TEST_F(AggregatorLinkTest, ResultsComeByMulticast) {
@@ -288,15 +288,15 @@ TEST_F(AggregatorLinkTest, ANewEpochDropsTheBucketsOfTheOneBefore) {
 }
 
 TEST_F(AggregatorLinkTest, BadOrdersAreErrors) {
-  make_links({.session = {.listen = {.ip = 0x7f000001}}, .waiting_bytes_max = kValues / 2 - 1});
+  make_links({.session = {.listen = {.ip = 0x7f000001}}, .waiting_bytes_max = kLinkValues / 2 - 1});
   job_.epoch = 1;
   sum_all(0);
   expect_failed(StatusCode::resource_exhausted, "buckets that wait");
   job_.epoch = 2;
-  for (std::uint32_t a = 0; a < kAgents; ++a) links_[a]->sum(order(a, 0, Bytes(31)));
+  for (std::uint32_t a = 0; a < kLinkAgents; ++a) links_[a]->sum(order(a, 0, Bytes(31)));
   expect_failed(StatusCode::invalid_argument, "a multiple of 64 values");
   job_.epoch = 3;
-  for (std::uint32_t a = 0; a < kAgents; ++a) {
+  for (std::uint32_t a = 0; a < kLinkAgents; ++a) {
     SumInNetwork bucket = order(a, 0, Bytes(32));
     bucket.aggregator = "gateway:4650";
     links_[a]->sum(std::move(bucket));

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "core/base/log/memory_log_testing.h"
+#include "core/service/metrics/metrics.h"
 
 namespace tributary {
 namespace {
@@ -58,13 +59,6 @@ class FakeLink final : public Transport {
 
  private:
   LinkLimits limits_;
-};
-
-// Discards all metrics.
-class NoMetrics final : public Metrics {
- public:
-  void count(std::string_view, const Labels&, double) override {}
-  void set(std::string_view, double, const Labels&) override {}
 };
 
 // A message whose frame is this text.
@@ -128,8 +122,8 @@ struct MachineLoopTest : ::testing::Test {
   FakeLink link;
   ManualClock clock;
   MemoryLog log;
-  NoMetrics metrics;
-  NoteLog notes{log, clock, metrics};
+  std::unique_ptr<Metrics> metrics = *open_metrics("");
+  NoteLog notes{log, clock, *metrics};
   TimeNs wakeup = INT64_MAX;
   Actions answer;
   std::vector<std::size_t> handled;

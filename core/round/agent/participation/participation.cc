@@ -1,15 +1,30 @@
 #include "core/round/agent/participation/participation.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
-#include "core/codec/device/codec_device.h"
 #include "core/round/agent/round/layer_bits.h"
 #include "core/round/common/plan/standalone_payload.h"
 
 namespace tributary {
+namespace {
+
+// The buckets in which this agent's contribution counts.
+Bitmap counted_in(const wire::CommitT& commit, const AgentRound& round,
+                  const ResidualAccount& residual) {
+  const wire::RoundOutcomeT& outcome = *commit.rounds[0];
+  Bitmap counted(round.work().size());
+  const UndecidedRound* given = residual.find(round.key());
+  const std::optional<std::uint32_t> member = given ? given->agent_index : round.member();
+  if (!member) return counted;
+  for (const auto& each : outcome.outcomes) {
+    const wire::ContributorSetT& set = *outcome.contributor_sets[each->contributor_set];
+    if (Bitmap(set.bits, commit.agents).test(*member)) counted.set(each->bucket);
+  }
+  return counted;
+}
+
+}  // namespace
 
 Participation::Participation(AgentContext& context, const Parts& parts)
     : context_(context),
@@ -222,9 +237,9 @@ void Participation::report() {
 bool Participation::apply(const wire::CommitT& commit) {
   contribution_.finish_encoding();
   if (!make_model(commit)) return false;
-  note_allocations();
+  allocations_.note_new(context_);
   ResidualAccount& residual = parts_.updates.residual();
-  const Bitmap counted = counted_in(commit);
+  const Bitmap counted = counted_in(commit, *round_, residual);
   settle_encoders(commit, counted);
   contribution_.committed(counted);
   residual.settle(round_->key(), counted);
@@ -233,18 +248,6 @@ bool Participation::apply(const wire::CommitT& commit) {
   drop();
   parts_.updates.round_ended(counted.count() > 0);
   return true;
-}
-
-// After the first round of a job a device allocates nothing, so later notes are worth a look.
-void Participation::note_allocations() {
-  const CodecDevice* const device = context_.config.execution.device;
-  if (device == nullptr) return;
-  const std::uint64_t all = device->allocations();
-  if (all == allocations_noted_) return;
-  context_.out.note(LogLevel::info, "device_allocated", device->name(),
-                    fmt::format("{} allocations of device memory since the last such note",
-                                all - allocations_noted_));
-  allocations_noted_ = all;
 }
 
 bool Participation::make_model(const wire::CommitT& commit) {
@@ -257,20 +260,6 @@ bool Participation::make_model(const wire::CommitT& commit) {
     buckets.push_back(round_->committed(*bucket, outcome));
   }
   return parts_.replica.apply(commit, round_->plan(), buckets, scratch_, round_->cost().decode_ns);
-}
-
-// The buckets in which this agent's contribution counts.
-Bitmap Participation::counted_in(const wire::CommitT& commit) const {
-  const wire::RoundOutcomeT& outcome = *commit.rounds[0];
-  Bitmap counted(round_->work().size());
-  const UndecidedRound* given = parts_.updates.residual().find(round_->key());
-  const std::optional<std::uint32_t> member = given ? given->agent_index : round_->member();
-  if (!member) return counted;
-  for (const auto& each : outcome.outcomes) {
-    const wire::ContributorSetT& set = *outcome.contributor_sets[each->contributor_set];
-    if (Bitmap(set.bits, commit.agents).test(*member)) counted.set(each->bucket);
-  }
-  return counted;
 }
 
 // Agents that only follow the round settle their encoders too, so that all agents keep the same

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "core/round/agent/context/agent_context.h"
+#include "core/round/agent/context/allocation_notes.h"
 #include "core/round/agent/context/client_session.h"
 #include "core/round/agent/exchange/agent_peers.h"
 #include "core/round/agent/exchange/ahead_of_commit.h"
@@ -118,8 +119,6 @@ class Participation {
   void report();
   // commit
   bool make_model(const wire::CommitT& commit);
-  void note_allocations();
-  Bitmap counted_in(const wire::CommitT& commit) const;
   void settle_encoders(const wire::CommitT& commit, const Bitmap& counted);
 
   AgentContext& context_;
@@ -136,7 +135,7 @@ class Participation {
   RoundExchange exchange_;
   WorkAhead work_ahead_;
   AgentRound* round_ = nullptr;  // null: none has begun
-  std::uint64_t allocations_noted_ = 0;
+  AllocationNotes allocations_;
 };
 
 }  // namespace tributary

@@ -9,9 +9,6 @@
 namespace tributary {
 namespace {
 
-// Number of such attempts after which the job is paused. The first may have included a download or
-// a training that the next one does not repeat.
-constexpr std::uint32_t kTooShortMax = 2;
 // Uploads that go on after their stages have closed may take as much memory as the model, so that
 // one agent's contribution always fits, and this part of that for incomplete payloads.
 constexpr std::uint64_t kCarriedShare = 4;
@@ -92,7 +89,7 @@ bool JobRun::waits_for_catching_up() const {
 // round hold.
 void JobRun::maybe_begin() {
   const TimeNs now = job_.coordinator.now;
-  if (phase_ == Phase::backing_off && now >= retry_.resume_at_ns) phase_ = Phase::waiting;
+  if (phase_ == Phase::backing_off && now >= retry_.resume_at_ns()) phase_ = Phase::waiting;
   if (phase_ != Phase::waiting || !job_.running()) return;
   if (committed_.version() >= job_.model->wire().rounds()) {
     return change(wire::JobState::finished, "all rounds are done", {});
@@ -114,7 +111,7 @@ void JobRun::open_epoch() {
   carried_.keep_only([this](const std::string& agent_id) {
     return job_.coordinator.roster.by_agent(agent_id) != nullptr;
   });
-  retry_.attempt = 0;
+  retry_.epoch_opened();
   collectives_.open(membership_);
   phase_ = Phase::opening;
   job_.coordinator.store.push(*membership_.epoch(), [this] {
@@ -164,7 +161,7 @@ PlanRequest JobRun::request_plan(const Bitmap& participants) {
       .key = {.job = job_.id(),
               .round = next_round(),
               .epoch = membership_.epoch_number(),
-              .attempt = retry_.attempt},
+              .attempt = retry_.attempt()},
       .model_hash = committed_.hash(),
       // All participants are in every result of an exchange among members, so a late one cannot be.
       .participants = collective == wire::Collective::star ? participants : prompt,
@@ -176,7 +173,7 @@ PlanRequest JobRun::request_plan(const Bitmap& participants) {
       .standalone = membership_.decode_standalone(),
       .divides_results = membership_.divide_results(),
       .deadline_ms = collectives_.deadline_ms(collective, next_round()),
-      .trigger = retry_.attempt > 0 ? wire::Trigger::after_abort : wire::Trigger::unchanged,
+      .trigger = retry_.attempt() > 0 ? wire::Trigger::after_abort : wire::Trigger::unchanged,
       .reason = std::move(reason)};
   if (collective == wire::Collective::in_network) {
     NetworkPolicy::Epoch epoch = collectives_.network().epoch();
@@ -225,8 +222,8 @@ void JobRun::end(const Attempt::End& end) {
 
 void JobRun::commit() {
   wire::RoundMechanismsT& mechanisms = attempt_->round().mechanisms;
-  mechanisms.fallbacks = retry_.fallbacks;
-  mechanisms.sums_refused = retry_.sums_refused;
+  mechanisms.fallbacks = retry_.fallbacks();
+  mechanisms.sums_refused = retry_.sums_refused();
   mechanisms.trials = reporter_.take_trials();
   if (const std::string& fusion = advice_.policy().fusion; !fusion.empty()) {
     add_to_tally(mechanisms.fused, fusion, fused_buckets(*job_.model, attempt_->round().plan()));
@@ -251,11 +248,11 @@ void JobRun::committed(const RoundRecord& record) {
   catch_up_.model_replaced();
   collectives_.succeeded(round.plan());
   attempt_.reset();
-  retry_.attempt = retry_.fallbacks = retry_.sums_refused = retry_.too_short = 0;
+  retry_.committed();
   if (phase_ == Phase::committing) phase_ = Phase::waiting;
   if (phase_ == Phase::waiting && advice_.pause_s() > 0) {
     phase_ = Phase::backing_off;
-    retry_.resume_at_ns = job_.coordinator.now + static_cast<TimeNs>(advice_.pause_s() * 1e9);
+    retry_.resume_at(job_.coordinator.now + static_cast<TimeNs>(advice_.pause_s() * 1e9));
   }
   waiting_since_ns_ = job_.coordinator.now;
   catch_up_.advance_all();
@@ -270,44 +267,37 @@ void JobRun::give_up(wire::AbortReason reason, bool retry, bool some_late) {
   commits_.forget();
   const TimeNs now = job_.coordinator.now;
   membership_.exclude(ended->give_up(reason));
-  // Doubles with each attempt, up to 32 times.
-  const TimeNs pause = (TimeNs{job_.policy().retry_after_ms} << std::min(retry_.attempt, 5u));
-  retry_.resume_at_ns = now + pause * kNsPerMs;
+  retry_.failed(now, job_.policy().retry_after_ms);
   if (ended->round().plan().by_members() && retry) {
     // The next attempt is due at once: by the star with all members, or without the late ones.
     if (some_late) {
       collectives_.left_some_out();
     } else {
       collectives_.failed(ended->round().plan());
-      ++retry_.fallbacks;
+      retry_.fell_back();
     }
-    const bool refused =
-        ended->round().plan().in_network() && reason == wire::AbortReason::mismatch;
-    retry_.sums_refused += refused ? 1u : 0u;
+    if (ended->round().plan().in_network() && reason == wire::AbortReason::mismatch) {
+      retry_.refused_sums();
+    }
     membership_.exclude(Bitmap());
-    retry_.resume_at_ns = now;
+    retry_.resume_at(now);
   }
-  ++retry_.attempt;
   phase_ = Phase::backing_off;
   if (retry) {
     const bool diverged = faults_.gave_up(ended->round());
     // The next attempt has other participants, so it does not wait.
-    if (reason == wire::AbortReason::not_finite && faults_.searching()) retry_.resume_at_ns = now;
+    if (reason == wire::AbortReason::not_finite && faults_.searching()) retry_.resume_at(now);
     if (diverged && job_.running()) change(wire::JobState::stopped, "model_not_finite", {});
   }
-  const bool missed = reason == wire::AbortReason::no_quorum;
-  pause_if_too_short(ended->key(), missed ? ended->too_short() : std::nullopt);
-}
-
-// An attempt sends its updates anew, so over the same uplinks it ends in the same way. A download
-// continues in the next attempt, so a slow downlink does not pause the job.
-void JobRun::pause_if_too_short(const RoundKey& key,
-                                const std::optional<DeadlineVerdict>& verdict) {
-  const bool counts = verdict && verdict->link == SlowLink::uplink;
-  retry_.too_short = counts ? retry_.too_short + 1 : 0;
-  // A planner may choose a smaller codec instead, so a planned job is not paused.
-  if (retry_.too_short < kTooShortMax || job_.policy().planning.planned()) return;
-  if (job_.running()) change(wire::JobState::paused, verdict->text(key.round), {});
+  // An attempt sends its updates anew, so over the same uplinks it ends in the same way. A download
+  // continues in the next attempt, so a slow downlink does not pause the job. For a planned job,
+  // the planner may choose a smaller codec instead.
+  const auto verdict = reason == wire::AbortReason::no_quorum ? ended->too_short()
+                                                              : std::optional<DeadlineVerdict>();
+  const bool uplink = verdict && verdict->link == SlowLink::uplink;
+  if (retry_.count_too_short(uplink) && !job_.policy().planning.planned() && job_.running()) {
+    change(wire::JobState::paused, verdict->text(ended->key().round), {});
+  }
 }
 
 // --- the job's own state -----------------------------------------------------------------------
@@ -326,7 +316,7 @@ void JobRun::change(wire::JobState state, std::string reason, std::function<void
     phase_ = Phase::over;
     collectives_.network().end();
   }
-  retry_.too_short = 0;
+  retry_.forget_too_short();
   JobRecord& record = job_.record;
   record.state = state;
   if (reason.size() > wire::kTextBytesMax) reason.resize(wire::kTextBytesMax);
@@ -367,7 +357,7 @@ TimeNs JobRun::next_due_ns() const {
     due = std::min(due, attempt_->next_due_ns());
     if (commits_.has_next(attempt_->round())) due = job_.coordinator.now;
   } else if (phase_ == Phase::backing_off) {
-    due = std::min(due, retry_.resume_at_ns);
+    due = std::min(due, retry_.resume_at_ns());
   } else if (phase_ == Phase::waiting && wait > 0 && waiting_since_ns_ >= 0) {
     const TimeNs begin = waiting_since_ns_ + wait;
     if (begin > job_.coordinator.now) due = std::min(due, begin);

@@ -30,6 +30,7 @@
 #include "core/round/coordinator/job/collective/collective_policy.h"
 #include "core/round/coordinator/job/fault_policy.h"
 #include "core/round/coordinator/job/round_reporter.h"
+#include "core/round/coordinator/job/round_retry.h"
 
 namespace tributary {
 
@@ -84,14 +85,6 @@ class JobRun {
  private:
   // `ending`: the results are complete and on their way to the agents; the commit is made next.
   enum class Phase { waiting, opening, running, ending, committing, backing_off, over };
-  // The repetition of a failed round.
-  struct Retry {
-    std::uint32_t attempt = 0;       // number of the next attempt at the same round
-    std::uint32_t fallbacks = 0;     // attempts at this round by another collective that failed
-    std::uint32_t sums_refused = 0;  // of them, by the linear check of sums in the network
-    std::uint32_t too_short = 0;     // consecutive attempts for which an uplink was too slow
-    TimeNs resume_at_ns = 0;         // end of backing off
-  };
 
   JobRun(CoordinatorContext& context, std::shared_ptr<const JobModel> job, RestoredJob& state);
 
@@ -110,7 +103,6 @@ class JobRun {
   void committed(const RoundRecord& record);
   // `some_late`: an attempt in the network that others repeat without the late members.
   void give_up(wire::AbortReason reason, bool retry, bool some_late = false);
-  void pause_if_too_short(const RoundKey& key, const std::optional<DeadlineVerdict>& verdict);
 
   void receive_part(AgentSession& session, const wire::Part& part, const PartMessage& message,
                     ByteSpan payload);
@@ -131,7 +123,7 @@ class JobRun {
   std::unique_ptr<Attempt> attempt_;  // null: no attempt is running or being committed
 
   Phase phase_ = Phase::waiting;
-  Retry retry_;
+  RoundRetry retry_;
   TimeNs waiting_since_ns_ = -1;
   bool state_stored_ = true;
 };
