@@ -51,8 +51,8 @@ SLOTS, WINDOW, WARM_UPS = 1024, 512, 2
 SLOTS_OF_A_JOB, WINDOW_OF_AN_AGENT = 512, 32  # without settings
 GOALS = {"check": (Goal(">= 1 G values/s", least=1.0),),
          "switchd": (Goal(">= 600,000/s", least=600_000),),
-         # Their delay is 0.1 ms. A lab that cannot keep it measures itself.
-         "links": (Goal("< 0.3 ms", most=0.3),),
+         # On a quiet machine 0.1 to 0.2 ms. A lab that cannot keep up measures itself: 3 ms.
+         "links": (Goal("< 1 ms", most=1),),
          "veth native": (Goal(">= 500,000/s", least=500_000),),
          "in_network": (Goal("<= 70 ms", most=70), Goal("<= 0.95 x sharded star", most=0.95, of_ratio=True))}
 # Seconds of a part: of a repetition, for each second of load in it, and for each round of its jobs, on a quiet
