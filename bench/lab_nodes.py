@@ -54,6 +54,12 @@ class LabNodes:
     def __exit__(self, *_) -> None:
         self.down()
 
+    def late_ms(self) -> float:
+        """How late the worst of the links in user space has delivered packets until now, as a mean; 0 without any."""
+        listed = json.loads(finished([self._tributary, "lab", "list", "--json"]))["data"]["labs"]
+        return max((node[way]["late_ms_mean"] for lab in listed if lab["name"] == self.name for node in lab["nodes"]
+                    for way in ("up", "down") if way in node), default=0)
+
     def down(self) -> None:
         subprocess.run([self._tributary, "lab", "down", "--name", self.name], capture_output=True,
                        check=False)

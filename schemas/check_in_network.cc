@@ -1,8 +1,17 @@
 // The rules of in_network.fbs, and of the tables of sums in the network.
+#include <fmt/format.h>
+
 #include "schemas/checks.h"
 #include "schemas/limits.h"
 
 namespace tributary::wire {
+
+Status check_packet_values(std::uint32_t values) {
+  TRIBUTARY_TRY(at_most("packet_values", values, kPacketValuesMax));
+  if (values % kPacketValuesUnit == 0) return {};
+  return broken("packet_values", fmt::format("a multiple of {}", kPacketValuesUnit),
+                fmt::format("{}", values));
+}
 
 Status check(const InstallEpoch& install) {
   TRIBUTARY_TRY(given("job", install.job()));
@@ -16,6 +25,7 @@ Status check(const InstallEpoch& install) {
     TRIBUTARY_TRY(at_most("places", install.places()->Get(i), install.granularity()));
   }
   TRIBUTARY_TRY(in_range("slot_count", install.slot_count(), 1, kSumSlotsMax));
+  TRIBUTARY_TRY(check_packet_values(install.packet_values()));
   if (size_of(install.sources()) == 0) return {};
   return equal("sources", install.sources()->size(), install.agents());
 }
@@ -30,6 +40,7 @@ Status check(const SumsInNetwork& sums) {
   TRIBUTARY_TRY(given("epoch", sums.epoch()));
   TRIBUTARY_TRY(in_range("agents", sums.agents(), 1, kSummedAgentsMax));
   TRIBUTARY_TRY(in_range("slot_count", sums.slot_count(), 1, kSumSlotsMax));
+  TRIBUTARY_TRY(check_packet_values(sums.packet_values()));
   return given("check_secret", sums.check_secret());
 }
 

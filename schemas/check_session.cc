@@ -83,6 +83,7 @@ Status check(const Hello& hello) {
   }
   TRIBUTARY_TRY(each("holdings", hello.holdings(), kJobsMax, check_holding));
   TRIBUTARY_TRY(at_most("slot_count", hello.slot_count(), kSumSlotsMax));
+  TRIBUTARY_TRY(check_packet_values(hello.packet_values()));
   return check_endpoints(hello.endpoints());
 }
 

@@ -54,6 +54,9 @@ Status check(const SumsCheck& sums);
 Status check(const CodecOffer& offer);
 Status check(const Measure& measure);
 
+// Values in a packet of sums in the network, or 0.
+Status check_packet_values(std::uint32_t values);
+
 // The building blocks of the checks. Each error names the field.
 
 Status broken(std::string_view field, std::string expected, std::string got);

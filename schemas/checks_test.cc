@@ -129,6 +129,10 @@ const Wrong kSession[] = {
         [](auto& m) { m.holdings[1]->undecided[0] = wire::RoundId(1, 0, 1, 0); },
         "holdings[1]: undecided[0]: id.round"),
     wrong<wire::HelloT>(
+        "PacketsOfPartOfAUnit", [](auto& m) { m.packet_values = 96; }, "packet_values"),
+    wrong<wire::HelloT>(
+        "PacketsTooLarge", [](auto& m) { m.packet_values = 1088; }, "packet_values", kOverCap),
+    wrong<wire::HelloT>(
         "EmptyEndpoint", [](auto& m) { m.endpoints[0]->address.clear(); }, "endpoints[0]: address"),
     wrong<wire::WelcomeT>(
         "TimeoutBelowInterval", [](auto& m) { m.heartbeat_timeout_ms = 100; },
@@ -411,8 +415,18 @@ const Wrong kExchange[] = {
     wrong<wire::PlanT>(
         "SumsOfTooMany", [](auto& m) { m.exchanges[1]->sums->agents = 65; }, "sums: agents"),
     wrong<wire::PlanT>(
+        "SumsInPacketsTooLarge", [](auto& m) { m.exchanges[1]->sums->packet_values = 1088; },
+        "sums: packet_values", kOverCap),
+    wrong<wire::PlanT>(
         "SumsWithoutAggregator", [](auto& m) { m.exchanges[0]->aggregator.clear(); },
         "exchanges[0]: aggregator"),
+    wrong<wire::InstallEpochT>(
+        "PacketsOfPartOfAUnitInstalled",
+        [](auto& m) {
+          m.remove = false;
+          m.packet_values = 96;
+        },
+        "packet_values"),
     wrong<wire::InstallEpochT>(
         "NoEpoch",
         [](auto& m) {

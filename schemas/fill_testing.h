@@ -59,6 +59,7 @@ inline constexpr FixedValue kFixedValues[] = {
     {".stage", 1},
     {".shape[0]", 2},
     {".shape[1]", 3},
+    {".packet_values", 128},
     {".values", 6},
     {".buckets[0].first_value", 2},
     {".buckets[1].first_value", 8},

@@ -20,6 +20,8 @@ constexpr std::uint32_t kProtocolVersionMax = 2;
 constexpr std::string_view kStandaloneFeature = "standalone_payloads";
 // The same: the agent uploads segments of results (Plan.divides_results).
 constexpr std::string_view kSegmentsFeature = "result_segments";
+// The same: the agent sends as many values in a packet as SumsInNetwork.packet_values says.
+constexpr std::string_view kPacketValuesFeature = "packet_values";
 
 // 8-byte numbers are read in place.
 constexpr std::size_t kFrameAlignment = 8;
@@ -65,6 +67,9 @@ constexpr std::uint32_t kOutcomesMax = 32u << 10;
 constexpr std::uint32_t kSummedAgentsMax = 64;
 constexpr std::uint32_t kSummedLevels = 16;
 constexpr std::uint32_t kSumSlotsMax = 64u << 10;
+// Values in a packet: a multiple of the unit. 0 stands for the most.
+constexpr std::uint32_t kPacketValuesMax = 1024;
+constexpr std::uint32_t kPacketValuesUnit = 64;
 // The prime of the linear check; combinations are below it.
 constexpr std::uint64_t kSumsCheckEnd = (std::uint64_t{1} << 61) - 1;
 constexpr std::uint32_t kContributorSetsMax = 1024;

@@ -42,12 +42,13 @@ std::string coordinator_text(const Json& answer) {
 }
 
 std::string jobs_text(const Json& jobs) {
-  Table table({"job", "epoch", "agents", "granularity", "sum bits", "slots"});
+  Table table({"job", "epoch", "agents", "granularity", "sum bits", "slots", "packet values"});
   for (const Json& job : jobs) {
     if (!job.is_object()) continue;
     table.add({count_text(number(job, "handle")), count_text(number(job, "epoch")),
                count_text(number(job, "agents")), count_text(number(job, "granularity")),
-               count_text(number(job, "sum_bits")), count_text(number(job, "slots"))});
+               count_text(number(job, "sum_bits")), count_text(number(job, "slots")),
+               count_text(number(job, "packet_values"))});
   }
   return jobs.empty() ? "no job has an epoch\n" : table.text();
 }

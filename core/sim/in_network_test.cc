@@ -49,6 +49,18 @@ TEST(InNetwork, WithoutFaultsEveryRoundIsSummedInTheNetwork) {
   EXPECT_GT(report.conservation_error_max, 0) << "what never sees rounding sees nothing";
 }
 
+// A bucket of 2,500 values has 40 chunks of 64.
+TEST(InNetwork, AnAggregatorMayTakeFewValuesInAPacket) {
+  Scenario scenario = calm_scenario();
+  scenario.aggregator.packet_values = 64;
+  scenario.aggregator.slots = 16;
+  const RunsReport report = run_some(scenario, {.seeds = 2, .repeat_every = 0});
+  EXPECT_EQ(report.violations, 0u) << failures_of(report);
+  EXPECT_EQ(report.rounds_committed, 40u);
+  EXPECT_GE(rounds_by(report, wire::Collective::in_network), 40u);
+  EXPECT_EQ(rounds_by(report, wire::Collective::star), 0u);
+}
+
 TEST(InNetwork, AKilledAggregatorCostsOneAttempt) {
   Scenario scenario = calm_scenario();
   incident(scenario, Incident::aggregator_kill) = {.count = 1, .duration = {200, 200}};

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Compiles the v1model program and runs the shared vectors through BMv2, byte for byte.
+"""Compiles the v1model program and runs the shared vectors through BMv2, byte for byte, with counters.
 
 The compiler is P4C_BM2 or p4c-bm2-ss on the path, the switch SIMPLE_SWITCH or simple_switch. Without
 them the test is skipped (exit code 77) with the reason; REQUIRE_P4=1 makes that a failure. BMv2 lets
 packets grow by 512 bytes; 1,024 lanes need one with more room (docs/in_network.md). The switch reads
 and writes capture files, so it needs neither root nor an interface."""
 
+import json
 import os
 import shutil
 import socket
@@ -52,10 +53,57 @@ def read_capture(path: Path) -> list:
 
 
 def free_port() -> int:
-    """For the switch's control plane, which nothing uses here."""
+    """For the switch's control plane."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         return found.getsockname()[1]
+
+
+class Counters:
+    """Reads counters of a running switch, by a call of Thrift's binary protocol: bm_counter_read()."""
+
+    def __init__(self, port: int, program: Path):
+        self.port = port
+        self.names = {array["name"].rsplit(".", 1)[-1]: (array["name"], array["size"])
+                      for array in json.loads(program.read_text(encoding="utf-8"))["counter_arrays"]
+                      if not array["is_direct"]}
+
+    def packets(self, name: str) -> list:
+        full, size = self.names[name]
+        return [self.read(full, index) for index in range(size)]
+
+    def read(self, name: str, index: int) -> int:
+        def text(value: str) -> bytes:
+            return struct.pack(">I", len(value)) + value.encode()
+        call = (struct.pack(">I", 0x80010001) + text("standard:bm_counter_read") + struct.pack(">I", 0) +
+                struct.pack(">BHI", 8, 1, 0) + struct.pack(">BH", 11, 2) + text(name) +
+                struct.pack(">BHIB", 8, 3, index, 0))
+        with socket.create_connection(("127.0.0.1", self.port), timeout=LIMIT_S) as link, link.makefile("rb") as answer:
+            link.sendall(call)
+            kind, size = struct.unpack(">II", answer.read(8))
+            answer.read(size + 4)  # the name and the number of the call
+            if kind != 0x80010002 or answer.read(3) != struct.pack(">BH", 12, 0):
+                raise ValueError(f"no counter {name}[{index}] of the switch")
+            # The value's fields: 1 is its bytes, 2 its packets.
+            _, _, _, field, number, packets = struct.unpack(">BHQBHQ", answer.read(22))
+            if (field, number) != (10, 2):
+                raise ValueError(f"counter {name}[{index}] has no packets")
+            return packets
+
+
+def check_counters(counters: Counters, steps: list) -> None:
+    """Drops by reason, results, and all packets of agents."""
+    drops, taken = counters.packets("drops"), counters.packets("taken")
+    for reason, count in enumerate(drops):
+        expected = sum(step.reason == reason and reason != 0 for step in steps)
+        if count != expected:
+            sys.exit(f"drops of reason {reason}: expected {expected}, got {count}")
+    packets = sum(not step.from_cpu for step in steps)
+    if taken[0] + taken[1] + sum(drops) != packets:
+        sys.exit(f"expected {packets} packets, got {taken[0]} contributions, {taken[1]} repeats and {sum(drops)} drops")
+    replies = sum(step.reply is not None and step.reason == 0 for step in steps)
+    if taken[2] + taken[3] != replies:
+        sys.exit(f"expected {replies} results, got {taken[2]} and {taken[3]} sent again")
 
 
 def through_switch(switch: str, program: Path, steps: list, folder: Path) -> list:
@@ -64,9 +112,9 @@ def through_switch(switch: str, program: Path, steps: list, folder: Path) -> lis
                   [(at, step.frame) for at, step in enumerate(steps) if not step.from_cpu])
     write_capture(folder / "cpu_in.pcap",
                   [(at, step.frame) for at, step in enumerate(steps) if step.from_cpu])
-    wanted = sum(step.reply is not None for step in steps)
+    wanted, port = sum(step.reply is not None for step in steps), free_port()
     process = subprocess.Popen([switch, "--use-files", "1", "-i", "1@agents", "-i", f"{CPU_PORT}@cpu",
-                                "--thrift-port", str(free_port()), str(program)], cwd=folder,
+                                "--thrift-port", str(port), str(program)], cwd=folder,
                                stdout=subprocess.DEVNULL)
     try:
         began = time.monotonic()
@@ -79,6 +127,7 @@ def through_switch(switch: str, program: Path, steps: list, folder: Path) -> lis
             got = read_capture(folder / "agents_out.pcap")
             if len(got) >= wanted and time.monotonic() - began > quiet:
                 break
+        check_counters(Counters(port, program), steps)
     finally:
         process.terminate()
         process.wait()
@@ -105,7 +154,8 @@ def check(lanes: int, compiler: str, switch: str, folder: Path) -> None:
                 sys.exit(f"{lanes} lanes, run {number}, reply {at}: expected {other.hex()}, got {one.hex()}")
         if len(got) != len(expected):
             sys.exit(f"{lanes} lanes, run {number}: expected {len(expected)} replies, got {len(got)}")
-        print(f"{lanes} lanes, run {number}: {len(expected)} replies to {len(steps)} packets are as recorded")
+        print(f"{lanes} lanes, run {number}: {len(expected)} replies to {len(steps)} packets are as recorded, "
+              "with all counters")
 
 
 def main() -> int:

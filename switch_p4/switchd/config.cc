@@ -1,5 +1,7 @@
 #include "switch_p4/switchd/config.h"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "core/service/settings/udp_setting.h"
@@ -15,6 +17,8 @@ void bind(Settings& settings, SwitchSettings& config, std::vector<std::string>& 
   settings.bind("switch.advertise", accept_udp_address(config.advertise));
   settings.bind("switch.group", accept_udp_address(config.ports.group));
   settings.number("switch.slots", config.ports.slots, 1u, in_network::kSlotsMax);
+  settings.number("switch.values", config.packet_values, in_network::kCountUnit,
+                  in_network::kCountMaxNarrow);
   settings.number("switch.batch", config.ports.batch, 1u, 1024u);
   settings.flag("switch.segments", config.ports.segments);
   settings.text("switch.state", config.state);
@@ -53,6 +57,12 @@ Result<SwitchSettings> read_switch_settings(const DaemonFlags& flags, const Bind
   if (!flags.join.empty()) config.link.set_join_file(flags.join);
   TRIBUTARY_TRY(config.common.log_options().status());
   TRIBUTARY_TRY(check_addresses(settings, config));
+  if (config.packet_values % in_network::kCountUnit != 0) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "setting switch.values",
+                   .expected = fmt::format("a multiple of {}", in_network::kCountUnit),
+                   .got = fmt::format("{}", config.packet_values)});
+  }
   if (config.state.empty()) {
     return settings.missing("switch.state", "name the file of the epochs that were installed");
   }

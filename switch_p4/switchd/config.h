@@ -23,7 +23,9 @@ struct SwitchSettings {
   SpokeSettings link;  // link.given(): the jobs come from the coordinator
   SwitchThreadOptions ports;
   UdpAddress advertise;  // the address that agents send to
-  std::string state;     // file of the installed epochs; the socket for operators is beside it
+  // Most values in a packet, of jobs that come from the coordinator.
+  std::uint32_t packet_values = in_network::kCountMaxNarrow;
+  std::string state;  // file of the installed epochs; the socket for operators is beside it
   std::vector<in_network::SlotJob> jobs;
 };
 

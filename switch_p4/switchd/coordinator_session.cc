@@ -27,7 +27,8 @@ Status CoordinatorSession::set_up() {
                                  .build = build_version(),
                                  .incarnation = incarnation,
                                  .address = settings.advertise.text(),
-                                 .slots = settings.ports.slots});
+                                 .slots = settings.ports.slots,
+                                 .packet_values = settings.packet_values});
   loop_ = std::make_unique<MachineLoop>(LoopParts{
       .handle = [this](TimeNs now, const Event& event) { return machine_->handle(now, event); },
       .next_wakeup_ns = [this] { return machine_->next_wakeup_ns(); },
@@ -55,7 +56,7 @@ void CoordinatorSession::execute(Action& action) {
 
 void CoordinatorSession::install(const wire::InstallEpochT& order) {
   if (order.remove) return parts_.installer.remove(order.handle);
-  const Result<in_network::SlotJob> job = slot_job_of(order);
+  const Result<in_network::SlotJob> job = slot_job_of(order, parts_.settings.packet_values);
   Status status = job.ok() ? parts_.installer.install(*job, order.job) : job.status();
   // Not from within an event of the machine.
   loop_->post(EpochDecided{.job = order.job,

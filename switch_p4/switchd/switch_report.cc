@@ -17,7 +17,8 @@ Json jobs_of(const SwitchFigures& figures) {
                     {"agents", job.agents},
                     {"granularity", job.granularity},
                     {"sum_bits", job.wide() ? 16 : 8},
-                    {"slots", job.slots}});
+                    {"slots", job.slots},
+                    {"packet_values", job.count()}});
   }
   return jobs;
 }

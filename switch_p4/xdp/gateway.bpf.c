@@ -159,6 +159,7 @@ INLINE __u32 misfit_of(const struct Header* h, const struct XdpJob* job, __u64 s
   if (h->agents != job->agents) return kWrongAgent;
   if (h->table != job->table) return kWrongTable;
   if (h->flags != job->wide) return kSumTooWide;
+  if (h->count > job->count) return kWrongCount;
   if (h->slot >= job->slots) return kWrongSlot;
   const __u64 known = job->sources[h->agent & (kXdpAgentsMax - 1)];
   return known == source || (job->learns && known == 0) ? kNone : kForeign;

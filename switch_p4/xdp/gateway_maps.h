@@ -57,7 +57,8 @@ struct XdpJob {
   __u8 wide;
   __u8 learns;
   __u8 unicast;  // 1: results go to each agent, although there is a group
-  __u8 reserved[4];
+  __u16 count;   // most values in a packet
+  __u8 reserved[2];
   __u64 sources[kXdpAgentsMax];  // address << 16 | port; 0: not known yet
   __u32 places[256];             // both values of a byte; the one of the high nibble is shifted by
                                  // the width of a sum

@@ -27,6 +27,7 @@ XdpJob entry_of(const in_network::SlotJob& job, std::uint32_t first_slot, std::u
   entry.table = job.table;
   entry.agents = static_cast<std::uint8_t>(job.agents);
   entry.wide = job.wide() ? 1 : 0;
+  entry.count = static_cast<std::uint16_t>(job.count());
   entry.learns = job.sources.empty() ? 1 : 0;
   std::ranges::copy(job.sources, entry.sources);
   for (std::size_t byte = 0; byte < 256; ++byte) {

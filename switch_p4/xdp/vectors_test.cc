@@ -193,6 +193,7 @@ TEST_P(XdpVectors, DrawnPacketsGetTheRepliesOfTheRules) {
                                  .granularity = handle == 7 ? 60u : 900u,
                                  .table = 5,
                                  .slots = 2};
+      job.packet_values = number == 0 ? 0 : 512;
       for (std::uint16_t i = 0; i < 16; ++i) {
         job.places[i] = static_cast<std::uint16_t>(i * job.granularity / 15);
       }

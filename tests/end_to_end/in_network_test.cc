@@ -123,6 +123,35 @@ TEST(InNetwork, RoundsAreSummedByTheAggregator) {
   EXPECT_EQ(counters["contributions"], 3 * counters["results"].get<std::uint64_t>());
 }
 
+// As by a switch with 64 lanes. The plan names the number, and the sums are the same.
+TEST(InNetwork, AnAggregatorMayTakeFewValuesInAPacket) {
+  constexpr std::uint32_t kValues = 64;
+  const FederationOptions options = in_network_options("in_network");
+  Federation federation(options);
+  Aggregator aggregator(federation);
+  federation.start_coordinator();
+  aggregator.start({}, {"switch.values=" + std::to_string(kValues)});
+  for (std::uint32_t agent = 0; agent < 3; ++agent) federation.start_agent(agent);
+  federation.expect_all_end();
+  federation.expect_identical();
+  EXPECT_EQ(rounds_of(federation, "in_network"), kRoundsSummed);
+  EXPECT_EQ(committed_hash(federation), hash_by_star());
+  for (const RoundRecord& round : rounds_in_journal(federation)) {
+    const Result<const wire::Frame*> frame = open_frame(*round.plan);
+    ASSERT_TRUE(frame.ok()) << frame.status().text();
+    const wire::SumsInNetwork* const sums =
+        (*frame)->message_as_Plan()->exchanges()->Get(0)->sums();
+    ASSERT_NE(sums, nullptr);
+    EXPECT_EQ(sums->packet_values(), kValues);
+  }
+  aggregator.process().signal(SIGTERM);
+  EXPECT_EQ(aggregator.process().wait(), 0);
+  const nlohmann::json counters =
+      nlohmann::json::parse(aggregator.process().lines_with({"\"contributions\":"}).at(0));
+  EXPECT_GE(counters["results"].get<std::uint64_t>() * kValues, kRoundsSummed * options.parameters);
+  EXPECT_EQ(counters["drops"]["wrong_count"], 0);
+}
+
 // A kill ends at most one attempt, which the star replaces. After a restart the network is used
 // again.
 TEST(InNetwork, AKilledAggregatorCostsAnAttemptAndIsUsedAgain) {

@@ -10,8 +10,7 @@ namespace tributary::in_network {
 Status BucketExchange::begin(ByteSpan levels, MutableByteSpan sums, std::int64_t deadline_ns) {
   const std::size_t values = 2 * levels.size();
   const std::size_t sum_bytes = values * (job_.wide ? 2 : 1);
-  if (values % kCountUnit != 0 || sums.size() != sum_bytes ||
-      values / count_max(job_.wide) >= UINT32_MAX) {
+  if (values % kCountUnit != 0 || sums.size() != sum_bytes || values / job_.count() >= UINT32_MAX) {
     return Status(StatusCode::invalid_argument,
                   {.what = "a bucket for sums in the network",
                    .expected = fmt::format("a multiple of {} values, and {} bytes of sums",
@@ -19,15 +18,15 @@ Status BucketExchange::begin(ByteSpan levels, MutableByteSpan sums, std::int64_t
                    .got = fmt::format("{} values, {} bytes", values, sums.size())});
   }
   open(client_.begun()) = {.levels = levels, .sums = sums};
-  const std::uint32_t step = count_max(job_.wide);
+  const std::uint32_t step = job_.count();
   client_.begin(static_cast<std::uint32_t>((values + step - 1) / step), deadline_ns);
   return {};
 }
 
 std::uint32_t BucketExchange::count_of(const Bucket& bucket, std::uint32_t chunk) const {
-  const std::size_t first = std::size_t{chunk} * count_max(job_.wide);
+  const std::size_t first = std::size_t{chunk} * job_.count();
   return static_cast<std::uint32_t>(
-      std::min<std::size_t>(count_max(job_.wide), 2 * bucket.levels.size() - first));
+      std::min<std::size_t>(job_.count(), 2 * bucket.levels.size() - first));
 }
 
 std::optional<BucketPacket> BucketExchange::next_packet(std::int64_t now_ns) {
@@ -47,8 +46,7 @@ std::optional<BucketPacket> BucketExchange::next_packet(std::int64_t now_ns) {
                                .table = job_.table};
   BucketPacket packet;
   write_header(header, packet.header.data());
-  packet.body =
-      bucket.levels.subspan(std::size_t{send->chunk} * count_max(job_.wide) / 2, count / 2);
+  packet.body = bucket.levels.subspan(std::size_t{send->chunk} * job_.count() / 2, count / 2);
   return packet;
 }
 
@@ -85,7 +83,7 @@ DropReason BucketExchange::take(ByteSpan datagram, std::int64_t now_ns) {
   if (!awaited) return DropReason::replayed;
   const Bucket& bucket = open(awaited->bucket);
   if (header.count != count_of(bucket, awaited->chunk)) return DropReason::wrong_count;
-  const std::size_t step = kSumsBytesMax;  // count_max() sums of either width
+  const std::size_t step = body_bytes(PacketType::result, job_.count(), job_.wide);
   std::memcpy(bucket.sums.data() + awaited->chunk * step, packet.body.data(), packet.body.size());
   client_.on_result(header, now_ns);
   return DropReason::none;

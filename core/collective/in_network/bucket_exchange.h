@@ -27,6 +27,10 @@ struct BucketJob {
   std::uint8_t agents = 0;
   std::uint16_t table = 0;  // fingerprint
   bool wide = false;        // sums of 16 bits
+  // Values in a packet, a multiple of kCountUnit, as far as the width allows it; 0: as many as fit.
+  std::uint32_t packet_values = 0;
+
+  std::uint32_t count() const { return count_max(wide, packet_values); }
 };
 
 // A packet to send: both spans one after the other. The body points into the levels.

@@ -29,6 +29,7 @@ struct Setting {
   std::uint32_t window = 4;    // at the start
   bool dead_group = false;     // results to all agents are lost
   std::int64_t packet_ns = 0;  // that an agent's link needs for a packet, in each direction
+  std::uint32_t packet_values = 0;
 };
 
 class Network {
@@ -43,12 +44,14 @@ class Network {
     job_.granularity = setting.granularity;
     job_.table = 5;
     job_.slots = setting.slots;
+    job_.packet_values = setting.packet_values;
     for (std::uint32_t a = 0; a < setting.agents; ++a) {
       agents_.emplace_back(BucketJob{.handle = 3,
                                      .agent = static_cast<std::uint8_t>(a),
                                      .agents = static_cast<std::uint8_t>(setting.agents),
                                      .table = 5,
-                                     .wide = job_.wide()},
+                                     .wide = job_.wide(),
+                                     .packet_values = setting.packet_values},
                            SlotClientOptions{.slots = setting.slots, .window = setting.window});
       levels_.emplace_back(setting.values / 2);
       sums_.emplace_back(setting.values * (job_.wide() ? 2 : 1));
@@ -184,6 +187,31 @@ TEST(BucketExchange, AGoodNetworkNeedsNoRepeat) {
   EXPECT_EQ(network.sent, 3u * 3 * 65);
   EXPECT_EQ(network.rules().counters().dropped(), 0u);
   EXPECT_EQ(network.agent(0).client().repeats(), 0u);
+}
+
+// The last packet of a bucket is shorter.
+TEST(BucketExchange, AnAggregatorMayTakeFewValuesInAPacket) {
+  for (const std::uint32_t granularity : {30u, 900u}) {
+    for (const std::uint32_t values : {64u, 192u, 448u}) {
+      Network network({.granularity = granularity, .values = 5'056, .packet_values = values});
+      network.install(1);
+      network.begin(0);
+      network.run();
+      network.expect_exact();
+      EXPECT_EQ(network.sent, 3 * ((5'056 + values - 1) / values));
+      EXPECT_EQ(network.rules().counters().dropped(), 0u);
+    }
+  }
+}
+
+// With sums of 16 bits no packet has more than 512 values.
+TEST(BucketExchange, MoreValuesThanFitAreNotSent) {
+  Network network({.granularity = 900, .values = 5'120, .packet_values = 1024});
+  network.install(1);
+  network.begin(0);
+  network.run();
+  network.expect_exact();
+  EXPECT_EQ(network.sent, 3u * 10);
 }
 
 TEST(BucketExchange, SumsAreExactOverABadNetwork) {

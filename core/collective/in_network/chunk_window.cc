@@ -66,15 +66,17 @@ bool ChunkWindow::queued() const {
 
 void ChunkWindow::on_result(bool repeated, bool lost) {
   first_results_ += repeated ? 0u : 1u;
+  answered_ = true;
   probes_ = 0;
   count(lost ? 1 : 0);
 }
 
 void ChunkWindow::on_answer(std::int64_t sent_ns, std::int64_t now_ns, bool repeated) {
+  if (backoff_ > 0) timed_out_ns_ = now_ns;
+  backoff_ = 0;
   if (repeated && !only_repeats_) return;
   const std::int64_t round_trip_ns = now_ns - sent_ns;
   if (!repeated || round_trip_ns >= shortest_ns_) answered_ns_ = std::max(answered_ns_, sent_ns);
-  backoff_ = 0;
   shortest_ns_ = std::min(shortest_ns_, round_trip_ns);
   if (smoothed_ns_ == 0) {
     smoothed_ns_ = std::max<std::int64_t>(round_trip_ns, 1);
@@ -104,7 +106,7 @@ bool ChunkWindow::on_overdue(std::int64_t sent_ns, std::int64_t now_ns) {
     ++probes_;
     return true;
   }
-  if (sent_ns > timed_out_ns_) {
+  if (one_by_one() || sent_ns > timed_out_ns_) {
     timed_out_ns_ = now_ns;
     backoff_ = std::min(backoff_ + 1, kBackoffMax);
   }

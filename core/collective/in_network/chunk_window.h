@@ -9,16 +9,19 @@
 //
 // Nothing shows the loss of the last chunks, so the oldest one is probed soon after its result was
 // due, as by TCP's tail loss probe (RFC 8985). Without an answer to some probes there is no loss:
-// all agents wait for a slow one. Chunks are then repeated with growing pauses, which follow the
-// measured round trips, as TCP's do (RFC 6298).
+// all agents wait for a slow one. One chunk is then repeated at each time-out, with growing pauses,
+// which follow the measured round trips, as TCP's do (RFC 6298). After the first result, all chunks
+// under way have the time of new ones.
 //
 // If a whole window of chunks has its results only after repeats, the path of the first results is
 // dead: multicast that no router forwards, where the answers to repeats come by unicast. A smaller
-// window would not help, so it keeps its size, and repeats are round trips.
+// window would not help, so it keeps its size, and repeats are round trips. All overdue chunks are
+// repeated together then, and also if results have come, but none without a repeat.
 //
 // Pure; times are in nanoseconds. Not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace tributary::in_network {
@@ -57,9 +60,16 @@ class ChunkWindow {
   // nothing about time and order. Only if all results need repeats, it is taken for the answer to
   // the last one if it took as long as any round trip.
   void on_answer(std::int64_t sent_ns, std::int64_t now_ns, bool repeated);
+  // Patience with a chunk begins at its sending, but not before the last time-out, or the result
+  // that ended the silence after it.
+  std::int64_t waits_since_ns(std::int64_t sent_ns) const {
+    return std::max(sent_ns, timed_out_ns_);
+  }
   // The patience with a chunk that was sent at `sent_ns` has passed. Returns whether its repeat is
   // a probe. Time-outs of chunks that were under way together count once.
   bool on_overdue(std::int64_t sent_ns, std::int64_t now_ns);
+  // Whether a time-out repeats only one chunk.
+  bool one_by_one() const { return !only_repeats_ && (smoothed_ns_ != 0 || !answered_); }
 
  private:
   void count(std::uint32_t lost);
@@ -76,7 +86,8 @@ class ChunkWindow {
   std::uint32_t first_results_ = 0;       // of them, without a repeat
   bool only_repeats_ = false;             // had results in the window before
   std::int64_t answered_ns_ = INT64_MIN;  // sending of the newest chunk that has its result
-  std::int64_t timed_out_ns_ = INT64_MIN;
+  bool answered_ = false;                 // by any result, also after a repeat
+  std::int64_t timed_out_ns_ = INT64_MIN / 2;
   std::int64_t shortest_ns_ = INT64_MAX;  // round trip
   std::int64_t smoothed_ns_ = 0;          // round trip; 0: not measured
   std::int64_t deviation_ns_ = 0;

@@ -78,6 +78,11 @@ struct Packet {
 
 // Largest number of values of a packet.
 constexpr std::uint32_t count_max(bool wide) { return wide ? kCountMaxWide : kCountMaxNarrow; }
+// The same for an aggregator that adds at most `packet_values` values in a packet; 0: any number.
+constexpr std::uint32_t count_max(bool wide, std::uint32_t packet_values) {
+  const std::uint32_t most = count_max(wide);
+  return packet_values == 0 || packet_values > most ? most : packet_values;
+}
 // Size of a packet's levels or sums.
 constexpr std::size_t body_bytes(PacketType type, std::uint32_t count, bool wide) {
   switch (type) {

@@ -166,18 +166,26 @@ void SlotClient::on_time(std::int64_t now_ns) {
     return;
   }
   std::int64_t patience_ns = window_.patience_ns();
-  while (timed_.size > 0 && slots_[timed_.first].sent_ns + patience_ns <= now_ns) {
+  while (timed_.size > 0 &&
+         window_.waits_since_ns(slots_[timed_.first].sent_ns) + patience_ns <= now_ns) {
     const bool probed = window_.on_overdue(slots_[timed_.first].sent_ns, now_ns);
     repeat_first(probed && slots_[timed_.first].repeated);
-    // A time-out is that of all chunks that were under way together.
-    if (probed) patience_ns = window_.patience_ns();
+    if (!probed) return repeat_overdue(now_ns - patience_ns);
+    patience_ns = window_.patience_ns();
   }
+}
+
+// A time-out is that of all chunks that were under way together.
+void SlotClient::repeat_overdue(std::int64_t sent_ns_max) {
+  if (window_.one_by_one()) return;
+  while (timed_.size > 0 && slots_[timed_.first].sent_ns <= sent_ns_max) repeat_first(false);
 }
 
 std::int64_t SlotClient::next_time_ns() const {
   if (end_ != BucketEnd::running) return kNoTime;
   if (timed_.size == 0) return deadline_ns();
-  return std::min(deadline_ns(), slots_[timed_.first].sent_ns + window_.patience_ns());
+  return std::min(deadline_ns(),
+                  window_.waits_since_ns(slots_[timed_.first].sent_ns) + window_.patience_ns());
 }
 
 }  // namespace tributary::in_network

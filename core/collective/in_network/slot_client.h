@@ -123,6 +123,7 @@ class SlotClient {
   bool may_send() const;
   bool first_is_lost() const;
   void repeat_first(bool lost);
+  void repeat_overdue(std::int64_t sent_ns_max);
   Bucket& open(std::uint32_t bucket) { return buckets_[bucket % kOpenBucketsMax]; }
   const Bucket& open(std::uint32_t bucket) const { return buckets_[bucket % kOpenBucketsMax]; }
   // The last bucket that has begun.

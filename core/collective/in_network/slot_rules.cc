@@ -30,6 +30,11 @@ Status check_job(const SlotJob& job, std::uint32_t slots) {
     return bad_job(job, "table", fmt::format("places up to {}", job.granularity),
                    fmt::format("{}", std::ranges::max(job.places)));
   }
+  if (job.packet_values % kCountUnit != 0 || job.packet_values > kCountMaxNarrow) {
+    return bad_job(job, "values in a packet",
+                   fmt::format("a multiple of {} up to {}", kCountUnit, kCountMaxNarrow),
+                   fmt::format("{}", job.packet_values));
+  }
   if (job.slots == 0 || job.slots > slots) {
     return bad_job(job, "slots", fmt::format("1 to {}", slots), fmt::format("{}", job.slots));
   }
@@ -129,6 +134,7 @@ Status SlotRules::install(const SlotJob& job) {
   *known = {.setup = job,
             .places = Places::of(job.places),
             .wide = job.wide(),
+            .count = job.count(),
             .learns = job.sources.empty(),
             .first_slot = first};
   known->setup.sources.resize(job.agents);
@@ -160,6 +166,7 @@ DropReason SlotRules::check_packet(const Job& job, const PacketHeader& header,
   if (header.agents != job.setup.agents) return DropReason::wrong_agent;
   if (header.table != job.setup.table) return DropReason::wrong_table;
   if (header.wide != job.wide) return DropReason::sum_too_wide;
+  if (header.count > job.count) return DropReason::wrong_count;
   if (header.slot >= job.setup.slots) return DropReason::wrong_slot;
   const PacketSource known = job.setup.sources[header.agent];
   const bool own = known == source || (job.learns && known == 0);

@@ -40,9 +40,12 @@ struct SlotJob {
   // The source of each agent. Empty: the source of an agent's first good packet in this epoch is
   // its source.
   std::vector<PacketSource> sources = {};
+  // Most values in a packet, a multiple of kCountUnit; 0: as many as fit.
+  std::uint32_t packet_values = 0;
 
   // Sums of 8 bits if none can exceed them.
   bool wide() const { return std::uint64_t{granularity} * agents > 255; }
+  std::uint32_t count() const { return count_max(wide(), packet_values); }
 };
 
 // Counters since the start. Packets are contributions + repeats + drops.
@@ -105,6 +108,7 @@ class SlotRules {
     SlotJob setup;
     Places places;
     bool wide = false;
+    std::uint32_t count = 0;  // most values in a packet
     bool learns = false;
     std::uint32_t first_slot = 0;
   };

@@ -13,6 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   };
   auto rules = SlotRules::make(4);
   SlotJob job = {.handle = 7, .epoch = 1, .agents = 2, .granularity = 15, .table = 99, .slots = 2};
+  job.packet_values = 128;
   for (std::uint16_t i = 0; i < 16; ++i) job.places[i] = i;
   require(rules.ok() && rules->install(job).ok());
   std::uint8_t reply[kPacketBytesMax];
@@ -26,6 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Packet packet;
     require(answer.bytes == 0 ||
             parse_packet(ByteSpan(reply, answer.bytes), packet) == DropReason::none);
+    require(packet.header.type != PacketType::result || packet.header.count <= job.packet_values);
     data += 2 + length;
     size -= 2 + length;
   }

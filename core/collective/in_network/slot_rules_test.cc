@@ -9,6 +9,7 @@ namespace {
 
 SlotJob a_job(std::uint32_t epoch = 1) {
   SlotJob job = {.handle = 7, .epoch = epoch, .agents = 2, .granularity = 30, .slots = 4};
+  job.packet_values = 128;
   for (std::size_t i = 0; i < 16; ++i) job.places[i] = static_cast<std::uint16_t>(2 * i);
   job.table = 99;
   return job;
@@ -110,6 +111,9 @@ TEST_F(SlotRulesTest, EveryBadPacketIsCountedByItsReason) {
   h.wide = true;
   expect_drop(h, DropReason::sum_too_wide);
   h = header(0, 0);
+  h.count = 192;
+  expect_drop(h, DropReason::wrong_count);
+  h = header(0, 0);
   h.slot = 4;
   expect_drop(h, DropReason::wrong_slot);
   send(header(0, 0));
@@ -123,7 +127,7 @@ TEST_F(SlotRulesTest, EveryBadPacketIsCountedByItsReason) {
     send(header(1, k));
   }
   expect_drop(header(0, 0), DropReason::replayed);
-  EXPECT_EQ(rules_.counters().dropped(), 14u);
+  EXPECT_EQ(rules_.counters().dropped(), 15u);
 }
 
 TEST_F(SlotRulesTest, AnotherSourceIsForeign) {

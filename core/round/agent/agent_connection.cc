@@ -122,6 +122,7 @@ void AgentConnection::send_hello(std::unique_ptr<wire::CapabilitiesT> capabiliti
   hello.build = config.build;
   hello.role = config.role;
   hello.slot_count = config.slots;
+  hello.packet_values = config.packet_values;
   hello.agent_id = config.agent_id;
   hello.incarnation = config.incarnation;
   for (const std::string& endpoint : config.endpoints) {

@@ -92,6 +92,10 @@ std::unique_ptr<wire::CapabilitiesT> AgentTelemetry::capabilities_to_send() {
   auto capabilities = std::make_unique<wire::CapabilitiesT>(capabilities_);
   capabilities->features.emplace_back(wire::kStandaloneFeature);
   capabilities->features.emplace_back(wire::kSegmentsFeature);
+  if (std::ranges::find(capabilities->collectives, wire::Collective::in_network) !=
+      capabilities->collectives.end()) {
+    capabilities->features.emplace_back(wire::kPacketValuesFeature);
+  }
   return capabilities;
 }
 

@@ -17,6 +17,7 @@ AgentConfig config_of(const NetworkAggregator::Options& options) {
   config.endpoints = {options.address};
   config.role = wire::Role::aggregator;
   config.slots = options.slots;
+  config.packet_values = options.packet_values;
   return config;
 }
 

@@ -21,9 +21,10 @@ class NetworkAggregator {
   struct Options {
     std::string id;
     std::string build = "tributary";
-    std::uint64_t incarnation = 1;  // random, drawn when the process starts
-    std::string address;            // of packets, as agents dial it
-    std::uint32_t slots = 0;        // for all jobs
+    std::uint64_t incarnation = 1;    // random, drawn when the process starts
+    std::string address;              // of packets, as agents dial it
+    std::uint32_t slots = 0;          // for all jobs
+    std::uint32_t packet_values = 0;  // most values in a packet; 0: 1024
   };
   explicit NetworkAggregator(const Options& options);
   NetworkAggregator(const NetworkAggregator&) = delete;

@@ -69,7 +69,8 @@ class NetworkAggregatorTest : public testing::Test {
   }
 
   TimeNs now_ = 1'000 * kNsPerMs;
-  NetworkAggregator aggregator_{{.id = "switch", .address = "10.0.0.1:4650", .slots = 64}};
+  NetworkAggregator aggregator_{
+      {.id = "switch", .address = "10.0.0.1:4650", .slots = 64, .packet_values = 128}};
   std::unique_ptr<Coordinator> coordinator_;
   Actions kept_;
 };

@@ -200,7 +200,11 @@ void CoordinatorSessions::welcome(const FrameReceived& event, const wire::Frame&
   made->decodes_standalone = has_feature(hello.capabilities(), wire::kStandaloneFeature);
   made->divides_results = has_feature(hello.capabilities(), wire::kSegmentsFeature);
   made->sums_in_network = sums_in_network(hello.capabilities());
-  if (hello.role() == wire::Role::aggregator) made->aggregator_slots = hello.slot_count();
+  made->sizes_packets = has_feature(hello.capabilities(), wire::kPacketValuesFeature);
+  if (hello.role() == wire::Role::aggregator) {
+    made->aggregator_slots = hello.slot_count();
+    made->packet_values = hello.packet_values();
+  }
   for (std::uint32_t i = 0; hello.holdings() && i < hello.holdings()->size(); ++i) {
     hello.holdings()->Get(i)->UnPackTo(&made->holdings.emplace_back());
   }

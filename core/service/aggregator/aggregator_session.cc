@@ -22,7 +22,8 @@ AggregatorSession::AggregatorSession(const AggregatorSessionParts& parts,
                  .agent = epoch.agent,
                  .agents = epoch.agents,
                  .table = epoch.table,
-                 .wide = epoch.wide},
+                 .wide = epoch.wide,
+                 .packet_values = epoch.packet_values},
                 {.slots = std::clamp(epoch.slot_count, 1u, 65'536u), .window = options.window}),
       before_(parts.counters) {
   packets_.reserve(kBatch);

@@ -19,7 +19,8 @@ Status AggregatorHost::boot() {
       NetworkAggregator::Options{.id = host_name(),
                                  .incarnation = draws_.bits() | 1,
                                  .address = "aggregator",
-                                 .slots = sim_.scenario.aggregator.slots});
+                                 .slots = sim_.scenario.aggregator.slots,
+                                 .packet_values = sim_.scenario.aggregator.packet_values});
   sums_.start();
   return {};
 }

@@ -51,7 +51,8 @@ void SumsNetwork::exchange(std::uint32_t agent, SumInNetwork request, TimeNs dea
                               .agent = request.agent,
                               .agents = request.agents,
                               .table = request.table,
-                              .wide = request.wide},
+                              .wide = request.wide,
+                              .packet_values = request.packet_values},
         in_network::SlotClientOptions{.slots = request.slot_count});
     client.exchange->enter(request.epoch);
     client.epoch = request;
@@ -255,7 +256,8 @@ EpochDecided SumsNetwork::install(const wire::InstallEpochT& install) {
                           .agents = install.agents,
                           .granularity = install.granularity,
                           .table = install.table,
-                          .slots = install.slot_count};
+                          .slots = install.slot_count,
+                          .packet_values = install.packet_values};
   std::copy_n(install.places.begin(), job.places.size(), job.places.begin());
   decided.status = rules_->install(job);
   if (decided.status.ok()) decided.epoch_highest = highest = install.epoch;

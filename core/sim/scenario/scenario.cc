@@ -155,6 +155,13 @@ Status read_machines(TableReader in, MachineSettings& machines) {
 
 Status read_aggregator(TableReader in, AggregatorSettings& aggregator) {
   TRIBUTARY_TRY(in.count("slots", aggregator.slots, 1u, 65'536u));
+  TRIBUTARY_TRY(in.count("packet_values", aggregator.packet_values, 0u, 1024u));
+  if (aggregator.packet_values % 64 != 0) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = "packet_values of [aggregator]",
+                   .expected = "a multiple of 64",
+                   .got = fmt::format("{}", aggregator.packet_values)});
+  }
   TRIBUTARY_TRY(in.span("delay_ms", aggregator.delay));
   TRIBUTARY_TRY(in.number("loss", aggregator.loss, 0, 0.5));
   TRIBUTARY_TRY(in.number("duplication", aggregator.duplication, 0, 0.5));

@@ -128,6 +128,7 @@ struct MachineSettings {
 // The aggregator in the network, and the packets between it and the agents.
 struct AggregatorSettings {
   std::uint32_t slots = 64;
+  std::uint32_t packet_values = 0;  // most values in a packet; 0: 1024
   SpanMs delay = {0.2, 1};
   double loss = 0;  // probabilities for each packet
   double duplication = 0;

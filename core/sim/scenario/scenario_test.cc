@@ -188,17 +188,20 @@ TEST(Scenario, ReadsHowRoundsGoAmongPeers) {
 TEST(Scenario, ReadsTheAggregatorInTheNetwork) {
   const Result<Scenario> network = parse_scenario(
       "agents = 5\n[job]\ncollective = 'in_network'\ncodecs = ['thc']\n[aggregator]\nslots = 3\n"
-      "loss = 0.02\n[faults.aggregator_kill]\ncount = 2\n[faults.tampered_sums]",
+      "packet_values = 192\nloss = 0.02\n[faults.aggregator_kill]\ncount = "
+      "2\n[faults.tampered_sums]",
       "test.toml");
   ASSERT_TRUE(network.ok()) << network.status().text();
   EXPECT_TRUE(network->in_network());
   EXPECT_EQ(network->clients(), 6u);
   EXPECT_EQ(network->aggregator.slots, 3u);
+  EXPECT_EQ(network->aggregator.packet_values, 192u);
   EXPECT_EQ(network->aggregator.loss, 0.02);
   EXPECT_EQ(network->incidents[static_cast<std::size_t>(Incident::aggregator_kill)].count, 2u);
   EXPECT_EQ(network->incidents[static_cast<std::size_t>(Incident::tampered_sums)].count, 1u);
   EXPECT_THAT(refusal("[job]\ncollective = 'in_network'"), HasSubstr("thc"));
   EXPECT_THAT(refusal("[aggregator]\nslots = 0"), HasSubstr("from 1"));
+  EXPECT_THAT(refusal("[aggregator]\npacket_values = 100"), HasSubstr("a multiple of 64"));
 }
 
 // A scenario that makes no sense would fail later in a way that looks like a bug.

@@ -9,7 +9,8 @@
 
 namespace tributary::switchd {
 
-Result<in_network::SlotJob> slot_job_of(const wire::InstallEpochT& order) {
+Result<in_network::SlotJob> slot_job_of(const wire::InstallEpochT& order,
+                                        std::uint32_t packet_values_max) {
   in_network::SlotJob job;
   if (order.places.size() != job.places.size()) {
     return Status(StatusCode::invalid_argument,
@@ -24,6 +25,15 @@ Result<in_network::SlotJob> slot_job_of(const wire::InstallEpochT& order) {
   std::ranges::copy(order.places, job.places.begin());
   job.table = order.table;
   job.slots = order.slot_count;
+  job.packet_values = order.packet_values;
+  // A coordinator of an earlier release names no number, and its agents send as many as fit.
+  if (job.count() > packet_values_max) {
+    return Status(StatusCode::invalid_argument,
+                  {.what = fmt::format("values in a packet of job {}", order.handle),
+                   .expected = fmt::format("{} at most, as switch.values says", packet_values_max),
+                   .got = fmt::format("{}", job.count()),
+                   .remedy = "update the coordinator"});
+  }
   for (const std::string& source : order.sources) {
     TRIBUTARY_ASSIGN(const UdpAddress address, UdpAddress::parse(source));
     job.sources.push_back(address.number());

@@ -12,8 +12,8 @@
 namespace tributary::switchd {
 namespace {
 
-constexpr std::array<std::string_view, 8> kKeys = {"handle", "epoch", "agents", "granularity",
-                                                   "table",  "slots", "places", "sources"};
+constexpr std::array<std::string_view, 9> kKeys = {
+    "handle", "epoch", "agents", "granularity", "table", "slots", "places", "sources", "values"};
 constexpr std::size_t kRequired = 7;
 
 std::vector<std::string_view> words_of(std::string_view text, char separator) {
@@ -73,8 +73,10 @@ Status read_value(std::size_t key, std::string_view value, in_network::SlotJob& 
       return read_number(kKeys[key], value, job.slots);
     case 6:
       return read_places(value, job);
-    default:
+    case 7:
       return read_sources(value, job);
+    default:
+      return read_number(kKeys[key], value, job.packet_values);
   }
 }
 

@@ -12,7 +12,7 @@ const std::string kText =
     "places=0,3,5,7,9,11,13,14,16,17,19,21,23,25,27,30";
 
 TEST(JobText, EveryKeyIsRead) {
-  const auto job = parse_job(kText + " sources=10.0.0.1:5,10.0.0.2:6");
+  const auto job = parse_job(kText + " sources=10.0.0.1:5,10.0.0.2:6 values=128");
   ASSERT_TRUE(job.ok()) << job.status().text();
   EXPECT_EQ(job->handle, 7);
   EXPECT_EQ(job->epoch, 1u);
@@ -21,6 +21,7 @@ TEST(JobText, EveryKeyIsRead) {
   EXPECT_EQ(job->table, 99);
   EXPECT_EQ(job->slots, 64u);
   EXPECT_EQ(job->places[15], 30);
+  EXPECT_EQ(job->packet_values, 128u);
   ASSERT_EQ(job->sources.size(), 2u);
   EXPECT_EQ(job->sources[1], 0x0a0000020006u);
 }

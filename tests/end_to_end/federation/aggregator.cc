@@ -34,7 +34,8 @@ Aggregator::Aggregator(Federation& federation)
   EXPECT_TRUE(allowed.ok()) << allowed.text();
 }
 
-void Aggregator::start(const std::optional<UdpAddress>& advertise) {
+void Aggregator::start(const std::optional<UdpAddress>& advertise,
+                       const std::vector<std::string>& settings) {
   std::vector<std::string> command = {TRIBUTARY_SWITCHD, "--json"};
   const auto set = [&](const std::string& setting) {
     command.emplace_back("--set");
@@ -48,6 +49,7 @@ void Aggregator::start(const std::optional<UdpAddress>& advertise) {
   set("link.coordinator=" + federation_.endpoint());
   set("link.coordinator_key=" + key_text(federation_.keys_of_coordinator().public_key));
   set("link.key_file=" + federation_.path("gateway.key"));
+  for (const std::string& setting : settings) set(setting);
   process_.emplace(command, federation_.path("gateway.log"));
   ASSERT_TRUE(process_->logs({"listening"})) << federation_.path("gateway.log");
   ASSERT_TRUE(process_->logs({"connected"})) << federation_.path("gateway.log");

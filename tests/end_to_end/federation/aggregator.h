@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/net/udp/udp_port.h"
 #include "tests/end_to_end/federation/federation.h"
@@ -23,7 +24,8 @@ class Aggregator {
   explicit Aggregator(Federation& federation);
 
   // Returns when it listens. `advertise` is the address that agents send to; empty: its own.
-  void start(const std::optional<UdpAddress>& advertise = {});
+  void start(const std::optional<UdpAddress>& advertise = {},
+             const std::vector<std::string>& settings = {});
   void kill() { process_->kill(); }
   Process& process() { return *process_; }
   UdpAddress address() const { return address_; }

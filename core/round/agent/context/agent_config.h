@@ -26,6 +26,7 @@ struct AgentConfig {
   // An aggregator in the network shares the agent's connection, and has slots.
   wire::Role role = wire::Role::agent;
   std::uint32_t slots = 0;
+  std::uint32_t packet_values = 0;  // of an aggregator: most values in a packet; 0: 1024
 
   // --- until a Welcome states the times of the session ---
   // Time until the first repeat of a Hello. It doubles with each repeat, because a connection that

@@ -58,6 +58,7 @@ void NetworkExchange::pass_on() {
                                   .agents = static_cast<std::uint8_t>(sums.agents),
                                   .table = sums.table,
                                   .wide = sums.wide,
+                                  .packet_values = sums.packet_values,
                                   .levels = SharedSlice(payload, levels),
                                   .deadline_ns = deadline_ns_});
     found->second.passed_on = true;

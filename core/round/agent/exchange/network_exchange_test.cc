@@ -119,6 +119,7 @@ TEST_F(NetworkExchangeTest, BucketsGoInTheirOrder) {
   EXPECT_EQ(sent[0].handle, 7u);
   EXPECT_EQ(sent[0].epoch, 3u);
   EXPECT_EQ(sent[0].slot_count, 16u);
+  EXPECT_EQ(sent[0].packet_values, 128u);
   EXPECT_EQ(sent[0].agents, kMembers);
   EXPECT_EQ(sent[0].levels.size(), kBucketValues / 2);
   EXPECT_EQ(sent[0].deadline_ns, agent_.context.now + round_->plan().wire().deadline_ms * kNsPerMs);

@@ -89,6 +89,7 @@ struct AgentParts : ContextParts {
     sums.epoch = 3;
     sums.agents = planned.members;
     sums.slot_count = 16;
+    sums.packet_values = 128;
     sums.table = table->fingerprint;
     sums.wide = table->wide;
     sums.check_secret = 99;

@@ -136,10 +136,11 @@ struct SumInNetwork {
   std::uint32_t slot_count = 0;  // quota
   std::uint8_t agent = 0;
   std::uint8_t agents = 0;
-  std::uint16_t table = 0;  // fingerprint
-  bool wide = false;        // sums of 16 bits
-  SharedSlice levels;       // packed levels, two in a byte
-  TimeNs deadline_ns = 0;   // by the machine's clock: the exchange ends with an error
+  std::uint16_t table = 0;          // fingerprint
+  bool wide = false;                // sums of 16 bits
+  std::uint32_t packet_values = 0;  // values in a packet; 0: as many as fit
+  SharedSlice levels;               // packed levels, two in a byte
+  TimeNs deadline_ns = 0;           // by the machine's clock: the exchange ends with an error
 };
 
 // Buckets of one epoch share a client.

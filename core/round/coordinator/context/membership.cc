@@ -89,7 +89,8 @@ void Membership::open(std::uint64_t first_round) {
                         .endpoint = session->endpoint,
                         .decodes_standalone = session->decodes_standalone,
                         .divides_results = session->divides_results,
-                        .sums_in_network = session->sums_in_network});
+                        .sums_in_network = session->sums_in_network,
+                        .sizes_packets = session->sizes_packets});
     record->members.push_back({.agent_id = agent_id, .weight = members_.back().weight});
   }
   epoch_ = std::move(record);

@@ -33,6 +33,7 @@ class Membership {
     bool decodes_standalone = false;  // as in its session
     bool divides_results = false;     // the same
     bool sums_in_network = false;     // the same
+    bool sizes_packets = false;       // the same
   };
 
   Membership(const JobContext& job, std::uint32_t last_epoch)

@@ -31,9 +31,11 @@ struct AgentSession {
   bool decodes_standalone = false;  // wire::kStandaloneFeature
   bool divides_results = false;     // wire::kSegmentsFeature
   bool sums_in_network = false;     // its host exchanges with an aggregator (Capabilities)
+  bool sizes_packets = false;       // wire::kPacketValuesFeature
   // Above 0: not an agent, but an aggregator in the network with so many slots at `endpoint`. It
   // works for no job of its own.
   std::uint32_t aggregator_slots = 0;
+  std::uint32_t packet_values = 0;  // of an aggregator: most values in a packet; 0: 1024
   Bytes public_key;      // authenticated by the transport; empty: the connection is not encrypted
   std::string endpoint;  // address for connections of peers, or for packets; empty: none
   std::vector<wire::HoldingT> holdings;  // from its Hello

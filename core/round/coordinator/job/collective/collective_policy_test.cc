@@ -116,6 +116,37 @@ TEST_F(CollectivePolicyTest, AnEpochThatIsAcknowledgedIsUsed) {
   EXPECT_TRUE(asked(aggregator).empty());
 }
 
+// An agent of an earlier release sends 1,024 values in a packet.
+TEST_F(CollectivePolicyTest, AnAggregatorOfFewValuesNeedsAgentsThatKnowIt) {
+  open_members(4);
+  AgentSession& aggregator = add_aggregator();
+  aggregator.packet_values = 64;
+  prepare();
+  EXPECT_TRUE(asked(aggregator).empty());
+  EXPECT_EQ(chosen(1), Collective::star);
+  EXPECT_THAT(reason_, HasSubstr("agent-000 (build unknown) sends 1024 values in a packet, and the "
+                                 "aggregator takes 64 at most"));
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    coordinator_.roster.by_agent(fmt::format("agent-{:03}", i))->sizes_packets = true;
+  }
+  open_again();
+  prepare();
+  const auto messages = asked(aggregator);
+  ASSERT_EQ(messages.size(), 1u);
+  EXPECT_EQ(messages[0].packet_values, 64u);
+  answer(aggregator, messages[0].epoch, true, messages[0].epoch);
+  EXPECT_EQ(chosen(1), Collective::in_network);
+  EXPECT_EQ(network().epoch().sums.packet_values, 64u);
+}
+
+TEST_F(CollectivePolicyTest, AnAggregatorOfManyValuesNeedsNothingNew) {
+  open_members(4);
+  AgentSession& aggregator = add_aggregator();
+  aggregator.packet_values = 1024;
+  prepare();
+  EXPECT_EQ(asked(aggregator).size(), 1u);
+}
+
 TEST_F(CollectivePolicyTest, ARoundWaitsForTheAnswerOnlyAMoment) {
   open_members(4);
   add_aggregator();

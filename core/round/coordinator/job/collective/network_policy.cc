@@ -34,18 +34,30 @@ AgentSession* NetworkPolicy::aggregator() const {
 }
 
 std::string NetworkPolicy::why_not(const Membership& membership) const {
-  if (!aggregator()) return "no aggregator is connected";
+  const AgentSession* const session = aggregator();
+  if (!session) return "no aggregator is connected";
   if (membership.size() < 2) return "there is only one agent";
   if (membership.size() > wire::kSummedAgentsMax) {
     return fmt::format("there are more than {} agents", wire::kSummedAgentsMax);
   }
+  const auto build_of = [this](const Membership::Member& member) {
+    const AgentSession* const agent = job_.coordinator.roster.by_agent(member.agent_id);
+    return agent && !agent->build.empty() ? agent->build : std::string("unknown");
+  };
+  const bool small = session->packet_values > 0 && session->packet_values < wire::kPacketValuesMax;
   for (const Membership::Member& member : membership.members()) {
-    if (member.sums_in_network) continue;
-    const AgentSession* const session = job_.coordinator.roster.by_agent(member.agent_id);
-    return fmt::format(
-        "{} (build {}) cannot exchange with an aggregator; set in_network.listen there, after an "
-        "update if its release does not have it",
-        member.agent_id, session && !session->build.empty() ? session->build : "unknown");
+    if (!member.sums_in_network) {
+      return fmt::format(
+          "{} (build {}) cannot exchange with an aggregator; set in_network.listen there, after an "
+          "update if its release does not have it",
+          member.agent_id, build_of(member));
+    }
+    if (small && !member.sizes_packets) {
+      return fmt::format(
+          "{} (build {}) sends {} values in a packet, and the aggregator takes {} at most; update "
+          "that agent",
+          member.agent_id, build_of(member), wire::kPacketValuesMax, session->packet_values);
+    }
   }
   return {};
 }
@@ -84,6 +96,7 @@ void NetworkPolicy::prepare(const RoundPolicy& policy, const Membership& members
   table_ = *table;
   session_ = session.conversation.session();
   slots_ = std::min(kJobSlots, session.aggregator_slots);
+  packet_values_ = session.packet_values;
   refusals_ = 0;
   // A change while the answer is awaited does not make the round wait longer.
   if (state_ != State::asked) {
@@ -100,7 +113,7 @@ void NetworkPolicy::install() {
   aggregator()->conversation.ask(
       job_.coordinator.now,
       [job = job_.id(), handle = handle(), epoch = epoch_, agents = required_.agents(),
-       table = table_, slots = slots_] {
+       table = table_, slots = slots_, packet_values = packet_values_] {
         wire::InstallEpochT install;
         install.job = job;
         install.handle = handle;
@@ -110,6 +123,7 @@ void NetworkPolicy::install() {
         install.places.assign(table.places.begin(), table.places.end());
         install.table = table.fingerprint;
         install.slot_count = slots;
+        install.packet_values = packet_values;
         return frame_with(std::move(install));
       },
       job_.coordinator.out);
@@ -195,6 +209,7 @@ NetworkPolicy::Epoch NetworkPolicy::epoch() const {
   epoch.sums.epoch = epoch_;
   epoch.sums.agents = required_.agents();
   epoch.sums.slot_count = slots_;
+  epoch.sums.packet_values = packet_values_;
   epoch.sums.table = table_.fingerprint;
   epoch.sums.wide = table_.wide;
   epoch.sums.check_secret = job_.coordinator.draw_check_secret();

@@ -82,9 +82,10 @@ class NetworkPolicy {
   std::string why_not_ = "no aggregator is connected";
   Required required_;
   thc::NetworkTable table_;
-  std::uint64_t session_ = 0;   // of the aggregator
-  std::uint32_t epoch_ = 0;     // the last one that was asked for
-  std::uint32_t slots_ = 0;     // quota
+  std::uint64_t session_ = 0;  // of the aggregator
+  std::uint32_t epoch_ = 0;    // the last one that was asked for
+  std::uint32_t slots_ = 0;    // quota
+  std::uint32_t packet_values_ = 0;
   std::uint32_t refusals_ = 0;  // in a row
   TimeNs wait_ends_ns_ = 0;
   FailurePause pause_;
