@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The PTX of the GPU's kernels has no instruction whose result may differ from the specification's:
-no fused multiply-add, no flush of denormals, no approximation, no float64. The agent that has these
+no fused multiply-add, no flush of denormals, no approximation, no float64. Reductions of a warp have all
+its threads as their mask. The agent that has these
 kernels needs no library of CUDA, so that it also runs where there is no driver."""
 
 import os
@@ -73,6 +74,20 @@ def complaints(text: str, float64: dict[str, str]) -> list[str]:
             found.items()]
 
 
+def wrong_masks(text: str) -> list[str]:
+    """Reductions of a warp whose last operand, the mask, is not the constant of all 32 threads."""
+    found, function, constants = [], "", set()
+    for line in text.splitlines():
+        if named := re.search(r"\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)", line):
+            function, constants = named.group(1), set()
+        if constant := re.match(r"\s*mov\.[bsu]32\s+(%\w+), (?:-1|4294967295);", line):
+            constants.add(constant.group(1))
+        if (mask := re.search(r"\bredux\.sync\.[^;]*,\s*([-%\w]+);", line)) and (
+                mask.group(1) not in {"-1", "4294967295", *constants}):
+            found.append(f"{function}: {line.strip()} expects the mask as its last operand, and all threads in it")
+    return found
+
+
 def ptx_is_readable() -> bool:
     """Other presets compress it."""
     cache = BUILD / "CMakeCache.txt"
@@ -105,6 +120,12 @@ class Lint(unittest.TestCase):
         exact = "\tmad.lo.s32 \t%r1, %r2;\n\tdiv.rn.f32 \t%f1, %f2;\n\tst.f32 [x], %f1; // fma.rn\n"
         self.assertEqual(complaints(self.TEXT + exact, {}), [])
 
+    def test_reductions_have_all_threads_as_their_mask(self):
+        for last, count in (("%r2", 0), ("-1", 0), ("%r3", 1)):
+            with self.subTest(last):
+                text = f"{self.TEXT}\tmov.b32 \t%r2, -1;\n\tredux.sync.max.u32 %r4, %r3, {last};\n}}\n"
+                self.assertEqual(len(wrong_masks(text)), count)
+
     def test_knows_exceptions(self):
         text = self.TEXT + "\tadd.f64 \t%d1, %d1;\n\tfma.rn.f64 \t%d1, %d1;\n"
         found = complaints(text, {"Z3add": "The specification adds in float64."})
@@ -121,6 +142,8 @@ class Kernels(unittest.TestCase):
         self.assertGreaterEqual(len(found), len(with_kernels),
                                 "some file's PTX cannot be read; is it compressed?")
         self.assertEqual([line for text in found for line in complaints(text, FLOAT64)], [])
+        self.assertEqual([line for text in found for line in wrong_masks(text)], [])
+        self.assertTrue(any("redux.sync" in text for text in found))
 
     def test_exceptions_are_used(self):
         double = {function for text in texts()

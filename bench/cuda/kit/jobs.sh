@@ -12,20 +12,28 @@ kit=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 codecs=(thc int8_shared)
 (($# == 0)) || codecs=("$@")
 rounds=4
+# Codecs whose updates are copied to the host first.
+copied=(topk mstopk dgc threshold randk star_topk var_topk gcomp powersgd)
 work=$(mktemp -d)
 pids=()
 trap 'kill ${pids[@]+"${pids[@]}"} 2>/dev/null; rm -rf "$work"' EXIT
 
+# PowerSGD factors matrices, so its job has one.
+model_of() {
+  if [[ $1 == powersgd ]]; then model=(-s 'job.layers=["weight:500x600"]'); else model=(-s job.parameters=300000); fi
+}
+
 # job FOLDER CODEC DEVICE [AGENT SETTING...]: returns an error if a daemon failed.
 job() {
-  local folder=$1 endpoint='' agent pid guard status=0 settings=()
+  local folder=$1 endpoint='' agent pid guard status=0 settings=() model
+  model_of "$2"
   for agent in "${@:4}"; do settings+=(-s "$agent"); done
   mkdir "$folder"
   : >"$folder/coordinator.log"
   pids=()
   start tributary-coordinator --exit-when-done -s link.encrypted=false -s "link.endpoint=tcp://127.0.0.1:*" \
     -s "journal.file=$folder/coordinator.db" -s job.name=kit -s "job.rounds=$rounds" -s "job.codec=$2" \
-    -s job.parameters=300000 -s job.bucket_values=65536 -s job.agents_min=2 -s job.quorum=1 \
+    "${model[@]}" -s job.bucket_values=65536 -s job.agents_min=2 -s job.quorum=1 \
     >"$folder/coordinator.log" 2>&1 &
   pids+=($!)
   for ((i = 0; i < 200; i++)); do
@@ -66,7 +74,7 @@ run() {
   # Each agent's map of devices, once if they are equal.
   devices=$(tr -d ' \n' <<<"$shown" | grep -o '"buckets_by_device":{[^}]*}' | cut -d: -f2- | sort -u |
     paste -sd,)
-  stayed=$(tr -d ' \n' <<<"$shown" | grep -c '"update_on_device":1')
+  stayed=$(tr -d ' \n' <<<"$shown" | grep -o '"update_on_device":1' | wc -l)
   printf '%s\n{"codec":"%s","trainer":"%s","device":"%s","model_hash":"%s","buckets_by_device":[%s],"update_on_device":%d,"took_ms":%d}' \
     "$comma" "$codec" "$trainer" "$device" "$hash" "$devices" "$stayed" "$took_ms"
   comma=,
@@ -79,8 +87,8 @@ run() {
     printf '%s: %s was to encode, the journal says %s\n' "$codec" "$device" "$devices" >&2
     failed=1
   fi
-  if [[ $trainer == c && $device == cuda && $stayed != "$rounds" ]]; then
-    printf '%s: %d of %d updates stayed on the GPU\n' "$codec" "$stayed" "$rounds" >&2
+  if [[ $trainer == c && $device == cuda && " ${copied[*]} " != *" $codec "* && $stayed != 2 ]]; then
+    printf '%s: the updates of %d of 2 agents stayed on the GPU\n' "$codec" "$stayed" >&2
     failed=1
   fi
 }

@@ -26,6 +26,17 @@ inline constexpr unsigned kPerThread = 4;  // one 16-byte load
 #define TRIBUTARY_BLOCKS_BY_CLANG(blocks)
 #endif
 
+// Clang 19's headers pass the mask of these functions as the value of the instruction, and the
+// value as its mask, so that a GPU stops with an illegal instruction. Its builtins take the
+// operands as the instruction does.
+#if defined(__clang__) && defined(__CUDA__)
+#define __reduce_max_sync(mask, value) __nvvm_redux_sync_umax(value, mask)
+#define __reduce_add_sync(mask, value) \
+  static_cast<std::uint32_t>(__nvvm_redux_sync_add(static_cast<int>(value), static_cast<int>(mask)))
+#define __reduce_or_sync(mask, value) \
+  static_cast<std::uint32_t>(__nvvm_redux_sync_or(static_cast<int>(value), static_cast<int>(mask)))
+#endif
+
 // The vector type of four values, for one load or store.
 template <typename T>
 struct QuadOf;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "core/base/thread_pool.h"
 #include "core/codec/cuda/arena.h"
 #include "core/codec/cuda/gpu/errors.h"
 
@@ -20,6 +21,20 @@ struct Piece {
 };
 constexpr std::size_t kPieces = 4;
 constexpr std::size_t kPieceBytes = 2u << 20;
+
+// One thread of the host copies more slowly than the bus does, so several share a piece.
+constexpr std::size_t kCopyThreads = 4;
+constexpr std::size_t kSliceBytes = 256u << 10;
+
+void copy_slices(void* to, const void* from, std::size_t bytes) {
+  // Used until the end of the process.
+  static ThreadPool* const threads = new ThreadPool(std::min(kCopyThreads, hardware_threads()));
+  threads->parallel_for((bytes + kSliceBytes - 1) / kSliceBytes, [&](std::size_t i) {
+    const std::size_t begin = i * kSliceBytes;
+    std::memcpy(static_cast<char*>(to) + begin, static_cast<const char*>(from) + begin,
+                std::min(bytes - begin, kSliceBytes));
+  });
+}
 
 class GpuScratch final : public Scratch {
  public:
@@ -60,7 +75,7 @@ class GpuScratch final : public Scratch {
     for (std::size_t done = 0; done < bytes;) {
       const std::size_t count = std::min(bytes - done, kPieceBytes);
       TRIBUTARY_ASSIGN(Piece* const piece, next_piece());
-      std::memcpy(piece->pinned, from + done, count);
+      copy_slices(piece->pinned, from + done, count);
       TRIBUTARY_TRY(copy_to_device(queue_, piece->pinned, count, to + done));
       TRIBUTARY_TRY(record_end_of(*piece));
       done += count;
@@ -113,7 +128,7 @@ class GpuScratch final : public Scratch {
     return status_of(gpu->driver.record_event(piece.copied, queue_.stream()), "an event");
   }
   static void empty(Piece& piece) {
-    if (piece.host != nullptr) std::memcpy(piece.host, piece.pinned, piece.bytes);
+    if (piece.host != nullptr) copy_slices(piece.host, piece.pinned, piece.bytes);
     piece.host = nullptr;
   }
   Status wait_without_downloads() {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 
@@ -187,6 +188,15 @@ TEST_F(DeviceSelection, DistinguishesNeighbouringMagnitudes) {
   for (const std::uint32_t k : {1u, 2u, 999u, 2001u}) compare_all(update, k);
 }
 
+// A GPU may replace the bits of a NaN where it takes a magnitude.
+void expect_magnitude(std::uint32_t got, float of) {
+  if (std::isnan(of)) {
+    EXPECT_GT(got, sparse::magnitude_bits(std::numeric_limits<float>::infinity()));
+  } else {
+    EXPECT_EQ(got, sparse::magnitude_bits(of));
+  }
+}
+
 TEST_F(DeviceSelection, SeesValuesThatAreNotFinite) {
   for (const float bad :
        {std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
@@ -197,12 +207,12 @@ TEST_F(DeviceSelection, SeesValuesThatAreNotFinite) {
         selected(queue(), update, 50, [](const Queue& queue, const SparseBucket& bucket) {
           return select_top(queue, bucket.x, bucket.n, 50, bucket.memory, bucket.out);
         });
-    EXPECT_EQ(top.largest, sparse::magnitude_bits(bad));
+    expect_magnitude(top.largest, bad);
     const auto bisected =
         selected(queue(), update, 50, [](const Queue& queue, const SparseBucket& bucket) {
           return select_bisected(queue, bucket.x, bucket.n, 50, 25, bucket.memory, bucket.out);
         });
-    EXPECT_EQ(bisected.largest, sparse::magnitude_bits(bad));
+    expect_magnitude(bisected.largest, bad);
   }
 }
 
