@@ -41,6 +41,9 @@ Result<std::unique_ptr<Made>> made_by(const std::string& path, const char* funct
   if (std::string_view(version()) != trainer_library_version()) {
     return no_trainer(path, fmt::format("version {}", trainer_library_version()), version());
   }
+  if (auto* const share = symbol<TrainerLibraryMemory>(library, kTrainerLibraryMemory)) {
+    share(block_cache());
+  }
   std::unique_ptr<Made> made;
   make(options, made);
   if (!made) return no_trainer(path, fmt::format("what {} makes", function), "nothing");

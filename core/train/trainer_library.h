@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "core/base/bytes/block_cache.h"
 #include "core/train/model_tools.h"
 #include "core/train/trainer.h"
 
@@ -18,11 +19,14 @@ using TrainerLibraryVersion = const char*();
 using TrainerLibraryMake = void(const TrainerOptions& options, std::unique_ptr<Trainer>& trainer);
 // Optional: checks whether the library can serve the options, such as a device.
 using TrainerLibraryCheck = void(const TrainerOptions& options, Status& status);
+// Optional, called before anything else: takes the memory of vectors from the agent's cache.
+using TrainerLibraryMemory = void(BlockCache& cache);
 using ModelToolsLibraryMake = void(const ModelToolsOptions& options,
                                    std::unique_ptr<ModelTools>& tools);
 inline constexpr char kTrainerLibraryVersion[] = "tributary_trainer_version";
 inline constexpr char kTrainerLibraryMake[] = "tributary_trainer_make";
 inline constexpr char kTrainerLibraryCheck[] = "tributary_trainer_check";
+inline constexpr char kTrainerLibraryMemory[] = "tributary_trainer_memory";
 inline constexpr char kModelToolsLibraryMake[] = "tributary_model_tools_make";
 
 // Version of the C++ interface. Objects of C++ cross the boundary, so agent and library must have

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <new>
 
@@ -31,6 +32,12 @@ std::uint8_t* map_range(std::size_t size) {
 void unmap_range(std::uint8_t* address, std::size_t size) { ::munmap(address, size); }
 
 std::size_t difference_or_0(std::size_t a, std::size_t b) { return a > b ? a - b : 0; }
+
+std::atomic<BlockCache*>& cache_in_use() {
+  // Never destroyed: static objects may still own vectors when it would be.
+  static std::atomic<BlockCache*> cache = new BlockCache;
+  return cache;
+}
 
 }  // namespace
 
@@ -129,11 +136,9 @@ void BlockCache::unmap_until(std::size_t kept_max) {
   idle_bytes_ = std::min(idle_bytes_, usage_.kept_bytes);
 }
 
-BlockCache& block_cache() {
-  // Never destroyed: static objects may still own vectors when it would be.
-  static BlockCache& cache = *new BlockCache;
-  return cache;
-}
+BlockCache& block_cache() { return *cache_in_use(); }
+
+void use_block_cache(BlockCache& cache) { cache_in_use() = &cache; }
 
 void* allocate_block(std::size_t bytes) {
   // The address sanitizer must see each vector's memory freed.

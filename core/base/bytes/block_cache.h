@@ -8,7 +8,7 @@
 // one of the whole model use the same memory in turn.
 //
 // Thread-safe. A block may be given back to another cache than the one that it was taken from, as
-// happens if a trainer's library has its own copy of this code.
+// happens if a trainer's library has its own copy of this code and keeps its cache.
 #pragma once
 
 #include <cstddef>
@@ -63,5 +63,9 @@ class BlockCache {
 
 // The cache of this process's vectors.
 BlockCache& block_cache();
+// Makes another cache that of this copy of the code, for good. A library that an agent loads takes
+// the agent's, so that memory of an update serves the agent's next vector. Call it before the
+// library has vectors: blocks of its former cache may go to the new one.
+void use_block_cache(BlockCache& cache);
 
 }  // namespace tributary

@@ -146,6 +146,19 @@ TEST(BlockCache, TakesABlockOfAnotherCache) {
   EXPECT_EQ(other.usage().kept_bytes, 0u);  // it never had a block in use
 }
 
+TEST(BlockCache, IsReplacedByThatOfAnotherModule) {
+  if (kMemoryIsChecked) GTEST_SKIP() << "the address sanitizer keeps freed memory apart";
+  BlockCache other;
+  BlockCache& own = block_cache();
+  use_block_cache(other);
+  FloatVector vector(1 << 20);
+  EXPECT_EQ(other.usage().used_bytes, 4 * kMib);
+  vector = FloatVector();
+  EXPECT_EQ(other.usage().used_bytes, 0u);
+  EXPECT_EQ(other.usage().kept_bytes, 4 * kMib);  // for the next vector of either module
+  use_block_cache(own);
+}
+
 TEST(BlockCache, MayBeUsedByManyThreads) {
   BlockCache cache;
   std::vector<std::thread> threads;

@@ -219,6 +219,8 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
     forget();
     return false;
   }
+  // During a round of a large model, payloads that arrive use this memory.
+  if (job_.model->values() * sizeof(float) >= large_results_bytes_) scratch_ = FloatVector();
   const std::shared_ptr<FloatVector> model = std::move(next_->model);
   const std::vector<BucketAggregation*> applied = std::move(next_->applied);
   next_.reset();

@@ -1,6 +1,7 @@
 #include <memory>
 #include <utility>
 
+#include "core/base/bytes/block_cache.h"
 #include "core/train/agent_data.h"
 #include "core/train/torch/torch_model.h"
 #include "core/train/torch/torch_tools.h"
@@ -12,6 +13,10 @@ extern "C" {
 
 __attribute__((visibility("default"))) const char* tributary_trainer_version() {
   return trainer_library_version();
+}
+
+__attribute__((visibility("default"))) void tributary_trainer_memory(BlockCache& cache) {
+  use_block_cache(cache);
 }
 
 __attribute__((visibility("default"))) void tributary_trainer_make(
