@@ -95,7 +95,9 @@ TEST(Stream, HasNoOrderWithAnotherOne) {
     for (const bool waits : {true, false}) {
       Streams streams(seed);
       streams.start(add_one, *streams.first_, "add one");
-      if (waits) EXPECT_TRUE(streams.first_->wait().ok());
+      if (waits) {
+        EXPECT_TRUE(streams.first_->wait().ok());
+      }
       streams.start(double_it, *streams.second_, "double it");
       EXPECT_TRUE(streams.second_->wait().ok());
       EXPECT_TRUE(streams.first_->wait().ok());
