@@ -71,8 +71,8 @@ TEST_F(LinkFiguresTest, ARefusalIsCountedOnce) {
 
 // A latency is stored at most once per kAlphaEvery.
 TEST_F(LinkFiguresTest, TheWayToAnAgentIsKeptOnceInAWhile) {
-  for (const double seconds : {0.3, 0.1, 0.2}) {
-    figures.round_trip("a", seconds);
+  for (const double trip_s : {0.3, 0.1, 0.2}) {
+    figures.round_trip("a", trip_s);
     clock.advance(std::chrono::seconds(1));
   }
   figures.round_trip("b", 0.5);
