@@ -14,14 +14,6 @@
 
 namespace tributary::quantize {
 
-constexpr std::uint32_t kMagnitudeMask = 0x7fffffffu;
-constexpr std::uint32_t kInfinityBits = 0x7f800000u;  // magnitudes from here on are Inf and NaN
-
-// The bits of |x|. As integers they have the order of the magnitudes, with Inf and NaN at the top.
-TRIBUTARY_HD inline std::uint32_t magnitude_bits(float x) {
-  return std::bit_cast<std::uint32_t>(x) & kMagnitudeMask;
-}
-
 // Converts to float16, rounded to nearest even. Larger values become the largest finite half, so
 // that a decoded update is always finite and error feedback sends the rest later.
 TRIBUTARY_HD inline std::uint16_t half_of(float x) {

@@ -19,11 +19,6 @@ struct Worth {
 // 1 for a set sign bit, also that of -0 and NaN; otherwise 0.
 TRIBUTARY_HD inline std::uint32_t sign_of(float x) { return std::bit_cast<std::uint32_t>(x) >> 31; }
 
-// The bits of |x|; from 0x7f800000 on, x is Inf or NaN.
-TRIBUTARY_HD inline std::uint32_t magnitude_of(float x) {
-  return std::bit_cast<std::uint32_t>(x) & 0x7fffffffu;
-}
-
 TRIBUTARY_HD inline float mean(double sum, std::size_t count) {
   return count == 0 ? 0.0f : static_cast<float>(sum / static_cast<double>(count));
 }

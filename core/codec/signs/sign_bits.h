@@ -10,6 +10,7 @@
 #include <span>
 
 #include "core/base/bytes/bytes.h"
+#include "core/base/host_device.h"
 #include "core/codec/signs/elements.h"
 
 namespace tributary::signs {
@@ -18,7 +19,7 @@ namespace tributary::signs {
 constexpr std::size_t sign_bytes(std::size_t values) { return (values + 7) / 8; }
 
 // Whether the largest magnitude of some values, as bits, is that of a number.
-constexpr bool is_finite(std::uint32_t largest) { return largest < 0x7f800000u; }
+constexpr bool is_finite(std::uint32_t largest) { return largest < kInfinityBits; }
 
 // Writes the sign bits; unused bits of the last byte are zero. Returns false if any value is NaN or
 // Inf.
@@ -30,7 +31,7 @@ inline bool pack_signs(std::span<const float> values, std::uint8_t* bits) {
     for (std::uint32_t j = 0; j < 8; ++j) {
       const auto pattern = std::bit_cast<std::uint32_t>(values[i + j]);
       byte |= (pattern >> 31) << j;
-      largest = std::max(largest, pattern & 0x7fffffffu);
+      largest = std::max(largest, magnitude_bits(values[i + j]));
     }
     bits[i / 8] = static_cast<std::uint8_t>(byte);
   }
@@ -38,7 +39,7 @@ inline bool pack_signs(std::span<const float> values, std::uint8_t* bits) {
   for (; i < values.size(); ++i) {
     const auto pattern = std::bit_cast<std::uint32_t>(values[i]);
     bits[i / 8] = static_cast<std::uint8_t>(bits[i / 8] | (pattern >> 31) << (i % 8));
-    largest = std::max(largest, pattern & 0x7fffffffu);
+    largest = std::max(largest, magnitude_bits(values[i]));
   }
   return is_finite(largest);
 }

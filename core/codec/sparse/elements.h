@@ -12,14 +12,6 @@
 
 namespace tributary::sparse {
 
-constexpr std::uint32_t kMagnitudeMask = 0x7fffffffu;
-constexpr std::uint32_t kInfinityBits = 0x7f800000u;  // magnitudes from here on are Inf and NaN
-
-// |x| as an integer. Magnitudes have the order of the absolute values, including denormals.
-TRIBUTARY_HD constexpr std::uint32_t magnitude_bits(float x) {
-  return std::bit_cast<std::uint32_t>(x) & kMagnitudeMask;
-}
-
 // Limits x to the finite range of float32, so that an accumulated value cannot become infinite.
 TRIBUTARY_HD constexpr float saturated(float x) {
   constexpr float kMax = std::numeric_limits<float>::max();

@@ -36,12 +36,6 @@ namespace tributary::thc {
 // Blocks with a smaller rms decode to zeros, and error feedback keeps their values. With this limit
 // all factors are finite.
 constexpr float kRmsMin = 0x1p-100f;
-constexpr std::uint32_t kMagnitudeMask = 0x7fffffffu;
-constexpr std::uint32_t kInfinityBits = 0x7f800000u;  // magnitudes from here on are Inf and NaN
-
-TRIBUTARY_HD inline std::uint32_t magnitude_bits(float x) {
-  return std::bit_cast<std::uint32_t>(x) & kMagnitudeMask;
-}
 
 // The factor of a block before its squares are summed. It is 1 for usual magnitudes. Otherwise it
 // is a power of two that brings the largest magnitude into [2, 4), so that the sum neither

@@ -16,13 +16,6 @@
 
 namespace tributary::threelc {
 
-constexpr std::uint32_t kMagnitudeMask = 0x7fffffffu;
-constexpr std::uint32_t kInfinityBits = 0x7f800000u;  // magnitudes from here on are Inf and NaN
-
-TRIBUTARY_HD inline std::uint32_t magnitude_bits(float x) {
-  return std::bit_cast<std::uint32_t>(x) & kMagnitudeMask;
-}
-
 // M = s · max|x|, the decoded value of the digit 1. It saturates, so that decoded values are
 // finite; error feedback sends the rest later.
 TRIBUTARY_HD inline float unit_of(float largest_magnitude, float sparsity) {

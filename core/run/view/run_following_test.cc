@@ -267,7 +267,6 @@ TEST_F(RunFollowerTest, SaysHowManyRoundsAreBesideTheFile) {
 
 // --- files that are no runs ---------------------------------------------------------------------
 
-// A retry is due after two seconds, so a missing file costs almost nothing.
 // No coordinator commits such a round, but the schema allows it, and all other readers read it. A
 // reader that refuses it hides the rounds after it, too.
 TEST_F(RunFollowerTest, ReadsARoundWithoutResults) {
@@ -286,6 +285,7 @@ TEST_F(RunFollowerTest, ReadsARoundWithoutResults) {
   EXPECT_EQ(rounds().columns.dense_bytes_up[0], 0);
 }
 
+// A retry is due after two seconds, so a missing file costs almost nothing.
 TEST_F(RunFollowerTest, WaitsForAFileThatIsNotThere) {
   const Status status = read();
   EXPECT_EQ(status.code(), StatusCode::not_found) << status.text();

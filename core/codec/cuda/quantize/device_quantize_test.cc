@@ -191,12 +191,12 @@ INSTANTIATE_TEST_SUITE_P(BlocksAndRoundings, DeviceLevels,
 
 TEST_F(DeviceQuantize, NotFiniteValuesAreSeen) {
   FloatVector update = codec_testing::update(Pattern::normal, 5000, 0);
-  update[4999] = std::bit_cast<float>(quantize::kInfinityBits);
+  update[4999] = std::bit_cast<float>(kInfinityBits);
   const auto x = on_device<float>(update);
   auto words = zeros<std::uint16_t>(5000);
   auto largest = zeros<std::uint32_t>(1);
   ASSERT_TRUE(to_half(queue(), x.data(), 5000, words.data(), largest.data()).ok());
-  EXPECT_GE(on_host(queue(), largest)[0], quantize::kInfinityBits);
+  EXPECT_GE(on_host(queue(), largest)[0], kInfinityBits);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@ namespace tributary::TRIBUTARY_DEVICE {
 namespace {
 
 using quantize::level_max;
-using quantize::magnitude_bits;
 using quantize::norm_scale;
 
 constexpr unsigned kGroup = 8;  // levels, which fill whole bytes

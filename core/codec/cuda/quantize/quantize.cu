@@ -8,7 +8,6 @@ namespace {
 
 using quantize::block_scale;
 using quantize::BlockScale;
-using quantize::magnitude_bits;
 
 __device__ std::uint32_t largest_in(float4 v) {
   return max(max(magnitude_bits(v.x), magnitude_bits(v.y)),

@@ -15,7 +15,7 @@ namespace tributary::TRIBUTARY_DEVICE {
 
 using quantize::LevelFormat;
 
-// Encoders raise *largest to the bits of the largest magnitude (quantize::kInfinityBits or more: a
+// Encoders raise *largest to the bits of the largest magnitude (kInfinityBits or more: a
 // value is Inf or NaN), decoders to the largest 16-bit magnitude. The caller initializes *largest.
 Status to_half(const Queue& queue, const float* x, std::uint32_t n, std::uint16_t* out,
                std::uint32_t* largest);

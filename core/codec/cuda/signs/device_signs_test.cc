@@ -46,7 +46,7 @@ class DeviceSigns : public DeviceTest {
 
   static std::uint32_t largest_of(const FloatVector& update) {
     std::uint32_t largest = 0;
-    for (const float x : update) largest = std::max(largest, signs::magnitude_of(x));
+    for (const float x : update) largest = std::max(largest, magnitude_bits(x));
     return largest;
   }
 

@@ -7,7 +7,6 @@
 namespace tributary::TRIBUTARY_DEVICE {
 namespace {
 
-using signs::magnitude_of;
 using signs::sign_of;
 
 __device__ std::uint32_t signs_in(float4 v) {
@@ -30,8 +29,8 @@ __global__ void __launch_bounds__(kThreads)
     }
     for (unsigned k = 0; k < kBatch; ++k) {
       const std::uint32_t quad = first + k * kThreads + threadIdx.x;
-      seen = max(max(seen, max(magnitude_of(v[k].x), magnitude_of(v[k].y))),
-                 max(magnitude_of(v[k].z), magnitude_of(v[k].w)));
+      seen = max(max(seen, max(magnitude_bits(v[k].x), magnitude_bits(v[k].y))),
+                 max(magnitude_bits(v[k].z), magnitude_bits(v[k].w)));
       std::uint32_t word = signs_in(v[k]) << (quad % kGroup * kPerThread);
       for (unsigned lanes = kGroup / 2; lanes > 0; lanes /= 2) {
         word |= __shfl_xor_sync(kAllLanes, word, lanes);
@@ -73,7 +72,7 @@ __global__ void __launch_bounds__(kThreads)
       std::uint32_t own = 0;
       for (unsigned k = 0; k < kSteps; ++k) {
         const bool minus = sign_of(v[k]) != 0;
-        const std::uint32_t magnitude = magnitude_of(v[k]);
+        const std::uint32_t magnitude = magnitude_bits(v[k]);
         const auto addend = static_cast<double>(std::bit_cast<float>(magnitude));
         seen = max(seen, magnitude);
         // Adding 0 changes nothing, because no sum is -0.

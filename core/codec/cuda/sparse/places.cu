@@ -7,7 +7,6 @@ namespace tributary::TRIBUTARY_DEVICE {
 namespace {
 
 __global__ void largest_of(const float* x, std::uint32_t n, std::uint32_t* largest) {
-  using sparse::magnitude_bits;
   std::uint32_t seen = 0;
   const std::uint32_t quads = quads_of(n);
   for (std::uint32_t quad = blockIdx.x * kThreads + threadIdx.x; quad < quads;

@@ -6,8 +6,6 @@
 namespace tributary::TRIBUTARY_DEVICE {
 namespace {
 
-using sparse::magnitude_bits;
-
 // The 31 bits of a magnitude are divided into three digits, from the highest.
 constexpr unsigned kFirstBits = 11;
 constexpr unsigned kOtherBits = 10;
@@ -229,7 +227,7 @@ __device__ void for_each_candidate(const SelectionMemory& memory, std::uint32_t 
   const std::uint32_t* const bits = memory.bits + tile * kTile;
   const std::uint32_t count = memory.counts[tile];
   for (std::uint32_t i = lane_index(); i < count; i += kWarpThreads) {
-    body(bits[i] & sparse::kMagnitudeMask);
+    body(bits[i] & kMagnitudeMask);
   }
 }
 
@@ -385,7 +383,7 @@ __global__ void write_selected(std::uint32_t n, std::uint32_t k, SelectionMemory
     for (std::uint32_t first = 0; first < count; first += kWarpThreads) {
       const std::uint32_t i = first + lane_index();
       const std::uint32_t bits = i < count ? memory.bits[begin + i] : 0;
-      const std::uint32_t magnitude = bits & sparse::kMagnitudeMask;
+      const std::uint32_t magnitude = bits & kMagnitudeMask;
       const bool high = i < count && magnitude >= high_min;
       const bool low = i < count && magnitude >= low_min && magnitude < high_min;
       const unsigned highs = __ballot_sync(kAllLanes, high);

@@ -27,7 +27,7 @@ struct RankedPrefix {
 // The state that the kernels of a selection pass on, and its result.
 struct SelectionState {
   std::uint32_t selected;  // the number of selected values
-  std::uint32_t largest;   // largest magnitude; sparse::kInfinityBits or more: NaN or Inf
+  std::uint32_t largest;   // largest magnitude; kInfinityBits or more: NaN or Inf
   // After the first, the first two and all three digits of the magnitude.
   RankedPrefix first;
   RankedPrefix second;

@@ -116,7 +116,7 @@ __device__ std::uint32_t store_values(const CollectCall& call, Columns<kStep> co
     const ChunkFactor chunk = chunks[i * kEach + worker / kEach];
     const float factor = thc::signed_factor(chunk.factor, chunk.signs, coordinate);
     const float value = chunk.factor != 0 ? y[i] * factor : 0.0f;
-    largest = max(largest, thc::magnitude_bits(value));
+    largest = max(largest, magnitude_bits(value));
     if (!kTail || coordinate < call.blocks.values) column[i * kStep] = value;
   }
   return largest;
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(kThreads, 4) collect_tiles(CollectCall call) {
     __syncthreads();  // before the shared memory is used again
   }
   raise(!within, &call.flags->too_large);
-  if constexpr (kWhole) raise(largest >= thc::kInfinityBits, &call.flags->not_finite);
+  if constexpr (kWhole) raise(largest >= kInfinityBits, &call.flags->not_finite);
 }
 
 // The last rounds of blocks that are larger than a tile.
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(kThreads, 4) collect_groups(CollectCall call) 
     });
     __syncthreads();  // before `chunks` is used again
   }
-  raise(largest >= thc::kInfinityBits, &call.flags->not_finite);
+  raise(largest >= kInfinityBits, &call.flags->not_finite);
 }
 
 template <bool kWhole>

@@ -242,7 +242,7 @@ class DeviceThcChecks : public DeviceThc {};
 
 TEST_P(DeviceThcChecks, SeeNotFiniteValues) {
   FloatVector update = codec_testing::update(Pattern::normal, 9000, 0);
-  update[8999] = std::bit_cast<float>(thc::kInfinityBits);
+  update[8999] = std::bit_cast<float>(kInfinityBits);
   const thc::Options options = options_of(GetParam());
   const ThcBlocks blocks =
       ThcBlocks::of({.block = options.block, .minmax = options.minmax}, update.size());

@@ -80,7 +80,7 @@ __device__ Squares squares_of(const float* x, std::uint32_t n, BlockSpan block, 
   visit_lane(x, n, block, lane, [&](float value) {
     const float scaled = value * scale;
     squares.sum += scaled * scaled;
-    squares.largest = max(squares.largest, thc::magnitude_bits(value));
+    squares.largest = max(squares.largest, magnitude_bits(value));
   });
   for (unsigned half = kWarpThreads / 2; half > 0; half /= 2) {
     squares.sum += __shfl_down_sync(kAllLanes, squares.sum, half);
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kThreads)
   bool bad = false;
   for_each_block(blocks, [&](std::uint32_t index, BlockSpan block) {
     Squares squares = squares_of(x, blocks.values, block, 1.0f);
-    bad |= squares.largest >= thc::kInfinityBits;
+    bad |= squares.largest >= kInfinityBits;
     float rms = 0.0f;
     if (squares.largest >= std::bit_cast<std::uint32_t>(thc::kRmsMin)) {
       const float scale = thc::norm_scale(squares.largest);
@@ -122,13 +122,13 @@ __global__ void __launch_bounds__(kThreads)
     visit_lane(x, n, block, lane, [&](float value) {
       if (-value > low) low = -value;
       if (value > high) high = value;
-      largest = max(largest, thc::magnitude_bits(value));
+      largest = max(largest, magnitude_bits(value));
     });
     // Floats that are not below 0 have the order of their bits.
     low = std::bit_cast<float>(__reduce_max_sync(kAllLanes, std::bit_cast<std::uint32_t>(low)));
     high = std::bit_cast<float>(__reduce_max_sync(kAllLanes, std::bit_cast<std::uint32_t>(high)));
     largest = __reduce_max_sync(kAllLanes, largest);
-    if (largest >= thc::kInfinityBits) {
+    if (largest >= kInfinityBits) {
       bad = true;
       low = high = 0x1.fffffep127f;
     }

@@ -9,10 +9,8 @@ namespace tributary::TRIBUTARY_DEVICE {
 namespace {
 
 using threelc::kFirstRunByte;
-using threelc::kInfinityBits;
 using threelc::kRunMax;
 using threelc::kZeroByte;
-using threelc::magnitude_bits;
 using threelc::Quartic;
 using threelc::TwoBit;
 

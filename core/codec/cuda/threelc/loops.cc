@@ -109,7 +109,7 @@ class TernaryLoops final : public threelc::DeviceLoops {
     TernaryResult result = {};
     TRIBUTARY_TRY(space.download(encoding.result, std::span(&result, 1)));
     TRIBUTARY_TRY(space.wait());
-    if (result.largest >= threelc::kInfinityBits) return Encoded{};
+    if (result.largest >= kInfinityBits) return Encoded{};
     const std::size_t bytes =
         layout.chunks_at() + (options.zero_run ? result.chunk_bytes : layout.packed_bytes);
     TRIBUTARY_TRY(space.download(encoding.body, body.first(bytes)));
