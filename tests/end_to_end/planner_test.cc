@@ -327,7 +327,11 @@ TEST(Planner, TheChoiceIsTheBestOfTheMomentTenRoundsAfterUplinksFellToA25th) {
     federation.set_for_agent(agent, "link.coordinator=" + relay.endpoint());
     federation.start_agent(agent);
   }
-  ASSERT_TRUE(federation.coordinator().logs({"planner: ", "Use fp16 by star"}));
+  // A belief that is less sure, as on a busy machine, says "Try" instead of "Use".
+  ASSERT_TRUE(eventually([&] {
+    return !federation.coordinator().lines_with({"planner: ", "Use fp16 by star"}).empty() ||
+           !federation.coordinator().lines_with({"planner: ", "Try fp16 by star"}).empty();
+  }));
   ASSERT_NO_FATAL_FAILURE(wait_for_rounds(federation, 10));
   // They fall while the next round trains, so that its update already goes over the slow uplinks.
   const std::size_t fell = federation.coordinator().lines_with({"round committed"}).size();
