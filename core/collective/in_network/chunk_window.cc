@@ -24,6 +24,9 @@ constexpr std::uint32_t kGrowthPart = 4;
 constexpr std::int64_t kQueueRoundTrips = 4;
 // A result may be late by this part of a round trip before its chunk is probed.
 constexpr std::int64_t kProbePart = 2;
+// A chunk that was under way during time-outs counts as a round trip of so many time-outs at most.
+// With one, a queue that made round trips longer was not noticed, and everything was repeated.
+constexpr std::int64_t kLongestTimeOuts = 4;
 // Fewer chunks may all have been lost by chance.
 constexpr std::uint32_t kDeadPathChunks = 8;
 
@@ -67,17 +70,23 @@ bool ChunkWindow::queued() const {
 void ChunkWindow::on_result(bool repeated, bool lost) {
   first_results_ += repeated ? 0u : 1u;
   answered_ = true;
-  probes_ = 0;
+  silence_.probes = 0;
   count(lost ? 1 : 0);
 }
 
 void ChunkWindow::on_answer(std::int64_t sent_ns, std::int64_t now_ns, bool repeated) {
-  if (backoff_ > 0) timed_out_ns_ = now_ns;
-  backoff_ = 0;
+  const bool waited = sent_ns < silence_.timed_out_ns;  // for a slow agent, or for a repeat
+  if (silence_.backoff > 0) {
+    silence_.timed_out_ns = now_ns;
+    silence_.by_repeats = true;
+  }
+  silence_.backoff = 0;
+  silence_.by_repeats &= repeated;
   if (repeated && !only_repeats_) return;
-  const std::int64_t round_trip_ns = now_ns - sent_ns;
+  std::int64_t round_trip_ns = now_ns - sent_ns;
   if (!repeated || round_trip_ns >= shortest_ns_) answered_ns_ = std::max(answered_ns_, sent_ns);
   shortest_ns_ = std::min(shortest_ns_, round_trip_ns);
+  if (waited) round_trip_ns = std::min(round_trip_ns, silence_.longest_ns);
   if (smoothed_ns_ == 0) {
     smoothed_ns_ = std::max<std::int64_t>(round_trip_ns, 1);
     deviation_ns_ = round_trip_ns / 2;
@@ -91,7 +100,7 @@ std::int64_t ChunkWindow::timeout_ns() const {
   const std::int64_t plain =
       smoothed_ns_ == 0 ? options_.timeout_ns_first : smoothed_ns_ + 4 * deviation_ns_;
   const std::int64_t bounded = std::max(plain, options_.timeout_ns_min);
-  return std::min(bounded << backoff_, options_.timeout_ns_max);
+  return std::min(bounded << silence_.backoff, options_.timeout_ns_max);
 }
 
 std::int64_t ChunkWindow::probe_ns() const {
@@ -101,16 +110,19 @@ std::int64_t ChunkWindow::probe_ns() const {
 
 std::int64_t ChunkWindow::patience_ns() const { return probing() ? probe_ns() : timeout_ns(); }
 
-bool ChunkWindow::on_overdue(std::int64_t sent_ns, std::int64_t now_ns) {
+ChunkWindow::Overdue ChunkWindow::on_overdue(std::int64_t sent_ns, std::int64_t now_ns) {
+  const bool one = one_by_one();
+  silence_.by_repeats = false;
   if (probing()) {
-    ++probes_;
-    return true;
+    ++silence_.probes;
+    return one ? Overdue::probe : Overdue::all;
   }
-  if (one_by_one() || sent_ns > timed_out_ns_) {
-    timed_out_ns_ = now_ns;
-    backoff_ = std::min(backoff_ + 1, kBackoffMax);
+  if (silence_.backoff == 0) silence_.longest_ns = kLongestTimeOuts * timeout_ns();
+  if (one || sent_ns > silence_.timed_out_ns) {
+    silence_.timed_out_ns = now_ns;
+    silence_.backoff = std::min(silence_.backoff + 1, kBackoffMax);
   }
-  return false;
+  return one ? Overdue::oldest : Overdue::all;
 }
 
 }  // namespace tributary::in_network

@@ -11,7 +11,9 @@
 // due, as by TCP's tail loss probe (RFC 8985). Without an answer to some probes there is no loss:
 // all agents wait for a slow one. One chunk is then repeated at each time-out, with growing pauses,
 // which follow the measured round trips, as TCP's do (RFC 6298). After the first result, all chunks
-// under way have the time of new ones.
+// under way have the time of new ones. If that result is of a repeat and no other chunk has one,
+// then no agent was slow, but packets were lost: all overdue chunks are repeated together. A
+// chunk that was under way during time-outs counts as a round trip of four time-outs at most.
 //
 // If a whole window of chunks has its results only after repeats, the path of the first results is
 // dead: multicast that no router forwards, where the answers to repeats come by unicast. A smaller
@@ -63,20 +65,32 @@ class ChunkWindow {
   // Patience with a chunk begins at its sending, but not before the last time-out, or the result
   // that ended the silence after it.
   std::int64_t waits_since_ns(std::int64_t sent_ns) const {
-    return std::max(sent_ns, timed_out_ns_);
+    return std::max(sent_ns, silence_.timed_out_ns);
   }
-  // The patience with a chunk that was sent at `sent_ns` has passed. Returns whether its repeat is
-  // a probe. Time-outs of chunks that were under way together count once.
-  bool on_overdue(std::int64_t sent_ns, std::int64_t now_ns);
-  // Whether a time-out repeats only one chunk.
-  bool one_by_one() const { return !only_repeats_ && (smoothed_ns_ != 0 || !answered_); }
+  // The patience with a chunk that was sent at `sent_ns` has passed. Returns what to repeat: that
+  // chunk, the oldest one of the epoch, or all that are overdue. Time-outs of chunks that were
+  // under way together count once.
+  enum class Overdue : std::uint8_t { probe, oldest, all };
+  Overdue on_overdue(std::int64_t sent_ns, std::int64_t now_ns);
 
  private:
+  struct Silence {
+    std::int64_t timed_out_ns = INT64_MIN / 2;  // the last time-out, or the result after it
+    std::uint32_t backoff = 0;                  // doublings of the time-out
+    std::uint32_t probes = 0;                   // since the last result
+    std::int64_t longest_ns = INT64_MAX;        // of round trips during time-outs
+    bool by_repeats = false;  // since the last time-out only repeats had results, one at least
+  };
+
   void count(std::uint32_t lost);
   bool queued() const;
   std::int64_t timeout_ns() const;
   std::int64_t probe_ns() const;
-  bool probing() const { return probes_ < kProbesMax && probe_ns() < timeout_ns(); }
+  // All agents may wait for a slow one.
+  bool one_by_one() const {
+    return !silence_.by_repeats && !only_repeats_ && (smoothed_ns_ != 0 || !answered_);
+  }
+  bool probing() const { return silence_.probes < kProbesMax && probe_ns() < timeout_ns(); }
 
   const SlotClientOptions options_;
   const double lost_share_max_;  // of a window
@@ -87,12 +101,10 @@ class ChunkWindow {
   bool only_repeats_ = false;             // had results in the window before
   std::int64_t answered_ns_ = INT64_MIN;  // sending of the newest chunk that has its result
   bool answered_ = false;                 // by any result, also after a repeat
-  std::int64_t timed_out_ns_ = INT64_MIN / 2;
   std::int64_t shortest_ns_ = INT64_MAX;  // round trip
   std::int64_t smoothed_ns_ = 0;          // round trip; 0: not measured
   std::int64_t deviation_ns_ = 0;
-  std::uint32_t backoff_ = 0;  // doublings of the time-out
-  std::uint32_t probes_ = 0;   // since the last result
+  Silence silence_;
 };
 
 }  // namespace tributary::in_network

@@ -26,9 +26,10 @@ void SlotClient::enter(std::uint32_t epoch) {
   }
   timed_ = {};
   to_repeat_ = {};
+  turns_ = {};
   answered_ordinal_ = 0;
   buckets_ = {};
-  begun_ = completed_ = next_chunk_ = next_slot_ = 0;
+  begun_ = completed_ = next_chunk_ = 0;
   end_ = BucketEnd::complete;
   refused_for_ = DropReason::none;
 }
@@ -89,26 +90,33 @@ ChunkSend SlotClient::send(std::uint32_t number, std::int64_t now_ns) {
           .sequence = slot.turn.sequence()};
 }
 
+ChunkSend SlotClient::send_again(std::uint32_t number, std::int64_t now_ns) {
+  Slot& slot = slots_[number];
+  unlink(slot.timed ? timed_ : to_repeat_, number);
+  slot.repeated = true;
+  ++repeats_;
+  ++open(slot.of.bucket).repeats;
+  return send(number, now_ns);
+}
+
 bool SlotClient::may_send() const {
   const std::uint32_t window = window_.chunks();
   return timed_.size < window + std::min(timed_.repeats, window / kRepeatsPart);
 }
 
 std::optional<ChunkSend> SlotClient::next_send(std::int64_t now_ns) {
-  if (end_ != BucketEnd::running || !may_send()) return std::nullopt;
-  if (to_repeat_.size > 0) {
-    const std::uint32_t number = to_repeat_.first;
-    unlink(to_repeat_, number);
-    slots_[number].repeated = true;
-    ++repeats_;
-    ++open(slots_[number].of.bucket).repeats;
-    return send(number, now_ns);
+  if (end_ != BucketEnd::running) return std::nullopt;
+  if (turns_.oldest_due) {
+    turns_.oldest_due = false;
+    return send_again(oldest_slot(), now_ns);
   }
+  if (!may_send()) return std::nullopt;
+  if (to_repeat_.size > 0) return send_again(to_repeat_.first, now_ns);
   if (next_chunk_ == last().chunks) return std::nullopt;
-  const std::uint32_t number = next_slot_;
+  const auto number = static_cast<std::uint32_t>(turns_.next % slots_.size());
   Slot& slot = slots_[number];
   if (slot.turn.waiting()) return std::nullopt;
-  next_slot_ = (next_slot_ + 1) % window_.slots();
+  ++turns_.next;
   slot.turn.contribute();
   slot.of = {.bucket = begun_ - 1, .chunk = next_chunk_++};
   slot.repeated = slot.lost = false;
@@ -133,6 +141,8 @@ bool SlotClient::on_result(const PacketHeader& header, std::int64_t now_ns) {
   window_.on_answer(slot.sent_ns, now_ns, slot.repeated);
   if (!slot.repeated) answered_ordinal_ = std::max(answered_ordinal_, slot.ordinal);
   while (timed_.size > 0 && first_is_lost()) repeat_first(true);
+  if (header.slot == oldest_slot()) turns_.oldest_due = false;
+  while (turns_.oldest < turns_.next && !slots_[oldest_slot()].turn.waiting()) ++turns_.oldest;
   return true;
 }
 
@@ -168,16 +178,23 @@ void SlotClient::on_time(std::int64_t now_ns) {
   std::int64_t patience_ns = window_.patience_ns();
   while (timed_.size > 0 &&
          window_.waits_since_ns(slots_[timed_.first].sent_ns) + patience_ns <= now_ns) {
-    const bool probed = window_.on_overdue(slots_[timed_.first].sent_ns, now_ns);
-    repeat_first(probed && slots_[timed_.first].repeated);
-    if (!probed) return repeat_overdue(now_ns - patience_ns);
+    const Slot& first = slots_[timed_.first];
+    switch (window_.on_overdue(first.sent_ns, now_ns)) {
+      case ChunkWindow::Overdue::probe:
+        repeat_first(first.repeated);
+        break;
+      case ChunkWindow::Overdue::oldest:
+        turns_.oldest_due = true;
+        return;
+      case ChunkWindow::Overdue::all:
+        return repeat_overdue(now_ns - patience_ns);
+    }
     patience_ns = window_.patience_ns();
   }
 }
 
-// A time-out is that of all chunks that were under way together.
+// Those that were under way together.
 void SlotClient::repeat_overdue(std::int64_t sent_ns_max) {
-  if (window_.one_by_one()) return;
   while (timed_.size > 0 && slots_[timed_.first].sent_ns <= sent_ns_max) repeat_first(false);
 }
 

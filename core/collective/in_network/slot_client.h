@@ -9,6 +9,10 @@
 // its result, or when its own is overdue (chunk_window.h). All follow one list in the order of
 // sending.
 //
+// After a time-out all agents repeat the same chunk, the oldest one, whatever the window says.
+// Otherwise agents that have lost different packets would repeat different chunks, none of which
+// then has the contributions of all.
+//
 // When all chunks of a bucket have been sent, the next bucket may begin, so that nothing stands
 // still until the last lost chunk has been noticed. Buckets are complete in the order of their
 // beginnings.
@@ -109,6 +113,12 @@ class SlotClient {
     std::uint64_t sent = 0;
     std::uint64_t repeats = 0;
   };
+  // Chunk n of the epoch uses slot n % slots.
+  struct Turns {
+    std::uint64_t next = 0;
+    std::uint64_t oldest = 0;  // the first chunk without a result
+    bool oldest_due = false;   // again, after a time-out
+  };
   // A list through the slots.
   struct List {
     std::uint32_t first = kNone;
@@ -120,6 +130,7 @@ class SlotClient {
   void append(List& list, std::uint32_t slot);
   void unlink(List& list, std::uint32_t slot);
   ChunkSend send(std::uint32_t slot, std::int64_t now_ns);
+  ChunkSend send_again(std::uint32_t slot, std::int64_t now_ns);
   bool may_send() const;
   bool first_is_lost() const;
   void repeat_first(bool lost);
@@ -128,6 +139,9 @@ class SlotClient {
   const Bucket& open(std::uint32_t bucket) const { return buckets_[bucket % kOpenBucketsMax]; }
   // The last bucket that has begun.
   const Bucket& last() const { return open(begun_ - 1); }
+  std::uint32_t oldest_slot() const {
+    return static_cast<std::uint32_t>(turns_.oldest % slots_.size());
+  }
   void settle();
   std::int64_t deadline_ns() const;
 
@@ -141,7 +155,7 @@ class SlotClient {
   std::uint32_t begun_ = 0;  // buckets of the epoch
   std::uint32_t completed_ = 0;
   std::uint32_t next_chunk_ = 0;  // of the last bucket
-  std::uint32_t next_slot_ = 0;
+  Turns turns_;
   BucketEnd end_ = BucketEnd::complete;
   DropReason refused_for_ = DropReason::none;
 
