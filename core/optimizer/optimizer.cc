@@ -167,6 +167,12 @@ bool Optimizer::finite(std::uint64_t first_value, std::uint64_t values) const {
 
 std::shared_ptr<const Bytes> Optimizer::save() const { return state_; }
 
+Optimizer Optimizer::copy() const {
+  Optimizer other = *this;
+  if (state_) other.own();
+  return other;
+}
+
 Status Optimizer::restore(ByteSpan state) {
   if (!state.empty() && state.size() != state_bytes()) {
     return broken_state(

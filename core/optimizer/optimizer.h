@@ -63,6 +63,8 @@ class Optimizer {
   // content is not valid for these settings. An empty state resets to the time before the first
   // step.
   Status restore(ByteSpan state);
+  // An optimizer with the same state, in memory of its own. The state is trusted.
+  Optimizer copy() const;
   // Size of a saved state after the first step.
   std::uint64_t state_bytes() const;
 

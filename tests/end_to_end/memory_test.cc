@@ -64,9 +64,8 @@ TEST_P(JobMemory, IsWhatDaemonsNeed) {
 INSTANTIATE_TEST_SUITE_P(Codecs, JobMemory, testing::Values("fp32", "thc", "threelc", "topk"),
                          [](const auto& one) { return std::string(one.param); });
 
-// Vectors of a round use the memory of those of the round before. Mapped anew they would cost each
-// agent about four page faults per page of the model; messages that libzmq receives still cost
-// half.
+// Vectors and messages of a round use the memory of those of the round before. Mapped anew, vectors
+// would cost each agent about four page faults per page of the model, and messages half of one.
 TEST(RoundMemory, IsThatOfTheRoundBefore) {
   constexpr std::uint64_t kValues = 1u << 20;
   constexpr double kModelPages = kValues * sizeof(float) / 4096.0;
@@ -76,7 +75,7 @@ TEST(RoundMemory, IsThatOfTheRoundBefore) {
   const double before = page_faults(federation.agent(0));
   ASSERT_TRUE(federation.committed(50));
   const double faults = (page_faults(federation.agent(0)) - before) / 40;
-  EXPECT_LT(faults, 1.5 * kModelPages);
+  EXPECT_LT(faults, 0.25 * kModelPages);
   federation.expect_all_end();
 }
 

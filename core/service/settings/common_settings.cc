@@ -101,13 +101,14 @@ int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& o
   // is then reused by the others. With one heap per thread, a coordinator of large models needs a
   // third more memory.
   ::mallopt(M_ARENA_MAX, 1);
-  // Blocks as large as payloads, such as messages of libzmq, are mapped and unmapped separately, at
-  // the cost of clearing their pages; vectors have a cache of their own (block_cache.h). By default
-  // malloc would soon raise its threshold and place them in the heap, where freed gaps fit no other
-  // payload. A coordinator of dense updates would then need a third more memory.
-  constexpr int kLargeBytes = 2 << 20;
-  ::mallopt(M_MMAP_THRESHOLD, kLargeBytes);
-  ::mallopt(M_TRIM_THRESHOLD, 8 * kLargeBytes);
+  // By default malloc would soon raise its threshold and place blocks as large as payloads, such as
+  // messages of libzmq, in the heap, where freed gaps fit no other payload. A coordinator of dense
+  // updates would then need a third more memory.
+  ::mallopt(M_MMAP_THRESHOLD, static_cast<int>(about.mapped_block_bytes_min));
+  // Free memory at the end of the heap that is given back to the system.
+  constexpr std::size_t kTrimmedBytesMin = std::size_t{16} << 20;
+  ::mallopt(M_TRIM_THRESHOLD,
+            static_cast<int>(std::max(kTrimmedBytesMin, 2 * about.mapped_block_bytes_min)));
   const auto complain = [&](const std::string& text) {
     err << about.program << ": " << text << std::endl;
   };

@@ -8,13 +8,10 @@
 
 namespace tributary {
 
-Status AheadOfCommit::begin() {
-  if (ahead_) return {};
-  Result<ModelAhead> made = replica_.go_ahead();
-  failed_ = !made.ok();
-  TRIBUTARY_ASSIGN(ahead_, std::move(made));
+void AheadOfCommit::begin() {
+  if (ahead_) return;
+  ahead_ = replica_.go_ahead();
   own(ahead_->model);
-  return {};
 }
 
 bool AheadOfCommit::has_next(const AgentRound& round) const {
@@ -32,7 +29,7 @@ Status AheadOfCommit::apply_next(AgentRound& round) {
 // The coordinator checks that a model after a star's round is finite before it commits the round.
 // Peers vote on it.
 Status AheadOfCommit::apply(AgentRound& round) {
-  TRIBUTARY_TRY(begin());
+  begin();
   const TimeNs began_at = context_.stopwatch_ns();
   const RoundPlan& plan = round.plan();
   const PlannedBucket& bucket = plan.buckets()[applied_.size()];

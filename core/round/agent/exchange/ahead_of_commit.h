@@ -30,7 +30,7 @@ class AheadOfCommit {
 
   // Copies the replica's model and the optimizer's state, if that has not been done. A caller that
   // waits for results does it meanwhile.
-  Status begin();
+  void begin();
   // True if the next bucket has the results of all participants.
   bool has_next(const AgentRound& round) const;
   // Applies that bucket. Returns the error of a payload that cannot be decoded, and after an

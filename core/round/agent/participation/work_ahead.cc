@@ -22,7 +22,7 @@ bool WorkAhead::can_begin() const {
 
 void WorkAhead::step() {
   if (!can_apply()) {
-    if (can_begin()) check(parts_.ahead.begin());
+    if (can_begin()) parts_.ahead.begin();
     return;
   }
   check(parts_.ahead.apply_next(*round_));

@@ -210,13 +210,7 @@ bool Replica::adopt(const wire::CommitT& commit, ModelAhead ahead) {
 
 // Shares the values until the first change. The rule's state is copied through its stored form,
 // which has the same bits.
-Result<ModelAhead> Replica::go_ahead() const {
-  ModelAhead ahead;
-  ahead.model = model_;
-  TRIBUTARY_ASSIGN(ahead.rule, make_model_rule(job_->wire()));
-  TRIBUTARY_TRY(ahead.rule->restore(*rule_->save()));
-  return ahead;
-}
+ModelAhead Replica::go_ahead() const { return {.model = model_, .rule = rule_->copy()}; }
 
 // --- records -----------------------------------------------------------------------------------
 

@@ -86,7 +86,7 @@ class Replica {
   [[nodiscard]] bool adopt(const wire::CommitT& commit, ModelAhead ahead);
   // A copy of model and rule with which the agent can advance. The model is shared until it is
   // changed.
-  Result<ModelAhead> go_ahead() const;
+  ModelAhead go_ahead() const;
 
   // --- for the journal and the coordinator ---
   enum class Checkpoint : std::uint8_t { now, if_due };

@@ -87,11 +87,10 @@ struct Stepper : AgentParts {
     return replica.apply(commit, *plan, buckets, scratch, decode_ns);
   }
   std::uint64_t hash_after(const RoundPlan& plan, const std::vector<CommittedBucket>& buckets) {
-    Result<ModelAhead> ahead = replica.go_ahead();
-    EXPECT_TRUE(ahead.ok());
-    FloatVector model = *ahead->model;
+    const ModelAhead ahead = replica.go_ahead();
+    FloatVector model = *ahead.model;
     FloatVector sum;
-    EXPECT_TRUE(apply_round(plan, buckets, {}, *ahead->rule, sum, model).ok());
+    EXPECT_TRUE(apply_round(plan, buckets, {}, *ahead.rule, sum, model).ok());
     return model_hash_of(model);
   }
   std::string last_device() {
@@ -157,13 +156,12 @@ TEST_P(RoundsOnADevice, FollowAnotherModel) {
 TEST_P(RoundsOnADevice, AreNotThoseThatWereAppliedAhead) {
   Stepper there(device_.get(), job_);
   ASSERT_TRUE(there.apply_next(0));
-  Result<ModelAhead> ahead = there.replica.go_ahead();
-  ASSERT_TRUE(ahead.ok());
+  ModelAhead ahead = there.replica.go_ahead();
   wire::CommitT commit;
   commit.model_version = there.replica.version() + 1;
   commit.previous_hash = there.replica.id().hash;
   commit.model_hash = commit.previous_hash;
-  ASSERT_TRUE(there.replica.adopt(commit, std::move(*ahead)));
+  ASSERT_TRUE(there.replica.adopt(commit, std::move(ahead)));
   EXPECT_FALSE(there.replica.steps_on_device());
   EXPECT_EQ(there.last_device(), "host");
 }

@@ -194,6 +194,11 @@ class OptimizerRule final : public ModelRule {
     return state ? state : ModelRule::save();
   }
   Status restore(ByteSpan state) override { return optimizer_.restore(state); }
+  std::unique_ptr<ModelRule> copy() const override {
+    auto other = std::make_unique<OptimizerRule>(*this);
+    other->optimizer_ = optimizer_.copy();
+    return other;
+  }
   std::uint64_t state_bytes_max() const override { return optimizer_.state_bytes(); }
 
  private:

@@ -86,6 +86,8 @@ class ModelRule {
   virtual std::shared_ptr<const Bytes> save() const { return std::make_shared<const Bytes>(); }
   // Replaces the state. Returns mismatch for a state of another optimizer.
   virtual Status restore(ByteSpan state);
+  // A rule with the same state, in memory of its own.
+  virtual std::unique_ptr<ModelRule> copy() const = 0;
   // Upper bound on the size of save(), so that a claimed size is never trusted.
   virtual std::uint64_t state_bytes_max() const { return 0; }
 };

@@ -127,6 +127,19 @@ TEST(ModelRule, ItsStateRestoresAnEqualRule) {
   EXPECT_TRUE(rule_of([](wire::JobT&) {})->save()->empty());
 }
 
+TEST(ModelRule, ACopyMakesTheSameStepsAndNoneForTheOther) {
+  const auto rule = rule_of(momentum);
+  const FloatVector model = after_round(*rule, FloatVector(kValues, 1.0f));
+  const auto state = rule->save();
+  const auto copy = rule->copy();
+  EXPECT_EQ(*copy->save(), *state);
+  EXPECT_NE(copy->save(), state) << "the first step would have to copy it";
+  const FloatVector next = after_round(*copy, model);
+  EXPECT_EQ(*rule->save(), *state) << "a step of the copy changed it";
+  EXPECT_EQ(after_round(*rule, model), next);
+  EXPECT_TRUE(rule_of([](wire::JobT&) {})->copy()->save()->empty());
+}
+
 TEST(ModelRule, InvalidSettingsAreRefusedWithTheJob) {
   const auto refusal = [](const Change& change) { return job_of(change).status(); };
   EXPECT_TRUE(refusal([](wire::JobT&) {}).ok());
