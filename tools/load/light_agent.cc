@@ -332,7 +332,7 @@ void LightAgent::try_commit() {
 // Applies the commit: the replica takes the shared model and verifies its hash.
 Status LightAgent::apply(const wire::CommitT& commit) {
   TRIBUTARY_ASSIGN(const SharedModel after, shared_->apply(*round_->shared, commit, round_->own));
-  TRIBUTARY_ASSIGN(ModelAhead ahead, replica_.go_ahead());
+  ModelAhead ahead = replica_.go_ahead();
   ahead.model = after.values;
   if (replica_.adopt(commit, std::move(ahead))) return {};
   return Status(StatusCode::mismatch, {.what = "model after a commit"});

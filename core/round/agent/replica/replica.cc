@@ -208,8 +208,7 @@ bool Replica::adopt(const wire::CommitT& commit, ModelAhead ahead) {
   return finish(commit, status);
 }
 
-// Shares the values until the first change. The rule's state is copied through its stored form,
-// which has the same bits.
+// Shares the values until the first change.
 ModelAhead Replica::go_ahead() const { return {.model = model_, .rule = rule_->copy()}; }
 
 // --- records -----------------------------------------------------------------------------------
