@@ -13,6 +13,7 @@ OperatorPorts::OperatorPorts(const CoordinatorSettings& settings, OperatorServic
       service_(std::move(machine), std::move(agents),
                {.incoming_bytes_max = settings.machine.incoming_bytes_max,
                 .redo_models = settings.machine.redo_models,
+                .redo_bytes_in_memory_max = settings.machine.redo_bytes_in_memory_max,
                 .outgoing_bytes_max = settings.machine.outgoing_bytes_max,
                 .payload_bytes_max = settings.machine.payload_bytes_max},
                first_command) {}

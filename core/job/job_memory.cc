@@ -128,7 +128,9 @@ Result<JobMemory> memory_of(const SubmitJob& job, const CoordinatorLimits& limit
   const std::uint64_t part =
       std::min<std::uint64_t>(limits.payload_bytes_max, std::max(model, codec.result));
   const std::uint64_t outgoing = std::min(limits.outgoing_bytes_max, agents * part);
-  const auto redo = static_cast<std::uint64_t>(limits.redo_models * static_cast<double>(model));
+  const auto redo =
+      std::min(static_cast<std::uint64_t>(limits.redo_models * static_cast<double>(model)),
+               limits.redo_bytes_in_memory_max);
   JobMemory memory;
   memory.coordinator = {{"process", kProcessBytes},
                         {"model, before and after the round", 2 * model},

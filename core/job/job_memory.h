@@ -20,6 +20,7 @@ namespace tributary {
 struct CoordinatorLimits {
   std::uint64_t incoming_bytes_max = 0;
   double redo_models = 1;
+  std::uint64_t redo_bytes_in_memory_max = UINT64_MAX;
   std::uint64_t outgoing_bytes_max = 0;
   std::uint32_t payload_bytes_max = 0;
 };

@@ -16,6 +16,7 @@ constexpr std::uint64_t kParameters = 4u << 20;
 constexpr std::uint64_t kModelBytes = kParameters * sizeof(float);
 constexpr CoordinatorLimits kLimits = {.incoming_bytes_max = 17u << 20,
                                        .redo_models = 1,
+                                       .redo_bytes_in_memory_max = 12u << 20,
                                        .outgoing_bytes_max = 16u << 20,
                                        .payload_bytes_max = 4u << 20};
 
@@ -63,6 +64,12 @@ TEST(JobMemory, ACodecThatEncodesTheSumAgainNeedsAResidualAtTheCoordinator) {
   EXPECT_EQ(held(memory.coordinator, "sums"), kModelBytes);
   EXPECT_EQ(held(memory.coordinator, "residual of the sum"), kModelBytes);
   EXPECT_LT(held(memory.coordinator, "payloads that arrive"), kModelBytes) << "four small payloads";
+}
+
+// Older ones are in the journal. Those of the last round always stay.
+TEST(JobMemory, ResultsOfEarlierRoundsHaveALimit) {
+  EXPECT_EQ(held(estimate_of("threelc").coordinator, "results of earlier rounds"), 12u << 20);
+  EXPECT_GT(held(estimate_of("fp32").coordinator, "results of earlier rounds"), kModelBytes - 1);
 }
 
 // Messages to all agents are bounded together; a connection costs something for each agent.

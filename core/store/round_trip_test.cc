@@ -1,6 +1,10 @@
 // Every stored record is returned, also if the journal was reopened in between.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
+#include <vector>
+
 #include "core/store/agent/agent_journal.h"
 #include "core/store/coordinator/coordinator_journal.h"
 #include "core/store/testing/describe_testing.h"
@@ -66,6 +70,47 @@ TEST_P(RoundTrip, RestoresEveryCommittedRound) {
     const auto never = (*journal)->load_round({.token = 6, .job = number, .round = 1000});
     ASSERT_TRUE(never.ok());
     EXPECT_FALSE(never->round || never->epoch);
+  }
+}
+
+// The results of the rounds after a checkpoint, and of those before it that it names, are read for
+// agents that are behind.
+TEST_P(RoundTrip, ReturnsTheResultsOfABucket) {
+  const Folder folder;
+  auto journal = CoordinatorJournal::open(
+      {.journal = {.path = folder / "run.db", .durability = Durability::stop}});
+  ASSERT_TRUE(journal.ok()) << journal.status().text();
+  CoordinatorLife life(GetParam(), 3000);
+  std::map<std::uint64_t, std::vector<CommitRecord>> commits;  // by job
+  std::map<std::uint64_t, std::uint64_t> stored_from;
+  for (std::uint32_t record = 0; record < kRecords; ++record) {
+    CoordinatorRecord next = life.next();
+    if (auto* const commit = std::get_if<CommitRecord>(&next)) {
+      const RoundKey& id = commit->round.id;
+      if (commit->checkpoint) {
+        commit->checkpoint->redo_from = id.round % 2 == 0 && id.round > 3 ? id.round - 3 : 0;
+        const std::uint64_t from = commit->checkpoint->redo_from;
+        stored_from[id.job] = std::max(stored_from[id.job], from > 0 ? from : id.round + 1);
+      }
+      commits[id.job].push_back(*commit);
+    }
+    ASSERT_EQ((*journal)->store(next).text(), "ok");
+  }
+  for (const auto& [job, all] : commits) {
+    for (const CommitRecord& commit : all) {
+      const std::uint64_t round = commit.round.id.round;
+      for (const RedoPayload& redo : commit.redo) {
+        const auto loaded = (*journal)->load_round(
+            {.token = 5, .job = job, .round = round, .results_of = redo.bucket});
+        ASSERT_TRUE(loaded.ok()) << loaded.status().text();
+        ASSERT_TRUE(loaded->round);
+        ASSERT_EQ(loaded->results.size(), round >= stored_from[job] ? 1u : 0u) << round;
+        if (loaded->results.empty()) continue;
+        EXPECT_EQ(loaded->results[0].bucket, redo.bucket);
+        EXPECT_EQ(loaded->results[0].stage, redo.stage);
+        EXPECT_EQ(*loaded->results[0].payload, *redo.payload);
+      }
+    }
   }
 }
 

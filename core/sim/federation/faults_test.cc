@@ -259,6 +259,58 @@ TEST(Faults, LongAbsenceAsksTheJournal) {
   expect_well(federation);
 }
 
+// A federation whose coordinator keeps the results of the last round alone in memory.
+Options options_of_journal_results(const std::string& codec) {
+  Options options = options_for(codec);
+  options.rounds = 40;
+  options.redo_models = 30;
+  options.redo_bytes_in_memory_max = 0;
+  return options;
+}
+
+// Counts the models that an agent is offered.
+void count_offers(Options& options, std::uint32_t of, int& offers) {
+  options.before_event = [of, &offers](std::uint32_t agent, const Event& event) {
+    const auto* const frame = std::get_if<FrameReceived>(&event);
+    if (!frame || agent != of) return;
+    offers += wire::GetFrame(frame->frame.data())->message_type() == wire::Message::TransferOffer;
+  };
+}
+
+// The killed agent returns with the model of its last checkpoint. Checkpoints of the coordinator
+// have come meanwhile.
+TEST(Faults, AKilledAgentCatchesUpFromTheJournal) {
+  for (const char* codec : {"fp32", "topk:cr=0.1", "threelc", "star_topk"}) {
+    Options options = options_of_journal_results(codec);
+    int offers = 0;
+    count_offers(options, 1, offers);
+    Federation federation(options);
+    ASSERT_TRUE(federation.run_rounds(5)) << codec;
+    federation.crash_agent(1);
+    ASSERT_TRUE(federation.run_rounds(17)) << codec;
+    offers = 0;
+    federation.start_agent(1);
+    expect_well(federation, codec == std::string("threelc") ? 1e-5 : 0);
+    EXPECT_GE(federation.coordinator_host().results_read(), 10) << codec;
+    EXPECT_EQ(offers, 0) << codec;
+  }
+}
+
+TEST(Faults, AnAgentGetsTheModelIfTheJournalCannotBeRead) {
+  Options options = options_of_journal_results("topk:cr=0.1");
+  int offers = 0;
+  count_offers(options, 1, offers);
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_rounds(5));
+  federation.crash_agent(1);
+  ASSERT_TRUE(federation.run_rounds(17));
+  offers = 0;
+  federation.coordinator_host().fail_reads(1);
+  federation.start_agent(1);
+  expect_well(federation);
+  EXPECT_EQ(offers, 1);
+}
+
 TEST(Faults, SameSeedSameStates) {
   const auto play = [] {
     Options options = options_for();

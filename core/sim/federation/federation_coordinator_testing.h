@@ -30,6 +30,9 @@ class FederationCoordinator final : public CoordinatorHost {
   }
   // The next `times` writes find the disk full.
   void fail_stores(int times) { store_failures_ = times; }
+  // The next reads of results fail.
+  void fail_reads(int times) { read_failures_ = times; }
+  int results_read() const { return results_read_; }
   // The result of an operator's command; empty if it is not done yet.
   std::optional<Status> command_done(Token token) const {
     const auto found = done_.find(token);
@@ -53,6 +56,7 @@ class FederationCoordinator final : public CoordinatorHost {
     config.payload_bytes_max = options.payload_bytes_max;
     config.history_rounds_max = options.history_rounds_max;
     config.redo_models = options.redo_models;
+    config.redo_bytes_in_memory_max = options.redo_bytes_in_memory_max;
     CoordinatorState state = journal.state();
     sim_.ledger.restored(state, false, sim_.now());
     return run_machine(std::move(config), std::move(state));
@@ -118,6 +122,14 @@ class FederationCoordinator final : public CoordinatorHost {
   void load(const LoadRound& request) {
     RoundLoaded loaded{.token = request.token, .round = journal.round(request.round), .epoch = {}};
     if (loaded.round) loaded.epoch = journal.epoch(loaded.round->id.epoch);
+    if (request.results_of) {
+      ++results_read_;
+      loaded.results = journal.results(request.round, *request.results_of);
+      if (read_failures_ > 0) {
+        --read_failures_;
+        loaded = {.token = request.token, .status = disk_full(), .round = {}, .epoch = {}};
+      }
+    }
     later(context_.options.store_ns, [this, loaded] { handle(loaded); });
   }
 
@@ -133,6 +145,8 @@ class FederationCoordinator final : public CoordinatorHost {
 
   FederationContext& context_;
   int store_failures_ = 0;
+  int read_failures_ = 0;
+  int results_read_ = 0;
   std::map<Token, Status> done_;
 };
 

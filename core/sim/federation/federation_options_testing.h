@@ -39,8 +39,9 @@ struct Options {
   Execution execution = {};                // of all machines
   // The device of an agent, which outlives the federation; empty: as in `execution`.
   std::function<CodecDevice*(std::uint32_t agent)> device_of = {};
-  double redo_models = 1;               // memory for the payloads of recent rounds, in models
-  std::uint64_t vector_values = 150;    // besides a matrix of 320 values
+  double redo_models = 1;                               // payloads of recent rounds, in models
+  std::uint64_t redo_bytes_in_memory_max = UINT64_MAX;  // of them
+  std::uint64_t vector_values = 150;                    // besides a matrix of 320 values
   std::vector<LayerShape> layers = {};  // replace that matrix and vector, if there are any
   std::function<void(wire::JobT&)> change_job = {};  // changes the job before it is submitted
   std::function<std::uint64_t(std::uint32_t agent)> examples_of = {};  // empty: 10

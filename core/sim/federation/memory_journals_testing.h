@@ -36,6 +36,14 @@ class MemoryCoordinatorJournal {
     }
     return std::nullopt;
   }
+  // The results of one bucket; empty if a checkpoint has replaced them.
+  std::vector<RedoPayload> results(std::uint64_t number, std::uint32_t bucket) const {
+    std::vector<RedoPayload> results;
+    if (number < redo_from_ || number > commits_.size()) return results;
+    std::ranges::copy_if(commits_[number - 1].redo, std::back_inserter(results),
+                         [&](const RedoPayload& redo) { return redo.bucket == bucket; });
+    return results;
+  }
   std::optional<EpochRecord> epoch(std::uint32_t number) const {
     for (const EpochRecord& epoch : epochs_) {
       if (epoch.epoch == number) return epoch;
@@ -72,6 +80,8 @@ class MemoryCoordinatorJournal {
     job.redo.push_back(record);
     if (!record.checkpoint) return;
     job.checkpoint = *record.checkpoint;
+    redo_from_ = record.checkpoint->redo_from > 0 ? record.checkpoint->redo_from
+                                                  : record.checkpoint->model_version + 1;
     for (CommitRecord& commit : job.redo) job.history.push_back(std::move(commit.round));
     job.redo.clear();
   }
@@ -82,6 +92,7 @@ class MemoryCoordinatorJournal {
   std::vector<std::uint64_t> order_;
   std::map<std::uint64_t, RestoredJob> jobs_;
   std::vector<CommitRecord> commits_;
+  std::uint64_t redo_from_ = 1;
   std::vector<EpochRecord> epochs_;
   std::map<std::string, AgentRecord> agents_;
 };

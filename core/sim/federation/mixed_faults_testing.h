@@ -29,6 +29,10 @@ inline Options mixed_options(std::uint64_t seed) {
   options.delay_max_ns = 20 * kNsPerMs;
   options.history_rounds_max = 4;
   options.redo_models = 0.1;
+  if (seed % 3 == 0) {
+    options.redo_models = 5;
+    options.redo_bytes_in_memory_max = 0;
+  }
   if (seed % 5 == 0) {
     options.payload_bytes_max = 100;
     options.incoming_bytes_max = 2'000;
@@ -53,6 +57,7 @@ inline void break_something(Federation& federation, std::uint32_t what, TimeNs w
       federation.at(when, [&federation, i] {
         federation.host(i).fail_stores(2);
         federation.coordinator_host().fail_stores(1);
+        federation.coordinator_host().fail_reads(1);
       });
       break;
     default:

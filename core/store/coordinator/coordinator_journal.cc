@@ -129,8 +129,8 @@ Status CoordinatorJournal::put(const JobRecord& record) {
       record.state, record.state_reason, record.definition, encode(record.policy), now_wall_ns());
 }
 
-// A job has one checkpoint. Redo up to it is no longer needed and is deleted in the same
-// transaction.
+// A job has one checkpoint. A restart does not need the redo up to it, so what no agent may need
+// either is deleted in the same transaction.
 Status CoordinatorJournal::put(const CheckpointRecord& record) {
   std::optional<BlobId> model;
   std::optional<BlobId> rule_state;
@@ -141,7 +141,8 @@ Status CoordinatorJournal::put(const CheckpointRecord& record) {
   std::vector<BlobId> old_blobs;
   if (model) old_blobs.push_back(*model);
   if (rule_state) old_blobs.push_back(*rule_state);
-  TRIBUTARY_TRY(drop_redo_up_to(record.job, record.model_version, old_blobs));
+  const std::uint64_t dropped = record.redo_from > 0 ? record.redo_from - 1 : record.model_version;
+  TRIBUTARY_TRY(drop_redo_up_to(record.job, dropped, old_blobs));
 
   std::vector<NewBlob> values;
   if (record.model) values.push_back({.bytes = bytes_of_floats(*record.model)});
@@ -189,7 +190,8 @@ Status CoordinatorJournal::put(const EpochRecord& record) {
 
 // --- rounds ------------------------------------------------------------------------------------
 
-// Redo is not stored for a round that the record's own checkpoint contains.
+// Redo is not stored for a round that the record's own checkpoint contains, unless agents may need
+// it.
 Status CoordinatorJournal::put(const CommitRecord& record) {
   const RoundRecord& round = record.round;
   // A commit may be stored again after a failure whose outcome is unknown. The second record
@@ -197,7 +199,8 @@ Status CoordinatorJournal::put(const CommitRecord& record) {
   TRIBUTARY_TRY(forget_round(round.id));
   TRIBUTARY_ASSIGN(const std::int64_t row, put_round(round, record.mechanisms));
   TRIBUTARY_TRY(put_plan(row, round.plan));
-  const bool needed = !record.checkpoint || record.checkpoint->model_version < round.id.round;
+  const bool needed = !record.checkpoint || record.checkpoint->model_version < round.id.round ||
+                      record.checkpoint->redo_from > 0;
   for (std::size_t place = 0; needed && place < record.redo.size(); ++place) {
     TRIBUTARY_TRY(put_redo(row, record.redo[place], place));
   }

@@ -49,8 +49,8 @@ class CoordinatorJournal {
   Status store(const CoordinatorRecord& record);
   // Moves everything that `recent` has to this journal, in one transaction, as if its records had
   // been stored here in their order. `recent` keeps it until it is deleted; a second move replaces
-  // the rounds, and repeats rows for people. Payloads of rounds that a checkpoint in `recent`
-  // contains are not stored any more.
+  // the rounds, and repeats rows for people. Payloads here of rounds that a checkpoint in `recent`
+  // contains are deleted.
   Status take_over(CoordinatorJournal& recent);
   // Copies a long log into the file. Call it while nothing waits for the journal; otherwise the
   // next record does it. Returns whether the log was long (WriteAheadLog::copy_if_long()).

@@ -150,6 +150,9 @@ Result<RoundLoaded> CoordinatorReading::load_round(const LoadRound& request) {
                    rounds(request.job, request.round, request.round));
   if (found.empty()) return loaded;
   TRIBUTARY_ASSIGN(loaded.epoch, epoch(request.job, found.front().id.epoch));
+  if (request.results_of) {
+    TRIBUTARY_ASSIGN(loaded.results, redo(found.front().id, request.results_of));
+  }
   loaded.round = std::move(found.front());
   return loaded;
 }
@@ -239,7 +242,8 @@ Status CoordinatorReading::read_sets(std::int64_t round_row, RoundRecord& round)
 }
 
 // In the order in which the payloads were stored.
-Result<std::vector<RedoPayload>> CoordinatorReading::redo(const RoundKey& id) {
+Result<std::vector<RedoPayload>> CoordinatorReading::redo(const RoundKey& id,
+                                                          std::optional<std::uint32_t> bucket) {
   std::vector<RedoPayload> payloads;
   const auto add = [&](Rows& row) -> Status {
     RedoPayload& payload = payloads.emplace_back();
@@ -251,8 +255,8 @@ Result<std::vector<RedoPayload>> CoordinatorReading::redo(const RoundKey& id) {
   };
   TRIBUTARY_TRY(
       database_.each("SELECT bucket, stage, payload FROM redo JOIN rounds USING (round_row) "
-                     "WHERE job = ? AND round = ? ORDER BY place",
-                     add, id.job, id.round));
+                     "WHERE job = ?1 AND round = ?2 AND (?3 IS NULL OR bucket = ?3) ORDER BY place",
+                     add, id.job, id.round, bucket));
   return payloads;
 }
 

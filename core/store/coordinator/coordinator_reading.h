@@ -46,7 +46,9 @@ class CoordinatorReading {
   Status restore_facts(RestoredJob& job);
   Status read_round(Rows& row, std::vector<RoundRecord>& rounds);
   Status read_sets(std::int64_t round_row, RoundRecord& round);
-  Result<std::vector<RedoPayload>> redo(const RoundKey& id);
+  // The payloads of all buckets, or of one.
+  Result<std::vector<RedoPayload>> redo(const RoundKey& id,
+                                        std::optional<std::uint32_t> bucket = std::nullopt);
 
   Database& database_;
   Blobs blobs_;

@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,6 +60,7 @@ struct LoadRound {
   Token token = 0;
   std::uint64_t job = 0;
   std::uint64_t round = 0;
+  std::optional<std::uint32_t> results_of = std::nullopt;  // the bucket whose results are read, too
 };
 
 // Agent: computes an update from this model; answered by UpdateReady or UpdateFailed. At most one

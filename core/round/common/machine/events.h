@@ -200,6 +200,9 @@ struct RoundLoaded {
   Status status = {};
   std::optional<RoundRecord> round;
   std::optional<EpochRecord> epoch;
+  // All stages of the bucket that LoadRound names; empty if the journal does not have them any
+  // more.
+  std::vector<RedoPayload> results = {};
 };
 
 // Submits a job. The machine answers with CommandDone once the job and its model are durable.

@@ -39,13 +39,16 @@ struct JobRecord {
 };
 
 // The whole model after a round, from which a restart begins. Replaces the job's older checkpoints
-// and the redo payloads of the rounds up to it.
+// and the redo payloads of the rounds up to it, except those that `redo_from` names.
 struct CheckpointRecord {
   std::uint64_t job = 0;
   std::uint64_t model_version = 0;
   std::uint64_t model_hash = 0;
   SharedFloats model;
   SharedBytes rule_state;  // state of the optimizer (ModelRule); may be null
+  // From this round on, redo payloads stay stored for agents that are behind; 0: from the round
+  // after the model on. Not stored itself.
+  std::uint64_t redo_from = 0;
 };
 
 // A submitted job and its first model, stored in one transaction.

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "core/base/bytes/checksum.h"
-#include "core/round/coordinator/context/aggregate_stream.h"
 #include "core/round/coordinator/context/plan_message.h"
 #include "schemas/payload.h"
 
@@ -209,7 +208,7 @@ std::uint64_t CatchUp::send_missing(AgentSession& session, const wire::Receipt& 
   const RoundKey key = key_of(*receipt.id());
   const Published* const published = committed_.history().published(key.round);
   if (!published || published->record->id != key) {
-    // The agent was sent the commit, but the aggregates are no longer in memory.
+    // The agent was sent the commit, but the aggregates are no longer kept.
     const bool lacks = session.synced && session.transfer == 0 && key.job == job_.id() &&
                        key.round == session.version + 1 && key.round <= committed_.version() &&
                        !published;
@@ -220,20 +219,9 @@ std::uint64_t CatchUp::send_missing(AgentSession& session, const wire::Receipt& 
     }
     return 0;
   }
-  const auto found = published->combined.find(receipt.bucket());
-  if (found == published->combined.end()) return 0;
-  std::uint64_t bytes = 0;
-  // An agent that lacks a stage also lacks the later ones.
-  for (std::uint32_t stage = receipt.stage(); stage < found->second.size(); ++stage) {
-    bytes += stream_aggregate(job_.coordinator, session,
-                              {.key = key,
-                               .bucket = receipt.bucket(),
-                               .stage = stage,
-                               .contributors = published->contributors.at(receipt.bucket()),
-                               .payload = found->second[stage]},
-                              stage == receipt.stage() ? receipt.received_bytes() : 0);
-  }
-  return bytes;
+  return late_.send(
+      session, *published,
+      {.bucket = receipt.bucket(), .stage = receipt.stage(), .from = receipt.received_bytes()});
 }
 
 // --- transfers ---------------------------------------------------------------------------------
@@ -278,11 +266,16 @@ void CatchUp::model_replaced() {
   if (!transfers_wait_ && transfers() == 0 && !download_may_resume()) snapshot_.reset();
 }
 
-void CatchUp::loaded(const RoundLoaded& event) {
-  AgentSession* const session = settlements_.take(event);
-  if (!session) return;
-  advance(*session);
-  settlements_.release(*session);
+std::uint64_t CatchUp::loaded(const RoundLoaded& event) {
+  if (const std::optional<LateResults::Sent> sent = late_.loaded(event)) {
+    for (AgentSession* const session : sent->failed) offer(*session);
+    return sent->bytes;
+  }
+  if (AgentSession* const session = settlements_.take(event)) {
+    advance(*session);
+    settlements_.release(*session);
+  }
+  return 0;
 }
 
 std::ptrdiff_t CatchUp::transfers() const {
@@ -304,12 +297,12 @@ void CatchUp::offer_to_waiting() {
 
 void CatchUp::offer(AgentSession& session) {
   if (session.transfer_requested) return;
+  // From here on the agent waits for the model. So advance() calls this again, also if a commit was
+  // sent whose results cannot follow.
+  session.synced = false;
   session.transfer_waits = transfers() >= kTransfersMax;
   transfers_wait_ |= session.transfer_waits;
-  if (session.transfer_waits) {
-    session.synced = false;
-    return;
-  }
+  if (session.transfer_waits) return;
   const Snapshot& source = snapshot();
   std::optional<std::vector<wire::SettlementT>> settled =
       settlements_.up_to(session, source.version);
@@ -319,7 +312,6 @@ void CatchUp::offer(AgentSession& session) {
     session.transfer_requested = true;
     return;
   }
-  session.synced = false;
   session.transfer = job_.coordinator.draw();
   session.transfer_version = source.version;
   session.transfer_before_job = session.job != job_.id();
@@ -419,6 +411,7 @@ void CatchUp::answered(AgentSession& session, const Conversation::Asked& asked) 
     session.transfer = 0;
     session.synced = true;
     session.version = session.commit_sent = session.transfer_version;
+    session.plan_sent = {};  // an agent drops plans when it gets an older model
     ++session.generation;
     session.undecided.clear();
     advance(session);

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "core/round/coordinator/commit/committed_model.h"
+#include "core/round/coordinator/commit/late_results.h"
 #include "core/round/coordinator/commit/settlements.h"
 #include "core/round/coordinator/context/job_context.h"
 
@@ -20,7 +21,7 @@ namespace tributary {
 class CatchUp {
  public:
   CatchUp(const JobContext& job, const CommittedModel& committed)
-      : job_(job), committed_(committed), settlements_(job, committed) {}
+      : job_(job), committed_(committed), settlements_(job, committed), late_(job, committed) {}
 
   // --- sessions ---
   // The agent's state according to its Hello, and the means by which it reaches the current
@@ -60,11 +61,14 @@ class CatchUp {
   void receive_request(AgentSession& session, const wire::TransferRequest& request);
   // Handles an agent's request for the rest of a transfer.
   void receive_fetch(AgentSession& session, const wire::TransferFetch& fetch);
-  // Sends the rest of an aggregate of a past round that an agent lacks. Returns the number of
-  // bytes.
+  // Sends the rest of an aggregate of a past round that an agent lacks, or has it read from the
+  // journal first. Returns the number of bytes that are sent now.
   std::uint64_t send_missing(AgentSession& session, const wire::Receipt& receipt);
-  // Handles the journal's answer for an agent that waits for the outcome of its rounds.
-  void loaded(const RoundLoaded& event);
+  // Handles the journal's answer for agents that wait for the outcome of a round or for its
+  // results. Returns the number of bytes of results that are sent.
+  std::uint64_t loaded(const RoundLoaded& event);
+  // Bytes of results that were read from the journal and are being sent.
+  std::uint64_t bytes_read() const { return late_.bytes_read(); }
 
  private:
   // Notes that the agent has the model of a round that the journal has lost.
@@ -96,6 +100,7 @@ class CatchUp {
   const JobContext& job_;
   const CommittedModel& committed_;
   Settlements settlements_;
+  LateResults late_;
   std::optional<Snapshot> snapshot_;
   TimeNs snapshot_kept_until_ns_ = 0;  // for agents that lost their session in a download
   bool transfers_wait_ = false;        // an agent may be waiting for a transfer

@@ -48,7 +48,8 @@ class CatchUpTest : public JobTest {
     record.model_hash = 10 * round;
     return record;
   }
-  void publish(std::uint64_t round) {
+  void publish(std::uint64_t round) { publish(round, committed_); }
+  void publish(std::uint64_t round, CommittedModel& committed) {
     Published published;
     published.plan = make_plan(round);
     published.record = std::make_shared<const RoundRecord>(record_of(round));
@@ -56,8 +57,8 @@ class CatchUpTest : public JobTest {
     published.combined[0] = {std::make_shared<const Bytes>(payload_of(*published.plan, 0, 0, 1))};
     published.contributors[0] = 1;
     published.bytes = 1;
-    committed_.history().publish(std::move(published));
-    committed_.replace(model_state(round, 10 * round));
+    committed.history().publish(std::move(published));
+    committed.replace(model_state(round, 10 * round));
   }
   // The model that an agent names in its Hello.
   wire::HoldingT holding(std::uint64_t version, std::uint64_t hash) const {
@@ -221,6 +222,17 @@ TEST_F(CatchUpTest, AnAgentThatHasThePlanIsSentTheCommitAlone) {
   EXPECT_TRUE(sent<wire::PlanT>(session).empty());
 }
 
+// The snapshot may be older than the agent's model, and then the agent has dropped the plan.
+TEST_F(CatchUpTest, APlanFollowsAgainAfterADownload) {
+  AgentSession& session = add_agent_without_model("b");
+  catch_up_.advance(session);
+  publish(6);
+  session.plan_sent = record_of(6).id;
+  take_transfer(session);
+  EXPECT_EQ(sent<wire::CommitT>(session).size(), 1u);
+  EXPECT_EQ(sent<wire::PlanT>(session).size(), 1u);
+}
+
 TEST_F(CatchUpTest, AnAgentThatIsFarBehindIsOfferedTheModel) {
   AgentSession& session = add_agent("b", 2);
   catch_up_.advance(session);
@@ -266,6 +278,48 @@ TEST_F(CatchUpTest, AnAgentThatLacksAnAggregateIsSentTheRest) {
   EXPECT_EQ(catch_up_.send_missing(member(0), *Packed(lacks)), whole - 100);
   ASSERT_EQ(sent<wire::AggregateT>(member(0)).size(), 1u);
   EXPECT_EQ(sent<wire::AggregateT>(member(0))[0].part->offset, 100u);
+}
+
+// The results of the next round are in the journal alone, which cannot be read. Before the model is
+// offered, the outcome of an older round is read, too.
+TEST_F(CatchUpTest, AnAgentIsOfferedTheModelIfTheJournalCannotBeRead) {
+  CommittedModel committed(1'000, 8, 1);
+  committed.history().add_epoch(membership_.epoch());
+  CatchUp catch_up(job_, committed);
+  for (const std::uint64_t round : {4u, 5u}) publish(round, committed);
+  AgentSession& session = add_agent("b", 3);
+  session.undecided = {record_of(1).id};
+  catch_up.advance(session);
+  ASSERT_EQ(session.commit_sent, 4u);
+  wire::ReceiptT lacks;
+  lacks.id = wire_id_of(record_of(4).id);
+  EXPECT_EQ(catch_up.send_missing(session, *Packed(lacks)), 0u);
+  ASSERT_EQ(actions<LoadRound>().size(), 1u);
+  EXPECT_EQ(actions<LoadRound>()[0].results_of, 0u);
+  const Status status(StatusCode::io_error, {.what = "the disk"});
+  RoundLoaded answer = {
+      .token = actions<LoadRound>()[0].token, .status = status, .round = {}, .epoch = {}};
+  EXPECT_EQ(catch_up.loaded(answer), 0u);
+  ASSERT_EQ(actions<LoadRound>().size(), 2u);
+  EXPECT_EQ(actions<LoadRound>()[1].round, 1u);
+  EXPECT_FALSE(actions<LoadRound>()[1].results_of);
+  catch_up.loaded({.token = actions<LoadRound>()[1].token, .round = {}, .epoch = {}});
+  EXPECT_EQ(offered(session).model_version, 5u);
+}
+
+// A commit was sent, its results cannot follow, and the outcome of a round must be read before the
+// offer.
+TEST_F(CatchUpTest, AnOfferInsteadOfResultsWaitsForTheJournal) {
+  AgentSession& session = add_agent("b", 2);
+  session.commit_sent = 3;
+  session.undecided = {record_of(1).id};
+  wire::ReceiptT lacks;
+  lacks.id = wire_id_of(record_of(3).id);
+  catch_up_.send_missing(session, *Packed(lacks));
+  EXPECT_TRUE(sent<wire::TransferOfferT>(session).empty());
+  ASSERT_EQ(actions<LoadRound>().size(), 1u);
+  catch_up_.loaded({.token = actions<LoadRound>()[0].token, .round = {}, .epoch = {}});
+  EXPECT_EQ(offered(session).model_version, 5u);
 }
 
 TEST_F(CatchUpTest, AnAgentIsOfferedTheModelWithoutTheAggregate) {

@@ -242,7 +242,9 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
                                          .model_version = pending.state.version,
                                          .model_hash = pending.state.hash,
                                          .model = pending.state.values,
-                                         .rule_state = pending.state.rule_state};
+                                         .rule_state = pending.state.rule_state,
+                                         .redo_from = committed_.history().journal_from(
+                                             pending.state.version, pending.published.bytes)};
   }
   job_.coordinator.store.push(
       std::move(record),

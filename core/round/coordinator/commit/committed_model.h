@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -23,8 +24,10 @@ class CommittedModel {
     SharedBytes rule_state;  // state of the optimizer after this version
   };
 
-  CommittedModel(std::uint64_t payload_bytes_max, std::size_t rounds_max)
-      : history_(payload_bytes_max, rounds_max) {}
+  // The limits of its history.
+  CommittedModel(std::uint64_t payload_bytes_max, std::size_t rounds_max,
+                 std::uint64_t bytes_in_memory_max = std::numeric_limits<std::uint64_t>::max())
+      : history_(payload_bytes_max, rounds_max, bytes_in_memory_max) {}
 
   std::uint64_t version() const { return state_.version; }
   std::uint64_t hash() const { return state_.hash; }

@@ -68,22 +68,53 @@ void History::add_outcome(std::shared_ptr<const RoundRecord> record) {
 void History::publish(Published round) {
   add_outcome(round.record);
   bytes_ += round.bytes;
+  bytes_in_memory_ += round.bytes;
   published_.push_back(std::move(round));
-  trim();
+  trim_payloads();
 }
 
 void History::drop_payloads_for(std::uint64_t bytes) {
   if (bytes <= payload_bytes_max_) return;
   published_.clear();
-  bytes_ = 0;
+  bytes_ = bytes_in_memory_ = 0;
 }
 
-// Two bounds: payloads by bytes, of which the last round always stays, and outcomes by number.
-void History::trim() {
-  while (published_.size() > 1 && bytes_ > payload_bytes_max_) {
+// Without a limit for memory, no agent needs the journal. A round that leaves with the next one is
+// of no use there.
+std::uint64_t History::journal_from(std::uint64_t round, std::uint64_t bytes) const {
+  if (bytes_in_memory_max_ >= payload_bytes_max_ || bytes > payload_bytes_max_ / 2) return 0;
+  std::uint64_t first = round;
+  std::uint64_t total = bytes;
+  for (auto it = published_.rbegin(); it != published_.rend(); ++it) {
+    total += it->bytes;
+    if (total > payload_bytes_max_ || round - it->record->id.round >= rounds_max_) break;
+    first = it->record->id.round;
+  }
+  return first;
+}
+
+void History::free_payloads(Published& round) {
+  if (!std::exchange(round.in_memory, false)) return;
+  bytes_in_memory_ -= round.bytes;
+  round.combined.clear();
+}
+
+// The last round always stays. Without its outcome, nobody could check what an agent makes of a
+// round.
+void History::trim_payloads() {
+  while (published_.size() > 1 &&
+         (bytes_ > payload_bytes_max_ || published_.size() > rounds_max_)) {
+    free_payloads(published_.front());
     bytes_ -= published_.front().bytes;
     published_.pop_front();
   }
+  for (std::size_t i = 0; i + 1 < published_.size(); ++i) {
+    if (bytes_in_memory_ <= bytes_in_memory_max_) break;
+    free_payloads(published_[i]);
+  }
+}
+
+void History::trim() {
   while (outcomes_.size() > rounds_max_) outcomes_.erase(outcomes_.begin());
   if (outcomes_.empty()) return;
   // Removes epochs before the one of the oldest kept round.

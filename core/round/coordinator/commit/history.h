@@ -1,10 +1,12 @@
 // The recent rounds of a job: the latest ones with their payloads, for agents that are a few rounds
 // behind, and more of them with their outcomes only, for agents that do not know whether a
-// contribution counted. The memory of both is limited. Not thread-safe.
+// contribution counted. The memory of both is limited: the oldest payloads are in the journal
+// alone. Not thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,9 +24,11 @@ struct Published {
   std::shared_ptr<const RoundPlan> plan;
   std::shared_ptr<const RoundRecord> record;
   std::shared_ptr<const wire::CommitT> commit;
-  std::map<std::uint32_t, std::vector<SharedBytes>> combined;  // by bucket; of all stages
-  std::map<std::uint32_t, std::uint32_t> contributors;         // by bucket
-  std::uint64_t bytes = 0;
+  // By bucket; of all stages. Empty if they are not in memory.
+  std::map<std::uint32_t, std::vector<SharedBytes>> combined;
+  std::map<std::uint32_t, std::uint32_t> contributors;  // by bucket
+  std::uint64_t bytes = 0;                              // of the payloads, wherever they are
+  bool in_memory = true;
 };
 
 // The message that publishes a committed round.
@@ -40,10 +44,13 @@ struct Fate {
 
 class History {
  public:
-  // Limits for payloads in bytes and for outcomes in rounds. The last published round is kept
-  // whatever its size, until drop_payloads_for().
-  History(std::uint64_t payload_bytes_max, std::size_t rounds_max)
-      : payload_bytes_max_(payload_bytes_max), rounds_max_(rounds_max) {}
+  // Limits for payloads in bytes, for those of them that are in memory, and for rounds.
+  // The last published round is kept in memory whatever its size, until drop_payloads_for().
+  History(std::uint64_t payload_bytes_max, std::size_t rounds_max,
+          std::uint64_t bytes_in_memory_max = std::numeric_limits<std::uint64_t>::max())
+      : payload_bytes_max_(payload_bytes_max),
+        bytes_in_memory_max_(bytes_in_memory_max),
+        rounds_max_(rounds_max) {}
 
   void add_epoch(std::shared_ptr<const EpochRecord> epoch);
   void add_outcome(std::shared_ptr<const RoundRecord> record);
@@ -53,7 +60,11 @@ class History {
   // limit alone.
   void drop_payloads_for(std::uint64_t bytes);
 
-  // The round with its payloads; null if they are no longer kept.
+  // The first round whose payloads the journal must keep once `round` is published with so many
+  // bytes; 0: none.
+  std::uint64_t journal_from(std::uint64_t round, std::uint64_t bytes) const;
+
+  // The round, whose payloads are in memory or in the journal; null if it is no longer kept.
   const Published* published(std::uint64_t round) const;
   // The outcome of the round; null if it is no longer kept.
   const RoundRecord* outcome(std::uint64_t round) const;
@@ -64,18 +75,22 @@ class History {
   // is the version of the last commit; a later round counts as not committed.
   std::optional<Fate> fate(const std::string& agent_id, const RoundKey& id,
                            std::uint64_t model_version) const;
-  std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t bytes_in_memory() const { return bytes_in_memory_; }
 
  private:
   const EpochRecord* epoch(std::uint32_t number) const;
   void trim();
+  void trim_payloads();
+  void free_payloads(Published& round);
 
   const std::uint64_t payload_bytes_max_;
+  const std::uint64_t bytes_in_memory_max_;
   const std::size_t rounds_max_;
   std::deque<Published> published_;
   std::map<std::uint64_t, std::shared_ptr<const RoundRecord>> outcomes_;
   std::map<std::uint32_t, std::shared_ptr<const EpochRecord>> epochs_;
-  std::uint64_t bytes_ = 0;
+  std::uint64_t bytes_ = 0;  // of all published rounds
+  std::uint64_t bytes_in_memory_ = 0;
 };
 
 // The outcome of an agent's contribution to attempt `id`, from the record of the round and its

@@ -36,9 +36,12 @@ struct CoordinatorConfig {
   std::uint64_t outgoing_bytes_max = 16u << 20;
   std::uint32_t payload_bytes_max = 4u << 20;  // of one part, unless an agent's share is smaller
   std::uint32_t payloads_in_flight_max = 16;
-  // Memory for committed rounds with their payloads, as a multiple of the model's bytes, for agents
-  // that are a few rounds behind. The last round is always kept.
+  // Payloads of committed rounds for agents that are a few rounds behind, as a multiple of the
+  // model's bytes. The last round is always kept.
   double redo_models = 1;
+  // Limit for those of them that are in memory, in bytes. The others are read from the journal. The
+  // last round is always in memory.
+  std::uint64_t redo_bytes_in_memory_max = 16u << 20;
   std::uint32_t history_rounds_max = 256;  // rounds whose outcomes stay in memory
 
   // Finds the groups of a job with fusion = "optimal". It is called between two rounds and must

@@ -30,7 +30,8 @@ std::uint64_t redo_budget(const CoordinatorConfig& config, const JobModel& job) 
 
 JobRun::JobRun(CoordinatorContext& context, std::shared_ptr<const JobModel> job, RestoredJob& state)
     : job_{.coordinator = context, .record = std::move(state.job), .model = std::move(job)},
-      committed_(redo_budget(context.config, *job_.model), context.config.history_rounds_max),
+      committed_(redo_budget(context.config, *job_.model), context.config.history_rounds_max,
+                 context.config.redo_bytes_in_memory_max),
       commits_(job_, committed_),
       membership_(job_, state.last_epoch),
       collectives_(job_),
@@ -52,7 +53,13 @@ Result<std::unique_ptr<JobRun>> JobRun::make(CoordinatorContext& context, Restor
 }
 
 std::uint64_t JobRun::buffered_bytes() const {
-  return committed_.history().bytes() + (attempt_ ? attempt_->bytes() : 0);
+  return committed_.history().bytes_in_memory() + catch_up_.bytes_read() +
+         (attempt_ ? attempt_->bytes() : 0);
+}
+
+void JobRun::loaded(const RoundLoaded& event) {
+  const std::uint64_t bytes = catch_up_.loaded(event);
+  if (attempt_) attempt_->count_sent(bytes);
 }
 
 bool JobRun::over() const { return phase_ == Phase::over && state_stored_; }

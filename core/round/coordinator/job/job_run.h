@@ -55,7 +55,7 @@ class JobRun {
                const wire::Refusal& refusal);
   // Handles a new message that concerns the job.
   void receive(AgentSession& session, const wire::Frame& frame, ByteSpan payload);
-  void loaded(const RoundLoaded& event) { catch_up_.loaded(event); }
+  void loaded(const RoundLoaded& event);
   // An aggregator in the network has connected, is leaving (AgentSession::leaving), or has
   // answered.
   void aggregator_changed(const AgentSession& session,
