@@ -99,8 +99,8 @@ void History::free_payloads(Published& round) {
   round.combined.clear();
 }
 
-// The last round always stays. Without its outcome, nobody could check what an agent makes of a
-// round.
+// The last round always stays. A round is kept no longer than its outcome, which is needed to check
+// the model that an agent has after it.
 void History::trim_payloads() {
   while (published_.size() > 1 &&
          (bytes_ > payload_bytes_max_ || published_.size() > rounds_max_)) {
