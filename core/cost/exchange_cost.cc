@@ -392,24 +392,39 @@ struct Uploads {
   bool by_owner = true;  // only the owner of a sum uploads it
 };
 
-Uploads uploads_of(const ExchangeWork& work, double result_bytes) {
-  const double segments = upload_segments(result_bytes, work.agents);
+Uploads uploads_of(const ExchangeWork& work, double bytes) {
+  const double segments = upload_segments(bytes, work.agents);
   const std::uint32_t turns = work.buckets / work.agents;  // whole ones
   const double rest = work.buckets % work.agents;
   const double own = turns * segments + std::min(rest, segments);
-  return {.segments = own, .bytes = own * result_bytes / segments, .by_owner = segments == 1};
+  return {.segments = own, .bytes = own * bytes / segments, .by_owner = segments == 1};
 }
 
 // With all_gather, codecs that encode again at an aggregator are not combined either. They count as
 // combined here, because no stage says which codecs do so, and all_gather is never their best
 // collective.
+double result_bytes(const StagePayload& stage, std::uint32_t agents) {
+  if (stage.flow == StageFlow::from_root) return stage.up_bytes;
+  return stage.flow == StageFlow::gathered ? agents * stage.up_bytes : stage.down_bytes;
+}
+
+// The segments that a member uploads of one stage's results. A member has a segment of bucket b,
+// one after the last whole turn, if (member - b) modulo `agents` is below `segments`.
+double segments_of(const ExchangeWork& work, std::uint32_t segments, std::uint32_t member) {
+  const std::uint32_t turns = work.buckets / work.agents;  // whole ones
+  const std::uint32_t rest = work.buckets % work.agents;
+  const std::uint32_t first = member + 1 > segments ? member + 1 - segments : 0;
+  const std::uint32_t last = std::min(member + 1, rest);
+  const std::uint32_t wrapped = member + work.agents + 1 - segments;
+  const std::uint32_t own =
+      (last > first ? last - first : 0) + (rest > wrapped ? rest - wrapped : 0);
+  return turns * static_cast<double>(segments) + own;
+}
+
 Uploads uploads_of(const ExchangeWork& work) {
   Uploads all;
   for (const StagePayload& stage : work.stages) {
-    double result_bytes = stage.down_bytes;
-    if (stage.flow == StageFlow::from_root) result_bytes = stage.up_bytes;
-    if (stage.flow == StageFlow::gathered) result_bytes = work.agents * stage.up_bytes;
-    const Uploads uploads = uploads_of(work, result_bytes);
+    const Uploads uploads = uploads_of(work, result_bytes(stage, work.agents));
     all.segments = std::max(all.segments, uploads.segments);
     all.bytes += uploads.bytes;
     all.by_owner &= uploads.by_owner && stage.flow != StageFlow::gathered;
@@ -425,6 +440,16 @@ double upload_segments(double result_bytes, std::uint32_t agents) {
 }
 
 double settled_bytes(const ExchangeWork& work) { return uploads_of(work).bytes; }
+
+double settled_bytes(const ExchangeWork& work, std::uint32_t member) {
+  double bytes = 0;
+  for (const StagePayload& stage : work.stages) {
+    const double result = result_bytes(stage, work.agents);
+    const double segments = upload_segments(result, work.agents);
+    bytes += segments_of(work, static_cast<std::uint32_t>(segments), member) * result / segments;
+  }
+  return bytes;
+}
 
 // At best a member's buckets are complete at equal intervals, and the owner of a sum uploads it
 // halfway, before its result has gone down. Others upload their segments at the end. Buckets that

@@ -82,6 +82,8 @@ double upload_segments(double result_bytes, std::uint32_t agents);
 // Returns the bytes that the busiest member uploads to the coordinator after an exchange among
 // peers. Payloads that were not combined are all uploaded.
 double settled_bytes(const ExchangeWork& work);
+// The same of one member, a number below `work.agents`.
+double settled_bytes(const ExchangeWork& work, std::uint32_t member);
 
 // Returns the time of an exchange among peers that takes `exchange_s` alone, with the upload of its
 // results over links of `uplink_s_per_byte`. Results are uploaded while later buckets are

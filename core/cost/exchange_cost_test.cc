@@ -282,6 +282,31 @@ TEST(ExchangeCost, MembersShareTheUploadOfALargeResult) {
   EXPECT_EQ(settled_bytes({.agents = 4, .buckets = 6, .stages = of_three}), (3 + 2) * 4'096);
 }
 
+// Counted segment by segment, as upload_segments() assigns them.
+TEST(ExchangeCost, EachMemberUploadsTheSegmentsThatAreItsOwn) {
+  for (const std::uint32_t agents : {1u, 3u, 4u, 7u}) {
+    for (const std::uint32_t buckets : {1u, 2u, 4u, 6u, 9u}) {
+      for (const double bytes : {1'000.0, 3'072.0, 5'000.0, 1e6}) {
+        const std::array<StagePayload, 1> kept = {
+            {{.flow = StageFlow::gathered, .up_bytes = bytes, .down_bytes = 1}}};
+        const ExchangeWork work = {.agents = agents, .buckets = buckets, .stages = kept};
+        const auto segments = static_cast<std::uint32_t>(upload_segments(agents * bytes, agents));
+        std::vector<double> uploaded(agents);
+        for (std::uint32_t bucket = 0; bucket < buckets; ++bucket) {
+          for (std::uint32_t segment = 0; segment < segments; ++segment) {
+            uploaded[(bucket + segment) % agents] += agents * bytes / segments;
+          }
+        }
+        for (std::uint32_t member = 0; member < agents; ++member) {
+          EXPECT_NEAR(settled_bytes(work, member), uploaded[member], 1e-6)
+              << agents << " agents, " << buckets << " buckets, member " << member;
+        }
+        EXPECT_NEAR(settled_bytes(work), std::ranges::max(uploaded), 1e-6);
+      }
+    }
+  }
+}
+
 TEST(ExchangeCost, UploadsOverlapUnlessTheyShareTheLink) {
   const ExchangeWork work = dense(4, 64);
   const double all_s = 16'000 * kBeta;

@@ -45,6 +45,22 @@ StagePayload payload_of(const PlanStage& stage, double values) {
           .aggregate_s = stage.aggregate_s_per_value * values};
 }
 
+// Seconds per byte at which the busiest member's upload would take as long as the longest of all.
+// Members upload different numbers of segments, so the slowest link may have less to do.
+double results_rate(const ExchangeWork& work, const PlanWorld& world) {
+  const double busiest = settled_bytes(work);
+  double slowest = 0;
+  double longest_s = 0;
+  for (std::uint32_t i = 0; i < work.agents; ++i) {
+    const double up = world.links[i].rate.up;
+    slowest = std::max(slowest, up);
+    if (busiest * up > longest_s) longest_s = std::max(longest_s, settled_bytes(work, i) * up);
+  }
+  if (longest_s == 0) return world.slowest.rate.up;
+  // A typical world's slowest link is slower than each of its links.
+  return longest_s / busiest * world.slowest.rate.up / slowest;
+}
+
 // An aggregator in the network stands beside the agents, so their own network leads to it.
 ExchangeCost exchange_of(wire::Collective collective, const ExchangeWork& work,
                          const ExchangeNetwork& network, const LinkEstimate& peers) {
@@ -200,10 +216,10 @@ ExchangeParts PlanPredictor::parts_s(const PreparedExchange& prepared,
     // reports go up, and the commit comes back.
     if (!star) {
       upload_s = 2 * own.alpha_s + own.rate.up * kReportBytes;
-      upload_s +=
-          hides_upload(prepared.collective)
-              ? settled_bytes(work) * own.rate.up
-              : with_upload_s(work, seconds, own.rate.up, world.peers.beta_s_per_byte) - seconds;
+      const double up = results_rate(work, world);
+      upload_s += hides_upload(prepared.collective)
+                      ? settled_bytes(work) * up
+                      : with_upload_s(work, seconds, up, world.peers.beta_s_per_byte) - seconds;
     }
   }
   const double factor = prepared.collective == wire::Collective::in_network

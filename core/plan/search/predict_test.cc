@@ -221,6 +221,28 @@ TEST(PlanPredictor, SeparatesTheUploadFromTheExchangeAmongPeers) {
   EXPECT_DOUBLE_EQ(parts(wire::Collective::star, slow).upload_s, 0.02);
 }
 
+// Three buckets of one segment each are uploaded by the first three agents.
+TEST(PlanPredictor, ASlowLinkDelaysNoUploadInWhichItHasNoPart) {
+  PlanInputs inputs = federation(100, 1);
+  inputs.settled = inputs.trains_ahead = true;
+  const PlanPredictor predictor(inputs);
+  const auto upload_s = [&](std::size_t slow_agent) {
+    PlanWorld world = predictor.worlds().front();
+    world.links[slow_agent].rate.up *= 10;
+    world.summarize();
+    return predictor
+        .parts_s(predictor.prepare(codec(inputs, "threelc:s=1"), wire::Collective::ring, 1,
+                                   inputs.values / 3 + 1),
+                 world)
+        .upload_s;
+  };
+  ASSERT_EQ(upload_segments(0.2 * 349'526 + 200, 4), 4);
+  EXPECT_NEAR(upload_s(0), upload_s(3), 1e-9);
+  inputs.values = 60'000;
+  ASSERT_EQ(upload_segments(0.2 * 20'000 + 200, 4), 1);
+  EXPECT_GT(upload_s(0), upload_s(3) + 0.002);
+}
+
 // The cost is the geometric mean over the worlds of the belief, each with its own links and
 // factors.
 TEST(PlanPredictor, TheCostIsTheMeanOverAllWorlds) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <tuple>
+#include <utility>
 
 #include "core/plan/search/refine.h"
 
@@ -37,7 +39,8 @@ std::vector<std::uint64_t> bucket_grid(std::uint64_t values) {
   return sizes;
 }
 
-// Every codec with every collective at every ratio, each with the fastest bucket size.
+// Every codec with every collective at every ratio, each with the fastest bucket size of the
+// typical world.
 class Grid {
  public:
   Grid(const PlanInputs& inputs, const PlanPredictor& predictor, std::uint32_t ratios)
@@ -61,14 +64,19 @@ class Grid {
     return all;
   }
 
+  // The bucket size with which a choice is the fastest in `world`.
+  std::uint64_t fastest_size(const PlanWorld& world, const PlanCodec& codec,
+                             wire::Collective collective, double ratio) const {
+    return *std::ranges::min_element(sizes_, {}, [&](std::uint64_t size) {
+      return predictor_.beyond_training_s(predictor_.prepare(codec, collective, ratio, size),
+                                          world);
+    });
+  }
+
  private:
   PlanOption quickest(const PlanCodec& codec, wire::Collective collective, double ratio) const {
-    const auto seconds = [&](std::uint64_t size) {
-      return predictor_.beyond_training_s(predictor_.prepare(codec, collective, ratio, size),
-                                          predictor_.typical());
-    };
-    const std::uint64_t size = *std::ranges::min_element(sizes_, {}, seconds);
-    return make_option(predictor_, codec, collective, ratio, size);
+    return make_option(predictor_, codec, collective, ratio,
+                       fastest_size(predictor_.typical(), codec, collective, ratio));
   }
 
   const PlanInputs& inputs_;
@@ -127,8 +135,8 @@ std::vector<PlanOption> shortlist(const PlanInputs& inputs, const PlanPredictor&
                                   const PlanSearchOptions& options) {
   const std::size_t worlds_asked = inputs.agents.size() > kRefinedAgentsMax ? 3 : 8;
   constexpr std::size_t kBestOfEach = 4;
-  const std::vector<PlanOption> all =
-      Grid(inputs, predictor, std::max(options.ratios, 1u)).options();
+  const Grid grid(inputs, predictor, std::max(options.ratios, 1u));
+  const std::vector<PlanOption> all = grid.options();
   std::vector<PreparedExchange> prepared;
   std::vector<double> gains;
   for (const PlanOption& option : all) {
@@ -137,7 +145,7 @@ std::vector<PlanOption> shortlist(const PlanInputs& inputs, const PlanPredictor&
                                          choice.ratio, choice.bucket_values));
     gains.push_back(inputs.policy.gain_weight * std::log(std::max(option.cost.gain, kLeastGain)));
   }
-  std::vector<bool> listed(all.size(), false);
+  std::set<std::pair<std::size_t, std::uint64_t>> listed;  // place in `all`, bucket size
   std::vector<std::size_t> order(all.size());
   std::vector<double> scores(all.size());
   const auto list_best = [&](const PlanWorld& world) {
@@ -151,19 +159,22 @@ std::vector<PlanOption> shortlist(const PlanInputs& inputs, const PlanPredictor&
                               [&](std::size_t a, std::size_t b) {
                                 return scores[a] > scores[b] || (scores[a] == scores[b] && a < b);
                               });
-    for (std::size_t i = 0; i < most; ++i) listed[order[i]] = true;
+    for (std::size_t i = 0; i < most; ++i) {
+      const PlanChoice& choice = all[order[i]].choice;
+      listed.emplace(order[i], grid.fastest_size(world, *find_codec(inputs, choice),
+                                                 choice.collective, choice.ratio));
+    }
   };
   list_best(predictor.typical());
   const std::vector<PlanWorld>& worlds = predictor.worlds();
   const std::size_t asked = std::min(worlds_asked, worlds.size());
   for (std::size_t i = 0; i < asked; ++i) list_best(worlds[i * worlds.size() / asked]);
   std::vector<PlanOption> found;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!listed[i]) continue;
-    PlanOption option = all[i];
-    const PlanChoice& choice = option.choice;
-    option.cost = predictor.cost(*find_codec(inputs, choice), choice.collective, choice.ratio,
-                                 choice.bucket_values);
+  for (const auto& [place, bucket_values] : listed) {
+    PlanOption option = all[place];
+    option.choice.bucket_values = bucket_values;
+    option.cost = predictor.cost(*find_codec(inputs, option.choice), option.choice.collective,
+                                 option.choice.ratio, bucket_values);
     found.push_back(std::move(option));
   }
   return found;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "core/plan/inputs/inputs_testing.h"
 
@@ -90,6 +91,29 @@ TEST(ParetoSet, TheStarStandsInForCollectivesThatAreImpossible) {
   for (const PlanOption& option : found(inputs, 0)) {
     EXPECT_EQ(option.choice.collective, wire::Collective::in_network);
   }
+}
+
+// Each bucket's result is one segment. The first agent uploads one of two buckets, or two of eight,
+// which are fewer bytes. Small buckets cost messages, so they are the fastest only where its uplink
+// is slow.
+TEST(Shortlist, HasTheBucketSizesThatAreTheFastestInOneOfTheWorlds) {
+  PlanInputs inputs = federation(10, 1, 4, 30'000);
+  inputs.settled = inputs.trains_ahead = true;
+  inputs.message_s = 0.005;
+  inputs.policy.codecs = {"threelc:s=1"};
+  inputs.policy.collectives = {wire::Collective::ring};
+  const PlanWorld stated = PlanPredictor(inputs).worlds().front();
+  PlanWorld slow = stated;
+  slow.links.front().rate.up *= 1000;
+  slow.summarize();
+  inputs.worlds.assign(8, stated);
+  inputs.worlds.back() = slow;
+  const PlanPredictor predictor(inputs);
+  std::set<std::uint64_t> sizes;
+  for (const PlanOption& option : shortlist(inputs, predictor)) {
+    sizes.insert(option.choice.bucket_values);
+  }
+  EXPECT_EQ(sizes, (std::set<std::uint64_t>{4'096, 16'384}));
 }
 
 // NSGA-II adds options between the grid points.
