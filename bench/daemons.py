@@ -135,13 +135,17 @@ class Federation:
         """Begins another process, and another log, after the one before has ended."""
         self.coordinator = self._start("coordinator", self._coordinator, f"link.endpoint={self._endpoint}")
 
+    def check(self, what):
+        """Fails if a daemon has ended; `what` is not yet in the log."""
+        for daemon in self.daemons():
+            if daemon.process.poll() is not None:
+                raise Failure(f"a daemon ended before {what} was in the log of the coordinator: "
+                              f"{daemon.log()[-3000:]}")
+
     def _wait_until(self, there, what, late_s=LATE_S):
         late = time.monotonic() + late_s
         while not there():
-            for daemon in self.daemons():
-                if daemon.process.poll() is not None:
-                    raise Failure(f"a daemon ended before {what} was in the log of the coordinator: "
-                                  f"{daemon.log()[-3000:]}")
+            self.check(what)
             if time.monotonic() > late:
                 raise Failure(f"{what} is not in the log of the coordinator after {late_s:.0f} s: "
                               f"{self.coordinator.log()[-3000:]}")
