@@ -173,7 +173,7 @@ def run(arguments, choice: Choice, trace: Path) -> Run:
             accuracies = []
             while time.monotonic() < end and reached(accuracies, arguments.target) is None:
                 time.sleep(0.5)
-                federation.check("the accuracy")
+                federation.check("it reached the target")
                 accuracies = accuracies_in(federation.coordinator.log())
         if arguments.keep:
             keep(federation.journal, arguments.keep / f"{choice.name}.db")
