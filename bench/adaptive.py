@@ -15,6 +15,7 @@ evaluations by the coordinator has reached the target.
 import argparse
 import json
 import os
+import re
 import signal
 import sqlite3
 import statistics
@@ -25,7 +26,9 @@ import time
 from pathlib import Path
 from typing import NamedTuple, Optional
 
-from collectives import OVERHEAD, Failure, Programs
+from collectives import OVERHEAD, Programs
+from daemons import Federation
+from lab_nodes import Failure, LabNodes
 
 LAB = "adaptive"
 AGENTS = 4
@@ -37,58 +40,6 @@ COLLECTIVES = ["star", "sharded_star", "ring", "tree", "halving_doubling", "all_
 RATE_SHARE, TIME_SHARE = 0.1, 0.5  # relative to the trace
 EVALUATIONS = 3
 MOST_TO_BEST, MOST_TO_MEDIAN = 1.05, 0.75
-
-COORDINATOR = """
-federation = "adaptive"
-[journal]
-file = "{folder}/run.db"
-sync = false
-[link]
-endpoint = "tcp://*:4640"
-encrypted = false
-[evaluation]
-path = "{digits}"
-threads = 1
-[log]
-json = true
-[job]
-name = "digits"
-rounds = 100000
-model = "mlp:hidden=128,depth=1"
-input = "1x28x28"
-classes = 10
-mode = "gradient"
-optimizer = "momentum"
-learning_rate = {rate}
-local_steps = {steps}
-batch_size = 32
-codec = "{codec}"
-collective = "{collective}"
-planning = "{planning}"
-evaluate_every = 5
-agents_min = {agents}
-quorum = 1.0
-seed = {seed}
-"""
-AGENT = """
-agent_id = "agent-{agent}"
-[journal]
-file = "{folder}/agent-{agent}.db"
-sync = false
-[link]
-coordinator = "tcp://{coordinator}:4640"
-encrypted = false
-[peers]
-endpoint = "tcp://{address}:4650"
-[trainer]
-name = "torch"
-threads = 1
-[data]
-path = "{digits}"
-shard = {shard}
-shards = {agents}
-evaluate = false
-"""
 
 
 class Phase(NamedTuple):
@@ -157,82 +108,29 @@ def choices(programs: Programs, phases: list, only: Optional[list]) -> list:
 # --- one federation -------------------------------------------------------------------------------
 
 
-class Federation:
-    """Daemons on the nodes of a lab; they run as long as the object is in use."""
+def job_settings(arguments, choice: Choice) -> list:
+    job = {"name": "digits", "rounds": 100_000, "model": "mlp:hidden=128,depth=1", "input": "1x28x28",
+           "classes": 10, "mode": "gradient", "optimizer": "momentum", "learning_rate": arguments.learning_rate,
+           "local_steps": arguments.local_steps, "batch_size": 32, "codec": choice.codec,
+           "collective": choice.collective, "planning": choice.planning, "evaluate_every": 5,
+           "agents_min": AGENTS, "quorum": 1.0, "seed": arguments.seed}
+    return [f"job.{key}={value}" for key, value in job.items()]
 
-    def __init__(self, arguments, folder: Path, trace: Path):
-        self.arguments, self.folder, self.trace = arguments, folder, trace
-        self.tributary = str(arguments.build / "cli/tributary")
-        self.daemons = []
 
-    def lab(self, *words: str) -> subprocess.CompletedProcess:
-        return subprocess.run([self.tributary, "lab", words[0], "--name", LAB, *words[1:]],
-                              capture_output=True, text=True, check=False)
+def federation_in(lab: LabNodes, arguments, folder: Path, choice: Choice) -> Federation:
+    data = f"data.path={arguments.digits}"
+    agents = [[f"peers.endpoint=tcp://{address}:4650", "trainer.name=torch", "trainer.threads=1", data,
+               f"data.shard={shard}", f"data.shards={AGENTS}", "data.evaluate=false"]
+              for shard, address in enumerate(lab.addresses[1:])]
+    return Federation(str(arguments.build), str(folder), ["journal.durability=stop", "link.encrypted=false"],
+                      [f"evaluation.path={arguments.digits}", "evaluation.threads=1",
+                       *job_settings(arguments, choice)], agents, inside=lab.command, address=lab.addresses[0])
 
-    def start(self, choice: Choice) -> None:
-        self.lab("down")
-        nodes = [word for agent in range(1, AGENTS + 1)
-                 for word in ("--node", f"{agent}:trace={self.trace}")]
-        up = self.lab("up", "--nodes", str(AGENTS + 1), *nodes, "--json")
-        if up.returncode != 0:
-            raise Failure(f"tributary lab up: {(up.stderr or up.stdout).strip()}")
-        addresses = [node["address"] for node in json.loads(up.stdout)["data"]["nodes"]]
-        self.write("coordinator.toml", COORDINATOR, **choice._asdict(), seed=self.arguments.seed,
-                   rate=self.arguments.learning_rate, steps=self.arguments.local_steps)
-        self.daemon(0, "coordinator", "coordinator")
-        for agent in range(1, AGENTS + 1):
-            self.write(f"agent-{agent}.toml", AGENT, agent=agent, shard=agent - 1,
-                       coordinator=addresses[0], address=addresses[agent])
-            self.daemon(agent, "edge_agent", f"agent-{agent}")
 
-    def write(self, file_name: str, text: str, **values) -> None:
-        (self.folder / file_name).write_text(
-            text.format(folder=self.folder, digits=self.arguments.digits, agents=AGENTS, **values),
-            encoding="utf-8")
-
-    def daemon(self, node: int, part: str, name: str) -> None:
-        program = self.arguments.build / part / f"tributary-{name.split('-')[0]}"
-        with open(self.folder / f"{name}.log", "w", encoding="utf-8") as log:
-            self.daemons.append(subprocess.Popen(
-                [self.tributary, "lab", "exec", "--name", LAB, "--node", str(node), "--",
-                 str(program), "--config", str(self.folder / f"{name}.toml")],
-                stdout=log, stderr=log))
-
-    def __enter__(self) -> "Federation":
-        return self
-
-    def __exit__(self, *_) -> None:
-        for daemon in reversed(self.daemons):
-            daemon.terminate()
-        for daemon in self.daemons:
-            try:
-                daemon.wait(timeout=15)
-            except subprocess.TimeoutExpired:
-                daemon.kill()
-                daemon.wait()
-        self.lab("down")
-
-    def check(self) -> None:
-        for daemon in self.daemons:
-            if daemon.poll() is not None:
-                raise Failure(f"a daemon ended with {daemon.returncode}: {self.last_words()}")
-
-    def last_words(self) -> str:
-        logs = (path.read_text(encoding="utf-8").strip() for path in self.folder.glob("*.log"))
-        return " | ".join(log.splitlines()[-1] for log in logs if log)
-
-    def accuracies(self) -> list:
-        """Pairs of round and accuracy from the log, which has them earlier than the journal."""
-        found = []
-        for line in (self.folder / "coordinator.log").read_text(encoding="utf-8").splitlines():
-            if '"evaluated"' not in line:
-                continue
-            try:
-                row = json.loads(line)["fields"]
-            except json.JSONDecodeError:
-                continue  # the line is still being written
-            found.append((int(row["model_version"]), float(row["accuracy"])))
-        return found
+def accuracies_in(log: str) -> list:
+    """Pairs of round and accuracy from the log, which has them earlier than the journal."""
+    return [(int(version), float(accuracy)) for version, accuracy in
+            re.findall(r" evaluated .*\bmodel_version=(\d+) .*\baccuracy=(\S+) ", log)]
 
 
 def in_a_row(accuracies: list) -> list:
@@ -246,8 +144,8 @@ def reached(accuracies: list, target: float) -> Optional[int]:
     return next((at for at, mean in in_a_row(accuracies) if mean >= target), None)
 
 
-def outcome_of(folder: Path, accuracies: list, target: float) -> Run:
-    with sqlite3.connect(f"file:{folder}/run.db?mode=ro", uri=True) as journal:
+def outcome_of(journal_file: str, accuracies: list, target: float) -> Run:
+    with sqlite3.connect(f"file:{journal_file}?mode=ro", uri=True) as journal:
         rounds = {row[0]: row[1:] for row in journal.execute(
             "SELECT round, began_at_ns, committed_at_ns FROM rounds")}
         by = dict(journal.execute(
@@ -258,7 +156,7 @@ def outcome_of(folder: Path, accuracies: list, target: float) -> Run:
     return Run(seconds, at or len(rounds), best, by)
 
 
-def keep(journal: Path, as_file: Path) -> None:
+def keep(journal: str, as_file: Path) -> None:
     """Copies the journal, including its log, to a file for `tributary plan replay` and the
     dashboard."""
     as_file.parent.mkdir(parents=True, exist_ok=True)
@@ -267,19 +165,19 @@ def keep(journal: Path, as_file: Path) -> None:
 
 
 def run(arguments, choice: Choice, trace: Path) -> Run:
-    with tempfile.TemporaryDirectory(prefix="tributary-adaptive-") as name:
-        folder = Path(name)
-        with Federation(arguments, folder, trace) as federation:
-            federation.start(choice)
+    nodes = [word for agent in range(1, AGENTS + 1) for word in ("--node", f"{agent}:trace={trace}")]
+    with tempfile.TemporaryDirectory(prefix="tributary-adaptive-") as folder:
+        with LabNodes(str(arguments.build / "cli/tributary"), LAB, AGENTS + 1, nodes) as lab, \
+                federation_in(lab, arguments, Path(folder), choice) as federation:
             end = time.monotonic() + arguments.seconds_max
             accuracies = []
             while time.monotonic() < end and reached(accuracies, arguments.target) is None:
                 time.sleep(0.5)
-                federation.check()
-                accuracies = federation.accuracies()
+                federation.check("it reached the target")
+                accuracies = accuracies_in(federation.coordinator.log())
         if arguments.keep:
-            keep(folder / "run.db", arguments.keep / f"{choice.name}.db")
-        return outcome_of(folder, accuracies, arguments.target)
+            keep(federation.journal, arguments.keep / f"{choice.name}.db")
+        return outcome_of(federation.journal, accuracies, arguments.target)
 
 
 # --- output

@@ -85,19 +85,20 @@ class Federation:
 
     `common`, `coordinator` and each entry of `agents` are settings: of all daemons, of the coordinator, and of an
     agent; they override those that stand here. `inside(node)` has the words with which a program runs in a node: 0 is
-    the coordinator's, with this address.
+    the coordinator's, with this address. Daemons end with their job, unless they `stay`.
     """
 
     def __init__(self, build, folder, common, coordinator, agents, *, inside=here, address="127.0.0.1",
-                 environment=None):
+                 environment=None, stay=False):
         self._folder, self._environment = folder, environment
+        end = [] if stay else ["--exit-when-done"]
         self.journal = f"{folder}/coordinator.db"
-        self._endpoint = f"tcp://{address}:*"
+        self.endpoint = f"tcp://{address}:*"
         self._coordinator = [
-            *inside(0), os.path.join(build, "coordinator", "tributary-coordinator"), "--exit-when-done",
+            *inside(0), os.path.join(build, "coordinator", "tributary-coordinator"), *end,
             *settings([f"journal.file={self.journal}", *common, *coordinator])]
         self._agents = [
-            [*inside(1 + i), os.path.join(build, "edge_agent", "tributary-agent"), "--exit-when-done",
+            [*inside(1 + i), os.path.join(build, "edge_agent", "tributary-agent"), *end,
              *settings([f"agent_id=agent-{i}", f"journal.file={folder}/agent-{i}.db",
                         "peers.endpoint=tcp://127.0.0.1:0", *common, *own])] for i, own in enumerate(agents)]
         self.coordinator, self.agents = None, []
@@ -106,9 +107,9 @@ class Federation:
         try:
             self.restart_coordinator()
             self._wait_until(lambda: re.search(LISTENS, self.coordinator.log()), "its address")
-            self._endpoint = re.search(LISTENS, self.coordinator.log())[1]
-            for i, command in enumerate(self._agents):
-                self.agents.append(self._start(f"agent-{i}", command, f"link.coordinator={self._endpoint}"))
+            self.endpoint = re.search(LISTENS, self.coordinator.log())[1]
+            for i in range(len(self._agents)):
+                self.agents.append(self._start_agent(i))
         except BaseException:
             self.__exit__()
             raise
@@ -128,20 +129,29 @@ class Federation:
     def _start(self, name, command, endpoint):
         return Daemon([*command, *settings([endpoint])], self._folder, name, self._environment)
 
+    def _start_agent(self, i):
+        return self._start(f"agent-{i}", self._agents[i], f"link.coordinator={self.endpoint}")
+
     def daemons(self):
         return [*self.agents, self.coordinator]
 
     def restart_coordinator(self):
         """Begins another process, and another log, after the one before has ended."""
-        self.coordinator = self._start("coordinator", self._coordinator, f"link.endpoint={self._endpoint}")
+        self.coordinator = self._start("coordinator", self._coordinator, f"link.endpoint={self.endpoint}")
+
+    def restart_agent(self, i):
+        self.agents[i] = self._start_agent(i)
+
+    def check(self, what):
+        """Fails if a daemon has ended before `what`."""
+        for daemon in self.daemons():
+            if daemon.process.poll() is not None:
+                raise Failure(f"a daemon ended before {what}: {daemon.log()[-3000:]}")
 
     def _wait_until(self, there, what, late_s=LATE_S):
         late = time.monotonic() + late_s
         while not there():
-            for daemon in self.daemons():
-                if daemon.process.poll() is not None:
-                    raise Failure(f"a daemon ended before {what} was in the log of the coordinator: "
-                                  f"{daemon.log()[-3000:]}")
+            self.check(f"{what} was in the log of the coordinator")
             if time.monotonic() > late:
                 raise Failure(f"{what} is not in the log of the coordinator after {late_s:.0f} s: "
                               f"{self.coordinator.log()[-3000:]}")

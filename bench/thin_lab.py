@@ -19,49 +19,17 @@ import time
 from pathlib import Path
 from typing import Callable, NamedTuple, Optional
 
-from lab_nodes import Failure
+import daemons
+from lab_nodes import Failure, LabNodes, finished
 
 LOOK_EVERY_S = 0.2
 START_S_MAX = 30
-STOP_S_MAX = 10
-PORT = 4640
 PLAIN_PORT = 4641  # for the transfer without Tributary
 METRICS_PORT = 9464  # on the loopback of each node
 ACK_FRAME_BYTES = 66  # Ethernet, IP and TCP with timestamps; no payload
 CLONE_NEWNET = 0x40000000
-
-COORDINATOR = """
-federation = "thin"
-[journal]
-file = "{folder}/run.db"
-sync = false
-[link]
-endpoint = "tcp://*:{port}"
-encrypted = false
-[metrics]
-listen = "127.0.0.1:{metrics_port}"
-[stop]
-grace_ms = 2000
-[log]
-json = true
-"""
-AGENT = """
-agent_id = "agent-{agent}"
-[journal]
-file = "{folder}/agent-{agent}.db"
-sync = false
-[link]
-coordinator = "tcp://{coordinator}:{port}"
-encrypted = false
-[trainer]
-name = "synthetic"
-[metrics]
-listen = "127.0.0.1:{metrics_port}"
-[stop]
-grace_ms = 2000
-[log]
-json = true
-"""
+SETTINGS = ["journal.durability=stop", "link.encrypted=false", f"metrics.listen=127.0.0.1:{METRICS_PORT}",
+            "stop.grace_ms=2000"]
 
 
 class Link(NamedTuple):
@@ -269,11 +237,11 @@ class Federation:
     def __init__(self, tributary: Path, build: Path, name: str, folder: Path, agents: int = 1):
         self.tributary, self.build, self.name, self.folder = tributary, build, name, folder
         self.agents = agents
-        self.daemons = {}  # key: node
+        self.in_use = contextlib.ExitStack()
+        self.lab, self.daemons = None, None
         self.connections = {}  # connections of node 1, including closed ones
         self.trips = Trips()
         self.coordinator_metrics, self.agent_metrics = {}, {}
-        self.addresses = []
 
     def __enter__(self) -> "Federation":
         return self
@@ -283,78 +251,36 @@ class Federation:
         handlers = {number: signal.signal(number, signal.SIG_IGN)
                     for number in (signal.SIGINT, signal.SIGTERM)}
         try:
-            for node in sorted(self.daemons, reverse=True):
-                self.stop(self.daemons[node])
-            self.lab("down")
+            self.in_use.close()
         finally:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
 
-    @staticmethod
-    def stop(daemon: subprocess.Popen) -> None:
-        daemon.terminate()
-        try:
-            daemon.wait(timeout=STOP_S_MAX)
-        except subprocess.TimeoutExpired:
-            daemon.kill()
-            daemon.wait()
-
     def node(self, number: int) -> str:
         return f"trib-{self.name}-{number}"
 
-    def lab(self, *words: str) -> subprocess.CompletedProcess:
-        return subprocess.run([str(self.tributary), "lab", words[0], "--name", self.name, *words[1:]],
-                              capture_output=True, text=True, check=False)
-
     def start(self, link: Link, count_frames: bool = True) -> None:
-        self.lab("down")  # removes the remains of a killed run
         nodes = [word for agent in range(1, self.agents + 1) for word in link.option(agent)]
-        up = self.lab("up", "--nodes", str(self.agents + 1), *nodes, "--json")
-        if up.returncode != 0:
-            raise Failure(f"tributary lab up: {(up.stderr or up.stdout).strip()}")
-        self.addresses = [node["address"] for node in json.loads(up.stdout)["data"]["nodes"]]
+        self.lab = self.in_use.enter_context(LabNodes(str(self.tributary), self.name, self.agents + 1, nodes))
         for number in range(self.agents + 1 if count_frames else 0):
-            self.offload_off(self.node(number))
-        self.start_coordinator()
-        for agent in range(1, self.agents + 1):
-            self.start_agent(agent)
+            finished(["ip", "-n", self.node(number), "link", "set", "dev", "eth0", "gso_max_segs", "1"])
+        self.daemons = self.in_use.enter_context(daemons.Federation(
+            str(self.build), str(self.folder), SETTINGS, [], [["trainer.name=synthetic"]] * self.agents,
+            inside=self.lab.command, address=self.lab.addresses[0], stay=True))
         self.wait_until_connected()
 
-    def offload_off(self, node: str) -> None:
-        done = subprocess.run(["ip", "-n", node, "link", "set", "dev", "eth0", "gso_max_segs", "1"],
-                              capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise Failure(f"segmentation offload of {node} stays on: {done.stderr.strip()}")
-
-    def start_coordinator(self) -> None:
-        self.daemon(0, "coordinator", "coordinator", COORDINATOR)
+    def kill_agent(self, agent: int) -> None:
+        self.daemons.agents[agent - 1].process.kill()
+        self.daemons.agents[agent - 1].process.wait()
 
     def start_agent(self, agent: int) -> None:
-        self.daemon(agent, "edge_agent", f"agent-{agent}", AGENT, agent=agent,
-                    coordinator=self.addresses[0])
-
-    def daemon(self, node: int, part: str, name: str, settings: str, **values) -> None:
-        config = self.folder / f"{name}.toml"
-        config.write_text(settings.format(folder=self.folder, port=PORT, metrics_port=METRICS_PORT,
-                                          **values), encoding="utf-8")
-        program = self.build / part / f"tributary-{name.split('-')[0]}"
-        with open(self.folder / f"{name}.log", "a", encoding="utf-8") as log:
-            self.daemons[node] = subprocess.Popen(
-                [str(self.tributary), "lab", "exec", "--name", self.name, "--node", str(node), "--",
-                 str(program), "--config", str(config)], stdout=log, stderr=log)
-
-    def kill_agent(self, agent: int) -> None:
-        self.daemons[agent].kill()
-        self.daemons[agent].wait()
+        self.daemons.restart_agent(agent - 1)
 
     def check(self) -> None:
-        for node, daemon in self.daemons.items():
-            if daemon.poll() is not None:
-                raise Failure(f"the daemon on node {node} ended with {daemon.returncode}: "
-                              f"{self.last_words()}")
+        self.daemons.check("the end of the run")
 
     def last_words(self) -> str:
-        logs = (path.read_text(encoding="utf-8").strip() for path in self.folder.glob("*.log"))
+        logs = (daemon.log().strip() for daemon in self.daemons.daemons())
         return " | ".join(log.splitlines()[-1] for log in logs if log) or "its log is empty"
 
     def wait_until_connected(self) -> None:
@@ -371,11 +297,7 @@ class Federation:
         text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in job.items())
         file = self.folder / "job.toml"
         file.write_text(text, encoding="utf-8")
-        done = subprocess.run([str(self.tributary), "job", "submit", str(file),
-                               "--run", str(self.folder / "run.db")],
-                              capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise Failure(f"tributary job submit: {(done.stderr or done.stdout).strip()}")
+        finished([str(self.tributary), "job", "submit", str(file), "--run", self.daemons.journal])
 
     # --- readings during the run
 
@@ -392,8 +314,9 @@ class Federation:
         self.coordinator_metrics = scrape(self.node(0)) or self.coordinator_metrics
 
     def look_at_sockets(self) -> None:
+        port = self.daemons.endpoint.rpartition(":")[2]
         with namespace(self.node(1)):
-            done = subprocess.run(["ss", "-tinHO", "dport", "=", f":{PORT}"], capture_output=True,
+            done = subprocess.run(["ss", "-tinHO", "dport", "=", f":{port}"], capture_output=True,
                                   text=True, check=False)
         if done.returncode != 0:
             raise Failure(f"ss: {done.stderr.strip()}; it comes with iproute2")
@@ -429,7 +352,7 @@ class Federation:
 
     def plain_tcp_s(self, bytes_down: int, bytes_up: int, seconds_max: float) -> Optional[float]:
         """Over the link of agent 1, while only heartbeats use it."""
-        return plain_tcp_s(self.node(0), self.node(1), self.addresses[0], bytes_down, bytes_up,
+        return plain_tcp_s(self.node(0), self.node(1), self.lab.addresses[0], bytes_down, bytes_up,
                            seconds_max)
 
     def sessions_lost(self) -> int:
@@ -438,7 +361,7 @@ class Federation:
                    noted(self.coordinator_metrics, "agent_gone"))
 
     def record(self) -> RunRecord:
-        file = f"file:{self.folder}/run.db?mode=ro"
+        file = f"file:{self.daemons.journal}?mode=ro"
         with contextlib.closing(sqlite3.connect(file, uri=True, timeout=10)) as journal:
             job = journal.execute("SELECT job, submitted_wall_ns FROM jobs "
                                   "ORDER BY submission DESC LIMIT 1").fetchone()

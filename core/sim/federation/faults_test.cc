@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/base/sanitized_testing.h"
+#include "core/round/common/plan/mechanisms.h"
 #include "core/sim/federation/mixed_faults_testing.h"
 
 namespace tributary {
@@ -277,11 +278,25 @@ void count_offers(Options& options, std::uint32_t of, int& offers) {
   };
 }
 
+// The sum of all rounds of a list of tallies; of one kind if `of` is given.
+std::uint64_t total_of(Federation& federation, Tallies wire::RoundMechanismsT::*list,
+                       const std::string& of = {}) {
+  std::uint64_t total = 0;
+  for (const CommitRecord& commit : federation.journal().commits()) {
+    const auto facts = unpack_round_mechanisms(*commit.mechanisms);
+    for (const auto& tally : (*facts).*list) {
+      if (of.empty() || tally->of == of) total += tally->count;
+    }
+  }
+  return total;
+}
+
 // The killed agent returns with the model of its last checkpoint. Checkpoints of the coordinator
 // have come meanwhile.
 TEST(Faults, AKilledAgentCatchesUpFromTheJournal) {
   for (const char* codec : {"fp32", "topk:cr=0.1", "threelc", "star_topk"}) {
     Options options = options_of_journal_results(codec);
+    options.rounds = 80;  // it catches up before the last commit, which has the last facts
     int offers = 0;
     count_offers(options, 1, offers);
     Federation federation(options);
@@ -291,7 +306,11 @@ TEST(Faults, AKilledAgentCatchesUpFromTheJournal) {
     offers = 0;
     federation.start_agent(1);
     expect_well(federation, codec == std::string("threelc") ? 1e-5 : 0);
-    EXPECT_GE(federation.coordinator_host().results_read(), 10) << codec;
+    using Facts = wire::RoundMechanismsT;
+    EXPECT_GE(total_of(federation, &Facts::results_read_for, "agent-1"), 10u) << codec;
+    EXPECT_EQ(total_of(federation, &Facts::results_read_of_round),
+              federation.coordinator_host().results_read())
+        << codec;
     EXPECT_EQ(offers, 0) << codec;
   }
 }

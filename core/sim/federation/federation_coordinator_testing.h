@@ -32,7 +32,7 @@ class FederationCoordinator final : public CoordinatorHost {
   void fail_stores(int times) { store_failures_ = times; }
   // The next reads of results fail.
   void fail_reads(int times) { read_failures_ = times; }
-  int results_read() const { return results_read_; }
+  std::uint64_t results_read() const { return results_read_; }
   // The result of an operator's command; empty if it is not done yet.
   std::optional<Status> command_done(Token token) const {
     const auto found = done_.find(token);
@@ -146,7 +146,7 @@ class FederationCoordinator final : public CoordinatorHost {
   FederationContext& context_;
   int store_failures_ = 0;
   int read_failures_ = 0;
-  int results_read_ = 0;
+  std::uint64_t results_read_ = 0;
   std::map<Token, Status> done_;
 };
 

@@ -69,6 +69,9 @@ class CatchUp {
   std::uint64_t loaded(const RoundLoaded& event);
   // Bytes of results that were read from the journal and are being sent.
   std::uint64_t bytes_read() const { return late_.bytes_read(); }
+  // Adds the results that were read for late agents since the last call of facts_stored().
+  void add_facts(wire::RoundMechanismsT& facts) const { late_.add_facts(facts); }
+  void facts_stored() { late_.facts_stored(); }
 
  private:
   // Notes that the agent has the model of a round that the journal has lost.

@@ -1,7 +1,9 @@
 #include "core/round/coordinator/commit/late_results.h"
 
 #include <algorithm>
+#include <string>
 
+#include "core/round/common/plan/mechanisms.h"
 #include "core/round/coordinator/context/aggregate_stream.h"
 
 namespace tributary {
@@ -31,6 +33,7 @@ std::uint64_t LateResults::stream(AgentSession& session, const Published& round,
                                .payload = results[stage]},
                               stage == lack.stage ? lack.from : 0);
   }
+  if (!round.in_memory) add_to_tally(facts_.results_read_for, session.agent_id);
   return bytes;
 }
 
@@ -78,7 +81,23 @@ LateResults::Results LateResults::read(const RoundLoaded& event, const Published
     return std::ranges::all_of(item.second, [](const auto& each) { return each.expired(); });
   });
   being_sent_[{event.round->id.round, bucket}] = {results.begin(), results.end()};
+  count(event.round->id.round, results);
   return results;
+}
+
+void LateResults::count(std::uint64_t round, const Results& read) {
+  add_to_tally(facts_.results_read_of_round, std::to_string(round));
+  for (const SharedBytes& payload : read) facts_.results_read_bytes += payload->size();
+}
+
+void LateResults::add_facts(wire::RoundMechanismsT& facts) const {
+  facts.results_read_bytes += facts_.results_read_bytes;
+  for (const auto& read : facts_.results_read_of_round) {
+    add_to_tally(facts.results_read_of_round, read->of, read->count);
+  }
+  for (const auto& sent : facts_.results_read_for) {
+    add_to_tally(facts.results_read_for, sent->of, sent->count);
+  }
 }
 
 std::optional<LateResults::Sent> LateResults::loaded(const RoundLoaded& event) {

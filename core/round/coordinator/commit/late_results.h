@@ -48,6 +48,10 @@ class LateResults {
   // Bytes that were read and are being sent.
   std::uint64_t bytes_read() const;
 
+  // Adds what was read, and for which agents, since the last call of facts_stored().
+  void add_facts(wire::RoundMechanismsT& facts) const;
+  void facts_stored() { facts_ = {}; }
+
  private:
   using Place = std::pair<std::uint64_t, std::uint32_t>;  // round and bucket
   using Results = std::vector<SharedBytes>;               // of all stages
@@ -55,6 +59,7 @@ class LateResults {
   // Empty: they are not in memory.
   Results find(const Published& round, std::uint32_t bucket) const;
   Results read(const RoundLoaded& event, const Published* round, std::uint32_t bucket);
+  void count(std::uint64_t round, const Results& read);
   std::uint64_t stream(AgentSession& session, const Published& round, const Lack& lack,
                        const Results& results);
   bool waits_for(const AgentSession& session, std::uint64_t round) const;
@@ -70,6 +75,7 @@ class LateResults {
     Place place;
   };
   std::optional<Reading> reading_;
+  wire::RoundMechanismsT facts_;
 };
 
 }  // namespace tributary

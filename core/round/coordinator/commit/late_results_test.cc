@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "core/round/common/plan/mechanisms.h"
 #include "core/round/coordinator/commit/committed_model_testing.h"
 #include "core/round/coordinator/context/job_testing.h"
 
@@ -199,6 +202,53 @@ TEST_F(LateResultsTest, AnswersToOtherRequestsAreNotTaken) {
   request(add_agent("b", 3));
   EXPECT_FALSE(
       late_.loaded({.token = actions<LoadRound>()[0].token + 1, .round = {}, .epoch = {}}));
+}
+
+// --- the facts of a round ---
+
+std::map<std::string, std::uint64_t> counts_of(const Tallies& tallies) {
+  std::map<std::string, std::uint64_t> counts;
+  for (const auto& tally : tallies) counts[tally->of] = tally->count;
+  return counts;
+}
+
+TEST_F(LateResultsTest, TheFactsNameTheRoundsThatWereReadAndTheirAgents) {
+  request(add_agent("b", 3));
+  request(add_agent("c", 3));
+  request(add_agent("d", 4));
+  late_.loaded(answer());
+  late_.loaded(answer());
+  request(add_agent("e", 3));
+  request(add_agent("f", kRounds - 1));
+  wire::RoundMechanismsT facts;
+  late_.add_facts(facts);
+  using Counts = std::map<std::string, std::uint64_t>;
+  EXPECT_EQ(counts_of(facts.results_read_of_round), (Counts{{"4", 1}, {"5", 1}}));
+  EXPECT_EQ(facts.results_read_bytes, 2 * payload_bytes());
+  EXPECT_EQ(counts_of(facts.results_read_for), (Counts{{"b", 1}, {"c", 1}, {"d", 1}, {"e", 1}}))
+      << "the results for f are in memory";
+}
+
+TEST_F(LateResultsTest, WhatWasReadIsAFactOfOneRound) {
+  request(add_agent("b", 3));
+  late_.loaded(answer());
+  late_.facts_stored();
+  wire::RoundMechanismsT facts;
+  late_.add_facts(facts);
+  EXPECT_TRUE(facts.results_read_of_round.empty());
+  EXPECT_EQ(facts.results_read_bytes, 0u);
+  EXPECT_TRUE(facts.results_read_for.empty());
+}
+
+TEST_F(LateResultsTest, ResultsThatCannotBeReadAreNoFact) {
+  request(add_agent("b", 3));
+  RoundLoaded gone = answer();
+  gone.results.clear();
+  late_.loaded(gone);
+  wire::RoundMechanismsT facts;
+  late_.add_facts(facts);
+  EXPECT_TRUE(facts.results_read_of_round.empty());
+  EXPECT_TRUE(facts.results_read_for.empty());
 }
 
 // --- what the journal must keep ---

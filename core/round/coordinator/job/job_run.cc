@@ -236,9 +236,11 @@ void JobRun::commit() {
     add_to_tally(mechanisms.fused, fusion, fused_buckets(*job_.model, attempt_->round().plan()));
   }
   faults_.count(attempt_->round());
+  catch_up_.add_facts(mechanisms);
   const bool written = commits_.write(attempt_->round(), membership_, reporter_.reports(),
                                       [this](const RoundRecord& record) { committed(record); });
   if (!written) return give_up(wire::AbortReason::not_finite, true);
+  catch_up_.facts_stored();
   phase_ = Phase::committing;
 }
 
