@@ -1,4 +1,4 @@
-// What losses cost, counted in virtual time.
+// The cost of losses, counted in virtual time.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "core/base/random.h"
@@ -22,8 +24,21 @@ struct LossyLinks {
   // From this time on, half of the packets are lost for the time of a burst.
   std::int64_t burst_at_ns = kNoTime;
   std::int64_t burst_ns = 0;
+  // The network stands still for a while, once in each period and at a drawn time of it: what would
+  // arrive meanwhile arrives at the end, by whatever path. Clocks go on.
+  std::int64_t still_every_ns = kNoTime;
+  std::int64_t still_ns = 0;
+  // The last agents, which results to the group do not reach.
+  std::uint32_t agents_without_group = 0;
   std::uint32_t seed = 1;
   SlotClientOptions client = {.slots = 512};
+};
+
+// The aggregator's counters, as SlotCounters has them.
+struct LossyCounters {
+  std::int64_t now_ns = 0;
+  std::uint64_t results = 0;
+  std::uint64_t resent = 0;
 };
 
 class LossyNetwork {
@@ -48,6 +63,11 @@ class LossyNetwork {
     return static_cast<double>(now_ns_ - began_ns) / static_cast<double>(2 * links_.delay_ns);
   }
   const SlotClient& agent(std::size_t a) const { return agents_[a]; }
+  const LossyCounters& counters() const { return counters_; }
+  // Is called after each packet that the aggregator takes. Returns whether results go to the group.
+  void watch(std::function<bool(const LossyCounters&)> uses_group) {
+    uses_group_ = std::move(uses_group);
+  }
 
  private:
   static constexpr std::uint32_t kEpoch = 1;
@@ -89,6 +109,8 @@ class LossyNetwork {
             now_ns_);
       } else {
         aggregate(packet);
+        counters_.now_ns = now_ns_;
+        if (uses_group_) by_group_ = uses_group_(counters_);
       }
     }
     for (SlotClient& agent : agents_) agent.on_time(now_ns_);
@@ -96,7 +118,16 @@ class LossyNetwork {
   void carry(std::int64_t& free_ns, const Packet& packet) {
     if (random_bits({links_.seed, 78}, draws_++) % 1000 < lost_permille()) return;
     free_ns = std::max(free_ns, now_ns_) + links_.packet_ns;
-    under_way_.emplace(free_ns + links_.delay_ns, packet);
+    under_way_.emplace(arrival_ns(free_ns + links_.delay_ns), packet);
+  }
+  std::int64_t arrival_ns(std::int64_t ns) const {
+    if (links_.still_ns == 0) return ns;
+    const auto period = static_cast<std::uint32_t>(ns / links_.still_every_ns);
+    const auto moves = static_cast<std::uint64_t>(links_.still_every_ns - links_.still_ns);
+    const auto at = static_cast<std::int64_t>(
+        random_bits({links_.seed, 79}, period) % moves);
+    const std::int64_t began_ns = period * links_.still_every_ns + at;
+    return ns < began_ns ? ns : std::max(ns, began_ns + links_.still_ns);
   }
   std::uint32_t lost_permille() const {
     const bool burst =
@@ -116,12 +147,15 @@ class LossyNetwork {
         break;
       case SlotStep::resend_current:
       case SlotStep::resend_previous:
+        ++counters_.resent;
         return carry(down_free_ns_[a], packet);
       default:
         return;
     }
     if (!slot.complete()) return;
-    for (packet.agent = 0; packet.agent < links_.agents; ++packet.agent) {
+    ++counters_.results;
+    const std::uint32_t reached = links_.agents - (by_group_ ? links_.agents_without_group : 0);
+    for (packet.agent = 0; packet.agent < reached; ++packet.agent) {
       carry(down_free_ns_[packet.agent], packet);
     }
   }
@@ -133,6 +167,9 @@ class LossyNetwork {
   std::vector<std::int64_t> up_free_ns_;
   std::vector<std::int64_t> down_free_ns_;
   std::multimap<std::int64_t, Packet> under_way_;
+  std::function<bool(const LossyCounters&)> uses_group_;
+  bool by_group_ = true;
+  LossyCounters counters_;
   std::uint32_t chunks_ = 0;
   std::int64_t now_ns_ = 1;
   std::int64_t late_until_ns_ = 0;
