@@ -108,5 +108,36 @@ TEST(LossInVirtualTime, BucketsAreExchangedAsOneStream) {
   EXPECT_LT(mean_round_trips({}, 64, 16), 1.05 * once);
 }
 
+// A link is busy with contributions and their repeats, and idle for a few round trips at most: no
+// window that shrinks, and no time-out, costs more than the repeats.
+TEST(LossInVirtualTime, ALossCostsItsRepeatsAndLittleElse) {
+  constexpr std::uint32_t kChunks = 4 * 1024;
+  for (const std::uint32_t permille : {0u, 1u, 10u, 50u}) {
+    LossyNetwork network({.lost_permille = permille});
+    const double round_trips = network.round_trips(1024, 4);
+    const SlotClient& agent = network.agent(0);
+    const double busy = 8'600.0 / 200'000 * static_cast<double>(kChunks + agent.repeats());
+    EXPECT_LT(round_trips, 1.02 * busy + 3) << permille;
+    testing::Test::RecordProperty(
+        fmt::format("loss_{}_permille", permille),
+        fmt::format("{:.1f}, links busy {:.1f}, repeats {}", round_trips, busy, agent.repeats()));
+  }
+}
+
+// A queue that is full drops packets. The window must not stay above the queue and the path.
+TEST(LossInVirtualTime, AShortQueueIsNotOverrunAllTheTime) {
+  for (const std::int64_t queue_packets : {16, 32, 64}) {
+    LossyNetwork network({.queue_packets = queue_packets, .client = {.slots = 512, .window = 256}});
+    const double round_trips = network.round_trips(1024, 4);
+    const SlotClient& agent = network.agent(0);
+    EXPECT_LT(round_trips, 1.2 * 176) << queue_packets << "; the links alone take 176";
+    const std::int64_t path_packets = 24;
+    EXPECT_LT(agent.window(), 1.5 * static_cast<double>(path_packets + queue_packets));
+    testing::Test::RecordProperty(fmt::format("queue_{}", queue_packets),
+                                  fmt::format("{:.1f}, repeats {}, window {}", round_trips,
+                                              agent.repeats(), agent.window()));
+  }
+}
+
 }  // namespace
 }  // namespace tributary::in_network

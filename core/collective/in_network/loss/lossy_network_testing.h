@@ -20,6 +20,7 @@ struct LossyLinks {
   std::uint32_t lost_permille = 0;  // in each direction of each agent's link
   std::int64_t packet_ns = 8'600;   // that a link needs for a packet, in each direction
   std::int64_t delay_ns = 100'000;  // in each direction
+  std::int64_t queue_packets = 0;   // before each link, in each direction; 0: without a bound
   std::int64_t late_ns = 0;         // after which the last agent begins
   // From this time on, half of the packets are lost for the time of a burst.
   std::int64_t burst_at_ns = kNoTime;
@@ -117,6 +118,8 @@ class LossyNetwork {
   }
   void carry(std::int64_t& free_ns, const Packet& packet) {
     if (random_bits({links_.seed, 78}, draws_++) % 1000 < lost_permille()) return;
+    const std::int64_t queued_ns = std::max<std::int64_t>(free_ns - now_ns_, 0);
+    if (links_.queue_packets > 0 && queued_ns > links_.queue_packets * links_.packet_ns) return;
     free_ns = std::max(free_ns, now_ns_) + links_.packet_ns;
     under_way_.emplace(arrival_ns(free_ns + links_.delay_ns), packet);
   }
