@@ -262,6 +262,7 @@ void CommitWriter::drop_past_payloads(const ActiveRound& round) {
 }
 
 void CommitWriter::free_past_results() {
+  if (job_.model->values() * sizeof(float) < large_results_bytes_) return;
   if (!some_lack_rounds(job_, committed_.version())) committed_.history().free_large_payloads();
 }
 

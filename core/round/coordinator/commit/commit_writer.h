@@ -54,7 +54,8 @@ class CommitWriter {
   // The attempt is given up.
   void forget();
 
-  // Frees results of earlier rounds that take much memory, if no connected agent needs them.
+  // Frees results of earlier rounds of a large model that take much memory, if no connected agent
+  // needs them.
   void free_past_results();
 
   using Done = std::function<void(const RoundRecord&)>;

@@ -314,8 +314,7 @@ TEST_F(SmallResultsTest, StayUntilTheNextCommitIsStored) {
 // With a history whose memory is too small for the last round's results.
 class PastResultsTest : public CommitWriterTest {
  protected:
-  PastResultsTest()
-      : CommitWriterTest(job_with_adam(), 1u << 20, CommitWriter::kLargeResultsBytes, 1) {
+  PastResultsTest() : CommitWriterTest(job_with_adam(), 1u << 20, 1, 1) {
     commit(1, 1);
     member(0).version = member(1).version = 1;
   }
