@@ -7,6 +7,15 @@ template class std::vector<float, tributary::RawAllocator<float>>;
 
 namespace tributary {
 
+void release_unused(Bytes& bytes) {
+  constexpr std::size_t kPageBytes = 4096;
+  const std::size_t unused = bytes.capacity() - bytes.size();
+  if (unused < kPageBytes || unused <= bytes.size() / 8) return;
+  Bytes exact(bytes.size());
+  if (!exact.empty()) std::memcpy(exact.data(), bytes.data(), exact.size());
+  bytes.swap(exact);
+}
+
 Result<ByteSpan> ByteReader::take(std::size_t count, std::string_view field) {
   if (remaining() < count) return cut_short(field, count);
   ByteSpan taken = bytes_.subspan(position_, count);

@@ -85,6 +85,11 @@ inline std::string_view as_text(ByteSpan bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
+// Moves the bytes to memory of their size, if theirs is larger by a page and an eighth of it: a
+// vector keeps its capacity, and an encoder reserves the largest size that it may need. For bytes
+// that are kept for long.
+void release_unused(Bytes& bytes);
+
 // Reads values in sequence from bytes that the caller owns. Every read names the field, for the
 // error text. A read past the end returns corrupt_data and does not move the position.
 class ByteReader {

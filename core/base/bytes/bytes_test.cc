@@ -84,6 +84,24 @@ TEST(ByteWriter, RefusesWhereTheBufferIsBeyondTheCapAlready) {
   EXPECT_EQ(bytes.size(), 10u);
 }
 
+// A page of unused memory is not worth a copy, nor is an eighth of the bytes.
+TEST(ReleaseUnused, LeavesMemoryOfTheSize) {
+  for (const std::size_t size : {0u, 5u, 100'000u}) {
+    Bytes bytes(1'000'000, 7);
+    bytes.resize(size);
+    release_unused(bytes);
+    EXPECT_EQ(bytes.capacity(), size);
+    EXPECT_EQ(bytes, Bytes(size, 7));
+  }
+  for (const std::size_t size : {996'000u, 900'000u}) {
+    Bytes bytes(1'000'000, 7);
+    const std::uint8_t* const place = bytes.data();
+    bytes.resize(size);
+    release_unused(bytes);
+    EXPECT_EQ(bytes.data(), place) << size;
+  }
+}
+
 TEST(RawVector, StartsOnACacheLine) {
   for (std::size_t size : {1u, 63u, 1000u, 1u << 20}) {
     const FloatVector values(size);

@@ -145,7 +145,9 @@ class DecodingAggregator final : public Aggregator {
       FloatVector().swap(sum_);
       return {};
     }
-    // From here on the sum is the residual of a committed round.
+    // From here on the sum is the residual of a committed round. The encoder's unused memory is
+    // free before the decoded values need some.
+    release_unused(combined);
     FloatVector decoded(values_);
     TRIBUTARY_TRY(codec_.decode(summed, combined, decoded));
     keep_residual(call.execution, sum_, decoded, sum_);

@@ -140,6 +140,8 @@ Status BucketAggregation::close(std::uint32_t least) {
     return status;
   }
   const bool last = at_last_stage();
+  // It is kept until the next commit at least.
+  release_unused(combined);
   combined_.push_back(std::make_shared<const Bytes>(std::move(combined)));
   spans_.emplace_back(*combined_.back());
   if (last) return {};

@@ -255,9 +255,15 @@ bool CommitWriter::write(ActiveRound& round, const Membership& membership,
 // The payloads of the last round would go with the next one anyway, if they exceed the history's
 // limit; this is before the new model is made.
 void CommitWriter::drop_past_payloads(const ActiveRound& round) {
+  free_past_results();
   const std::uint64_t bytes = bytes_of_results(round);
   if (bytes < large_results_bytes_ || some_lack_rounds(job_, committed_.version())) return;
   committed_.history().drop_payloads_for(bytes);
+}
+
+void CommitWriter::free_past_results() {
+  if (job_.model->values() * sizeof(float) < large_results_bytes_) return;
+  if (!some_lack_rounds(job_, committed_.version())) committed_.history().free_large_payloads();
 }
 
 // The sums of a codec that encodes them again become its next residual once nothing can fail. For a

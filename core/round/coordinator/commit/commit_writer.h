@@ -54,6 +54,10 @@ class CommitWriter {
   // The attempt is given up.
   void forget();
 
+  // Frees results of earlier rounds of a large model that take much memory, if no connected agent
+  // needs them.
+  void free_past_results();
+
   using Done = std::function<void(const RoundRecord&)>;
   // Applies the results and pushes the commit, with `reports`, to the store queue. `reports` is
   // empty afterwards. `done` is called when the commit is stored. Returns false, and changes

@@ -251,6 +251,16 @@ TEST_F(CommitWriterTest, ACheckpointIsWrittenWithTheCommitAfterSoMuchRedo) {
   EXPECT_EQ(written, (std::vector<bool>{false, false, true, false, false, true}));
 }
 
+// Its encoder reserves more than it needs.
+TEST_F(CommitWriterTest, AResultHasMemoryOfItsSize) {
+  policy().codec = "gcomp";
+  const auto round = played(1, 1);
+  for (const auto& bucket : round->buckets()) {
+    const Bytes& result = *bucket->combined()[0];
+    EXPECT_LT(result.capacity(), result.size() + 4096);
+  }
+}
+
 // --- payloads of past rounds ---
 
 // With a history that keeps only the payloads of the last round.
@@ -299,6 +309,33 @@ class SmallResultsTest : public ShortHistoryTest {
 TEST_F(SmallResultsTest, StayUntilTheNextCommitIsStored) {
   EXPECT_TRUE(write(*played(1, 1)));
   EXPECT_TRUE(keeps(1));
+}
+
+// With a history whose memory is too small for the last round's results.
+class PastResultsTest : public CommitWriterTest {
+ protected:
+  PastResultsTest() : CommitWriterTest(job_with_adam(), 1u << 20, 1, 1) {
+    commit(1, 1);
+    member(0).version = member(1).version = 1;
+  }
+  bool in_memory() const { return committed_.history().published(1)->in_memory; }
+};
+
+TEST_F(PastResultsTest, LeaveMemoryIfNoAgentLacksThem) {
+  EXPECT_TRUE(in_memory());
+  writer_.free_past_results();
+  EXPECT_FALSE(in_memory());
+}
+
+TEST_F(PastResultsTest, StayWhileAnAgentLacksThem) {
+  member(1).version = 0;
+  writer_.free_past_results();
+  EXPECT_TRUE(in_memory());
+}
+
+TEST_F(PastResultsTest, LeaveMemoryBeforeTheNextCommit) {
+  EXPECT_TRUE(write(*played(1, 1)));
+  EXPECT_FALSE(in_memory());
 }
 
 // --- the residual of the aggregator ---

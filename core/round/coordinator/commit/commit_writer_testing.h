@@ -35,9 +35,10 @@ class CommitWriterTest : public JobTest {
  protected:
   explicit CommitWriterTest(wire::JobT job = job_with_adam(),
                             std::uint64_t history_bytes_max = 1u << 20,
-                            std::uint64_t large_results_bytes = CommitWriter::kLargeResultsBytes)
+                            std::uint64_t large_results_bytes = CommitWriter::kLargeResultsBytes,
+                            std::uint64_t results_in_memory_max = UINT64_MAX)
       : JobTest(std::move(job)),
-        committed_(history_bytes_max, 8),
+        committed_(history_bytes_max, 8, results_in_memory_max),
         writer_(job_, committed_, large_results_bytes) {
     policy().bucket_values_max = kHalf;
     open_epoch(2);

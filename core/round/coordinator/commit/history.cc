@@ -79,10 +79,19 @@ void History::drop_payloads_for(std::uint64_t bytes) {
   bytes_ = bytes_in_memory_ = 0;
 }
 
+void History::free_large_payloads() {
+  if (bytes_in_memory_ <= bytes_in_memory_max_ || !journal_keeps(published_.back().bytes)) return;
+  free_payloads(published_.back());
+}
+
 // Without a limit for memory, no agent needs the journal. A round that leaves with the next one is
 // of no use there.
+bool History::journal_keeps(std::uint64_t bytes) const {
+  return bytes_in_memory_max_ < payload_bytes_max_ && bytes <= payload_bytes_max_ / 2;
+}
+
 std::uint64_t History::journal_from(std::uint64_t round, std::uint64_t bytes) const {
-  if (bytes_in_memory_max_ >= payload_bytes_max_ || bytes > payload_bytes_max_ / 2) return 0;
+  if (!journal_keeps(bytes)) return 0;
   std::uint64_t first = round;
   std::uint64_t total = bytes;
   for (auto it = published_.rbegin(); it != published_.rend(); ++it) {

@@ -45,7 +45,8 @@ struct Fate {
 class History {
  public:
   // Limits for payloads in bytes, for those of them that are in memory, and for rounds.
-  // The last published round is kept in memory whatever its size, until drop_payloads_for().
+  // The last published round is kept in memory whatever its size, until drop_payloads_for() or
+  // free_large_payloads().
   History(std::uint64_t payload_bytes_max, std::size_t rounds_max,
           std::uint64_t bytes_in_memory_max = std::numeric_limits<std::uint64_t>::max())
       : payload_bytes_max_(payload_bytes_max),
@@ -59,6 +60,9 @@ class History {
   // A round with so many bytes of payloads will be published. Drops all others if they exceed the
   // limit alone.
   void drop_payloads_for(std::uint64_t bytes);
+  // Frees the payloads of the last round, too, if they exceed the limit for memory and the journal
+  // keeps them.
+  void free_large_payloads();
 
   // The first round whose payloads the journal must keep once `round` is published with so many
   // bytes; 0: none.
@@ -79,6 +83,8 @@ class History {
 
  private:
   const EpochRecord* epoch(std::uint32_t number) const;
+  // Whether the journal keeps a round with so many bytes of payloads, if it is the last one.
+  bool journal_keeps(std::uint64_t bytes) const;
   void trim();
   void trim_payloads();
   void free_payloads(Published& round);

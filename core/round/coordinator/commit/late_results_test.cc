@@ -251,6 +251,24 @@ TEST_F(LateResultsTest, ResultsThatCannotBeReadAreNoFact) {
   EXPECT_TRUE(facts.results_read_for.empty());
 }
 
+// --- the last round ---
+
+TEST_F(LateResultsTest, LargeResultsOfTheLastRoundLeaveMemoryIfTheJournalKeepsThem) {
+  History kept(2 * payload_bytes(), 20, payload_bytes() - 1);
+  History not_kept(2 * payload_bytes() - 1, 20, payload_bytes() - 1);
+  History small(2 * payload_bytes(), 20, payload_bytes());
+  for (History* history : {&kept, &not_kept, &small}) {
+    history->free_large_payloads();
+    publish(1, *history);
+    history->free_large_payloads();
+  }
+  EXPECT_NE(kept.journal_from(1, payload_bytes()), 0u);
+  EXPECT_FALSE(kept.published(1)->in_memory);
+  EXPECT_EQ(kept.bytes_in_memory(), 0u);
+  EXPECT_TRUE(not_kept.published(1)->in_memory);
+  EXPECT_TRUE(small.published(1)->in_memory);
+}
+
 // --- what the journal must keep ---
 
 TEST_F(LateResultsTest, TheJournalKeepsWhatTheHistoryNames) {

@@ -40,7 +40,7 @@ struct CoordinatorConfig {
   // model's bytes. The last round is always kept.
   double redo_models = 1;
   // Limit for those of them that are in memory, in bytes. The others are read from the journal. The
-  // last round is always in memory.
+  // last round is in memory at least until all connected agents have applied it.
   std::uint64_t redo_bytes_in_memory_max = 16u << 20;
   std::uint32_t history_rounds_max = 256;  // rounds whose outcomes stay in memory
 

@@ -122,8 +122,9 @@ void JobRun::receive(AgentSession& session, const wire::Frame& frame, ByteSpan p
     case wire::Message::Report:
       return receive_report(session, *frame.message_as_Report());
     case wire::Message::Applied:
-      if (catch_up_.receive_applied(session, *frame.message_as_Applied())) maybe_begin();
-      return;
+      if (!catch_up_.receive_applied(session, *frame.message_as_Applied())) return;
+      commits_.free_past_results();
+      return maybe_begin();
     case wire::Message::Abort:
       return receive_abort(session, *frame.message_as_Abort());
     case wire::Message::TransferRequest:
