@@ -25,8 +25,10 @@
 #include "core/net/zmq/hub.h"
 #include "core/plan/fusion/fusion.h"
 #include "core/round/common/plan/job_model.h"
+#include "core/round/common/plan/model_rule.h"
 #include "core/service/daemon_end.h"
 #include "core/service/daemon_outlets.h"
+#include "core/service/heap.h"
 #include "core/service/loop/idle_memory.h"
 #include "core/service/loop/machine_loop.h"
 #include "core/service/metrics/reading_metrics.h"
@@ -86,7 +88,7 @@ class CoordinatorDaemon {
   void take_round_published(const Reading& reading, const std::string& job);
   std::string job_name(std::uint64_t job) const;
   void take_done(const CommandDone& done);
-  void prepare_planner(const JobRecord& job);
+  void prepare_for(const JobRecord& job);
   void resume_plan(const JobRecord& job);
   void probe_links();
   void on_signal(int signal);
@@ -203,7 +205,7 @@ void CoordinatorDaemon::open_planner(const CoordinatorState& restored) {
                        .log = log()});
   for (const RestoredJob& job : restored.jobs) {
     resume_plan(job.job);
-    prepare_planner(job.job);
+    prepare_for(job.job);
   }
 }
 
@@ -276,7 +278,7 @@ void CoordinatorDaemon::execute(Action& action) {
       Overloaded{
           [this](StoreCoordinator& request) {
             if (const auto* job = std::get_if<JobRecord>(&request.record)) {
-              prepare_planner(*job);
+              prepare_for(*job);
             }
             storage_->store(request);
           },
@@ -306,7 +308,14 @@ void CoordinatorDaemon::take_done(const CommandDone& done) {
   end_.fail(done.status);
 }
 
-void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
+// In the heap, payloads of a large model leave gaps that grow from round to round. With a small
+// one, clearing their pages would take longer than the round has.
+void CoordinatorDaemon::prepare_for(const JobRecord& job) {
+  constexpr std::size_t kMappedBytesMin = std::size_t{256} << 10;
+  const auto model = JobModel::make(job.definition);
+  if (model.ok() && (*model)->values() * sizeof(float) >= kLargeModelBytes) {
+    map_blocks_from(kMappedBytesMin);
+  }
   if (is_to_be_planned(job)) planner_->prepare(job.policy.agents_min);
 }
 

@@ -21,10 +21,7 @@ int main(int argc, char** argv) {
                                             "  tributary-coordinator -c coordinator.toml --check\n"
                                             "  tributary-coordinator -c coordinator.toml "
                                             "--job digits.toml --exit-when-done",
-                                        .takes_job = true,
-                                        // In the heap, payloads of large models leave gaps that
-                                        // grow from round to round.
-                                        .mapped_block_bytes_min = std::size_t{256} << 10};
+                                        .takes_job = true};
   return tributary::daemon_main(about, argc, argv, std::cout, std::cerr,
                                 [](const DaemonFlags& flags) -> Status {
                                   TRIBUTARY_ASSIGN(const tributary::CoordinatorSettings settings,

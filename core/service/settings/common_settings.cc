@@ -1,7 +1,6 @@
 #include "core/service/settings/common_settings.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 #include <sys/random.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +10,7 @@
 #include <ostream>
 
 #include "core/base/exit_codes.h"
+#include "core/service/heap.h"
 
 namespace tributary {
 
@@ -97,18 +97,8 @@ Status fill(Settings& settings, const DaemonFlags& flags) {
 
 int daemon_main(const DaemonAbout& about, int argc, char** argv, std::ostream& out,
                 std::ostream& err, const std::function<Status(const DaemonFlags& flags)>& run) {
-  // One heap for all threads. Memory that one thread frees, such as a message that libzmq has read,
-  // is then reused by the others. With one heap per thread, a coordinator of large models needs a
-  // third more memory.
-  ::mallopt(M_ARENA_MAX, 1);
-  // By default malloc would soon raise its threshold and place blocks as large as payloads, such as
-  // messages of libzmq, in the heap, where freed gaps fit no other payload. A coordinator of dense
-  // updates would then need a third more memory.
-  ::mallopt(M_MMAP_THRESHOLD, static_cast<int>(about.mapped_block_bytes_min));
-  // Free memory at the end of the heap that is given back to the system.
-  constexpr std::size_t kTrimmedBytesMin = std::size_t{16} << 20;
-  ::mallopt(M_TRIM_THRESHOLD,
-            static_cast<int>(std::max(kTrimmedBytesMin, 2 * about.mapped_block_bytes_min)));
+  share_heap();
+  map_blocks_from(about.mapped_block_bytes_min);
   const auto complain = [&](const std::string& text) {
     err << about.program << ": " << text << std::endl;
   };

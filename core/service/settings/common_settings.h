@@ -63,9 +63,7 @@ struct DaemonAbout {
   bool takes_job = false;    // has the flag --job
   bool takes_join = false;   // has the flag --join
   bool takes_json = false;   // has the flag --json, and serves until it is stopped
-  // malloc maps and unmaps each block of at least this size by itself, at the cost of clearing its
-  // pages. Vectors have a cache of their own (block_cache.h).
-  std::size_t mapped_block_bytes_min = std::size_t{2} << 20;
+  std::size_t mapped_block_bytes_min = std::size_t{2} << 20;  // see map_blocks_from()
 };
 
 // Returns invalid_argument for an unknown or incomplete flag.
