@@ -277,8 +277,10 @@ void CoordinatorDaemon::execute(Action& action) {
   std::visit(
       Overloaded{
           [this](StoreCoordinator& request) {
-            if (const auto* job = std::get_if<JobRecord>(&request.record)) {
-              prepare_for(*job);
+            if (const auto* added = std::get_if<NewJobRecord>(&request.record)) {
+              prepare_for(added->job);
+            } else if (const auto* changed = std::get_if<JobRecord>(&request.record)) {
+              prepare_for(*changed);
             }
             storage_->store(request);
           },
