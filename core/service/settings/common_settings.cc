@@ -9,8 +9,8 @@
 #include <new>
 #include <ostream>
 
+#include "core/base/bytes/heap.h"
 #include "core/base/exit_codes.h"
-#include "core/service/heap.h"
 
 namespace tributary {
 

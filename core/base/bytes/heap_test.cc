@@ -1,4 +1,4 @@
-#include "core/service/heap.h"
+#include "core/base/bytes/heap.h"
 
 #include <gtest/gtest.h>
 #include <malloc.h>
