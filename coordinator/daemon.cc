@@ -88,7 +88,8 @@ class CoordinatorDaemon {
   void take_round_published(const Reading& reading, const std::string& job);
   std::string job_name(std::uint64_t job) const;
   void take_done(const CommandDone& done);
-  void prepare_for(const JobRecord& job);
+  void place_payloads(const JobRecord& job);
+  void prepare_planner(const JobRecord& job);
   void resume_plan(const JobRecord& job);
   void probe_links();
   void on_signal(int signal);
@@ -204,8 +205,9 @@ void CoordinatorDaemon::open_planner(const CoordinatorState& restored) {
                        .clock = outlets_->clock(),
                        .log = log()});
   for (const RestoredJob& job : restored.jobs) {
+    place_payloads(job.job);
     resume_plan(job.job);
-    prepare_for(job.job);
+    prepare_planner(job.job);
   }
 }
 
@@ -278,9 +280,9 @@ void CoordinatorDaemon::execute(Action& action) {
       Overloaded{
           [this](StoreCoordinator& request) {
             if (const auto* added = std::get_if<NewJobRecord>(&request.record)) {
-              prepare_for(added->job);
+              place_payloads(added->job);
             } else if (const auto* changed = std::get_if<JobRecord>(&request.record)) {
-              prepare_for(*changed);
+              prepare_planner(*changed);
             }
             storage_->store(request);
           },
@@ -312,12 +314,15 @@ void CoordinatorDaemon::take_done(const CommandDone& done) {
 
 // In the heap, payloads of a large model leave gaps that grow from round to round. With a small
 // one, clearing their pages would take longer than the round has.
-void CoordinatorDaemon::prepare_for(const JobRecord& job) {
+void CoordinatorDaemon::place_payloads(const JobRecord& job) {
   constexpr std::size_t kMappedBytesMin = std::size_t{256} << 10;
   const auto model = JobModel::make(job.definition);
   if (model.ok() && (*model)->values() * sizeof(float) >= kLargeModelBytes) {
     map_blocks_from(kMappedBytesMin);
   }
+}
+
+void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
   if (is_to_be_planned(job)) planner_->prepare(job.policy.agents_min);
 }
 

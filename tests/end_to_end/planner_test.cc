@@ -131,15 +131,6 @@ void expect_explained(const nlohmann::json& explained, const PlanOfRound& decide
   EXPECT_GE(explained.at("measured_s").size(), 1u);
 }
 
-// Otherwise the first plan would wait for it.
-TEST(Planner, CodecsAreMeasuredBeforeAnyAgentComes) {
-  Federation federation(planned("adaptive"));
-  federation.start_coordinator();
-  EXPECT_TRUE(eventually([&] {
-    return !federation.coordinator().lines_with({"planner: ", "codecs measured"}).empty();
-  }));
-}
-
 TEST(Planner, PlansRoundsAndAReplayRepeatsItsDecisions) {
   Federation federation(planned("adaptive"));
   ASSERT_NO_FATAL_FAILURE(run_until_plan_used(federation));
