@@ -4,7 +4,6 @@
 #include <malloc.h>
 
 #include <cstdlib>
-#include <memory>
 
 #include "core/base/sanitized_testing.h"
 
@@ -15,8 +14,10 @@ namespace {
 bool maps(std::size_t bytes) {
   ::malloc_trim(0);
   const std::size_t before = ::mallinfo2().hblks;
-  const std::unique_ptr<void, decltype(&std::free)> block(std::malloc(bytes), &std::free);
-  return block != nullptr && ::mallinfo2().hblks == before + 1;
+  void* const block = std::malloc(bytes);
+  const bool mapped = block != nullptr && ::mallinfo2().hblks == before + 1;
+  std::free(block);
+  return mapped;
 }
 
 TEST(Heap, BlocksAreMappedFromTheLimitOnThatIsSetLast) {
