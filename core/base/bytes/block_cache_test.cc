@@ -12,17 +12,7 @@
 
 #include "core/base/bytes/bytes.h"
 #include "core/base/memory_checked.h"
-
-#if defined(__SANITIZE_THREAD__)
-#define TRIBUTARY_THREADS_ARE_CHECKED 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TRIBUTARY_THREADS_ARE_CHECKED 1
-#endif
-#endif
-#ifndef TRIBUTARY_THREADS_ARE_CHECKED
-#define TRIBUTARY_THREADS_ARE_CHECKED 0
-#endif
+#include "core/base/sanitized_testing.h"
 
 namespace {
 thread_local std::size_t allocations_of_this_thread = 0;
