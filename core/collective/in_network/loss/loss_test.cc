@@ -133,9 +133,9 @@ TEST(LossInVirtualTime, AShortQueueIsNotOverrunAllTheTime) {
     EXPECT_LT(round_trips, 1.2 * 176) << queue_packets << "; the links alone take 176";
     const std::int64_t path_packets = 24;
     EXPECT_LT(agent.window(), 1.5 * static_cast<double>(path_packets + queue_packets));
-    testing::Test::RecordProperty(fmt::format("queue_{}", queue_packets),
-                                  fmt::format("{:.1f}, repeats {}, window {}", round_trips,
-                                              agent.repeats(), agent.window()));
+    testing::Test::RecordProperty(
+        fmt::format("queue_{}", queue_packets),
+        fmt::format("{:.1f}, repeats {}, window {}", round_trips, agent.repeats(), agent.window()));
   }
 }
 
