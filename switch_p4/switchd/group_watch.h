@@ -22,8 +22,10 @@ class GroupWatch {
   void look(std::uint64_t results, std::uint64_t resent) {
     now_ = {.results = results, .resent = resent};
     switch (path_) {
-      case Path::group: return look_at_group();
-      case Path::trial: return look_at_trial();
+      case Path::group:
+        return look_at_group();
+      case Path::trial:
+        return look_at_trial();
       case Path::pause:
         if (results >= pause_end_) use(Path::group);
     }

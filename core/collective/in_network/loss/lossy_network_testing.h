@@ -1,5 +1,5 @@
-// A network of agents and an aggregator's slots in virtual time, for tests: links that lose packets,
-// without bytes.
+// A network of agents and an aggregator's slots in virtual time, for tests: links that lose
+// packets, without bytes.
 #pragma once
 
 #include <algorithm>
@@ -127,8 +127,7 @@ class LossyNetwork {
     if (links_.still_ns == 0) return ns;
     const auto period = static_cast<std::uint32_t>(ns / links_.still_every_ns);
     const auto moves = static_cast<std::uint64_t>(links_.still_every_ns - links_.still_ns);
-    const auto at = static_cast<std::int64_t>(
-        random_bits({links_.seed, 79}, period) % moves);
+    const auto at = static_cast<std::int64_t>(random_bits({links_.seed, 79}, period) % moves);
     const std::int64_t began_ns = period * links_.still_every_ns + at;
     return ns < began_ns ? ns : std::max(ns, began_ns + links_.still_ns);
   }
