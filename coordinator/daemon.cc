@@ -48,6 +48,16 @@ constexpr Token kFirstCommand = 2;  // first number of an operator's command; 1 
 
 double seconds_of(TimeNs time) { return static_cast<double>(time) / 1e9; }
 
+// In the heap, payloads of a large model leave gaps that grow from round to round. With a small
+// one, clearing their pages would take longer than the round has.
+void place_payloads(const JobRecord& job) {
+  constexpr std::size_t kMappedBytesMin = std::size_t{256} << 10;
+  const auto model = JobModel::make(job.definition);
+  if (model.ok() && (*model)->values() * sizeof(float) >= kLargeModelBytes) {
+    map_blocks_from(kMappedBytesMin);
+  }
+}
+
 // A job that is over needs no plan, although its policy stays in the journal.
 bool is_to_be_planned(const JobRecord& job) {
   const bool goes_on =
@@ -88,7 +98,6 @@ class CoordinatorDaemon {
   void take_round_published(const Reading& reading, const std::string& job);
   std::string job_name(std::uint64_t job) const;
   void take_done(const CommandDone& done);
-  void place_payloads(const JobRecord& job);
   void prepare_planner(const JobRecord& job);
   void resume_plan(const JobRecord& job);
   void probe_links();
@@ -147,6 +156,7 @@ Status CoordinatorDaemon::open() {
   };
   // The machine consumes the state, but the restored jobs are needed once more below.
   const CoordinatorState restored = state;
+  for (const RestoredJob& job : restored.jobs) place_payloads(job.job);
   TRIBUTARY_ASSIGN(machine_, Coordinator::make(std::move(config), std::move(state)));
   loop_ = std::make_unique<MachineLoop>(
       LoopParts{.handle = [this](TimeNs now, const Event& event) { return handle(now, event); },
@@ -205,7 +215,6 @@ void CoordinatorDaemon::open_planner(const CoordinatorState& restored) {
                        .clock = outlets_->clock(),
                        .log = log()});
   for (const RestoredJob& job : restored.jobs) {
-    place_payloads(job.job);
     resume_plan(job.job);
     prepare_planner(job.job);
   }
@@ -310,16 +319,6 @@ void CoordinatorDaemon::take_done(const CommandDone& done) {
   if (done.status.ok()) log().info(kComponent, "job changed", {{"job", done.job}});
   if (operators_ && operators_->done(done)) return;
   end_.fail(done.status);
-}
-
-// In the heap, payloads of a large model leave gaps that grow from round to round. With a small
-// one, clearing their pages would take longer than the round has.
-void CoordinatorDaemon::place_payloads(const JobRecord& job) {
-  constexpr std::size_t kMappedBytesMin = std::size_t{256} << 10;
-  const auto model = JobModel::make(job.definition);
-  if (model.ok() && (*model)->values() * sizeof(float) >= kLargeModelBytes) {
-    map_blocks_from(kMappedBytesMin);
-  }
 }
 
 void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
