@@ -77,7 +77,8 @@ void Belief::restore(const std::vector<std::string>& agents, const std::vector<P
     for (auto& [place, column] : factors_.pairs) column[p] = std::log(world.times[place]);
     factors_.in_network[p] = std::log(world.in_network);
   }
-  uplinks_seen_ = peers_seen_ = true;
+  star_rounds_ = kFirstRounds;
+  peers_seen_ = true;
 }
 
 // Agents that are absent keep their columns, because they may take part in the new job.
@@ -95,7 +96,7 @@ void Belief::continue_from(const Belief& other,
   factors_.collective = other.factors_.collective;
   factors_.in_network = other.factors_.in_network;
   in_network_weighed_ = other.in_network_weighed_;
-  uplinks_seen_ = other.uplinks_seen_;
+  star_rounds_ = other.star_rounds_;
   peers_seen_ = other.peers_seen_;
   factors_.pairs.clear();
   weighed_.clear();

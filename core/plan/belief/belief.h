@@ -95,8 +95,8 @@ class Belief {
     std::map<std::size_t, Column> pairs;  // by times_place(), of choices that were used
     Column in_network;
   };
-  enum class Event : std::uint8_t { none, uplinks, one_agent, peers };
-  // A change of links that a particle tries.
+  enum class Event : std::uint8_t { none, uplinks, one_agent, peers, overhead };
+  // A change that a particle tries.
   struct Jump {
     Event event = Event::none;
     std::size_t agent = 0;
@@ -165,7 +165,7 @@ class Belief {
   PeerColumns peers_;
   FactorColumns factors_;
   std::vector<double> weights_;  // sum 1
-  bool uplinks_seen_ = false;
+  int star_rounds_ = 0;          // that were seen, up to kFirstRounds
   bool peers_seen_ = false;
   // times_place() of the rounds since the last resampling, and whether one was in_network.
   std::set<std::size_t> weighed_;

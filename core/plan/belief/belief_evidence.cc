@@ -17,6 +17,10 @@ constexpr double kJumpProbabilityMax = 0.3;
 constexpr double kUplinksTry = 0.06;
 constexpr double kPeersTry = 0.05;
 constexpr double kAgentTry = 0.04;
+// Probability that the first rounds were slow for reasons of their own, and share of particles that
+// try it.
+constexpr double kFirstWrong = 0.15;
+constexpr double kFirstWrongTry = 0.5;
 // A jump goes halfway back to the mean of the prior.
 constexpr double kJumpReturn = 0.5;
 constexpr double kJumpMost = 6;
@@ -74,6 +78,9 @@ void Belief::move(std::size_t particle, const Jump& jump, double by) {
     case Event::peers:
       peers_.rate[particle] += by;
       return;
+    case Event::overhead:
+      factors_.overhead[particle] += by;
+      return;
   }
 }
 
@@ -83,24 +90,32 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
     return std::min(1 - std::exp(-elapsed_s / mean_s), kJumpProbabilityMax);
   };
   const bool shared = peers_.shared[particle] > 0;
-  const double uplinks = within(kLinksStay_s);
+  const bool early = !peers && star_rounds_ < kFirstRounds;
+  const double uplinks = early ? kFirstWrong : within(kLinksStay_s);
   const double one = present_.size() > 1 ? within(kAgentJump_s) : 0;
   const double of_peers = within(kPeersJump_s) * (shared ? kUnshared : 1);
-  const double uplinks_try = kUplinksTry;
+  const double uplinks_try = early ? kFirstWrongTry : kUplinksTry;
   const double one_try = present_.size() > 1 ? kAgentTry : 0;
   const double peers_try = peers ? kPeersTry : of_peers;
   const double at = draw.uniform();
   const auto back = [&] { return kRatePrior.mean - level(particle); };
-  if (!uplinks_seen_ && !peers) {
-    return {.event = Event::uplinks, .mean = back(), .deviation = kRatePrior.deviation};
-  }
-  if (!peers_seen_ && peers && !shared) {
+  // Links as the prior has them with the overhead that explains the round, or the reverse.
+  const auto anew = [&]() -> Jump {
+    if (draw.uniform() < 0.5)
+      return {.event = Event::uplinks, .mean = back(), .deviation = kRatePrior.deviation};
+    return {.event = Event::overhead,
+            .mean = kOverheadPrior.mean - factors_.overhead[particle],
+            .deviation = kOverheadPrior.deviation};
+  };
+  if (!peers && star_rounds_ == 0) return anew();
+  if (peers && !shared && !peers_seen_) {
     return {.event = Event::peers,
             .mean = kPeerRatePrior.mean - peers_.rate[particle],
             .deviation = kPeerRatePrior.deviation};
   }
   if (at < uplinks_try) {
     log_weight += std::log(uplinks / uplinks_try);
+    if (early) return anew();
     return {.event = Event::uplinks, .mean = kJumpReturn * back(), .deviation = kJumpDeviation};
   }
   if (at < uplinks_try + one_try) {
@@ -206,7 +221,7 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
     }
     logs[p] = log_weight;
   }
-  uplinks_seen_ |= !peers;
+  if (!peers) star_rounds_ = std::min(star_rounds_ + 1, kFirstRounds);
   peers_seen_ |= peers;
   take_weights(logs, exchange);
 }

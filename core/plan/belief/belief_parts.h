@@ -11,6 +11,8 @@
 
 namespace tributary::belief_detail {
 
+// Each of the first rounds may contradict those before it.
+inline constexpr int kFirstRounds = 3;
 inline constexpr double kJumpDeviation = 1.3;  // of the logarithm of a rate, when it jumps
 
 inline double normal_density(double x, double deviation) {

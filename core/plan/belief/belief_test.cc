@@ -22,7 +22,8 @@ const std::vector<std::string> kIds = {"a", "b", "c", "d"};
 // A federation with known codecs, and its true links.
 class Played {
  public:
-  Played(double mbit, double alpha_ms) : inputs_(federation(mbit, alpha_ms)) {
+  Played(double mbit, double alpha_ms, std::uint64_t values = 1u << 20)
+      : inputs_(federation(mbit, alpha_ms, 4, values)) {
     inputs_.hub_beta_s_per_byte = 0;
     truth_ = PlanPredictor(inputs_).worlds().front();
     truth_.overhead_s = 0.005;
@@ -30,8 +31,8 @@ class Played {
 
   PlanWorld& truth() { return truth_; }
   PlanInputs& inputs() { return inputs_; }
-  Belief belief() const {
-    Belief belief(7, inputs_.codecs);
+  Belief belief(std::uint64_t seed = 7) const {
+    Belief belief(seed, inputs_.codecs);
     belief.set_agents(kIds);
     return belief;
   }
@@ -53,6 +54,16 @@ class Played {
       }
       belief.saw_round(predictor, exchange, seconds, 0.05 + seconds);
     }
+  }
+
+  // A round by the star that takes so many times as long as its exchange would.
+  void slow_round(Belief& belief, std::size_t codec, double factor) {
+    truth_.summarize();
+    const PlanPredictor predictor(inputs_);
+    const PreparedExchange exchange =
+        predictor.prepare(inputs_.codecs[codec], wire::Collective::star, ratio_of(codec), 1u << 16);
+    const double seconds = factor * predictor.exchange_s(exchange, truth_);
+    belief.saw_round(predictor, exchange, seconds, 0.05 + seconds);
   }
 
   // The same among peers, whose parts the agents' waits show a round later.
@@ -81,6 +92,21 @@ class Played {
            predictor.exchange_s(exchange, truth_);
   }
 
+  // Share of the worlds in which an exchange takes at most `factor` times as long as in truth.
+  double share_below(const Belief& belief, std::size_t codec, wire::Collective collective,
+                     double factor) {
+    truth_.summarize();
+    const PlanPredictor predictor(inputs_);
+    const PreparedExchange exchange =
+        predictor.prepare(inputs_.codecs[codec], collective, ratio_of(codec), 1u << 16);
+    const double most = factor * predictor.exchange_s(exchange, truth_);
+    const std::vector<PlanWorld> worlds = belief.worlds(64);
+    const auto below = [&](const PlanWorld& world) {
+      return predictor.exchange_s(exchange, world) < most;
+    };
+    return static_cast<double>(std::ranges::count_if(worlds, below)) / 64;
+  }
+
   void slow_down(double factor) {
     for (PlanWorld::Link& link : truth_.links) {
       link.rate.up *= factor;
@@ -94,6 +120,11 @@ class Played {
   PlanWorld truth_;
   int played_ = 0;
 };
+
+double median_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
 
 double slowest_uplink(const Belief& belief) {
   return typical_world(belief.worlds(64)).slowest.rate.up;
@@ -123,20 +154,45 @@ TEST(Belief, FindsATenfoldChangeWithinThreeRoundsByEachCodecAndCollective) {
   }
 }
 
+// Small payloads and an overhead that is most of a round: a slow link would explain these rounds as
+// well, and a larger payload would tell. The first round may be slow for reasons of its own:
+// connections, caches, codecs that are measured beside it. It must not decide.
+TEST(Belief, OverheadStaysPossibleAlsoAfterASlowFirstRound) {
+  constexpr std::uint64_t kSeeds = 20;
+  for (const bool slow : {false, true}) {
+    double share = 0;
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+      Played played(10, 1, 20'000);
+      played.truth().overhead_s = 0.08;
+      Belief belief = played.belief(seed);
+      if (slow) played.slow_round(belief, 3, 15);
+      played.rounds(belief, 3, wire::Collective::star, 6);
+      share += played.share_below(belief, 1, wire::Collective::star, 2) / kSeeds;
+    }
+    EXPECT_GT(share, 0.05) << slow;
+  }
+}
+
 // Two codecs of which one computes for longer than measured: the other one shows that the link is
 // as it was.
 TEST(Belief, ASlowCodecIsNotTakenForASlowLink) {
-  Played played(200, 1);
-  PlanCodec& slow = played.inputs().codecs[3];
-  for (PlanStage& stage : slow.stages) stage.encode_s_per_value = 1e-7;
-  Belief belief = played.belief();
-  played.truth().cpu[3] = 2;
-  for (int i = 0; i < 8; ++i) {
-    played.rounds(belief, 0, wire::Collective::star, 1);
-    played.rounds(belief, 3, wire::Collective::star, 1);
+  std::vector<double> uplink;
+  std::vector<double> codec;
+  for (std::uint64_t seed = 1; seed <= 9; ++seed) {
+    Played played(200, 1);
+    PlanCodec& slow = played.inputs().codecs[3];
+    for (PlanStage& stage : slow.stages) stage.encode_s_per_value = 1e-7;
+    Belief belief = played.belief(seed);
+    played.truth().cpu[3] = 2;
+    for (int i = 0; i < 8; ++i) {
+      played.rounds(belief, 0, wire::Collective::star, 1);
+      played.rounds(belief, 3, wire::Collective::star, 1);
+    }
+    uplink.push_back(std::abs(std::log(slowest_uplink(belief) / beta_of_mbit(200))));
+    codec.push_back(typical_world(belief.worlds(64)).cpu[3]);
   }
-  EXPECT_NEAR(std::log(slowest_uplink(belief) / beta_of_mbit(200)), 0, std::log(1.5));
-  EXPECT_GT(typical_world(belief.worlds(64)).cpu[3], 1.5);
+  EXPECT_LT(median_of(uplink), std::log(1.7));
+  EXPECT_GT(median_of(codec), 1.5);
 }
 
 TEST(Belief, ASlowLinkIsNotTakenForASlowCodec) {
@@ -160,24 +216,28 @@ TEST(Belief, ThePartsOfARoundAmongPeersShowWhichLinksChanged) {
     double peers;
   };
   for (const Change change : {Change{20, 1}, Change{1, 20}, Change{0.05, 20}, Change{20, 0.05}}) {
-    Played played(20, 5);
-    Belief belief = played.belief();
-    played.rounds(belief, 2, wire::Collective::star, 4);
-    played.rounds_with_parts(belief, 2, 8);
-    PlanWorld& truth = played.truth();
-    for (PlanWorld::Link& link : truth.links) {
-      link.rate.up *= change.uplinks;
-      link.rate.down *= change.uplinks;
+    std::vector<double> uplink;
+    std::vector<double> peers;
+    for (std::uint64_t seed = 1; seed <= 9; ++seed) {
+      Played played(20, 5);
+      Belief belief = played.belief(seed);
+      played.rounds(belief, 2, wire::Collective::star, 4);
+      played.rounds_with_parts(belief, 2, 8);
+      PlanWorld& truth = played.truth();
+      for (PlanWorld::Link& link : truth.links) {
+        link.rate.up *= change.uplinks;
+        link.rate.down *= change.uplinks;
+      }
+      truth.peers.beta_s_per_byte *= change.peers;
+      played.rounds_with_parts(belief, 2, 4);
+      const PlanWorld typical = typical_world(belief.worlds(64));
+      uplink.push_back(std::abs(std::log(typical.slowest.rate.up / truth.slowest.rate.up)));
+      peers.push_back(
+          std::abs(std::log(typical.peers.beta_s_per_byte / truth.peers.beta_s_per_byte)));
     }
-    truth.peers.beta_s_per_byte *= change.peers;
-    played.rounds_with_parts(belief, 2, 4);
-    const PlanWorld typical = typical_world(belief.worlds(64));
     const std::string what = std::to_string(change.uplinks) + " " + std::to_string(change.peers);
-    EXPECT_NEAR(std::log(typical.slowest.rate.up / truth.slowest.rate.up), 0, std::log(1.6))
-        << what;
-    EXPECT_NEAR(std::log(typical.peers.beta_s_per_byte / truth.peers.beta_s_per_byte), 0,
-                std::log(1.4))
-        << what;
+    EXPECT_LT(median_of(uplink), std::log(1.6)) << what;
+    EXPECT_LT(median_of(peers), std::log(1.4)) << what;
   }
 }
 
@@ -281,7 +341,9 @@ TEST(Belief, ContinuesFromStoredWorlds) {
   played.rounds(belief, 0, wire::Collective::star, 10);
   Belief other(8, played.inputs().codecs);
   other.restore(kIds, belief.worlds(32));
-  EXPECT_NEAR(played.error(other, 0, wire::Collective::star), 1, 0.1);
+  EXPECT_NEAR(played.error(other, 0, wire::Collective::star) /
+                  played.error(belief, 0, wire::Collective::star),
+              1, 0.05);
 }
 
 TEST(Belief, IsBoundedInMemory) {
