@@ -290,6 +290,7 @@ void CoordinatorDaemon::execute(Action& action) {
           [this](StoreCoordinator& request) {
             if (const auto* added = std::get_if<NewJobRecord>(&request.record)) {
               place_payloads(added->job);
+              prepare_planner(added->job);
             } else if (const auto* changed = std::get_if<JobRecord>(&request.record)) {
               prepare_planner(*changed);
             }

@@ -117,7 +117,8 @@ PlanService::~PlanService() { ending_ = true; }
 void PlanService::prepare(std::uint32_t agents) {
   const Status posted = thread_.try_post([this, agents] {
     const Status status = planners_.measure_codecs(agents);
-    if (status.ok() || ending_) return;
+    if (status.ok()) return parts_.log.debug(kPlannerComponent, "codecs measured");
+    if (ending_) return;
     parts_.log.warning(kPlannerComponent,
                        "the codecs could not be measured; the first plan measures them again",
                        {{"error", status.text()}});

@@ -270,6 +270,15 @@ TEST(Planner, ChoosesSumsInTheNetworkBehindAThinLink) {
   EXPECT_TRUE(chosen);
 }
 
+// Otherwise the first plan would wait for it, and the first rounds would be measured beside it.
+TEST(Planner, CodecsAreMeasuredBeforeAnyAgentComes) {
+  FederationOptions options = planned("adaptive");
+  options.coordinator_settings.push_back("log.level=debug");
+  Federation federation(options);
+  federation.start_coordinator();
+  EXPECT_TRUE(federation.coordinator().logs({"planner: codecs measured"}, 1));
+}
+
 // The planner tells exchange and upload apart by the waits that agents report, and learns that they
 // train meanwhile.
 TEST(Planner, RoundsAmongPeersComeWithTheWaitsOfAllAgents) {
