@@ -27,7 +27,7 @@ def make_data(build, folder, making):
     return data
 
 
-def train(build, folder, data, job, agents, lab=None):
+def train(build, folder, data, job, agents, lab=None, common=()):
     """Runs one federation until its job is done, with settings of the job in `job`. Every round
     waits for all agents. Returns the coordinator's journal. Ends the program if a process fails or
     an agent was left out of a round. `lab` is the name of a lab that is up: the coordinator runs in
@@ -41,7 +41,7 @@ def train(build, folder, data, job, agents, lab=None):
            "preliminary_deadline_ms=300000"]
     try:
         with Federation(
-                build, folder, ["link.encrypted=false", "journal.durability=stop"],
+                build, folder, ["link.encrypted=false", "journal.durability=stop", *common],
                 [f"evaluation.path={data}", "evaluation.threads=1", *(f"job.{pair}" for pair in job)],
                 [["trainer.name=torch", "trainer.threads=1", f"data.path={data}", f"data.shard={i}",
                   f"data.shards={agents}", "data.evaluate=false"] for i in range(agents)],
