@@ -13,7 +13,10 @@ from store import Store
 
 BENCH = Path(__file__).resolve().parent.parent
 NEAR, NEAR_SHARE, FAR = 0.05, 50 / 54, 0.10
-CHOICE_S, FUSION_CASE_S = 25, 130
+CHOICE_S = 27
+# Rounds of a turn, and how long a case takes.
+FUSION_ROUNDS = {"resnet20": 40, "chargpt": 20}
+FUSION_CASE_S = {"resnet20": 95, "chargpt": 200}
 LAYERWISE_MIN = 1.3
 
 
@@ -83,7 +86,9 @@ class Fusion:
         self.cases = cases[:1] if options.short else cases
 
     def estimate_s(self) -> float:
-        return (60 if self.options.short else FUSION_CASE_S) * len(self.cases)
+        if self.options.short:
+            return 60 * len(self.cases)
+        return sum(FUSION_CASE_S[model] for model, _, _ in self.cases)
 
     @staticmethod
     def key(case: tuple) -> str:
@@ -98,6 +103,8 @@ class Fusion:
                        "--model", model, "--codec", codec, "--mbit", str(mbit)]
             if self.options.short:
                 command += ["--turns", "1", "--rounds", "16"]
+            else:
+                command += ["--rounds", str(FUSION_ROUNDS[model])]
             measured = json.loads(called(command))["data"]["cases"][0]
             self.store.put(self.key(case), measured)
             print(f"  {model}, {codec}, {mbit} Mbit/s: {measured['text']}", flush=True)

@@ -92,7 +92,7 @@ double uplink_of(const Planned& planned) {
   return typical_world(planned.inputs.worlds).links.front().rate.up;
 }
 
-// 4 kB each way in 0.2 s: about 2 * 10^-5 s per byte, or less with overhead..
+// 4 kB each way in 0.2 s: about 2 * 10^-5 s per byte, or less with overhead.
 TEST_F(JobPlannersTest, TheNextJobBeginsWithTheLinksOfTheLastOne) {
   const double learned = uplink_of(planned_after(**planners_.planner_of(job_of(1)), 12, 0.2));
   EXPECT_GT(learned, 1e-6);
