@@ -38,6 +38,12 @@ MODELS = {
 }
 
 
+def job_settings(usual, rounds):
+    """Of a job whose groups may go out while backward still runs."""
+    return [*usual, "name=fusion", "mode=gradient", "local_steps=1", "optimizer=momentum",
+            "learning_rate=0.01", f"rounds={rounds}", "collective=star"]
+
+
 class Turn(NamedTuple):
     round_s: float
     training_s: float
@@ -127,8 +133,7 @@ def main():
         for model in options.model or MODELS:
             making, usual = MODELS[model]
             data = make_data(options.build, tempfile.mkdtemp(dir=folder), making)
-            job = [*usual, "name=fusion", "mode=gradient", "local_steps=1", "optimizer=momentum",
-                   "learning_rate=0.01", f"rounds={options.rounds}", "collective=star"]
+            job = job_settings(usual, options.rounds)
             for mbit in options.mbit or [100.0, 1000.0]:
                 links = [word for node in range(1, AGENTS + 1)
                          for word in ("--node", f"{node}:rate={mbit:g}mbit")]

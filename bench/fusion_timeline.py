@@ -17,7 +17,7 @@ import sys
 import tempfile
 from typing import NamedTuple
 
-from fusion import AGENTS, LAYERWISE, MODELS, OPTIMAL, WARM, WHOLE
+from fusion import AGENTS, LAYERWISE, MODELS, OPTIMAL, WARM, WHOLE, job_settings
 from lab_nodes import LabNodes
 from training import command_of, make_data, train
 
@@ -139,9 +139,7 @@ def main():
         data = make_data(options.build, folder, making)
         with LabNodes(command_of(options.build), LAB, AGENTS + 1, links) as lab:
             for name in options.fusion or [WHOLE, LAYERWISE, OPTIMAL]:
-                job = [*usual, "name=fusion", "mode=gradient", "local_steps=1", "optimizer=momentum",
-                       "learning_rate=0.01", f"rounds={options.rounds}", "collective=star",
-                       f"codec={options.codec}", f"fusion={name}"]
+                job = [*job_settings(usual, options.rounds), f"codec={options.codec}", f"fusion={name}"]
                 one = found[name] = measured(options.build, folder, lab, data, job)
                 print(f"{name:10} round {1e3 * one.seconds():7.1f} ms, training "
                       f"{1e3 * (one.trained - one.began):.1f} ms, early {one.early():.2f}", flush=True)
