@@ -79,7 +79,7 @@ def measured(build, folder, lab, data, job):
     """The round with the median time."""
     folder = tempfile.mkdtemp(dir=folder)
     with tempfile.TemporaryFile("w+") as samples:
-        sampler = subprocess.Popen([*lab.command(1), "/usr/bin/python3", "-c", SAMPLER], stdout=samples)
+        sampler = subprocess.Popen([*lab.command(1), sys.executable, "-c", SAMPLER], stdout=samples)
         try:
             train(build, folder, data, job, AGENTS, lab.name, ["log.level=debug"])
         finally:
