@@ -23,7 +23,10 @@ constexpr double kFirstWrong = 0.15;
 constexpr double kFirstWrongTry = 0.5;
 // A jump goes halfway back to the mean of the prior.
 constexpr double kJumpReturn = 0.5;
-constexpr double kJumpMost = 6;
+// A jump goes at most so far, also in standard deviations of its prior: a link may be far from what
+// was expected.
+constexpr double kJumpMost = 8;
+constexpr double kJumpDeviations = 5;
 
 constexpr double kDrift = 0.015;      // of a link per round
 constexpr double kRoundError = 0.06;  // of a round's exchange, a logarithm
@@ -156,8 +159,8 @@ double Belief::weigh(std::size_t particle, const Timed& timed, const Jump& jump,
     return std::log(heavy_density(off / scale, 1) / timed.error);
   };
   if (jump.event == Event::none) return density_log(error(0));
-  double low = std::max(jump.mean - 3 * jump.deviation, -kJumpMost);
-  double high = std::min(jump.mean + 3 * jump.deviation, kJumpMost);
+  double low = std::max(jump.mean - kJumpDeviations * jump.deviation, -kJumpMost);
+  double high = std::min(jump.mean + kJumpDeviations * jump.deviation, kJumpMost);
   double low_error = error(low);
   double high_error = error(high);
   const double z = draw.normal();
