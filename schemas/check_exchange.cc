@@ -138,6 +138,7 @@ Status check(const Report& report) {
   TRIBUTARY_TRY(not_negative("encode_s", report.encode_s()));
   TRIBUTARY_TRY(not_negative("wait_s", report.wait_s()));
   TRIBUTARY_TRY(not_negative("decode_s", report.decode_s()));
+  TRIBUTARY_TRY(not_negative("exchange_s", report.exchange_s()));
   TRIBUTARY_TRY(not_negative("update_norm", report.update_norm()));
   TRIBUTARY_TRY(not_negative("residual_norm", report.residual_norm()));
   TRIBUTARY_TRY(each("trials", report.trials(), kTrialsMax, check_trial));

@@ -133,6 +133,12 @@ Status PeerExchange::begin(std::uint32_t bucket, PeerSends& out) {
   return advance(bucket, out);
 }
 
+Status PeerExchange::begin(std::uint32_t bucket, std::span<const float> input, PeerSends& out) {
+  assert(bucket < buckets_.size());
+  if (!work_[bucket].begun) buckets_[bucket].input = input;
+  return begin(bucket, out);
+}
+
 // Completes as many stages as possible. Pieces of later stages may have arrived already.
 Status PeerExchange::advance(std::uint32_t bucket, PeerSends& out) {
   BucketWork& work = work_[bucket];

@@ -78,9 +78,9 @@ class ExchangeCache {
 // The input of an exchange for one bucket.
 struct ExchangeBucket {
   const Codec* codec = nullptr;
-  Encoder* encoder = nullptr;    // kept from round to round and settled by the caller
-  std::span<const float> input;  // must stay valid and unchanged until the exchange is over
-  RoundContext round;            // the exchange sets agent and agents
+  Encoder* encoder = nullptr;         // kept from round to round and settled by the caller
+  std::span<const float> input = {};  // must stay valid and unchanged from begin() to the end
+  RoundContext round;                 // the exchange sets agent and agents
   const OptimizerView* optimizer = nullptr;  // as `input`; null: none
   EncodingFacts* facts = nullptr;            // null: not counted
 };
@@ -96,6 +96,8 @@ class PeerExchange {
   // Reports that the bucket's input is final; repeated calls have no effect. After an error here or
   // in receive() the exchange must be abandoned, and nothing of it may be applied.
   Status begin(std::uint32_t bucket, PeerSends& out);
+  // The same with an input that did not exist when the exchange was made.
+  Status begin(std::uint32_t bucket, std::span<const float> input, PeerSends& out);
 
   // Takes a piece. `from` is the sender as authenticated by the transport. A repeated piece is
   // ignored. Fails with mismatch if the piece does not belong at this place of the exchange, or
@@ -162,7 +164,7 @@ class PeerExchange {
 
   const Routes& routes_;
   const std::uint32_t rank_;
-  const std::vector<ExchangeBucket> buckets_;
+  std::vector<ExchangeBucket> buckets_;
   ExchangeCache& cache_;
   const Execution execution_;
   std::vector<BucketWork> work_;

@@ -120,6 +120,10 @@ Result<JobMemory> memory_of(const SubmitJob& job, const CoordinatorLimits& limit
   // Without a batch it is that of trainer.ahead, which an agent may have switched off.
   const bool applies_ahead = by_peers || (star && model < kLargeModelBytes);
   const std::uint64_t ahead = (applies_ahead ? model + state : 0) + (batch ? model : 0);
+  // Peers send values that are final while those before them are computed.
+  const bool sends_early = by_peers && codec.whole_residual && !batch &&
+                           definition.mode == wire::ExchangeMode::gradient &&
+                           job.policy.local_steps == 1;
   const std::uint64_t bucket = std::min(model, job.policy.bucket_values_max * sizeof(float));
   const std::uint64_t agents = std::max(job.policy.agents_min, 1u);
   const std::uint64_t incoming =
@@ -154,6 +158,7 @@ Result<JobMemory> memory_of(const SubmitJob& job, const CoordinatorLimits& limit
                   {"results", codec.result},
                   {"partial sums of peers", star ? 0 : codec.result},
                   {"model and input ahead of the commit", ahead},
+                  {"copy of values that peers get early", sends_early ? model : 0},
                   {"one decoded bucket", bucket}};
   return memory;
 }

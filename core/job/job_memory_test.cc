@@ -112,6 +112,8 @@ TEST(JobMemory, TheOptimizerHasItsMoments) {
   EXPECT_EQ(held(delta.agent, "optimizer state"), kModelBytes);
 }
 
+constexpr const char* kEarly = "copy of values that peers get early";
+
 TEST(JobMemory, PeersAddAtTheAgentsAndAgentsTrainAhead) {
   const JobMemory ring = estimate([](JobSettings& job) {
     job.collective = "ring";
@@ -131,6 +133,13 @@ TEST(JobMemory, PeersAddAtTheAgentsAndAgentsTrainAhead) {
     });
     return held(one.agent, "model and input ahead of the commit");
   };
+  EXPECT_EQ(held(ring.agent, kEarly), 0u) << "by deltas";
+  const JobMemory early = estimate([](JobSettings& job) {
+    job.mode = "gradient";
+    job.collective = "ring";
+    job.policy.codec = "thc";
+  });
+  EXPECT_EQ(held(early.agent, kEarly), kModelBytes);
   EXPECT_EQ(ahead_by("ring"), 2 * kModelBytes) << "with the optimizer's state";
   EXPECT_EQ(ahead_by("star"), 2 * kModelBytes);
   EXPECT_EQ(ahead_by("star", kLargeModelBytes / sizeof(float)), 0u);

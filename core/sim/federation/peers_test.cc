@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -65,6 +67,18 @@ TEST_P(PeersWithCodec, WithoutFaultsEveryRoundUsesPeers) {
   EXPECT_GT(federation.peers.messages, 0u);
 }
 
+TEST_P(PeersWithCodec, UpdatesInParts) {
+  Options options = options_for(GetParam(), 4);
+  options.in_parts = true;
+  options.rounds = 8;
+  options.loss = 0.05;
+  Federation federation(options);
+  federation.peers.breaks = 0.005;
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(GetParam().tolerance);
+}
+
 TEST_P(PeersWithCodec, ConnectionsThatBreakCostTheRoundNothing) {
   Options options = options_for(GetParam(), 4);
   options.rounds = 12;
@@ -100,6 +114,47 @@ INSTANTIATE_TEST_SUITE_P(Cases, PeersWithCodec, testing::ValuesIn(peer_cases()),
                          });
 
 const PeerCase kRing = {.codec = "fp32", .collective = wire::Collective::ring};
+const PeerCase kSparseRing = {.codec = "topk:cr=0.1", .collective = wire::Collective::ring};
+
+TEST(PeersInParts, TheLastLayersAreExchangedWhileTheFirstAreComputed) {
+  Options options = options_for(kSparseRing);
+  options.in_parts = true;
+  std::map<std::uint32_t, bool> whole;
+  std::size_t early = 0;
+  std::size_t late = 0;
+  options.before_event = [&](std::uint32_t agent, const Event& event) {
+    if (std::holds_alternative<UpdatePart>(event)) whole[agent] = false;
+    if (std::holds_alternative<UpdateReady>(event)) whole[agent] = true;
+  };
+  options.after_event = [&](std::uint32_t agent, const Actions& actions, const Agent&) {
+    for (const Action& action : actions) {
+      if (std::holds_alternative<SendToPeer>(action)) ++(whole[agent] ? late : early);
+    }
+  };
+  Federation federation(options);
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(0);
+  EXPECT_EQ(collectives_of(federation).count(wire::Collective::ring), 5u);
+  EXPECT_GT(early, 10u);
+  EXPECT_GT(late, 10u) << "the first layers come last";
+}
+
+// The other members have pieces of an update that never comes. The next attempt uses the star.
+TEST(PeersInParts, TrainingThatFailsHalfwayLosesNothing) {
+  Options options = options_for(kSparseRing);
+  options.in_parts = true;
+  options.rounds = 10;
+  int given = 0;
+  Federation federation(options);
+  federation.twist = [&](std::uint32_t i, FloatVector& update) {
+    if (i == 1 && ++given % 3 == 0) update[5] = std::nanf("");  // in the part that arrives last
+  };
+  ASSERT_TRUE(federation.run_to_the_end()) << federation.describe();
+  federation.expect_identical();
+  federation.expect_conserved(0);
+  EXPECT_GE(federation.noted("update_refused"), 2);
+}
 
 // The longest time from the beginning of a round to its commit, over all its attempts.
 TimeNs longest_round(Federation& federation) {

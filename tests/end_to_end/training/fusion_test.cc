@@ -103,16 +103,19 @@ TEST(FusionSetting, IsRefusedWhenTheJobIsSubmitted) {
 
 // Plays a job whose layers are fused by this rule, and returns the share of its buckets that agents
 // encoded while backward still ran.
-double share_early(const std::string& fusion, const std::vector<std::string>& settings) {
+double share_early(const std::string& fusion, const std::vector<std::string>& settings,
+                   const std::string& collective = "star") {
   Federation federation(
       {.agents = 2,
        .rounds = 6,
        .job = std::string(kLenet) + "mode = \"gradient\"\nfusion = \"" + fusion + "\"\n",
        .codec = "topk:cr=0.1",
+       .coordinator_settings = {"job.collective=" + collective},
        .agent_settings = settings});
   federation.start_all();
   federation.expect_all_end();
   federation.expect_identical();
+  federation.expect_conserved();
   const auto run = RunFile::open(federation.coordinator_journal());
   EXPECT_TRUE(run.ok()) << run.status().text();
   const auto reports = (*run)->agent_rounds((*run)->jobs()->at(0).job, 1, 6);
@@ -135,6 +138,11 @@ class FusedTraining : public PictureTraining {};
 TEST_F(FusedTraining, LayersAreEncodedWhileBackwardStillRuns) {
   EXPECT_EQ(share_early("whole", settings()), 0);
   EXPECT_GT(share_early("layerwise", settings()), 0);
+}
+
+TEST_F(FusedTraining, PeersExchangeLayersWhileBackwardStillRuns) {
+  EXPECT_EQ(share_early("whole", settings(), "ring"), 0);
+  EXPECT_GT(share_early("layerwise", settings(), "ring"), 0);
 }
 
 }  // namespace

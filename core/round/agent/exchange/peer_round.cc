@@ -30,6 +30,18 @@ ExchangeCache& PeerExchangeCache::of(const RoundPlan& plan) {
   return *cache_;
 }
 
+Status PeerRound::begin(std::uint32_t bucket, std::span<const float> input, PeerSends& out) {
+  begun_[bucket] = true;
+  ++buckets_begun_;
+  return exchange_.begin(bucket, input, out);
+}
+
+Status PeerRound::begin_with_copy(std::uint32_t bucket, std::span<const float> input,
+                                  PeerSends& out) {
+  copies_[bucket].assign(input.begin(), input.end());
+  return begin(bucket, copies_[bucket], out);
+}
+
 bool PeerRound::news(std::uint32_t bucket) {
   if (!exchange_.whole(bucket) || reported_[bucket]) return false;
   reported_[bucket] = true;

@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -66,8 +67,8 @@ class PeerExchangeCache {
   std::unique_ptr<ExchangeCache> cache_;
 };
 
-// The inputs of an exchange. `held` owns the values and the optimizer's state, which are not
-// copied.
+// The inputs of an exchange but for the values, which a bucket gets when it begins. `held` owns the
+// optimizer's state, which is not copied.
 struct PeerInputs {
   std::vector<ExchangeBucket> buckets;
   std::deque<OptimizerView> views;  // to which buckets point
@@ -84,6 +85,8 @@ class PeerRound {
         routes_(routes),
         inputs_(std::move(inputs)),
         exchange_(routes_, rank, inputs_.buckets, cache, execution),
+        begun_(exchange_.buckets(), false),
+        copies_(exchange_.buckets()),
         reported_(exchange_.buckets(), false) {}
   PeerRound(const PeerRound&) = delete;
   PeerRound& operator=(const PeerRound&) = delete;
@@ -93,9 +96,14 @@ class PeerRound {
   const PeerExchange& exchange() const { return exchange_; }
 
   // Buckets are begun one at a time, so that a bucket is sent while the next one is encoded.
-  bool all_begun() const { return begun_ == exchange_.buckets(); }
-  std::uint32_t begun() const { return begun_; }
-  Status begin_next(PeerSends& out) { return exchange_.begin(begun_++, out); }
+  bool all_begun() const { return buckets_begun_ == exchange_.buckets(); }
+  bool begun(std::uint32_t bucket) const { return begun_[bucket]; }
+  // Begins a bucket with values that stay valid and unchanged while the exchange lives.
+  Status begin(std::uint32_t bucket, std::span<const float> input, PeerSends& out);
+  // Begins a bucket with a copy of its values, because those around them still change.
+  Status begin_with_copy(std::uint32_t bucket, std::span<const float> input, PeerSends& out);
+  // Owns values of buckets.
+  void hold(std::shared_ptr<const void> values) { inputs_.held.push_back(std::move(values)); }
 
   // True if the bucket is encoded with the optimizer's state.
   bool by_optimizer(std::uint32_t bucket) const {
@@ -111,10 +119,12 @@ class PeerRound {
  private:
   const ExchangeId id_;
   const Routes routes_;
-  const PeerInputs inputs_;
+  PeerInputs inputs_;
   PeerExchange exchange_;
+  std::vector<bool> begun_;
+  std::uint32_t buckets_begun_ = 0;
+  std::vector<FloatVector> copies_;  // by bucket; empty: it has none
   std::vector<bool> reported_;
-  std::uint32_t begun_ = 0;
 };
 
 }  // namespace tributary

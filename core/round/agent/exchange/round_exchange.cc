@@ -18,6 +18,7 @@ void RoundExchange::begin(AgentRound& round) {
 void RoundExchange::end() {
   round_ = nullptr;
   exchange_.reset();
+  input_final_ = false;
   parts_.ahead.clear();
   index_ = 0;
   prepared_ = false;
@@ -46,8 +47,7 @@ std::span<const float> RoundExchange::input_of(const PlannedBucket& bucket) cons
   return std::span<const float>(*parts_.ahead.input()).subspan(bucket.first_value, bucket.values);
 }
 
-// Encoders and the plan outlive the exchange. Values do not have to: `held` keeps the residual or
-// the update alive while pieces that point into them are being sent.
+// Encoders and the plan outlive the exchange.
 Result<std::unique_ptr<PeerRound>> RoundExchange::make() const {
   const RoundPlan& plan = round_->plan();
   TRIBUTARY_TRY(parts_.peers.check(plan));
@@ -58,7 +58,6 @@ Result<std::unique_ptr<PeerRound>> RoundExchange::make() const {
   for (const PlannedBucket& bucket : plan.buckets_of(index_)) {
     inputs.buckets.push_back({.codec = bucket.codec.get(),
                               .encoder = &parts_.encoders.get(bucket, plan.key().epoch),
-                              .input = input_of(bucket),
                               .round = plan.context(bucket, *round_->rank()),
                               .facts = &round_->cost().encoding});
     ExchangeBucket& input = inputs.buckets.back();
@@ -68,36 +67,71 @@ Result<std::unique_ptr<PeerRound>> RoundExchange::make() const {
     }
   }
   if (!inputs.views.empty()) inputs.held = {model, rule.save()};
-  if (parts_.ahead.begun()) {
-    inputs.held.push_back(parts_.ahead.input());
-  } else {
-    for (const SharedFloats& values : parts_.updates.hold()) inputs.held.push_back(values);
-  }
   return std::make_unique<PeerRound>(plan, routes, *round_->rank(), parts_.peers.session(),
                                      std::move(inputs), parts_.peers.cache_of(plan),
                                      context_.config.execution);
 }
 
-void RoundExchange::start() {
+bool RoundExchange::make_and_take_kept() {
   Result<std::unique_ptr<PeerRound>> made = make();
-  if (!made.ok()) return withdraw(made.status());
+  if (!made.ok()) {
+    withdraw(made.status());
+    return false;
+  }
   exchange_ = std::move(*made);
+  began_at_ns_ = context_.now;
   for (PeerGroup::Early& early : parts_.peers.take_kept()) {
     // No exchange can end here, because its own buckets have not begun.
     static_cast<void>(take(early.from, early.frame, std::move(early.payload)));
   }
+  return running();
+}
+
+// From now on the values are held: who changes them makes a copy.
+void RoundExchange::start() {
+  if (!exchange_ && !make_and_take_kept()) return;
+  input_final_ = true;
+  if (index_ > 0) {
+    exchange_->hold(parts_.ahead.input());
+  } else {
+    for (const SharedFloats& values : parts_.updates.hold()) exchange_->hold(values);
+  }
+}
+
+void RoundExchange::start_early() {
+  if (!exchange_) make_and_take_kept();
+}
+
+// The next bucket whose values are final, as its place in the exchange. A backward pass ends with
+// the first values of the model.
+std::optional<std::uint32_t> RoundExchange::next_bucket() const {
+  const std::span<const PlannedBucket> buckets = round_->plan().buckets_of(index_);
+  if (exchange_->all_begun()) return std::nullopt;
+  if (input_final_) {
+    std::uint32_t place = 0;
+    while (exchange_->begun(place)) ++place;
+    return place;
+  }
+  const std::uint64_t missing = parts_.updates.residual().missing(round_->key().round);
+  for (auto place = static_cast<std::uint32_t>(buckets.size()); place-- > 0;) {
+    if (buckets[place].first_value < missing) break;
+    if (!exchange_->begun(place)) return place;
+  }
+  return std::nullopt;
 }
 
 RoundExchange::Next RoundExchange::advance() {
   if (!has_more_to_begin()) return Next::nothing;
-  const std::uint32_t bucket = first_bucket() + exchange_->begun();
+  const std::uint32_t place = *next_bucket();
+  const std::uint32_t bucket = first_bucket() + place;
+  const PlannedBucket& planned = round_->plan().buckets()[bucket];
   round_->work()[bucket].encoded = 1;
   PeerSends sends;
   const TimeNs began_at = context_.stopwatch_ns();
-  const Status status = exchange_->begin_next(sends);
+  const Status status = input_final_ ? exchange_->begin(place, input_of(planned), sends)
+                                     : exchange_->begin_with_copy(place, input_of(planned), sends);
   round_->cost().encode_ns += context_.stopwatch_ns() - began_at;
   if (!status.ok()) {
-    const PlannedBucket& planned = round_->plan().buckets()[bucket];
     const bool own_fault = status.code() == StatusCode::not_finite;
     if (own_fault) parts_.updates.mark(planned.first_value, planned.values);
     if (own_fault && !planned.codec->conserves()) parts_.encoders.drop(planned);
@@ -105,8 +139,8 @@ RoundExchange::Next RoundExchange::advance() {
              own_fault ? wire::AbortReason::not_finite : wire::AbortReason::collective_failed);
     return Next::nothing;
   }
-  const PlannedBucket& encoded = round_->plan().buckets()[bucket];
-  round_->count_encoded(encoded, context_.config.execution, exchange_->by_optimizer(encoded.place));
+  round_->count_encoded(planned, context_.config.execution, exchange_->by_optimizer(place));
+  if (!input_final_) ++round_->mechanisms().buckets_early;
   pass_on(sends);
   return take_results(bucket);
 }
@@ -234,6 +268,8 @@ RoundExchange::Next RoundExchange::finish() {
   Result<std::vector<ContributionPart>> parts = left_over();
   Status status = parts.ok() ? Status() : parts.status();
   exchange_.reset();  // releases its inputs
+  input_final_ = false;
+  round_->cost().exchange_ns = context_.now - began_at_ns_;
   // Only the last exchange of a round ends in a vote. Results of earlier ones are applied to the
   // copy of the model that the agent trains on next.
   const bool last = index_ + 1 == round_->plan().exchanges();

@@ -3,13 +3,15 @@
 // residual that the round would leave.
 //
 // The caller begins with a round that lives until end(), starts an exchange when its update is
-// available, and drives it by advance() and by messages of peers. A failed exchange withdraws the
-// agent from the attempt. All references must outlive the object. Not thread-safe.
+// available, or when the end of it is, and drives it by advance() and by messages of peers. A
+// failed exchange withdraws the agent from the attempt. All references must outlive the object. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -49,12 +51,16 @@ class RoundExchange {
   void end();
 
   // --- while a round has begun ---
-  // Starts the next exchange. Requires that its input is final.
+  // Starts the next exchange, or goes on with all buckets of one that has started early. Requires
+  // that its input is final.
   void start();
+  // Starts the only exchange of the round with the buckets whose values are final, while the
+  // residual still gets those before them. Further calls go on with more buckets.
+  void start_early();
   // True while an exchange runs. Buckets are begun one at a time, so that messages of peers are
   // handled in between.
   bool running() const { return round_ && exchange_ && !round_->withdrawn(); }
-  bool has_more_to_begin() const { return running() && !exchange_->all_begun(); }
+  bool has_more_to_begin() const { return running() && next_bucket().has_value(); }
   // Encodes and sends the next bucket.
   [[nodiscard]] Next advance();
   // Repeats a withdrawal in a new session, because the old one may have lost it.
@@ -72,6 +78,8 @@ class RoundExchange {
 
  private:
   Result<std::unique_ptr<PeerRound>> make() const;
+  bool make_and_take_kept();
+  std::optional<std::uint32_t> next_bucket() const;
   std::span<const float> input_of(const PlannedBucket& bucket) const;
   void withdraw(const Status& status,
                 wire::AbortReason reason = wire::AbortReason::collective_failed);
@@ -89,6 +97,8 @@ class RoundExchange {
   const std::function<void()> on_prepared_;
   AgentRound* round_ = nullptr;          // null: no round has begun
   std::unique_ptr<PeerRound> exchange_;  // null: none runs
+  bool input_final_ = false;             // of the exchange that runs
+  TimeNs began_at_ns_ = 0;               // its first bucket
   std::uint32_t index_ = 0;
   bool prepared_ = false;
   std::uint64_t results_hash_ = 0;

@@ -169,6 +169,32 @@ TEST_F(SomeExchange, SendsToItsPeersAndWaitsForThem) {
   EXPECT_GT(round_->cost().bytes_up, 0u);
 }
 
+// The small job has two buckets. The residual is that of the first round.
+TEST_F(SomeExchange, BeginsBucketsWhoseValuesAreFinal) {
+  const round_testing::Planned ring = {
+      .codec = "topk:cr=0.5", .members = 2, .collective = wire::Collective::ring};
+  begin(2, 1, ring.codec);
+  round_ = std::make_unique<AgentRound>(agent_.round_plan(2, ring));
+  round_->take_part_as(0);
+  exchange_.begin(*round_);
+  const RoundPlan& plan = round_->plan();
+  ASSERT_TRUE(updates_.take_part(plan, plan,
+                                 {.first_value = plan.buckets()[1].first_value, .update = all(1)}));
+  exchange_.start_early();
+  while (exchange_.has_more_to_begin()) EXPECT_EQ(exchange_.advance(), Next::nothing);
+  EXPECT_EQ(round_->work()[0].encoded, 0u);
+  EXPECT_EQ(round_->work()[1].encoded, 1u);
+  EXPECT_EQ(round_->mechanisms().buckets_early, 1u);
+
+  updates_.take(plan, 0, all(1));
+  exchange_.start();
+  ASSERT_TRUE(exchange_.has_more_to_begin());
+  EXPECT_EQ(exchange_.advance(), Next::nothing);
+  EXPECT_FALSE(exchange_.has_more_to_begin());
+  EXPECT_EQ(round_->work()[0].encoded, 1u);
+  EXPECT_EQ(round_->mechanisms().buckets_early, 1u);
+}
+
 TEST_F(SomeExchange, WithdrawsWhenAMemberIsLost) {
   begin(2);
   run();

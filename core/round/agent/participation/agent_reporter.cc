@@ -137,6 +137,7 @@ wire::ReportT AgentReporter::make_report(const RoundKey& key, std::uint32_t memb
   report.decode_s = before.decode_s;
   report.bytes_up = before.bytes_up;
   report.bytes_down = before.bytes_down;
+  report.exchange_s = before.exchange_s;
   for (const wire::TrialT& trial : before.trials) {
     report.trials.push_back(std::make_unique<wire::TrialT>(trial));
   }
@@ -177,6 +178,7 @@ void AgentReporter::committed(const AgentRound& round) {
   before_.bytes_up = round.cost().bytes_up;
   before_.bytes_down = round.cost().bytes_down;
   before_.decode_s = static_cast<double>(round.cost().decode_ns) / 1e9;
+  before_.exchange_s = static_cast<double>(round.cost().exchange_ns) / 1e9;
   before_.wait_s = static_cast<double>(waited) / 1e9;
 }
 

@@ -81,6 +81,7 @@ class AgentReporter {
     std::uint64_t bytes_down = 0;
     double wait_s = 0;
     double decode_s = 0;
+    double exchange_s = 0;
     // Since the last report, the newest result of each codec.
     std::vector<wire::TrialT> trials = {};
   };

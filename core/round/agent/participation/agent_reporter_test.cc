@@ -71,6 +71,8 @@ TEST_F(SomeReporter, ReportsTheCostOfARoundWithTheNext) {
   first->cost() = {.encode_ns = 1'000'000'000,
                    .decode_ns = 2'000'000'000,
                    .bytes_up = 10,
+                   .bytes_down = 30,
+                   .exchange_ns = 3'000'000'000,
                    .encoding = {.mantissa_bits_dropped = 6 * kBucketValues}};
   const wire::ReportT before = report(*first);
   EXPECT_EQ(before.encode_s, 1);
@@ -86,6 +88,8 @@ TEST_F(SomeReporter, ReportsTheCostOfARoundWithTheNext) {
   EXPECT_EQ(after.wait_s, 4);
   EXPECT_EQ(after.decode_s, 2);
   EXPECT_EQ(after.bytes_up, 10u);
+  EXPECT_EQ(after.bytes_down, 30u);
+  EXPECT_EQ(after.exchange_s, 3);
 }
 
 TEST_F(SomeReporter, ReportsTheGainAtRatesIfThePlanAsksForGains) {

@@ -91,14 +91,20 @@ void Participation::take_part(const UpdatePart& event) {
       round_->key().round != plan.key().round) {
     return;
   }
-  // Peers add in a fixed order, so an early bucket is of no use to them.
-  // A bound on the whole update needs the whole update.
-  if (round_->plan().by_members() || !plan.conserves() || !round_->plan().conserves() ||
-      parts_.replica.job()->wire().norm_max() > 0 || is_being_stored(context_, parts_.updates)) {
+  // A bound on the whole update needs the whole update. Several exchanges of a round train on
+  // different models.
+  if (round_->plan().in_network() || round_->plan().exchanges() > 1 || !plan.conserves() ||
+      !round_->plan().conserves() || parts_.replica.job()->wire().norm_max() > 0 ||
+      is_being_stored(context_, parts_.updates)) {
     return;
   }
   contribution_.finish_encoding();
-  if (parts_.updates.take_part(plan, round_->plan(), event)) contribution_.encode_ready();
+  if (!parts_.updates.take_part(plan, round_->plan(), event)) return;
+  if (round_->plan().by_peers()) {
+    exchange_.start_early();
+  } else {
+    contribution_.encode_ready();
+  }
 }
 
 // --- the whole update --------------------------------------------------------------------------

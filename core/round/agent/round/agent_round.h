@@ -41,6 +41,7 @@ struct RoundCost {
   TimeNs decode_ns = 0;        // of decoding results and computing the next model
   std::uint64_t bytes_up = 0;  // including repeated bytes
   std::uint64_t bytes_down = 0;
+  TimeNs exchange_ns = 0;       // of the last exchange among peers, from its first bucket on
   EncodingFacts encoding = {};  // of all payloads that this agent has encoded
 };
 

@@ -35,8 +35,11 @@ class AdvicePolicy {
   // Adds the decision, its reason and the members' ratios to the request for a plan.
   void complete(PlanRequest& request, const Membership& membership);
 
-  // Reports an agent's report and a committed round to the planner.
+  // Reports an agent's report, the rate of its downlink and a committed round to the planner.
   void report_agent(const AgentSession& session, const wire::Report& report);
+  void saw_downlink(const std::string& agent_id, double s_per_byte) {
+    fusion_.saw_downlink(agent_id, s_per_byte);
+  }
   // The other ways of exchange that the next round could use.
   struct Reachable {
     bool peers = false;

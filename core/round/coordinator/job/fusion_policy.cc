@@ -11,7 +11,7 @@
 namespace tributary {
 namespace {
 
-// The bytes that a payload has around it on a link: its frame and its receipt.
+// The bytes that a payload or a result has around it on a link: its frame and its receipt.
 constexpr double kFrameBytes = 256;
 
 bool is_exact_layer(const JobModel& job, std::size_t layer) {
@@ -28,6 +28,21 @@ StageCost stage_cost(double one_s, double many_s, double groups, double bytes) {
   if (groups > 1) cost.alpha_s = std::max(0.0, (many_s - one_s) / (groups - 1));
   if (bytes > 0) cost.beta_s_per_byte = std::max(0.0, one_s - cost.alpha_s) / bytes;
   return cost;
+}
+
+// The cost of a group and of a byte of the layers on a link, from the bytes that it carries in both
+// layouts. The exact layers have buckets of their own in both of them.
+StageCost link_cost(double s_per_byte, double one_bytes, double many_bytes, double exact_bytes,
+                    double groups, double bytes) {
+  const StageCost sent = stage_cost(std::max(0.0, one_bytes - exact_bytes),
+                                    std::max(0.0, many_bytes - exact_bytes), groups, bytes);
+  return {.alpha_s = s_per_byte * (sent.alpha_s + kFrameBytes),
+          .beta_s_per_byte = s_per_byte * sent.beta_s_per_byte};
+}
+
+StageCost sum(const StageCost& a, const StageCost& b) {
+  return {.alpha_s = a.alpha_s + b.alpha_s,
+          .beta_s_per_byte = a.beta_s_per_byte + b.beta_s_per_byte};
 }
 
 StageCost greater(const StageCost& a, const StageCost& b) {
@@ -102,6 +117,11 @@ void FusionPolicy::report(const std::string& agent_id, const wire::Report& repor
   if (const auto layout = layout_of(round - 1); layout && report.bytes_up() > 0) {
     keep_least(agent.decode_s[*layout], report.decode_s());
     keep_least(agent.payload_bytes[*layout], static_cast<double>(report.bytes_up()));
+    keep_least(agent.result_bytes[*layout], static_cast<double>(report.bytes_down()));
+    if (layout == whole && report.exchange_s() > 0 && report.bytes_down() > 0) {
+      keep_least(exchange_s_per_byte_,
+                 report.exchange_s() / static_cast<double>(report.bytes_down()));
+    }
   }
   if (!layout_of(round) || !report.ready_s() ||
       report.ready_s()->size() != job_.model->layers().layers().size()) {
@@ -128,6 +148,11 @@ void FusionPolicy::report_commit(const ActiveRound& round, const Membership& mem
     keep_least(agent->second.uplink_s_per_byte,
                static_cast<double>(took) / 1e9 / static_cast<double>(member.bytes_after_first));
   }
+}
+
+void FusionPolicy::saw_downlink(const std::string& agent_id, double s_per_byte) {
+  const auto agent = agents_.find(agent_id);
+  if (agent != agents_.end()) keep_least(agent->second.downlink_s_per_byte, s_per_byte);
 }
 
 // --- the choice --------------------------------------------------------------------------------
@@ -171,14 +196,17 @@ FusionProfile FusionPolicy::profile_of(const std::vector<std::string>& agents) c
     profile.compress =
         greater(profile.compress,
                 stage_cost(*agent.encode_s[whole], *agent.encode_s[layerwise], groups, bytes));
-    profile.decode = greater(profile.decode, stage_cost(*agent.decode_s[whole],
-                                                        *agent.decode_s[layerwise], groups, bytes));
-    const double link = agent.uplink_s_per_byte.value_or(0);
-    const StageCost sent =
-        stage_cost(std::max(0.0, *agent.payload_bytes[whole] - exact_bytes),
-                   std::max(0.0, *agent.payload_bytes[layerwise] - exact_bytes), groups, bytes);
-    profile.network = greater(profile.network, {.alpha_s = link * (sent.alpha_s + kFrameBytes),
-                                                .beta_s_per_byte = link * sent.beta_s_per_byte});
+    profile.network = greater(
+        profile.network, link_cost(agent.uplink_s_per_byte.value_or(0), *agent.payload_bytes[whole],
+                                   *agent.payload_bytes[layerwise], exact_bytes, groups, bytes));
+    // The last stage: a result comes back, or is exchanged among peers, and is decoded.
+    const double back = exchange_s_per_byte_.value_or(agent.downlink_s_per_byte.value_or(0));
+    const StageCost received =
+        link_cost(back, *agent.result_bytes[whole], *agent.result_bytes[layerwise], exact_bytes,
+                  groups, bytes);
+    profile.decode = greater(
+        profile.decode, sum(received, stage_cost(*agent.decode_s[whole], *agent.decode_s[layerwise],
+                                                 groups, bytes)));
   }
   return profile;
 }
@@ -207,11 +235,11 @@ void FusionPolicy::solve(const std::vector<std::string>& agents) {
   const double backward =
       std::accumulate(profile.backward_s.begin(), profile.backward_s.end(), 0.0);
   reason_ = fmt::format(
-      "; {} agents profiled: backward {:.3g} ms, a group costs {:.3g} ms to encode and {:.3g} ms "
-      "to "
-      "send, predicted {:.3g} ms to the last group{}",
+      "; {} agents profiled: backward {:.3g} ms, a group costs {:.3g} ms to encode, {:.3g} ms to "
+      "send and {:.3g} ms to take the result, predicted {:.3g} ms to the last result{}",
       measured, backward * 1e3, profile.compress.alpha_s * 1e3, profile.network.alpha_s * 1e3,
-      plan->iteration_s * 1e3, plan->optimal ? "" : " (not proven optimal)");
+      profile.decode.alpha_s * 1e3, plan->iteration_s * 1e3,
+      plan->optimal ? "" : " (not proven optimal)");
 }
 
 }  // namespace tributary

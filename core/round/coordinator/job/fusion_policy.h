@@ -3,7 +3,7 @@
 // The first rounds are profiled: they alternate between one group for all layers and one group for
 // each, and the agents report when each layer of the update was final. From both kinds of rounds
 // follow the costs of a group and of a byte. Then the groups are those of the fusion solver
-// (CoordinatorConfig::plan_fusion), for the slowest agent of each layer and the slowest uplink. A
+// (CoordinatorConfig::plan_fusion), for the slowest agent of each layer and the slowest links. A
 // new participant is profiled in the same way.
 //
 // A profile is no part of the job's record: a coordinator that starts again profiles again. The
@@ -42,6 +42,9 @@ class FusionPolicy {
   // Takes the rates of uplinks from a round that is committed.
   void report_commit(const ActiveRound& round, const Membership& membership);
 
+  // Takes the rate of a downlink, measured on large payloads.
+  void saw_downlink(const std::string& agent_id, double s_per_byte);
+
  private:
   enum Layout : std::uint8_t { whole, layerwise };
   // The least seconds of a stage in rounds of each layout.
@@ -53,11 +56,14 @@ class FusionPolicy {
     LeastSeconds encode_s = {};
     LeastSeconds decode_s = {};
     std::optional<double> payload_bytes[2] = {};
+    std::optional<double> result_bytes[2] = {};
     std::optional<double> uplink_s_per_byte = {};
+    std::optional<double> downlink_s_per_byte = {};  // by the star
 
     bool complete() const {
       return !ready_s.empty() && encode_s[whole] && encode_s[layerwise] && decode_s[whole] &&
-             decode_s[layerwise] && payload_bytes[whole] && payload_bytes[layerwise];
+             decode_s[layerwise] && payload_bytes[whole] && payload_bytes[layerwise] &&
+             result_bytes[whole] && result_bytes[layerwise];
     }
     bool unfinished() const { return rounds < kRoundsMin || (!complete() && rounds < kRoundsMax); }
   };
@@ -72,6 +78,8 @@ class FusionPolicy {
   const JobContext& job_;
   std::map<std::string, AgentProfile> agents_;
   std::map<std::uint64_t, Layout> profiled_;  // the last rounds that were profiled
+  // Of an exchange among peers, at the agent that waited least for the others.
+  std::optional<double> exchange_s_per_byte_;
   std::uint32_t profiled_rounds_ = 0;
   // The choice in force, and the agents that it was made for.
   std::vector<std::uint32_t> groups_;

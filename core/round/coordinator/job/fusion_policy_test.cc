@@ -55,6 +55,8 @@ class FusionPolicyTest : public JobTest {
     made.encode_s = encode_s;
     made.decode_s = decode_s;
     made.bytes_up = bytes_up;
+    made.bytes_down = 2 * bytes_up;
+    made.exchange_s = exchange_s_;
     flatbuffers::FlatBufferBuilder builder;
     builder.Finish(wire::Report::Pack(builder, &made));
     fusion_.report(membership_.members()[agent].agent_id,
@@ -77,6 +79,7 @@ class FusionPolicyTest : public JobTest {
 
   FusionPolicy fusion_{job_};
   Status solver_;
+  double exchange_s_ = 0;
   std::vector<FusionProfile> profiles_;
 };
 
@@ -114,6 +117,37 @@ TEST_F(FusionPolicyTest, TheSlowestAgentOfEachLayerAndTheFitOfBothLayoutsAreTheP
   // The choice stands.
   EXPECT_EQ(request(6).groups, (Groups{1, 2}));
   EXPECT_EQ(profiles_.size(), 1u);
+}
+
+// Three groups have 120 bytes of results more than one, and each result has a frame of 256 bytes.
+TEST_F(FusionPolicyTest, TheWayBackOfAResultIsPartOfTheLastStage) {
+  open_epoch(1);
+  profile({{0.5f, 0.375f, 0.25f}});
+  fusion_.saw_downlink("agent-unknown", 1e-9);
+  for (const double s_per_byte : {2e-5, 1e-5, 3e-5}) {
+    fusion_.saw_downlink(membership_.members()[0].agent_id, s_per_byte);
+  }
+  EXPECT_THAT(request(5).reason, HasSubstr("6.16 ms to take the result"));
+  ASSERT_EQ(profiles_.size(), 1u);
+  EXPECT_NEAR(profiles_[0].decode.alpha_s, 0.003 + 1e-5 * (60 + 256), 1e-9);
+  EXPECT_NEAR(profiles_[0].decode.beta_s_per_byte, 1e-5 * (2400 - 60) / 12'000, 1e-12);
+}
+
+// Members wait for the last one, so its exchange is the shortest.
+TEST_F(FusionPolicyTest, AnExchangeAmongPeersIsPartOfTheLastStage) {
+  open_epoch(2);
+  for (std::uint64_t round = 1; round <= 4; ++round) {
+    request(round);
+    for (const std::uint32_t agent : {0u, 1u}) {
+      exchange_s_ = agent == 0 ? 0.048 : 0.024;
+      report(agent, round, {0.5f, 0.375f, 0.25f}, 0.01, 0.01, round == 1 ? 0 : 1200);
+    }
+  }
+  request(5);
+  ASSERT_EQ(profiles_.size(), 1u);
+  EXPECT_NEAR(profiles_[0].decode.alpha_s, 1e-5 * 256, 1e-9);
+  EXPECT_NEAR(profiles_[0].decode.beta_s_per_byte, (1e-5 * 2400 + 0.01) / 12'000, 1e-12);
+  EXPECT_EQ(profiles_[0].network.beta_s_per_byte, 0);
 }
 
 TEST_F(FusionPolicyTest, ReportsWithoutAUsableProfileLeaveOneGroupForEachLayer) {

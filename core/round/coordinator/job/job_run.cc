@@ -250,6 +250,9 @@ void JobRun::committed(const RoundRecord& record) {
   const ActiveRound& round = attempt_->round();
   faults_.committed(record, round.plan());
   reporter_.report_commit(record, round);
+  for (const auto& [agent, s_per_byte] : reporter_.downlinks()) {
+    advice_.saw_downlink(agent, s_per_byte);
+  }
   advice_.report_commit(
       record, round, membership_,
       {.peers = collectives_.peers_reachable(next_round()),

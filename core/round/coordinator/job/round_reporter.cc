@@ -119,6 +119,7 @@ void RoundReporter::report_uplinks(const RoundRecord& record, const ActiveRound&
 
 // Models that members have downloaded since the last commit count, too.
 void RoundReporter::report_downlinks(const RoundRecord& record, const ActiveRound& round) {
+  downlinks_.clear();
   for (const RoundMember& member : round.members()) {
     AgentSession* const session = job_.coordinator.roster.by_session(member.session);
     const auto delivery = session ? session->conversation.bulk().take_delivery() : std::nullopt;
@@ -127,6 +128,9 @@ void RoundReporter::report_downlinks(const RoundRecord& record, const ActiveRoun
                                             : ReadingKind::downlink_s_per_byte_of_few;
     if (!delivery->measures_rate()) kind = ReadingKind::downlink_s_per_byte_at_most;
     add_reading(kind, delivery->s_per_byte(), record.id.round, session->agent_id);
+    if (kind == ReadingKind::downlink_s_per_byte) {
+      downlinks_[session->agent_id] = delivery->s_per_byte();
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -35,6 +36,9 @@ class RoundReporter {
 
   // Publishes the duration of a committed round and the rates of the members' links.
   void report_commit(const RoundRecord& record, const ActiveRound& round);
+  // The downlinks that large payloads before the last commit have measured, in seconds per byte by
+  // agent.
+  const std::map<std::string, double>& downlinks() const { return downlinks_; }
   // Publishes the bytes of the round and of its commit, which was just sent. Answers to the commit
   // count for the next round.
   void report_bytes(std::uint64_t round);
@@ -54,6 +58,7 @@ class RoundReporter {
   MessageBytes up_;
   MessageBytes down_;
   RepeatedBytes repeats_;
+  std::map<std::string, double> downlinks_;
 };
 
 // The share of its update that a member keeps in a round, as far as the plan determines it.

@@ -233,12 +233,14 @@ class DownlinkReadingTest : public RoundReporterTest {
 TEST_F(DownlinkReadingTest, TheRateOfADownlinkFollowsFromAcknowledgements) {
   const std::uint64_t parts = send(100'000, 200 * kNsPerMs);
   const auto rates = readings(ReadingKind::downlink_s_per_byte);
+  EXPECT_EQ(reporter_.downlinks().size(), 1u);
   ASSERT_EQ(rates.size(), 1u) << "nothing was sent to the other member";
   EXPECT_EQ(rates[0].agent_id, "agent-001");
   EXPECT_NEAR(rates[0].value, (0.2 * static_cast<double>(parts) - 0.01) / 100'000, 1e-6);
   forget_actions();
   reporter_.report_commit({}, *begin_round(membership_, coordinator_.now, make_plan(2)));
   EXPECT_TRUE(readings(ReadingKind::downlink_s_per_byte).empty()) << "it is reported once";
+  EXPECT_TRUE(reporter_.downlinks().empty());
 }
 
 TEST_F(DownlinkReadingTest, FewBytesAndBoundsHaveNamesOfTheirOwn) {
