@@ -38,10 +38,10 @@ MODELS = {
 }
 
 
-def job_settings(usual, rounds):
+def job_settings(usual, rounds, collective="star"):
     """Of a job whose groups may go out while backward still runs."""
     return [*usual, "name=fusion", "mode=gradient", "local_steps=1", "optimizer=momentum",
-            "learning_rate=0.01", f"rounds={rounds}", "collective=star"]
+            "learning_rate=0.01", f"rounds={rounds}", f"collective={collective}"]
 
 
 class Turn(NamedTuple):
@@ -120,6 +120,7 @@ def main():
     parser.add_argument("--codec", action="append", help=f"instead of {', '.join(CODECS)}")
     parser.add_argument("--mbit", action="append", type=float, help="of an agent's link (100 and 1000)")
     parser.add_argument("--fusion", action="append", help=f"instead of {', '.join(SETTINGS)}")
+    parser.add_argument("--collective", default="star", help="(%(default)s)")
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--lab", default=LAB, help=f"name of the lab ({LAB})")
@@ -133,7 +134,7 @@ def main():
         for model in options.model or MODELS:
             making, usual = MODELS[model]
             data = make_data(options.build, tempfile.mkdtemp(dir=folder), making)
-            job = job_settings(usual, options.rounds)
+            job = job_settings(usual, options.rounds, options.collective)
             for mbit in options.mbit or [100.0, 1000.0]:
                 links = [word for node in range(1, AGENTS + 1)
                          for word in ("--node", f"{node}:rate={mbit:g}mbit")]
@@ -147,10 +148,12 @@ def main():
                                                 AGENTS, options.lab)
                                 runs[name].append(turn_of(options.build, journal))
                         cases.append({"model": model, "codec": codec, "mbit": mbit,
+                                      "collective": options.collective,
                                       **compared(runs, mbit * 1e6)})
                         if options.json:
                             continue
-                        print(f"{model}, {codec}, {mbit:g} Mbit/s, {AGENTS} agents, median of "
+                        print(f"{model}, {codec}, {options.collective}, {mbit:g} Mbit/s, "
+                              f"{AGENTS} agents, median of "
                               f"{options.turns} turns of {options.rounds} rounds")
                         print("\n".join([*cases[-1]["lines"], f"  {cases[-1]['text']}"]), flush=True)
     if options.json:

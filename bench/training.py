@@ -36,6 +36,9 @@ def train(build, folder, data, job, agents, lab=None, common=()):
         return [] if lab is None else [os.path.join(build, "cli", "tributary"), "lab", "exec",
                                        "--name", lab, "--node", str(node), "--"]
 
+    def address_of(node):
+        return "127.0.0.1" if lab is None else f"10.77.0.{node + 1}"
+
     # A loaded machine must not leave an agent out.
     job = [*job, f"agents_min={agents}", "quorum=1", "deadline_ms=600000",
            "preliminary_deadline_ms=300000"]
@@ -44,8 +47,9 @@ def train(build, folder, data, job, agents, lab=None, common=()):
                 build, folder, ["link.encrypted=false", "journal.durability=stop", *common],
                 [f"evaluation.path={data}", "evaluation.threads=1", *(f"job.{pair}" for pair in job)],
                 [["trainer.name=torch", "trainer.threads=1", f"data.path={data}", f"data.shard={i}",
-                  f"data.shards={agents}", "data.evaluate=false"] for i in range(agents)],
-                inside=inside, address="127.0.0.1" if lab is None else "10.77.0.1") as federation:
+                  f"data.shards={agents}", "data.evaluate=false",
+                  f"peers.endpoint=tcp://{address_of(1 + i)}:0"] for i in range(agents)],
+                inside=inside, address=address_of(0)) as federation:
             federation.wait_for_end()
             journal = federation.journal
     except Failure as failure:

@@ -92,8 +92,9 @@ void Participation::take_part(const UpdatePart& event) {
     return;
   }
   // A bound on the whole update needs the whole update. Several exchanges of a round train on
-  // different models.
-  if (round_->plan().in_network() || round_->plan().exchanges() > 1 || !plan.conserves() ||
+  // different models. A profile needs the time of the exchange alone.
+  const bool alone = round_->plan().by_peers() && round_->plan().wire().profile_requested;
+  if (alone || round_->plan().in_network() || round_->plan().exchanges() > 1 || !plan.conserves() ||
       !round_->plan().conserves() || parts_.replica.job()->wire().norm_max() > 0 ||
       is_being_stored(context_, parts_.updates)) {
     return;

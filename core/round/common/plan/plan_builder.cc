@@ -24,7 +24,9 @@ constexpr std::uint64_t kPeerBucketsEach = 4;
 // Limits of a plan's buckets, in values.
 struct BucketBounds {
   std::uint64_t values = 0;
-  std::uint64_t group_values = 0;  // of a bucket that fusion forms
+  // Of a bucket that fusion forms. Among peers as of any other: one large bucket would pass from
+  // member to member, and most links would be idle.
+  std::uint64_t group_values = 0;
   std::uint32_t layer_values = 0;  // for codecs of whole layers
 };
 
@@ -104,7 +106,7 @@ BucketBounds bounds_of(const JobModel& job, const RoundPolicy& policy, const Pla
   return {.values = values,
           .group_values = policy.collective == wire::Collective::star
                               ? std::uint64_t{wire::kBucketValuesMax}
-                              : kPeerBucketValuesMax,
+                              : values,
           .layer_values =
               static_cast<std::uint32_t>(std::min<std::uint64_t>(layer, wire::kBucketValuesMax))};
 }

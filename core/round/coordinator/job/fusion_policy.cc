@@ -118,10 +118,7 @@ void FusionPolicy::report(const std::string& agent_id, const wire::Report& repor
     keep_least(agent.decode_s[*layout], report.decode_s());
     keep_least(agent.payload_bytes[*layout], static_cast<double>(report.bytes_up()));
     keep_least(agent.result_bytes[*layout], static_cast<double>(report.bytes_down()));
-    if (layout == whole && report.exchange_s() > 0 && report.bytes_down() > 0) {
-      keep_least(exchange_s_per_byte_,
-                 report.exchange_s() / static_cast<double>(report.bytes_down()));
-    }
+    if (report.exchange_s() > 0) keep_least(exchange_s_[*layout], report.exchange_s());
   }
   if (!layout_of(round) || !report.ready_s() ||
       report.ready_s()->size() != job_.model->layers().layers().size()) {
@@ -200,10 +197,11 @@ FusionProfile FusionPolicy::profile_of(const std::vector<std::string>& agents) c
         profile.network, link_cost(agent.uplink_s_per_byte.value_or(0), *agent.payload_bytes[whole],
                                    *agent.payload_bytes[layerwise], exact_bytes, groups, bytes));
     // The last stage: a result comes back, or is exchanged among peers, and is decoded.
-    const double back = exchange_s_per_byte_.value_or(agent.downlink_s_per_byte.value_or(0));
     const StageCost received =
-        link_cost(back, *agent.result_bytes[whole], *agent.result_bytes[layerwise], exact_bytes,
-                  groups, bytes);
+        exchange_s_[whole] && exchange_s_[layerwise]
+            ? stage_cost(*exchange_s_[whole], *exchange_s_[layerwise], groups, bytes)
+            : link_cost(agent.downlink_s_per_byte.value_or(0), *agent.result_bytes[whole],
+                        *agent.result_bytes[layerwise], exact_bytes, groups, bytes);
     profile.decode = greater(
         profile.decode, sum(received, stage_cost(*agent.decode_s[whole], *agent.decode_s[layerwise],
                                                  groups, bytes)));

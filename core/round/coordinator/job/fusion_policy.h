@@ -79,7 +79,7 @@ class FusionPolicy {
   std::map<std::string, AgentProfile> agents_;
   std::map<std::uint64_t, Layout> profiled_;  // the last rounds that were profiled
   // Of an exchange among peers, at the agent that waited least for the others.
-  std::optional<double> exchange_s_per_byte_;
+  LeastSeconds exchange_s_ = {};
   std::uint32_t profiled_rounds_ = 0;
   // The choice in force, and the agents that it was made for.
   std::vector<std::uint32_t> groups_;

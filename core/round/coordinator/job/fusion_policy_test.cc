@@ -139,14 +139,16 @@ TEST_F(FusionPolicyTest, AnExchangeAmongPeersIsPartOfTheLastStage) {
   for (std::uint64_t round = 1; round <= 4; ++round) {
     request(round);
     for (const std::uint32_t agent : {0u, 1u}) {
-      exchange_s_ = agent == 0 ? 0.048 : 0.024;
+      // That of the round before: one group, three groups, one group.
+      exchange_s_ = (round % 2 == 0 ? 0.024 : 0.030) * (agent == 0 ? 2 : 1);
+      if (round == 1) exchange_s_ = 0;
       report(agent, round, {0.5f, 0.375f, 0.25f}, 0.01, 0.01, round == 1 ? 0 : 1200);
     }
   }
   request(5);
   ASSERT_EQ(profiles_.size(), 1u);
-  EXPECT_NEAR(profiles_[0].decode.alpha_s, 1e-5 * 256, 1e-9);
-  EXPECT_NEAR(profiles_[0].decode.beta_s_per_byte, (1e-5 * 2400 + 0.01) / 12'000, 1e-12);
+  EXPECT_NEAR(profiles_[0].decode.alpha_s, 0.003, 1e-9);
+  EXPECT_NEAR(profiles_[0].decode.beta_s_per_byte, (0.021 + 0.01) / 12'000, 1e-12);
   EXPECT_EQ(profiles_[0].network.beta_s_per_byte, 0);
 }
 
