@@ -128,9 +128,11 @@ void FusionPolicy::report(const std::string& agent_id, const wire::Report& repor
   const auto valid = [](double s) { return s >= 0 && s <= kFusionSecondsMax; };
   if (ready_s.empty() || !std::ranges::all_of(ready_s, valid)) return;
   // The fastest training is the least disturbed one.
-  if (agent.ready_s.empty() || std::ranges::max(ready_s) < std::ranges::max(agent.ready_s)) {
-    agent.ready_s = ready_s;
-  }
+  const double training_s = std::ranges::max(ready_s);
+  const Layout layout = *layout_of(round);
+  const std::optional<double> least_s = agent.training_s[whole];
+  if (layout == whole && (!least_s || training_s < *least_s)) agent.ready_s = ready_s;
+  keep_least(agent.training_s[layout], training_s);
 }
 
 // Only a round that sends one group measures the rate alone: the groups of another one wait for
@@ -190,9 +192,13 @@ FusionProfile FusionPolicy::profile_of(const std::vector<std::string>& agents) c
     const auto found = agents_.find(name);
     if (found == agents_.end() || !found->second.complete()) continue;
     const AgentProfile& agent = found->second;
-    profile.compress =
-        greater(profile.compress,
-                stage_cost(*agent.encode_s[whole], *agent.encode_s[layerwise], groups, bytes));
+    // Encoding and sending share the processor with the training.
+    const double slowed_s =
+        agent.training_s[layerwise].value_or(0) - agent.training_s[whole].value_or(0);
+    const StageCost beside = stage_cost(0, std::max(0.0, slowed_s), groups, bytes);
+    profile.compress = greater(
+        profile.compress,
+        sum(beside, stage_cost(*agent.encode_s[whole], *agent.encode_s[layerwise], groups, bytes)));
     profile.network = greater(
         profile.network, link_cost(agent.uplink_s_per_byte.value_or(0), *agent.payload_bytes[whole],
                                    *agent.payload_bytes[layerwise], exact_bytes, groups, bytes));

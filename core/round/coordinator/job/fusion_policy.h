@@ -2,7 +2,8 @@
 //
 // The first rounds are profiled: they alternate between one group for all layers and one group for
 // each, and the agents report when each layer of the update was final. From both kinds of rounds
-// follow the costs of a group and of a byte. Then the groups are those of the fusion solver
+// follow the costs of a group and of a byte; what groups that are sent early cost the training
+// beside them is a part of it. Then the groups are those of the fusion solver
 // (CoordinatorConfig::plan_fusion), for the slowest agent of each layer and the slowest links. A
 // new participant is profiled in the same way.
 //
@@ -51,8 +52,10 @@ class FusionPolicy {
   using LeastSeconds = std::optional<double>[2];
 
   struct AgentProfile {
-    std::uint32_t rounds = 0;          // in which it was asked
-    std::vector<double> ready_s = {};  // by layer of the job, of the fastest training
+    std::uint32_t rounds = 0;  // in which it was asked
+    // By layer of the job, of the fastest training in a round of one group.
+    std::vector<double> ready_s = {};
+    LeastSeconds training_s = {};
     LeastSeconds encode_s = {};
     LeastSeconds decode_s = {};
     std::optional<double> payload_bytes[2] = {};

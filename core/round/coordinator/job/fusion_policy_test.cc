@@ -119,6 +119,20 @@ TEST_F(FusionPolicyTest, TheSlowestAgentOfEachLayerAndTheFitOfBothLayoutsAreTheP
   EXPECT_EQ(profiles_.size(), 1u);
 }
 
+// What is sent early shares the processor with the training: 20 ms for three groups.
+TEST_F(FusionPolicyTest, AGroupCostsTheTrainingBesideIt) {
+  open_epoch(1);
+  for (std::uint64_t round = 1; round <= 4; ++round) {
+    request(round);
+    const float slowed = round % 2 == 0 ? 0.02f : 0.0f;
+    report(0, round, {0.5f + slowed, 0.375f + slowed, 0.25f}, 0.01, 0.01, round == 1 ? 0 : 1200);
+  }
+  request(5);
+  ASSERT_EQ(profiles_.size(), 1u);
+  EXPECT_EQ(profiles_[0].backward_s, (std::vector<double>{0.25, 0.125, 0.125}));
+  EXPECT_NEAR(profiles_[0].compress.alpha_s, 0.01, 1e-7);
+}
+
 // Three groups have 120 bytes of results more than one, and each result has a frame of 256 bytes.
 TEST_F(FusionPolicyTest, TheWayBackOfAResultIsPartOfTheLastStage) {
   open_epoch(1);
