@@ -129,11 +129,19 @@ class Exchanges {
     return exchange(routes_, std::move(buckets), aggregators_, update);
   }
 
-  // An exchange of one value among all members: it ends only when all have taken part.
+  // Two exchanges of one value among all members. The first ends only when all have taken part, but
+  // for its owner a latency earlier than for the others. The second, from all to all, then ends
+  // everywhere at the same time if latencies are equal. Otherwise the root of a broadcast would
+  // have a latency's start over the others, because it is rank 0 like the owner.
   Status barrier() {
+    TRIBUTARY_TRY(one_value(wire::Collective::sharded_star));
+    return one_value(wire::Collective::all_gather);
+  }
+
+ private:
+  Status one_value(wire::Collective collective) {
     static const std::unique_ptr<Codec> codec = *make_codec("fp32");
-    TRIBUTARY_ASSIGN(const Routes routes,
-                     Routes::make(wire::Collective::sharded_star, routes_.members()));
+    TRIBUTARY_ASSIGN(const Routes routes, Routes::make(collective, routes_.members()));
     const std::unique_ptr<Encoder> encoder = codec->make_encoder(1);
     FloatVector one(1, 1.0F);
     ExchangeCache aggregators;
@@ -142,7 +150,6 @@ class Exchanges {
                     aggregators, one);
   }
 
- private:
   // Decodes each bucket as soon as it is whole, into the place of its input.
   Status exchange(const Routes& routes, std::vector<ExchangeBucket> buckets,
                   ExchangeCache& aggregators, std::span<float> update) {

@@ -118,7 +118,8 @@ double predicted_seconds(wire::Collective kind, const Request& request,
               .byte_s = request.byte_ns * 1e-9,
               .cores = request.cores},
              {.agents = link_of(request, request.gbps),
-              .hub = link_of(request, request.hub_gbps > 0 ? request.hub_gbps : request.gbps)})
+              .hub = link_of(request, request.hub_gbps > 0 ? request.hub_gbps : request.gbps),
+              .frame_bytes = kFrameBytes})
       .seconds;
 }
 

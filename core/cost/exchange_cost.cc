@@ -139,20 +139,30 @@ StageTime from_root(const ExchangeTree& tree, const ExchangeWork& work, double b
   const double port_s = bytes * link.beta_s_per_byte;
   return {.traffic = traffic_of(fixed, work, 0, bytes),
           .alone_s = time_down(tree.shape, work.agents, port_s, link.alpha_s),
+          .behind_s = (work.buckets - 1.0) * children_down(tree.shape, work.agents, 0) * port_s,
           .one_root = true};
+}
+
+// The link as payloads of this size see it: the latency contains their last frame's time on the
+// second link.
+LinkEstimate with_frame(const ExchangeNetwork& network, double payload_bytes) {
+  LinkEstimate link = network.agents;
+  link.alpha_s += std::min(network.frame_bytes, payload_bytes) * link.beta_s_per_byte;
+  return link;
 }
 
 // In a ring whose members wait for one root's indices, no sums finish at the same time, as they
 // would if all began together. The path of the last bucket up and down remains visible, except for
 // the work of its own ports. The formula was derived from the simulation and equals it if there are
 // a few buckets per owner.
-double lost_behind_places_s(const ExchangeWork& work, const LinkEstimate& link) {
+double lost_behind_places_s(const ExchangeWork& work, const ExchangeNetwork& network) {
   const auto with = [&](StageFlow flow) {
     return std::ranges::find(work.stages, flow, &StagePayload::flow);
   };
   const auto places = with(StageFlow::from_root);
   const auto sums = with(StageFlow::reduced);
   if (work.agents < 3 || places == work.stages.end() || sums == work.stages.end()) return 0;
+  const LinkEstimate link = with_frame(network, sums->up_bytes);
   const double n = work.agents;
   const double places_s = places->up_bytes * link.beta_s_per_byte;
   const double sum_s = std::max(sums->up_bytes, sums->down_bytes) * link.beta_s_per_byte;
@@ -181,7 +191,8 @@ bool gathers(wire::Collective kind, const StagePayload& stage) {
 }
 
 StageTime peer_stage(wire::Collective kind, const ExchangeWork& work, const StagePayload& stage,
-                     const LinkEstimate& link) {
+                     const ExchangeNetwork& network) {
+  const LinkEstimate link = with_frame(network, stage.up_bytes);
   const ExchangeTree tree = tree_of(kind).value_or(ExchangeTree());
   if (stage.flow == StageFlow::from_root) return from_root(tree, work, stage.up_bytes, link);
   if (gathers(kind, stage)) {
@@ -203,11 +214,13 @@ StageTime star_stage(const ExchangeWork& work, const StagePayload& stage,
   const double agent_s = network.agents.beta_s_per_byte;
   const double hub_s = network.hub.beta_s_per_byte;
   const double buckets = work.buckets;
+  // The faster link's frame, up and down.
+  const double frames_s = 2 * std::min(network.frame_bytes, up) * std::min(agent_s, hub_s);
   return {.traffic = {.root_out = out * buckets,
                       .root_in = in * buckets,
                       .other_out = up * buckets,
                       .other_in = down * buckets},
-          .alone_s = 2 * network.hub.alpha_s + std::max(up * agent_s, in * hub_s) +
+          .alone_s = 2 * network.hub.alpha_s + frames_s + std::max(up * agent_s, in * hub_s) +
                      std::max(down * agent_s, out * hub_s),
           .one_root = true};
 }
@@ -319,6 +332,14 @@ double compute_s(const ExchangeWork& work, const Compute& per_bucket, double cor
                                   per_bucket.hub_s});
 }
 
+// The time until the last bucket's first payload is encoded, after those of the others. All members
+// encode at the same time, unless the payload is one root's, which then has a core to itself.
+double encode_behind_s(const ExchangeWork& work, double cores) {
+  const StagePayload& first = work.stages.front();
+  const double share = first.flow == StageFlow::from_root ? 1 : cores;
+  return (work.buckets - 1.0) * first.encode_s / share;
+}
+
 }  // namespace
 
 ExchangeCost predict_exchange(wire::Collective kind, const ExchangeWork& work,
@@ -337,7 +358,7 @@ ExchangeCost predict_exchange(wire::Collective kind, const ExchangeWork& work,
   double pace_s = 0;
   for (const StagePayload& stage : work.stages) {
     const StageTime time =
-        star ? star_stage(work, stage, network) : peer_stage(kind, work, stage, network.agents);
+        star ? star_stage(work, stage, network) : peer_stage(kind, work, stage, network);
     traffic += time.traffic;
     if (time.one_root) of_one_root += time.traffic;
     lost_s += time.one_root ? time.alone_s : time.lost_s;
@@ -348,13 +369,16 @@ ExchangeCost predict_exchange(wire::Collective kind, const ExchangeWork& work,
   // The port's work for a bucket is already part of the total work, so it is not idle time.
   lost_s -= std::max(port_s(of_one_root, root_s, other_s) / buckets, pace_s);
   if (kind == wire::Collective::ring) {
-    lost_s = std::max(lost_s, lost_behind_places_s(work, network.agents));
+    lost_s = std::max(lost_s, lost_behind_places_s(work, network));
   }
   const Compute compute = compute_of(kind, work);
   const double cores = std::clamp(work.cores, kCoresMin, 1.0);
-  const double work_s = std::max(
-      {port_s(traffic, root_s, other_s), buckets * pace_s, compute_s(work, compute, cores)});
-  cost.seconds = std::max(work_s + lost_s, alone_s + behind_s) + compute.path_s / cores;
+  const double ports_s = std::max(port_s(traffic, root_s, other_s), buckets * pace_s);
+  behind_s = std::max(behind_s, encode_behind_s(work, cores));
+  // While one bucket is on its way, members compute for others, so the idle time of ports is none
+  // of theirs.
+  cost.seconds = std::max({ports_s + lost_s, compute_s(work, compute, cores), alone_s + behind_s}) +
+                 compute.path_s / cores;
   cost.bytes_sent = std::max(traffic.other_out, star ? 0 : traffic.root_out);
   cost.bytes_received = std::max(traffic.other_in, star ? 0 : traffic.root_in);
   if (star) {

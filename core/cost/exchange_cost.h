@@ -1,11 +1,13 @@
 // Predicts the duration of an exchange. Every bucket goes up a tree to its owner and down again
 // (core/collective/routes.h). Buckets follow one another, so in a long exchange some port is always
-// busy, and in a short one latency dominates. The prediction is the larger of two bounds:
+// busy, and in a short one latency dominates. The prediction is the largest of three bounds, plus
+// the CPU time on the path of one bucket:
 //
 //   the work of the busiest port, plus the idle times at its beginning and end
-//   the path of one bucket alone, plus the buckets that its members must send after it
+//   the path of one bucket alone, plus what must be encoded or sent before or after it
+//   the work of the busiest processor
 //
-// exchange_cost_test.cc simulates exchanges bucket by bucket and compares both bounds with them.
+// exchange_cost_test.cc simulates exchanges bucket by bucket and compares the first two with them.
 // All functions are pure and cost O(agents * log agents) per kind.
 #pragma once
 
@@ -39,11 +41,18 @@ struct ExchangeWork {
   double cores = 1;           // cores per agent; below 1 if agents share cores
 };
 
+// Payload of a full TCP segment at the usual MTU of 1500 bytes.
+inline constexpr double kFrameBytes = 1448;
+
 // The links that an exchange uses.
 struct ExchangeNetwork {
   LinkEstimate agents;  // link of the slowest member
   // Link of the coordinator; its alpha is the latency between agents and coordinator.
   LinkEstimate hub;
+  // A payload crosses two links, its sender's and its receiver's, and the second one begins when it
+  // has a whole frame, so a frame's time on the second link is added to the latency. 0: the alphas
+  // contain that time, because they were measured with payloads.
+  double frame_bytes = 0;
 };
 
 // The prediction for one kind of exchange.

@@ -103,6 +103,16 @@ TEST(ExchangeCost, OneAgentExchangesNothing) {
   }
 }
 
+// Sixteen payloads, encoded in 10 ms each: while they are on their way, which takes 8 ms, the next
+// ones are encoded. The path adds one bucket's encoding.
+TEST(ExchangeCost, LatencyIsHiddenBehindEncoding) {
+  const std::array<StagePayload, 1> stages = {
+      {{.flow = StageFlow::gathered, .up_bytes = 1000, .down_bytes = 1000, .encode_s = 0.01}}};
+  const ExchangeWork work = {.agents = 4, .buckets = 16, .stages = stages};
+  EXPECT_THAT(seconds(wire::Collective::all_gather, work, network_of(0.005)),
+              DoubleNear(0.17, kNear));
+}
+
 // CPU work overlaps with transfers, except for the path of one bucket.
 TEST(ExchangeCost, ComputingIsHiddenUntilItIsTheBottleneck) {
   const ExchangeNetwork network = network_of(0.0001);
@@ -440,6 +450,41 @@ TEST(ExchangeCost, ARingThatWaitsForPlaces) {
       }
     }
   }
+}
+
+// Each hop takes a frame's time longer, which a chain has most of. Frames of a quarter of a
+// payload.
+TEST_P(Against, ReplayOfFramesThatAreForwardedWhole) {
+  const wire::Collective kind = std::get<0>(GetParam());
+  const Stages stages = {{.flow = StageFlow::from_root, .up_bytes = 250},
+                         {.flow = StageFlow::reduced, .up_bytes = 1000, .down_bytes = 1000}};
+  Deviation deviation;
+  for (const std::uint32_t agents : {3u, 4u, 8u}) {
+    for (const std::uint32_t more : {0u, 1u, 2u}) {
+      const ExchangeWork work = {.agents = agents, .buckets = 4 * agents + more, .stages = stages};
+      ExchangeNetwork network = network_of(1e-4);
+      network.frame_bytes = 250;
+      ASSERT_NO_FATAL_FAILURE(compare(kind, work, network, 0.1, deviation));
+    }
+  }
+  const bool even = kind == wire::Collective::ring || kind == wire::Collective::all_gather;
+  const double worst = kind == wire::Collective::tree ? 0.2 : 0.1;
+  EXPECT_LT(deviation.worst, even ? 0.02 : worst) << deviation.where;
+}
+
+// The last bucket's indices leave their root after those of all others, which is visible if latency
+// is long.
+TEST_P(Against, ReplayOfIndicesOverALongWay) {
+  const wire::Collective kind = std::get<0>(GetParam());
+  const Stages stages = {{.flow = StageFlow::from_root, .up_bytes = 400},
+                         {.flow = StageFlow::reduced, .up_bytes = 1000, .down_bytes = 1000}};
+  Deviation deviation;
+  for (const std::uint32_t buckets : {8u, 16u, 32u}) {
+    ASSERT_NO_FATAL_FAILURE(compare(kind, {.agents = 4, .buckets = buckets, .stages = stages},
+                                    network_of(0.05), 0.1, deviation));
+  }
+  const bool one_root = kind == wire::Collective::star || kind == wire::Collective::tree;
+  EXPECT_LT(deviation.worst, one_root ? 0.15 : 0.06) << deviation.where;
 }
 
 TEST_P(Against, ReplayOfAnUncombinedExchange) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <functional>
 #include <map>
@@ -17,12 +18,14 @@ namespace tributary {
 
 // A network of ports. Messages are cut into pieces, so receiving overlaps with sending. Connections
 // share their sender's port piece by piece, and a receiver's port takes pieces in order of arrival.
+// With frames, pieces are frames, and a receiver's port begins with a frame when it has all of it.
 class ReplayNetwork {
  public:
   using Done = std::function<void()>;
   static constexpr std::uint32_t kPieces = 16;
 
-  explicit ReplayNetwork(std::vector<LinkEstimate> ports) : ports_(ports.size()) {
+  explicit ReplayNetwork(std::vector<LinkEstimate> ports, double frame_bytes = 0)
+      : ports_(ports.size()), frame_bytes_(frame_bytes) {
     for (std::size_t i = 0; i < ports.size(); ++i) ports_[i].link = ports[i];
   }
 
@@ -30,7 +33,9 @@ class ReplayNetwork {
     Port& port = ports_[from];
     port.sent += bytes;
     ports_[to].received += bytes;
-    port.waiting[to].push_back({bytes / kPieces, kPieces, std::move(done)});
+    const std::uint32_t pieces =
+        frame_bytes_ > 0 ? static_cast<std::uint32_t>(std::ceil(bytes / frame_bytes_)) : kPieces;
+    port.waiting[to].push_back({bytes / pieces, pieces, std::move(done)});
     if (port.waiting[to].size() == 1) port.turns.push_back(to);
     if (!port.busy) send_piece(from);
   }
@@ -103,11 +108,14 @@ class ReplayNetwork {
 
   void receive(std::uint32_t to, double bytes, Done done) {
     Port& port = ports_[to];
-    port.free_s = std::max(now_s_, port.free_s + bytes * port.link.beta_s_per_byte);
+    const double takes_s = bytes * port.link.beta_s_per_byte;
+    port.free_s = frame_bytes_ > 0 ? std::max(now_s_, port.free_s) + takes_s
+                                   : std::max(now_s_, port.free_s + takes_s);
     if (done) at(port.free_s, std::move(done));
   }
 
   std::vector<Port> ports_;
+  const double frame_bytes_;
   std::vector<Event> events_;  // a heap, whose next event can be moved out
   std::uint64_t number_ = 0;
   double now_s_ = 0;
@@ -117,7 +125,10 @@ class ReplayNetwork {
 class Replay {
  public:
   Replay(wire::Collective kind, const ExchangeWork& work, const ExchangeNetwork& network)
-      : kind_(kind), work_(work), n_(work.agents), network_(ports(work, network)) {
+      : kind_(kind),
+        work_(work),
+        n_(work.agents),
+        network_(ports(work, network), network.frame_bytes) {
     for (std::uint32_t bucket = 0; bucket < work.buckets; ++bucket) {
       for (std::uint32_t member = 0; member < n_; ++member) begin({bucket, 0}, member);
     }

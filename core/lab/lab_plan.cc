@@ -22,6 +22,16 @@ std::uint64_t burst_bytes(std::uint64_t bits_per_s, std::uint32_t mtu_bytes) {
                                  2ull * (mtu_bytes + kFrameHeaderBytes) + 64);
 }
 
+// The most frames that the kernel may hand to the relay in one packet (GSO). The relay passes a
+// packet on when all of it has arrived, and a packet crosses two links, so a packet of many frames
+// at a low rate would be late by its own length, unlike the frames of a real link. This is what a
+// link carries in half a millisecond: single frames at 10 Mbit/s, and hardly a limit at 1 Gbit/s.
+std::string frames_limit(std::uint64_t bits_per_s, const LabPlan& plan) {
+  if (bits_per_s == 0) return {};
+  const std::uint64_t frames = bits_per_s / 8 / 2000 / (plan.mtu_bytes + kFrameHeaderBytes);
+  return fmt::format(" gso_max_segs {}", std::clamp<std::uint64_t>(frames, 1, 0xffff));
+}
+
 // Empty if the link has no rate, or if the relay shapes it.
 std::string tbf_line(std::string_view interface, std::uint64_t bits_per_s, const LabPlan& plan,
                      const LinkSettings& link) {
@@ -94,8 +104,8 @@ std::string hub_ip_lines(const LabPlan& plan) {
   for (std::uint32_t node = 0; node < plan.nodes(); ++node) {
     const std::string port = hub_port(node);
     if (needs_user_space(plan.links[node])) {
-      lines +=
-          fmt::format("link set {} mtu {} txqueuelen {}\n", port, plan.mtu_bytes, kTapQueuePackets);
+      lines += fmt::format("link set {} mtu {} txqueuelen {}{}\n", port, plan.mtu_bytes,
+                           kTapQueuePackets, frames_limit(plan.links[node].down_bits_per_s, plan));
     } else {
       lines += fmt::format("link add {} mtu {} type veth peer name {} address {} mtu {} netns {}\n",
                            port, plan.mtu_bytes, kNodeInterface, node_mac(node), plan.mtu_bytes,
@@ -171,8 +181,9 @@ std::string gateway_lines(const LabPlan& plan, std::uint32_t node) {
 std::string node_ip_lines(const LabPlan& plan, std::uint32_t node) {
   std::string lines = "link set lo up\n";
   if (needs_user_space(plan.links[node])) {
-    lines += fmt::format("link set {} address {} mtu {} txqueuelen {}\n", kNodeInterface,
-                         node_mac(node), plan.mtu_bytes, kTapQueuePackets);
+    lines += fmt::format("link set {} address {} mtu {} txqueuelen {}{}\n", kNodeInterface,
+                         node_mac(node), plan.mtu_bytes, kTapQueuePackets,
+                         frames_limit(plan.links[node].up_bits_per_s, plan));
   }
   lines += fmt::format("addr add {}/{} dev {}\nlink set {} up\n", node_address(node),
                        plan.is_outside(node) ? "32" : "24 brd +", kNodeInterface, kNodeInterface);

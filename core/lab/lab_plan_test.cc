@@ -104,5 +104,15 @@ TEST(LabPlan, LinksInUserSpaceBringTheirInterfaces) {
               HasSubstr("fdb replace 02:74:72:69:62:02 dev port1 master static"));
 }
 
+// A packet that the relay passes on in whole takes half a millisecond at most, or is one frame.
+TEST(LabPlan, PacketsOfManyFramesAreForFastLinks) {
+  const LabPlan plan = *plan_lab("x", 2, 1500, link_of("delay=1ms"),
+                                 {{0, "up-rate=10mbit,down-rate=100mbit"}, {1, "up-rate=1gbit"}});
+  EXPECT_THAT(node_ip_lines(plan, 0), HasSubstr("txqueuelen 2000 gso_max_segs 1\n"));
+  EXPECT_THAT(hub_ip_lines(plan), HasSubstr("port0 mtu 1500 txqueuelen 2000 gso_max_segs 4\n"));
+  EXPECT_THAT(node_ip_lines(plan, 1), HasSubstr("txqueuelen 2000 gso_max_segs 41\n"));
+  EXPECT_THAT(hub_ip_lines(plan), HasSubstr("port1 mtu 1500 txqueuelen 2000\n"));
+}
+
 }  // namespace
 }  // namespace tributary
