@@ -50,8 +50,8 @@ struct ExchangeNetwork {
   // Link of the coordinator; its alpha is the latency between agents and coordinator.
   LinkEstimate hub;
   // A payload crosses two links, its sender's and its receiver's, and the second one begins when it
-  // has a whole frame, so a frame's time on the second link is added to the latency. 0: the alphas
-  // contain that time, because they were measured with payloads.
+  // has a whole frame, so a frame's time on the second link is added to the latency. 0: it is
+  // not counted.
   double frame_bytes = 0;
 };
 
