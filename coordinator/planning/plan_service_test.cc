@@ -156,6 +156,7 @@ TEST_F(PlanServiceTest, ContinuesWithTheEarlierDecision) {
 }
 
 // Every agent sends once and receives once, at the same time. A ring has one and a half times that.
+// The first plan may stay with the star, whose time is known, and the next one tries the other way.
 TEST_F(PlanServiceTest, SumsInTheNetworkAreAdvisedWhereAnAggregatorCanBeReached) {
   codecs = {std::string(kInNetworkCodec)};
   mbit = 20;
@@ -164,9 +165,14 @@ TEST_F(PlanServiceTest, SumsInTheNetworkAreAdvisedWhereAnAggregatorCanBeReached)
   round.participants.push_back({.agent_id = "d"});
   round.aggregator_reachable = true;
   play();
-  const auto advice = advised_.next();
+  auto advice = advised_.next();
   ASSERT_NE(advice, nullptr);
-  EXPECT_EQ(advice->choice.collective, wire::Collective::in_network);
+  if (advice->choice.collective == wire::Collective::star) {
+    play();
+    advice = advised_.next();
+    ASSERT_NE(advice, nullptr);
+  }
+  EXPECT_EQ(advice->choice.collective, wire::Collective::in_network) << advice->sentence;
   EXPECT_TRUE(inputs_of(*advice).aggregator_present);
   round.aggregator_reachable = false;
   for (int i = 0; i < 8; ++i) play();

@@ -76,7 +76,8 @@ TEST_P(OptimalFusion, FollowsFromTheProfileOfTheFirstRounds) {
                          .rounds = 8,
                          .job = std::string(kFusedLayers) + "fusion = \"optimal\"\nquorum = 1\n",
                          .codec = "topk:cr=0.1",
-                         .coordinator_settings = {std::string("job.collective=") + GetParam()}});
+                         .coordinator_settings = {std::string("job.collective=") + GetParam()},
+                         .agent_settings = {"peers.endpoint=tcp://127.0.0.1:0"}});
   federation.start_all();
   federation.expect_all_end();
   federation.expect_identical();
@@ -110,8 +111,9 @@ TEST(FusionSetting, IsRefusedWhenTheJobIsSubmitted) {
 
 // Plays a job whose layers are fused by this rule, and returns the share of its buckets that agents
 // encoded while backward still ran.
-double share_early(const std::string& fusion, const std::vector<std::string>& settings,
+double share_early(const std::string& fusion, std::vector<std::string> settings,
                    const std::string& collective = "star") {
+  settings.emplace_back("peers.endpoint=tcp://127.0.0.1:0");
   Federation federation(
       {.agents = 2,
        .rounds = 6,
@@ -122,6 +124,10 @@ double share_early(const std::string& fusion, const std::vector<std::string>& se
   federation.start_all();
   federation.expect_all_end();
   federation.expect_identical();
+  EXPECT_EQ(federation.coordinator()
+                .lines_with({"round committed", "collective=" + collective + " "})
+                .size(),
+            6u);
   const auto run = RunFile::open(federation.coordinator_journal());
   EXPECT_TRUE(run.ok()) << run.status().text();
   const auto reports = (*run)->agent_rounds((*run)->jobs()->at(0).job, 1, 6);

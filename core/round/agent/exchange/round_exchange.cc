@@ -87,7 +87,7 @@ bool RoundExchange::make_and_take_kept() {
   return running();
 }
 
-// From now on the values are held: who changes them makes a copy.
+// The values are held from now on, so a change of them makes a copy.
 void RoundExchange::start() {
   if (!exchange_ && !make_and_take_kept()) return;
   input_final_ = true;

@@ -24,8 +24,8 @@ constexpr std::uint64_t kPeerBucketsEach = 4;
 // Limits of a plan's buckets, in values.
 struct BucketBounds {
   std::uint64_t values = 0;
-  // Of a bucket that fusion forms. Among peers as of any other: one large bucket would pass from
-  // member to member, and most links would be idle.
+  // The same of a bucket that fusion forms. Among peers they are equal: one large bucket would pass
+  // from member to member, and most links would be idle.
   std::uint64_t group_values = 0;
   std::uint32_t layer_values = 0;  // for codecs of whole layers
 };

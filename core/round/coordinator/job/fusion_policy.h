@@ -81,7 +81,7 @@ class FusionPolicy {
   const JobContext& job_;
   std::map<std::string, AgentProfile> agents_;
   std::map<std::uint64_t, Layout> profiled_;  // the last rounds that were profiled
-  // Of an exchange among peers, at the agent that waited least for the others.
+  // The time of an exchange among peers, at the agent that waited least for the others.
   LeastSeconds exchange_s_ = {};
   std::uint32_t profiled_rounds_ = 0;
   // The choice in force, and the agents that it was made for.

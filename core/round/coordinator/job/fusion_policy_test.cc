@@ -119,7 +119,7 @@ TEST_F(FusionPolicyTest, TheSlowestAgentOfEachLayerAndTheFitOfBothLayoutsAreTheP
   EXPECT_EQ(profiles_.size(), 1u);
 }
 
-// What is sent early shares the processor with the training: 20 ms for three groups.
+// Groups that are sent early share the processor with the training: 20 ms for three groups.
 TEST_F(FusionPolicyTest, AGroupCostsTheTrainingBesideIt) {
   open_epoch(1);
   for (std::uint64_t round = 1; round <= 4; ++round) {
