@@ -1,6 +1,6 @@
 #include "core/round/agent/exchange/peer_round.h"
 
-#include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "core/collective/side_by_side.h"
@@ -31,8 +31,12 @@ ExchangeCache& PeerExchangeCache::of(const RoundPlan& plan) {
 }
 
 Status PeerRound::begin(std::uint32_t bucket, std::span<const float> input, PeerSends& out) {
-  begun_[bucket] = true;
-  ++buckets_begun_;
+  assert(!all_begun() && (bucket == first_left() || bucket == last_left()));
+  if (bucket == first_left_) {
+    ++first_left_;
+  } else {
+    --end_left_;
+  }
   return exchange_.begin(bucket, input, out);
 }
 

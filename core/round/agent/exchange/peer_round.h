@@ -85,7 +85,7 @@ class PeerRound {
         routes_(routes),
         inputs_(std::move(inputs)),
         exchange_(routes_, rank, inputs_.buckets, cache, execution),
-        begun_(exchange_.buckets(), false),
+        end_left_(exchange_.buckets()),
         copies_(exchange_.buckets()),
         reported_(exchange_.buckets(), false) {}
   PeerRound(const PeerRound&) = delete;
@@ -96,11 +96,13 @@ class PeerRound {
   const PeerExchange& exchange() const { return exchange_; }
 
   // Buckets are begun one at a time, so that a bucket is sent while the next one is encoded.
-  bool all_begun() const { return buckets_begun_ == exchange_.buckets(); }
-  bool begun(std::uint32_t bucket) const { return begun_[bucket]; }
-  // Begins a bucket with values that stay valid and unchanged while the exchange lives.
+  bool all_begun() const { return first_left_ == end_left_; }
+  // The first and the last bucket that have not begun. Requires that one is left.
+  std::uint32_t first_left() const { return first_left_; }
+  std::uint32_t last_left() const { return end_left_ - 1; }
+  // Begins one of these two, with values that stay valid and unchanged while the exchange lives.
   Status begin(std::uint32_t bucket, std::span<const float> input, PeerSends& out);
-  // Begins a bucket with a copy of its values, because those around them still change.
+  // The same with a copy of the values, because those around them still change.
   Status begin_with_copy(std::uint32_t bucket, std::span<const float> input, PeerSends& out);
   // Owns values of buckets.
   void hold(std::shared_ptr<const void> values) { inputs_.held.push_back(std::move(values)); }
@@ -121,8 +123,9 @@ class PeerRound {
   const Routes routes_;
   PeerInputs inputs_;
   PeerExchange exchange_;
-  std::vector<bool> begun_;
-  std::uint32_t buckets_begun_ = 0;
+  // All buckets before the one and from the other on have begun, and no others.
+  std::uint32_t first_left_ = 0;
+  std::uint32_t end_left_;
   std::vector<FloatVector> copies_;  // by bucket; empty: it has none
   std::vector<bool> reported_;
 };

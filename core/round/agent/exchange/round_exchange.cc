@@ -105,19 +105,14 @@ void RoundExchange::start_early() {
 // The next bucket whose values are final, as its place in the exchange. A backward pass ends with
 // the first values of the model.
 std::optional<std::uint32_t> RoundExchange::next_bucket() const {
-  const std::span<const PlannedBucket> buckets = round_->plan().buckets_of(index_);
   if (exchange_->all_begun()) return std::nullopt;
-  if (input_final_) {
-    std::uint32_t place = 0;
-    while (exchange_->begun(place)) ++place;
-    return place;
+  if (input_final_) return exchange_->first_left();
+  const std::uint32_t last = exchange_->last_left();
+  const PlannedBucket& bucket = round_->plan().buckets_of(index_)[last];
+  if (bucket.first_value < parts_.updates.residual().missing(round_->key().round)) {
+    return std::nullopt;
   }
-  const std::uint64_t missing = parts_.updates.residual().missing(round_->key().round);
-  for (auto place = static_cast<std::uint32_t>(buckets.size()); place-- > 0;) {
-    if (buckets[place].first_value < missing) break;
-    if (!exchange_->begun(place)) return place;
-  }
-  return std::nullopt;
+  return last;
 }
 
 RoundExchange::Next RoundExchange::advance() {
