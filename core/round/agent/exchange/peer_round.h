@@ -67,8 +67,8 @@ class PeerExchangeCache {
   std::unique_ptr<ExchangeCache> cache_;
 };
 
-// The inputs of an exchange but for the values, which a bucket gets when it begins. `held` owns the
-// optimizer's state, which is not copied.
+// The inputs of an exchange but for the values, which a bucket gets when it begins. `held` owns
+// what is not copied: the optimizer's state, and values (PeerRound::hold).
 struct PeerInputs {
   std::vector<ExchangeBucket> buckets;
   std::deque<OptimizerView> views;  // to which buckets point
@@ -104,7 +104,7 @@ class PeerRound {
   Status begin(std::uint32_t bucket, std::span<const float> input, PeerSends& out);
   // The same with a copy of the values, because those around them still change.
   Status begin_with_copy(std::uint32_t bucket, std::span<const float> input, PeerSends& out);
-  // Owns values of buckets.
+  // Keeps the owner of values with which buckets begin.
   void hold(std::shared_ptr<const void> values) { inputs_.held.push_back(std::move(values)); }
 
   // True if the bucket is encoded with the optimizer's state.
