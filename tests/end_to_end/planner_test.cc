@@ -312,10 +312,14 @@ constexpr double kUplinkBytesPerS = 1.25e6;
 constexpr double kFallenBytesPerS = kUplinkBytesPerS / 25;
 constexpr double kGainWeight = 10;
 
-// The logarithm of what the planner maximises, for a candidate of `plan explain`.
-double progress_of(const nlohmann::json& candidate) {
-  return kGainWeight * std::log(candidate.at("gain").get<double>()) -
-         std::log(candidate.at("round_s").at("median").get<double>());
+// The logarithm of what the planner maximises.
+double progress(double gain, double round_s) {
+  return kGainWeight * std::log(gain) - std::log(round_s);
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values.empty() ? INFINITY : values[values.size() / 2];
 }
 
 // fp16 keeps all of an update and sends 40 kB of it, threelc keeps 95 % and sends 3 kB. At
@@ -348,26 +352,41 @@ TEST(Planner, TheChoiceIsTheBestOfTheMomentTenRoundsAfterUplinksFellToA25th) {
   ASSERT_NO_FATAL_FAILURE(wait_for_rounds(federation, 13));
   federation.ask({"job", "stop", "test"});
   const std::vector<PlanOfRound> plans = plans_in(federation.coordinator_journal());
-  ASSERT_GE(plans.size(), fell + 11);
+  ASSERT_GE(plans.size(), fell + 13);
   EXPECT_EQ(plans[fell].plan.exchanges[0]->codec, "fp16");
-  const PlanOfRound& tenth = plans[fell + 10];
-  EXPECT_EQ(tenth.plan.exchanges[0]->codec.substr(0, 7), "threelc");
-  const nlohmann::json now = explained(federation, tenth.round);
-  ASSERT_GE(now.at("candidates").size(), 2u);
+  const auto uses_threelc = [](const PlanOfRound& one) {
+    return one.plan.exchanges[0]->codec.starts_with("threelc");
+  };
+  const auto after = plans.begin() + static_cast<std::ptrdiff_t>(fell);
+  const auto switched = std::find_if(after, plans.end(), uses_threelc);
+  ASSERT_LE(switched - after, 10);
+  // Later rounds may try fp16 again.
+  EXPECT_GE(std::count_if(after, after + 13, uses_threelc), 5);
+  const nlohmann::json now = explained(federation, switched->round);
+  const nlohmann::json& candidates = now.at("candidates");
+  ASSERT_GE(candidates.size(), 2u);
+  EXPECT_EQ(candidates.at(0).at("codec").get<std::string>().substr(0, 7), "threelc");
   double best = -INFINITY;
-  for (const auto& candidate : now.at("candidates")) best = std::max(best, progress_of(candidate));
+  for (const auto& candidate : candidates) {
+    const auto& round_s = candidate.at("round_s").at("median");
+    best = std::max(best, progress(candidate.at("gain"), round_s));
+  }
   // Better by less than the hysteresis, and what a switch costs beside it, is no reason to change.
   constexpr double kSwitchShare = 0.02;
-  EXPECT_GT(progress_of(now.at("candidates").at(0)),
+  const double gain = candidates.at(0).at("gain");
+  EXPECT_GT(progress(gain, candidates.at(0).at("round_s").at("median")),
             best - std::log1p(PlanPolicy().hysteresis) - kSwitchShare);
-  // Round times depend on the slowest agent alone, and do not tell its uplink from its downlink.
+  // The 40 kB of the other codec alone take this long.
+  const double fp16_s = 40e3 / kFallenBytesPerS;
+  EXPECT_GT(progress(gain, median(now.at("measured_s"))), progress(1, fp16_s));
+  // A round time does not tell the uplink from the downlink or from overhead. The believed rate is
+  // nearer to the fallen one.
   const auto& bytes = plans.at(now.at("decided_in").get<std::size_t>() - 1).plan.reason->inputs;
   const Result<PlanInputs> inputs =
       parse_plan_inputs({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
   ASSERT_TRUE(inputs.ok()) << inputs.status().text();
   const double believed = 1 / PlanPredictor(*inputs).slowest_link().beta_s_per_byte;
-  EXPECT_GT(believed, kFallenBytesPerS / 2);
-  EXPECT_LT(believed, kFallenBytesPerS * 2);
+  EXPECT_LT(believed, std::sqrt(kUplinkBytesPerS * kFallenBytesPerS));
 }
 
 }  // namespace
