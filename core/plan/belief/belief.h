@@ -102,6 +102,7 @@ class Belief {
     std::size_t agent = 0;
     double mean = 0;  // of the prior of its size, a logarithm
     double deviation = 1;
+    bool anew = false;  // as if this were the first round
   };
   // A value with its standard error, a share of it, and the use of its draws.
   struct Reading {
@@ -135,6 +136,7 @@ class Belief {
   void fill(std::size_t particle, PlanWorld& world) const;
   void move(std::size_t particle, const Jump& jump, double by);
   void separate(std::size_t particle);
+  void forget_round(std::size_t particle, Event jump, Draws& draw);
   // Returns the logarithm of the particle's new weight, relative to its old one.
   double weigh(std::size_t particle, const Timed& timed, const Jump& jump, Draws& draws);
   // Multiplies the weights, and resamples if few particles have most of it.

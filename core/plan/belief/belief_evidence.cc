@@ -118,7 +118,11 @@ Belief::Jump Belief::drawn_jump(std::size_t particle, bool peers, double elapsed
   }
   if (at < uplinks_try) {
     log_weight += std::log(uplinks / uplinks_try);
-    if (early) return anew();
+    if (early) {
+      Jump jump = anew();
+      jump.anew = true;
+      return jump;
+    }
     return {.event = Event::uplinks, .mean = kJumpReturn * back(), .deviation = kJumpDeviation};
   }
   if (at < uplinks_try + one_try) {
@@ -214,6 +218,7 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
       separate(p);
       peers_.alpha[p] += 0.7 * draw.normal();
     }
+    if (jump.anew) forget_round(p, jump.event, draw);
     if (jump.event == Event::peers && !peers) {
       // Nothing in this round depends on it.
       const double by = jump.mean + jump.deviation * draw.normal();
@@ -232,6 +237,16 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
 bool Belief::depends(std::size_t particle, Event event, Timed::Part part) const {
   if (event == Event::peers) return part == Timed::Part::exchange;
   return event != Event::none && (part == Timed::Part::upload || peers_.shared[particle] > 0);
+}
+
+// Draws what the jump leaves as it is from its prior. Otherwise the particle would keep the links,
+// or the overhead, that explained an earlier round, and only the other one would begin anew.
+void Belief::forget_round(std::size_t particle, Event jump, Draws& draw) {
+  if (jump == Event::uplinks) {
+    factors_.overhead[particle] = draw.from(kOverheadPrior);
+  } else {
+    move(particle, {.event = Event::uplinks}, draw.from(kRatePrior) - level(particle));
+  }
 }
 
 // From now on the agents have a network of their own, which is as their links were.
