@@ -136,7 +136,6 @@ class Belief {
   void fill(std::size_t particle, PlanWorld& world) const;
   void move(std::size_t particle, const Jump& jump, double by);
   void separate(std::size_t particle);
-  void forget_round(std::size_t particle, Event jump, Draws& draw);
   // Returns the logarithm of the particle's new weight, relative to its old one.
   double weigh(std::size_t particle, const Timed& timed, const Jump& jump, Draws& draws);
   // Multiplies the weights, and resamples if few particles have most of it.

@@ -218,7 +218,13 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
       separate(p);
       peers_.alpha[p] += 0.7 * draw.normal();
     }
-    if (jump.anew) forget_round(p, jump.event, draw);
+    // Without this the particle would keep the links, or the overhead, that explained an earlier
+    // round, and only the other one would begin anew.
+    if (jump.anew && jump.event == Event::uplinks) {
+      factors_.overhead[p] = draw.from(kOverheadPrior);
+    } else if (jump.anew) {
+      move(p, {.event = Event::uplinks}, draw.from(kRatePrior) - level(p));
+    }
     if (jump.event == Event::peers && !peers) {
       // Nothing in this round depends on it.
       const double by = jump.mean + jump.deviation * draw.normal();
@@ -237,16 +243,6 @@ void Belief::saw_round(const PlanPredictor& predictor, const PreparedExchange& e
 bool Belief::depends(std::size_t particle, Event event, Timed::Part part) const {
   if (event == Event::peers) return part == Timed::Part::exchange;
   return event != Event::none && (part == Timed::Part::upload || peers_.shared[particle] > 0);
-}
-
-// Draws what the jump leaves as it is from its prior. Otherwise the particle would keep the links,
-// or the overhead, that explained an earlier round, and only the other one would begin anew.
-void Belief::forget_round(std::size_t particle, Event jump, Draws& draw) {
-  if (jump == Event::uplinks) {
-    factors_.overhead[particle] = draw.from(kOverheadPrior);
-  } else {
-    move(particle, {.event = Event::uplinks}, draw.from(kRatePrior) - level(particle));
-  }
 }
 
 // From now on the agents have a network of their own, which is as their links were.
