@@ -29,7 +29,12 @@ WARM = 12
 LAYERWISE, WHOLE, OPTIMAL = "layerwise", "whole", "optimal"
 SETTINGS = [LAYERWISE, WHOLE, "even:4", OPTIMAL]
 CODECS = ["topk:cr=0.01", "ef_signsgd", "onebit", "thc:bits=4"]
+# Many small layers: where every layer is a group, starting them takes most of a round.
+DEEP = "deepgpt"
 MODELS = {
+    DEEP: (["text", "--count", "50000", "--test-count", "1000"], [
+        "model=chargpt:width=16,depth=16,heads=2", "task=next_token", "input='64'", "classes=97",
+        "batch_size=1"]),
     "chargpt": (["text", "--count", "50000", "--test-count", "1000"], [
         "model=chargpt:width=128,depth=4,heads=4", "task=next_token", "input='64'", "classes=97",
         "batch_size=4"]),
@@ -116,9 +121,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/release")
-    parser.add_argument("--model", action="append", choices=MODELS, help="instead of both")
+    parser.add_argument("--model", action="append", choices=MODELS, help="instead of all")
     parser.add_argument("--codec", action="append", help=f"instead of {', '.join(CODECS)}")
-    parser.add_argument("--mbit", action="append", type=float, help="of an agent's link (100 and 1000)")
+    parser.add_argument("--mbit", action="append", type=float, help="of an agent's link (100 and 1000; 5 with deepgpt)")
     parser.add_argument("--fusion", action="append", help=f"instead of {', '.join(SETTINGS)}")
     parser.add_argument("--collective", default="star", help="(%(default)s)")
     parser.add_argument("--rounds", type=int, default=40)
@@ -135,7 +140,7 @@ def main():
             making, usual = MODELS[model]
             data = make_data(options.build, tempfile.mkdtemp(dir=folder), making)
             job = job_settings(usual, options.rounds, options.collective)
-            for mbit in options.mbit or [100.0, 1000.0]:
+            for mbit in options.mbit or ([5.0] if model == DEEP else [100.0, 1000.0]):
                 links = [word for node in range(1, AGENTS + 1)
                          for word in ("--node", f"{node}:rate={mbit:g}mbit")]
                 with LabNodes(command_of(options.build), options.lab, AGENTS + 1, links):

@@ -15,8 +15,9 @@ BENCH = Path(__file__).resolve().parent.parent
 NEAR, NEAR_SHARE, FAR = 0.05, 50 / 54, 0.10
 CHOICE_S = 27
 # Rounds of a turn, and how long a case takes.
-FUSION_ROUNDS = {"resnet20": 40, "chargpt": 20}
-FUSION_CASE_S = {"resnet20": 95, "chargpt": 200}
+FUSION_ROUNDS = {"resnet20": 40, "deepgpt": 40, "chargpt": 20}
+FUSION_CASE_S = {"resnet20": 95, "deepgpt": 100, "chargpt": 200}
+FUSION_MBIT = {"resnet20": (100, 1000), "deepgpt": (5,), "chargpt": (100, 1000)}
 LAYERWISE_MIN = 1.3
 
 
@@ -81,8 +82,8 @@ class Fusion:
 
     def __init__(self, options: argparse.Namespace, store: Store):
         self.options, self.store = options, store
-        cases = [(model, codec, mbit) for model in ("resnet20", "chargpt")
-                 for mbit in (100, 1000) for codec in ("topk:cr=0.01", "ef_signsgd", "onebit", "thc:bits=4")]
+        cases = [(model, codec, mbit) for model, rates in FUSION_MBIT.items() for mbit in rates
+                 for codec in ("topk:cr=0.01", "ef_signsgd", "onebit", "thc:bits=4")]
         self.cases = cases[:1] if options.short else cases
 
     def estimate_s(self) -> float:
