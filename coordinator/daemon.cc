@@ -10,15 +10,15 @@
 
 #include "coordinator/coordinator_storage.h"
 #include "coordinator/evaluation/evaluations.h"
+#include "coordinator/gauges.h"
 #include "coordinator/journal/stop_progress.h"
 #include "coordinator/links/link_watch.h"
 #include "coordinator/operator_ports.h"
 #include "coordinator/operators/allow_file.h"
-#include "coordinator/planning/last_decision.h"
 #include "coordinator/planning/own_measurements.h"
 #include "coordinator/planning/plan_links.h"
 #include "coordinator/planning/plan_service.h"
-#include "coordinator/planning/plan_spent.h"
+#include "coordinator/planning/resumed_plan.h"
 #include "core/base/bytes/heap.h"
 #include "core/base/overloaded.h"
 #include "core/base/thread_pool.h"
@@ -34,7 +34,6 @@
 #include "core/service/metrics/reading_metrics.h"
 #include "core/service/service_manager.h"
 #include "core/service/stop_signals.h"
-#include "core/store/coordinator/run_file.h"
 
 namespace tributary {
 namespace {
@@ -43,7 +42,6 @@ constexpr std::string_view kComponent = "coordinator";
 // Period of the tasks that are not driven by events: operators' commands, evaluations, the end.
 constexpr TimeNs kLookEveryNs = 50 * kNsPerMs;
 constexpr TimeNs kMetricsEveryNs = 1'000 * kNsPerMs;
-constexpr std::uint32_t kKeepGaugesOnceIn = 10;  // exports of metrics per stored set of gauges
 constexpr Token kFirstCommand = 2;  // first number of an operator's command; 1 is the daemon's own
 
 double seconds_of(TimeNs time) { return static_cast<double>(time) / 1e9; }
@@ -84,8 +82,7 @@ class CoordinatorDaemon {
     TimeNs look_at_ns = 0;
     TimeNs metrics_at_ns = 0;
     IdleMemory idle_memory;
-    std::uint32_t until_gauges_kept = 0;  // exports of metrics until then
-    TimeNs done_since_ns = kNever;        // time since which every job is over
+    TimeNs done_since_ns = kNever;  // time since which every job is over
   };
 
   Status open_link();
@@ -99,7 +96,7 @@ class CoordinatorDaemon {
   std::string job_name(std::uint64_t job) const;
   void take_done(const CommandDone& done);
   void prepare_planner(const JobRecord& job);
-  void resume_plan(const JobRecord& job);
+  void resume_plan_of(const JobRecord& job);
   void probe_links();
   void on_signal(int signal);
   void export_metrics();
@@ -124,6 +121,7 @@ class CoordinatorDaemon {
   std::unique_ptr<OperatorPorts> operators_;
   std::unique_ptr<StopSignals> signals_;
   DaemonEnd end_;
+  Gauges gauges_;
   Schedule next_;
 };
 
@@ -215,7 +213,7 @@ void CoordinatorDaemon::open_planner(const CoordinatorState& restored) {
                        .clock = outlets_->clock(),
                        .log = log()});
   for (const RestoredJob& job : restored.jobs) {
-    resume_plan(job.job);
+    resume_plan_of(job.job);
     prepare_planner(job.job);
   }
 }
@@ -326,19 +324,9 @@ void CoordinatorDaemon::prepare_planner(const JobRecord& job) {
   if (is_to_be_planned(job)) planner_->prepare(job.policy.agents_min);
 }
 
-// Runs before any round, so that the first round uses the last plan again and no budget begins
-// anew. A failure is not fatal: rounds then start with the settings of the job.
-void CoordinatorDaemon::resume_plan(const JobRecord& job) {
+void CoordinatorDaemon::resume_plan_of(const JobRecord& job) {
   if (!is_to_be_planned(job)) return;
-  const Status resumed = [&]() -> Status {
-    TRIBUTARY_ASSIGN(const std::unique_ptr<RunFile> run, RunFile::open(settings_.journal.file));
-    TRIBUTARY_ASSIGN(const PlanSpent spent,
-                     read_spent(*run, job.job, wall_time_ns(outlets_->clock())));
-    planner_->spent(job.job, spent);
-    TRIBUTARY_ASSIGN(std::optional<PlanInputs> inputs, last_decision(*run, job.job));
-    if (inputs) planner_->resume(job.job, *std::move(inputs));
-    return {};
-  }();
+  const Status resumed = resume_plan(*planner_, job.job, settings_.journal.file, outlets_->clock());
   if (resumed.ok()) return;
   log().warning(kComponent, "the last plan cannot be read",
                 {{"job", job.job}, {"error", resumed.text()}});
@@ -394,40 +382,10 @@ void CoordinatorDaemon::on_signal(int signal) {
   operators_->read_watchers_again(log());
 }
 
-// Metrics are exported every second. Only one in kKeepGaugesOnceIn exports is also stored, which
-// bounds the growth of the journal.
 void CoordinatorDaemon::export_metrics() {
-  const bool keep = next_.until_gauges_kept == 0;
-  next_.until_gauges_kept = keep ? kKeepGaugesOnceIn - 1 : next_.until_gauges_kept - 1;
-  const auto gauge = [&](ReadingKind kind, auto value) {
-    const Reading reading = {.kind = kind, .value = static_cast<double>(value)};
-    publish(reading, outlets_->metrics());
-    if (keep) telemetry().metric(reading);
-  };
   const LinkCounters counters = hub_->counters();
-  gauge(ReadingKind::agents, machine_->agents().size());
-  // Stored once for the process; exported for each job below.
-  if (keep) {
-    telemetry().metric({.kind = ReadingKind::model_version,
-                        .value = static_cast<double>(machine_->model_version())});
-  }
-  for (const JobView& job : machine_->jobs()) {
-    publish(
-        {.kind = ReadingKind::model_version, .value = static_cast<double>(job.rounds_committed)},
-        outlets_->metrics(), job.name);
-  }
-  gauge(ReadingKind::buffered_bytes, machine_->buffered_bytes());
-  gauge(ReadingKind::outgoing_bytes, machine_->outgoing_bytes());
-  gauge(ReadingKind::link_in_bytes, counters.bytes_in);
-  gauge(ReadingKind::link_out_bytes, counters.bytes_out);
-  gauge(ReadingKind::link_in_messages, counters.messages_in);
-  gauge(ReadingKind::link_out_messages, counters.messages_out);
-  gauge(ReadingKind::sends_dropped, loop_->sends_dropped());
-  gauge(ReadingKind::telemetry_rows_dropped, telemetry().dropped());
-  if (const auto lag = storage_->durability_lag()) {
-    outlets_->metrics().set("tributary_durability_lag_seconds",
-                            std::chrono::duration<double>(*lag).count());
-  }
+  gauges_.publish(*machine_, {.link = counters, .dropped = loop_->sends_dropped()}, *storage_,
+                  outlets_->metrics());
   links_->figures().count_refusals(counters);
   operators_->export_metrics(outlets_->metrics());
 }
@@ -489,7 +447,7 @@ Status CoordinatorDaemon::run() {
   }
   operators_->close_operators();
   if (evaluations_) evaluations_->end();
-  next_.until_gauges_kept = 0;  // stores the final byte totals in any case
+  gauges_.store_next();  // the final byte totals
   export_metrics();
   if (evaluations_) evaluations_->report();
   signals_.reset();
