@@ -77,11 +77,12 @@ class CoordinatorDaemon {
   Status run();
 
  private:
-  // The times at which periodic tasks are due.
+  // The times at which periodic tasks are due, and their state.
   struct Schedule {
     TimeNs look_at_ns = 0;
     TimeNs metrics_at_ns = 0;
     IdleMemory idle_memory;
+    Gauges gauges;
     TimeNs done_since_ns = kNever;  // time since which every job is over
   };
 
@@ -121,7 +122,6 @@ class CoordinatorDaemon {
   std::unique_ptr<OperatorPorts> operators_;
   std::unique_ptr<StopSignals> signals_;
   DaemonEnd end_;
-  Gauges gauges_;
   Schedule next_;
 };
 
@@ -384,8 +384,8 @@ void CoordinatorDaemon::on_signal(int signal) {
 
 void CoordinatorDaemon::export_metrics() {
   const LinkCounters counters = hub_->counters();
-  gauges_.publish(*machine_, {.link = counters, .dropped = loop_->sends_dropped()}, *storage_,
-                  outlets_->metrics());
+  next_.gauges.publish(*machine_, {.link = counters, .dropped = loop_->sends_dropped()}, *storage_,
+                       outlets_->metrics());
   links_->figures().count_refusals(counters);
   operators_->export_metrics(outlets_->metrics());
 }
@@ -447,7 +447,7 @@ Status CoordinatorDaemon::run() {
   }
   operators_->close_operators();
   if (evaluations_) evaluations_->end();
-  gauges_.store_next();  // the final byte totals
+  next_.gauges.store_next();  // the final byte totals
   export_metrics();
   if (evaluations_) evaluations_->report();
   signals_.reset();

@@ -14,7 +14,7 @@ namespace tributary {
 
 class Gauges {
  public:
-  // What the network has carried, and what it could not.
+  // Bytes and messages on links since the start of the process.
   struct Sent {
     LinkCounters link;
     std::uint64_t dropped = 0;  // messages that no queue had room for
