@@ -29,10 +29,9 @@ WARM = 12
 LAYERWISE, WHOLE, OPTIMAL = "layerwise", "whole", "optimal"
 SETTINGS = [LAYERWISE, WHOLE, "even:4", OPTIMAL]
 CODECS = ["topk:cr=0.01", "ef_signsgd", "onebit", "thc:bits=4"]
-# Many small layers: where every layer is a group, starting them takes most of a round.
-DEEP = "deepgpt"
 MODELS = {
-    DEEP: (["text", "--count", "50000", "--test-count", "1000"], [
+    # Many small layers: where every layer is a group, starting them takes most of a round.
+    "deepgpt": (["text", "--count", "50000", "--test-count", "1000"], [
         "model=chargpt:width=16,depth=16,heads=2", "task=next_token", "input='64'", "classes=97",
         "batch_size=1"]),
     "chargpt": (["text", "--count", "50000", "--test-count", "1000"], [
@@ -41,6 +40,7 @@ MODELS = {
     "resnet20": (["shapes", "--count", "2000", "--test-count", "100"], [
         "model=resnet20", "task=classification", "input='3x32x32'", "classes=10", "batch_size=8"]),
 }
+RATES_MBIT = {"resnet20": (100, 1000), "deepgpt": (5,), "chargpt": (100, 1000)}
 
 
 def job_settings(usual, rounds, collective="star"):
@@ -123,7 +123,8 @@ def main():
     parser.add_argument("--build", default="build/release")
     parser.add_argument("--model", action="append", choices=MODELS, help="instead of all")
     parser.add_argument("--codec", action="append", help=f"instead of {', '.join(CODECS)}")
-    parser.add_argument("--mbit", action="append", type=float, help="of an agent's link (100 and 1000; 5 with deepgpt)")
+    parser.add_argument("--mbit", action="append", type=float,
+                        help="of an agent's link (100 and 1000; 5 with deepgpt)")
     parser.add_argument("--fusion", action="append", help=f"instead of {', '.join(SETTINGS)}")
     parser.add_argument("--collective", default="star", help="(%(default)s)")
     parser.add_argument("--rounds", type=int, default=40)
@@ -140,7 +141,7 @@ def main():
             making, usual = MODELS[model]
             data = make_data(options.build, tempfile.mkdtemp(dir=folder), making)
             job = job_settings(usual, options.rounds, options.collective)
-            for mbit in options.mbit or ([5.0] if model == DEEP else [100.0, 1000.0]):
+            for mbit in options.mbit or RATES_MBIT[model]:
                 links = [word for node in range(1, AGENTS + 1)
                          for word in ("--node", f"{node}:rate={mbit:g}mbit")]
                 with LabNodes(command_of(options.build), options.lab, AGENTS + 1, links):

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import choices
+import fusion
 from collectives import Failure
 from rows import row
 from store import Store
@@ -17,7 +18,6 @@ CHOICE_S = 27
 # Rounds of a turn, and how long a case takes.
 FUSION_ROUNDS = {"resnet20": 40, "deepgpt": 40, "chargpt": 20}
 FUSION_CASE_S = {"resnet20": 95, "deepgpt": 100, "chargpt": 200}
-FUSION_MBIT = {"resnet20": (100, 1000), "deepgpt": (5,), "chargpt": (100, 1000)}
 LAYERWISE_MIN = 1.3
 
 
@@ -82,8 +82,8 @@ class Fusion:
 
     def __init__(self, options: argparse.Namespace, store: Store):
         self.options, self.store = options, store
-        cases = [(model, codec, mbit) for model, rates in FUSION_MBIT.items() for mbit in rates
-                 for codec in ("topk:cr=0.01", "ef_signsgd", "onebit", "thc:bits=4")]
+        cases = [(model, codec, mbit) for model, rates in fusion.RATES_MBIT.items() for mbit in rates
+                 for codec in fusion.CODECS]
         self.cases = cases[:1] if options.short else cases
 
     def estimate_s(self) -> float:
