@@ -7,8 +7,8 @@
 //   the path of one bucket alone, plus what must be encoded or sent before or after it
 //   the work of the busiest processor
 //
-// exchange_cost_test.cc simulates exchanges bucket by bucket and compares the first two with them.
-// All functions are pure and cost O(agents * log agents) per kind.
+// exchange_replay_test.cc simulates exchanges bucket by bucket and compares the first two with
+// them. All functions are pure and cost O(agents * log agents) per kind.
 #pragma once
 
 #include <cstdint>

@@ -16,6 +16,14 @@
 
 namespace tributary {
 
+// A byte keeps a port busy for a microsecond, so a payload of 1,000 bytes for 1 ms.
+inline constexpr double kBeta = 1e-6;
+
+inline ExchangeNetwork network_of(double alpha_s, double hub_beta = kBeta) {
+  return {.agents = {.alpha_s = alpha_s, .beta_s_per_byte = kBeta},
+          .hub = {.alpha_s = alpha_s, .beta_s_per_byte = hub_beta}};
+}
+
 // A network of ports. Messages are cut into pieces, so receiving overlaps with sending. Connections
 // share their sender's port piece by piece, and a receiver's port takes pieces in order of arrival.
 // With frames, pieces are frames, and a receiver's port begins with a frame when it has all of it.

@@ -12,7 +12,7 @@ namespace tributary {
 namespace {
 
 // The bytes that a payload or a result has around it on a link: its frame and its receipt.
-constexpr double kFrameBytes = 256;
+constexpr double kAroundPayloadBytes = 256;
 
 bool is_exact_layer(const JobModel& job, std::size_t layer) {
   return job.wire().layer_map()->layers()->Get(static_cast<std::uint32_t>(layer))->exact();
@@ -36,7 +36,7 @@ StageCost link_cost(double s_per_byte, double one_bytes, double many_bytes, doub
                     double groups, double bytes) {
   const StageCost sent = stage_cost(std::max(0.0, one_bytes - exact_bytes),
                                     std::max(0.0, many_bytes - exact_bytes), groups, bytes);
-  return {.alpha_s = s_per_byte * (sent.alpha_s + kFrameBytes),
+  return {.alpha_s = s_per_byte * (sent.alpha_s + kAroundPayloadBytes),
           .beta_s_per_byte = s_per_byte * sent.beta_s_per_byte};
 }
 
